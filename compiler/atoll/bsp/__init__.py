@@ -1,0 +1,1 @@
+"""Stage 8: linker script, startup, headers, runtime and drivers."""

@@ -1,0 +1,1 @@
+"""Stage 1: the SoC and its accelerators as their authors wrote them."""

@@ -1,0 +1,1 @@
+"""Stage 3: model files become graphs."""

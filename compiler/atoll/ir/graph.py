@@ -1,0 +1,152 @@
+"""The tensor graph: what the model computes and, once placed, on which device."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+ITEM_BYTES = {"int8": 1, "uint8": 1, "int16": 2, "int32": 4, "int64": 8, "float32": 4}
+
+Attribute = int | float | str | bool | tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantization:
+    """real = scale * (value - zero_point), per tensor (one entry) or along `axis`.
+
+    Attributes:
+        scales: float32 values held as Python floats.
+        zero_points: as many as `scales`.
+        axis: dimension that the entries run along; 0 where there is one entry.
+    """
+
+    scales: tuple[float, ...]
+    zero_points: tuple[int, ...]
+    axis: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tensor:
+    """A dense array in row-major order.
+
+    Attributes:
+        name: unique in its graph; an identifier in C and in the loop program.
+        shape: elements per dimension; () is a scalar.
+        dtype: a key of `ITEM_BYTES`.
+        quantization: None for plain integers such as shapes and axes.
+        data: little-endian bytes of a constant, None for an activation.
+        index: number of the tensor in the model file, -1 if a pass made it.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    quantization: Quantization | None = None
+    data: bytes | None = None
+    index: int = -1
+
+    @property
+    def elements(self) -> int:
+        """Count of elements."""
+        return prod(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.elements * ITEM_BYTES[self.dtype]
+
+    @property
+    def array(self) -> NDArray[np.generic]:
+        """The constant's values, read-only, in `shape`."""
+        assert self.data is not None, f"{self.name} is no constant"
+        return np.frombuffer(self.data, dtype=self.dtype).reshape(self.shape)
+
+    def __str__(self) -> str:
+        dims = "x".join(map(str, self.shape)) or "scalar"
+        return f"%{self.name}: {self.dtype}[{dims}]" + (" const" if self.data is not None else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operator:
+    """Applies `kind` to tensors.
+
+    Attributes:
+        name: unique in its graph, such as ``conv_2d_3``; trace, report and errors use it.
+        kind: a key of `atoll.ops.registry.OPERATORS`, such as ``conv_2d``.
+        inputs: tensor names in the order of the operator's definition; "" marks an absent one.
+        outputs: tensor names.
+        attributes: options by name; docs/operators.md lists them for each kind.
+        device: name of the device that runs it, "" until placed.
+        index: number of the operator in the model file, -1 if a pass made it.
+    """
+
+    name: str
+    kind: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Attribute]
+    device: str = ""
+    index: int = -1
+
+    def integer(self, name: str) -> int:
+        """Return an attribute that is a whole number."""
+        value = self.attributes[name]
+        assert isinstance(value, int), f"{self.name}.{name} is {value!r}"
+        return value
+
+    def __str__(self) -> str:
+        results = ", ".join(f"%{name}" for name in self.outputs)
+        arguments = ", ".join(f"%{name}" if name else "none" for name in self.inputs)
+        options = ", ".join(f"{key}={self.attributes[key]}" for key in sorted(self.attributes))
+        where = f" : {self.device}" if self.device else ""
+        return f"{results} = {self.kind}({arguments}) {{{options}}}{where}  # {self.name}"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A model as operators in execution order.
+
+    Attributes:
+        name: identifier made from the model's file name; prefix of every C name.
+        tensors: every tensor that an operator, input or output names.
+        operators: in an order in which each tensor is written before it is read.
+        inputs: activations that the caller provides.
+        outputs: activations that the caller reads.
+    """
+
+    name: str
+    tensors: tuple[Tensor, ...]
+    operators: tuple[Operator, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Tensor]:
+        """Tensors by name."""
+        return MappingProxyType({tensor.name: tensor for tensor in self.tensors})
+
+    def tensor(self, name: str) -> Tensor:
+        """Look a tensor up by name."""
+        return self.by_name[name]
+
+    def operands(self, op: Operator) -> tuple[Tensor | None, ...]:
+        """Return the input tensors of `op`, None where one is absent."""
+        return tuple(self.by_name[name] if name else None for name in op.inputs)
+
+    def results(self, op: Operator) -> tuple[Tensor, ...]:
+        """Return the output tensors of `op`."""
+        return tuple(self.by_name[name] for name in op.outputs)
+
+    def with_operators(self, operators: Iterable[Operator]) -> "Graph":
+        """Return the graph with other operators over the same tensors."""
+        return replace(self, operators=tuple(operators))
+
+    def __str__(self) -> str:
+        header = f"graph {self.name}({', '.join(self.inputs)}) -> ({', '.join(self.outputs)})"
+        tensors = (f"  {tensor}" for tensor in self.tensors)
+        operators = (f"  {op}" for op in self.operators)
+        return "\n".join([header, *tensors, "", *operators]) + "\n"

@@ -1,0 +1,1 @@
+"""Stage 5: placed graphs become loop programs and accelerator jobs."""

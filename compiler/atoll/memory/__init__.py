@@ -1,0 +1,1 @@
+"""Stage 6: every byte of every pool and stack."""

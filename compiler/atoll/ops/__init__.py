@@ -1,0 +1,1 @@
+"""Operators: shape rules, exact reference and lowering, one file per family."""

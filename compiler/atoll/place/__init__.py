@@ -1,0 +1,1 @@
+"""Stage 4: which device runs each operator, and where tensors must be copied."""

@@ -1,0 +1,45 @@
+"""Sizes and frequencies as people write them; conversions are exact or refused."""
+
+import re
+
+_SIZES = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+_FREQUENCIES = {"Hz": 1, "kHz": 10**3, "MHz": 10**6, "GHz": 10**9}
+_QUANTITY = re.compile(r"([0-9][0-9_]*(?:\.[0-9]+)?)\s*([A-Za-z]+)")
+
+
+def parse_size(text: str) -> int:
+    """Turn ``"64 KiB"`` into 65536 bytes.
+
+    Raises:
+        ValueError: no unit of B, KiB, MiB, GiB, or not a whole number of bytes.
+    """
+    return _parse(text, _SIZES)
+
+
+def parse_frequency(text: str) -> int:
+    """Turn ``"100 MHz"`` into 100000000 hertz.
+
+    Raises:
+        ValueError: no unit of Hz, kHz, MHz, GHz, or not a whole number of hertz.
+    """
+    return _parse(text, _FREQUENCIES)
+
+
+def format_size(size: int) -> str:
+    """Write bytes in the largest unit that is exact: ``"64 KiB"``, ``"1000 B"``."""
+    unit = max(
+        (u for u in _SIZES if size and size % _SIZES[u] == 0), key=lambda u: _SIZES[u], default="B"
+    )
+    return f"{size // _SIZES[unit]} {unit}"
+
+
+def _parse(text: str, units: dict[str, int]) -> int:
+    found = _QUANTITY.fullmatch(text.strip())
+    if found is None or found[2] not in units:
+        raise ValueError(f"'{text}' is not a number with a unit of {', '.join(units)}")
+    whole, _, fraction = found[1].replace("_", "").partition(".")
+    scaled = int(whole + fraction) * units[found[2]]
+    value, rest = divmod(scaled, 10 ** len(fraction))
+    if rest:
+        raise ValueError(f"'{text}' is not a whole number of {next(iter(units))}")
+    return value

@@ -1,0 +1,1 @@
+"""Co-simulation of cores, accelerators and memories, from the resolved description."""

@@ -1,0 +1,1 @@
+"""cocotb test modules; `atoll_sim.runner` runs them inside the simulator."""

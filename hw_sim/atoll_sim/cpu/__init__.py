@@ -1,0 +1,1 @@
+"""Adapters of the CPU kinds: RTL cores and the native host."""
