@@ -1,0 +1,47 @@
+# Every target makes .venv itself when it is missing; a second run installs nothing.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+RUN    := $(VENV)/.installed-run
+DEV    := $(VENV)/.installed-dev
+RTL    := hw_sim/atoll_sim/rtl
+
+.PHONY: demo test test-all bench lint format schemas clean
+
+demo: $(RUN)
+	$(BIN)/python examples/01_digits/demo.py
+
+test: lint
+	$(BIN)/python -m pytest -n 2 -m "not slow" -q
+
+test-all: lint
+	$(BIN)/python -m pytest -n 2 -q
+
+bench: $(RUN)
+	$(BIN)/python -m atoll_sim.bench
+
+lint: $(DEV)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m atoll_sim.lint
+
+format: $(DEV)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+schemas: $(RUN)
+	$(BIN)/atoll schema --write
+
+$(RUN): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(DEV): $(RUN)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+clean:
+	rm -rf build

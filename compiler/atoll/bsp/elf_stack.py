@@ -1,0 +1,155 @@
+"""K2: the most stack that a linked image can use, from its machine code alone."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from atoll.bsp.riscv import decode
+from atoll.bsp.stack_frames import Frame, analyse
+from atoll.errors import Fault, PlanError
+
+ENTRY = "atoll_reset"
+INTERRUPT = "atoll_interrupt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackBound:
+    """The deepest chain of calls from an entry.
+
+    Attributes:
+        bytes: sum of the frames of `path`.
+        path: (function, bytes it holds while the next one runs), entry first.
+    """
+
+    bytes: int
+    path: tuple[tuple[str, int], ...]
+
+    def __str__(self) -> str:
+        chain = " > ".join(f"{function} {size}" for function, size in self.path)
+        return f"{self.bytes} B: {chain}"
+
+
+def stack_bound(elf: Path, entry: str) -> StackBound:
+    """Bound the stack that `entry` and all it calls use.
+
+    Raises:
+        PlanError: E067 recursion, E068 a call whose target the code does not show, E069 a stack
+            pointer that moves by an amount that is not constant; all that `entry` reaches.
+    """
+    with elf.open("rb") as file:
+        program = _Program.read(ELFFile(file))
+    return program.bound(entry)
+
+
+def has_function(elf: Path, name: str) -> bool:
+    """Tell whether the image defines the function `name`."""
+    with elf.open("rb") as file:
+        return name in _Program.read(ELFFile(file)).names.values()
+
+
+@dataclass(slots=True)
+class _Program:
+    """Functions of an image by start address; frames and bounds are filled in as asked for."""
+
+    names: dict[int, str]
+    code: dict[int, bytes]
+    top: int
+    frames: dict[int, Frame] = field(default_factory=dict)
+    bounds: dict[int, StackBound] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, image: ELFFile) -> "_Program":
+        names, code, top = {}, {}, 0
+        table = image.get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        for symbol in table.iter_symbols():
+            if symbol.name == "atoll_stack_top":
+                top = symbol["st_value"]
+            if symbol["st_info"]["type"] != "STT_FUNC" or not symbol["st_size"]:
+                continue
+            address = symbol["st_value"]
+            section = image.get_section(symbol["st_shndx"])
+            start = address - section["sh_addr"]
+            if symbol["st_info"]["bind"] == "STB_GLOBAL" or address not in names:
+                names[address] = symbol.name
+            code[address] = section.data()[start : start + symbol["st_size"]]
+        return cls(names, code, top)
+
+    def bound(self, entry: str) -> StackBound:
+        address = next(address for address, name in self.names.items() if name == entry)
+        self._bound(address, ())
+        if self.faults:
+            raise PlanError.all(self.faults)
+        return self.bounds[address]
+
+    def _bound(self, address: int, callers: tuple[int, ...]) -> StackBound:
+        if address in self.bounds:
+            return self.bounds[address]
+        if address in callers:
+            self._refuse_recursion((*callers[callers.index(address) :], address))
+            return StackBound(bytes=0, path=())
+        name = self._name(address)
+        frame = self._frame(address)
+        self.faults.extend(self._frame_faults(address, frame))
+        best = StackBound(bytes=frame.deepest, path=((name, frame.deepest),))
+        for target, depth in frame.calls:
+            below = self._bound(target, (*callers, address))
+            if depth + below.bytes >= best.bytes:
+                path = ((name, depth), *below.path)
+                best = StackBound(bytes=depth + below.bytes, path=path)
+        self.bounds[address] = best
+        return best
+
+    def _frame(self, address: int) -> Frame:
+        if address not in self.frames:
+            # Until its own code is known, a function is taken to come back.
+            self.frames[address] = _UNKNOWN
+            body = self.code.get(address)
+            if body is not None:
+                self.frames[address] = analyse(
+                    decode(body, address), top=self.top, returns=self._returns
+                )
+        return self.frames[address]
+
+    def _returns(self, address: int) -> bool:
+        return self._frame(address).returns
+
+    def _name(self, address: int) -> str:
+        return self.names.get(address, f"0x{address:08X}")
+
+    def _frame_faults(self, address: int, frame: Frame) -> Iterator[Fault]:
+        name = self._name(address)
+        if address not in self.code:
+            yield _opaque(f"code at {name} is called, but no function starts there")
+        for place in frame.unresolved:
+            yield _opaque(
+                f"{name} jumps at 0x{place:08X} to an address that its code does not show"
+            )
+        if frame.unbounded is not None:
+            yield Fault(
+                code="E069",
+                message=f"{name} loses track of its stack pointer at 0x{frame.unbounded:08X}",
+                remedy="use arrays of constant size instead of alloca and variable-length arrays",
+            )
+
+    def _refuse_recursion(self, cycle: tuple[int, ...]) -> None:
+        path = " > ".join(map(self._name, cycle))
+        self.faults.append(
+            Fault(
+                code="E067",
+                message=f"recursion makes the stack unbounded: {path}",
+                remedy="turn the recursion into a loop",
+            )
+        )
+
+
+_UNKNOWN = Frame(deepest=0, calls=(), returns=True, unresolved=(), unbounded=None)
+
+
+def _opaque(message: str) -> Fault:
+    remedy = "call functions by name, and let comparisons stand for a switch"
+    return Fault(code="E068", message=message, remedy=remedy)

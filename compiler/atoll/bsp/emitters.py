@@ -1,0 +1,101 @@
+"""The tree of a BSP: every file that the firmware of one chip and model is built from."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from atoll.bsp.headers import (
+    application,
+    device_header,
+    device_source,
+    drivers,
+    model_header,
+    pool_header,
+)
+from atoll.bsp.interface import ModelInterface
+from atoll.bsp.linker import copied_pools, linker_script
+from atoll.bsp.names import c_name
+from atoll.bsp.render import FOLDER, made_from, render
+from atoll.errors import Fault, ToolchainError
+from atoll.files import write_text
+from atoll.resolve.soc import ResolvedSoc
+
+
+def bsp_files(soc: ResolvedSoc, model: ModelInterface) -> dict[str, str]:
+    """Return the text of every file of the BSP by its name, sorted.
+
+    Raises:
+        ToolchainError: E070, a core or driver that the BSP does not have; E075, a name clash.
+    """
+    files = {
+        script_name(soc): linker_script(soc),
+        "startup.S": startup(soc),
+        "atoll_devices.h": device_header(soc),
+        "atoll_devices.c": device_source(soc),
+        "atoll_pools.h": pool_header(soc),
+        f"{c_name(model.name)}.h": model_header(soc, model),
+        "main.c": application(soc, model),
+        **dict(_shipped(soc)),
+    }
+    return dict(sorted(files.items()))
+
+
+def write_bsp(soc: ResolvedSoc, model: ModelInterface, folder: Path) -> tuple[str, ...]:
+    """Write the BSP into `folder`; return the names of the sources to compile."""
+    files = bsp_files(soc, model)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        write_text(folder / name, text)
+    return tuple(name for name in files if name.endswith((".c", ".S")))
+
+
+def script_name(soc: ResolvedSoc) -> str:
+    """Name the linker script of the host core."""
+    return f"{soc.name}.ld"
+
+
+def startup(soc: ResolvedSoc) -> str:
+    """Write ``startup.S``: stack, initialised and zeroed data, then ``main``."""
+    return render("startup.S", made_from=made_from(soc), copied=copied_pools(soc))
+
+
+def _shipped(soc: ResolvedSoc) -> Iterator[tuple[str, str]]:
+    core = _core_source(soc)
+    yield core, (FOLDER / "startup" / core).read_text()
+    for path in sorted((FOLDER / "runtime").iterdir()):
+        yield path.name, path.read_text()
+    _check_drivers(soc)
+    for driver in drivers(soc):
+        for name in (f"{driver}.c", f"{driver}.h"):
+            yield name, (FOLDER / "drivers" / name).read_text()
+
+
+def _core_source(soc: ResolvedSoc) -> str:
+    """Name the file of reset, interrupts and waiting, which differ from core to core."""
+    host = soc.host_cpu
+    name = f"{host.rtl}.S"
+    known = sorted(path.name for path in (FOLDER / "startup").iterdir())
+    if name in known:
+        return name
+    raise ToolchainError(
+        "E070",
+        f"no start-up code for core '{host.rtl}' of '{host.name}'",
+        at=host.at,
+        remedy=f"set devices.{host.name}.rtl to one of "
+        + ", ".join(other.removesuffix(".S") for other in known),
+    )
+
+
+def _check_drivers(soc: ResolvedSoc) -> None:
+    known = sorted(path.stem for path in (FOLDER / "drivers").glob("*.c"))
+    faults = tuple(
+        Fault(
+            code="E070",
+            message=f"no C driver '{npu.spec.driver}' for '{npu.name}'",
+            at=npu.at,
+            remedy=f"let accelerator '{npu.spec.name}' name one of {', '.join(known)}",
+        )
+        for npu in soc.npus
+        if npu.spec.driver not in known
+    )
+    if faults:
+        raise ToolchainError.all(faults)

@@ -1,0 +1,63 @@
+"""The GNU cross tools, when the user has them."""
+
+import shutil
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed
+from atoll.bsp.tools import run_tool, tail
+from atoll.errors import ToolchainError
+
+PROGRAM = "riscv64-unknown-elf-gcc"
+
+
+@dataclass(frozen=True)
+class Gcc:
+    """GCC and GNU ld for a RISC-V core.
+
+    Attributes:
+        extensions: letters after ``rv32i``, such as ``mc``.
+    """
+
+    extensions: str
+
+    @cached_property
+    def identity(self) -> str:
+        """See `atoll.bsp.toolchain.Toolchain.identity`."""
+        version = run_tool((self._program, "-dumpfullversion"), folder=Path.cwd()).stdout.strip()
+        return f"gcc {version} rv32i{self.extensions}"
+
+    def compile(self, source: str, target: Path, *, folder: Path) -> None:
+        """See `atoll.bsp.toolchain.Toolchain.compile`."""
+        # GCC turns loops into calls of memset and memcpy even when it must not know them.
+        loops = "-fno-tree-loop-distribute-patterns"
+        command = (self._program, *self._target, *C_FLAGS, loops, "-c", source, "-o", str(target))
+        done = run_tool(command, folder=folder)
+        if done.returncode:
+            raise compile_failed(source, tail(done.stderr))
+
+    def link(self, link: Link) -> str:
+        """See `atoll.bsp.toolchain.Toolchain.link`."""
+        flags = ",".join(("-Wl", *LINK_FLAGS, f"-Map={link.map}", "--no-warn-rwx-segments"))
+        command = (
+            *(self._program, *self._target, "-nostdlib", "-nostartfiles", "-static"),
+            *(flags, "-T", link.script, "-o", link.elf, *link.objects, "-lgcc"),
+        )
+        done = run_tool(command, folder=link.folder)
+        return done.stderr if done.returncode else ""
+
+    @property
+    def _target(self) -> tuple[str, str]:
+        return f"-march=rv32i{self.extensions}", "-mabi=ilp32"
+
+    @property
+    def _program(self) -> str:
+        program = shutil.which(PROGRAM)
+        if program is None:
+            raise ToolchainError(
+                "E071",
+                f"{PROGRAM} is not on the PATH",
+                remedy="install the GNU tools for RISC-V, or use the toolchain zig",
+            )
+        return program

@@ -1,0 +1,55 @@
+"""Turn what a linker says into faults of the chip's description."""
+
+import re
+from collections.abc import Iterator
+
+from atoll.bsp.tools import tail
+from atoll.errors import AtollError, Fault, PlanError, SourceLoc, ToolchainError
+from atoll.resolve.soc import Region, ResolvedSoc
+from atoll.units import format_size
+
+_OVERFLOW = re.compile(r"region [`']([\w.]+)'.*?overflowed by (\d+) bytes")
+_UNDEFINED = re.compile(r"undefined (?:symbol: |reference to [`'])([\w.$]+)")
+
+
+def link_error(soc: ResolvedSoc, log: str) -> AtollError:
+    """Describe a failed link: regions that overflow (E074), symbols that nobody defines (E073)."""
+    if faults := tuple(_overflows(soc, log)):
+        return PlanError.all(faults)
+    if names := sorted(set(_UNDEFINED.findall(log))):
+        return ToolchainError(
+            "E073",
+            f"nothing defines {', '.join(names)}",
+            remedy="link against objects of the same version of Atoll",
+        )
+    return ToolchainError("E073", f"the linker failed:\n{tail(log)}", remedy=_REMEDY)
+
+
+_REMEDY = "run `atoll doctor`; if all is well there, report this as a bug of Atoll"
+
+
+def _overflows(soc: ResolvedSoc, log: str) -> Iterator[Fault]:
+    missing: dict[str, int] = {}
+    for name, size in _OVERFLOW.findall(log):
+        missing[name] = max(missing.get(name, 0), int(size))
+    for name in sorted(missing):
+        region, key, at = _described(soc, name)
+        yield Fault(
+            code="E074",
+            message=(
+                f"region '{region.name}' of {format_size(region.size)} in memory "
+                f"'{region.memory}' is {missing[name]} B too small for the firmware"
+            ),
+            at=at,
+            remedy=f"set {key} to at least {region.size + missing[name]}",
+        )
+
+
+def _described(soc: ResolvedSoc, name: str) -> tuple[Region, str, SourceLoc | None]:
+    """Return the region that the linker script calls `name`, its key in the YAML and its place."""
+    cpu = soc.host_cpu
+    if name.startswith("pool_"):
+        pool = soc.pool(name.removeprefix("pool_"))
+        return pool.region, f"pools.{pool.name}.size", pool.at
+    region = {"code": cpu.code, "data": cpu.data, "stack": cpu.stack}[name]
+    return region, f"devices.{cpu.name}.{name}.size", cpu.at

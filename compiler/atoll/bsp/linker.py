@@ -1,0 +1,44 @@
+"""The linker script of the host core, from the regions of the chip."""
+
+from atoll.bsp.render import made_from, render
+from atoll.resolve.soc import Access, Pool, ResolvedSoc
+
+POOL_SECTION = ".atoll.pool."
+POOL_SYMBOL = "atoll_pool_"
+
+
+def linker_script(soc: ResolvedSoc) -> str:
+    """Place code, data, stack and every pool of the host where `soc` says.
+
+    A pool that may hold constants gets the section ``.atoll.pool.<pool>`` at its origin; each pool
+    has the symbol ``atoll_pool_<pool>``, from the model's object file or else from the script.
+    """
+    constants = tuple(pool for pool in soc.pools if pool.role != "workspace")
+    return render(
+        "linker.ld",
+        made_from=made_from(soc),
+        cpu=soc.host_cpu,
+        pools=soc.pools,
+        constants=constants,
+        copied=copied_pools(soc),
+        unloadable={pool.name for pool in constants if _unloadable(pool, soc)},
+        section=POOL_SECTION,
+        symbol=POOL_SYMBOL,
+    )
+
+
+def copied_pools(soc: ResolvedSoc) -> tuple[Pool, ...]:
+    """Return the pools whose constants the host copies from its code region at start."""
+    return tuple(
+        pool
+        for pool in soc.pools
+        if pool.role != "workspace" and _in_ram(pool, soc) and not _unloadable(pool, soc)
+    )
+
+
+def _in_ram(pool: Pool, soc: ResolvedSoc) -> bool:
+    return soc.memory(pool.region.memory).kind == "ram"
+
+
+def _unloadable(pool: Pool, soc: ResolvedSoc) -> bool:
+    return _in_ram(pool, soc) and pool.reach[soc.host] is not Access.WRITE

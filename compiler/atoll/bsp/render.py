@@ -1,0 +1,36 @@
+"""Fill the templates of the BSP. Every file opens with what it was made from and how."""
+
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from atoll.bsp.interface import ModelInterface
+from atoll.resolve.soc import ResolvedSoc
+
+FOLDER = Path(__file__).parent
+
+
+def made_from(soc: ResolvedSoc, model: ModelInterface | None = None) -> str:
+    """Return the sentence that opens a generated file."""
+    sources = f"{soc.name}.yaml" + (f" and {model.name}.tflite" if model else "")
+    return f"Made from {sources} by `atoll build`; edits are lost."
+
+
+def render(template: str, **values: object) -> str:
+    """Fill ``templates/<template>.j2``; a name that the template misses is our own bug."""
+    return _environment().get_template(f"{template}.j2").render(values)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    environment.filters["hex"] = lambda value: f"0x{value:08X}"
+    return environment

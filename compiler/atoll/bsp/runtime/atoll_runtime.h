@@ -1,0 +1,68 @@
+/* What the firmware of a chip rests on: registers, console, trace, waiting, the end. */
+#ifndef ATOLL_RUNTIME_H
+#define ATOLL_RUNTIME_H
+
+#include <stdint.h>
+
+#include "atoll_status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Requests of the test bench. */
+enum atoll_request {
+  ATOLL_REQUEST_NONE = 0,
+  ATOLL_REQUEST_RUN = 1,
+  ATOLL_REQUEST_LEAVE = 2
+};
+
+/* Events of the trace register. */
+enum atoll_event {
+  ATOLL_EVENT_OPERATOR_BEGIN = 1,
+  ATOLL_EVENT_OPERATOR_END = 2,
+  ATOLL_EVENT_READY = 3,
+  ATOLL_EVENT_RUN_BEGIN = 4,
+  ATOLL_EVENT_RUN_END = 5
+};
+
+/* Read the 32-bit register at `address`. */
+static inline uint32_t atoll_read(uintptr_t address) {
+  return *(const volatile uint32_t *)address;
+}
+
+/* Write the 32-bit register at `address`. */
+static inline void atoll_write(uintptr_t address, uint32_t value) {
+  *(volatile uint32_t *)address = value;
+}
+
+/* Compiled models call these around operator `number`, which `device` runs. */
+void atoll_trace_begin(int32_t device, int32_t number);
+void atoll_trace_end(int32_t device, int32_t number);
+
+/* Raise an event that belongs to no operator. */
+void atoll_trace_event(enum atoll_event event);
+
+/* What the test bench wants now. */
+enum atoll_request atoll_request(void);
+
+/* Report the return value of the model's run function. */
+void atoll_result(int32_t status);
+
+/* Print on the UART. */
+void atoll_print(const char *text);
+void atoll_print_hex(uint32_t value);
+void atoll_print_decimal(int32_t value);
+
+/* End the program with `status`; does not return. */
+void atoll_exit(int32_t status) __attribute__((noreturn));
+
+/* Sleep until interrupt `line` is pending or `cycles` (at least 1) of the core have gone by.
+ * Returns 1 if the line is pending, 0 if the time is over. */
+int32_t atoll_wait_interrupt(uint32_t line, uint32_t cycles);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,70 @@
+"""Hold the stack bound of a linked image against the limits of the chip (K1, K2, K4)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from atoll.bsp.elf_stack import ENTRY, INTERRUPT, StackBound, has_function, stack_bound
+from atoll.bsp.names import c_name
+from atoll.errors import Fault, PlanError
+from atoll.resolve.soc import ResolvedSoc
+
+
+def check_stack(soc: ResolvedSoc, elf: Path, model: str) -> StackBound:
+    """Return the bound of the whole image of the host, once every limit holds.
+
+    Args:
+        soc: the chip.
+        elf: the linked image.
+        model: its ``<model>_run`` and all below it, interrupts included, obey `max_stack_size`.
+
+    Raises:
+        PlanError: E066 a limit is exceeded; E067 to E069 as `stack_bound`.
+    """
+    whole = stack_bound(elf, ENTRY)
+    run = stack_bound(elf, f"{c_name(model)}_run")
+    interrupt = stack_bound(elf, INTERRUPT) if has_function(elf, INTERRUPT) else None
+    if faults := tuple(_faults(soc, whole, run, interrupt)):
+        raise PlanError.all(faults)
+    return whole
+
+
+def _faults(
+    soc: ResolvedSoc, whole: StackBound, run: StackBound, interrupt: StackBound | None
+) -> Iterator[Fault]:
+    cpu = soc.host_cpu
+    reserve = f"{cpu.interrupt_reserve} B for interrupts"
+    limit = cpu.max_stack_size
+    if (need := run.bytes + cpu.interrupt_reserve) > limit.value:
+        yield Fault(
+            code="E066",
+            message=(
+                f"one run on '{cpu.name}' may use {need} B of stack, {reserve} included, but "
+                f"max_stack_size is {limit.value} B (from {limit.layer}); deepest: {run}"
+            ),
+            at=cpu.at,
+            remedy=f"set devices.{cpu.name}.limits.max_stack_size to at least {need}",
+        )
+    if (need := whole.bytes + cpu.interrupt_reserve) > cpu.stack.size:
+        yield Fault(
+            code="E066",
+            message=(
+                f"the firmware of '{cpu.name}' may use {need} B of stack, {reserve} included, but "
+                f"the stack has {cpu.stack.size} B; deepest: {whole}"
+            ),
+            at=cpu.at,
+            remedy=f"set devices.{cpu.name}.stack.size to at least {_aligned(need)}",
+        )
+    if interrupt and interrupt.bytes > cpu.interrupt_reserve:
+        yield Fault(
+            code="E066",
+            message=(
+                f"interrupts on '{cpu.name}' may use {interrupt.bytes} B of stack, but only "
+                f"{reserve} are kept; deepest: {interrupt}"
+            ),
+            at=cpu.at,
+            remedy=f"set devices.{cpu.name}.stack.interrupts to at least {interrupt.bytes}",
+        )
+
+
+def _aligned(size: int) -> int:
+    return -(-size // 16) * 16

@@ -1,0 +1,124 @@
+"""Choose the compiler and linker of a core: zig from PyPI, or the GNU cross tools."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from atoll.errors import SourceLoc, ToolchainError
+from atoll.plugins import load
+from atoll.resolve.soc import Cpu
+
+TOOLCHAINS = {
+    "gcc": "atoll.bsp.gcc:Gcc",
+    "zig": "atoll.bsp.zig:Zig",
+}
+
+C_FLAGS = (
+    "-std=c99",
+    "-O2",
+    "-ffreestanding",
+    "-fno-builtin",
+    "-fomit-frame-pointer",
+    "-fno-jump-tables",
+    "-fno-stack-protector",
+    "-fno-unwind-tables",
+    "-fno-asynchronous-unwind-tables",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-g0",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+)
+"""What every compiler of the firmware is told, next to its target."""
+
+LINK_FLAGS = (
+    "-e",
+    "atoll_reset",
+    "-z",
+    "max-page-size=4",
+    "--gc-sections",
+    "--orphan-handling=error",
+    "--build-id=none",
+)
+"""What every linker is told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """One linker run; all names are relative to `folder`.
+
+    Attributes:
+        objects: in link order.
+        script: the linker script.
+        elf: the image to write.
+        map: the map to write.
+    """
+
+    folder: Path
+    objects: tuple[str, ...]
+    script: str
+    elf: str
+    map: str
+
+
+class Toolchain(Protocol):
+    """Compiles for one core and links; finds its own run-time library."""
+
+    @property
+    def identity(self) -> str:
+        """Name, version and target: two equal identities make equal bytes."""
+        ...
+
+    def compile(self, source: str, target: Path, *, folder: Path) -> None:
+        """Compile the C or assembly file `source` of `folder` into the object `target`.
+
+        Raises:
+            ToolchainError: E071, the tool is missing; E072, it refuses the source.
+        """
+        ...
+
+    def link(self, link: Link) -> str:
+        """Link; return "" if the image was written, else what the linker said."""
+        ...
+
+
+def find_toolchain(cpu: Cpu, override: str | None = None) -> Toolchain:
+    """Return the toolchain that the core asks for, or `override`.
+
+    Raises:
+        ToolchainError: E070, no such toolchain, or none of ours knows the core's ISA.
+    """
+    name = override or cpu.toolchain
+    if name not in TOOLCHAINS:
+        raise ToolchainError(
+            "E070",
+            f"there is no toolchain '{name}'",
+            at=None if override else cpu.at,
+            remedy=f"choose one of {', '.join(sorted(TOOLCHAINS))}",
+        )
+    extensions = _extensions(cpu.isa, cpu.at)
+    toolchain: Toolchain = load(TOOLCHAINS[name])(extensions=extensions)
+    return toolchain
+
+
+def compile_failed(source: str, log: str) -> ToolchainError:
+    """Describe a source that the compiler refused; `log` is the end of what it said."""
+    return ToolchainError(
+        "E072",
+        f"the compiler refused {source}:\n{log}",
+        remedy="run `atoll doctor`; if all is well there, report this as a bug of Atoll",
+    )
+
+
+def _extensions(isa: str, at: SourceLoc | None) -> str:
+    found = re.fullmatch(r"rv32i(m?a?c?)", isa)
+    if found is None:
+        raise ToolchainError(
+            "E070",
+            f"no toolchain here compiles for '{isa}'",
+            at=at,
+            remedy="use rv32i with any of the extensions m, a and c, such as rv32imc",
+        )
+    return found[1]

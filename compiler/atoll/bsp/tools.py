@@ -1,0 +1,74 @@
+"""Run outside tools, and keep what they made."""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from atoll.errors import ToolchainError
+from atoll.files import unwritable
+
+_TAIL_LINES = 20
+
+
+def cache_folder() -> Path:
+    """Return the folder of what need not be built twice: ATOLL_CACHE or ~/.cache/atoll."""
+    chosen = os.environ.get("ATOLL_CACHE")
+    return Path(chosen).absolute() if chosen else Path.home() / ".cache" / "atoll"
+
+
+def cached(name: str, make: Callable[[Path], None]) -> Path:
+    """Return the file `name` of the cache; if it is not there, let `make` write it first.
+
+    Args:
+        name: path below the cache; equal names mean equal bytes.
+        make: writes the file that it is given; runs that overlap do not disturb each other.
+
+    Raises:
+        UsageError: E092, the cache is not writable.
+    """
+    path = cache_folder() / name
+    if path.is_file():
+        return path
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            fresh = Path(folder) / path.name
+            make(fresh)
+            fresh.replace(path)
+    except OSError as fault:
+        raise unwritable(path.parent, fault) from fault
+    return path
+
+
+def run_tool(
+    command: Sequence[str], *, folder: Path, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `command` in `folder` and return its status and text, whatever the status is.
+
+    Raises:
+        ToolchainError: E071, the program cannot be started.
+    """
+    try:
+        return subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, **(environment or {})},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except OSError as fault:
+        raise ToolchainError(
+            "E071",
+            f"cannot run '{command[0]}': {fault.strerror or fault}",
+            remedy="run `atoll doctor` to see which tools are missing",
+        ) from fault
+
+
+def tail(text: str) -> str:
+    """Return the last lines of a tool's output, indented for an error message."""
+    lines = text.strip().splitlines()[-_TAIL_LINES:]
+    return "\n".join(f"    {line}" for line in lines)

@@ -1,0 +1,81 @@
+"""The default toolchain: clang and LLD of the ziglang wheel."""
+
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, distribution, version
+from pathlib import Path
+from subprocess import CompletedProcess
+
+from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed
+from atoll.bsp.tools import cache_folder, cached, run_tool, tail
+from atoll.errors import ToolchainError
+from atoll.files import write_bytes
+
+_TARGET = "riscv32-freestanding-none"
+_LIBRARY = "compiler_rt.o"
+
+
+@dataclass(frozen=True)
+class Zig:
+    """Clang and LLD for a RISC-V core.
+
+    Attributes:
+        extensions: letters after ``rv32i``, such as ``mc``.
+    """
+
+    extensions: str
+
+    @cached_property
+    def identity(self) -> str:
+        """See `atoll.bsp.toolchain.Toolchain.identity`."""
+        try:
+            return f"zig {version('ziglang')} {self._cpu}"
+        except PackageNotFoundError as fault:
+            raise ToolchainError(
+                "E071",
+                "the package 'ziglang' is not installed",
+                remedy="install it with `pip install ziglang`, or use --toolchain gcc",
+            ) from fault
+
+    def compile(self, source: str, target: Path, *, folder: Path) -> None:
+        """See `atoll.bsp.toolchain.Toolchain.compile`."""
+        flags = ("-target", _TARGET, f"-mcpu={self._cpu}", "-mabi=ilp32", *C_FLAGS)
+        done = _zig("cc", *flags, "-c", source, "-o", str(target), folder=folder)
+        if done.returncode:
+            raise compile_failed(source, tail(done.stderr))
+
+    def link(self, link: Link) -> str:
+        """See `atoll.bsp.toolchain.Toolchain.link`."""
+        library = cached(f"{self.identity.replace(' ', '-')}/{_LIBRARY}", self._build_library)
+        write_bytes(link.folder / "obj" / _LIBRARY, library.read_bytes())
+        done = _zig(
+            "ld.lld",
+            *("-m", "elf32lriscv", "-T", link.script, *LINK_FLAGS),
+            *(f"-Map={link.map}", "-o", link.elf, *link.objects, f"obj/{_LIBRARY}"),
+            folder=link.folder,
+        )
+        return done.stderr if done.returncode else ""
+
+    @property
+    def _cpu(self) -> str:
+        return "+".join(("generic_rv32", *self.extensions))
+
+    def _build_library(self, target: Path) -> None:
+        """Build the compiler's run-time library as one object; some seconds, once per machine."""
+        source = distribution("ziglang").locate_file("ziglang/lib/compiler_rt.zig")
+        done = _zig(
+            *("build-obj", str(source), "-target", _TARGET, f"-mcpu={self._cpu}", "-OReleaseFast"),
+            *("-fstrip", "-fno-unwind-tables", "-ffunction-sections", "-fdata-sections"),
+            *("--name", "compiler_rt", f"-femit-bin={target}"),
+            folder=target.parent,
+        )
+        if done.returncode:
+            raise compile_failed("compiler_rt.zig", tail(done.stderr))
+
+
+def _zig(*arguments: str, folder: Path) -> CompletedProcess[str]:
+    cache = str(cache_folder() / "zig")
+    environment = {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
+    command = (sys.executable, "-m", "ziglang", *arguments)
+    return run_tool(command, folder=folder, environment=environment)

@@ -1,0 +1,151 @@
+"""The run function of a model and the pools that its buffers lie in, as LLVM IR."""
+
+from collections.abc import Mapping
+
+from llvmlite import ir
+
+from atoll.codegen.llvm_kernels import POINTER
+from atoll.ir.tir import AcceleratorRun, IRModule, KernelCall, Step
+from atoll.memory.problem import MemoryPlan
+from atoll.resolve.soc import ResolvedSoc
+
+I8, I32 = ir.IntType(8), ir.IntType(32)
+VOID = ir.VoidType()
+
+
+def emit_entry(
+    target: ir.Module,
+    module: IRModule,
+    plan: MemoryPlan,
+    soc: ResolvedSoc,
+    commands: Mapping[str, bytes],
+) -> None:
+    """Add pools and ``int32_t <model>_run(const <model>_inputs *, const <model>_outputs *)``.
+
+    Both structs are arrays of pointers. The function copies each input to its place unless the
+    caller's pointer is that place already, runs the steps, and copies the outputs back likewise.
+    It returns 0, or at once what an accelerator failed with.
+    """
+    pools = _Pools(target, module, plan, soc, commands)
+    _RunFunction(target, module, pools, soc).emit()
+
+
+class _Pools:
+    """One symbol for each pool; buffers are offsets from it."""
+
+    def __init__(
+        self,
+        target: ir.Module,
+        module: IRModule,
+        plan: MemoryPlan,
+        soc: ResolvedSoc,
+        commands: Mapping[str, bytes],
+    ) -> None:
+        self._plan = plan
+        self._symbols: dict[str, ir.GlobalVariable] = {}
+        images = pool_images(module, plan, commands)
+        for space in plan.problem.pools:
+            image = images.get(space.name)
+            size = space.size if image is None else len(image)
+            symbol = ir.GlobalVariable(target, ir.ArrayType(I8, size), f"atoll_pool_{space.name}")
+            symbol.align = max([space.alignment, *self._alignments(space.name)])
+            self._symbols[space.name] = symbol
+            if image is not None:
+                symbol.initializer = ir.Constant(symbol.value_type, bytearray(image))
+                symbol.section = f".atoll.pool.{space.name}"
+                memory = soc.memory(soc.pool(space.name).region.memory)
+                symbol.global_constant = memory.kind == "rom"
+
+    def _alignments(self, pool: str) -> list[int]:
+        return [
+            buffer.alignment
+            for buffer in self._plan.problem.buffers
+            if self._plan.placements[buffer.name].pool == pool
+        ]
+
+    def address(self, buffer: str) -> ir.Constant:
+        """Return where `buffer` is, as an offset from its pool's symbol."""
+        placement = self._plan.placements[buffer]
+        return self._symbols[placement.pool].gep([I32(0), I32(placement.offset)])
+
+
+def pool_images(
+    module: IRModule, plan: MemoryPlan, commands: Mapping[str, bytes]
+) -> dict[str, bytes]:
+    """Return the bytes of every pool that holds constants, up to its last buffer, gaps zero.
+
+    Args:
+        module: the program.
+        plan: where its buffers are.
+        commands: bytes of the constants that have none, by name.
+    """
+    images: dict[str, bytearray] = {}
+    for constant in module.entry.constants:
+        placement = plan.placements[constant.name]
+        data = commands[constant.name] if constant.data is None else constant.data
+        assert len(data) == constant.size, f"{constant.name}: {len(data)} of {constant.size} bytes"
+        image = images.setdefault(placement.pool, bytearray(plan.use[placement.pool].used))
+        image[placement.offset : placement.offset + constant.size] = data
+    return {pool: bytes(image) for pool, image in images.items()}
+
+
+class _RunFunction:
+    """Emits the run function."""
+
+    def __init__(
+        self, target: ir.Module, module: IRModule, pools: _Pools, soc: ResolvedSoc
+    ) -> None:
+        self._target = target
+        self._entry = module.entry
+        self._pools = pools
+        self._soc = soc
+        self._copy = self._external("memcpy", POINTER, POINTER, POINTER, I32)
+        self._begin = self._external("atoll_trace_begin", VOID, I32, I32)
+        self._end = self._external("atoll_trace_end", VOID, I32, I32)
+        self._accelerate = self._external("atoll_npu_run", I32, I32, POINTER, I32)
+        run = ir.Function(target, ir.FunctionType(I32, [POINTER, POINTER]), f"{module.name}_run")
+        run.section = f".text.{run.name}"
+        run.attributes.add("nounwind")
+        self._run = run
+        self._builder = ir.IRBuilder(run.append_basic_block("entry"))
+
+    def emit(self) -> None:
+        inputs, outputs = self._run.args
+        for number, name in enumerate(self._entry.inputs):
+            self._transfer(inputs, number, name, outward=False)
+        for step in self._entry.steps:
+            self._step(step)
+        for number, name in enumerate(self._entry.outputs):
+            self._transfer(outputs, number, name, outward=True)
+        self._builder.ret(I32(0))
+
+    def _transfer(self, pointers: ir.Value, number: int, name: str, *, outward: bool) -> None:
+        """Copy between the caller's buffer and the planned one where they differ."""
+        builder, planned = self._builder, self._pools.address(name)
+        slot = builder.gep(pointers, [I32(number)], source_etype=POINTER)
+        given = builder.load(slot, typ=POINTER)
+        with builder.if_then(builder.icmp_unsigned("!=", given, planned)):
+            target, source = (given, planned) if outward else (planned, given)
+            builder.call(self._copy, [target, source, I32(self._entry.sizes[name])])
+
+    def _step(self, step: Step) -> None:
+        event = [I32(self._soc.device(step.device).ordinal), I32(step.number)]
+        self._builder.call(self._begin, event)
+        match step.action:
+            case KernelCall(function, arguments):
+                pointers = [self._pools.address(name) for name in arguments]
+                self._builder.call(self._target.get_global(function), pointers)
+            case AcceleratorRun():
+                self._accelerated(step.action)
+        self._builder.call(self._end, event)
+
+    def _accelerated(self, action: AcceleratorRun) -> None:
+        builder = self._builder
+        device = I32(self._soc.device(action.device).ordinal)
+        commands = self._pools.address(action.commands)
+        status = builder.call(self._accelerate, [device, commands, I32(action.count)])
+        with builder.if_then(builder.icmp_unsigned("!=", status, I32(0)), likely=False):
+            builder.ret(status)
+
+    def _external(self, name: str, result: ir.Type, *arguments: ir.Type) -> ir.Function:
+        return ir.Function(self._target, ir.FunctionType(result, arguments), name)

@@ -1,0 +1,134 @@
+"""Commands for the reef accelerator: packed constants, one descriptor per sample, a cost."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+
+from atoll.codegen.reef_descriptor import DESCRIPTOR_BYTES, Descriptor, Opcode
+from atoll.codegen.reef_geometry import Geometry, geometry_of, operand
+from atoll.codegen.reef_packing import pack_dense, pack_depthwise, pack_parameters
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.lower.accelerator import Job
+from atoll.ops.quantization import activation_range, channel_scaling, zero_point_of
+from atoll.resolve.soc import Npu
+
+_OPCODES = {
+    "conv_2d": Opcode.CONV_2D,
+    "depthwise_conv_2d": Opcode.DEPTHWISE_CONV_2D,
+    "fully_connected": Opcode.FULLY_CONNECTED,
+}
+_START_CYCLES = 100
+_PARAMETER_BYTES = 16
+
+
+class ReefEmitter:
+    """The `CommandEmitter` of reef."""
+
+    def prepare(self, op: Operator, graph: Graph, npu: Npu) -> Job:
+        """Pack weights and parameter table of `op`; name the buffers that it touches."""
+        lanes, samples = npu.params["output_lanes"], geometry_of(op, graph).samples
+        weights = operand(op, graph, 1)
+        values = weights.array.astype(np.int8)
+        if op.kind == "depthwise_conv_2d":
+            packed = pack_depthwise(values, lanes)
+        else:
+            dense = values if values.ndim == 4 else values.reshape(len(values), 1, 1, -1)
+            packed = pack_dense(dense, npu.params["input_lanes"], lanes)
+        table = pack_parameters(*channel_scaling(op, graph), lanes)
+        return Job(
+            operator=op.name,
+            device=npu.name,
+            reads=(op.inputs[0],),
+            writes=op.outputs,
+            constants=(
+                _constant(_weights(op), packed, "int8"),
+                _constant(_parameters(op), table, "int32"),
+            ),
+            commands=f"{op.name}_commands",
+            commands_size=DESCRIPTOR_BYTES * samples,
+            commands_count=samples,
+        )
+
+    def encode(self, op: Operator, graph: Graph, npu: Npu, address: Callable[[str], int]) -> bytes:
+        """Return one descriptor for each sample of the batch."""
+        shape = geometry_of(op, graph)
+        first = replace(
+            _describe(op, graph, shape),
+            input_address=address(op.inputs[0]),
+            output_address=address(op.outputs[0]),
+            weights_address=address(_weights(op)),
+            parameters_address=address(_parameters(op)),
+            weight_block_bytes=shape.block_bytes(npu),
+        )
+        return b"".join(
+            replace(
+                first,
+                input_address=first.input_address + sample * prod(shape.input),
+                output_address=first.output_address + sample * prod(shape.output),
+            ).encode()
+            for sample in range(shape.samples)
+        )
+
+    def estimate_cycles(self, op: Operator, graph: Graph, npu: Npu) -> int:
+        """Predict busy cycles: every array step, then every byte moved, nothing overlapped.
+
+        A block of output channels takes one array step for each output pixel, kernel row and
+        chunk of input lanes (depthwise: each tap), and reads its weights, its parameters and
+        the whole input once.
+        """
+        shape = geometry_of(op, graph)
+        lanes, width = npu.params["output_lanes"], npu.params["data_bytes"]
+        blocks = -(-shape.output[2] // lanes)
+        chunk = 1 if shape.depthwise else npu.params["input_lanes"]
+        steps = shape.kernel[0] * -(-shape.kernel_row // chunk)
+        read = shape.block_bytes(npu) + lanes * _PARAMETER_BYTES + prod(shape.input)
+        moved = blocks * read + prod(shape.output)
+        pixels = shape.output[0] * shape.output[1]
+        return shape.samples * (_START_CYCLES + blocks * pixels * steps + -(-moved // width))
+
+
+def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:
+    (output,) = graph.results(op)
+    low, high = activation_range(op, output)
+    return Descriptor(
+        opcode=_OPCODES[op.kind],
+        input_address=0,
+        output_address=0,
+        weights_address=0,
+        parameters_address=0,
+        in_height=shape.input[0],
+        in_width=shape.input[1],
+        in_channels=shape.input[2],
+        out_channels=shape.output[2],
+        out_height=shape.output[0],
+        out_width=shape.output[1],
+        kernel_height=shape.kernel[0],
+        kernel_width=shape.kernel[1],
+        stride_down=shape.stride[0],
+        stride_across=shape.stride[1],
+        pad_top=shape.pad[0],
+        pad_left=shape.pad[1],
+        input_zero_point=zero_point_of(operand(op, graph, 0)),
+        output_zero_point=zero_point_of(output),
+        activation_min=low,
+        activation_max=high,
+        depth_multiplier=shape.depth_multiplier,
+        input_row_pitch=shape.input[1] * shape.input[2],
+        weight_block_bytes=0,
+        kernel_row_bytes=shape.kernel_row,
+    )
+
+
+def _constant(name: str, data: bytes, dtype: str) -> Tensor:
+    shape = (len(data),) if dtype == "int8" else (len(data) // _PARAMETER_BYTES, 4)
+    return Tensor(name=name, shape=shape, dtype=dtype, data=data)
+
+
+def _weights(op: Operator) -> str:
+    return f"{op.name}_weights"
+
+
+def _parameters(op: Operator) -> str:
+    return f"{op.name}_parameters"

@@ -1,0 +1,124 @@
+"""Find and check the descriptions of the accelerators that a chip uses."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from atoll.description.accelerator import Accelerator, Parameter
+from atoll.description.faults import Faults, nearest, note
+from atoll.description.messages import validate
+from atoll.description.share import shared_folder, shipped_names
+from atoll.description.tree import SourceMap
+from atoll.description.yaml_text import read_yaml
+from atoll.errors import DescriptionError, SourceLoc
+from atoll.units import format_size
+
+MAX_REGISTERS = 4096
+"""Bytes that the control port of docs/platform.md can address."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceleratorDescription:
+    """An accelerator's own YAML, checked in itself."""
+
+    model: Accelerator
+    where: SourceMap
+
+
+def find_accelerator(word: str, folder: Path, at: SourceLoc | None) -> Path:
+    """Return the description that a chip in `folder` means by `word`, written at `at`.
+
+    Raises:
+        DescriptionError: `word` is neither a path nor the name of a shipped accelerator.
+    """
+    if "/" in word or word.endswith((".yaml", ".yml")):
+        return folder / word
+    shipped = shared_folder("socs") / "accelerators"
+    names = shipped_names(shipped)
+    if word not in names:
+        raise DescriptionError(
+            "E022",
+            f"no accelerator '{word}' is described",
+            at=at,
+            remedy=nearest(word, names, "give the path of your own accelerator's YAML"),
+        )
+    return shipped / f"{word}.yaml"
+
+
+def load_accelerator(path: Path, at: SourceLoc | None) -> AcceleratorDescription:
+    """Load the description at `path`, which a chip names at `at`.
+
+    Raises:
+        DescriptionError: it cannot be read, or contradicts itself.
+    """
+    where = SourceMap(read_yaml(path, at))
+    accelerator = validate(Accelerator, where)
+    faults = Faults()
+    for name in accelerator.parameters:
+        _check_parameter(name, accelerator, where, faults)
+    _check_registers(accelerator, where, faults)
+    _check_limits(accelerator, where, faults)
+    faults.raise_any()
+    return AcceleratorDescription(model=accelerator, where=where)
+
+
+def _check_parameter(name: str, accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
+    parameter: Parameter = accelerator.parameters[name]
+    for index, other in enumerate(parameter.at_least):
+        if other not in accelerator.parameters:
+            faults.add(
+                "E024",
+                f"parameter '{name}' is compared with '{other}', which is no parameter",
+                at=where.at("parameters", name, "at_least", str(index)),
+                remedy=nearest(other, accelerator.parameters),
+            )
+    defaults = {key: value.default for key, value in accelerator.parameters.items()}
+    if objection := parameter.objection(parameter.default, defaults):
+        faults.add(
+            "E045",
+            f"the default of parameter '{name}' must be {objection}, not {parameter.default}",
+            at=where.at("parameters", name, "default"),
+            remedy="change the default or the values that are allowed",
+        )
+
+
+def _check_registers(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
+    seen: dict[int, str] = {}
+    block = accelerator.registers
+    if block.size > MAX_REGISTERS or block.size % 4:
+        faults.add(
+            "E038",
+            f"a register block of {format_size(block.size)} does not fit a 12-bit control port",
+            at=where.at("registers", "size"),
+            remedy="choose a multiple of 4 bytes up to 4 KiB",
+        )
+    for name, offset in block.map.items():
+        at = where.at("registers", "map", name)
+        if offset % 4 or offset + 4 > block.size:
+            faults.add(
+                "E038",
+                f"register '{name}' at {offset:#x} is no 32-bit word of the {block.size:#x} bytes",
+                at=at,
+                remedy="choose a multiple of 4 below the size",
+            )
+        if offset in seen:
+            first = where.at("registers", "map", seen[offset])
+            faults.add(
+                "E031",
+                f"registers '{seen[offset]}' and '{name}' are both at {offset:#x}",
+                at=at,
+                other=note(first, "the other one"),
+                remedy="move one of them",
+            )
+        seen[offset] = name
+
+
+def _check_limits(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
+    for kind, operator in accelerator.operators.items():
+        for feature, limit in operator.limits.items():
+            if limit.min is not None and limit.max is not None and limit.min > limit.max:
+                faults.add(
+                    "E045",
+                    f"no {kind} has a '{feature}' from {limit.min} to {limit.max}",
+                    at=where.at("operators", kind, "limits", feature),
+                    remedy="write 'min' not larger than 'max'",
+                )

@@ -1,0 +1,69 @@
+"""Collect what is wrong, so that one run reports all of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from atoll.errors import DescriptionError, Fault, SourceLoc
+
+MAX_REPORTED = 100
+"""Faults that one run shows; more of them have a common cause."""
+
+
+@dataclass(slots=True)
+class Faults:
+    """The faults of one stage; a fault that is added twice is reported once."""
+
+    found: dict[Fault, None] = field(default_factory=dict)
+
+    def add(
+        self,
+        code: str,
+        message: str,
+        *,
+        at: SourceLoc | None = None,
+        other: tuple[SourceLoc, str] | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        """Note one fault and go on."""
+        fault = Fault(code=code, message=message, at=at, other=other, remedy=remedy)
+        self.found[fault] = None
+
+    def raise_any(self) -> None:
+        """Raise what was found, in the order of the places.
+
+        Raises:
+            DescriptionError: at least one fault was added.
+        """
+        if self.found:
+            raise DescriptionError.all(in_order(self.found))
+
+
+def in_order(faults: Iterable[Fault]) -> list[Fault]:
+    """Return `faults` by place, the first `MAX_REPORTED` of them."""
+    ordered = sorted(faults, key=_place)
+    if hidden := ordered[MAX_REPORTED:]:
+        message = f"{len(hidden)} more faults are not shown"
+        ordered[MAX_REPORTED:] = [
+            Fault(code="E016", message=message, remedy="correct those above first")
+        ]
+    return ordered
+
+
+def note(at: SourceLoc | None, text: str) -> tuple[SourceLoc, str] | None:
+    """Return the other place of a clash, if that place was written at all."""
+    return (at, text) if at else None
+
+
+def nearest(word: str, choices: Iterable[str], otherwise: str = "delete it") -> str:
+    """Return a remedy: the most similar choice or all of them, and what else would help."""
+    known = sorted(choices)
+    if close := get_close_matches(word.lower(), known, n=1):
+        return f"did you mean '{close[0]}'? If not, {otherwise}"
+    return f"use one of {', '.join(known)}, or {otherwise}" if known else otherwise
+
+
+def _place(fault: Fault) -> tuple[bool, str, int, int]:
+    if fault.at is None:
+        return (True, "", 0, 0)
+    return (False, str(fault.at.path), fault.at.line, fault.at.column)

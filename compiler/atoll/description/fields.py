@@ -1,0 +1,160 @@
+"""Field types of the descriptions: names, sizes, addresses and clocks with their units.
+
+Each type refuses with a pydantic error of type `EXPECTED` whose message completes the
+sentence "the value must be ...".
+"""
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from atoll.units import parse_frequency, parse_size
+
+EXPECTED = "expected"
+MAX_ENTRIES = 64
+ADDRESS_SPACE = 2**32
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{0,31}")
+_ENTRY_POINT = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,127}:[A-Za-z_][A-Za-z0-9_]{0,63}")
+_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}")
+_MAX_QUANTITY_LENGTH = 32
+
+_KEYWORD = re.compile(
+    "auto|bool|break|case|char|const|continue|default|do|double|else|enum|extern|false|float|for"
+    "|goto|if|inline|int|long|register|restrict|return|short|signed|sizeof|static|struct|switch"
+    "|true|typedef|typeof|union|unsigned|void|volatile|while"
+)
+
+
+class Described(BaseModel):
+    """Base of every description model: immutable, and unknown keys are mistakes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def must_be(expectation: str) -> PydanticCustomError:
+    """Return the error that says what a value must be."""
+    return PydanticCustomError(EXPECTED, "{expectation}", {"expectation": expectation})
+
+
+def _word(pattern: re.Pattern[str], expectation: str) -> Callable[[object], str]:
+    def read(value: object) -> str:
+        if isinstance(value, str) and pattern.fullmatch(value):
+            return value
+        raise must_be(expectation)
+
+    return read
+
+
+def _name(value: object) -> str:
+    if isinstance(value, str) and _KEYWORD.fullmatch(value):
+        raise must_be("a name that is no keyword of C")
+    return _word(_NAME, "a name of at most 32 of a-z, 0-9 and _, starting with a letter")(value)
+
+
+def _quantity(parse: Callable[[str], int], low: int, high: int, what: str) -> Callable[[Any], int]:
+    def read(value: object) -> int:
+        number = value
+        if isinstance(value, str) and len(value) <= _MAX_QUANTITY_LENGTH:
+            try:
+                number = parse(value)
+            except ValueError:
+                raise must_be(what) from None
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise must_be(what)
+        if not low <= number <= high:
+            raise must_be(f"{what}, at least {low} and at most {high}")
+        return number
+
+    return read
+
+
+def _parse_address(text: str) -> int:
+    return int(text, 0)
+
+
+def _number(low: int, high: int, *, power: bool = False) -> Callable[[object], int]:
+    what = f"a {'power of two' if power else 'whole number'}, at least {low} and at most {high}"
+
+    def read(value: object) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise must_be(what)
+        if power and value.bit_count() != 1:
+            raise must_be(what)
+        return value
+
+    return read
+
+
+def _range(low: int, high: int) -> WithJsonSchema:
+    return WithJsonSchema({"type": "integer", "minimum": low, "maximum": high})
+
+
+def _powers(low: int, high: int) -> WithJsonSchema:
+    allowed = [1 << shift for shift in range(64) if low <= 1 << shift <= high]
+    return WithJsonSchema({"enum": allowed})
+
+
+def _schema(pattern: str, low: int, high: int) -> WithJsonSchema:
+    number = {"type": "integer", "minimum": low, "maximum": high}
+    return WithJsonSchema({"anyOf": [number, {"type": "string", "pattern": pattern}]})
+
+
+_SIZE_PATTERN = r"^([0-9][0-9_]*(\.[0-9]+)?\s*(B|KiB|MiB|GiB)|0x[0-9a-fA-F_]+|[0-9][0-9_]*)$"
+_CLOCK_PATTERN = r"^([0-9][0-9_]*(\.[0-9]+)?\s*(Hz|kHz|MHz|GHz)|[0-9][0-9_]*)$"
+
+Name = Annotated[
+    str,
+    BeforeValidator(_name),
+    WithJsonSchema({"type": "string", "pattern": f"^{_NAME.pattern}$"}),
+]
+ConstantName = Annotated[
+    str,
+    BeforeValidator(_word(_CONSTANT, "a name of capital letters such as CONV_2D")),
+    WithJsonSchema({"type": "string", "pattern": f"^{_CONSTANT.pattern}$"}),
+]
+EntryPointName = Annotated[
+    str,
+    BeforeValidator(_word(_ENTRY_POINT, "an entry point such as package.module:Class")),
+    WithJsonSchema({"type": "string", "pattern": f"^{_ENTRY_POINT.pattern}$"}),
+]
+FileName = Annotated[
+    str,
+    BeforeValidator(_word(_FILE, "a file name such as reef_array.sv")),
+    WithJsonSchema({"type": "string", "pattern": f"^{_FILE.pattern}$"}),
+]
+Size = Annotated[
+    int,
+    BeforeValidator(_quantity(parse_size, 0, ADDRESS_SPACE, "a size such as 64 KiB")),
+    _schema(_SIZE_PATTERN, 0, ADDRESS_SPACE),
+]
+PositiveSize = Annotated[
+    int,
+    BeforeValidator(_quantity(parse_size, 1, ADDRESS_SPACE, "a size such as 64 KiB")),
+    _schema(_SIZE_PATTERN, 1, ADDRESS_SPACE),
+]
+Address = Annotated[
+    int,
+    BeforeValidator(
+        _quantity(_parse_address, 0, ADDRESS_SPACE - 1, "an address such as 0x4000_0000")
+    ),
+    _schema(r"^0x[0-9a-fA-F_]+$", 0, ADDRESS_SPACE - 1),
+]
+Frequency = Annotated[
+    int,
+    BeforeValidator(_quantity(parse_frequency, 1, 10**11, "a frequency such as 100 MHz")),
+    _schema(_CLOCK_PATTERN, 1, 10**11),
+]
+
+IrqLine = Annotated[int, BeforeValidator(_number(0, 1023)), _range(0, 1023)]
+Preference = Annotated[int, BeforeValidator(_number(-1000, 1000)), _range(-1000, 1000)]
+Latency = Annotated[int, BeforeValidator(_number(1, 64)), _range(1, 64)]
+Integer = Annotated[int, BeforeValidator(_number(-(2**31), 2**32)), _range(-(2**31), 2**32)]
+Version = Annotated[Literal[1], BeforeValidator(_number(1, 1))]
+Width = Annotated[int, BeforeValidator(_number(4, 16, power=True)), _powers(4, 16)]
+Banks = Annotated[int, BeforeValidator(_number(1, 16, power=True)), _powers(1, 16)]
+Alignment = Annotated[int, BeforeValidator(_number(1, 4096, power=True)), _powers(1, 4096)]

@@ -1,0 +1,84 @@
+"""Load a chip: YAML files and overrides in, checked models with the place of every value out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from atoll.description.accelerators import (
+    AcceleratorDescription,
+    find_accelerator,
+    load_accelerator,
+)
+from atoll.description.faults import in_order
+from atoll.description.layers import apply_overrides, read_layers
+from atoll.description.messages import validate
+from atoll.description.schema import Npu, Soc
+from atoll.description.tree import Key, SourceMap
+from atoll.errors import DescriptionError, Fault
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """A chip as its author wrote it.
+
+    Attributes:
+        soc: the checked model; references between its parts are not followed yet.
+        accelerators: by the name of the device that is one.
+        where: the place of every key and value.
+    """
+
+    soc: Soc
+    accelerators: Mapping[str, AcceleratorDescription]
+    where: SourceMap
+
+    def values(self) -> Iterator[tuple[Key, object]]:
+        """Yield every value with its key path, defaults included."""
+        yield from _leaves(self.soc, ())
+
+
+def load_description(path: Path, overrides: Sequence[str] = ()) -> Description:
+    """Load the description at `path` with each ``key.path=value`` of `overrides` on top.
+
+    Raises:
+        DescriptionError: a file is no YAML, a key is missing or unknown, a value ill-typed.
+        UsageError: an override is malformed or names an unknown key.
+    """
+    root = apply_overrides(read_layers(path), overrides, Soc.model_json_schema())
+    where = SourceMap(root)
+    soc = validate(Soc, where)
+    return Description(soc=soc, accelerators=_accelerators(soc, where, path.parent), where=where)
+
+
+def _accelerators(soc: Soc, where: SourceMap, folder: Path) -> Mapping[str, AcceleratorDescription]:
+    loaded: dict[str, AcceleratorDescription] = {}
+    broken: set[Path] = set()
+    faults: list[Fault] = []
+    for name, device in soc.devices.items():
+        if not isinstance(device, Npu):
+            continue
+        at = where.at("devices", name, "accelerator")
+        try:
+            path = find_accelerator(device.accelerator, at.path.parent if at else folder, at)
+            if path not in broken:
+                broken.add(path)
+                loaded[name] = load_accelerator(path, at)
+                broken.discard(path)
+        except DescriptionError as error:
+            faults += error.faults
+    if faults:
+        raise DescriptionError.all(in_order(faults))
+    return loaded
+
+
+def _leaves(value: Any, key: Key) -> Iterator[tuple[Key, object]]:
+    if isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from _leaves(getattr(value, name), (*key, name))
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from _leaves(item, (*key, name))
+    else:
+        yield key, value

@@ -1,0 +1,164 @@
+"""Say in the user's terms what pydantic found wrong."""
+
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from atoll.description.faults import in_order, nearest
+from atoll.description.shape import Shape, example_of, keys_of, shape_at
+from atoll.description.tree import COMMAND_LINE, Plain, SourceMap, plain
+from atoll.errors import DescriptionError, Fault
+
+Model = TypeVar("Model", bound=BaseModel)
+Path = tuple[str, ...]
+
+_DEVICES = "devices"
+_MAX_QUOTE = 40
+
+_EXPECTED = {
+    "string_type": "text",
+    "string_too_long": "text of at most {max_length} characters",
+    "bool_type": "true or false",
+    "dict_type": "a mapping, written as 'key: value' lines",
+    "model_type": "a mapping, written as 'key: value' lines",
+    "model_attributes_type": "a mapping, written as 'key: value' lines",
+    "tuple_type": "a list, written as [a, b]",
+    "too_short": "at least {min_length} long",
+    "too_long": "at most {max_length} long",
+    "missing": "a list of 2 names, such as [flash, sram]",
+    "literal_error": "{expected}",
+    "union_tag_invalid": "one of {expected_tags}",
+    "expected": "{expectation}",
+}
+
+
+def validate(model: type[Model], where: SourceMap) -> Model:
+    """Check the document of `where` against `model`.
+
+    Raises:
+        DescriptionError: with one fault for everything that `model` does not allow.
+    """
+    data = plain(where.root)
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        faults = _Reworded(model.model_json_schema(), where, data).faults(error)
+        raise DescriptionError.all(in_order(faults)) from error
+
+
+class _Reworded:
+    def __init__(self, schema: Shape, where: SourceMap, data: Plain) -> None:
+        self._schema = schema
+        self._where = where
+        self._data = data
+
+    def faults(self, error: ValidationError) -> Iterator[Fault]:
+        """Yield one fault per error of pydantic."""
+        for detail in error.errors(include_url=False):
+            path = self._path(detail["loc"])
+            if path and path[-1] == "[key]":
+                yield self._bad_key(path[:-1], detail.get("ctx", {}))
+            elif detail["type"] == "extra_forbidden":
+                yield self._unknown_key(path)
+            elif detail["type"] == "union_tag_not_found":
+                yield self._missing_key((*path, "kind"))
+            elif detail["type"] == "union_tag_invalid":
+                tag = {**detail, "input": detail["ctx"]["tag"]}
+                yield self._bad_value((*path, "kind"), tag)
+            elif detail["type"] == "missing" and not path[-1].isdigit():
+                yield self._missing_key(path)
+            elif path == ("version",):
+                yield self._unknown_version(path, detail["input"])
+            else:
+                yield self._bad_value(path, detail)
+
+    def _path(self, loc: tuple[int | str, ...]) -> Path:
+        """Turn pydantic's place into a key path; it adds the kind of a device as a step."""
+        names = tuple(map(str, loc))
+        is_device = len(names) > 2 and names[0] == _DEVICES and names[2] != "[key]"
+        return (*names[:2], *names[3:]) if is_device else names
+
+    def _missing_key(self, path: Path) -> Fault:
+        *parent, key = path
+        shape = shape_at(self._schema, tuple(parent), self._data)
+        example = "cpu" if key == "kind" and parent[:1] == [_DEVICES] else example_of(shape, key)
+        return Fault(
+            code="E010",
+            message=f"{_named(tuple(parent))} has no '{key}'",
+            at=self._where.key_at(*parent),
+            remedy=f"add '{key}: {example}'" if example else f"add '{key}:' with its entries",
+        )
+
+    def _unknown_key(self, path: Path) -> Fault:
+        *parent, key = path
+        allowed = set(keys_of(shape_at(self._schema, tuple(parent), self._data)))
+        return Fault(
+            code="E011",
+            message=f"{_named(tuple(parent))} has no key '{_clipped(key)}'{self._layer(path)}",
+            at=self._where.key_at(*path),
+            remedy=nearest(key, allowed),
+        )
+
+    def _bad_key(self, path: Path, context: dict[str, Any]) -> Fault:
+        expectation = context.get("expectation", "a name")
+        return Fault(
+            code="E014",
+            message=f"'{_clipped(path[-1])}' in {_named(path[:-1])} must be {expectation}",
+            at=self._where.key_at(*path),
+            remedy="rename it here and where it is used",
+        )
+
+    def _unknown_version(self, path: Path, value: object) -> Fault:
+        return Fault(
+            code="E015",
+            message=f"version {_quoted(value)} of the format is not known{self._layer(path)}",
+            at=self._where.at(*path),
+            remedy="write 'version: 1', the version that this Atoll reads",
+        )
+
+    def _bad_value(self, path: Path, detail: Any) -> Fault:
+        kind = detail["type"]
+        expected = _EXPECTED[kind].format(**detail.get("ctx", {})) if kind in _EXPECTED else None
+        got = _quoted(detail["input"])
+        return Fault(
+            code="E012",
+            message=f"{_named(path)} must be {expected or detail['msg']}, not {got}"
+            + self._layer(path),
+            at=self._where.at(*path),
+            remedy=self._instead(path, expected),
+        )
+
+    def _instead(self, path: Path, expected: str | None) -> str:
+        shape = shape_at(self._schema, path[:-1], self._data)
+        if path and (example := example_of(shape, path[-1])):
+            return f"write '{path[-1]}: {example}', for example"
+        key = path[-1] if path else "the file"
+        return f"give '{key}' a value that is {expected}" if expected else f"correct '{key}'"
+
+    def _layer(self, path: Path) -> str:
+        return f" (from {COMMAND_LINE})" if self._where.layer(*path) == COMMAND_LINE else ""
+
+
+def _named(path: Path) -> str:
+    return f"'{_clipped('.'.join(path))}'" if path else "the description"
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _MAX_QUOTE else f"{text[:_MAX_QUOTE]}..."
+
+
+def _quoted(value: object) -> str:
+    match value:
+        case None:
+            return "empty"
+        case bool():
+            return str(value).lower()
+        case dict():
+            return "a mapping"
+        case list() | tuple():
+            return "a list"
+        case str():
+            return f"'{_clipped(value)}'"
+        case _:
+            return _clipped(str(value))

@@ -1,0 +1,165 @@
+"""The SoC description, field for field. Nothing here is derived; see `atoll.resolve`."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from atoll.description.fields import (
+    MAX_ENTRIES,
+    Address,
+    Alignment,
+    Banks,
+    Described,
+    Frequency,
+    Integer,
+    IrqLine,
+    Latency,
+    Name,
+    PositiveSize,
+    Preference,
+    Size,
+    Version,
+    Width,
+)
+
+CLOCK = 100_000_000
+CONSOLE = 0xF000_0000
+
+
+class Limits(Described):
+    """How much of a stack compiled operators may use; a core's limits win over the chip's."""
+
+    max_stack_alloca_size: Size | None = Field(
+        default=None, description="Largest kernel-local allocation that may live on the stack."
+    )
+    max_stack_size: Size | None = Field(
+        default=None, description="Most that one run may use; the size of the stack by default."
+    )
+    use_backend_alloc_workspace: bool | None = Field(
+        default=None, strict=True, description="True keeps all allocations off the stack."
+    )
+
+
+class Span(Described):
+    """A part of a memory; what is left out is chosen by resolution."""
+
+    memory: Name | None = Field(default=None, description="The memory that holds it.")
+    size: PositiveSize | None = Field(default=None, description="Bytes it takes.")
+
+
+class Stack(Described):
+    """The main stack of a core."""
+
+    memory: Name = Field(description="The memory that holds it.", examples=["sram"])
+    size: PositiveSize = Field(description="Bytes it takes.", examples=["8 KiB"])
+    interrupts: Size = Field(default=512, description="Bytes kept for interrupt handlers.")
+
+
+class Cpu(Described):
+    """A core that runs compiled operators."""
+
+    kind: Literal["cpu"]
+    isa: str = Field(
+        max_length=64, description="Instruction set such as rv32imc.", examples=["rv32imc"]
+    )
+    rtl: Name = Field(default="picorv32", description="The core that the simulator instantiates.")
+    clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
+    toolchain: Literal["zig", "gcc"] = Field(default="zig", description="What links firmware.")
+    stack: Stack = Field(examples=["{memory: sram, size: 8 KiB}"])
+    code: Span = Field(default=Span(), description="Instructions and read-only data.")
+    data: Span = Field(default=Span(), description=".data and .bss.")
+    limits: Limits = Limits()
+
+
+class Npu(Described):
+    """An instance of an accelerator."""
+
+    kind: Literal["npu"]
+    accelerator: str = Field(
+        max_length=256,
+        description="A name in socs/accelerators, or a path relative to this file.",
+        examples=["reef"],
+    )
+    params: dict[Name, Integer] = Field(
+        default={}, max_length=MAX_ENTRIES, description="Parameters of the instance."
+    )
+    registers: Address = Field(description="Address of the control port.", examples=["0x4000_0000"])
+    irq: IrqLine = Field(description="Interrupt line at the host.", examples=["3"])
+    clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
+    runs: tuple[str, ...] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=MAX_ENTRIES,
+        description="Operators it may run, such as CONV_2D; by default all it can.",
+    )
+
+
+class Dma(Described):
+    """An engine that copies between memories."""
+
+    kind: Literal["dma"]
+    engine: Name = Field(description="Kind of engine.", examples=["ripple"])
+    registers: Address = Field(description="Address of the control port.", examples=["0x4001_0000"])
+    irq: IrqLine = Field(description="Interrupt line at the host.", examples=["4"])
+    clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
+    moves: tuple[tuple[Name, Name], ...] = Field(
+        min_length=1,
+        max_length=MAX_ENTRIES,
+        description="Pairs [from memory, to memory] that it can copy between.",
+        examples=["[[flash, sram]]"],
+    )
+
+
+Device = Annotated[Cpu | Npu | Dma, Field(discriminator="kind")]
+
+
+class Memory(Described):
+    """One physical memory on the bus."""
+
+    origin: Address = Field(description="Address of the first byte.", examples=["0x2000_0000"])
+    size: PositiveSize = Field(description="Bytes it holds.", examples=["256 KiB"])
+    kind: Literal["rom", "ram"] = Field(description="rom or ram.", examples=["ram"])
+    width: Width = Field(default=4, description="Bytes moved per cycle.")
+    banks: Banks = Field(default=1, description="Interleaved banks that work in one cycle.")
+    read_latency: Latency = Field(default=1, description="Cycles from a read to its data.")
+
+
+class Pool(Described):
+    """A window of one memory in which the planner may place buffers."""
+
+    memory: Name = Field(description="The memory that holds it.", examples=["sram"])
+    role: Literal["constants", "workspace"] = Field(
+        description="Weights and tables, or activations.", examples=["workspace"]
+    )
+    reach: dict[Name, Literal["rw", "ro", "none"]] = Field(
+        max_length=MAX_ENTRIES,
+        description="What each device may do with it.",
+        examples=["{cpu: rw}"],
+    )
+    offset: Size | None = Field(
+        default=None, description="First byte, counted from the memory's origin."
+    )
+    size: PositiveSize | None = Field(default=None, description="All that is left by default.")
+    alignment: Alignment = Field(default=16, description="Every buffer starts at a multiple.")
+    preference: Preference = Field(default=0, description="Smaller numbers are tried first.")
+
+
+class Soc(Described):
+    """A whole chip."""
+
+    soc: Name = Field(description="Name of the chip.", examples=["my_chip"])
+    version: Version = Field(description="Version of this format.", examples=["1"])
+    extends: str | None = Field(default=None, description="A description to start from.")
+    devices: dict[Name, Device] = Field(
+        min_length=1, max_length=MAX_ENTRIES, description="Cores, accelerators, DMA engines."
+    )
+    memories: dict[Name, Memory] = Field(min_length=1, max_length=MAX_ENTRIES)
+    pools: dict[Name, Pool] = Field(min_length=1, max_length=MAX_ENTRIES)
+    host: Name | None = Field(
+        default=None, description="The core that starts everything; the first CPU by default."
+    )
+    default_device: Name | None = Field(
+        default=None, description="Where operators go that nothing constrains."
+    )
+    console: Address = Field(default=CONSOLE, description="Address of the bench's registers.")
+    limits: Limits = Limits()

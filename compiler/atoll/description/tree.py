@@ -1,0 +1,119 @@
+"""A YAML document as plain data in which every key and value knows its place."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from atoll.errors import SourceLoc
+
+Plain = str | int | float | bool | None | list["Plain"] | dict[str, "Plain"]
+Key = tuple[str, ...]
+
+COMMAND_LINE = "--set"
+"""The layer of values that the command line sets."""
+
+BUILT_IN = "built-in"
+"""The layer of values that nothing sets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A leaf. `at` is None where the command line set it."""
+
+    value: str | int | float | bool | None
+    at: SourceLoc | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A sequence."""
+
+    items: tuple["Node", ...]
+    at: SourceLoc | None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A value with the place of its key."""
+
+    key_at: SourceLoc | None
+    value: "Node"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A mapping with unique text keys."""
+
+    entries: dict[str, Entry]
+    at: SourceLoc | None
+
+
+Node = Scalar | Listing | Table
+
+
+def plain(node: Node) -> Plain:
+    """Return the bare Python data of `node`."""
+    match node:
+        case Scalar():
+            return node.value
+        case Listing():
+            return [plain(item) for item in node.items]
+        case Table():
+            return {key: plain(entry.value) for key, entry in node.entries.items()}
+
+
+def merge(base: Node, over: Node) -> Node:
+    """Return `base` with what `over` says on top: tables merge key by key, the rest is replaced."""
+    if not (isinstance(base, Table) and isinstance(over, Table)):
+        return over
+    merged = dict(base.entries)
+    for key, entry in over.entries.items():
+        below = merged.get(key)
+        value = merge(below.value, entry.value) if below else entry.value
+        merged[key] = Entry(entry.key_at or (below.key_at if below else None), value)
+    return Table(merged, over.at or base.at)
+
+
+def entries_along(root: Node, key: Key) -> Iterator[Entry]:
+    """Yield the entries on the way to `key`, as far as they exist."""
+    node = root
+    for name in key:
+        if isinstance(node, Table) and name in node.entries:
+            entry = node.entries[name]
+        elif isinstance(node, Listing) and name.isdigit() and int(name) < len(node.items):
+            item = node.items[int(name)]
+            entry = Entry(item.at, item)
+        else:
+            return
+        yield entry
+        node = entry.value
+
+
+@dataclass(frozen=True, slots=True)
+class SourceMap:
+    """Where each key and value of a merged description was written."""
+
+    root: Node
+
+    def at(self, *key: str) -> SourceLoc | None:
+        """Return the place of the value at `key`, or of the nearest key around it."""
+        found = list(entries_along(self.root, key))
+        if len(found) == len(key):
+            return found[-1].value.at if found else self.root.at
+        return found[-1].key_at if found else self.root.at
+
+    def key_at(self, *key: str) -> SourceLoc | None:
+        """Return the place of the last key of `key`, or of the nearest key around it."""
+        found = list(entries_along(self.root, key))
+        return found[-1].key_at if found else self.root.at
+
+    def is_set(self, *key: str) -> bool:
+        """Tell whether some layer sets `key`."""
+        return len(list(entries_along(self.root, key))) == len(key)
+
+    def layer(self, *key: str) -> str:
+        """Name the layer that set `key`: a place, `COMMAND_LINE` or `BUILT_IN`."""
+        found = list(entries_along(self.root, key))
+        if len(found) < len(key):
+            return BUILT_IN
+        at = found[-1].value.at if found else self.root.at
+        return str(at) if at else COMMAND_LINE

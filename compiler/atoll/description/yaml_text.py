@@ -1,0 +1,211 @@
+"""Read YAML text as bounded plain data: no tags, no aliases, no duplicate keys.
+
+Plain scalars follow YAML 1.2 (`no` is text, `010` is text), with `_` allowed between digits.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from atoll.description.faults import Faults, note
+from atoll.description.source_text import place_in, read_text
+from atoll.description.tree import Entry, Listing, Node, Scalar, Table
+from atoll.errors import DescriptionError, SourceLoc
+
+MAX_DEPTH = 32
+MAX_NODES = 20_000
+MAX_NUMBER_LENGTH = 64
+
+_DECIMAL = re.compile(r"[-+]?(?:0|[1-9](?:_?[0-9])*)")
+_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F](?:_?[0-9a-fA-F])*")
+_REAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
+_WORDS |= {word.title(): value for word, value in _WORDS.items()}
+_WORDS |= {word.upper(): value for word, value in _WORDS.items()}
+
+_REMEDIES = {
+    r"'\t'": "indent with spaces, not with tabs",
+    "mapping values are not allowed": "start the keys of one mapping in the same column, "
+    "or put the value in quotes",
+    "expected <block end>": "start the keys of one mapping in the same column",
+    "could not find expected ':'": "write 'key: value', with a space after the colon",
+    "expected ',' or '}'": "separate entries by ',' and close the mapping with '}'",
+    "expected ',' or ']'": "separate entries by ',' and close the list with ']'",
+    "while scanning a quoted scalar": "close the quotes",
+}
+
+
+def read_yaml(path: Path, named_at: SourceLoc | None = None) -> Node:
+    """Read the one document of the file at `path`, which another file names at `named_at`.
+
+    Raises:
+        DescriptionError: the file cannot be read, is no YAML, or is more than plain data.
+    """
+    return parse_yaml(read_text(path, named_at), path)
+
+
+def parse_yaml(text: str, path: Path) -> Node:
+    """Parse `text`, whose places are in `path`.
+
+    Raises:
+        DescriptionError: it is no YAML, or is more than plain data.
+    """
+    reader = _Reader(path)
+    try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            reader.accept(event)
+    except yaml.MarkedYAMLError as fault:
+        raise _syntax_error(path, fault) from fault
+    except yaml.reader.ReaderError as fault:
+        raise DescriptionError(
+            "E002",
+            f"character U+{int(fault.character):04X} is not allowed in YAML",
+            at=place_in(path, text, fault.position),
+            remedy="delete it; outside of quotes only printable text is needed",
+        ) from fault
+    reader.faults.raise_any()
+    if reader.root is None:
+        raise DescriptionError(
+            "E003",
+            "the file holds no data",
+            at=SourceLoc(path, 1, 1),
+            remedy="start from the output of 'atoll new NAME'",
+        )
+    return reader.root
+
+
+def scalar(text: str) -> str | int | float | bool | None:
+    """Give an unquoted scalar its type."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if len(text) > MAX_NUMBER_LENGTH:
+        return text
+    if _HEXADECIMAL.fullmatch(text):
+        return int(text, 16)
+    if _DECIMAL.fullmatch(text):
+        return int(text)
+    return float(text) if _REAL.fullmatch(text) else text
+
+
+@dataclass(slots=True)
+class _Open:
+    """A collection whose end is not read yet."""
+
+    at: SourceLoc
+    entries: dict[str, Entry] | None
+    items: list[Node] = field(default_factory=list)
+    key: str | None = None
+    key_at: SourceLoc | None = None
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Builds the tree from parser events without recursion, so depth is only a number."""
+
+    path: Path
+    faults: Faults = field(default_factory=Faults)
+    stack: list[_Open] = field(default_factory=list)
+    root: Node | None = None
+    nodes: int = 0
+
+    def accept(self, event: yaml.Event) -> None:
+        """Take the next event of the parser."""
+        match event:
+            case yaml.DocumentStartEvent() if self.root is not None:
+                self._refuse(event, "a second document starts here", "delete the '---' line")
+            case yaml.AliasEvent():
+                self._refuse(event, f"'*{event.anchor}' is an alias", "write the value out")
+            case yaml.ScalarEvent():
+                self._count(event)
+                value = scalar(event.value) if event.implicit[0] else event.value
+                self._value(value, event.value, self._at(event))
+            case yaml.CollectionStartEvent():
+                self._count(event)
+                self._open(event)
+            case yaml.CollectionEndEvent():
+                done = self.stack.pop()
+                table = Table(done.entries, done.at) if done.entries is not None else None
+                self._add(table or Listing(tuple(done.items), done.at))
+
+    def _open(self, event: yaml.CollectionStartEvent) -> None:
+        if self.stack and self.stack[-1].entries is not None and self.stack[-1].key is None:
+            self._refuse(event, "a key is a mapping or a list", "use a plain word as key")
+        if len(self.stack) == MAX_DEPTH:
+            self._too_big(event, f"more than {MAX_DEPTH} levels deep")
+        is_table = isinstance(event, yaml.MappingStartEvent)
+        self.stack.append(_Open(self._at(event), {} if is_table else None))
+
+    def _value(self, value: str | int | float | bool | None, text: str, at: SourceLoc) -> None:
+        parent = self.stack[-1] if self.stack else None
+        if parent is None or parent.entries is None or parent.key is not None:
+            self._add(Scalar(value, at))
+            return
+        parent.key, parent.key_at = text, at
+        if first := parent.entries.get(parent.key):
+            self.faults.add(
+                "E004",
+                f"key '{text}' is given twice in one mapping",
+                at=at,
+                other=note(first.key_at, "the first one is here"),
+                remedy="delete or rename one of them",
+            )
+
+    def _add(self, node: Node) -> None:
+        if not self.stack:
+            self.root = node
+            return
+        parent = self.stack[-1]
+        if parent.entries is None:
+            parent.items.append(node)
+            return
+        assert parent.key is not None
+        parent.entries.setdefault(parent.key, Entry(parent.key_at, node))
+        parent.key = None
+
+    def _count(self, event: yaml.NodeEvent) -> None:
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            self._too_big(event, f"more than {MAX_NODES} keys and values")
+        tag: str | None = getattr(event, "tag", None)
+        if event.anchor:
+            self._refuse(event, f"'&{event.anchor}' is an anchor", "delete it")
+        if tag:
+            self._refuse(event, f"'{tag}' is a tag", "delete it")
+
+    def _refuse(self, event: yaml.Event, what: str, remedy: str) -> None:
+        message = f"{what}; a description is one document of plain data"
+        raise DescriptionError("E005", message, at=self._at(event), remedy=remedy)
+
+    def _too_big(self, event: yaml.Event, what: str) -> None:
+        raise DescriptionError(
+            "E006",
+            f"the description is {what}",
+            at=self._at(event),
+            remedy="split it with 'extends', or describe a smaller chip",
+        )
+
+    def _at(self, event: yaml.Event) -> SourceLoc:
+        at = _of_mark(self.path, event.start_mark)
+        assert at is not None, event
+        return at
+
+
+def _syntax_error(path: Path, fault: yaml.MarkedYAMLError) -> DescriptionError:
+    at = _of_mark(path, fault.problem_mark)
+    opened = _of_mark(path, fault.context_mark)
+    text = f"{fault.problem} {fault.context}"
+    remedy = next((advice for sign, advice in _REMEDIES.items() if sign in text), None)
+    return DescriptionError(
+        "E003",
+        f"not valid YAML: {fault.problem}",
+        at=at,
+        other=note(opened, str(fault.context)) if opened != at else None,
+        remedy=remedy or "compare the line with the examples in docs/description.md",
+    )
+
+
+def _of_mark(path: Path, mark: Any) -> SourceLoc | None:
+    return SourceLoc(path, mark.line + 1, mark.column + 1) if mark else None

@@ -1,0 +1,204 @@
+"""Judge what a TFLite file states as a whole: references, tensors, constants and order."""
+
+import math
+from collections.abc import Iterator
+from math import prod
+
+from atoll.errors import Fault, ModelError
+from atoll.frontend.tflite_reader import FileModel, FileOperator, FileTensor
+from atoll.ir.graph import ITEM_BYTES
+
+VERSION = 3
+GREATEST_ELEMENTS = 2**31
+GREATEST_RANK = 8
+
+
+def check_references(model: FileModel) -> None:
+    """Require one subgraph of schema version 3 whose numbers refer to something.
+
+    Raises:
+        ModelError: E055 for another version or other subgraphs, E052 for a wrong number.
+    """
+    faults = tuple(_layout(model)) or tuple(_references(model))
+    if faults:
+        raise ModelError.all(faults)
+
+
+def check_content(model: FileModel) -> None:
+    """Require usable tensors, and an order in which each is written before it is read.
+
+    Raises:
+        ModelError: E052, E055 or E056; every fault of the file.
+    """
+    faults = (*_tensors(model), *_interface(model), *_order(model))
+    if faults:
+        raise ModelError.all(faults)
+
+
+def place(op: FileOperator, tensor: FileTensor | None = None) -> str:
+    """Name an operator, and one of its tensors, as the file numbers them."""
+    words = f"operator {op.index} ({op.code})"
+    return f"{words}, {describe(tensor)}" if tensor is not None else words
+
+
+def describe(tensor: FileTensor) -> str:
+    """Name a tensor as the file does, long names shortened."""
+    name = tensor.name if len(tensor.name) <= 60 else f"{tensor.name[:57]}..."
+    return f"tensor {tensor.index} ('{name}')"
+
+
+def _layout(model: FileModel) -> Iterator[Fault]:
+    if model.version != VERSION:
+        message = f"has schema version {model.version} instead of {VERSION}"
+        yield _fault("E055", message, "convert the model with a current TFLite converter")
+    if model.subgraphs != 1:
+        message = f"has {model.subgraphs} subgraphs instead of 1"
+        yield _fault("E055", message, "convert one function without control flow")
+    elif not model.operators:
+        yield _fault("E055", "has no operators", "give a model that computes something")
+
+
+def _references(model: FileModel) -> Iterator[Fault]:
+    count = len(model.tensors)
+    for op in model.operators:
+        if not op.code:
+            yield _damage(f"operator {op.index} has no operator code")
+        for number in (*op.inputs, *op.outputs):
+            absent = number == -1 and number in op.inputs and number not in op.outputs
+            if not 0 <= number < count and not absent:
+                yield _damage(f"{place(op)} names tensor {number}; there are {count}")
+    for side, numbers in (("input", model.inputs), ("output", model.outputs)):
+        for number in numbers:
+            if not 0 <= number < count:
+                yield _damage(f"the model's {side}s name tensor {number}; there are {count}")
+
+
+def _tensors(model: FileModel) -> Iterator[Fault]:
+    for number, where in _first_places(model).items():
+        tensor = model.tensors[number]
+        faults = tuple(_shape(tensor, where))
+        yield from faults
+        yield from _quantization(tensor, where)
+        if not faults:
+            yield from _constant(model, tensor, where)
+
+
+def _first_places(model: FileModel) -> dict[int, str]:
+    """Map every tensor in use to the place to report it at."""
+    places: dict[int, str] = {}
+    for op in model.operators:
+        for number in (*op.inputs, *op.outputs):
+            if number >= 0:
+                places.setdefault(number, place(op, model.tensors[number]))
+    for side, numbers in (("input", model.inputs), ("output", model.outputs)):
+        for number in numbers:
+            places.setdefault(number, f"the model's {side}, {describe(model.tensors[number])}")
+    return places
+
+
+def _shape(tensor: FileTensor, where: str) -> Iterator[Fault]:
+    remedy = "convert the model with fixed input shapes and no training-only features"
+    for oddity in tensor.oddities:
+        yield _fault("E055", f"{where}: {oddity}, which is not supported", remedy)
+    if tensor.dtype not in ITEM_BYTES:
+        yield _fault("E055", f"{where}: has type {tensor.dtype}, which is not supported", None)
+    if any(extent < 1 for extent in tensor.shape):
+        message = f"{where}: has shape {list(tensor.shape)}, which is not known at compile time"
+        yield _fault("E055", message, remedy)
+    elif len(tensor.shape) > GREATEST_RANK:
+        message = f"{where}: has {len(tensor.shape)} dimensions, the most is {GREATEST_RANK}"
+        yield _fault("E055", message, None)
+    elif prod(tensor.shape) > GREATEST_ELEMENTS:
+        message = f"{where}: has {prod(tensor.shape)} elements, the most is {GREATEST_ELEMENTS}"
+        yield _fault("E055", message, None)
+
+
+def _quantization(tensor: FileTensor, where: str) -> Iterator[Fault]:
+    scales, points = tensor.scales, tensor.zero_points
+    remedy = "convert the model again with a representative data set"
+    wrong = [scale for scale in scales if not (math.isfinite(scale) and scale > 0)]
+    if wrong:
+        message = f"{where}: has scale {wrong[0]:g}; a scale is finite and above 0"
+        yield _fault("E056", message, remedy)
+    if len(scales) != len(points):
+        message = f"{where}: has {len(scales)} scales but {len(points)} zero points"
+        yield _fault("E056", message, remedy)
+    if tensor.dtype == "int8" and not all(-128 <= point <= 127 for point in points):
+        yield _fault("E056", f"{where}: has a zero point outside -128 to 127", remedy)
+    if len(scales) > 1 and len(scales) != _channels(tensor):
+        message = f"{where}: has {len(scales)} scales for {_channels(tensor)} channels"
+        yield _fault("E056", message, remedy)
+
+
+def _channels(tensor: FileTensor) -> int:
+    """Count what `scales` run along; the axis of a bias is often wrong and never used."""
+    if len(tensor.shape) == 1:
+        return tensor.shape[0]
+    return tensor.shape[tensor.axis] if 0 <= tensor.axis < len(tensor.shape) else 1
+
+
+def _constant(model: FileModel, tensor: FileTensor, where: str) -> Iterator[Fault]:
+    if tensor.buffer >= len(model.buffers):
+        message = f"{where}: names buffer {tensor.buffer}; there are {len(model.buffers)}"
+        yield _damage(message)
+        return
+    buffer = model.buffers[tensor.buffer]
+    wanted, found = prod(tensor.shape) * ITEM_BYTES[tensor.dtype], len(buffer.data)
+    if buffer.external:
+        message = f"{where}: its data lies outside the model's tables, which is not supported"
+        yield _fault("E055", message, "convert the model to a file of less than 2 GiB in one piece")
+    elif found not in (0, wanted):
+        yield _damage(f"{where}: needs {wanted} bytes of data, its buffer has {found}")
+
+
+def _interface(model: FileModel) -> Iterator[Fault]:
+    written = {number for op in model.operators for number in op.outputs}
+    for side, numbers in (("input", model.inputs), ("output", model.outputs)):
+        if not numbers:
+            yield _fault("E055", f"has no {side}s", "give a model with inputs and outputs")
+        for number in sorted({number for number in numbers if numbers.count(number) > 1}):
+            where = describe(model.tensors[number])
+            yield _damage(f"{where} appears more than once among the model's {side}s")
+    for number in model.outputs:
+        if number not in written:
+            yield _damage(
+                f"the model's output, {describe(model.tensors[number])}: nothing writes it"
+            )
+
+
+def _order(model: FileModel) -> Iterator[Fault]:
+    """Report reads before writes, second writes and writes to constants and inputs."""
+    writers = {number: op for op in reversed(model.operators) for number in op.outputs}
+    known = {tensor.index for tensor in model.tensors if is_constant(model, tensor)}
+    for number in sorted(known.intersection(model.inputs)):
+        yield _damage(f"the model's input, {describe(model.tensors[number])}: is a constant")
+    known.update(model.inputs)
+    for op in model.operators:
+        for number in dict.fromkeys(op.inputs):
+            if number >= 0 and number not in known:
+                yield _early(op, model.tensors[number], writers.get(number))
+        for number in op.outputs:
+            if number in known:
+                where = place(op, model.tensors[number])
+                yield _damage(f"{where}: is written but already has a value")
+            known.add(number)
+
+
+def _early(op: FileOperator, tensor: FileTensor, writer: FileOperator | None) -> Fault:
+    if writer is None:
+        return _damage(f"{place(op, tensor)}: is read but nothing writes it")
+    cause = "the operators form a cycle or are out of order"
+    return _damage(f"{place(op, tensor)}: is read before {place(writer)} writes it: {cause}")
+
+
+def is_constant(model: FileModel, tensor: FileTensor) -> bool:
+    """Tell whether the file holds the tensor's values."""
+    return tensor.buffer < len(model.buffers) and len(model.buffers[tensor.buffer].data) > 0
+
+
+def _damage(message: str) -> Fault:
+    return _fault("E052", message, "convert the model again; the file contradicts itself")
+
+
+def _fault(code: str, message: str, remedy: str | None) -> Fault:
+    return Fault(code=code, message=message, remedy=remedy)

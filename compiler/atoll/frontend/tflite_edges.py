@@ -1,0 +1,50 @@
+"""Leave out the conversions between float and int8 at the edges of a model."""
+
+from dataclasses import replace
+
+from atoll.frontend.tflite_reader import FileModel, FileOperator
+
+
+def strip_float_edges(model: FileModel) -> FileModel:
+    """Move the model's interface to the int8 side of its outermost QUANTIZE and DEQUANTIZE.
+
+    An input moves if a QUANTIZE to int8 is all that reads it, an output if a DEQUANTIZE from
+    int8 writes it and nothing else reads it. What stays float is left for the checks to refuse.
+    """
+    readers = _users(model, "inputs")
+    entries = {
+        number: op
+        for number in model.inputs
+        for op in readers.get(number, ())
+        if len(readers[number]) == 1 and _converts(model, op, "QUANTIZE", "float32", "int8")
+    }
+    writers = _users(model, "outputs")
+    exits = {
+        number: op
+        for number in model.outputs
+        for op in writers.get(number, ())
+        if number not in readers and _converts(model, op, "DEQUANTIZE", "int8", "float32")
+    }
+    stripped = {op.index for op in (*entries.values(), *exits.values())}
+    return replace(
+        model,
+        operators=tuple(op for op in model.operators if op.index not in stripped),
+        inputs=tuple(entries[n].outputs[0] if n in entries else n for n in model.inputs),
+        outputs=tuple(exits[n].inputs[0] if n in exits else n for n in model.outputs),
+    )
+
+
+def _users(model: FileModel, side: str) -> dict[int, list[FileOperator]]:
+    """Map tensors to the operators that have them among their inputs or outputs."""
+    users: dict[int, list[FileOperator]] = {}
+    for op in model.operators:
+        for number in dict.fromkeys(getattr(op, side)):
+            users.setdefault(number, []).append(op)
+    return users
+
+
+def _converts(model: FileModel, op: FileOperator, code: str, source: str, result: str) -> bool:
+    if op.code != code or (len(op.inputs), len(op.outputs)) != (1, 1) or -1 in op.inputs:
+        return False
+    types = (model.tensors[op.inputs[0]].dtype, model.tensors[op.outputs[0]].dtype)
+    return types == (source, result)

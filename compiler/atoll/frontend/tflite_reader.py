@@ -1,0 +1,185 @@
+"""Read a TFLite file into plain records; nothing of the content is judged here."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tflite.Model import Model
+from tflite.TensorType import TensorType
+from tflite.utils import BUILTIN_OPCODE2NAME
+
+from atoll.errors import ModelError
+from atoll.frontend import flatbuffer
+from atoll.frontend.tflite_schema import OPTION_TABLES, SCHEMA
+
+GREATEST_FILE = 64 * 2**20
+IDENTIFIER = b"TFL3"
+
+_TYPE_NAMES = {
+    number: name.lower() for name, number in vars(TensorType).items() if isinstance(number, int)
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileTensor:
+    """A tensor as the file states it.
+
+    Attributes:
+        name: as written, undecodable bytes replaced.
+        dtype: lower-case name of the TFLite type, "type 99" if unknown.
+        scales, zero_points, axis: quantisation; no scales if there is none.
+        buffer: number of the tensor's buffer.
+        oddities: features that Atoll refuses, in words.
+    """
+
+    index: int
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    scales: tuple[float, ...]
+    zero_points: tuple[int, ...]
+    axis: int
+    buffer: int
+    oddities: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileOperator:
+    """An operator as the file states it.
+
+    Attributes:
+        code: upper-case name of its kind, "" if the file gives none.
+        options: reader of its option table, None if absent or of a kind that Atoll does not read.
+        options_table: name of that table in the schema, "" if None.
+    """
+
+    index: int
+    code: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    options: Any
+    options_table: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileBuffer:
+    """Bytes of a constant, a view of the file; `external` ones lie outside its tables."""
+
+    data: memoryview
+    external: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileModel:
+    """A TFLite file; tensors and operators are those of the first subgraph."""
+
+    version: int
+    subgraphs: int
+    buffers: tuple[FileBuffer, ...]
+    tensors: tuple[FileTensor, ...]
+    operators: tuple[FileOperator, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+def read_file(path: Path) -> FileModel:
+    """Read the file at `path`.
+
+    Raises:
+        ModelError: E050, the file is unreadable, too large or no TFLite file; E051, it is damaged.
+    """
+    try:
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= GREATEST_FILE else b""
+    except OSError as fault:
+        remedy = "give the path of a readable .tflite file"
+        raise ModelError("E050", f"cannot be read: {fault.strerror}", remedy=remedy) from fault
+    if size > GREATEST_FILE:
+        raise ModelError("E050", f"has {size} bytes, the greatest size is {GREATEST_FILE}")
+    if data[4:8] != IDENTIFIER:
+        message = f"is no TFLite file: bytes 4 to 7 are not '{IDENTIFIER.decode()}'"
+        raise ModelError("E050", message, remedy="give a model that the TFLite converter wrote")
+    flatbuffer.verify(data, SCHEMA, "model")
+    return _model(Model.GetRootAs(data))
+
+
+def _model(model: Any) -> FileModel:
+    subgraph = model.Subgraphs(0) if model.SubgraphsLength() else None
+    codes = tuple(_code(code) for code in _all(model, "OperatorCodes"))
+    return FileModel(
+        version=model.Version(),
+        subgraphs=model.SubgraphsLength(),
+        buffers=tuple(_buffer(buffer) for buffer in _all(model, "Buffers")),
+        tensors=tuple(
+            _tensor(index, tensor) for index, tensor in enumerate(_all(subgraph, "Tensors"))
+        ),
+        operators=tuple(
+            _operator(index, op, codes) for index, op in enumerate(_all(subgraph, "Operators"))
+        ),
+        inputs=_numbers(subgraph, "Inputs"),
+        outputs=_numbers(subgraph, "Outputs"),
+    )
+
+
+def _all(table: Any, field: str) -> Iterator[Any]:
+    """Yield the items of a vector of tables."""
+    count = getattr(table, f"{field}Length")() if table is not None else 0
+    return (getattr(table, field)(index) for index in range(count))
+
+
+def _numbers(table: Any, field: str) -> tuple[Any, ...]:
+    """Return the items of a vector of numbers."""
+    if table is None or not getattr(table, f"{field}Length")():
+        return ()
+    return tuple(getattr(table, f"{field}AsNumpy")().tolist())
+
+
+def _code(code: Any) -> str:
+    number = max(code.DeprecatedBuiltinCode(), code.BuiltinCode())
+    name = BUILTIN_OPCODE2NAME.get(number, f"operator code {number}")
+    custom = (code.CustomCode() or b"").decode(errors="replace")
+    return f"CUSTOM {custom}" if name == "CUSTOM" else str(name)
+
+
+def _buffer(buffer: Any) -> FileBuffer:
+    data = buffer.DataAsNumpy() if buffer.DataLength() else b""
+    return FileBuffer(data=memoryview(data), external=buffer.Offset() > 1 or buffer.Size() > 1)
+
+
+def _tensor(index: int, tensor: Any) -> FileTensor:
+    quantization = tensor.Quantization()
+    custom = quantization is not None and quantization.DetailsType() != 0
+    oddities = {
+        "is a variable": tensor.IsVariable(),
+        "is sparse": tensor.Sparsity() is not None,
+        "has custom quantisation": custom,
+    }
+    return FileTensor(
+        index=index,
+        name=(tensor.Name() or b"").decode(errors="replace"),
+        shape=_numbers(tensor, "Shape"),
+        dtype=_TYPE_NAMES.get(tensor.Type(), f"type {tensor.Type()}"),
+        scales=_numbers(quantization, "Scale"),
+        zero_points=_numbers(quantization, "ZeroPoint"),
+        axis=quantization.QuantizedDimension() if quantization is not None else 0,
+        buffer=tensor.Buffer(),
+        oddities=tuple(words for words, present in oddities.items() if present),
+    )
+
+
+def _operator(index: int, op: Any, codes: tuple[str, ...]) -> FileOperator:
+    table, name = op.BuiltinOptions(), OPTION_TABLES.get(op.BuiltinOptionsType(), "")
+    options = None
+    if table is not None and name:
+        options = getattr(import_module(f"tflite.{name}"), name)()
+        options.Init(table.Bytes, table.Pos)
+    return FileOperator(
+        index=index,
+        code=codes[op.OpcodeIndex()] if op.OpcodeIndex() < len(codes) else "",
+        inputs=_numbers(op, "Inputs"),
+        outputs=_numbers(op, "Outputs"),
+        options=options,
+        options_table=name if options is not None else "",
+    )

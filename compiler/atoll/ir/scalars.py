@@ -1,0 +1,170 @@
+"""Types and expressions of the loop program. Each prints as the text that `ir.text` parses."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Type(StrEnum):
+    """Type of a value or of a buffer's elements. Buffers hold no `I1`."""
+
+    I1 = "i1"
+    I8 = "i8"
+    I16 = "i16"
+    I32 = "i32"
+    I64 = "i64"
+
+    @property
+    def bits(self) -> int:
+        """Width."""
+        return int(self[1:])
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of one element."""
+        return (self.bits + 7) // 8
+
+
+class Operation(StrEnum):
+    """Binary operations, by the token that prints them; comparisons are signed and give `I1`."""
+
+    ADD = "+"
+    SUB = "-"
+    MUL = "*"
+    DIV = "/"
+    REM = "%"
+    SHL = "<<"
+    SHR = ">>"
+    AND = "&"
+    OR = "|"
+    XOR = "^"
+    LT = "<"
+    LE = "<="
+    EQ = "=="
+    NE = "!="
+    MIN = "min"
+    MAX = "max"
+
+    @property
+    def compares(self) -> bool:
+        """The result is an `I1`."""
+        return self in (Operation.LT, Operation.LE, Operation.EQ, Operation.NE)
+
+
+class Conversion(StrEnum):
+    """How a `Cast` changes the width."""
+
+    SEXT = "sext"
+    ZEXT = "zext"
+    TRUNC = "trunc"
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal; `value` is in the signed range of `type` (0 or 1 for `I1`)."""
+
+    value: int
+    type: Type = Type.I32
+
+    def __str__(self) -> str:
+        return str(self.value) if self.type is Type.I32 else f"{self.value}:{self.type}"
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A scalar parameter, loop variable or `Let`."""
+
+    name: str
+    type: Type = Type.I32
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Element `index` (an `I32`) of `buffer`."""
+
+    buffer: str
+    index: "Expr"
+    type: Type
+
+    def __str__(self) -> str:
+        return f"{self.buffer}[{self.index}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """`operation` on two operands of one type."""
+
+    operation: Operation
+    left: "Expr"
+    right: "Expr"
+    type: Type = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        result = Type.I1 if self.operation.compares else self.left.type
+        object.__setattr__(self, "type", result)
+
+    def __str__(self) -> str:
+        if self.operation in (Operation.MIN, Operation.MAX):
+            return f"{self.operation}({self.left}, {self.right})"
+        return f"({self.left} {self.operation} {self.right})"
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """`then` where `condition` holds, else `otherwise`; both are evaluated."""
+
+    condition: "Expr"
+    then: "Expr"
+    otherwise: "Expr"
+    type: Type = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "type", self.then.type)
+
+    def __str__(self) -> str:
+        return f"select({self.condition}, {self.then}, {self.otherwise})"
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """`value` in the width of `type`."""
+
+    conversion: Conversion
+    value: "Expr"
+    type: Type
+
+    def __str__(self) -> str:
+        return f"{self.conversion}.{self.type}({self.value})"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Result of a scalar function of the same module."""
+
+    function: str
+    arguments: tuple["Expr", ...]
+    type: Type
+
+    def __str__(self) -> str:
+        return f"@{self.function}({', '.join(map(str, self.arguments))})"
+
+
+Expr = Const | Var | Load | Binary | Select | Cast | Call
+
+
+def operands(expr: Expr) -> tuple[Expr, ...]:
+    """Return the expressions that `expr` is made of, in the order of evaluation."""
+    match expr:
+        case Load():
+            return (expr.index,)
+        case Binary():
+            return (expr.left, expr.right)
+        case Select():
+            return (expr.condition, expr.then, expr.otherwise)
+        case Cast():
+            return (expr.value,)
+        case Call():
+            return expr.arguments
+    return ()

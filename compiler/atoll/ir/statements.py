@@ -1,0 +1,160 @@
+"""Statements and functions of the loop program. Each prints as the text that `ir.text` parses."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from textwrap import indent
+
+from atoll.ir.scalars import Expr, Type, Var
+
+
+class Direction(StrEnum):
+    """What a function does with a buffer."""
+
+    READ = "read"
+    WRITE = "write"
+    BOTH = "readwrite"
+
+    @property
+    def reads(self) -> bool:
+        """Loads are allowed."""
+        return self is not Direction.WRITE
+
+    @property
+    def writes(self) -> bool:
+        """Stores are allowed."""
+        return self is not Direction.READ
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """Run `body` for `variable` = `begin`, ..., `end` - 1 (`I32`); not at all if begin >= end."""
+
+    variable: str
+    begin: Expr
+    end: Expr
+    body: tuple["Stmt", ...]
+
+    def __str__(self) -> str:
+        return f"for {self.variable} in {self.begin} .. {self.end} {_block(self.body)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Set element `index` of `buffer`."""
+
+    buffer: str
+    index: Expr
+    value: Expr
+
+    def __str__(self) -> str:
+        return f"{self.buffer}[{self.index}] = {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """Name a value to the end of the block."""
+
+    variable: str
+    value: Expr
+
+    def __str__(self) -> str:
+        return f"let {self.variable} = {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """Run `then` or `otherwise`."""
+
+    condition: Expr
+    then: tuple["Stmt", ...]
+    otherwise: tuple["Stmt", ...] = ()
+
+    def __str__(self) -> str:
+        tail = f" else {_block(self.otherwise)}" if self.otherwise else ""
+        return f"if {self.condition} {_block(self.then)}{tail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """End a scalar function; its last statement and nowhere else."""
+
+    value: Expr
+
+    def __str__(self) -> str:
+        return f"return {self.value}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allocate:
+    """Makes `buffer` live to the end of its block, or in all steps if the entry holds it.
+
+    Attributes:
+        align: bytes, a power of two.
+        scope: storage scope, such as ``global.workspace``, ``global.stack`` or ``local``.
+        pools: candidate pools, best first; () for scopes that are in no pool.
+    """
+
+    buffer: str
+    type: Type
+    elements: int
+    align: int
+    scope: str
+    pools: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.elements * self.type.bytes
+
+    def __str__(self) -> str:
+        pools = f" {bracketed(self.pools)}" if self.pools else ""
+        shape = f"{self.type}[{self.elements}]"
+        return f"allocate {self.buffer}: {shape} align {self.align} in {self.scope}{pools}"
+
+
+Stmt = For | Store | Let | If | Return | Allocate
+
+
+def _block(body: Iterable[Stmt]) -> str:
+    return "{\n" + indent("".join(f"{statement}\n" for statement in body), "  ") + "}"
+
+
+def bracketed(names: Iterable[str]) -> str:
+    """Print a list of names."""
+    return f"[{', '.join(names)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class BufferParam:
+    """A buffer that the caller provides; no two buffers that one call touches overlap."""
+
+    name: str
+    type: Type
+    elements: int
+    direction: Direction
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.type}[{self.elements}] {self.direction}"
+
+
+@dataclass(frozen=True, slots=True)
+class PrimFunc:
+    """A kernel over buffers (`result` None), or a pure function of scalars."""
+
+    name: str
+    parameters: tuple[BufferParam | Var, ...]
+    body: tuple[Stmt, ...]
+    result: Type | None = None
+
+    @property
+    def buffers(self) -> tuple[BufferParam, ...]:
+        """Buffer parameters in order."""
+        return tuple(p for p in self.parameters if isinstance(p, BufferParam))
+
+    def __str__(self) -> str:
+        parameters = ", ".join(
+            f"{p.name}: {p.type}" if isinstance(p, Var) else str(p) for p in self.parameters
+        )
+        result = f" -> {self.result}" if self.result else ""
+        return f"function @{self.name}({parameters}){result} {_block(self.body)}\n"

@@ -1,0 +1,100 @@
+"""The rules of the entry: its buffers, and steps that touch them as they say."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from atoll.errors import Fault
+from atoll.ir.faults import ill_formed
+from atoll.ir.tir import AcceleratorRun, Allocate, Constant, Entry, IRModule, KernelCall, Step
+
+WORKSPACE_SCOPE = "global"
+
+
+def entry_faults(module: IRModule) -> Iterator[Fault]:
+    """Yield a fault for every rule that the entry breaks."""
+    entry = module.entry
+    for message in _buffers(entry):
+        yield ill_formed("entry", message)
+    written = {*entry.inputs, *(constant.name for constant in entry.constants)}
+    last = -1
+    for step in entry.steps:
+        for message in _step(step, module, written, last):
+            yield ill_formed(f"step {step.number} '{step.operator}'", message)
+        written.update(step.writes)
+        last = step.number
+    for name in entry.outputs:
+        if name not in written:
+            yield ill_formed("entry", f"output '{name}' is never written")
+
+
+def _buffers(entry: Entry) -> Iterator[str]:
+    allocated = {allocate.buffer for allocate in entry.allocations}
+    names = Counter(allocate.buffer for allocate in entry.allocations)
+    names.update(constant.name for constant in entry.constants)
+    yield from (f"declares '{name}' again" for name, count in names.items() if count > 1)
+    for name in (*entry.inputs, *entry.outputs):
+        if name not in allocated:
+            yield f"port '{name}' is no allocation"
+    for allocate in entry.allocations:
+        yield from _place(allocate.buffer, allocate)
+        if allocate.scope.split(".")[0] != WORKSPACE_SCOPE or allocate.scope == "global.stack":
+            yield f"scope '{allocate.scope}' of '{allocate.buffer}' is none of an entry"
+    for constant in entry.constants:
+        yield from _place(constant.name, constant)
+        if constant.data is not None and len(constant.data) != constant.size:
+            yield f"'{constant.name}' has {len(constant.data)} of {constant.size} bytes"
+
+
+def _place(name: str, buffer: Allocate | Constant) -> Iterator[str]:
+    if not buffer.pools:
+        yield f"'{name}' has no candidate pool"
+    if len(set(buffer.pools)) != len(buffer.pools):
+        yield f"'{name}' names a candidate pool twice"
+    if buffer.size < 1:
+        yield f"'{name}' has {buffer.size} bytes"
+    if buffer.align < 1 or buffer.align & (buffer.align - 1):
+        yield f"alignment {buffer.align} of '{name}' is no power of two"
+
+
+def _step(step: Step, module: IRModule, written: set[str], last: int) -> Iterator[str]:
+    entry = module.entry
+    constants = {constant.name for constant in entry.constants}
+    if step.number <= last:
+        yield f"comes after step {last}"
+    for name in (*step.reads, *step.writes):
+        if name not in entry.sizes:
+            yield f"touches '{name}', which is not declared"
+    for name in step.reads:
+        if name not in written and name not in step.writes:
+            yield f"reads '{name}' before it is written"
+    yield from (f"writes the constant '{name}'" for name in step.writes if name in constants)
+    match step.action:
+        case KernelCall():
+            yield from _call(step, step.action, module)
+        case AcceleratorRun(device, commands, count):
+            if device != step.device:
+                yield f"is on '{step.device}' and runs '{device}'"
+            if commands not in constants or commands not in step.reads or count < 1:
+                yield f"runs {count} commands of '{commands}', which is no constant that it reads"
+
+
+def _call(step: Step, call: KernelCall, module: IRModule) -> Iterator[str]:
+    kernel = module.by_name.get(call.function)
+    if kernel is None or kernel.result is not None:
+        yield f"calls '{call.function}', which is no kernel"
+        return
+    if len(call.arguments) != len(kernel.buffers):
+        yield f"passes {len(call.arguments)} of {len(kernel.buffers)} buffers to '{kernel.name}'"
+        return
+    reads, writes = set(), set()
+    for name, buffer in zip(call.arguments, kernel.buffers, strict=True):
+        size = module.entry.sizes.get(name, 0)
+        if size != buffer.elements * buffer.type.bytes:
+            yield f"passes '{name}' ({size} B) as {buffer}"
+        reads |= {name} if buffer.direction.reads else set()
+        writes |= {name} if buffer.direction.writes else set()
+    if reads != set(step.reads) or writes != set(step.writes):
+        yield "does not read and write what its kernel reads and writes"
+    for name in sorted(writes):
+        if call.arguments.count(name) > 1:
+            yield f"passes '{name}' twice although it is written"

@@ -1,0 +1,57 @@
+"""Visit the statements and expressions of a function."""
+
+from collections.abc import Iterable, Iterator
+
+from atoll.ir.scalars import operands
+from atoll.ir.tir import Call, Expr, For, If, Let, PrimFunc, Return, Stmt, Store
+
+
+def blocks_of(statement: Stmt) -> tuple[tuple[Stmt, ...], ...]:
+    """Return the blocks inside `statement`."""
+    match statement:
+        case For():
+            return (statement.body,)
+        case If():
+            return (statement.then, statement.otherwise)
+    return ()
+
+
+def expressions_of(statement: Stmt) -> tuple[Expr, ...]:
+    """Return the expressions that `statement` itself evaluates, in order."""
+    match statement:
+        case For():
+            return (statement.begin, statement.end)
+        case Store():
+            return (statement.index, statement.value)
+        case Let() | Return():
+            return (statement.value,)
+        case If():
+            return (statement.condition,)
+    return ()
+
+
+def statements(body: Iterable[Stmt]) -> Iterator[Stmt]:
+    """Yield every statement of a block and of the blocks inside, in order."""
+    for statement in body:
+        yield statement
+        for block in blocks_of(statement):
+            yield from statements(block)
+
+
+def subexpressions(expr: Expr) -> Iterator[Expr]:
+    """Yield `expr` and everything in it."""
+    yield expr
+    for operand in operands(expr):
+        yield from subexpressions(operand)
+
+
+def callees(function: PrimFunc) -> tuple[str, ...]:
+    """Return the names of the functions that `function` calls, each once, in order."""
+    found = (
+        expr.function
+        for statement in statements(function.body)
+        for evaluated in expressions_of(statement)
+        for expr in subexpressions(evaluated)
+        if isinstance(expr, Call)
+    )
+    return tuple(dict.fromkeys(found))

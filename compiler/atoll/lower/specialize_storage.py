@@ -1,0 +1,175 @@
+"""Give kernel-local buffers a place: the stack within its limits, else workspace."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from atoll.errors import Fault, PlanError
+from atoll.ir.tir import (
+    Allocate,
+    BufferParam,
+    Direction,
+    For,
+    If,
+    IRModule,
+    KernelCall,
+    PrimFunc,
+    Step,
+    Stmt,
+)
+from atoll.ir.walk import statements
+
+STACK_ALIGNMENT = 16
+ON_STACK = "global.stack"
+IN_WORKSPACE = "global.workspace"
+
+
+@dataclass(frozen=True)
+class SpecializeStorage:
+    """Narrow every kernel-local ``global`` buffer to ``global.stack`` or ``global.workspace``.
+
+    A buffer of the workspace becomes a parameter of its kernel and an allocation of the entry
+    that only the steps of that kernel touch. Buffers keep their contents, alignment and order.
+
+    Attributes:
+        max_alloca: most bytes of one buffer on the stack, inclusive.
+        max_stack: most bytes that the buffers of one kernel take on the stack, ``local`` ones
+            included.
+        pools: workspace pools that the core reaches, best first.
+    """
+
+    name: ClassVar[str] = "specialize-storage"
+    max_alloca: int
+    max_stack: int
+    pools: tuple[str, ...]
+
+    def run(self, module: IRModule) -> IRModule:
+        """Return the module with every kernel-local buffer placed.
+
+        Raises:
+            PlanError: E067; a buffer does not fit the stack and there is no workspace.
+        """
+        spilled: dict[str, tuple[Allocate, ...]] = {}
+        functions = []
+        for function in module.functions:
+            scopes = self._scopes(function)
+            moved = tuple(a for a in _unplaced(function) if scopes[a.buffer] == IN_WORKSPACE)
+            functions.append(_rewritten(function, scopes, moved))
+            if moved:
+                spilled[function.name] = moved
+        self._check(spilled)
+        return _with_workspace(replace(module, functions=tuple(functions)), spilled, self.pools)
+
+    def _scopes(self, function: PrimFunc) -> Mapping[str, str]:
+        """Choose a scope for each unplaced buffer, first come first served."""
+        used = sum(_footprint(a) for a in _allocations(function) if a.scope == "local")
+        scopes = {}
+        for allocate in _unplaced(function):
+            total = used + _footprint(allocate)
+            fits = allocate.size <= self.max_alloca and total <= self.max_stack
+            scopes[allocate.buffer] = ON_STACK if fits else IN_WORKSPACE
+            used = total if fits else used
+        return scopes
+
+    def _check(self, spilled: Mapping[str, tuple[Allocate, ...]]) -> None:
+        if self.pools or not spilled:
+            return
+        raise PlanError.all(
+            Fault(
+                code="E067",
+                message=f"buffer '{allocate.buffer}' of kernel '{kernel}' ({allocate.size} B) "
+                f"exceeds the stack's limits (one buffer {self.max_alloca} B, all of a kernel "
+                f"{self.max_stack} B), and the core reaches no workspace pool",
+                remedy="raise 'max_stack_alloca_size' and 'max_stack_size' of the core, or let it "
+                "reach a pool with role 'workspace'",
+            )
+            for kernel, allocates in spilled.items()
+            for allocate in allocates
+        )
+
+
+def _allocations(function: PrimFunc) -> Iterable[Allocate]:
+    return (item for item in statements(function.body) if isinstance(item, Allocate))
+
+
+def _unplaced(function: PrimFunc) -> tuple[Allocate, ...]:
+    return tuple(a for a in _allocations(function) if a.scope == "global")
+
+
+def _footprint(allocate: Allocate) -> int:
+    alignment = max(allocate.align, STACK_ALIGNMENT)
+    return -(-allocate.size // alignment) * alignment
+
+
+def _rewritten(
+    function: PrimFunc, scopes: Mapping[str, str], moved: tuple[Allocate, ...]
+) -> PrimFunc:
+    """Set scopes; buffers in `moved` become parameters."""
+
+    def placed(statement: Stmt) -> tuple[Stmt, ...]:
+        if not isinstance(statement, Allocate) or statement.buffer not in scopes:
+            return (statement,)
+        return () if statement in moved else (replace(statement, scope=ON_STACK),)
+
+    parameters = (BufferParam(a.buffer, a.type, a.elements, Direction.BOTH) for a in moved)
+    return replace(
+        function,
+        parameters=(*function.parameters, *parameters),
+        body=_mapped(function.body, placed),
+    )
+
+
+def _mapped(body: tuple[Stmt, ...], change: Callable[[Stmt], tuple[Stmt, ...]]) -> tuple[Stmt, ...]:
+    """Replace each statement, those of inner blocks first."""
+    result: list[Stmt] = []
+    for statement in body:
+        match statement:
+            case For():
+                statement = replace(statement, body=_mapped(statement.body, change))
+            case If():
+                then, otherwise = (
+                    _mapped(block, change) for block in (statement.then, statement.otherwise)
+                )
+                statement = replace(statement, then=then, otherwise=otherwise)
+        result.extend(change(statement))
+    return tuple(result)
+
+
+def _with_workspace(
+    module: IRModule, spilled: Mapping[str, tuple[Allocate, ...]], pools: tuple[str, ...]
+) -> IRModule:
+    """Give every call of a kernel in `spilled` workspace of its own."""
+    entry, taken = module.entry, set(module.entry.sizes)
+    steps: list[Step] = []
+    workspace: list[Allocate] = []
+    for step in entry.steps:
+        needed: tuple[Allocate, ...] = ()
+        if isinstance(step.action, KernelCall):
+            needed = tuple(
+                replace(
+                    allocate,
+                    buffer=_fresh(f"{step.operator}_{allocate.buffer}", taken),
+                    scope=IN_WORKSPACE,
+                    pools=pools,
+                )
+                for allocate in spilled.get(step.action.function, ())
+            )
+        workspace += needed
+        steps.append(_extended(step, tuple(allocate.buffer for allocate in needed)))
+    allocations = (*entry.allocations, *workspace)
+    return replace(module, entry=replace(entry, allocations=allocations, steps=tuple(steps)))
+
+
+def _extended(step: Step, buffers: tuple[str, ...]) -> Step:
+    if not buffers or not isinstance(step.action, KernelCall):
+        return step
+    action = replace(step.action, arguments=(*step.action.arguments, *buffers))
+    reads, writes = (*step.reads, *buffers), (*step.writes, *buffers)
+    return replace(step, action=action, reads=reads, writes=writes)
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name

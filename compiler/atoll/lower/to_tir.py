@@ -1,0 +1,163 @@
+"""From the placed graph to the loop program: one step for each operator."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.tir import (
+    AcceleratorRun,
+    Allocate,
+    Constant,
+    Entry,
+    IRModule,
+    KernelCall,
+    Lowered,
+    PrimFunc,
+    Step,
+)
+from atoll.ir.walk import callees
+from atoll.lower.accelerator import Job
+from atoll.lower.constant_pools import constant_pools
+from atoll.ops import fixed_point_loops, softmax_loops
+from atoll.ops.kernel_builder import ELEMENT_TYPES
+from atoll.ops.registry import kind_of
+from atoll.resolve.soc import ResolvedSoc
+
+BUFFER_ALIGNMENT = 16
+COMMAND_BYTES = 64
+SCALAR_FUNCTIONS: tuple[PrimFunc, ...] = (*fixed_point_loops.LIBRARY, *softmax_loops.LIBRARY)
+
+
+def lower_graph(
+    graph: Graph,
+    soc: ResolvedSoc,
+    jobs: Mapping[str, Job],
+    pools: Mapping[str, tuple[str, ...]],
+) -> IRModule:
+    """Lower every operator: to a kernel on its core, or to a run of its job.
+
+    Args:
+        graph: placed.
+        soc: the chip.
+        jobs: by operator name, for every operator on an accelerator.
+        pools: candidate pools, best first, by name of a graph's tensor.
+
+    Raises:
+        PlacementError: E060; no pool can hold a constant that lowering makes.
+    """
+    lowering = _Lowering(graph, soc, pools)
+    for number, op in enumerate(graph.operators):
+        if op.name in jobs:
+            lowering.accelerate(number, op, jobs[op.name])
+        else:
+            lowering.call(number, op, kind_of(op).lower(op, graph))
+    return lowering.module()
+
+
+def with_callees(kernels: Iterable[PrimFunc]) -> tuple[PrimFunc, ...]:
+    """Put the scalar functions that kernels need before them."""
+    kernels = tuple(kernels)
+    needed = {name for kernel in kernels for name in callees(kernel)}
+    library: list[PrimFunc] = []
+    for function in reversed(SCALAR_FUNCTIONS):
+        if function.name in needed:
+            needed.update(callees(function))
+            library.insert(0, function)
+    return (*library, *kernels)
+
+
+class _Lowering:
+    """Collects kernels, buffers and steps; identical kernels are kept once."""
+
+    def __init__(
+        self, graph: Graph, soc: ResolvedSoc, pools: Mapping[str, tuple[str, ...]]
+    ) -> None:
+        self._graph = graph
+        self._soc = soc
+        self._pools = pools
+        self._kernels: dict[PrimFunc, PrimFunc] = {}
+        self._allocations: dict[str, Allocate] = {}
+        self._constants: dict[str, Constant] = {}
+        self._steps: list[Step] = []
+        for name in (*graph.inputs, *graph.outputs):
+            self._touch(graph.tensor(name), soc.host)
+
+    def call(self, number: int, op: Operator, lowered: Lowered) -> None:
+        """Add a step that runs a kernel."""
+        made = {tensor.name: tensor for tensor in lowered.constants}
+        for name in lowered.arguments:
+            self._touch(made.get(name) or self._graph.tensor(name), op.device)
+        kernel = self._kernels.setdefault(replace(lowered.function, name=""), lowered.function)
+        used = list(zip(lowered.arguments, kernel.buffers, strict=True))
+        self._steps.append(
+            Step(
+                operator=op.name,
+                number=number,
+                device=op.device,
+                reads=_unique(name for name, buffer in used if buffer.direction.reads),
+                writes=_unique(name for name, buffer in used if buffer.direction.writes),
+                action=KernelCall(kernel.name, lowered.arguments),
+            )
+        )
+
+    def accelerate(self, number: int, op: Operator, job: Job) -> None:
+        """Add a step that runs a job's commands; their bytes come after memory planning."""
+        for name in (*job.reads, *job.writes):
+            self._touch(self._graph.tensor(name), job.device)
+        for tensor in job.constants:
+            self._touch(tensor, job.device, job.alignment)
+        self._constants[job.commands] = Constant(
+            name=job.commands,
+            size=job.commands_size,
+            align=job.commands_alignment,
+            pools=constant_pools(self._soc, job.device, job.commands, job.commands_size),
+        )
+        constants = (*(tensor.name for tensor in job.constants), job.commands)
+        self._steps.append(
+            Step(
+                operator=op.name,
+                number=number,
+                device=job.device,
+                reads=_unique((*job.reads, *constants)),
+                writes=_unique(job.writes),
+                action=AcceleratorRun(job.device, job.commands, job.commands_size // COMMAND_BYTES),
+            )
+        )
+
+    def module(self) -> IRModule:
+        """Return what was collected."""
+        entry = Entry(
+            inputs=self._graph.inputs,
+            outputs=self._graph.outputs,
+            allocations=tuple(self._allocations.values()),
+            constants=tuple(self._constants.values()),
+            steps=tuple(self._steps),
+        )
+        return IRModule(self._graph.name, with_callees(self._kernels.values()), entry)
+
+    def _touch(self, tensor: Tensor, device: str, align: int = BUFFER_ALIGNMENT) -> None:
+        """Make sure that a tensor has a buffer."""
+        if tensor.name in self._allocations or tensor.name in self._constants:
+            return
+        if tensor.data is None:
+            self._allocations[tensor.name] = Allocate(
+                buffer=tensor.name,
+                type=ELEMENT_TYPES[tensor.dtype],
+                elements=tensor.elements,
+                align=align,
+                scope="global.workspace",
+                pools=self._pools[tensor.name],
+            )
+            return
+        pools = self._pools.get(tensor.name)
+        self._constants[tensor.name] = Constant(
+            name=tensor.name,
+            size=tensor.size,
+            align=align,
+            pools=pools or constant_pools(self._soc, device, tensor.name, tensor.size),
+            data=tensor.data,
+        )
+
+
+def _unique(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,116 @@
+"""The contract: what each device may touch while each operator runs, derived from the plan."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from atoll.ir.tir import AcceleratorRun, Entry, IRModule
+from atoll.memory.problem import MemoryPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """The bytes of a planned buffer."""
+
+    buffer: str
+    pool: str
+    address: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        """First address past the buffer."""
+        return self.address + self.size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """One operator: nothing but `device` may touch planned buffers, and only these.
+
+    Attributes:
+        number: the operator's number in trace events.
+        reads: spans whose bytes the device may read, commands and constants included.
+        writes: spans whose bytes the device may write.
+    """
+
+    number: int
+    operator: str
+    device: str
+    reads: tuple[Span, ...]
+    writes: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """What a correct run touches.
+
+    Attributes:
+        inputs: spans that the caller fills before a run; the host may write them.
+        outputs: spans that the caller reads after a run; the host may read them.
+        constants: spans that never change.
+        phases: by operator number.
+    """
+
+    inputs: tuple[Span, ...]
+    outputs: tuple[Span, ...]
+    constants: tuple[Span, ...]
+    phases: Mapping[int, Phase]
+
+    def as_json(self) -> dict[str, object]:
+        """Return the contract for machines, addresses in hexadecimal."""
+        return {
+            "inputs": _spans_json(self.inputs),
+            "outputs": _spans_json(self.outputs),
+            "constants": _spans_json(self.constants),
+            "phases": [
+                {
+                    "number": phase.number,
+                    "operator": phase.operator,
+                    "device": phase.device,
+                    "reads": _spans_json(phase.reads),
+                    "writes": _spans_json(phase.writes),
+                }
+                for phase in self.phases.values()
+            ],
+        }
+
+
+def contract_of(module: IRModule, plan: MemoryPlan) -> Contract:
+    """Derive the contract of a planned module."""
+    entry = module.entry
+    spans = {buffer: _span(entry, plan, buffer) for buffer in plan.placements}
+
+    def pick(names: Iterable[str]) -> tuple[Span, ...]:
+        return tuple(spans[name] for name in names)
+
+    phases = {}
+    for step in entry.steps:
+        commands = (step.action.commands,) if isinstance(step.action, AcceleratorRun) else ()
+        phases[step.number] = Phase(
+            number=step.number,
+            operator=step.operator,
+            device=step.device,
+            reads=pick(dict.fromkeys((*step.reads, *commands))),
+            writes=pick(step.writes),
+        )
+    return Contract(
+        inputs=pick(entry.inputs),
+        outputs=pick(entry.outputs),
+        constants=pick(constant.name for constant in entry.constants),
+        phases=phases,
+    )
+
+
+def _span(entry: Entry, plan: MemoryPlan, buffer: str) -> Span:
+    return Span(
+        buffer=buffer,
+        pool=plan.placements[buffer].pool,
+        address=plan.address(buffer),
+        size=entry.sizes[buffer],
+    )
+
+
+def _spans_json(spans: Iterable[Span]) -> list[dict[str, object]]:
+    return [
+        {"buffer": s.buffer, "pool": s.pool, "address": f"{s.address:#010x}", "size": s.size}
+        for s in spans
+    ]

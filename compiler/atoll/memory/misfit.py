@@ -1,0 +1,133 @@
+"""Explain why buffers do not fit, and find the smallest change with which they do."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from atoll.errors import Fault
+from atoll.memory.pool_use import peak
+from atoll.memory.problem import Buffer, Placement, PoolSpace, Problem
+from atoll.units import format_size
+
+Search = Callable[[Problem], Mapping[str, Placement] | None]
+
+_UNLIMITED = 1 << 62
+_TRIALS = 12
+_LISTED = 8
+
+
+def misfit(problem: Problem, operators: Sequence[str], search: Search) -> Iterator[Fault]:
+    """Yield why `search` finds no plan of `problem`.
+
+    Args:
+        problem: a problem without a plan.
+        operators: name of the operator of each step, as far as known.
+        search: the planner; it has accepted the change that the remedy proposes.
+    """
+    homeless = [buffer for buffer in problem.buffers if not _homes(problem, buffer)]
+    if homeless:
+        yield from (_homeless(problem, buffer) for buffer in homeless)
+        return
+    grown = _smallest_growth(problem, search)
+    tight = [pool for pool in problem.pools if pool.name in grown]
+    available, needed = sum(pool.size for pool in tight), sum(grown.values())
+    yield Fault(
+        code="E062",
+        message=f"{_names(tight)} too small: {format_size(needed)} needed, "
+        f"{format_size(available)} available, {format_size(needed - available)} missing; "
+        + _most_crowded(problem, grown, operators),
+        remedy=" and ".join(
+            f"set the size of pool '{name}' to {format_size(size)} or more"
+            for name, size in grown.items()
+        ),
+    )
+
+
+def _homes(problem: Problem, buffer: Buffer) -> list[PoolSpace]:
+    """Return the candidate pools that could hold `buffer` if they were empty."""
+    return [
+        pool
+        for pool in problem.pools
+        if pool.name in buffer.pools
+        and -pool.origin % max(pool.alignment, buffer.alignment) + buffer.size <= pool.size
+    ]
+
+
+def _homeless(problem: Problem, buffer: Buffer) -> Fault:
+    subject = f"buffer '{buffer.name}' ({format_size(buffer.size)})"
+    candidates = [pool for pool in problem.pools if pool.name in buffer.pools]
+    if not candidates:
+        return Fault(
+            code="E061",
+            message=f"{subject} has no candidate pool",
+            remedy="add a pool that all the devices touching it reach",
+        )
+    largest = max(candidates, key=lambda pool: pool.size)
+    needed = -largest.origin % max(largest.alignment, buffer.alignment) + buffer.size
+    return Fault(
+        code="E061",
+        message=f"{subject} fits none of its pools: the largest, '{largest.name}', "
+        f"has {format_size(largest.size)}",
+        remedy=f"set the size of pool '{largest.name}' to {format_size(needed)} or more",
+    )
+
+
+def _smallest_growth(problem: Problem, search: Search) -> Mapping[str, int]:
+    """Return the new sizes with which `search` succeeds: of one pool if one is enough."""
+    single = {pool.name: size for pool in problem.pools if (size := _growth(problem, pool, search))}
+    if single:
+        sizes = {pool.name: pool.size for pool in problem.pools}
+        best = min(single, key=lambda name: single[name] - sizes[name])
+        return {best: single[best]}
+    unlimited = tuple(replace(pool, size=_UNLIMITED) for pool in problem.pools)
+    placements = search(replace(problem, pools=unlimited))
+    assert placements is not None, "every buffer has a pool without limit"
+    ends = _ends(problem, placements)
+    return {pool.name: ends[pool.name] for pool in problem.pools if ends[pool.name] > pool.size}
+
+
+def _growth(problem: Problem, pool: PoolSpace, search: Search) -> int | None:
+    """Return a small size of `pool` with which everything fits, None if there is none."""
+
+    def used(size: int) -> int | None:
+        pools = tuple(
+            replace(each, size=size) if each.name == pool.name else each for each in problem.pools
+        )
+        placements = search(replace(problem, pools=pools))
+        return None if placements is None else _ends(problem, placements)[pool.name]
+
+    fits = used(_UNLIMITED)
+    if fits is None:
+        return None
+    fails = pool.size
+    for _ in range(_TRIALS):
+        if fits - fails <= pool.alignment:
+            break
+        middle = (fits + fails) // 2
+        smaller = used(middle)
+        fits, fails = (fits, middle) if smaller is None else (smaller, fails)
+    return fits
+
+
+def _ends(problem: Problem, placements: Mapping[str, Placement]) -> Mapping[str, int]:
+    ends = {pool.name: 0 for pool in problem.pools}
+    for buffer in problem.buffers:
+        placement = placements[buffer.name]
+        ends[placement.pool] = max(ends[placement.pool], placement.offset + buffer.size)
+    return ends
+
+
+def _most_crowded(problem: Problem, pools: Mapping[str, int], operators: Sequence[str]) -> str:
+    """Name the step and the buffers that compete most for `pools`."""
+    rivals = [buffer for buffer in problem.buffers if not pools.keys().isdisjoint(buffer.pools)]
+    total, step = peak(rivals)
+    live = [b for b in rivals if any(begin <= step < end for begin, end in b.live)]
+    live.sort(key=lambda buffer: -buffer.size)
+    listed = [f"'{buffer.name}' {format_size(buffer.size)}" for buffer in live[:_LISTED]]
+    more = f" and {len(live) - _LISTED} more" if len(live) > _LISTED else ""
+    where = f"step {step}" + (f" ({operators[step]})" if step < len(operators) else "")
+    return f"at {where} {format_size(total)} are live: {', '.join(listed)}{more}"
+
+
+def _names(pools: Sequence[PoolSpace]) -> str:
+    names = ", ".join(f"'{pool.name}'" for pool in pools)
+    return f"pool {names} is" if len(pools) == 1 else f"pools {names} are"

@@ -1,0 +1,172 @@
+"""Rules that operators share: what a kind accepts, and the faults it reports otherwise."""
+
+from collections.abc import Callable, Iterator
+
+from atoll.errors import Fault, ModelError
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ops.quantization import ACTIVATIONS, scale_of
+
+Rule = Callable[[Operator, Graph], Iterator[Fault]]
+
+
+def apply(rules: tuple[Rule, ...], op: Operator, graph: Graph) -> None:
+    """Run the rules in order; the first one that finds faults ends the check.
+
+    Raises:
+        ModelError: every fault of that rule.
+    """
+    for rule in rules:
+        faults = tuple(rule(op, graph))
+        if faults:
+            raise ModelError.all(faults)
+
+
+def fault(
+    op: Operator, message: str, *, tensor: Tensor | None = None, remedy: str | None = None
+) -> Fault:
+    """Describe something about `op` that Atoll does not support."""
+    place = f"operator {op.index} ({op.kind.upper()})"
+    if tensor is not None:
+        place += f", tensor {tensor.index} ('{tensor.name}')"
+    return Fault(code="E054", message=f"{place}: {message}", remedy=remedy)
+
+
+def operands(least: int, most: int) -> Rule:
+    """Require `least` to `most` inputs, the first `least` of them present, and one output."""
+
+    def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
+        count = len(op.inputs)
+        if not least <= count <= most:
+            wanted = str(least) if least == most else f"{least} to {most}"
+            yield fault(op, f"has {count} inputs instead of {wanted}")
+        elif not all(op.inputs[:least]):
+            yield fault(op, f"input {op.inputs.index('')} is absent but required")
+        if len(op.outputs) != 1:
+            yield fault(op, f"has {len(op.outputs)} outputs instead of 1")
+
+    return rule
+
+
+def int8_activations(*positions: int) -> Rule:
+    """Require the output and the named inputs (all, if none is) int8, quantised as a whole."""
+
+    def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
+        tensors = graph.operands(op)
+        chosen = [tensors[position] for position in positions] if positions else list(tensors)
+        for tensor in (*chosen, *graph.results(op)):
+            if tensor is not None:
+                yield from _int8_as_a_whole(op, tensor)
+
+    return rule
+
+
+def _int8_as_a_whole(op: Operator, tensor: Tensor) -> Iterator[Fault]:
+    if tensor.dtype != "int8":
+        yield fault(
+            op,
+            f"has type {tensor.dtype} where only int8 is supported",
+            tensor=tensor,
+            remedy="convert the model with full int8 quantisation (TFLITE_BUILTINS_INT8)",
+        )
+    elif tensor.quantization is None:
+        yield fault(op, "has no quantisation parameters", tensor=tensor)
+    elif len(tensor.quantization.scales) != 1:
+        yield fault(op, "is quantised per channel where per tensor is supported", tensor=tensor)
+
+
+def all_present(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require every input."""
+    if not all(op.inputs):
+        yield fault(op, f"input {op.inputs.index('')} is absent but required")
+
+
+def constant(position: int, *dtypes: str) -> Rule:
+    """Require the input at `position`, if it is there, to be a constant of one of the types."""
+
+    def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
+        tensor = operand(op, graph, position)
+        if tensor is None:
+            return
+        if tensor.data is None:
+            yield fault(op, "must be a constant", tensor=tensor)
+        if tensor.dtype not in dtypes:
+            message = f"has type {tensor.dtype} instead of {' or '.join(dtypes)}"
+            yield fault(op, message, tensor=tensor)
+
+    return rule
+
+
+def rank(*positions: int, dimensions: int) -> Rule:
+    """Require the named inputs and the output to have so many dimensions."""
+
+    def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
+        inputs = graph.operands(op)
+        for tensor in (*(inputs[position] for position in positions), *graph.results(op)):
+            if tensor is not None and len(tensor.shape) != dimensions:
+                message = f"has shape {list(tensor.shape)} instead of {dimensions} dimensions"
+                yield fault(op, message, tensor=tensor)
+
+    return rule
+
+
+def same_quantization(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require every input that is int8 to be quantised as the output is."""
+    (output,) = graph.results(op)
+    for tensor in graph.operands(op):
+        if tensor is None or tensor.dtype != "int8":
+            continue
+        if tensor.quantization != output.quantization:
+            message = f"is quantised differently from the output '{output.name}'"
+            remedy = "insert a QUANTIZE before the operator, as the TFLite converter does"
+            yield fault(op, message, tensor=tensor, remedy=remedy)
+
+
+def activation(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require a fused activation that clamps."""
+    chosen = op.attributes.get("activation", "none")
+    if chosen not in ACTIVATIONS:
+        remedy = f"use one of {', '.join(ACTIVATIONS)}"
+        yield fault(op, f"fused activation '{chosen}' is not supported", remedy=remedy)
+
+
+def output_shape(expected: Callable[[Operator, Graph], tuple[int, ...] | None]) -> Rule:
+    """Require the output to have the shape that `expected` derives; None: nothing fits."""
+
+    def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
+        (output,) = graph.results(op)
+        shape = expected(op, graph)
+        if shape != output.shape:
+            wanted = (
+                "the inputs and options fit no shape" if shape is None else f"not {list(shape)}"
+            )
+            yield fault(op, f"has shape {list(output.shape)}, {wanted}", tensor=output)
+
+    return rule
+
+
+def factors(
+    reals: Callable[[Operator, Graph], tuple[float, ...]], greatest_shift: int = 30
+) -> Rule:
+    """Require every requantisation factor to be less than 2**greatest_shift."""
+
+    def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
+        (output,) = graph.results(op)
+        wrong = [real for real in reals(op, graph) if not real < 2.0**greatest_shift]
+        if wrong:
+            message = f"scale {scale_of(output):g} needs a factor of {wrong[0]:g}"
+            limit = f"only factors below 2^{greatest_shift} can be represented"
+            yield fault(op, f"{message}; {limit}", tensor=output)
+
+    return rule
+
+
+def operand(op: Operator, graph: Graph, position: int) -> Tensor | None:
+    """Return an input, or None where it is absent."""
+    return graph.operands(op)[position] if position < len(op.inputs) else None
+
+
+def required(op: Operator, graph: Graph, position: int) -> Tensor:
+    """Return an input that the checks have found present."""
+    tensor = operand(op, graph, position)
+    assert tensor is not None, f"{op.name}: input {position} is absent"
+    return tensor

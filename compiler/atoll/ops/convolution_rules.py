@@ -1,0 +1,82 @@
+"""What CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED accept."""
+
+from collections.abc import Iterator
+
+from atoll.errors import Fault
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ops import checks
+from atoll.ops import convolution_geometry as geometry
+from atoll.ops.quantization import channel_factors
+
+
+def _weights(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require weights with zero point 0, quantised as a whole or per output channel."""
+    _, weights, _ = geometry.tensors(op, graph)
+    quantization = weights.quantization
+    dimensions = 2 if op.kind == "fully_connected" else 4
+    if len(weights.shape) != dimensions:
+        message = f"has shape {list(weights.shape)} instead of {dimensions} dimensions"
+        yield checks.fault(op, message, tensor=weights)
+    elif quantization is None:
+        yield checks.fault(op, "has no quantisation parameters", tensor=weights)
+    elif any(quantization.zero_points):
+        remedy = "quantise the weights symmetrically, as the TFLite int8 specification demands"
+        yield checks.fault(op, "has a zero point other than 0", tensor=weights, remedy=remedy)
+    elif len(quantization.scales) > 1 and quantization.axis != geometry.channel_axis(op):
+        message = f"is quantised along dimension {quantization.axis}"
+        remedy = f"quantise it along dimension {geometry.channel_axis(op)}, the output channels"
+        yield checks.fault(op, message, tensor=weights, remedy=remedy)
+
+
+def _bias(op: Operator, graph: Graph) -> Iterator[Fault]:
+    _, weights, _ = geometry.tensors(op, graph)
+    bias, channels = checks.operand(op, graph, 2), geometry.channels(op, weights)
+    if bias is not None and bias.elements != channels:
+        message = f"has {bias.elements} elements for {channels} output channels"
+        yield checks.fault(op, message, tensor=bias)
+
+
+def _steps(op: Operator, graph: Graph) -> Iterator[Fault]:
+    names = ("stride_h", "stride_w", "dilation_h", "dilation_w")
+    for name in names if op.kind != "fully_connected" else ():
+        if op.integer(name) < 1:
+            yield checks.fault(op, f"{name} is {op.integer(name)}, the least is 1")
+
+
+def _depth(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require weights that cover the input's channels."""
+    x, weights, _ = geometry.tensors(op, graph)
+    if not _covers(op, x, weights):
+        message = f"has shape {list(weights.shape)}, which does not fit the input {list(x.shape)}"
+        yield checks.fault(op, message, tensor=weights)
+
+
+def _covers(op: Operator, x: Tensor, weights: Tensor) -> bool:
+    match op.kind:
+        case "fully_connected":
+            return x.elements % weights.shape[1] == 0
+        case "conv_2d":
+            return x.shape[3] == weights.shape[3]
+        case _:
+            outputs = x.shape[3] * geometry.depth_multiplier(op)
+            return (weights.shape[0], weights.shape[3]) == (1, outputs)
+
+
+_OPERANDS: tuple[checks.Rule, ...] = (
+    checks.operands(2, 3),
+    checks.int8_activations(0),
+    checks.constant(1, "int8"),
+    checks.constant(2, "int32"),
+    checks.activation,
+    _weights,
+    _bias,
+    _steps,
+)
+_RESULT: tuple[checks.Rule, ...] = (
+    _depth,
+    checks.output_shape(geometry.output_shape),
+    checks.factors(channel_factors),
+)
+
+DENSE = (*_OPERANDS, *_RESULT)
+SPATIAL = (*_OPERANDS, checks.rank(0, dimensions=4), *_RESULT)

@@ -1,0 +1,72 @@
+"""The scalar functions of int8 requantisation, written once in the loop program.
+
+They equal `atoll.ops.quantization` bit for bit (ARITHMETIC: double rounding).
+"""
+
+from atoll.ir.builder import FunctionBuilder
+from atoll.ir.expressions import Operand, add, binary, cast, clamp, maximum, multiply, subtract
+from atoll.ir.tir import Call, Const, Expr, Operation, PrimFunc, Type
+
+
+def _rounded_high_half(a: Expr, b: Expr) -> Expr:
+    """Return (2 * a * b) >> 32, rounded, as `I64`.
+
+    TFLite adds 2^30 or 1 - 2^30 by the product's sign and divides truncating toward zero; that
+    is the same as adding 2^30 and rounding down.
+    """
+    product = multiply(cast(a, Type.I64), cast(b, Type.I64))
+    return binary(Operation.SHR, add(product, 2**30), 31)
+
+
+def _srdhm() -> PrimFunc:
+    builder = FunctionBuilder("srdhm")
+    a, b = builder.scalar("a"), builder.scalar("b")
+    high = binary(Operation.MIN, _rounded_high_half(a, b), 2**31 - 1)
+    return builder.function(cast(high, Type.I32))
+
+
+def _rdbp() -> PrimFunc:
+    builder = FunctionBuilder("rdbp")
+    x, exponent = builder.scalar("x"), builder.scalar("exponent")
+    mask = builder.let("mask", subtract(binary(Operation.SHL, 1, exponent), 1))
+    remainder = binary(Operation.AND, x, mask)
+    negative = cast(binary(Operation.LT, x, 0), Type.I32)
+    threshold = add(binary(Operation.SHR, mask, 1), negative)
+    carry = cast(binary(Operation.LT, threshold, remainder), Type.I32)
+    return builder.function(add(binary(Operation.SHR, x, exponent), carry))
+
+
+def _mbqm() -> PrimFunc:
+    """Multipliers are never negative, so that the saturation of `srdhm` cannot happen."""
+    builder = FunctionBuilder("mbqm")
+    x, multiplier, shift = (builder.scalar(name) for name in ("x", "multiplier", "shift"))
+    shifted = binary(Operation.SHL, x, maximum(shift, 0))
+    high = cast(_rounded_high_half(shifted, multiplier), Type.I32)
+    return builder.function(rdbp(high, maximum(subtract(0, shift), 0)))
+
+
+def _call(function: str, *arguments: Operand) -> Expr:
+    return Call(function, tuple(Const(a) if isinstance(a, int) else a for a in arguments), Type.I32)
+
+
+def srdhm(a: Operand, b: Operand) -> Expr:
+    """Call `srdhm`: the high half of 2 * a * b, rounded; only MIN * MIN saturates."""
+    return _call("srdhm", a, b)
+
+
+def rdbp(x: Operand, exponent: Operand) -> Expr:
+    """Call `rdbp`: x / 2^exponent (0..31), halves away from zero."""
+    return _call("rdbp", x, exponent)
+
+
+def mbqm(x: Operand, multiplier: Operand, shift: Operand) -> Expr:
+    """Call `mbqm`: x * multiplier * 2^(shift - 31), rounded twice; multiplier >= 0."""
+    return _call("mbqm", x, multiplier, shift)
+
+
+def quantized(value: Expr, zero_point: int, limits: tuple[int, int]) -> Expr:
+    """Move a scaled sum to the output's zero point and clamp it; it fits `I8`."""
+    return clamp(add(value, zero_point), *limits)
+
+
+LIBRARY: tuple[PrimFunc, ...] = (_srdhm(), _rdbp(), _mbqm())

@@ -1,0 +1,60 @@
+"""A function builder that knows tensors: what every operator's lowering starts from."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atoll.ir.builder import Buffer, FunctionBuilder
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.tir import Direction, Lowered, Type
+
+ELEMENT_TYPES = {"int8": Type.I8, "int16": Type.I16, "int32": Type.I32, "int64": Type.I64}
+
+
+class KernelBuilder(FunctionBuilder):
+    """Builds the kernel of one operator and remembers which tensor each parameter is."""
+
+    def __init__(self, op: Operator, graph: Graph) -> None:
+        super().__init__(op.name)
+        self._operator = op
+        self._operands = graph.operands(op)
+        self._results = graph.results(op)
+        self._arguments: list[str] = []
+        self._constants: list[Tensor] = []
+
+    def has_input(self, position: int) -> bool:
+        """Tell whether the operator has an input there that is not left out."""
+        return position < len(self._operands) and self._operands[position] is not None
+
+    def input(self, position: int, name: str) -> Buffer:
+        """Add a parameter for an input tensor."""
+        tensor = self._operands[position]
+        assert tensor is not None, f"{self._operator.name} lacks input {position}"
+        return self._parameter(tensor, name, Direction.READ)
+
+    def output(self, name: str = "y") -> Buffer:
+        """Add a parameter for the output tensor."""
+        (tensor,) = self._results
+        return self._parameter(tensor, name, Direction.WRITE)
+
+    def table(self, name: str, values: NDArray[np.integer]) -> Buffer:
+        """Add a parameter for a new int32 constant, the tensor ``<operator>_<name>``."""
+        tensor = Tensor(
+            name=f"{self._operator.name}_{name}",
+            shape=values.shape,
+            dtype="int32",
+            data=values.astype("<i4").tobytes(),
+        )
+        self._constants.append(tensor)
+        return self._parameter(tensor, name, Direction.READ)
+
+    def lowered(self) -> Lowered:
+        """Finish."""
+        return Lowered(
+            function=self.kernel(),
+            arguments=tuple(self._arguments),
+            constants=tuple(self._constants),
+        )
+
+    def _parameter(self, tensor: Tensor, name: str, direction: Direction) -> Buffer:
+        self._arguments.append(tensor.name)
+        return self.buffer(name, ELEMENT_TYPES[tensor.dtype], tensor.elements, direction)

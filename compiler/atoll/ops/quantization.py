@@ -1,0 +1,141 @@
+"""Fixed-point requantisation exactly as TensorFlow Lite for Microcontrollers computes it.
+
+Sources: `QuantizeMultiplier`, `MultiplyByQuantizedMultiplier` (double rounding) and
+`CalculateActivationRangeQuantized` of TFLM; docs/operators.md says what each operator uses.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atoll.ir.graph import Graph, Operator, Tensor
+
+Integers = NDArray[np.int64]
+IntegerLike = NDArray[np.integer] | Sequence[int] | int
+
+INT8_MIN, INT8_MAX = -128, 127
+INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
+
+_BOUNDS: dict[str, tuple[float | None, float | None]] = {
+    "none": (None, None),
+    "relu": (0.0, None),
+    "relu6": (0.0, 6.0),
+    "relu_n1_to_1": (-1.0, 1.0),
+}
+ACTIVATIONS = tuple(_BOUNDS)
+
+
+def quantize_multiplier(real: float) -> tuple[int, int]:
+    """Split a factor that is >= 0 into (multiplier, shift): real ~ multiplier * 2**(shift - 31).
+
+    Returns:
+        A multiplier of 2**30 .. 2**31 - 1 and any shift >= -31; (0, 0) for 0 or less than 2**-32.
+    """
+    fraction, shift = math.frexp(real)
+    multiplier = math.floor(fraction * 2**31 + 0.5)
+    if multiplier == 2**31:
+        multiplier, shift = 2**30, shift + 1
+    return (multiplier, shift) if multiplier and shift >= -31 else (0, 0)
+
+
+def srdhm(a: IntegerLike, b: IntegerLike) -> Integers:
+    """Return the high half of 2 * a * b, rounded, of int32 values; only MIN * MIN saturates."""
+    product = np.asarray(a, np.int64) * np.asarray(b, np.int64)
+    nudged = product + np.where(product >= 0, 2**30, 1 - 2**30)
+    high = np.where(nudged >= 0, nudged >> 31, -(-nudged >> 31))
+    return np.minimum(high, INT32_MAX)
+
+
+def rdbp(x: IntegerLike, exponent: IntegerLike) -> Integers:
+    """Divide by 2**exponent, 0 <= exponent <= 31, rounding halves away from zero."""
+    x, exponent = np.asarray(x, np.int64), np.asarray(exponent, np.int64)
+    mask = (np.int64(1) << exponent) - 1
+    return (x >> exponent) + ((x & mask) > (mask >> 1) + (x < 0))
+
+
+def mbqm(x: IntegerLike, multiplier: IntegerLike, shift: IntegerLike) -> Integers:
+    """Scale int32 values by multiplier * 2**(shift - 31) with two roundings.
+
+    The three arguments broadcast. A left shift wraps to 32 bits, as the compiled kernels do.
+
+    Args:
+        x: int32 values.
+        multiplier: 0 .. 2**31 - 1, from `quantize_multiplier`.
+        shift: -31 .. 31.
+
+    Returns:
+        int32 values held as int64.
+    """
+    shift = np.asarray(shift, np.int64)
+    shifted = (np.asarray(x, np.int64) << np.maximum(shift, 0)).astype(np.int32)
+    return rdbp(srdhm(shifted, multiplier), np.maximum(-shift, 0))
+
+
+def scale_of(tensor: Tensor) -> float:
+    """Return the scale of a tensor that is quantised as a whole."""
+    assert tensor.quantization is not None, f"{tensor.name} is not quantised"
+    return tensor.quantization.scales[0]
+
+
+def zero_point_of(tensor: Tensor) -> int:
+    """Return the zero point of a tensor that is quantised as a whole."""
+    assert tensor.quantization is not None, f"{tensor.name} is not quantised"
+    return tensor.quantization.zero_points[0]
+
+
+def activation_range(op: Operator, output: Tensor) -> tuple[int, int]:
+    """Return the least and the greatest int8 value that the fused activation lets through."""
+    low, high = _BOUNDS[str(op.attributes.get("activation", "none"))]
+    scale, zero_point = np.float32(scale_of(output)), zero_point_of(output)
+
+    def quantized(bound: float) -> int:
+        with np.errstate(over="ignore"):
+            ratio = max(min(float(np.float32(bound) / scale), 2.0**31), -(2.0**31))
+        return zero_point + int(math.copysign(math.floor(abs(ratio) + 0.5), ratio))
+
+    return (
+        INT8_MIN if low is None else max(INT8_MIN, quantized(low)),
+        INT8_MAX if high is None else min(INT8_MAX, quantized(high)),
+    )
+
+
+def multipliers(reals: Sequence[float]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Split factors into one array of multipliers and one of shifts."""
+    pairs = np.array([quantize_multiplier(real) for real in reals], np.int32).reshape(-1, 2)
+    return pairs[:, 0].copy(), pairs[:, 1].copy()
+
+
+def channel_factors(op: Operator, graph: Graph) -> tuple[float, ...]:
+    """Return the real factor of each output channel: input scale * weight scale / output scale.
+
+    A dense layer with one weight scale rounds the product to float32 first.
+    """
+    x, weights, *_ = graph.operands(op)
+    (output,) = graph.results(op)
+    assert x is not None
+    assert weights is not None
+    assert weights.quantization is not None
+    channels = weights.shape[3 if op.kind == "depthwise_conv_2d" else 0]
+    scales = weights.quantization.scales
+    if op.kind == "fully_connected" and len(scales) == 1:
+        with np.errstate(over="ignore", under="ignore"):
+            product = float(np.float32(scale_of(x)) * np.float32(scales[0]))
+        return (product / scale_of(output),) * channels
+    factors = tuple(scale_of(x) * scale / scale_of(output) for scale in scales)
+    return factors if len(factors) == channels else factors * channels
+
+
+def channel_scaling(
+    op: Operator, graph: Graph
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Return (bias, multiplier, shift) of a conv_2d, depthwise_conv_2d or fully_connected.
+
+    Returns:
+        Three int32 arrays with one entry per output channel; an absent bias is 0.
+    """
+    factors = channel_factors(op, graph)
+    constant = graph.operands(op)[2] if len(op.inputs) > 2 else None
+    bias = np.zeros(len(factors)) if constant is None else constant.array
+    return (bias.astype(np.int32).reshape(-1), *multipliers(factors))

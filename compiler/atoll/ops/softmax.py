@@ -1,0 +1,153 @@
+"""SOFTMAX from int8 to int8 over the last dimension, in gemmlowp's fixed point.
+
+A number "Qi" has i integer bits and 31 - i fractional bits in an int32.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from atoll.errors import Fault
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ops import checks
+from atoll.ops.checks import required
+from atoll.ops.quantization import (
+    INT8_MAX,
+    INT8_MIN,
+    INT32_MAX,
+    INT32_MIN,
+    Integers,
+    mbqm,
+    quantize_multiplier,
+    rdbp,
+    scale_of,
+    srdhm,
+    zero_point_of,
+)
+from atoll.ops.registry import Array
+
+if TYPE_CHECKING:
+    from atoll.ir.tir import Lowered
+
+INPUT_INTEGER_BITS = 5
+SUM_INTEGER_BITS = 12
+GREATEST_DEPTH = (1 << SUM_INTEGER_BITS) - 1
+OUTPUT_SCALE, OUTPUT_ZERO_POINT = 1 / 256, -128
+
+# exp(-2**(index - 2)) in Q0, applied where that bit of the distance is set.
+EXP_FACTORS = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)
+EXP_MINUS_EIGHTH, ONE_THIRD = 1895147668, 715827883
+FORTY_EIGHT_17THS, MINUS_THIRTY_TWO_17THS = 1515870810, -1010580540
+
+
+class Softmax:
+    """SOFTMAX; `beta` multiplies the input."""
+
+    def check(self, op: Operator, graph: Graph) -> None:
+        """Accept an output of scale 1/256 and zero point -128, as the specification demands."""
+        checks.apply(_RULES, op, graph)
+
+    def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
+        """Return rows and their length; there are no multiply-accumulates to speak of."""
+        x = required(op, graph, 0)
+        return {"macs": 0, "rows": x.elements // x.shape[-1], "depth": x.shape[-1]}
+
+    def reference(
+        self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
+    ) -> tuple[Array, ...]:
+        """Compute the softmax of each row."""
+        multiplier, shift, least = input_scaling(op, required(op, graph, 0))
+        values = np.asarray(inputs[0], np.int64)
+        distances = values - values.max(axis=-1, keepdims=True)
+        counted = distances >= least
+        powers = exp_on_negative_values(mbqm(np.maximum(distances, least), multiplier, shift))
+        terms = np.where(counted, rdbp(powers, SUM_INTEGER_BITS), 0)
+        inverse, exponent = reciprocal(terms.sum(axis=-1, keepdims=True))
+        shares = rdbp(srdhm(inverse, powers), exponent + 31 - 8) + INT8_MIN
+        result = np.where(counted, np.clip(shares, INT8_MIN, INT8_MAX), INT8_MIN)
+        return (result.astype(np.int8),)
+
+    def lower(self, op: Operator, graph: Graph) -> "Lowered":
+        """Return the loop program."""
+        from atoll.ops.softmax_loops import lower_softmax
+
+        return lower_softmax(op, graph)
+
+
+def input_scaling(op: Operator, x: Tensor) -> tuple[int, int, int]:
+    """Return (multiplier, shift) that bring a distance to Q5, and the least one that counts."""
+    beta = op.attributes["beta"]
+    assert isinstance(beta, float)
+    factor = beta * scale_of(x) * (1 << (31 - INPUT_INTEGER_BITS))
+    multiplier, shift = quantize_multiplier(min(factor, INT32_MAX))
+    greatest = ((1 << INPUT_INTEGER_BITS) - 1) * 2.0 ** (31 - INPUT_INTEGER_BITS - shift)
+    return multiplier, shift, -math.floor(greatest)
+
+
+def exp_on_negative_values(x: Integers) -> Integers:
+    """Return e**x in Q0 for x <= 0 in Q5."""
+    quarter = 1 << (31 - INPUT_INTEGER_BITS - 2)
+    rest = (x & (quarter - 1)) - quarter
+    result = _exp_near_zero(rest << INPUT_INTEGER_BITS)
+    for index, factor in enumerate(EXP_FACTORS):
+        chosen = (rest - x) & (quarter << index) != 0
+        result = np.where(chosen, srdhm(result, factor), result)
+    return np.where(x == 0, INT32_MAX, result)
+
+
+def _exp_near_zero(x: Integers) -> Integers:
+    """Return e**x in Q0 for -1/4 <= x < 0 in Q0, by a Taylor series around -1/8."""
+    x = x + (1 << 28)
+    square = srdhm(x, x)
+    cube, fourth = srdhm(square, x), srdhm(square, square)
+    higher = rdbp(srdhm(rdbp(fourth, 2) + cube, ONE_THIRD) + square, 1)
+    return EXP_MINUS_EIGHTH + srdhm(EXP_MINUS_EIGHTH, x + higher)
+
+
+def reciprocal(total: Integers) -> tuple[Integers, Integers]:
+    """Return (r, e) with 1 / total = r * 2**-e, r in Q0 and total > 0 in Q12."""
+    headroom = 32 - np.frexp(total.astype(np.float64))[1].astype(np.int64)
+    fraction = (total << headroom) - (1 << 31)
+    half = (fraction + INT32_MAX + 1) // 2
+    guess = FORTY_EIGHT_17THS + srdhm(half, MINUS_THIRTY_TWO_17THS)
+    for _ in range(3):
+        error = (1 << 29) - srdhm(half, guess)
+        guess = guess + _saturated(srdhm(guess, error) << 2)
+    return _saturated(guess << 1), SUM_INTEGER_BITS - headroom
+
+
+def _saturated(x: Integers) -> Integers:
+    return np.clip(x, INT32_MIN, INT32_MAX)
+
+
+def _depth(op: Operator, graph: Graph) -> Iterator[Fault]:
+    x = required(op, graph, 0)
+    if not 1 <= (x.shape or (0,))[-1] <= GREATEST_DEPTH:
+        message = f"has shape {list(x.shape)}; the last dimension may be 1 to {GREATEST_DEPTH}"
+        yield checks.fault(op, message, tensor=x)
+
+
+def _scaling(op: Operator, graph: Graph) -> Iterator[Fault]:
+    x, (output,) = required(op, graph, 0), graph.results(op)
+    beta = op.attributes["beta"]
+    assert isinstance(beta, float)
+    if not 2.0**-26 < beta * scale_of(x) < math.inf:
+        message = f"beta {beta:g} times scale {scale_of(x):g} is outside 2^-26 .. infinity"
+        yield checks.fault(op, message, tensor=x)
+    if (scale_of(output), zero_point_of(output)) != (OUTPUT_SCALE, OUTPUT_ZERO_POINT):
+        message = f"has scale {scale_of(output):g} and zero point {zero_point_of(output)}"
+        remedy = "quantise the output with scale 1/256 and zero point -128"
+        yield checks.fault(op, message, tensor=output, remedy=remedy)
+
+
+_RULES: tuple[checks.Rule, ...] = (
+    checks.operands(1, 1),
+    checks.int8_activations(),
+    checks.output_shape(lambda op, graph: required(op, graph, 0).shape),
+    _depth,
+    _scaling,
+)
+
+SOFTMAX = Softmax()

@@ -1,0 +1,80 @@
+"""Where a tensor may live: the pools that every device touching it reaches."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from atoll.ir.graph import Graph, Tensor
+from atoll.resolve.soc import Access, Pool, ResolvedSoc
+
+WORKSPACE_ROLES = frozenset({"workspace", "both"})
+CONSTANT_ROLES = frozenset({"constants", "both"})
+
+Needs = Mapping[str, Access]
+
+
+def allows(reach: Access, need: Access) -> bool:
+    """Say whether a device with access `reach` may do what `need` says."""
+    return need is Access.NONE or reach is Access.WRITE or reach is need
+
+
+def roles_of(tensor: Tensor) -> frozenset[str]:
+    """Return the roles of pools that hold such tensors."""
+    return WORKSPACE_ROLES if tensor.data is None else CONSTANT_ROLES
+
+
+def pools_for(soc: ResolvedSoc, needs: Needs, roles: frozenset[str], size: int) -> tuple[str, ...]:
+    """Return the pools of some role that can hold `size` bytes and give every device its need.
+
+    Returns:
+        Pool names, the preferred one first.
+    """
+    fitting = (
+        pool
+        for pool in by_preference(soc)
+        if pool.role in roles and pool.region.size >= size and not lacking(pool, needs)
+    )
+    return tuple(pool.name for pool in fitting)
+
+
+def by_preference(soc: ResolvedSoc) -> tuple[Pool, ...]:
+    """Return the chip's pools, those to try first in front."""
+    return tuple(sorted(soc.pools, key=lambda pool: pool.preference))
+
+
+def lacking(pool: Pool, needs: Needs) -> dict[str, Access]:
+    """Return the devices whose need `pool` does not meet, and what each needs."""
+    return {name: need for name, need in needs.items() if not allows(pool.reach[name], need)}
+
+
+def needs_of(graph: Graph, soc: ResolvedSoc) -> Mapping[str, Needs]:
+    """Return what each device does with each tensor of a placed graph.
+
+    The producer writes and consumers read; the host writes the graph's inputs and reads its
+    outputs. A tensor that nothing touches has no needs.
+    """
+    needs: dict[str, dict[str, Access]] = {tensor.name: {} for tensor in graph.tensors}
+    for name in graph.outputs:
+        needs[name][soc.host] = Access.READ
+    for op in graph.operators:
+        for name in filter(None, op.inputs):
+            needs[name].setdefault(op.device, Access.READ)
+    for op in graph.operators:
+        for name in op.outputs:
+            needs[name][op.device] = Access.WRITE
+    for name in graph.inputs:
+        needs[name][soc.host] = Access.WRITE
+    return MappingProxyType(needs)
+
+
+def candidate_pools(graph: Graph, soc: ResolvedSoc) -> Mapping[str, tuple[str, ...]]:
+    """Return the pools in which each tensor of a placed graph may live, best first.
+
+    A tensor without candidates needs a copy: see `atoll.place.device_copies`.
+    """
+    needs = needs_of(graph, soc)
+    return MappingProxyType(
+        {
+            tensor.name: pools_for(soc, needs[tensor.name], roles_of(tensor), tensor.size)
+            for tensor in graph.tensors
+        }
+    )

@@ -1,0 +1,65 @@
+"""Say why no pool can hold a tensor, and which edit of the description would help."""
+
+from atoll.errors import Fault
+from atoll.ir.graph import Graph, Tensor
+from atoll.place.candidates import Needs, by_preference, lacking, pools_for, roles_of
+from atoll.resolve.soc import Access, Pool, ResolvedSoc
+from atoll.units import format_size
+
+_VERBS = {Access.WRITE: "writes", Access.READ: "reads"}
+
+
+def unreachable(tensor: Tensor, graph: Graph, needs: Needs, soc: ResolvedSoc) -> Fault:
+    """Describe a tensor that has no pool: too large (E061) or out of reach (E060)."""
+    roles = roles_of(tensor)
+    pools = tuple(pool for pool in by_preference(soc) if pool.role in roles)
+    subject = f"tensor '{tensor.name}' ({format_size(tensor.size)}){_users(tensor, graph)}"
+    reached = pools_for(soc, needs, roles, 0)
+    if reached:
+        return _too_large(subject, tensor, max(map(soc.pool, reached), key=_size))
+    wanted = ", ".join(f"'{name}' {_VERBS[need]} it" for name, need in needs.items())
+    if not pools:
+        return Fault(
+            code="E060",
+            message=f"{subject} has no pool: {wanted}, and the chip has no pool for it",
+            remedy=f"add a pool with role '{min(roles - {'both'})}' that these devices reach",
+        )
+    denials = "; ".join(f"pool '{pool.name}' {_denial(pool, needs)}" for pool in pools)
+    closest = min(pools, key=lambda pool: len(lacking(pool, needs)))
+    edits = ", ".join(
+        f"'pools.{closest.name}.reach.{name}' to {need}"
+        for name, need in lacking(closest, needs).items()
+    )
+    return Fault(
+        code="E060",
+        message=f"{subject} has no pool and no copy helps: {wanted}; {denials}",
+        at=closest.at,
+        remedy=f"set {edits}",
+    )
+
+
+def _too_large(subject: str, tensor: Tensor, largest: Pool) -> Fault:
+    return Fault(
+        code="E061",
+        message=f"{subject} fits no pool that its devices reach: "
+        f"the largest, '{largest.name}', has {format_size(largest.region.size)}",
+        at=largest.at,
+        remedy=f"enlarge pool '{largest.name}' to at least {format_size(tensor.size)}",
+    )
+
+
+def _users(tensor: Tensor, graph: Graph) -> str:
+    maker = next((op.name for op in graph.operators if tensor.name in op.outputs), None)
+    readers = [op.name for op in graph.operators if tensor.name in op.inputs]
+    made = f" from operator '{maker}'" if maker else ""
+    read = f" to operator {', '.join(map(repr, readers))}" if readers else ""
+    return made + read
+
+
+def _denial(pool: Pool, needs: Needs) -> str:
+    lacks = lacking(pool, needs).items()
+    return "gives " + ", ".join(f"'{name}' {pool.reach[name]}, not {need}" for name, need in lacks)
+
+
+def _size(pool: Pool) -> int:
+    return pool.region.size

@@ -1,0 +1,191 @@
+"""`RunReport`: everything that a run proved and measured, and its machine-readable form."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from atoll.memory.problem import PoolUse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """An access, or a byte, that is not where the plan allows it.
+
+    Attributes:
+        rule: what was broken, such as ``out-of-plan write``.
+        device: the master, by its name in the description.
+        operator: the operator that was running, or ``start`` between operators.
+        buffer: the buffer that holds the address or was expected, "" if there is none.
+        pool: the pool, or the region, that holds the address, "" if there is none.
+        address: first byte concerned.
+        size: bytes concerned.
+        detail: the sentence a person reads.
+        cycle: when, where the simulator knows.
+    """
+
+    rule: str
+    device: str
+    operator: str
+    buffer: str
+    pool: str
+    address: int
+    size: int
+    detail: str
+    cycle: int | None = None
+
+    def __str__(self) -> str:
+        where = f"{self.buffer or 'no buffer'} in {self.pool or 'no pool'}"
+        when = f" at cycle {self.cycle:,}" if self.cycle is not None else ""
+        return (
+            f"{self.rule}: device {self.device}, operator {self.operator}, {where}, "
+            f"address {self.address:#010x} ({self.size} B){when}: {self.detail}"
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields by name, the address in hexadecimal."""
+        return {
+            "rule": self.rule,
+            "device": self.device,
+            "operator": self.operator,
+            "buffer": self.buffer,
+            "pool": self.pool,
+            "address": f"{self.address:#010x}",
+            "size": self.size,
+            "cycle": self.cycle,
+            "detail": self.detail,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackUse:
+    """Bytes of one core's stack.
+
+    Attributes:
+        bound: the most that the linked binary can use, None where no binary was linked.
+        watermark: the most that the run used, None where it was not measured.
+        limit: the most that the description allows.
+        layer: what set the limit.
+    """
+
+    bound: int | None
+    watermark: int | None
+    limit: int
+    layer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerCycles:
+    """Clock cycles of one operator, of the first sample, from its begin to its end event."""
+
+    operator: str
+    kind: str
+    device: str
+    cycles: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mismatch:
+    """A tensor of one sample that differs from the reference."""
+
+    sample: int
+    tensor: str
+    operator: str
+    device: str
+    first: int
+    count: int
+    expected: int
+    actual: int
+
+    def __str__(self) -> str:
+        return (
+            f"sample {self.sample}: {self.tensor} of operator {self.operator} on {self.device} differs "
+            f"in {self.count} elements, first at element {self.first}: "
+            f"expected {self.expected}, got {self.actual}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """The result of `atoll run` and `atoll simulate`.
+
+    Attributes:
+        cpu: ``rtl`` or ``native``.
+        accelerator: ``rtl``, ``model`` or ``none``.
+        layers_compared: tensors held against the reference, over all samples.
+        accesses: bus accesses held against the plan.
+        total_cycles: from reset to exit; 0 where no clock ran.
+        cycles_by_kind: cycles in operators by kind of device (``cpu``, ``npu``).
+        wall: seconds by part of the run.
+        notes: what a reader should know, such as described devices that took no part.
+    """
+
+    soc: str
+    model: str
+    cpu: str
+    accelerator: str
+    samples: int
+    layers_compared: int
+    layers_equal: int
+    mismatches: tuple[Mismatch, ...]
+    accesses: int
+    violations: tuple[Violation, ...]
+    stack: Mapping[str, StackUse]
+    pools: Mapping[str, PoolUse]
+    total_cycles: int
+    cycles_by_kind: Mapping[str, int]
+    by_layer: tuple[LayerCycles, ...]
+    wall: Mapping[str, float]
+    uart: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def bit_exact(self) -> bool:
+        """Every tensor of every sample equals the reference, and there was at least one."""
+        return 0 < self.layers_compared == self.layers_equal
+
+    @property
+    def passed(self) -> bool:
+        """Bit-exact and without a violation: exit status 0."""
+        return self.bit_exact and not self.violations
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the object that `--json` prints; its keys are an interface."""
+        return {
+            "soc": self.soc,
+            "model": self.model,
+            "cpu": self.cpu,
+            "accelerator": self.accelerator,
+            "samples": self.samples,
+            "bit_exact": self.bit_exact,
+            "layers_compared": self.layers_compared,
+            "layers_equal": self.layers_equal,
+            "mismatches": [str(mismatch) for mismatch in self.mismatches],
+            "placement": {
+                "accesses": self.accesses,
+                "violations": [violation.as_json() for violation in self.violations],
+            },
+            "stack": {
+                name: {"bound": use.bound, "watermark": use.watermark, "limit": use.limit}
+                for name, use in self.stack.items()
+            },
+            "pools": {
+                name: {"size": use.size, "used": use.used, "peak": use.peak, "bound": use.bound}
+                for name, use in self.pools.items()
+            },
+            "cycles": {
+                "total": self.total_cycles,
+                "cpu": self.cycles_by_kind.get("cpu", 0),
+                "npu": self.cycles_by_kind.get("npu", 0),
+                "by_layer": [
+                    {
+                        "operator": layer.operator,
+                        "kind": layer.kind,
+                        "device": layer.device,
+                        "cycles": layer.cycles,
+                    }
+                    for layer in self.by_layer
+                ],
+            },
+            "wall": {part: round(seconds, 3) for part, seconds in self.wall.items()},
+            "notes": list(self.notes),
+        }

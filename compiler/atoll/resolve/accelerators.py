@@ -1,0 +1,93 @@
+"""Instances of accelerators: their parameters, and the operators that each may run."""
+
+from collections.abc import Mapping
+
+from atoll.description.accelerator import Accelerator
+from atoll.description.accelerators import AcceleratorDescription
+from atoll.description.faults import nearest
+from atoll.description.schema import Npu as NpuModel
+from atoll.resolve.draft import Draft
+from atoll.resolve.soc import AcceleratorSpec, OperatorSupport
+
+
+def check_accelerators(draft: Draft) -> None:
+    """Note parameters and operators that an instance cannot have."""
+    for name, npu, spec in draft.npus():
+        _check_params(draft, name, npu, spec.model)
+        for index, word in enumerate(npu.runs or ()):
+            if word.upper() not in spec.model.operators:
+                draft.faults.add(
+                    "E023",
+                    f"accelerator '{spec.model.accelerator}' of '{name}' does not run '{word}'",
+                    at=draft.where.at("devices", name, "runs", str(index)),
+                    remedy=f"use some of {', '.join(sorted(spec.model.operators))}",
+                )
+
+
+def params_of(npu: NpuModel, accelerator: Accelerator) -> dict[str, int]:
+    """Return every parameter of an instance by name, sorted."""
+    defaults = {name: value.default for name, value in accelerator.parameters.items()}
+    return dict(sorted((defaults | npu.params).items()))
+
+
+def operators_of(npu: NpuModel, accelerator: Accelerator) -> tuple[str, ...]:
+    """Return the operator kinds that an instance may run, sorted."""
+    return tuple(sorted({word.lower() for word in npu.runs or accelerator.operators}))
+
+
+def spec_of(description: AcceleratorDescription) -> AcceleratorSpec:
+    """Return what all instances of an accelerator have in common."""
+    model = description.model
+    return AcceleratorSpec(
+        name=model.accelerator,
+        operators=tuple(
+            OperatorSupport(
+                kind=kind.lower(),
+                limits={
+                    feature: (limit.min, limit.max)
+                    for feature, limit in sorted(model.operators[kind].limits.items())
+                },
+            )
+            for kind in sorted(model.operators)
+        ),
+        registers=dict(sorted(model.registers.map.items(), key=lambda item: item[1])),
+        rtl_module=model.rtl.module,
+        rtl_sources=model.rtl.sources,
+        emitter=model.emitter,
+        model=model.model,
+        driver=model.driver,
+        asynchronous=model.asynchronous,
+    )
+
+
+def _check_params(draft: Draft, name: str, npu: NpuModel, accelerator: Accelerator) -> None:
+    params = params_of(npu, accelerator)
+    for key, value in params.items():
+        parameter = accelerator.parameters.get(key)
+        if parameter is None:
+            draft.faults.add(
+                "E024",
+                f"accelerator '{accelerator.accelerator}' of '{name}' has no parameter '{key}'",
+                at=draft.where.key_at("devices", name, "params", key),
+                remedy=nearest(key, accelerator.parameters),
+            )
+        elif objection := parameter.objection(value, params):
+            draft.faults.add(
+                "E045",
+                f"parameter '{key}' of '{name}' must be {objection}; it is {value}",
+                at=draft.where.at("devices", name, "params", key),
+                remedy=_instead(key, params, accelerator),
+            )
+
+
+def _instead(key: str, params: Mapping[str, int], accelerator: Accelerator) -> str:
+    parameter = accelerator.parameters[key]
+    floor = max((params.get(name, 0) for name in parameter.at_least), default=0)
+    candidates = [*(parameter.choices or ()), parameter.default, floor]
+    if parameter.power_of_two and params[key] > 0:
+        candidates.append(1 << params[key].bit_length() - 1)
+    candidates += [bound for bound in (parameter.min, parameter.max) if bound is not None]
+    for value in sorted(candidates, key=lambda value: (abs(value - params[key]), value)):
+        if parameter.objection(value, params) is None:
+            return f"write '{key}: {value}' under 'params'"
+    return f"no value of '{key}' fits the others; change those"

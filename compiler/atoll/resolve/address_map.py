@@ -1,0 +1,142 @@
+"""The system bus: memories and register blocks that do not overlap."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from atoll.description.faults import note
+from atoll.description.schema import Dma
+from atoll.description.schema import Memory as MemoryModel
+from atoll.description.tree import Key
+from atoll.resolve.draft import Draft, natural
+from atoll.resolve.soc import Memory, Registers
+from atoll.units import format_size
+
+ADDRESS_SPACE = 2**32
+LARGEST_MEMORY = 256 * 2**20
+GRANULE = 16
+REGISTER_PAGE = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A span of the bus with the key that says where it begins."""
+
+    what: str
+    origin: int
+    size: int
+    key: Key
+
+    @property
+    def end(self) -> int:
+        """First address past the block."""
+        return self.origin + self.size
+
+
+def resolve_memories(draft: Draft) -> tuple[Memory, ...]:
+    """Return the memories by origin; note those that cannot be built or simulated."""
+    described = draft.soc.memories
+    names = sorted(described, key=lambda name: (described[name].origin, natural(name)))
+    for name in names:
+        _check_memory(draft, name, described[name])
+    return tuple(
+        Memory(
+            name=name,
+            origin=described[name].origin,
+            size=described[name].size,
+            kind=described[name].kind,
+            width=described[name].width,
+            banks=described[name].banks,
+            read_latency=described[name].read_latency,
+            at=draft.where.key_at("memories", name),
+        )
+        for name in names
+    )
+
+
+def resolve_registers(draft: Draft) -> dict[str, Registers]:
+    """Return the register block of each device that has one."""
+    blocks = {
+        name: Registers(origin=npu.registers, size=spec.model.registers.size)
+        for name, npu, spec in draft.npus()
+    }
+    for name, device in draft.devices():
+        if isinstance(device, Dma):
+            blocks[name] = Registers(origin=device.registers, size=REGISTER_PAGE)
+    return blocks
+
+
+def check_bus(draft: Draft, blocks: dict[str, Registers], console: Registers) -> None:
+    """Note misaligned register blocks, and everything on the bus that overlaps."""
+    highest: Block | None = None
+    bus = sorted(_blocks(draft, blocks, console), key=lambda block: (block.origin, block.key))
+    for block in bus:
+        if block.key[0] != "memories" and block.origin % REGISTER_PAGE:
+            draft.faults.add(
+                "E038",
+                f"{block.what} is at {block.origin:#x}, which is no multiple of 4 KiB",
+                at=draft.where.at(*block.key),
+                remedy=f"use {block.origin // REGISTER_PAGE * REGISTER_PAGE:#x}, for example",
+            )
+        if highest and block.origin < highest.end:
+            _overlap(draft, highest, block)
+        if highest is None or block.end > highest.end:
+            highest = block
+
+
+def _blocks(draft: Draft, blocks: dict[str, Registers], console: Registers) -> Iterator[Block]:
+    for name, memory in draft.soc.memories.items():
+        key = ("memories", name, "origin")
+        if memory.size > LARGEST_MEMORY:
+            continue
+        yield Block(what=f"memory '{name}'", origin=memory.origin, size=memory.size, key=key)
+    for name, block in blocks.items():
+        key = ("devices", name, "registers")
+        what = f"the register block of '{name}'"
+        yield Block(what=what, origin=block.origin, size=block.size, key=key)
+    yield Block(
+        what="the register block of the console",
+        origin=console.origin,
+        size=console.size,
+        key=("console",),
+    )
+
+
+def _overlap(draft: Draft, low: Block, high: Block) -> None:
+    where = draft.where
+    at, other = where.at(*high.key), where.at(*low.key)
+    if high.key == ("console",) and not where.is_set("console"):
+        low, high, at, other = high, low, other, None
+    draft.faults.add(
+        "E031",
+        f"{high.what} at {high.origin:#x} overlaps {low.what},"
+        f" which reaches from {low.origin:#x} to {low.end - 1:#x}",
+        at=at,
+        other=note(other, f"{low.what} begins here"),
+        remedy="move one of them",
+    )
+
+
+def _check_memory(draft: Draft, name: str, memory: MemoryModel) -> None:
+    where, faults = draft.where, draft.faults
+    for field, value in (("origin", memory.origin), ("size", memory.size)):
+        if value % GRANULE:
+            faults.add(
+                "E035",
+                f"the {field} of memory '{name}' is {value:#x}, no multiple of {GRANULE} bytes",
+                at=where.at("memories", name, field),
+                remedy=f"use {value // GRANULE * GRANULE or GRANULE:#x}, for example",
+            )
+    if memory.size > LARGEST_MEMORY:
+        faults.add(
+            "E037",
+            f"memory '{name}' has {format_size(memory.size)}, too much to simulate",
+            at=where.at("memories", name, "size"),
+            remedy=f"describe at most {format_size(LARGEST_MEMORY)}",
+        )
+    if memory.origin + memory.size > ADDRESS_SPACE:
+        faults.add(
+            "E030",
+            f"memory '{name}' ends past the 32-bit address space",
+            at=where.at("memories", name, "origin"),
+            remedy=f"move it to {ADDRESS_SPACE - memory.size & -GRANULE:#x} or below",
+        )

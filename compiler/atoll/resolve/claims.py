@@ -1,0 +1,78 @@
+"""What wants room in which memory: code, stack and data of each core, and the pools."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from atoll.description.schema import Cpu
+from atoll.description.tree import Key
+from atoll.resolve.draft import Draft
+from atoll.resolve.pools import fits_memory
+from atoll.resolve.soc import Memory, RegionKind
+
+CODE_SIZE = 128 * 2**10
+DATA_SIZE = 4 * 2**10
+CODE_ALIGNMENT = 64
+STACK_ALIGNMENT = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A region that wants room in a memory.
+
+    Attributes:
+        offset: where it must begin, None where it may be anywhere.
+        size: bytes, None for all that is left.
+        key: the description's key of it.
+    """
+
+    name: str
+    kind: RegionKind
+    memory: str
+    offset: int | None
+    size: int | None
+    alignment: int
+    key: Key
+
+
+def claims_of(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
+    """Yield what wants room, in the order in which it is served: the host's regions first."""
+    cores = sorted(draft.cpus(), key=lambda item: item[0] != draft.host)
+    for name, cpu in cores:
+        yield _code(name, cpu, memories)
+    for name, cpu in cores:
+        yield _claim(name, RegionKind.STACK, cpu.stack.memory, cpu.stack.size, STACK_ALIGNMENT)
+    for name, cpu in cores:
+        memory = cpu.data.memory or cpu.stack.memory
+        yield _claim(name, RegionKind.DATA, memory, cpu.data.size or DATA_SIZE, STACK_ALIGNMENT)
+    for name, pool in draft.pools():
+        if not fits_memory(draft, pool):
+            continue
+        yield Claim(
+            name=name,
+            kind=RegionKind.POOL,
+            memory=pool.memory,
+            offset=pool.offset,
+            size=pool.size,
+            alignment=pool.alignment,
+            key=("pools", name),
+        )
+
+
+def _code(name: str, cpu: Cpu, memories: tuple[Memory, ...]) -> Claim:
+    rom = next((memory.name for memory in memories if memory.kind == "rom"), None)
+    where = cpu.code.memory or rom or cpu.stack.memory
+    room = next((memory.size for memory in memories if memory.name == where), CODE_SIZE)
+    size = cpu.code.size or min(CODE_SIZE, max(room // 2 & -CODE_ALIGNMENT, CODE_ALIGNMENT))
+    return _claim(name, RegionKind.CODE, where, size, CODE_ALIGNMENT)
+
+
+def _claim(device: str, kind: RegionKind, memory: str, size: int, alignment: int) -> Claim:
+    return Claim(
+        name=f"{device}.{kind}",
+        kind=kind,
+        memory=memory,
+        offset=None,
+        size=size,
+        alignment=alignment,
+        key=("devices", device, str(kind)),
+    )

@@ -1,0 +1,88 @@
+"""Build the devices of a chip from a draft that has no faults."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from atoll.description.accelerators import AcceleratorDescription
+from atoll.description.schema import Cpu as CpuModel
+from atoll.description.schema import Device as DeviceModel
+from atoll.description.schema import Npu as NpuModel
+from atoll.resolve.accelerators import operators_of, params_of, spec_of
+from atoll.resolve.draft import Draft
+from atoll.resolve.soc import Cpu, Device, Dma, Npu, Region, RegionKind, Registers
+from atoll.resolve.stack_limits import alloca_limit, total_limit
+from atoll.resolve.targets import DEVICE_TYPES
+
+
+def build_devices(
+    draft: Draft, regions: Mapping[str, Region], blocks: Mapping[str, Registers]
+) -> tuple[Device, ...]:
+    """Return the devices in canonical order, numbered in all and within their type."""
+    numbers = dict.fromkeys(DEVICE_TYPES.values(), 0)
+    devices: list[Device] = []
+    for name, model in draft.devices():
+        device_type = DEVICE_TYPES[model.kind]
+        common = {
+            "name": name,
+            "kind": model.kind,
+            "device_type": device_type,
+            "device_id": numbers[device_type],
+            "ordinal": len(devices),
+            "clock": model.clock,
+            "at": draft.where.key_at("devices", name),
+        }
+        numbers[device_type] += 1
+        devices.append(_device(draft, common, model, regions, blocks))
+    return tuple(devices)
+
+
+def _device(
+    draft: Draft,
+    common: Mapping[str, Any],
+    model: DeviceModel,
+    regions: Mapping[str, Region],
+    blocks: Mapping[str, Registers],
+) -> Device:
+    name = common["name"]
+    if isinstance(model, CpuModel):
+        return _cpu(draft, common, model, regions)
+    if isinstance(model, NpuModel):
+        description = draft.description.accelerators[name]
+        return _npu(common, model, description, blocks[name])
+    return Dma(
+        **common, engine=model.engine, registers=blocks[name], irq=model.irq, moves=model.moves
+    )
+
+
+def _cpu(
+    draft: Draft, common: Mapping[str, Any], model: CpuModel, regions: Mapping[str, Region]
+) -> Cpu:
+    name = common["name"]
+    return Cpu(
+        **common,
+        isa=model.isa,
+        rtl=model.rtl,
+        toolchain=model.toolchain,
+        code=regions[f"{name}.{RegionKind.CODE}"],
+        data=regions[f"{name}.{RegionKind.DATA}"],
+        stack=regions[f"{name}.{RegionKind.STACK}"],
+        interrupt_reserve=model.stack.interrupts,
+        max_stack_alloca_size=alloca_limit(draft, name, model),
+        max_stack_size=total_limit(draft, name, model),
+    )
+
+
+def _npu(
+    common: Mapping[str, Any],
+    model: NpuModel,
+    description: AcceleratorDescription,
+    registers: Registers,
+) -> Npu:
+    return Npu(
+        **common,
+        spec=spec_of(description),
+        params=params_of(model, description.model),
+        registers=registers,
+        irq=model.irq,
+        runs=operators_of(model, description.model),
+    )

@@ -1,0 +1,202 @@
+"""Everything that resolution derived, one table per subject."""
+
+from collections.abc import Iterator
+
+from atoll.resolve.se_scope import ScopeTable
+from atoll.resolve.soc import Access, Cpu, Device, Dma, Npu, ResolvedSoc
+from atoll.resolve.tables import Table
+from atoll.units import format_size
+
+
+def summary(soc: ResolvedSoc) -> tuple[Table, ...]:
+    """Return the short story of a chip: devices, memories and pools."""
+    return _devices(soc), _memories(soc), _pools(soc)
+
+
+def explain(soc: ResolvedSoc) -> tuple[Table, ...]:
+    """Return all that follows from a description, with the layer that set each value."""
+    return (
+        *summary(soc),
+        _scopes(soc),
+        _address_map(soc),
+        _reach(soc),
+        _stacks(soc),
+        _accelerators(soc),
+        _layers(soc),
+    )
+
+
+def _devices(soc: ResolvedSoc) -> Table:
+    return Table(
+        key="devices",
+        title=f"Devices of {soc.name}",
+        columns=("device", "kind", "type", "id", "ordinal", "clock", "is", "note"),
+        rows=tuple(
+            (
+                device.name,
+                device.kind,
+                device.device_type,
+                device.device_id,
+                device.ordinal,
+                f"{device.clock / 1e6:g} MHz",
+                _essence(device),
+                ", ".join(_roles(soc, device)),
+            )
+            for device in soc.devices
+        ),
+    )
+
+
+def _essence(device: Device) -> str:
+    match device:
+        case Cpu():
+            return f"{device.rtl} {device.isa}, {device.toolchain}"
+        case Npu():
+            return f"{device.spec.name} at {device.registers.origin:#010x}, irq {device.irq}"
+        case Dma():
+            return f"{device.engine} at {device.registers.origin:#010x}, irq {device.irq}"
+        case _:
+            raise AssertionError(device)
+
+
+def _roles(soc: ResolvedSoc, device: Device) -> Iterator[str]:
+    if device.name == soc.host:
+        yield "host"
+    if device.name == soc.default_device:
+        yield "default device"
+
+
+def _memories(soc: ResolvedSoc) -> Table:
+    return Table(
+        key="memories",
+        title="Memories",
+        columns=("memory", "kind", "from", "to", "size", "width", "banks", "read latency"),
+        rows=tuple(
+            (
+                memory.name,
+                memory.kind,
+                f"{memory.origin:#010x}",
+                f"{memory.end - 1:#010x}",
+                format_size(memory.size),
+                memory.width,
+                memory.banks,
+                memory.read_latency,
+            )
+            for memory in soc.memories
+        ),
+    )
+
+
+def _pools(soc: ResolvedSoc) -> Table:
+    return Table(
+        key="pools",
+        title="Pools, in the order in which the planner tries them",
+        columns=("pool", "role", "memory", "from", "to", "size", "alignment", "preference"),
+        rows=tuple(
+            (
+                pool.name,
+                pool.role,
+                pool.region.memory,
+                f"{pool.region.origin:#010x}",
+                f"{pool.region.end - 1:#010x}",
+                format_size(pool.region.size),
+                pool.alignment,
+                pool.preference,
+            )
+            for pool in soc.pools
+        ),
+    )
+
+
+def _scopes(soc: ResolvedSoc) -> Table:
+    return Table(
+        key="scopes",
+        title="Storage and execution scopes",
+        columns=("device", "scope"),
+        rows=tuple((name, str(scope)) for name, scope in ScopeTable(soc).devices().items()),
+    )
+
+
+def _address_map(soc: ResolvedSoc) -> Table:
+    spans = [
+        (region.origin, region.end, region.name, f"{region.kind} in {region.memory}")
+        for region in soc.regions()
+    ]
+    for device in soc.devices:
+        if isinstance(device, (Npu, Dma)):
+            block = device.registers
+            what = f"{device.name}.registers"
+            spans.append((block.origin, block.origin + block.size, what, "registers"))
+    console = soc.console
+    spans.append((console.origin, console.origin + console.size, "console", "registers"))
+    return Table(
+        key="address_map",
+        title="Address map",
+        columns=("from", "to", "size", "what", "kind"),
+        rows=tuple(
+            (f"{begin:#010x}", f"{end - 1:#010x}", format_size(end - begin), what, kind)
+            for begin, end, what, kind in sorted(spans)
+        ),
+    )
+
+
+def _reach(soc: ResolvedSoc) -> Table:
+    return Table(
+        key="reach",
+        title="Reach: what each device may do in each pool",
+        columns=("pool", *(device.name for device in soc.devices)),
+        rows=tuple(
+            (pool.name, *(_access(pool.reach[device.name]) for device in soc.devices))
+            for pool in soc.pools
+        ),
+    )
+
+
+def _access(access: Access) -> str:
+    return "-" if access is Access.NONE else access.value
+
+
+def _stacks(soc: ResolvedSoc) -> Table:
+    rows: list[tuple[str | int, ...]] = []
+    for cpu in soc.cpus:
+        key = f"devices.{cpu.name}.stack"
+        rows.append((cpu.name, "size", cpu.stack.size, soc.layers[f"{key}.size"]))
+        interrupts = soc.layers[f"{key}.interrupts"]
+        rows.append((cpu.name, "interrupts", cpu.interrupt_reserve, interrupts))
+        for name, limit in (
+            ("max_stack_alloca_size", cpu.max_stack_alloca_size),
+            ("max_stack_size", cpu.max_stack_size),
+        ):
+            rows.append((cpu.name, name, limit.value, limit.layer))
+    return Table(
+        key="stacks",
+        title="Stacks, in bytes",
+        columns=("device", "limit", "bytes", "set by"),
+        rows=tuple(rows),
+    )
+
+
+def _accelerators(soc: ResolvedSoc) -> Table:
+    return Table(
+        key="accelerators",
+        title="Accelerators",
+        columns=("device", "accelerator", "parameters", "runs"),
+        rows=tuple(
+            (
+                npu.name,
+                npu.spec.name,
+                ", ".join(f"{name} {value}" for name, value in npu.params.items()),
+                ", ".join(npu.runs),
+            )
+            for npu in soc.npus
+        ),
+    )
+
+
+def _layers(soc: ResolvedSoc) -> Table:
+    return Table(
+        key="layers",
+        title="Where each value was set",
+        columns=("key", "layer"),
+        rows=tuple(soc.layers.items()),
+    )

@@ -1,0 +1,151 @@
+"""Divide memories into regions: code, data and stack of each core, and the pools.
+
+In each memory the order is fixed: pools with an offset first, then code, stacks, data and
+sized pools at the lowest free address that is aligned, then each pool without a size in the
+largest span that is left. A stack so lies below everything but code and explicit pools, and
+one that overflows tends to leave its memory, where the firewall stops it.
+"""
+
+from atoll.description.faults import note
+from atoll.resolve.claims import Claim, claims_of
+from atoll.resolve.draft import Draft
+from atoll.resolve.soc import Memory, Region, RegionKind
+from atoll.units import format_size
+
+Span = tuple[int, int]
+"""Begin and end in bytes from the memory's origin."""
+
+
+def lay_out(draft: Draft, memories: tuple[Memory, ...]) -> dict[str, Region]:
+    """Return every region by name; note those for which there is no room."""
+    regions: dict[str, Region] = {}
+    claims = tuple(claims_of(draft, memories))
+    for memory in memories:
+        wanted = tuple(claim for claim in claims if claim.memory == memory.name)
+        for claim, span in _Divided(draft, memory).divide(wanted):
+            regions[claim.name] = Region(
+                name=claim.name,
+                kind=claim.kind,
+                memory=memory.name,
+                origin=memory.origin + span[0],
+                size=span[1] - span[0],
+            )
+    return regions
+
+
+class _Divided:
+    """One memory while its room is given away."""
+
+    def __init__(self, draft: Draft, memory: Memory) -> None:
+        self._draft = draft
+        self._memory = memory
+        self._taken: list[tuple[Claim, Span]] = []
+
+    def divide(self, claims: tuple[Claim, ...]) -> list[tuple[Claim, Span]]:
+        """Return the span of each claim that found room."""
+        fixed = [claim for claim in claims if claim.offset is not None]
+        offsets = sorted(claim.offset for claim in fixed if claim.offset is not None)
+        for claim in fixed:
+            self._pin(claim, offsets)
+        for claim in claims:
+            if claim.offset is None and claim.size is not None:
+                self._fit(claim, claim.size)
+        for claim in claims:
+            if claim.offset is None and claim.size is None:
+                self._fill(claim)
+        return self._taken
+
+    def _pin(self, claim: Claim, offsets: list[int]) -> None:
+        assert claim.offset is not None
+        following = (offset for offset in offsets if offset > claim.offset)
+        begin = claim.offset
+        end = begin + claim.size if claim.size else next(following, self._memory.size)
+        if (self._memory.origin + begin) % claim.alignment:
+            self._note(
+                "E035",
+                claim,
+                "offset",
+                f"begins at {self._memory.origin + begin:#x}, no multiple of its alignment",
+                f"use an offset that is a multiple of {claim.alignment}",
+            )
+        if end > self._memory.size or begin >= self._memory.size:
+            self._past_the_end(claim, begin, max(end, begin))
+            return
+        for other, (low, high) in self._taken:
+            if begin < high and low < end:
+                self._clash(claim, other)
+        self._taken.append((claim, (begin, end)))
+
+    def _fit(self, claim: Claim, size: int) -> None:
+        for begin, end in self._gaps(claim.alignment):
+            if end - begin >= size:
+                self._taken.append((claim, (begin, begin + size)))
+                return
+        if size > self._memory.size:
+            self._past_the_end(claim, 0, size)
+            return
+        largest = max((end - begin for begin, end in self._gaps(claim.alignment)), default=0)
+        self._note(
+            "E032",
+            claim,
+            "size",
+            f"needs {format_size(size)} in memory '{self._memory.name}',"
+            f" whose largest free span is {format_size(largest)}",
+            f"set '{'.'.join(claim.key)}.size' to at most {format_size(largest)}"
+            if largest
+            else "use another memory, or make its neighbours smaller",
+        )
+
+    def _fill(self, claim: Claim) -> None:
+        gaps = self._gaps(claim.alignment)
+        if not gaps:
+            self._note(
+                "E032",
+                claim,
+                "memory",
+                f"finds no room in memory '{self._memory.name}'",
+                "give the other regions of the memory a smaller size, or use another memory",
+            )
+            return
+        self._taken.append((claim, max(gaps, key=lambda gap: (gap[1] - gap[0], -gap[0]))))
+
+    def _gaps(self, alignment: int) -> list[Span]:
+        """Return the free spans from their first aligned byte on, lowest first."""
+        origin, begin, gaps = self._memory.origin, 0, []
+        taken = sorted(span for _, span in self._taken)
+        for low, high in (*taken, (self._memory.size, self._memory.size)):
+            aligned = -(-(origin + begin) // alignment) * alignment - origin
+            if aligned < low:
+                gaps.append((aligned, low))
+            begin = max(begin, high)
+        return gaps
+
+    def _past_the_end(self, claim: Claim, begin: int, end: int) -> None:
+        excess, room = end - self._memory.size, self._memory.size - begin
+        self._note(
+            "E032",
+            claim,
+            "size" if claim.size and room > 0 else "offset",
+            f"ends {format_size(excess)} past the end of memory '{self._memory.name}'"
+            if excess > 0
+            else f"begins past the end of memory '{self._memory.name}'",
+            f"set 'size' to at most {format_size(room)}"
+            if room > 0
+            else f"use an offset below {format_size(self._memory.size)}",
+        )
+
+    def _clash(self, claim: Claim, other: Claim) -> None:
+        where = self._draft.where
+        self._draft.faults.add(
+            "E031",
+            f"pools '{other.name}' and '{claim.name}' overlap in memory '{self._memory.name}'",
+            at=where.at(*claim.key, "offset"),
+            other=note(where.at(*other.key, "offset"), f"pool '{other.name}' is here"),
+            remedy="change the offset or the size of one of them",
+        )
+
+    def _note(self, code: str, claim: Claim, field: str, what: str, remedy: str) -> None:
+        name = f"pool '{claim.name}'" if claim.kind is RegionKind.POOL else f"'{claim.name}'"
+        self._draft.faults.add(
+            code, f"{name} {what}", at=self._draft.where.at(*claim.key, field), remedy=remedy
+        )

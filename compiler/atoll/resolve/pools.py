@@ -1,0 +1,101 @@
+"""Who may touch which pool: every pair is decided, and every device can work."""
+
+from collections.abc import Mapping
+
+from atoll.description.schema import Pool as PoolModel
+from atoll.resolve.draft import Draft
+from atoll.resolve.soc import Access, Pool, Region
+
+_ACCESS_OF_ROLE = {"constants": "ro", "workspace": "rw"}
+_KIND_OF_ROLE = {"constants": "rom", "workspace": "ram"}
+
+
+def check_pools(draft: Draft) -> None:
+    """Note undecided pairs, accesses that a memory cannot give, and devices without pools."""
+    for name, pool in draft.pools():
+        _check_memory_kind(draft, name, pool)
+        for device, _ in draft.devices():
+            if device not in pool.reach:
+                _undecided(draft, name, pool, device)
+        if pool.reach and set(pool.reach.values()) == {"none"}:
+            draft.faults.add(
+                "E036",
+                f"no device reaches pool '{name}'",
+                at=draft.where.key_at("pools", name, "reach"),
+                remedy="let a device reach it, or delete the pool",
+            )
+    workers = [name for name, _, _ in draft.npus()]
+    if draft.host in draft.soc.devices:
+        workers.insert(0, draft.host)
+    for worker in workers:
+        _check_reach(draft, worker)
+
+
+def fits_memory(draft: Draft, pool: PoolModel) -> bool:
+    """Tell whether the pool's memory is described and can play its role."""
+    memory = draft.soc.memories.get(pool.memory)
+    return memory is not None and memory.kind == _KIND_OF_ROLE[pool.role]
+
+
+def resolve_pools(draft: Draft, regions: Mapping[str, Region]) -> tuple[Pool, ...]:
+    """Return the pools by preference and name; the draft has no faults."""
+    return tuple(
+        Pool(
+            name=name,
+            region=regions[name],
+            role=pool.role,
+            alignment=pool.alignment,
+            preference=pool.preference,
+            reach={device: Access(pool.reach[device]) for device, _ in draft.devices()},
+            at=draft.where.key_at("pools", name),
+        )
+        for name, pool in draft.pools()
+    )
+
+
+def _undecided(draft: Draft, name: str, pool: PoolModel, device: str) -> None:
+    access = _ACCESS_OF_ROLE[pool.role]
+    draft.faults.add(
+        "E033",
+        f"pool '{name}' does not say whether '{device}' reaches it",
+        at=draft.where.key_at("pools", name, "reach"),
+        remedy=f"add '{device}: {access}' to 'reach' if it does, or '{device}: none' if not",
+    )
+
+
+def _check_memory_kind(draft: Draft, name: str, pool: PoolModel) -> None:
+    memory = draft.soc.memories.get(pool.memory)
+    if memory is None:
+        return
+    if not fits_memory(draft, pool):
+        draft.faults.add(
+            "E034",
+            f"pool '{name}' is for {pool.role}, and memory '{pool.memory}' is {memory.kind}",
+            at=draft.where.at("pools", name, "role"),
+            remedy=f"put it in a memory of kind {_KIND_OF_ROLE[pool.role]}, or change its role",
+        )
+        return
+    for device, access in pool.reach.items():
+        if memory.kind == "rom" and access == "rw":
+            draft.faults.add(
+                "E034",
+                f"'{device}' cannot write pool '{name}', because memory '{pool.memory}' is rom",
+                at=draft.where.at("pools", name, "reach", device),
+                remedy=f"write '{device}: ro'",
+            )
+
+
+def _check_reach(draft: Draft, device: str) -> None:
+    for role, access in _ACCESS_OF_ROLE.items():
+        pools = {name: pool for name, pool in draft.pools() if pool.role == role}
+        if any(pool.reach.get(device, access) in (access, "rw") for pool in pools.values()):
+            continue
+        fitting = next(iter(pools), None)
+        draft.faults.add(
+            "E036",
+            f"'{device}' reaches no pool for {role}",
+            at=draft.where.key_at("devices", device),
+            remedy=f"write '{device}: {access}' in the 'reach' of pool '{fitting}'"
+            if fitting
+            else f"describe a pool with 'role: {role}'",
+        )

@@ -1,0 +1,56 @@
+"""Every name in the description must mean something in it."""
+
+from collections.abc import Iterator
+
+from atoll.description.faults import nearest
+from atoll.description.schema import Dma
+from atoll.description.tree import Key
+from atoll.resolve.draft import Draft
+
+
+def check_references(draft: Draft) -> None:
+    """Note each memory and device that is named and not described."""
+    memories, devices = draft.soc.memories, draft.soc.devices
+    for key, name in _memory_names(draft):
+        if name not in memories:
+            _unknown(draft, "E020", "memory", key, name, tuple(memories))
+    for key, name in _device_names(draft):
+        if name not in devices:
+            _unknown(draft, "E021", "device", key, name, tuple(devices))
+
+
+def _unknown(
+    draft: Draft, code: str, what: str, key: Key, name: str, known: tuple[str, ...]
+) -> None:
+    is_key = key[-1] == name and key[-2:-1] == ("reach",)
+    draft.faults.add(
+        code,
+        f"'{'.'.join(key[:-1] if is_key else key)}' names {what} '{name}', which is not described",
+        at=draft.where.key_at(*key) if is_key else draft.where.at(*key),
+        remedy=nearest(name, known, f"describe a {what} '{name}'"),
+    )
+
+
+def _memory_names(draft: Draft) -> Iterator[tuple[Key, str]]:
+    for name, cpu in draft.cpus():
+        yield ("devices", name, "stack", "memory"), cpu.stack.memory
+        for part, span in (("code", cpu.code), ("data", cpu.data)):
+            if span.memory is not None:
+                yield ("devices", name, part, "memory"), span.memory
+    for name, device in draft.devices():
+        if isinstance(device, Dma):
+            for index, pair in enumerate(device.moves):
+                for end, memory in enumerate(pair):
+                    yield ("devices", name, "moves", str(index), str(end)), memory
+    for name, pool in draft.pools():
+        yield ("pools", name, "memory"), pool.memory
+
+
+def _device_names(draft: Draft) -> Iterator[tuple[Key, str]]:
+    for pool_name, pool in draft.pools():
+        for device in pool.reach:
+            yield ("pools", pool_name, "reach", device), device
+    if draft.soc.host is not None:
+        yield ("host",), draft.soc.host
+    if draft.soc.default_device is not None:
+        yield ("default_device",), draft.soc.default_device

@@ -1,0 +1,72 @@
+"""Turn a description into a `ResolvedSoc`: run every rule, then build the one value."""
+
+from atoll.description.faults import Faults
+from atoll.description.loader import Description
+from atoll.resolve.accelerators import check_accelerators
+from atoll.resolve.address_map import (
+    REGISTER_PAGE,
+    check_bus,
+    resolve_memories,
+    resolve_registers,
+)
+from atoll.resolve.devices import build_devices
+from atoll.resolve.draft import Draft
+from atoll.resolve.layout import lay_out
+from atoll.resolve.pools import check_pools, resolve_pools
+from atoll.resolve.references import check_references
+from atoll.resolve.soc import Registers, ResolvedSoc
+from atoll.resolve.stack_limits import ALLOCA, TOTAL, alloca_limit, total_limit
+from atoll.resolve.stacks import check_stacks
+from atoll.resolve.targets import check_devices, default_device
+
+DERIVED = "derived"
+"""The layer of values that follow from others."""
+
+
+def resolve(description: Description) -> ResolvedSoc:
+    """Return all that `description` implies.
+
+    Raises:
+        DescriptionError: with one fault for everything that keeps the chip from being built.
+    """
+    draft = Draft(description=description, faults=Faults())
+    check_references(draft)
+    check_devices(draft)
+    check_accelerators(draft)
+    check_stacks(draft)
+    check_pools(draft)
+    memories = resolve_memories(draft)
+    blocks = resolve_registers(draft)
+    console = Registers(origin=draft.soc.console, size=REGISTER_PAGE)
+    check_bus(draft, blocks, console)
+    regions = lay_out(draft, memories)
+    draft.faults.raise_any()
+    assert draft.host is not None
+    return ResolvedSoc(
+        name=draft.soc.soc,
+        devices=build_devices(draft, regions, blocks),
+        memories=memories,
+        pools=resolve_pools(draft, regions),
+        host=draft.host,
+        default_device=default_device(draft),
+        console=console,
+        layers=_layers(draft),
+    )
+
+
+def _layers(draft: Draft) -> dict[str, str]:
+    """Return the layer of every resolved value by dotted key."""
+    layers: dict[str, str] = {}
+    for key, value in draft.description.values():
+        if value is not None:
+            layers[".".join(key)] = draft.where.layer(*key)
+        elif key[-2:-1] != ("limits",) and key != ("extends",):
+            layers[".".join(key)] = DERIVED
+    for name, npu, spec in draft.npus():
+        for parameter in spec.model.parameters.keys() - npu.params.keys():
+            layer = spec.where.layer("parameters", parameter, "default")
+            layers[f"devices.{name}.params.{parameter}"] = layer
+    for name, cpu in draft.cpus():
+        layers[f"devices.{name}.limits.{ALLOCA}"] = alloca_limit(draft, name, cpu).layer
+        layers[f"devices.{name}.limits.{TOTAL}"] = total_limit(draft, name, cpu).layer
+    return dict(sorted(layers.items()))

@@ -1,0 +1,83 @@
+"""Stacks that fit their memory and limits that fit the stack."""
+
+from atoll.description.faults import note
+from atoll.description.schema import Cpu, Limits
+from atoll.description.tree import Key
+from atoll.resolve.claims import STACK_ALIGNMENT
+from atoll.resolve.draft import Draft
+from atoll.resolve.stack_limits import ALLOCA, NO_STACK, fields_set, total_key, total_limit
+from atoll.units import format_size
+
+
+def check_stacks(draft: Draft) -> None:
+    """Note stacks that leave nothing to operators, and limits that contradict something."""
+    for name, cpu in draft.cpus():
+        _check_stack(draft, name, cpu)
+        _check_memories(draft, name, cpu)
+        _check_allocas(draft, ("devices", name, "limits"), cpu.limits)
+        _check_total(draft, name, cpu)
+    _check_allocas(draft, ("limits",), draft.soc.limits)
+
+
+def _check_stack(draft: Draft, name: str, cpu: Cpu) -> None:
+    key = ("devices", name, "stack")
+    if cpu.stack.size % STACK_ALIGNMENT:
+        draft.faults.add(
+            "E035",
+            f"the stack of '{name}' has {cpu.stack.size} bytes, no multiple of {STACK_ALIGNMENT}",
+            at=draft.where.at(*key, "size"),
+            remedy=f"use {-(-cpu.stack.size // STACK_ALIGNMENT) * STACK_ALIGNMENT}, for example",
+        )
+    if cpu.stack.interrupts >= cpu.stack.size:
+        draft.faults.add(
+            "E068",
+            f"the stack of '{name}' has {format_size(cpu.stack.size)}, and interrupts"
+            f" keep {format_size(cpu.stack.interrupts)} of it: nothing is left",
+            at=draft.where.at(*key, "interrupts"),
+            other=note(draft.where.at(*key, "size"), "the size of the stack"),
+            remedy="make the stack larger or the part for interrupts smaller",
+        )
+
+
+def _check_memories(draft: Draft, name: str, cpu: Cpu) -> None:
+    for part, memory in (("stack", cpu.stack.memory), ("data", cpu.data.memory)):
+        described = draft.soc.memories.get(memory or "")
+        if described and described.kind == "rom":
+            draft.faults.add(
+                "E034",
+                f"the {part} of '{name}' must be written, and memory '{memory}' is rom",
+                at=draft.where.at("devices", name, part, "memory"),
+                remedy="name a memory of kind ram",
+            )
+
+
+def _check_allocas(draft: Draft, key: Key, limits: Limits) -> None:
+    contradict = limits.use_backend_alloc_workspace and limits.max_stack_alloca_size
+    for on_command_line in (True, False):
+        fields = fields_set(draft, key, on_command_line=on_command_line)
+        if contradict and {ALLOCA, NO_STACK} <= fields:
+            draft.faults.add(
+                "E069",
+                f"'{NO_STACK}: true' keeps all allocations off the stack,"
+                f" and '{ALLOCA}' lets some on it",
+                at=draft.where.at(*key, ALLOCA),
+                other=note(draft.where.at(*key, NO_STACK), "the stack is forbidden here"),
+                remedy="delete one of the two",
+            )
+
+
+def _check_total(draft: Draft, name: str, cpu: Cpu) -> None:
+    key, limit = total_key(draft, name, cpu), total_limit(draft, name, cpu)
+    if key is None or cpu.stack.interrupts >= cpu.stack.size:
+        return
+    if cpu.stack.interrupts < limit.value <= cpu.stack.size:
+        return
+    draft.faults.add(
+        "E069",
+        f"'{key[-1]}' of '{name}' is {format_size(limit.value)}; the stack has"
+        f" {format_size(cpu.stack.size)}, {format_size(cpu.stack.interrupts)} of it for interrupts",
+        at=draft.where.at(*key),
+        other=note(draft.where.at("devices", name, "stack", "size"), "the size of the stack"),
+        remedy=f"use more than {format_size(cpu.stack.interrupts)} and at most"
+        f" {format_size(cpu.stack.size)}",
+    )

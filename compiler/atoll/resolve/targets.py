@@ -1,0 +1,139 @@
+"""Devices: which core runs the show, what each can execute, how each is reached."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from atoll.description.faults import nearest, note
+from atoll.description.schema import Cpu
+from atoll.resolve.draft import Draft
+from atoll.resolve.soc import Device, ResolvedSoc
+
+DLPACK_CPU = 1
+DLPACK_EXTENSION = 12
+DEVICE_TYPES: Mapping[str, int] = {
+    "cpu": DLPACK_CPU,
+    "npu": DLPACK_EXTENSION,
+    "dma": DLPACK_EXTENSION,
+}
+
+ISAS = ("rv32im", "rv32imc")
+"""Instruction sets that a back end generates code for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """A core that the simulator can instantiate."""
+
+    isas: tuple[str, ...]
+    irqs: range
+
+
+CORES: Mapping[str, Core] = {"picorv32": Core(isas=ISAS, irqs=range(3, 32))}
+
+
+def check_devices(draft: Draft) -> None:
+    """Note hosts, cores and interrupts that cannot work."""
+    _check_host(draft)
+    for name, cpu in draft.cpus():
+        _check_core(draft, name, cpu)
+    _check_irqs(draft)
+    default = draft.soc.default_device
+    if default in draft.soc.devices and draft.soc.devices[default].kind == "dma":
+        draft.faults.add(
+            "E046",
+            f"default device '{default}' is a DMA engine, which runs no operators",
+            at=draft.where.at("default_device"),
+            other=note(draft.where.at("devices", default, "kind"), "its kind is given here"),
+            remedy="name a core or an accelerator",
+        )
+
+
+def default_device(draft: Draft) -> str:
+    """Return the explicit default device, else the only device, else the host."""
+    names = list(draft.soc.devices)
+    only = names[0] if len(names) == 1 else None
+    chosen = draft.soc.default_device or only or draft.host
+    assert chosen is not None, "check_devices found no host and nobody stopped"
+    return chosen
+
+
+def find_devices(
+    soc: ResolvedSoc,
+    *,
+    name: str | None = None,
+    device_type: int | None = None,
+    accelerator: str | None = None,
+) -> tuple[Device, ...]:
+    """Return all devices that agree with everything that is given, in canonical order."""
+    accelerators = {npu.name for npu in soc.npus if npu.spec.name == accelerator}
+    return tuple(
+        device
+        for device in soc.devices
+        if name in (None, device.name)
+        and device_type in (None, device.device_type)
+        and (accelerator is None or device.name in accelerators)
+    )
+
+
+def _check_host(draft: Draft) -> None:
+    host = draft.host
+    if host is None:
+        draft.faults.add(
+            "E043",
+            "the chip has no CPU, so nothing can start it",
+            at=draft.where.key_at("devices"),
+            remedy="add a device of 'kind: cpu'",
+        )
+    elif host in draft.soc.devices and not isinstance(draft.soc.devices[host], Cpu):
+        cpus = [name for name, _ in draft.cpus()]
+        draft.faults.add(
+            "E043",
+            f"host '{host}' is no CPU and cannot run scalar code",
+            at=draft.where.at("host"),
+            other=note(draft.where.at("devices", host, "kind"), "its kind is given here"),
+            remedy=f"use one of {', '.join(cpus)}" if cpus else "add a device of 'kind: cpu'",
+        )
+
+
+def _check_core(draft: Draft, name: str, cpu: Cpu) -> None:
+    if cpu.isa not in ISAS:
+        draft.faults.add(
+            "E040",
+            f"no back end generates code for '{cpu.isa}', the instruction set of '{name}'",
+            at=draft.where.at("devices", name, "isa"),
+            remedy=f"use one of {', '.join(ISAS)}",
+        )
+    core = CORES.get(cpu.rtl)
+    if core is None:
+        draft.faults.add(
+            "E042",
+            f"core '{cpu.rtl}' of '{name}' is not known to the simulator",
+            at=draft.where.at("devices", name, "rtl"),
+            remedy=nearest(cpu.rtl, CORES, "leave it out"),
+        )
+
+
+def _check_irqs(draft: Draft) -> None:
+    host = draft.soc.devices.get(draft.host or "")
+    core = CORES.get(host.rtl) if isinstance(host, Cpu) else None
+    owners: dict[int, str] = {}
+    for name, device in draft.devices():
+        if isinstance(device, Cpu):
+            continue
+        at = draft.where.at("devices", name, "irq")
+        if core and device.irq not in core.irqs:
+            draft.faults.add(
+                "E044",
+                f"interrupt {device.irq} of '{name}' is no line for devices at host '{draft.host}'",
+                at=at,
+                remedy=f"use a line from {core.irqs[0]} to {core.irqs[-1]}",
+            )
+        if owner := owners.get(device.irq):
+            draft.faults.add(
+                "E044",
+                f"'{owner}' and '{name}' both use interrupt {device.irq}",
+                at=at,
+                other=note(draft.where.at("devices", owner, "irq"), f"'{owner}' uses it here"),
+                remedy="give one of them another line",
+            )
+        owners[device.irq] = name

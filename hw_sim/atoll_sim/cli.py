@@ -1,0 +1,116 @@
+"""The commands that the simulator adds to `atoll`: run, simulate, bench."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from atoll.cli import (
+    JsonOption,
+    ModelArgument,
+    SetOption,
+    SocArgument,
+    ToolchainOption,
+    log,
+    out,
+)
+from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll.report.text import render
+from atoll.resolve import load_soc
+from atoll_sim.build_folder import open_build
+from atoll_sim.run import (
+    AcceleratorKind,
+    CpuKind,
+    Outcome,
+    check_kinds,
+    run_compiled,
+    run_image,
+)
+from atoll_sim.samples import Sample, load_samples, random_sample, save_outputs
+
+InputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--input",
+        help="One sample or a batch (.npy; .npz for several inputs); default: a seeded random one.",
+    ),
+]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", help="Write the outputs of all samples (.npy or .npz).")
+]
+BriefOption = Annotated[bool, typer.Option("--brief", help="Leave out memory map and layer table.")]
+
+
+def run(
+    soc: SocArgument,
+    model: ModelArgument,
+    samples: InputOption = None,
+    output: OutputOption = None,
+    cpu: Annotated[CpuKind, typer.Option(help="Who plays the cores.")] = CpuKind.RTL,
+    accelerator: Annotated[
+        AcceleratorKind,
+        typer.Option(help="Who plays the accelerators; none: every operator on the host."),
+    ] = AcceleratorKind.RTL,
+    keep: Annotated[Path | None, typer.Option(help="Keep the build in this folder.")] = None,
+    overrides: SetOption = None,
+    toolchain: ToolchainOption = None,
+    brief: BriefOption = False,
+    machine: JsonOption = False,
+) -> None:
+    """Compile a network for a chip, simulate it, and prove every layer and every access.
+
+    The status is 0 only if all layers are bit-exact and no access broke the plan.
+    """
+    check_kinds(cpu, accelerator)
+    resolved = load_soc(soc, overrides or ())
+    options = BuildOptions(accelerators=accelerator is not AcceleratorKind.NONE)
+    compiled = compile_file(resolved, model, options)
+    batch = _samples(compiled, samples)
+    with log.status("compiling") as status:
+        outcome = run_compiled(
+            compiled,
+            batch,
+            cpu=cpu,
+            accelerator=accelerator,
+            keep=keep,
+            progress=status.update,
+            toolchain=toolchain,
+        )
+    _finish(compiled, outcome, output, brief=brief, machine=machine)
+
+
+def simulate(
+    folder: Annotated[Path, typer.Argument(help="Build folder that `atoll build` wrote.")],
+    samples: InputOption = None,
+    output: OutputOption = None,
+    brief: BriefOption = False,
+    machine: JsonOption = False,
+) -> None:
+    """Simulate the firmware of a build folder in RTL and hold it against its plan."""
+    image = open_build(folder)
+    batch = _samples(image.compiled, samples)
+    with log.status("simulating") as status:
+        outcome = run_image(image, batch, progress=status.update)
+    _finish(image.compiled, outcome, output, brief=brief, machine=machine)
+
+
+def _samples(compiled: Compiled, path: Path | None) -> tuple[Sample, ...]:
+    return load_samples(path, compiled.graph) if path else random_sample(compiled.graph)
+
+
+def _finish(
+    compiled: Compiled, outcome: Outcome, output: Path | None, *, brief: bool, machine: bool
+) -> None:
+    if output:
+        save_outputs(output, outcome.outputs)
+    if machine:
+        print(json.dumps(outcome.report.as_json(), indent=2))
+    else:
+        out.print(render(outcome.report, compiled.plan, brief=brief))
+    if not outcome.report.passed:
+        raise typer.Exit(1)
+
+
+RUN = run
+SIMULATE = simulate

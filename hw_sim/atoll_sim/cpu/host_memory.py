@@ -1,0 +1,116 @@
+"""The chip's memories as arrays of the host, at the chip's addresses."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from atoll.resolve.soc import Access, Device, ResolvedSoc
+from atoll_sim.execution import Touch
+from atoll_sim.npu_model import BusFault
+
+
+class HostMemory:
+    """Every memory of a chip, zero at first."""
+
+    def __init__(self, soc: ResolvedSoc) -> None:
+        self._soc = soc
+        self._arrays = [
+            (memory.origin, memory.end, np.zeros(memory.size, dtype=np.uint8))
+            for memory in soc.memories
+        ]
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return `size` bytes, which lie in one memory."""
+        offset, array = self._find(address, size)
+        return array[offset : offset + size].tobytes()
+
+    def write(self, address: int, data: bytes) -> None:
+        """Store `data` in one memory."""
+        offset, array = self._find(address, len(data))
+        array[offset : offset + len(data)] = np.frombuffer(data, dtype=np.uint8)
+
+    def pointer(self, address: int) -> int:
+        """Return the address at the host of a byte of the chip."""
+        offset, array = self._find(address, 1)
+        return int(array.ctypes.data) + offset
+
+    def _find(self, address: int, size: int) -> tuple[int, np.ndarray[tuple[int], np.dtype[np.uint8]]]:
+        for origin, end, array in self._arrays:
+            if origin <= address and address + size <= end:
+                return address - origin, array
+        raise BusFault(address, decode=True)
+
+
+class DeviceBus:
+    """`HostMemory` as one device reaches it; remembers what the device touched."""
+
+    def __init__(self, memory: HostMemory, soc: ResolvedSoc, device: Device) -> None:
+        self._memory = memory
+        self._device = device
+        self._windows = tuple(
+            (window.origin, window.origin + window.size, access)
+            for window, access in soc.windows(device)
+        )
+        self._touched: dict[str, list[tuple[int, int]]] = {"read": [], "write": []}
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return `size` bytes.
+
+        Raises:
+            BusFault: the device does not reach all of them.
+        """
+        self._allow(address, size, writes=False)
+        self._touched["read"].append((address, address + size))
+        return self._memory.read(address, size)
+
+    def write(self, address: int, data: bytes) -> None:
+        """Store `data`.
+
+        Raises:
+            BusFault: the device does not reach all of it.
+        """
+        self._allow(address, len(data), writes=True)
+        self._touched["write"].append((address, address + len(data)))
+        self._memory.write(address, data)
+
+    def take_touches(self) -> tuple[Touch, ...]:
+        """Return what was touched since the last call."""
+        touches = tuple(
+            Touch(
+                master=self._device.name,
+                kind=kind,
+                spans=merge_spans(spans),
+                accesses=len(spans),
+            )
+            for kind, spans in self._touched.items()
+            if spans
+        )
+        self._touched = {"read": [], "write": []}
+        return touches
+
+    def _allow(self, address: int, size: int, *, writes: bool) -> None:
+        """Walk the windows as the firewall does; two that adjoin count as one."""
+        end = address + size
+        while address < end:
+            reached = max(
+                (
+                    last
+                    for first, last, access in self._windows
+                    if first <= address < last and not (writes and access is Access.READ)
+                ),
+                default=None,
+            )
+            if reached is None:
+                raise BusFault(address, decode=True)
+            address = reached
+
+
+def merge_spans(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Return the same bytes as the fewest ascending ranges."""
+    merged: list[tuple[int, int]] = []
+    for begin, end in sorted(spans):
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((begin, end))
+    return tuple(merged)

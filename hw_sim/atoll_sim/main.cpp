@@ -1,0 +1,238 @@
+// The simulator's main: the clock runs here, and cocotb is woken only for what it waits for.
+//
+//   model                  run the cocotb test that the environment names
+//   model --bare IMAGE N   load IMAGE, answer N requests, leave; no Python (speed comparison)
+//   --waves FILE           write a VCD file (only models built for it)
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "Vatoll_chip.h"
+#include "backdoor.h"
+#include "chip.h"
+#include "monitor.h"
+#include "verilated.h"
+#include "verilated_vpi.h"
+#if VM_TRACE
+#include "verilated_vcd_c.h"
+#endif
+
+extern "C" void vlog_startup_routines_bootstrap(void);
+
+namespace {
+
+constexpr uint32_t kRunOne = 1;
+constexpr uint32_t kLeave = 2;
+constexpr uint32_t kTraceReady = 3;
+constexpr uint32_t kTraceBegun = 4;
+constexpr uint64_t kResetCycles = 4;
+constexpr uint64_t kNever = ~0ULL;
+
+// The Verilated model with its clock.
+class Model {
+ public:
+  explicit Model(const char* waves) {
+    context_.reset(new VerilatedContext);
+    Verilated::threadContextp(context_.get());
+    context_->traceEverOn(waves != nullptr);
+    top_.reset(new Vatoll_chip(context_.get(), ""));
+#if VM_TRACE
+    if (waves) {
+      trace_.reset(new VerilatedVcdC);
+      top_->trace(trace_.get(), 99);
+      trace_->open(waves);
+    }
+#endif
+  }
+
+  ~Model() { top_->final(); }
+
+  Vatoll_chip& top() { return *top_; }
+  bool finished() const { return context_->gotFinish(); }
+  void eval() { top_->eval(); }
+
+  void dump() {
+#if VM_TRACE
+    if (trace_) trace_->dump(context_->time());
+#endif
+  }
+
+  // Move to the next clock edge, or to `deadline` if that comes first; true on an edge.
+  bool advance(uint64_t deadline) {
+    const bool edge = next_edge_ <= deadline;
+    context_->time(edge ? next_edge_ : deadline);
+    if (!edge) return false;
+    next_edge_ += chip::kHalfPeriod;
+    top_->clk_i = !top_->clk_i;
+    monitor::log().cycle += top_->clk_i;
+    return true;
+  }
+
+ private:
+  std::unique_ptr<VerilatedContext> context_;
+  std::unique_ptr<Vatoll_chip> top_;
+#if VM_TRACE
+  std::unique_ptr<VerilatedVcdC> trace_;
+#endif
+  uint64_t next_edge_ = chip::kHalfPeriod;
+};
+
+Model* model = nullptr;
+
+// Deliver value changes until nobody reacts any more; true if somebody did.
+bool deliver_changes() {
+  bool any = false;
+  while (VerilatedVpi::callValueCbs()) any = true;
+  return any;
+}
+
+// Finish the present time step: let cocotb write, settle the model, let cocotb read.
+void settle() {
+  do {
+    do {
+      VerilatedVpi::clearEvalNeeded();
+      VerilatedVpi::doInertialPuts();
+      model->eval();
+      deliver_changes();
+    } while (VerilatedVpi::evalNeeded());
+    VerilatedVpi::callCbs(cbReadWriteSynch);
+    VerilatedVpi::doInertialPuts();
+    deliver_changes();
+  } while (VerilatedVpi::evalNeeded());
+  VerilatedVpi::callCbs(cbReadOnlySynch);
+  model->dump();
+}
+
+// Run the clock until something happens that cocotb waits for; the time step is left open.
+void run_until_awaited() {
+  const uint64_t deadline = VerilatedVpi::cbNextDeadline();
+  bool step = VerilatedVpi::hasCbs(cbNextSimTime);
+  while (!model->finished()) {
+    const bool edge = model->advance(deadline);
+    if (step) {
+      VerilatedVpi::callCbs(cbNextSimTime);
+      deliver_changes();
+    }
+    if (!edge || Verilated::threadContextp()->time() == deadline) {
+      VerilatedVpi::callTimedCbs();
+      deliver_changes();
+      return;
+    }
+    model->eval();
+    if (VerilatedVpi::callValueCbs() || step || VerilatedVpi::evalNeeded()) return;
+    model->dump();
+  }
+}
+
+int run_cocotb() {
+  vlog_startup_routines_bootstrap();
+  VerilatedVpi::callCbs(cbStartOfSimulation);
+  deliver_changes();
+  while (!model->finished()) {
+    settle();
+    if (model->finished()) break;
+    run_until_awaited();
+  }
+  VerilatedVpi::callCbs(cbEndOfSimulation);
+  return Verilated::threadContextp()->errorCount() > 0;
+}
+
+// The test bench's part of the protocol (docs/platform.md), as far as speed needs it.
+bool answer_events(size_t& seen, unsigned& requests) {
+  const auto& events = monitor::log().events;
+  for (; seen < events.size(); ++seen) {
+    if (events[seen].kind == record::kExit || events[seen].kind == record::kTrap) return false;
+    if (events[seen].kind != record::kTrace) continue;
+    if (events[seen].value >> 24 == kTraceReady) {
+      model->top().request_i = requests ? kRunOne : kLeave;
+      requests -= requests > 0;
+    }
+    if (events[seen].value >> 24 == kTraceBegun) model->top().request_i = 0;
+  }
+  return true;
+}
+
+int run_bare(const char* image, unsigned requests) {
+  if (!backdoor::load_image(image)) {
+    std::fprintf(stderr, "cannot load '%s'\n", image);
+    return 1;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const monitor::Log& log = monitor::log();
+  size_t seen = 0;
+  do {
+    model->top().rst_ni = log.cycle >= kResetCycles;
+    model->advance(kNever);
+    model->eval();
+    model->dump();
+  } while (!model->finished() && answer_events(seen, requests));
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+  std::printf("{\"cycles\": %llu, \"seconds\": %.6f}\n",
+              static_cast<unsigned long long>(log.cycle), wall.count());
+  return 0;
+}
+
+}  // namespace
+
+// Called from Python, monitors.py. Pointers hold until the simulation goes on.
+extern "C" {
+
+uint64_t atoll_cycle() { return monitor::log().cycle; }
+
+void atoll_set_request(uint32_t value) { model->top().request_i = value; }
+
+void atoll_close_phase() { monitor::close_phase(); }
+
+size_t atoll_events(const record::Event** first) {
+  *first = monitor::log().events.data();
+  return monitor::log().events.size();
+}
+
+size_t atoll_counts(const record::Count** first) {
+  *first = monitor::log().counts.data();
+  return monitor::log().counts.size();
+}
+
+size_t atoll_spans(const record::Span** first) {
+  *first = monitor::log().spans.data();
+  return monitor::log().spans.size();
+}
+
+size_t atoll_blocked(const record::Blocked** first, uint64_t* total) {
+  *first = monitor::log().blocked.data();
+  *total = monitor::log().blocked_total;
+  return monitor::log().blocked.size();
+}
+
+size_t atoll_text(const char** first) {
+  *first = monitor::log().text.data();
+  return monitor::log().text.size();
+}
+
+}  // extern "C"
+
+int main(int argc, char** argv) {
+  const char* waves = nullptr;
+  const char* image = nullptr;
+  unsigned requests = 0;
+  for (int i = 1; i < argc; ++i) {
+    if (!std::strcmp(argv[i], "--waves") && i + 1 < argc) waves = argv[++i];
+    if (!std::strcmp(argv[i], "--bare") && i + 2 < argc) {
+      image = argv[++i];
+      requests = static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
+    }
+  }
+  Model only(waves);
+  model = &only;
+  Verilated::threadContextp()->commandArgs(argc, argv);
+  Verilated::threadContextp()->fatalOnVpiError(false);
+  if (const char* missing = backdoor::open()) {
+    std::fprintf(stderr, "the model lacks memory '%s'\n", missing);
+    return 1;
+  }
+  return image ? run_bare(image, requests) : run_cocotb();
+}

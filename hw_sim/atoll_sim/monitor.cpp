@@ -1,0 +1,149 @@
+#include "monitor.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "chip.h"
+
+namespace monitor {
+namespace {
+
+constexpr size_t kMemoryCount = std::size(chip::kMemories);
+constexpr size_t kBlockedKept = 1000;
+
+// Touched bytes of one memory: one bit per byte, and where the set bits lie.
+class Touched {
+ public:
+  explicit Touched(const chip::Memory& memory) : memory_(memory), bits_(memory.size / 8 + 1) {}
+
+  // Mark the bytes that `mask` names, counted from `offset`, a multiple of 8.
+  void mark(uint32_t offset, uint32_t mask) {
+    const uint32_t low = offset / 8;
+    bits_[low] |= static_cast<uint8_t>(mask);
+    if (mask >> 8) bits_[low + 1] |= static_cast<uint8_t>(mask >> 8);
+    first_ = std::min(first_, low);
+    last_ = std::max(last_, low + (mask >> 8 ? 1 : 0));
+  }
+
+  // Append the runs of marked bytes to `spans` and forget them.
+  void flush(std::vector<record::Span>& spans, uint32_t phase, uint32_t master, uint32_t kind) {
+    uint64_t start = 0;
+    bool inside = false;
+    for (uint64_t at = 8ULL * first_; first_ <= last_ && at < 8ULL * (last_ + 2ULL); ++at) {
+      const bool set = at / 8 <= last_ && (bits_[at / 8] >> (at % 8) & 1);
+      if (set && !inside) start = at;
+      if (!set && inside) {
+        spans.push_back({phase, master, kind, memory_.origin + static_cast<uint32_t>(start),
+                         memory_.origin + at});
+      }
+      inside = set;
+    }
+    for (uint32_t i = first_; i <= last_; ++i) bits_[i] = 0;
+    first_ = UINT32_MAX;
+    last_ = 0;
+  }
+
+ private:
+  const chip::Memory& memory_;
+  std::vector<uint8_t> bits_;
+  uint32_t first_ = UINT32_MAX;
+  uint32_t last_ = 0;
+};
+
+struct Account {
+  std::vector<Touched> touched;
+  uint64_t accesses = 0;
+  uint64_t bytes = 0;
+};
+
+using Accounts = std::array<std::array<Account, record::kAccessKinds>, chip::kMasters>;
+
+Accounts make_accounts() {
+  Accounts made;
+  for (auto& kinds : made) {
+    for (Account& account : kinds) {
+      for (const chip::Memory& memory : chip::kMemories) account.touched.emplace_back(memory);
+    }
+  }
+  return made;
+}
+
+Accounts& accounts() {
+  static Accounts made = make_accounts();
+  return made;
+}
+
+// Number of the memory that holds `address`, or kMemoryCount: registers.
+size_t memory_of(uint32_t address) {
+  size_t found = 0;
+  while (found < kMemoryCount &&
+         address - chip::kMemories[found].origin >= chip::kMemories[found].size) {
+    ++found;
+  }
+  return found;
+}
+
+}  // namespace
+
+Log& log() {
+  static Log only;
+  return only;
+}
+
+void close_phase() {
+  Log& now = log();
+  for (uint32_t master = 0; master < chip::kMasters; ++master) {
+    for (uint32_t kind = 0; kind < record::kAccessKinds; ++kind) {
+      Account& account = accounts()[master][kind];
+      if (account.accesses == 0) continue;
+      now.counts.push_back({now.phase, master, kind, 0, account.accesses, account.bytes});
+      for (Touched& touched : account.touched) {
+        touched.flush(now.spans, now.phase, master, kind);
+      }
+      account.accesses = account.bytes = 0;
+    }
+  }
+  ++now.phase;
+}
+
+}  // namespace monitor
+
+// Called from the SystemVerilog, atoll_monitor.sv and atoll_doorbell.sv.
+extern "C" {
+
+void atoll_saw_access(unsigned master, unsigned kind, unsigned address, unsigned bytes) {
+  const size_t memory = monitor::memory_of(address);
+  if (memory == monitor::kMemoryCount) return;
+  monitor::Account& account = monitor::accounts()[master][kind];
+  ++account.accesses;
+  account.bytes += static_cast<unsigned>(__builtin_popcount(bytes));
+  account.touched[memory].mark(address - chip::kMemories[memory].origin, bytes);
+}
+
+void atoll_saw_blocked(unsigned master, unsigned kind, unsigned address, unsigned bytes) {
+  monitor::Log& log = monitor::log();
+  ++log.blocked_total;
+  if (log.blocked.size() == monitor::kBlockedKept) return;
+  const unsigned first = bytes ? static_cast<unsigned>(__builtin_ctz(bytes)) : 0;
+  const unsigned last = bytes ? 31U - static_cast<unsigned>(__builtin_clz(bytes)) : 0;
+  log.blocked.push_back(
+      {log.cycle, log.phase, master, kind, address + first, last - first + 1, 0});
+}
+
+void atoll_saw_trap(unsigned master) {
+  monitor::Log& log = monitor::log();
+  log.events.push_back({log.cycle, record::kTrap, master});
+}
+
+void atoll_saw_event(unsigned kind, unsigned value) {
+  monitor::Log& log = monitor::log();
+  if (kind == record::kUart) {
+    log.text.push_back(static_cast<char>(value));
+    return;
+  }
+  log.events.push_back({log.cycle, kind, value});
+  if (kind == record::kTrace) monitor::close_phase();
+}
+
+}  // extern "C"

@@ -1,0 +1,147 @@
+"""Decide how a chip is simulated: which modules, on which bus, behind which firewall windows."""
+
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+
+from atoll.errors import SimulationError
+from atoll.resolve.soc import Access, Cpu, Device, Dma, Memory, Npu, ResolvedSoc
+from atoll_sim.chip import BuiltMemory, Chip, Master, Target
+from atoll_sim.cpu.cores import CORES
+from atoll_sim.platform_checks import platform_faults
+
+PICOSECONDS = 10**12
+
+
+def plan_chip(soc: ResolvedSoc, *, external_host: bool = False) -> Chip:
+    """Decide what is built for `soc`.
+
+    Args:
+        external_host: leave the host core out; the test bench makes its accesses.
+
+    Raises:
+        SimulationError: the description asks for what the simulator cannot build.
+    """
+    data_bytes = max((8, *map(axi_bytes, soc.npus)))
+    if faults := platform_faults(soc, data_bytes):
+        raise SimulationError.all(faults)
+    devices = tuple(device for device in soc.devices if isinstance(device, (Cpu, Npu)))
+    reach = {memory.name: _reaching(soc, devices, memory) for memory in soc.memories}
+    return Chip(
+        soc=soc,
+        data_bytes=data_bytes,
+        half_period=PICOSECONDS // (2 * soc.host_cpu.clock),
+        masters=tuple(
+            _master(soc, device, index, reach, external_host)
+            for index, device in enumerate(devices)
+        ),
+        memories=tuple(
+            _memory(memory, reach[memory.name], data_bytes)
+            for memory in soc.memories
+            if reach[memory.name]
+        ),
+        slaves=tuple(target.signal for target in _register_blocks(soc)),
+        absent=tuple(device.name for device in soc.devices if isinstance(device, Dma)),
+        external_host=external_host,
+    )
+
+
+def axi_bytes(npu: Npu) -> int:
+    """Return the bytes of an accelerator's AXI data port."""
+    return npu.params.get("data_bytes", 8)
+
+
+def merge_spans(spans: Iterable[range]) -> tuple[range, ...]:
+    """Join spans of addresses that touch or overlap; the result is in order."""
+    merged: list[range] = []
+    for span in sorted(spans, key=lambda span: (span.start, span.stop)):
+        if merged and span.start <= merged[-1].stop:
+            merged[-1] = range(merged[-1].start, max(merged[-1].stop, span.stop))
+        else:
+            merged.append(span)
+    assert all(low.stop < high.start for low, high in pairwise(merged))
+    return tuple(merged)
+
+
+def _spans(soc: ResolvedSoc, device: Device, *allowed: Access) -> tuple[range, ...]:
+    return merge_spans(
+        range(window.origin, window.origin + window.size)
+        for window, access in soc.windows(device)
+        if access in allowed
+    )
+
+
+def _reaching(soc: ResolvedSoc, devices: Iterable[Device], memory: Memory) -> tuple[str, ...]:
+    """Return the names of the devices with a window into `memory`."""
+    return tuple(
+        device.name
+        for device in devices
+        if any(
+            span.start < memory.end and memory.origin < span.stop
+            for span in _spans(soc, device, Access.READ, Access.WRITE)
+        )
+    )
+
+
+def _register_blocks(soc: ResolvedSoc) -> tuple[Target, ...]:
+    blocks = {d.name: d.registers for d in soc.devices if isinstance(d, (Npu, Dma))}
+    blocks["console"] = soc.console
+    return tuple(
+        Target(signal=f"reg_{name}", index="", span=range(at.origin, at.origin + at.size))
+        for name, at in blocks.items()
+    )
+
+
+def _master(
+    soc: ResolvedSoc,
+    device: Cpu | Npu,
+    index: int,
+    reach: Mapping[str, tuple[str, ...]],
+    external_host: bool,
+) -> Master:
+    memories = (memory for memory in soc.memories if device.name in reach[memory.name])
+    targets = tuple(
+        Target(
+            signal=f"mem_{memory.name}",
+            index=f"[{reach[memory.name].index(device.name)}]",
+            span=range(memory.origin, memory.end),
+        )
+        for memory in memories
+    )
+    is_host = device.name == soc.host
+    in_rtl = isinstance(device, Cpu) and not (external_host and is_host)
+    core = CORES[device.rtl] if isinstance(device, Cpu) and in_rtl else None
+    return Master(
+        name=device.name,
+        signal=f"dev_{device.name}",
+        index=index,
+        readable=_spans(soc, device, Access.READ, Access.WRITE),
+        writable=_spans(soc, device, Access.WRITE),
+        targets=targets + (_register_blocks(soc) if is_host else ()),
+        core=core,
+        npu=device if isinstance(device, Npu) else None,
+        parameters=_parameters(device),
+        axi_bytes=axi_bytes(device) if isinstance(device, Npu) else 0,
+    )
+
+
+def _parameters(device: Cpu | Npu) -> Mapping[str, str]:
+    if isinstance(device, Cpu):
+        return CORES[device.rtl].parameters(device)
+    return {
+        "".join(word.capitalize() for word in name.split("_")): str(value)
+        for name, value in sorted(device.params.items())
+    }
+
+
+def _memory(memory: Memory, masters: tuple[str, ...], data_bytes: int) -> BuiltMemory:
+    return BuiltMemory(
+        name=memory.name,
+        signal=f"mem_{memory.name}",
+        origin=memory.origin,
+        size=memory.size,
+        word_bytes=min(memory.width, data_bytes),
+        banks=memory.banks,
+        read_latency=memory.read_latency,
+        writable=memory.kind != "rom",
+        ports=tuple(f"dev_{name}" for name in masters),
+    )

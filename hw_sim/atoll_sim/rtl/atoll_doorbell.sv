@@ -1,0 +1,56 @@
+// Wakes the test bench: counts whatever it must look at. Only for simulation.
+module atoll_doorbell #(
+  // Number of cores and accelerators that may stop or be stopped.
+  parameter int unsigned NumMasters = 1
+) (
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
+  // Writes to the console's registers
+  input  logic                  uart_i,
+  input  logic                  exit_i,
+  input  logic                  trace_i,
+  input  logic                  result_i,
+  input  logic [          31:0] value_i,
+  // Masters that have met their firewall
+  input  logic [NumMasters-1:0] violated_i,
+  // Masters that stand still for good
+  input  logic [NumMasters-1:0] trap_i,
+  // Changes when there is news
+  output logic [          31:0] doorbell_o
+);
+
+`ifndef SYNTHESIS
+  import "DPI-C" function void atoll_saw_event(
+    input int unsigned kind,
+    input int unsigned value
+  );
+`endif
+
+  logic [NumMasters-1:0] violated_q, trap_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      doorbell_o <= '0;
+      violated_q <= '0;
+      trap_q     <= '0;
+    end else begin
+      violated_q <= violated_i;
+      trap_q     <= trap_i;
+      doorbell_o <= doorbell_o + 32'(exit_i || trace_i || result_i)
+          + 32'(violated_q != violated_i) + 32'(trap_q != trap_i);
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (rst_ni && uart_i) atoll_saw_event(0, value_i);
+    if (rst_ni && exit_i) atoll_saw_event(1, value_i);
+    if (rst_ni && trace_i) atoll_saw_event(2, value_i);
+    if (rst_ni && result_i) atoll_saw_event(3, value_i);
+  end
+`else
+  logic unused_text;
+  assign unused_text = ^{uart_i, value_i};
+`endif
+
+endmodule

@@ -1,0 +1,109 @@
+`include "atoll_assert.svh"
+
+// Confines one bus master to what it may reach, byte for byte.
+//
+// A request whose bytes all lie in one window passes in the same cycle. Any other is accepted
+// here once earlier ones are answered, never reaches the bus, and is answered with a decode error
+// and zero data one cycle later. The first such request since reset is kept.
+module atoll_firewall
+  import atoll_bus_pkg::*;
+#(
+  // Bytes of a beat, a power of two.
+  parameter int unsigned                   DataBytes   = 8,
+  // Number of windows for reading.
+  parameter int unsigned                   NumReadable = 1,
+  // What the master may read; may overlap, in no particular order.
+  parameter window_t     [NumReadable-1:0] Readable    = '0,
+  // Number of windows for writing.
+  parameter int unsigned                   NumWritable = 1,
+  // What the master may write.
+  parameter window_t     [NumWritable-1:0] Writable    = '0
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  // Request of the master; payload holds while valid and not ready
+  input  logic                   mst_valid_i,
+  output logic                   mst_ready_o,
+  input  logic                   mst_we_i,
+  input  logic [           31:0] mst_addr_i,
+  input  logic [  DataBytes-1:0] mst_be_i,
+  // Answer to the master
+  output logic                   mst_rvalid_o,
+  output logic [8*DataBytes-1:0] mst_rdata_o,
+  output resp_e                  mst_resp_o,
+  // Request to the bus; its payload is the master's
+  output logic                   bus_valid_o,
+  input  logic                   bus_ready_i,
+  // Answer of the bus
+  input  logic                   bus_rvalid_i,
+  input  logic [8*DataBytes-1:0] bus_rdata_i,
+  input  resp_e                  bus_resp_i,
+  // High for one cycle per blocked request
+  output logic                   blocked_o,
+  // A request was blocked since reset
+  output logic                   violated_o,
+  // First byte of the first blocked request
+  output logic [           31:0] violation_addr_o,
+  // The first blocked request was a write
+  output logic                   violation_we_o
+);
+
+  localparam int unsigned OffsetBits = $clog2(DataBytes);
+
+  logic [31:0] first, last;
+  logic [NumReadable-1:0] readable;
+  logic [NumWritable-1:0] writable;
+  logic hit, deny_q, busy;
+  logic [7:0] outstanding_q;
+
+  always_comb begin
+    first = mst_addr_i;
+    last  = mst_addr_i;
+    for (int unsigned i = DataBytes; i > 0; i--) begin
+      if (mst_be_i[i-1]) first[OffsetBits-1:0] = OffsetBits'(i - 1);
+    end
+    for (int unsigned i = 0; i < DataBytes; i++) begin
+      if (mst_be_i[i]) last[OffsetBits-1:0] = OffsetBits'(i);
+    end
+  end
+
+  for (genvar i = 0; i < NumReadable; i++) begin : gen_readable
+    assign readable[i] = first >= Readable[i].first && last <= Readable[i].last;
+  end
+  for (genvar i = 0; i < NumWritable; i++) begin : gen_writable
+    assign writable[i] = first >= Writable[i].first && last <= Writable[i].last;
+  end
+
+  assign hit          = mst_we_i ? |writable : |readable;
+  assign busy         = outstanding_q != '0;
+  assign blocked_o    = mst_valid_i && !hit && !busy && !deny_q;
+  assign bus_valid_o  = mst_valid_i && hit;
+  assign mst_ready_o  = hit ? bus_ready_i : blocked_o;
+  assign mst_rvalid_o = bus_rvalid_i || deny_q;
+  assign mst_rdata_o  = deny_q ? '0 : bus_rdata_i;
+  assign mst_resp_o   = deny_q ? RespDecode : bus_resp_i;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      deny_q           <= 1'b0;
+      outstanding_q    <= '0;
+      violated_o       <= 1'b0;
+      violation_addr_o <= '0;
+      violation_we_o   <= 1'b0;
+    end else begin
+      deny_q        <= blocked_o;
+      outstanding_q <= outstanding_q + 8'(bus_valid_o && bus_ready_i) - 8'(bus_rvalid_i);
+      if (blocked_o && !violated_o) begin
+        violated_o       <= 1'b1;
+        violation_addr_o <= first;
+        violation_we_o   <= mst_we_i;
+      end
+    end
+  end
+
+  `ATOLL_ASSERT(OnlyReachableBytes, bus_valid_o |-> (mst_we_i ? |writable : |readable))
+  `ATOLL_ASSERT(DenialIsAnswered, blocked_o |=> mst_rvalid_o && mst_resp_o == RespDecode)
+  `ATOLL_ASSERT(NeverTwoAnswers, !(deny_q && bus_rvalid_i))
+  `ATOLL_ASSERT(NeverUnaskedAnswer, bus_rvalid_i |-> busy)
+
+endmodule

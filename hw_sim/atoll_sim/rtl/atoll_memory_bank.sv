@@ -1,0 +1,32 @@
+// One single-port bank of a memory: an array of rows that moves one row per cycle.
+//
+// Read data follow the enabled cycle by one cycle and hold until the next.
+module atoll_memory_bank #(
+  // Number of rows.
+  parameter int unsigned Rows     = 1024,
+  // Bytes of a row.
+  parameter int unsigned RowBytes = 4,
+  // Bits of a row's number.
+  localparam int unsigned RowBits = Rows > 1 ? $clog2(Rows) : 1
+) (
+  input  logic                  clk_i,
+  input  logic                  enable_i,
+  input  logic [   RowBits-1:0] row_i,
+  // Bytes to write; none for a read
+  input  logic [  RowBytes-1:0] strobe_i,
+  input  logic [8*RowBytes-1:0] wdata_i,
+  output logic [8*RowBytes-1:0] rdata_o
+);
+
+  logic [8*RowBytes-1:0] rows_q[Rows];
+
+  always_ff @(posedge clk_i) begin
+    if (enable_i) begin
+      for (int unsigned i = 0; i < RowBytes; i++) begin
+        if (strobe_i[i]) rows_q[row_i][8*i+:8] <= wdata_i[8*i+:8];
+      end
+      rdata_o <= rows_q[row_i];
+    end
+  end
+
+endmodule

@@ -1,0 +1,127 @@
+`include "atoll_assert.svh"
+
+// One master's entry to a memory: cuts beats into words, asks the banks, and joins the answers.
+//
+// A beat costs one bank access per word in which it has an enabled byte. Every answer comes
+// `ReadLatency` cycles after the last of them, reads and writes alike.
+module atoll_memory_port
+  import atoll_bus_pkg::*;
+#(
+  // Bytes of a beat, a power of two.
+  parameter int unsigned DataBytes   = 8,
+  // Bytes that a bank moves per cycle, a power of two up to `DataBytes`.
+  parameter int unsigned WordBytes   = 4,
+  // Banks, a power of two; consecutive words lie in consecutive banks.
+  parameter int unsigned NumBanks    = 1,
+  // Bits of a row's number in a bank.
+  parameter int unsigned RowBits     = 10,
+  // Cycles from a bank's grant to its data, at least 1.
+  parameter int unsigned ReadLatency = 1,
+  // Writes are carried out; otherwise they change nothing and are answered with an error.
+  parameter bit          Writable    = 1'b1,
+  // Address of the first byte, a multiple of `DataBytes`.
+  parameter logic [31:0] Origin      = '0
+) (
+  input  logic                                 clk_i,
+  input  logic                                 rst_ni,
+  // Request of the master, within the memory
+  input  logic                                 valid_i,
+  output logic                                 ready_o,
+  input  logic                                 we_i,
+  input  logic  [           31:0]              addr_i,
+  input  logic  [8*DataBytes-1:0]              wdata_i,
+  input  logic  [  DataBytes-1:0]              be_i,
+  // Answer to the master
+  output logic                                 rvalid_o,
+  output logic  [8*DataBytes-1:0]              rdata_o,
+  output resp_e                                resp_o,
+  // Access to one bank, granted in the same cycle
+  output logic  [   NumBanks-1:0]              bank_request_o,
+  input  logic  [   NumBanks-1:0]              bank_grant_i,
+  output logic  [    RowBits-1:0]              bank_row_o,
+  output logic  [  WordBytes-1:0]              bank_strobe_o,
+  output logic  [8*WordBytes-1:0]              bank_wdata_o,
+  // Data of all banks, `ReadLatency` cycles after their grants
+  input  logic  [   NumBanks-1:0][8*WordBytes-1:0] bank_rdata_i
+);
+
+  localparam int unsigned Steps     = DataBytes / WordBytes;
+  localparam int unsigned StepBits  = Steps > 1 ? $clog2(Steps) : 1;
+  localparam int unsigned BankBits  = NumBanks > 1 ? $clog2(NumBanks) : 1;
+  localparam int unsigned WordShift = $clog2(WordBytes);
+  localparam int unsigned BankShift = $clog2(NumBanks);
+
+  typedef struct packed {
+    logic                valid;
+    logic                last;
+    logic                err;
+    logic [StepBits-1:0] step;
+    logic [BankBits-1:0] bank;
+  } answer_t;
+
+  logic [Steps-1:0] wanted, left, done_q;
+  logic [StepBits-1:0] step;
+  logic [31:0] word;
+  logic [BankBits-1:0] bank;
+  logic skip, granted, last;
+  answer_t [ReadLatency-1:0] answer_q;
+  answer_t arriving;
+  logic [Steps-1:0][8*WordBytes-1:0] joined_q, joined;
+
+  for (genvar i = 0; i < Steps; i++) begin : gen_wanted
+    assign wanted[i] = |be_i[i*WordBytes+:WordBytes];
+  end
+
+  always_comb begin
+    step = '0;
+    for (int unsigned i = Steps; i > 0; i--) begin
+      if (left[i-1]) step = StepBits'(i - 1);
+    end
+  end
+
+  assign left    = wanted & ~done_q;
+  assign last    = (left & (left - Steps'(1))) == '0;
+  assign skip    = wanted == '0 || (we_i && !Writable);
+  assign word    = ((addr_i - Origin) >> WordShift) + 32'(step);
+  assign bank    = NumBanks > 1 ? BankBits'(word) : '0;
+  assign granted = skip || bank_grant_i[bank];
+  assign ready_o = granted && (skip || last);
+
+  assign bank_request_o = valid_i && !skip ? NumBanks'(1) << bank : '0;
+  assign bank_row_o     = RowBits'(word >> BankShift);
+  assign bank_strobe_o  = we_i ? be_i[step*WordBytes+:WordBytes] : '0;
+  assign bank_wdata_o   = wdata_i[8*step*WordBytes+:8*WordBytes];
+
+  assign arriving = answer_q[ReadLatency-1];
+  always_comb begin
+    joined = joined_q;
+    joined[arriving.step] = bank_rdata_i[arriving.bank];
+  end
+  assign rvalid_o = arriving.valid && arriving.last;
+  assign rdata_o  = joined;
+  assign resp_o   = arriving.err ? RespSlave : RespOkay;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      done_q   <= '0;
+      answer_q <= '0;
+      joined_q <= '0;
+    end else begin
+      if (valid_i && granted) done_q <= ready_o ? '0 : done_q | (Steps'(1) << step);
+      answer_q[0] <= '{
+          valid: valid_i && granted,
+          last: ready_o,
+          err: we_i && !Writable,
+          step: step,
+          bank: bank
+      };
+      for (int unsigned i = 1; i < ReadLatency; i++) answer_q[i] <= answer_q[i-1];
+      if (arriving.valid) joined_q <= joined;
+    end
+  end
+
+  `ATOLL_ASSERT(NeverWriteToRom, !Writable && |bank_request_o |-> bank_strobe_o == '0)
+  `ATOLL_ASSERT(OnlyWithinTheMemory, valid_i |-> addr_i >= Origin)
+  `ATOLL_ASSERT(OnlyAlignedBeats, valid_i |-> addr_i % DataBytes == 0)
+
+endmodule

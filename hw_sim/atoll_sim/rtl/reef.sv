@@ -1,0 +1,293 @@
+`include "atoll_assert.svh"
+
+// reef, an int8 tensor accelerator; docs/reef.md is its contract.
+//
+// Everything read passes one in-order path: runs of bytes are requested (`reef_commands`), read (`reef_reader`), and cut into what they are for (`reef_aligner`).
+// Input steps meet the weights in `reef_array`; finished pixels are scaled in `reef_requantize`
+// and written by `reef_writer`. The order makes all hazards between loads and steps impossible.
+module reef
+  import reef_pkg::*;
+#(
+  // Products per output lane and cycle: 4, 8 or 16.
+  parameter int unsigned InputLanes  = 8,
+  // Output channels computed at once: 4, 8 or 16.
+  parameter int unsigned OutputLanes = 8,
+  // Rows of weights on chip: a power of two, 16 to 1024.
+  parameter int unsigned WeightRows  = 128,
+  // Bytes of a beat: 8 or 16, at least the lanes.
+  parameter int unsigned DataBytes   = 8
+) (
+  // Clock and asynchronous reset
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  // AXI4-Lite control port
+  input  logic [           11:0] s_axil_awaddr_i,
+  input  logic                   s_axil_awvalid_i,
+  output logic                   s_axil_awready_o,
+  input  logic [           31:0] s_axil_wdata_i,
+  input  logic [            3:0] s_axil_wstrb_i,
+  input  logic                   s_axil_wvalid_i,
+  output logic                   s_axil_wready_o,
+  output logic [            1:0] s_axil_bresp_o,
+  output logic                   s_axil_bvalid_o,
+  input  logic                   s_axil_bready_i,
+  input  logic [           11:0] s_axil_araddr_i,
+  input  logic                   s_axil_arvalid_i,
+  output logic                   s_axil_arready_o,
+  output logic [           31:0] s_axil_rdata_o,
+  output logic [            1:0] s_axil_rresp_o,
+  output logic                   s_axil_rvalid_o,
+  input  logic                   s_axil_rready_i,
+  // AXI4 data master, INCR bursts of whole beats
+  output logic [           31:0] m_axi_awaddr_o,
+  output logic [            7:0] m_axi_awlen_o,
+  output logic [            2:0] m_axi_awsize_o,
+  output logic [            1:0] m_axi_awburst_o,
+  output logic                   m_axi_awvalid_o,
+  input  logic                   m_axi_awready_i,
+  output logic [DataBytes*8-1:0] m_axi_wdata_o,
+  output logic [  DataBytes-1:0] m_axi_wstrb_o,
+  output logic                   m_axi_wlast_o,
+  output logic                   m_axi_wvalid_o,
+  input  logic                   m_axi_wready_i,
+  input  logic [            1:0] m_axi_bresp_i,
+  input  logic                   m_axi_bvalid_i,
+  output logic                   m_axi_bready_o,
+  output logic [           31:0] m_axi_araddr_o,
+  output logic [            7:0] m_axi_arlen_o,
+  output logic [            2:0] m_axi_arsize_o,
+  output logic [            1:0] m_axi_arburst_o,
+  output logic                   m_axi_arvalid_o,
+  input  logic                   m_axi_arready_i,
+  input  logic [DataBytes*8-1:0] m_axi_rdata_i,
+  input  logic [            1:0] m_axi_rresp_i,
+  input  logic                   m_axi_rlast_i,
+  input  logic                   m_axi_rvalid_i,
+  output logic                   m_axi_rready_o,
+  // Level interrupt
+  output logic                   irq_o
+);
+
+  localparam int unsigned LaneBits = $clog2(OutputLanes);
+
+  localparam bit LanesLegal = InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16};
+  localparam bit DataLegal =
+      DataBytes inside {8, 16} && DataBytes >= InputLanes && DataBytes >= OutputLanes;
+  localparam bit RowsLegal = WeightRows >= 16 && WeightRows <= 1024 && $onehot(WeightRows);
+
+  if (!LanesLegal) begin : gen_illegal_lanes
+    $error("InputLanes and OutputLanes must be 4, 8 or 16");
+  end
+  if (!DataLegal) begin : gen_illegal_data
+    $error("DataBytes must be 8 or 16, and at least InputLanes and OutputLanes");
+  end
+  if (!RowsLegal) begin : gen_illegal_rows
+    $error("WeightRows must be a power of two from 16 to 1024");
+  end
+
+  // List and faults
+  logic start, abort, busy, done, ended, halt, flush;
+  logic [31:0] list_address, list_count, completed, cycles, stalls;
+  fault_t fault, read_fault, write_fault;
+
+  // Operator
+  descriptor_t descriptor;
+  logic depthwise, block;
+  logic [31:0] block_address;
+  logic [OutputLanes-1:0][3:0] lane_byte;
+  logic [LaneBits-1:0] last_lane;
+
+  // Runs go to the reader and to the datapath alike.
+  logic run_valid, run_ready, reader_ready, datapath_ready;
+  run_t run;
+
+  assign run_ready = reader_ready && datapath_ready;
+
+  // Data
+  logic beat_valid, beat_pop, descriptor_load;
+  logic [DataBytes*8-1:0] beat_data;
+  logic [15:0] load_beat;
+  logic byte_valid, byte_ready, byte_last;
+  logic [7:0] byte_data;
+  logic [LaneBits-1:0] byte_lane;
+  logic starved, datapath_idle, reader_idle, writer_idle, writer_bus_idle;
+
+  reef_registers #(
+    .InputLanes (InputLanes),
+    .OutputLanes(OutputLanes),
+    .WeightRows (WeightRows),
+    .DataBytes  (DataBytes)
+  ) u_registers (
+    .clk_i,
+    .rst_ni,
+    .s_axil_awaddr_i,
+    .s_axil_awvalid_i,
+    .s_axil_awready_o,
+    .s_axil_wdata_i,
+    .s_axil_wstrb_i,
+    .s_axil_wvalid_i,
+    .s_axil_wready_o,
+    .s_axil_bresp_o,
+    .s_axil_bvalid_o,
+    .s_axil_bready_i,
+    .s_axil_araddr_i,
+    .s_axil_arvalid_i,
+    .s_axil_arready_o,
+    .s_axil_rdata_o,
+    .s_axil_rresp_o,
+    .s_axil_rvalid_o,
+    .s_axil_rready_i,
+    .start_o       (start),
+    .abort_o       (abort),
+    .list_address_o(list_address),
+    .list_count_o  (list_count),
+    .busy_i        (busy),
+    .done_i        (done),
+    .ended_i       (ended),
+    .fault_i       (fault),
+    .completed_i   (completed),
+    .cycles_i      (cycles),
+    .stalls_i      (stalls),
+    .irq_o
+  );
+
+  reef_commands #(
+    .InputLanes (InputLanes),
+    .OutputLanes(OutputLanes),
+    .WeightRows (WeightRows),
+    .DataBytes  (DataBytes)
+  ) u_commands (
+    .clk_i,
+    .rst_ni,
+    .start_i        (start),
+    .abort_i        (abort),
+    .list_address_i (list_address),
+    .list_count_i   (list_count),
+    .busy_o         (busy),
+    .done_o         (done),
+    .ended_o        (ended),
+    .fault_o        (fault),
+    .completed_o    (completed),
+    .cycles_o       (cycles),
+    .stalls_o       (stalls),
+    .read_fault_i   (read_fault),
+    .write_fault_i  (write_fault),
+    .read_idle_i    (reader_idle),
+    .write_idle_i   (writer_bus_idle),
+    .halt_o         (halt),
+    .flush_o        (flush),
+    .run_valid_o    (run_valid),
+    .run_ready_i    (run_ready),
+    .run_o          (run),
+    .load_i         (descriptor_load),
+    .beat_i         (load_beat),
+    .data_i         (beat_data),
+    .datapath_idle_i(datapath_idle),
+    .writer_idle_i  (writer_idle),
+    .starved_i      (starved),
+    .descriptor_o   (descriptor),
+    .depthwise_o    (depthwise),
+    .lane_byte_o    (lane_byte),
+    .last_lane_o    (last_lane),
+    .block_o        (block),
+    .block_address_o(block_address)
+  );
+
+  reef_reader #(
+    .DataBytes(DataBytes)
+  ) u_reader (
+    .clk_i,
+    .rst_ni,
+    .halt_i       (halt),
+    .flush_i      (flush),
+    .run_valid_i  (run_valid && datapath_ready),
+    .run_ready_o  (reader_ready),
+    .run_address_i(run.address),
+    .run_bytes_i  (run.bytes),
+    .beat_valid_o (beat_valid),
+    .beat_data_o  (beat_data),
+    .beat_pop_i   (beat_pop),
+    .fault_o      (read_fault),
+    .idle_o       (reader_idle),
+    .m_axi_araddr_o,
+    .m_axi_arlen_o,
+    .m_axi_arsize_o,
+    .m_axi_arburst_o,
+    .m_axi_arvalid_o,
+    .m_axi_arready_i,
+    .m_axi_rdata_i,
+    .m_axi_rresp_i,
+    .m_axi_rlast_i,
+    .m_axi_rvalid_i,
+    .m_axi_rready_o
+  );
+
+  reef_datapath #(
+    .InputLanes (InputLanes),
+    .OutputLanes(OutputLanes),
+    .WeightRows (WeightRows),
+    .DataBytes  (DataBytes)
+  ) u_datapath (
+    .clk_i,
+    .rst_ni,
+    .flush_i          (flush),
+    .depthwise_i      (depthwise),
+    .input_zero_i     (descriptor.input_zero),
+    .output_zero_i    (descriptor.output_zero),
+    .minimum_i        (descriptor.activation_min),
+    .maximum_i        (descriptor.activation_max),
+    .lane_byte_i      (lane_byte),
+    .last_lane_i      (last_lane),
+    .run_valid_i      (run_valid && reader_ready),
+    .run_ready_o      (datapath_ready),
+    .run_i            (run),
+    .beat_valid_i     (beat_valid),
+    .beat_data_i      (beat_data),
+    .beat_pop_o       (beat_pop),
+    .descriptor_load_o(descriptor_load),
+    .load_beat_o      (load_beat),
+    .byte_valid_o     (byte_valid),
+    .byte_ready_i     (byte_ready),
+    .byte_o           (byte_data),
+    .byte_lane_o      (byte_lane),
+    .byte_last_o      (byte_last),
+    .starved_o        (starved),
+    .idle_o           (datapath_idle)
+  );
+
+  reef_writer #(
+    .OutputLanes(OutputLanes),
+    .DataBytes  (DataBytes)
+  ) u_writer (
+    .clk_i,
+    .rst_ni,
+    .halt_i      (halt),
+    .flush_i     (flush),
+    .start_i     (block),
+    .address_i   (block_address),
+    .stride_i    (descriptor.output_channels),
+    .byte_valid_i(byte_valid),
+    .byte_ready_o(byte_ready),
+    .byte_i      (byte_data),
+    .byte_lane_i (byte_lane),
+    .byte_last_i (byte_last),
+    .fault_o     (write_fault),
+    .idle_o      (writer_idle),
+    .bus_idle_o  (writer_bus_idle),
+    .m_axi_awaddr_o,
+    .m_axi_awlen_o,
+    .m_axi_awsize_o,
+    .m_axi_awburst_o,
+    .m_axi_awvalid_o,
+    .m_axi_awready_i,
+    .m_axi_wdata_o,
+    .m_axi_wstrb_o,
+    .m_axi_wlast_o,
+    .m_axi_wvalid_o,
+    .m_axi_wready_i,
+    .m_axi_bresp_i,
+    .m_axi_bvalid_i,
+    .m_axi_bready_o
+  );
+
+endmodule

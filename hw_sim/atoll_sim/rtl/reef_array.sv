@@ -1,0 +1,127 @@
+`include "atoll_assert.svh"
+
+// Multiplies and accumulates: one step of inputs against one row of weights in each cycle.
+//
+// A step passes two stages: the weights are read and the zero point is taken off; then every
+// output lane adds its dot product. Convolution uses all bytes in all lanes; depthwise, lane `l`
+// uses the byte `lane_byte_i[l]` alone, with the `OutputLanes` weights of its tap.
+module reef_array #(
+  // See docs/reef.md
+  parameter int unsigned InputLanes = 8,
+  parameter int unsigned OutputLanes = 8,
+  parameter int unsigned WeightRows = 128,
+  localparam int unsigned StepBytes = InputLanes > OutputLanes ? InputLanes : OutputLanes,
+  localparam int unsigned RowBytes = InputLanes * OutputLanes
+) (
+  // Clock and asynchronous reset
+  input  logic                                clk_i,
+  input  logic                                rst_ni,
+  // Forget what is in the pipeline
+  input  logic                                flush_i,
+  // Settings of the operator and of the block; stable while steps are in the pipeline
+  input  logic                                depthwise_i,
+  input  logic [                   7:0]       input_zero_i,
+  input  logic [       OutputLanes-1:0][ 3:0] lane_byte_i,
+  input  logic [       OutputLanes-1:0][31:0] bias_i,
+  // Steps; masked bytes contribute nothing
+  input  logic                                step_valid_i,
+  output logic                                step_ready_o,
+  input  logic [       StepBytes*8-1:0]       step_data_i,
+  input  logic [         StepBytes-1:0]       step_mask_i,
+  input  logic [                  13:0]       step_unit_i,
+  input  logic                                step_first_i,
+  input  logic                                step_last_i,
+  // Weight memory; the row arrives one cycle after the read
+  output logic                                weight_read_o,
+  output logic [$clog2(WeightRows)-1:0]       weight_row_o,
+  input  logic [        RowBytes*8-1:0]       weight_row_i,
+  // Sums of a finished pixel
+  output logic                                sums_valid_o,
+  input  logic                                sums_ready_i,
+  output logic [       OutputLanes-1:0][31:0] sums_o,
+  // Nothing is in the pipeline
+  output logic                                idle_o
+);
+
+  localparam int unsigned RowBits = $clog2(WeightRows);
+  localparam int unsigned TapBits = $clog2(InputLanes);
+
+  logic accept, advance;
+  logic valid_q, first_q, last_q, done_q;
+  logic [TapBits-1:0] tap_q;
+  logic [StepBytes*9-1:0] centred_q;
+  logic [OutputLanes-1:0][31:0] sums_q;
+
+  // A finished pixel stays in the sums until they are taken.
+  assign advance       = !done_q || sums_ready_i;
+  assign step_ready_o  = advance;
+  assign accept        = step_valid_i && advance;
+  assign sums_valid_o  = done_q;
+  assign sums_o        = sums_q;
+  assign idle_o        = !valid_q && !done_q;
+
+  // Convolution counts units in rows, depthwise in taps, of which a row holds `InputLanes`.
+  assign weight_read_o = accept;
+  assign weight_row_o  = depthwise_i ? RowBits'(step_unit_i >> TapBits) : RowBits'(step_unit_i);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      valid_q <= 1'b0;
+      done_q  <= 1'b0;
+    end else if (flush_i) begin
+      valid_q <= 1'b0;
+      done_q  <= 1'b0;
+    end else if (advance) begin
+      valid_q <= step_valid_i;
+      done_q  <= valid_q && last_q;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (accept) begin
+      first_q <= step_first_i;
+      last_q  <= step_last_i;
+      tap_q   <= step_unit_i[TapBits-1:0];
+      for (int i = 0; i < StepBytes; i++) begin
+        centred_q[i*9+:9] <= step_mask_i[i] ? centre(step_data_i[i*8+:8], input_zero_i) : 9'd0;
+      end
+    end
+  end
+
+  function automatic logic [8:0] centre(logic [7:0] value, logic [7:0] zero);
+    return {value[7], value} - {zero[7], zero};
+  endfunction
+
+  function automatic logic [31:0] product(logic [8:0] value, logic [7:0] weight);
+    return {{23{value[8]}}, value} * {{24{weight[7]}}, weight};
+  endfunction
+
+  function automatic logic [31:0] dot_product(logic [StepBytes*9-1:0] values,
+                                              logic [InputLanes*8-1:0] weights);
+    dot_product = '0;
+    for (int i = 0; i < InputLanes; i++)
+    dot_product = dot_product + product(values[i*9+:9], weights[i*8+:8]);
+  endfunction
+
+  logic [OutputLanes*8-1:0] tap_weights;
+  assign tap_weights = weight_row_i[tap_q*OutputLanes*8+:OutputLanes*8];
+
+  for (genvar lane = 0; lane < OutputLanes; lane++) begin : gen_lane
+    always_ff @(posedge clk_i) begin
+      if (valid_q && advance) begin
+        if (depthwise_i)
+          sums_q[lane] <= (first_q ? bias_i[lane] : sums_q[lane]) + product(
+              centred_q[lane_byte_i[lane]*9+:9], tap_weights[lane*8+:8]
+          );
+        else
+          sums_q[lane] <= (first_q ? bias_i[lane] : sums_q[lane]) + dot_product(
+              centred_q, weight_row_i[lane*InputLanes*8+:InputLanes*8]
+          );
+      end
+    end
+  end
+
+  `ATOLL_ASSERT(SumsAreHeld, sums_valid_o && !sums_ready_i && !flush_i |=> sums_valid_o && $stable
+                             (sums_o))
+
+endmodule

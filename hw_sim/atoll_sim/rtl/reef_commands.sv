@@ -1,0 +1,146 @@
+`include "atoll_assert.svh"
+
+// Works through the list: fetches each descriptor, then asks for all that its operator reads.
+module reef_commands
+  import reef_pkg::*;
+#(
+  // See docs/reef.md
+  parameter int unsigned InputLanes = 8,
+  parameter int unsigned OutputLanes = 8,
+  parameter int unsigned WeightRows = 128,
+  parameter int unsigned DataBytes = 8,
+  localparam int unsigned LaneBits = $clog2(OutputLanes)
+) (
+  // Clock and asynchronous reset
+  input logic clk_i,
+  input logic rst_ni,
+  // From and to the registers, see `reef_control`
+  input logic start_i,
+  input logic abort_i,
+  input logic [31:0] list_address_i,
+  input logic [31:0] list_count_i,
+  output logic busy_o,
+  output logic done_o,
+  output logic ended_o,
+  output fault_t fault_o,
+  output logic [31:0] completed_o,
+  output logic [31:0] cycles_o,
+  output logic [31:0] stalls_o,
+  // Faults on the bus, for one cycle each; nothing is outstanding on it
+  input fault_t read_fault_i,
+  input fault_t write_fault_i,
+  input logic read_idle_i,
+  input logic write_idle_i,
+  // Issue nothing new on the bus; forget all that is under way
+  output logic halt_o,
+  output logic flush_o,
+  // Runs to read, in order
+  output logic run_valid_o,
+  input logic run_ready_i,
+  output run_t run_o,
+  // A beat of a descriptor, and its number
+  input logic load_i,
+  input logic [15:0] beat_i,
+  input logic [DataBytes*8-1:0] data_i,
+  // Nothing is queued or computing; nothing is left to write; the array has no data
+  input logic datapath_idle_i,
+  input logic writer_idle_i,
+  input logic starved_i,
+  // Settings of the operator and of the block, see `reef_sequencer`
+  output descriptor_t descriptor_o,
+  output logic depthwise_o,
+  output logic [OutputLanes-1:0][3:0] lane_byte_o,
+  output logic [LaneBits-1:0] last_lane_o,
+  output logic block_o,
+  output logic [31:0] block_address_o
+);
+
+  logic fetch_start, fetch_done, run_start, run_done;
+  logic [31:0] fetch_address;
+  error_e fetch_error;
+  geometry_t geometry;
+
+  // Fetch and operator take turns.
+  logic fetch_run_valid, operator_run_valid;
+  run_t fetch_run, operator_run;
+
+  assign run_valid_o = fetch_run_valid || operator_run_valid;
+  assign run_o       = fetch_run_valid ? fetch_run : operator_run;
+
+  reef_control u_control (
+    .clk_i,
+    .rst_ni,
+    .start_i,
+    .abort_i,
+    .list_address_i,
+    .list_count_i,
+    .busy_o,
+    .done_o,
+    .ended_o,
+    .fault_o,
+    .completed_o,
+    .cycles_o,
+    .stalls_o,
+    .fetch_start_o  (fetch_start),
+    .fetch_address_o(fetch_address),
+    .fetch_done_i   (fetch_done),
+    .fetch_error_i  (fetch_error),
+    .run_start_o    (run_start),
+    .run_done_i     (run_done),
+    .read_fault_i,
+    .write_fault_i,
+    .read_idle_i,
+    .write_idle_i,
+    .starved_i,
+    .halt_o,
+    .flush_o
+  );
+
+  reef_fetch #(
+    .DataBytes(DataBytes)
+  ) u_fetch (
+    .clk_i,
+    .rst_ni,
+    .flush_i    (flush_o),
+    .start_i    (fetch_start),
+    .address_i  (fetch_address),
+    .run_valid_o(fetch_run_valid),
+    .run_ready_i,
+    .run_o      (fetch_run),
+    .load_i,
+    .beat_i,
+    .data_i,
+    .done_o     (fetch_done),
+    .error_o    (fetch_error),
+    .descriptor_o,
+    .geometry_o (geometry)
+  );
+
+  reef_sequencer #(
+    .InputLanes (InputLanes),
+    .OutputLanes(OutputLanes),
+    .WeightRows (WeightRows),
+    .DataBytes  (DataBytes)
+  ) u_sequencer (
+    .clk_i,
+    .rst_ni,
+    .flush_i     (flush_o),
+    .start_i     (run_start),
+    .descriptor_i(descriptor_o),
+    .geometry_i  (geometry),
+    .done_o      (run_done),
+    .run_valid_o (operator_run_valid),
+    .run_ready_i,
+    .run_o       (operator_run),
+    .datapath_idle_i,
+    .writer_idle_i,
+    .depthwise_o,
+    .lane_byte_o,
+    .last_lane_o,
+    .block_o,
+    .block_address_o
+  );
+
+  `ATOLL_ASSERT(OneSourceOfRuns, !(fetch_run_valid && operator_run_valid))
+
+endmodule

@@ -1,0 +1,177 @@
+`include "atoll_assert.svh"
+
+// Works through the list of descriptors, and stops it at the first fault.
+//
+// A fault halts the bus masters in the cycle in which it shows. What is outstanding is waited
+// for, and only then the list counts as ended.
+module reef_control
+  import reef_pkg::*;
+(
+  // Clock and asynchronous reset
+  input  logic          clk_i,
+  input  logic          rst_ni,
+  // From the registers
+  input  logic          start_i,
+  input  logic          abort_i,
+  input  logic   [31:0] list_address_i,
+  input  logic   [31:0] list_count_i,
+  // To the registers
+  output logic          busy_o,
+  output logic          done_o,
+  output logic          ended_o,
+  output fault_t        fault_o,
+  output logic   [31:0] completed_o,
+  output logic   [31:0] cycles_o,
+  output logic   [31:0] stalls_o,
+  // Fetch of a descriptor
+  output logic          fetch_start_o,
+  output logic   [31:0] fetch_address_o,
+  input  logic          fetch_done_i,
+  input  error_e        fetch_error_i,
+  // Run of an operator
+  output logic          run_start_o,
+  input  logic          run_done_i,
+  // Faults on the bus, for one cycle each
+  input  fault_t        read_fault_i,
+  input  fault_t        write_fault_i,
+  // Nothing is outstanding on the bus
+  input  logic          read_idle_i,
+  input  logic          write_idle_i,
+  // The array has no data in this cycle
+  input  logic          starved_i,
+  // Issue nothing new on the bus; forget all that is under way
+  output logic          halt_o,
+  output logic          flush_o
+);
+
+  typedef enum logic [1:0] {
+    StIdle,
+    StFetch,
+    StRun,
+    StDrain
+  } state_e;
+
+  state_e state_d, state_q;
+  logic done_d, done_q;
+  fault_t fault_d, fault_q, fault;
+  logic [31:0] address_d, address_q, completed_d, completed_q, cycles_q, stalls_q;
+  logic running, legal_count, last;
+
+  assign running     = state_q == StFetch || state_q == StRun;
+  assign legal_count = list_count_i[31:16] == 0 && list_count_i != 0;
+  assign last        = completed_q + 32'd1 == list_count_i;
+
+  // The first fault counts; of simultaneous ones, the first of this order.
+  always_comb begin
+    fault = '{valid: 1'b0, error: ErrNone, address: address_q};
+    if (read_fault_i.valid) fault = read_fault_i;
+    else if (write_fault_i.valid) fault = write_fault_i;
+    else if (fetch_done_i && fetch_error_i != ErrNone)
+      fault = '{valid: 1'b1, error: fetch_error_i, address: address_q};
+    else if (abort_i) fault = '{valid: 1'b1, error: ErrAborted, address: address_q};
+  end
+
+  always_comb begin
+    state_d       = state_q;
+    done_d        = done_q;
+    fault_d       = fault_q;
+    address_d     = address_q;
+    completed_d   = completed_q;
+    fetch_start_o = 1'b0;
+    run_start_o   = 1'b0;
+    ended_o       = 1'b0;
+    unique case (state_q)
+      // No list. A list that cannot begin ends at once.
+      StIdle:
+      if (start_i) begin
+        done_d      = 1'b0;
+        completed_d = '0;
+        address_d   = list_address_i;
+        fault_d     = '{valid: 1'b0, error: ErrNone, address: '0};
+        if (list_address_i[5:0] != 0)
+          fault_d = '{valid: 1'b1, error: ErrMisaligned, address: list_address_i};
+        else if (!legal_count)
+          fault_d = '{valid: 1'b1, error: ErrBadField, address: list_address_i};
+        ended_o = fault_d.valid;
+        if (!fault_d.valid) state_d = StFetch;
+      end
+      // The next descriptor is read and judged.
+      StFetch: begin
+        fetch_start_o = !asked_q && !fault.valid;
+        if (fetch_done_i) begin
+          run_start_o = !fault.valid;
+          state_d     = StRun;
+        end
+      end
+      // The operator runs.
+      StRun:
+      if (run_done_i) begin
+        completed_d = completed_q + 32'd1;
+        address_d   = address_q + DESCRIPTOR_BYTES;
+        state_d     = last ? StIdle : StFetch;
+        done_d      = last && !fault.valid;
+        ended_o     = last && !fault.valid;
+      end
+      // After a fault, the bus comes to rest.
+      StDrain:
+      if (read_idle_i && write_idle_i) begin
+        ended_o = 1'b1;
+        state_d = StIdle;
+      end
+      default: state_d = StIdle;
+    endcase
+    if (running && fault.valid) begin
+      fault_d = fault;
+      state_d = StDrain;
+    end
+  end
+
+  // The fetch of this descriptor was started.
+  logic asked_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q     <= StIdle;
+      done_q      <= 1'b0;
+      asked_q     <= 1'b0;
+      fault_q     <= '{valid: 1'b0, error: ErrNone, address: '0};
+      address_q   <= '0;
+      completed_q <= '0;
+    end else begin
+      state_q     <= state_d;
+      done_q      <= done_d;
+      asked_q     <= state_d == StFetch && (fetch_start_o || asked_q);
+      fault_q     <= fault_d;
+      address_q   <= address_d;
+      completed_q <= completed_d;
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      cycles_q <= '0;
+      stalls_q <= '0;
+    end else if (start_i) begin
+      cycles_q <= '0;
+      stalls_q <= '0;
+    end else begin
+      cycles_q <= cycles_q + 32'(busy_o);
+      stalls_q <= stalls_q + 32'(state_q == StRun && starved_i);
+    end
+  end
+
+  assign busy_o          = state_q != StIdle;
+  assign done_o          = done_q;
+  assign fault_o         = fault_q;
+  assign completed_o     = completed_q;
+  assign cycles_o        = cycles_q;
+  assign stalls_o        = stalls_q;
+  assign fetch_address_o = address_q;
+  assign halt_o          = state_q == StDrain || fault.valid;
+  assign flush_o         = state_q == StDrain;
+
+  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> !busy_o)
+  `ATOLL_ASSERT(NeverRunsAfterAFault, fault_q.valid |-> !running)
+  `ATOLL_ASSERT(BusIsAtRestWhenIdle, state_q == StIdle |-> read_idle_i && write_idle_i)
+
+endmodule

@@ -1,0 +1,173 @@
+`include "atoll_assert.svh"
+
+// Fetches one descriptor, multiplies out what the loops need, and judges whether it is legal.
+module reef_fetch
+  import reef_pkg::*;
+#(
+  // Bytes of a beat.
+  parameter int unsigned DataBytes = 8
+) (
+  // Clock and asynchronous reset
+  input  logic                          clk_i,
+  input  logic                          rst_ni,
+  // Give up
+  input  logic                          flush_i,
+  // Fetch the descriptor at this 64-byte aligned address; only while idle
+  input  logic                          start_i,
+  input  logic        [           31:0] address_i,
+  // The run to read
+  output logic                          run_valid_o,
+  input  logic                          run_ready_i,
+  output run_t                          run_o,
+  // A beat of the descriptor and its number
+  input  logic                          load_i,
+  input  logic        [           15:0] beat_i,
+  input  logic        [DataBytes*8-1:0] data_i,
+  // For one cycle: the descriptor was judged; from then on the rest is stable
+  output logic                          done_o,
+  output error_e                        error_o,
+  output descriptor_t                   descriptor_o,
+  output geometry_t                     geometry_o
+);
+
+  localparam int unsigned Beats = DESCRIPTOR_BYTES / DataBytes;
+  localparam int unsigned BeatBits = $clog2(Beats);
+  localparam logic [2:0] LastProduct = 3'd5;
+
+  typedef enum logic [2:0] {
+    StIdle,
+    StAsk,
+    StReceive,
+    StMultiply,
+    StJudge
+  } state_e;
+
+  state_e state_d, state_q;
+  logic [2:0] product_d, product_q;
+  logic [Beats-1:0][DataBytes*8-1:0] beats_q;
+  descriptor_t descriptor;
+  geometry_t geometry_q;
+
+  assign descriptor = descriptor_t'(beats_q);
+
+  always_comb begin
+    state_d   = state_q;
+    product_d = product_q;
+    unique case (state_q)
+      // Nothing to do.
+      StIdle:  if (start_i) state_d = StAsk;
+      // The read is requested.
+      StAsk:   if (run_ready_i) state_d = StReceive;
+      // Beats arrive in order.
+      StReceive: begin
+        product_d = '0;
+        if (load_i && beat_i == 16'(Beats - 1)) state_d = StMultiply;
+      end
+      // One product in each cycle.
+      StMultiply: begin
+        product_d = product_q + 3'd1;
+        if (product_q == LastProduct) state_d = StJudge;
+      end
+      // Report.
+      StJudge: state_d = StIdle;
+      default: state_d = StIdle;
+    endcase
+    if (flush_i) state_d = StIdle;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q   <= StIdle;
+      product_q <= '0;
+    end else begin
+      state_q   <= state_d;
+      product_q <= product_d;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (load_i) beats_q[beat_i[BeatBits-1:0]] <= data_i;
+  end
+
+  // Products
+  logic [31:0] left, product;
+  logic [15:0] right;
+  logic row_bytes_fit_q, channels_fit_q;
+
+  always_comb begin
+    left = 32'(descriptor.input_channels);
+    unique case (product_q)
+      3'd0: right = descriptor.kernel_width;
+      3'd1: right = descriptor.depth_multiplier;
+      3'd2: right = descriptor.pad_left;
+      3'd3: right = descriptor.stride_x;
+      3'd4: {left, right} = {descriptor.row_pitch, descriptor.pad_top};
+      default: {left, right} = {descriptor.row_pitch, descriptor.stride_y};
+    endcase
+  end
+  assign product = left * 32'(right);
+
+  always_ff @(posedge clk_i) begin
+    if (state_q == StMultiply) begin
+      unique case (product_q)
+        3'd0: row_bytes_fit_q <= product == descriptor.kernel_row_bytes;
+        3'd1: channels_fit_q <= product == 32'(descriptor.output_channels);
+        3'd2: geometry_q.pad_left <= product;
+        3'd3: geometry_q.stride_x <= product;
+        3'd4: geometry_q.pad_top <= product;
+        default: geometry_q.stride_y <= product;
+      endcase
+    end
+  end
+
+  // Judgement
+  logic known, depthwise, dense, counts, kernel, channels, dense_shape, aligned, reserved;
+
+  assign depthwise = descriptor.opcode == OP_DEPTHWISE_CONV_2D;
+  assign dense = descriptor.opcode == OP_FULLY_CONNECTED;
+  assign known = (descriptor.opcode == OP_CONV_2D || depthwise || dense)
+      && descriptor.version == DESCRIPTOR_VERSION;
+  assign reserved = descriptor.reserved_0 == 0 && descriptor.reserved_12 == 0;
+  assign counts = descriptor.input_height != 0 && descriptor.input_width != 0
+      && descriptor.input_channels != 0 && descriptor.output_height != 0
+      && descriptor.output_width != 0 && descriptor.output_channels != 0
+      && descriptor.stride_y != 0 && descriptor.stride_x != 0
+      && descriptor.row_pitch != 0 && descriptor.weight_block_bytes != 0;
+  assign kernel = descriptor.pad_top < descriptor.kernel_height
+      && descriptor.pad_left < descriptor.kernel_width
+      && (depthwise ? descriptor.kernel_row_bytes == 32'(descriptor.kernel_width)
+                    : row_bytes_fit_q);
+  assign channels = descriptor.depth_multiplier != 0
+      && (depthwise ? channels_fit_q : descriptor.depth_multiplier == 16'd1);
+  assign dense_shape = descriptor.input_height == 16'd1
+      && descriptor.kernel_height == 16'd1 && descriptor.kernel_width == 16'd1
+      && descriptor.stride_y == 16'd1 && descriptor.stride_x == 16'd1;
+  assign aligned = descriptor.weights_address[3:0] == 0 && descriptor.parameters_address[3:0] == 0;
+
+  always_comb begin
+    error_o = ErrNone;
+    if (!known) error_o = ErrBadOpcode;
+    else if (!(reserved && counts && kernel && channels && (!dense || dense_shape)) || $signed(
+            descriptor.activation_min
+        ) > $signed(
+            descriptor.activation_max
+        ))
+      error_o = ErrBadField;
+    else if (!aligned) error_o = ErrMisaligned;
+  end
+
+  always_comb begin
+    run_o         = '0;
+    run_o.kind    = KindDescriptor;
+    run_o.address = address_i;
+    run_o.bytes   = DESCRIPTOR_BYTES;
+  end
+  assign run_valid_o  = state_q == StAsk;
+  assign done_o       = state_q == StJudge;
+  assign descriptor_o = descriptor;
+  assign geometry_o   = geometry_q;
+
+  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> state_q == StIdle)
+  `ATOLL_ASSERT(OnlyLoadsWhenAsked, load_i |-> state_q == StReceive)
+
+endmodule

@@ -1,0 +1,58 @@
+// The parameter table of one block of output channels: bias, multiplier and shift of each.
+module reef_parameters #(
+  // See docs/reef.md
+  parameter int unsigned OutputLanes = 8,
+  parameter int unsigned DataBytes   = 8
+) (
+  // Clock; the table needs no reset
+  input  logic                                        clk_i,
+  // A beat of the table and its number
+  input  logic                                        load_i,
+  input  logic        [                   15:0]       beat_i,
+  input  logic        [        DataBytes*8-1:0]       data_i,
+  // Biases of all lanes
+  output logic        [        OutputLanes-1:0][31:0] bias_o,
+  // Multiplier and shift (-31 to 30) of one lane
+  input  logic        [$clog2(OutputLanes)-1:0]       lane_i,
+  output logic        [                   31:0]       multiplier_o,
+  output logic signed [                    5:0]       shift_o
+);
+
+  localparam int unsigned EntryBeats = 16 / DataBytes;
+  localparam int unsigned LaneBits = $clog2(OutputLanes);
+
+  logic [OutputLanes-1:0][31:0] bias_q;
+  logic [31:0] multiplier_q[OutputLanes];
+  logic [5:0] shift_q[OutputLanes];
+
+  logic [LaneBits-1:0] lane;
+  logic low, high;
+  logic [31:0] shift;
+
+  assign lane = LaneBits'(beat_i / 16'(EntryBeats));
+  if (EntryBeats == 1) begin : gen_whole
+    assign low   = load_i;
+    assign high  = load_i;
+    assign shift = data_i[95:64];
+  end else begin : gen_halves
+    assign low   = load_i && !beat_i[0];
+    assign high  = load_i && beat_i[0];
+    assign shift = data_i[31:0];
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (low) begin
+      bias_q[lane]       <= data_i[31:0];
+      multiplier_q[lane] <= data_i[63:32];
+    end
+    if (high) shift_q[lane] <= shift[5:0];
+  end
+
+  assign bias_o       = bias_q;
+  assign multiplier_o = multiplier_q[lane_i];
+  assign shift_o      = shift_q[lane_i];
+
+  logic unused;
+  assign unused = ^{beat_i, data_i, shift};
+
+endmodule

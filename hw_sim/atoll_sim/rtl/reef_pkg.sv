@@ -1,0 +1,102 @@
+// Types of reef, the accelerator; docs/reef.md is its contract.
+package reef_pkg;
+
+  // Bits of the ERROR register.
+  typedef enum logic [3:0] {
+    ErrNone        = 4'd0,
+    ErrReadSlave   = 4'd1,
+    ErrReadDecode  = 4'd2,
+    ErrWriteSlave  = 4'd3,
+    ErrWriteDecode = 4'd4,
+    ErrBadOpcode   = 4'd5,
+    ErrBadField    = 4'd6,
+    ErrMisaligned  = 4'd7,
+    ErrAborted     = 4'd8
+  } error_e;
+
+  // What went wrong and where.
+  typedef struct packed {
+    logic        valid;
+    error_e      error;
+    logic [31:0] address;
+  } fault_t;
+
+  parameter logic [7:0] OP_CONV_2D = 8'd1;
+  parameter logic [7:0] OP_DEPTHWISE_CONV_2D = 8'd2;
+  parameter logic [7:0] OP_FULLY_CONNECTED = 8'd3;
+  parameter logic [7:0] DESCRIPTOR_VERSION = 8'd1;
+  parameter int unsigned DESCRIPTOR_BYTES = 64;
+
+  // One command as it lies in memory: word 15 comes first here, word 0 last.
+  typedef struct packed {
+    logic [31:0] kernel_row_bytes;
+    logic [31:0] weight_block_bytes;
+    logic [31:0] row_pitch;
+    logic [15:0] reserved_12;
+    logic [15:0] depth_multiplier;
+    logic [7:0]  activation_max;
+    logic [7:0]  activation_min;
+    logic [7:0]  output_zero;
+    logic [7:0]  input_zero;
+    logic [15:0] pad_left;
+    logic [15:0] pad_top;
+    logic [15:0] stride_x;
+    logic [15:0] stride_y;
+    logic [15:0] kernel_width;
+    logic [15:0] kernel_height;
+    logic [15:0] output_width;
+    logic [15:0] output_height;
+    logic [15:0] output_channels;
+    logic [15:0] input_channels;
+    logic [15:0] input_width;
+    logic [15:0] input_height;
+    logic [31:0] parameters_address;
+    logic [31:0] weights_address;
+    logic [31:0] output_address;
+    logic [31:0] input_address;
+    logic [15:0] reserved_0;
+    logic [7:0]  version;
+    logic [7:0]  opcode;
+  } descriptor_t;
+
+  // Products of descriptor fields, in bytes modulo 2^32.
+  typedef struct packed {
+    logic [31:0] pad_top;   // padding at the top times the row pitch
+    logic [31:0] pad_left;  // padding at the left times the input channels
+    logic [31:0] stride_y;  // stride down times the row pitch
+    logic [31:0] stride_x;  // stride across times the input channels
+  } geometry_t;
+
+  // What the datapath needs to know of an operator.
+  typedef struct packed {
+    logic       depthwise;
+    logic [7:0] input_zero;
+    logic [7:0] output_zero;
+    logic [7:0] minimum;
+    logic [7:0] maximum;
+  } settings_t;
+
+  typedef enum logic [1:0] {
+    KindDescriptor,
+    KindParameters,
+    KindWeights,
+    KindInput
+  } kind_e;
+
+  // A run of bytes to read, and what they are for. The last four fields matter to input runs.
+  typedef struct packed {
+    kind_e       kind;
+    logic [31:0] address;
+    logic [31:0] bytes;    // 0: no read, one step without any contribution
+    logic [3:0]  phase;    // input lane of the first byte
+    logic [13:0] unit;     // weights of the first step: a row of them, or a depthwise tap
+    logic        first;    // begins an output pixel
+    logic        last;     // ends an output pixel
+  } run_t;
+
+  // Code of an AXI response that is not OKAY; `decode` is what DECERR means on this channel.
+  function automatic error_e response_error(logic [1:0] response, error_e slave, error_e decode);
+    return response == 2'b11 ? decode : slave;
+  endfunction
+
+endpackage

@@ -1,0 +1,189 @@
+`include "atoll_assert.svh"
+
+// The control port: AXI4-Lite registers of docs/reef.md.
+//
+// A write or read of anything but a register that allows it answers SLVERR and changes nothing.
+module reef_registers
+  import reef_pkg::*;
+#(
+  // See docs/reef.md
+  parameter int unsigned InputLanes  = 8,
+  parameter int unsigned OutputLanes = 8,
+  parameter int unsigned WeightRows  = 128,
+  parameter int unsigned DataBytes   = 8
+) (
+  // Clock and asynchronous reset
+  input  logic          clk_i,
+  input  logic          rst_ni,
+  // AXI4-Lite control port
+  input  logic   [11:0] s_axil_awaddr_i,
+  input  logic          s_axil_awvalid_i,
+  output logic          s_axil_awready_o,
+  input  logic   [31:0] s_axil_wdata_i,
+  input  logic   [ 3:0] s_axil_wstrb_i,
+  input  logic          s_axil_wvalid_i,
+  output logic          s_axil_wready_o,
+  output logic   [ 1:0] s_axil_bresp_o,
+  output logic          s_axil_bvalid_o,
+  input  logic          s_axil_bready_i,
+  input  logic   [11:0] s_axil_araddr_i,
+  input  logic          s_axil_arvalid_i,
+  output logic          s_axil_arready_o,
+  output logic   [31:0] s_axil_rdata_o,
+  output logic   [ 1:0] s_axil_rresp_o,
+  output logic          s_axil_rvalid_o,
+  input  logic          s_axil_rready_i,
+  // For one cycle each: run the list; stop it
+  output logic          start_o,
+  output logic          abort_o,
+  // The list; stable while busy
+  output logic   [31:0] list_address_o,
+  output logic   [31:0] list_count_o,
+  // What the list's control reports; `ended_i` for one cycle when a list ends
+  input  logic          busy_i,
+  input  logic          done_i,
+  input  logic          ended_i,
+  input  fault_t        fault_i,
+  input  logic   [31:0] completed_i,
+  input  logic   [31:0] cycles_i,
+  input  logic   [31:0] stalls_i,
+  // Level interrupt
+  output logic          irq_o
+);
+
+  localparam logic [11:0] OffsetId = 12'h000;
+  localparam logic [11:0] OffsetParams = 12'h004;
+  localparam logic [11:0] OffsetWeightRows = 12'h008;
+  localparam logic [11:0] OffsetControl = 12'h00C;
+  localparam logic [11:0] OffsetStatus = 12'h010;
+  localparam logic [11:0] OffsetError = 12'h014;
+  localparam logic [11:0] OffsetFaultAddress = 12'h018;
+  localparam logic [11:0] OffsetListAddress = 12'h01C;
+  localparam logic [11:0] OffsetListCount = 12'h020;
+  localparam logic [11:0] OffsetCompleted = 12'h024;
+  localparam logic [11:0] OffsetIrqEnable = 12'h028;
+  localparam logic [11:0] OffsetIrqStatus = 12'h02C;
+  localparam logic [11:0] OffsetCycles = 12'h030;
+  localparam logic [11:0] OffsetStalls = 12'h034;
+
+  localparam logic [1:0] Okay = 2'b00;
+  localparam logic [1:0] SlaveError = 2'b10;
+  localparam logic [7:0] ContractVersion = 8'd1;
+
+  logic [31:0] list_address_q, list_count_q;
+  logic irq_enable_q, irq_status_q;
+
+  // Writes: address and data are taken together.
+  logic write, write_legal;
+  logic bvalid_q;
+  logic [1:0] bresp_q;
+  logic [31:0] strobe;
+
+  assign write = s_axil_awvalid_i && s_axil_wvalid_i && (!bvalid_q || s_axil_bready_i);
+  assign strobe = {
+    {8{s_axil_wstrb_i[3]}}, {8{s_axil_wstrb_i[2]}}, {8{s_axil_wstrb_i[1]}}, {8{s_axil_wstrb_i[0]}}
+  };
+  assign s_axil_awready_o = write;
+  assign s_axil_wready_o = write;
+  assign s_axil_bvalid_o = bvalid_q;
+  assign s_axil_bresp_o = bresp_q;
+
+  always_comb begin
+    unique case (s_axil_awaddr_i)
+      OffsetControl: write_legal = !(busy_i && s_axil_wdata_i[0] && s_axil_wstrb_i[0]);
+      OffsetListAddress, OffsetListCount: write_legal = !busy_i;
+      OffsetIrqEnable, OffsetIrqStatus: write_legal = 1'b1;
+      default: write_legal = 1'b0;
+    endcase
+  end
+
+  logic control, irq_clear;
+
+  assign control = write && write_legal && s_axil_awaddr_i == OffsetControl && s_axil_wstrb_i[0];
+  assign start_o = control && s_axil_wdata_i[0];
+  assign abort_o = control && s_axil_wdata_i[1] && busy_i;
+  assign irq_clear =
+      write && s_axil_awaddr_i == OffsetIrqStatus && s_axil_wdata_i[0] && s_axil_wstrb_i[0];
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      bvalid_q       <= 1'b0;
+      bresp_q        <= Okay;
+      list_address_q <= '0;
+      list_count_q   <= '0;
+      irq_enable_q   <= 1'b0;
+      irq_status_q   <= 1'b0;
+    end else begin
+      if (write) begin
+        bvalid_q <= 1'b1;
+        bresp_q  <= write_legal ? Okay : SlaveError;
+      end else if (s_axil_bready_i) begin
+        bvalid_q <= 1'b0;
+      end
+      if (write && write_legal && s_axil_awaddr_i == OffsetListAddress)
+        list_address_q <= (list_address_q & ~strobe) | (s_axil_wdata_i & strobe);
+      if (write && write_legal && s_axil_awaddr_i == OffsetListCount)
+        list_count_q <= (list_count_q & ~strobe) | (s_axil_wdata_i & strobe);
+      if (write && s_axil_awaddr_i == OffsetIrqEnable && s_axil_wstrb_i[0])
+        irq_enable_q <= s_axil_wdata_i[0];
+      irq_status_q <= ended_i || (irq_status_q && !irq_clear && !start_o);
+    end
+  end
+
+  // Reads
+  logic read, read_legal;
+  logic rvalid_q;
+  logic [1:0] rresp_q;
+  logic [31:0] rdata_q, value;
+
+  assign read = s_axil_arvalid_i && s_axil_arready_o;
+  assign s_axil_arready_o = !rvalid_q || s_axil_rready_i;
+  assign s_axil_rvalid_o = rvalid_q;
+  assign s_axil_rresp_o = rresp_q;
+  assign s_axil_rdata_o = rdata_q;
+
+  always_comb begin
+    value      = '0;
+    read_legal = 1'b1;
+    unique case (s_axil_araddr_i)
+      OffsetId: value = 32'h4645_4552;
+      OffsetParams: value = {ContractVersion, 8'(DataBytes), 8'(OutputLanes), 8'(InputLanes)};
+      OffsetWeightRows: value = WeightRows;
+      OffsetStatus: value = {29'b0, fault_i.valid && !busy_i, done_i, busy_i};
+      OffsetError: value = {28'b0, fault_i.error};
+      OffsetFaultAddress: value = fault_i.address;
+      OffsetListAddress: value = list_address_q;
+      OffsetListCount: value = list_count_q;
+      OffsetCompleted: value = completed_i;
+      OffsetIrqEnable: value = {31'b0, irq_enable_q};
+      OffsetIrqStatus: value = {31'b0, irq_status_q};
+      OffsetCycles: value = cycles_i;
+      OffsetStalls: value = stalls_i;
+      default: read_legal = 1'b0;
+    endcase
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      rvalid_q <= 1'b0;
+      rresp_q  <= Okay;
+      rdata_q  <= '0;
+    end else if (read) begin
+      rvalid_q <= 1'b1;
+      rresp_q  <= read_legal ? Okay : SlaveError;
+      rdata_q  <= value;
+    end else if (s_axil_rready_i) begin
+      rvalid_q <= 1'b0;
+    end
+  end
+
+  assign list_address_o = list_address_q;
+  assign list_count_o   = list_count_q;
+  assign irq_o          = irq_enable_q && irq_status_q;
+
+  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_o |-> !busy_i)
+  `ATOLL_ASSERT(WriteAnswerIsHeld, bvalid_q && !s_axil_bready_i |=> bvalid_q && $stable(bresp_q))
+  `ATOLL_ASSERT(ReadAnswerIsHeld, rvalid_q && !s_axil_rready_i |=> rvalid_q && $stable(rdata_q)
+                                  && $stable(rresp_q))
+
+endmodule

@@ -1,0 +1,187 @@
+`include "atoll_assert.svh"
+
+// Runs one operator: the loop over blocks of `OutputLanes` output channels.
+//
+// For each block the parameter table is read, then the weights if they all fit on chip, then the
+// pixels. The next block begins when the datapath is empty, because the table is not doubled.
+module reef_sequencer
+  import reef_pkg::*;
+#(
+  // See docs/reef.md
+  parameter int unsigned InputLanes = 8,
+  parameter int unsigned OutputLanes = 8,
+  parameter int unsigned WeightRows = 128,
+  parameter int unsigned DataBytes = 8,
+  localparam int unsigned LaneBits = $clog2(OutputLanes)
+) (
+  // Clock and asynchronous reset
+  input  logic                               clk_i,
+  input  logic                               rst_ni,
+  // Give up
+  input  logic                               flush_i,
+  // Run this operator; stable until `done_o`, which lasts one cycle
+  input  logic                               start_i,
+  input  descriptor_t                        descriptor_i,
+  input  geometry_t                          geometry_i,
+  output logic                               done_o,
+  // Runs to read, in order
+  output logic                               run_valid_o,
+  input  logic                               run_ready_i,
+  output run_t                               run_o,
+  // Nothing is queued or computing; nothing is left to write
+  input  logic                               datapath_idle_i,
+  input  logic                               writer_idle_i,
+  // Settings of the block
+  output logic                               depthwise_o,
+  output logic        [OutputLanes-1:0][3:0] lane_byte_o,
+  output logic        [   LaneBits-1:0]      last_lane_o,
+  // A block begins: address of its first output byte
+  output logic                               block_o,
+  output logic        [           31:0]      block_address_o
+);
+
+  localparam logic [31:0] Capacity = WeightRows * InputLanes * OutputLanes;
+  localparam logic [31:0] TableBytes = OutputLanes * 16;
+
+  typedef enum logic [2:0] {
+    StIdle,
+    StBlock,
+    StParameters,
+    StWeights,
+    StLanes,
+    StPixels,
+    StDrain,
+    StFinish
+  } state_e;
+
+  state_e state_d, state_q;
+  logic [16:0] channel_q, next_channel, channels_left;
+  logic [31:0] weights_q, table_q;
+  logic first_q, resident, last_block;
+  logic lanes_ready, pixels_start, pixels_busy, pixels_valid;
+  logic [15:0] input_channel;
+  logic [4:0] input_channels;
+  run_t pixels_run;
+
+  assign next_channel = channel_q + 17'(OutputLanes);
+  assign channels_left = 17'(descriptor_i.output_channels) - channel_q;
+  assign last_block = channels_left <= 17'(OutputLanes);
+  assign last_lane_o = last_block ? LaneBits'(channels_left - 17'd1) : LaneBits'(OutputLanes - 1);
+  assign resident = descriptor_i.weight_block_bytes <= Capacity;
+  assign depthwise_o = descriptor_i.opcode == OP_DEPTHWISE_CONV_2D;
+  assign block_o = state_q == StBlock;
+  assign block_address_o = descriptor_i.output_address + 32'(channel_q);
+  assign done_o = state_q == StFinish && writer_idle_i;
+
+  always_comb begin
+    state_d      = state_q;
+    pixels_start = 1'b0;
+    unique case (state_q)
+      // No operator.
+      StIdle:       if (start_i) state_d = StBlock;
+      // The settings of the block take effect.
+      StBlock:      state_d = StParameters;
+      // The parameter table is requested.
+      StParameters: if (run_ready_i) state_d = resident ? StWeights : StLanes;
+      // All weights of the block are requested.
+      StWeights:    if (run_ready_i) state_d = StLanes;
+      // The lanes are settled meanwhile.
+      StLanes:
+      if (lanes_ready) begin
+        pixels_start = 1'b1;
+        state_d      = StPixels;
+      end
+      // The pixels are requested.
+      StPixels:     if (!pixels_busy) state_d = StDrain;
+      // The last pixels are computed.
+      StDrain:      if (datapath_idle_i) state_d = last_block ? StFinish : StBlock;
+      // The last bytes are written.
+      StFinish:     if (writer_idle_i) state_d = StIdle;
+      default:      state_d = StIdle;
+    endcase
+    if (flush_i) state_d = StIdle;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q   <= StIdle;
+      channel_q <= '0;
+      weights_q <= '0;
+      table_q   <= '0;
+      first_q   <= 1'b0;
+    end else begin
+      state_q <= state_d;
+      if (state_q == StIdle) begin
+        channel_q <= '0;
+        weights_q <= descriptor_i.weights_address;
+        table_q   <= descriptor_i.parameters_address;
+        first_q   <= 1'b1;
+      end else if (state_q == StDrain && state_d == StBlock) begin
+        channel_q <= next_channel;
+        weights_q <= weights_q + descriptor_i.weight_block_bytes;
+        table_q   <= table_q + TableBytes;
+        first_q   <= 1'b0;
+      end
+    end
+  end
+
+  always_comb begin
+    run_o = '0;
+    unique case (state_q)
+      StParameters: begin
+        run_o.kind    = KindParameters;
+        run_o.address = table_q;
+        run_o.bytes   = TableBytes;
+      end
+      StWeights: begin
+        run_o.kind    = KindWeights;
+        run_o.address = weights_q;
+        run_o.bytes   = descriptor_i.weight_block_bytes;
+      end
+      default: run_o = pixels_run;
+    endcase
+  end
+  assign run_valid_o = state_q == StParameters || state_q == StWeights || pixels_valid;
+
+  reef_lanes #(
+    .OutputLanes(OutputLanes)
+  ) u_lanes (
+    .clk_i,
+    .rst_ni,
+    .multiplier_i(descriptor_i.depth_multiplier),
+    .first_i     (state_q == StBlock && first_q),
+    .next_i      (state_q == StBlock && !first_q),
+    .last_lane_i (last_lane_o),
+    .channel_o   (input_channel),
+    .channels_o  (input_channels),
+    .lane_byte_o,
+    .ready_o     (lanes_ready)
+  );
+
+  reef_pixels #(
+    .InputLanes (InputLanes),
+    .OutputLanes(OutputLanes),
+    .WeightRows (WeightRows),
+    .DataBytes  (DataBytes)
+  ) u_pixels (
+    .clk_i,
+    .rst_ni,
+    .flush_i,
+    .depthwise_i      (depthwise_o),
+    .descriptor_i,
+    .geometry_i,
+    .weights_address_i(weights_q),
+    .resident_i       (resident),
+    .channel_i        (input_channel),
+    .channels_i       (input_channels),
+    .start_i          (pixels_start),
+    .busy_o           (pixels_busy),
+    .run_valid_o      (pixels_valid),
+    .run_ready_i,
+    .run_o            (pixels_run)
+  );
+
+  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> state_q == StIdle)
+  `ATOLL_ASSERT(SettingsChangeWhenIdle, block_o |-> datapath_idle_i)
+
+endmodule

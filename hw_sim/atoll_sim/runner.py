@@ -1,0 +1,194 @@
+"""Build RTL with Verilator and run a cocotb bench on it.
+
+A built model is cached under its content's hash, so a second run with the same sources,
+parameters and tools starts at once.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib.metadata import distribution, version
+from pathlib import Path
+from xml.etree import ElementTree
+
+import cocotb_tools.config
+from find_libpython import find_libpython
+
+from atoll.errors import SimulationError, ToolchainError
+
+RTL = Path(__file__).parent / "rtl"
+VERILATOR_FLAGS = (
+    *("--cc", "--exe", "--vpi", "--prefix", "Vtop", "-o", "model", "--assert", "-Wall"),
+    *("-O3", "--x-assign", "fast", "--x-initial", "fast", "--output-split", "0"),
+    *("--timescale", "1ns/1ps", "-CFLAGS", "-std=c++20"),
+)
+BENCH_MAIN = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
+# Everything else stays free for Verilator to optimise.
+PORTS_VISIBLE = '`verilator_config\npublic_flat_rw -module "{}" -var "*"\n'
+
+
+def cache_directory() -> Path:
+    """Return the folder of built models: ``$ATOLL_CACHE``, else ``~/.cache/atoll``."""
+    return Path(os.environ.get("ATOLL_CACHE") or Path.home() / ".cache" / "atoll")
+
+
+def verilator_environment() -> dict[str, str]:
+    """Return this process's environment with the Verilator of the Python package in front."""
+    root = Path(str(distribution("verilator").locate_file("verilator")))
+    search = os.pathsep.join((str(root / "bin"), os.environ.get("PATH", os.defpath)))
+    return {**os.environ, "VERILATOR_ROOT": str(root), "PATH": search}
+
+
+def make_variables() -> tuple[str, ...]:
+    """Return the assignments for make that replace what the Verilator package got wrong."""
+    compiler = os.environ.get("CXX", "g++")
+    tools = {"CXX": compiler, "LINK": compiler, "AR": "ar", "PERL": "perl"}
+    return tuple(f"{name}={value}" for name, value in {**tools, "PYTHON3": sys.executable}.items())
+
+
+def run_bench(
+    bench: str,
+    toplevel: str,
+    sources: Sequence[str],
+    parameters: Mapping[str, int] | None = None,
+    seed: int = 1,
+    tests: Sequence[str] = (),
+) -> None:
+    """Build `toplevel` and run tests of module ``atoll_sim.benches.<bench>`` on it.
+
+    Args:
+        bench: module of the tests.
+        toplevel: module of the design under test.
+        sources: file names below ``rtl/``, packages before their users.
+        parameters: of `toplevel`; the bench reads them in ``cocotb.plusargs`` as well.
+        seed: what the bench's random choices start from.
+        tests: names of the tests to run; all if empty.
+
+    Raises:
+        SimulationError: the model cannot be built, a test failed, or no test ran.
+        ToolchainError: a tool is missing.
+    """
+    model = build_model(toplevel, sources, parameters or {})
+    logs = cache_directory() / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="atoll-bench-") as folder:
+        command = [str(model), *(f"+{name}={value}" for name, value in (parameters or {}).items())]
+        status = _simulate(command, Path(folder), _environment(bench, toplevel, seed, tests))
+        failed, total = _verdict(Path(folder) / "results.xml")
+        if total and not failed and status == 0:
+            return
+        kept = logs / f"{bench}-{model.parent.name}-{seed}.log"
+        shutil.copyfile(Path(folder) / "log", kept)
+    names = f": {', '.join(failed)}" if failed else ""
+    raise SimulationError(
+        "E085",
+        f"{len(failed)} of {total} tests of bench '{bench}' failed (status {status}){names}",
+        remedy=f"read the log in {kept}",
+    )
+
+
+def build_model(toplevel: str, sources: Sequence[str], parameters: Mapping[str, int]) -> Path:
+    """Return the executable of `toplevel`, from the cache if it was built before.
+
+    Raises:
+        SimulationError: Verilator or the C++ compiler rejects the sources.
+        ToolchainError: a tool is missing.
+    """
+    settings = [f"-G{name}={value}" for name, value in sorted(parameters.items())]
+    cached = cache_directory() / "models" / _digest(toplevel, sources, settings) / "model"
+    if cached.is_file():
+        return cached
+    cached.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="build-", dir=cached.parent) as folder:
+        libraries = Path(cocotb_tools.config.libs_dir)
+        flags = f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"
+        visible = Path(folder, "visible.vlt")
+        visible.write_text(PORTS_VISIBLE.format(toplevel))
+        files = (visible, RTL / "lint.vlt", *(RTL / name for name in sources), BENCH_MAIN)
+        verilate = ["verilator", *VERILATOR_FLAGS, "--top-module", toplevel, *settings]
+        verilate += ["-Mdir", folder, f"-I{RTL}", "-LDFLAGS", flags, *map(str, files)]
+        _call(toplevel, verilate)
+        _share_runtime(Path(folder))
+        _call(toplevel, ["make", "-C", folder, "-f", "Vtop.mk", "OPT_FAST=-O1", *make_variables()])
+        _share_runtime(Path(folder))
+        Path(folder, "model").replace(cached)
+    return cached
+
+
+def _share_runtime(folder: Path) -> None:
+    """Exchange Verilator's own object files, the same for every bench, with the cache."""
+    tools = repr((version("verilator"), make_variables(), VERILATOR_FLAGS))
+    shared = cache_directory() / "runtime" / hashlib.sha256(tools.encode()).hexdigest()[:20]
+    shared.mkdir(parents=True, exist_ok=True)
+    for built in shared.glob("*.o"):
+        shutil.copyfile(built, folder / built.name)
+    for built in folder.glob("verilated*.o"):
+        if not (shared / built.name).exists():
+            fresh = Path(shutil.copy(built, shared / f"{built.name}.{os.getpid()}"))
+            fresh.replace(shared / built.name)
+
+
+def _digest(toplevel: str, sources: Sequence[str], settings: Sequence[str]) -> str:
+    tools = (version("verilator"), version("cocotb"), str(cocotb_tools.config.libs_dir))
+    digest = hashlib.sha256(
+        repr((toplevel, settings, VERILATOR_FLAGS, PORTS_VISIBLE, tools)).encode()
+    )
+    headers = sorted(path.name for path in RTL.glob("*.svh"))
+    for name in (*headers, "lint.vlt", *sources):
+        digest.update(f"{name}\0".encode() + (RTL / name).read_bytes())
+    return digest.hexdigest()[:20]
+
+
+def _call(toplevel: str, command: Sequence[str]) -> None:
+    try:
+        done = subprocess.run(command, env=verilator_environment(), capture_output=True, text=True)
+    except FileNotFoundError as fault:
+        raise ToolchainError(
+            "E070",
+            f"cannot run '{command[0]}', which builds the simulation",
+            remedy="install perl, make and a C++ compiler, and the Python package 'verilator'",
+        ) from fault
+    if done.returncode:
+        raise SimulationError(
+            "E086",
+            f"'{command[0]}' cannot build '{toplevel}':\n{done.stdout}{done.stderr}",
+            remedy="correct the first error above",
+        )
+
+
+def _environment(bench: str, toplevel: str, seed: int, tests: Sequence[str]) -> dict[str, str]:
+    chosen = {"COCOTB_TEST_FILTER": rf"\.({'|'.join(tests)})$"} if tests else {}
+    return {
+        **os.environ,
+        **chosen,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "PYGPI_PYTHON_BIN": sys.executable,
+        "GPI_USERS": f"{find_libpython()};{cocotb_tools.config.pygpi_entry_point()}",
+        "COCOTB_TOPLEVEL": toplevel,
+        "COCOTB_TEST_MODULES": f"atoll_sim.benches.{bench}",
+        "COCOTB_RANDOM_SEED": str(seed),
+        "COCOTB_RESULTS_FILE": "results.xml",
+        "COCOTB_TRUST_INERTIAL_WRITES": "1",
+        "TOPLEVEL_LANG": "verilog",
+    }
+
+
+def _simulate(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> int:
+    with (folder / "log").open("w") as log:
+        done = subprocess.run(
+            command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
+    return done.returncode
+
+
+def _verdict(results: Path) -> tuple[list[str], int]:
+    """Return the names of the failed tests and the number of all tests."""
+    if not results.is_file():
+        return [], 0
+    cases = list(ElementTree.parse(results).getroot().iter("testcase"))
+    bad = (case for case in cases if {child.tag for child in case} & {"failure", "error"})
+    return [case.get("name", "?") for case in bad], len(cases)

@@ -1,0 +1,124 @@
+"""Samples for a run: read from a file, or drawn from a seed; outputs back to a file."""
+
+import io
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atoll.errors import UsageError
+from atoll.files import write_bytes
+from atoll.ir.graph import Graph, Tensor
+
+RANDOM_SEED = 2026
+
+Sample = Mapping[str, NDArray[np.generic]]
+"""One array per graph input, by tensor name, in the tensor's shape and type."""
+
+
+def random_sample(graph: Graph, seed: int = RANDOM_SEED) -> tuple[Sample, ...]:
+    """Draw one sample from the whole range of each input's type."""
+    generator = np.random.default_rng(seed)
+    sample = {}
+    for name in graph.inputs:
+        tensor = graph.tensor(name)
+        span = np.iinfo(np.dtype(tensor.dtype))
+        sample[name] = generator.integers(
+            span.min, span.max, tensor.shape, dtype=tensor.dtype, endpoint=True
+        )
+    return (sample,)
+
+
+def load_samples(path: Path, graph: Graph) -> tuple[Sample, ...]:
+    """Read one sample or a batch.
+
+    Args:
+        path: a .npy array for a network of one input, or a .npz with one array per input name.
+            Each array has the tensor's shape, or a batch dimension in place of a leading 1 or
+            in front of the shape.
+        graph: the network; only its inputs matter.
+
+    Raises:
+        UsageError: the file is damaged, or an array has another shape or type.
+    """
+    arrays = _load(path)
+    if isinstance(arrays, np.ndarray):
+        if len(graph.inputs) != 1:
+            raise UsageError(
+                "E093",
+                f"{path} holds one array, the network has {len(graph.inputs)} inputs",
+                remedy=f"save a .npz with the arrays {', '.join(graph.inputs)}",
+            )
+        arrays = {graph.inputs[0]: arrays}
+    batches = {
+        name: _batch(path, _pick(path, arrays, name), graph.tensor(name)) for name in graph.inputs
+    }
+    counts = {len(batch) for batch in batches.values()}
+    if len(counts) != 1:
+        raise UsageError(
+            "E093", f"the arrays of {path} disagree on the number of samples: {sorted(counts)}"
+        )
+    return tuple(
+        {name: batch[i] for name, batch in batches.items()} for i in range(counts.pop())
+    )
+
+
+def save_outputs(path: Path, outputs: Sequence[Sample]) -> None:
+    """Write the outputs of all samples: .npy for one output tensor, .npz for several."""
+    stacked = {
+        name: np.concatenate([np.atleast_1d(o[name]) for o in outputs]) for name in outputs[0]
+    }
+    file = io.BytesIO()
+    if len(stacked) == 1:
+        np.save(file, next(iter(stacked.values())))
+    else:
+        np.savez(file, **stacked)  # type: ignore[arg-type]
+    write_bytes(path, file.getvalue())
+
+
+def _load(path: Path) -> NDArray[np.generic] | dict[str, NDArray[np.generic]]:
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        return loaded if isinstance(loaded, np.ndarray) else dict(loaded)
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+    except (ValueError, EOFError, zipfile.BadZipFile) as fault:
+        reason = f"not a NumPy file: {fault}"
+    raise UsageError(
+        "E093", f"cannot read samples from {path}: {reason}", remedy="save them with numpy.save"
+    )
+
+
+def _pick(
+    path: Path, arrays: Mapping[str, NDArray[np.generic]], name: str
+) -> NDArray[np.generic]:
+    if name not in arrays:
+        raise UsageError(
+            "E093",
+            f"{path} has no array '{name}', an input of the network; it has {', '.join(arrays)}",
+            remedy=f"save the samples of that input under the name '{name}'",
+        )
+    return arrays[name]
+
+
+def _batch(path: Path, array: NDArray[np.generic], tensor: Tensor) -> NDArray[np.generic]:
+    shape, wanted = array.shape, tensor.shape
+    if array.dtype != np.dtype(tensor.dtype):
+        problem = f"is {array.dtype}, not {tensor.dtype}"
+    elif shape == wanted:
+        return array[np.newaxis]
+    elif shape[1:] == wanted and shape[0]:
+        return array
+    elif wanted[:1] == (1,) and shape[1:] == wanted[1:] and shape[0]:
+        return array[:, np.newaxis]
+    elif shape == wanted[1:] and wanted[:1] == (1,):
+        return array[np.newaxis, np.newaxis]
+    else:
+        problem = f"has shape {list(shape)}"
+    raise UsageError(
+        "E093",
+        f"the array for input '{tensor.name}' in {path} {problem}",
+        remedy=f"the network takes {tensor.dtype}{list(wanted)}, or a batch [N, ...] of these",
+    )

@@ -1,0 +1,34 @@
+"""Each wrong description in tests/bad gets exactly the message beside it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from atoll.errors import AtollError
+from atoll.resolve import load_soc
+
+BAD = Path(__file__).parent.parent / "bad"
+FILES = sorted(path.name for path in BAD.glob("*.yaml"))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_message(
+    name: str, golden: Callable[[Path, str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(BAD)
+    with pytest.raises(AtollError) as caught:
+        load_soc(Path(name))
+    golden((BAD / name).with_suffix(".txt"), f"{caught.value}\n")
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(FILES) >= 18
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_fault_has_code_and_remedy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(BAD)
+    with pytest.raises(AtollError) as caught:
+        load_soc(Path(name))
+    assert all(fault.code and fault.remedy for fault in caught.value.faults)

@@ -1,0 +1,241 @@
+"""A small chip of our own, so that the BSP is tested apart from the resolver."""
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from atoll.bsp.emitters import write_bsp
+from atoll.bsp.firmware import build_firmware
+from atoll.bsp.interface import Firmware, ModelInterface, PoolShare, Port
+from atoll.bsp.toolchain import find_toolchain
+from atoll.resolve.soc import (
+    AcceleratorSpec,
+    Access,
+    Cpu,
+    Device,
+    Memory,
+    Npu,
+    Pool,
+    Region,
+    RegionKind,
+    Registers,
+    ResolvedSoc,
+    StackLimit,
+)
+
+REEF_REGISTERS = {
+    "id": 0x00,
+    "params": 0x04,
+    "weight_rows": 0x08,
+    "control": 0x0C,
+    "status": 0x10,
+    "error": 0x14,
+    "fault_address": 0x18,
+    "list_address": 0x1C,
+    "list_count": 0x20,
+    "completed": 0x24,
+    "irq_enable": 0x28,
+    "irq_status": 0x2C,
+    "cycles": 0x30,
+    "stalls": 0x34,
+}
+
+REEF = AcceleratorSpec(
+    name="reef",
+    operators=(),
+    registers=REEF_REGISTERS,
+    rtl_module="reef",
+    rtl_sources=(),
+    emitter="",
+    model="",
+    driver="reef",
+    asynchronous=True,
+)
+
+
+def _region(name: str, kind: RegionKind, memory: str, origin: int, size: int) -> Region:
+    return Region(name=name, kind=kind, memory=memory, origin=origin, size=size)
+
+
+def _make_cpu(code_size: int = 0x1_0000, data_size: int = 0x1000, stack_size: int = 0x1000) -> Cpu:
+    built_in = "built-in"
+    return Cpu(
+        name="cpu",
+        kind="cpu",
+        device_type=1,
+        device_id=0,
+        ordinal=0,
+        clock=100_000_000,
+        isa="rv32imc",
+        rtl="picorv32",
+        toolchain="zig",
+        code=_region("cpu.code", RegionKind.CODE, "flash", 0, code_size),
+        data=_region("cpu.data", RegionKind.DATA, "dtcm", 0x1000_0000, data_size),
+        stack=_region("cpu.stack", RegionKind.STACK, "dtcm", 0x1000_2000, stack_size),
+        interrupt_reserve=256,
+        max_stack_alloca_size=StackLimit(value=1024, layer=built_in),
+        max_stack_size=StackLimit(value=stack_size, layer=built_in),
+    )
+
+
+def _make_npu(name: str, ordinal: int, spec: AcceleratorSpec = REEF, irq: int = 3) -> Npu:
+    return Npu(
+        name=name,
+        kind="npu",
+        device_type=12,
+        device_id=ordinal - 1,
+        ordinal=ordinal,
+        clock=100_000_000,
+        spec=spec,
+        params={"input_lanes": 8, "output_lanes": 8, "weight_rows": 256, "data_bytes": 8},
+        registers=Registers(origin=0x4000_0000 + 0x1000 * (ordinal - 1), size=0x1000),
+        irq=irq,
+        runs=(),
+    )
+
+
+def _make_pool(
+    name: str,
+    memory: str,
+    origin: int,
+    size: int,
+    role: str,
+    host: Access,
+    devices: tuple[str, ...],
+) -> Pool:
+    return Pool(
+        name=name,
+        region=_region(name, RegionKind.POOL, memory, origin, size),
+        role=role,
+        alignment=16,
+        preference=0,
+        reach={device: host if device == "cpu" else Access.WRITE for device in devices},
+    )
+
+
+def _make_soc(
+    cpu: Cpu | None = None,
+    npus: tuple[Npu, ...] = (_make_npu("npu", 1),),
+    extra: tuple[Pool, ...] = (),
+) -> ResolvedSoc:
+    devices: tuple[Device, ...] = (cpu or _make_cpu(), *npus)
+    names = tuple(device.name for device in devices)
+    pools = (
+        _make_pool("weights", "flash", 0x4_0000, 0xC_0000, "constants", Access.READ, names),
+        _make_pool("shared", "sram", 0x2000_0000, 0x4_0000, "workspace", Access.WRITE, names),
+    )
+    return ResolvedSoc(
+        name="islet",
+        devices=devices,
+        memories=(
+            _memory("flash", 0, 0x10_0000, "rom"),
+            _memory("dtcm", 0x1000_0000, 0x1_0000, "ram"),
+            _memory("sram", 0x2000_0000, 0x4_0000, "ram"),
+        ),
+        pools=(*pools, *extra),
+        host="cpu",
+        default_device="cpu",
+        console=Registers(origin=0x5000_0000, size=0x1000),
+        layers={},
+    )
+
+
+def _memory(name: str, origin: int, size: int, kind: str) -> Memory:
+    return Memory(name=name, origin=origin, size=size, kind=kind, width=4, banks=1, read_latency=1)
+
+
+def _make_model(name: str = "digits") -> ModelInterface:
+    return ModelInterface(
+        name=name,
+        inputs=(Port(name="image+", size=64, address=0x2000_0000),),
+        outputs=(Port(name="scores", size=10, address=0x2000_0040),),
+        shares=(PoolShare(pool="shared", workspace=0x100, constants=0),),
+    )
+
+
+@pytest.fixture
+def make_cpu() -> Callable[..., Cpu]:
+    return _make_cpu
+
+
+@pytest.fixture
+def make_npu() -> Callable[..., Npu]:
+    return _make_npu
+
+
+@pytest.fixture
+def make_pool() -> Callable[..., Pool]:
+    return _make_pool
+
+
+@pytest.fixture
+def make_soc() -> Callable[..., ResolvedSoc]:
+    return _make_soc
+
+
+@pytest.fixture
+def make_model() -> Callable[..., ModelInterface]:
+    return _make_model
+
+
+@pytest.fixture(scope="session")
+def machine() -> ModuleType:
+    """The module of the core that runs firmware in tests: ``machine.py`` beside this file."""
+    return _sibling("machine")
+
+
+@pytest.fixture(scope="session")
+def platform() -> ModuleType:
+    """The module of the devices around that core: ``platform_model.py`` beside this file."""
+    _sibling("machine")
+    return _sibling("platform_model")
+
+
+def _sibling(name: str) -> ModuleType:
+    qualified = f"bsp_tests_{name}"
+    if qualified not in sys.modules:
+        path = Path(__file__).with_name(f"{name}.py")
+        spec = importlib.util.spec_from_file_location(qualified, path)
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[qualified] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[qualified])
+    return sys.modules[qualified]
+
+
+Build = Callable[..., Firmware]
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Build:
+    """Build firmware around a model that is written in C."""
+
+    def run(
+        source: str,
+        soc: ResolvedSoc | None = None,
+        model: ModelInterface | None = None,
+        folder: str = "build",
+    ) -> Firmware:
+        soc, model, out = soc or _make_soc(), model or _make_model(), tmp_path / folder
+        scratch = tmp_path / "scratch"
+        write_bsp(soc, model, scratch)
+        (scratch / "model.c").write_text(_PROLOGUE.format(model=model.name) + source)
+        code = tmp_path / "model.o"
+        find_toolchain(soc.host_cpu).compile("model.c", code, folder=scratch)
+        out.mkdir(exist_ok=True)
+        return build_firmware(soc, model, code.read_bytes(), out)
+
+    return run
+
+
+_PROLOGUE = """
+#include "{model}.h"
+#include "atoll_devices.h"
+#include "atoll_runtime.h"
+#define RUN int32_t {model}_run(const struct {model}_inputs *in, const struct {model}_outputs *out)
+#define POOL(name) __attribute__((section(".atoll.pool." #name), aligned(64)))
+"""

@@ -1,0 +1,112 @@
+"""The devices around the core: the test bench's console, and a reef that only counts."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from bsp_tests_machine import Halted, Machine, Memory, Registers
+
+from atoll.bsp.interface import Firmware
+from atoll.resolve.soc import ResolvedSoc
+
+PAINT = 0xA5
+ID, PARAMS, WEIGHT_ROWS, CONTROL, STATUS, ERROR, FAULT, LIST, COUNT = range(0, 0x24, 4)
+COMPLETED, IRQ_ENABLE, IRQ_STATUS = 0x24, 0x28, 0x2C
+
+
+@dataclass
+class Console:
+    """Answers requests from a list; notes what the firmware says."""
+
+    requests: list[int]
+    text: str = ""
+    status: int | None = None
+    trace: list[tuple[int, int, int]] = field(default_factory=list)
+    results: list[int] = field(default_factory=list)
+
+    def read(self, offset: int) -> int:
+        assert offset == 0x0C
+        return self.requests.pop(0)
+
+    def write(self, offset: int, value: int) -> None:
+        match offset:
+            case 0x00:
+                self.text += chr(value)
+            case 0x04:
+                self.status = value
+                raise Halted
+            case 0x08:
+                self.trace.append((value >> 24, value >> 16 & 0xFF, value & 0xFFFF))
+            case 0x10:
+                self.results.append(value - (value >> 31 << 32))
+            case _:
+                raise AssertionError(f"console register {offset:#x}")
+
+
+@dataclass
+class Reef:
+    """Completes one command every `pace` reads of the interrupt line; 0: never.
+
+    Attributes:
+        error: code to stop with, if not 0.
+    """
+
+    pace: int = 5
+    error: int = 0
+    params: int = 8 | 8 << 8 | 8 << 16 | 1 << 24
+    clock: int = 0
+    registers: dict[int, int] = field(default_factory=dict)
+    log: list[tuple[int, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.registers |= {ID: 0x4645_4552, PARAMS: self.params, WEIGHT_ROWS: 256, STATUS: 0}
+        self.registers |= {IRQ_STATUS: 0, IRQ_ENABLE: 0, COMPLETED: 0, COUNT: 0}
+
+    def read(self, offset: int) -> int:
+        return self.registers[offset]
+
+    def write(self, offset: int, value: int) -> None:
+        self.log.append((offset, value))
+        if offset == IRQ_STATUS:
+            self.registers[IRQ_STATUS] &= ~value
+        elif offset == CONTROL and value == 1:
+            self.registers |= {STATUS: 1, COMPLETED: 0, IRQ_STATUS: 0}
+        else:
+            self.registers[offset] = value
+
+    def line(self) -> bool:
+        """Let time go by; tell whether the interrupt line is high."""
+        self.clock += 1
+        busy = self.registers[STATUS] & 1
+        if busy and self.pace and self.clock % self.pace == 0:
+            self.registers[COMPLETED] += 1
+            if self.error or self.registers[COMPLETED] == self.registers[COUNT]:
+                self._end()
+        return bool(self.registers[IRQ_ENABLE] & self.registers[IRQ_STATUS])
+
+    def _end(self) -> None:
+        self.registers |= {STATUS: 4 if self.error else 2, IRQ_STATUS: 1}
+        self.registers |= {ERROR: self.error, FAULT: 0xDEAD_0000}
+
+
+def power_on(
+    soc: ResolvedSoc, firmware: Firmware, requests: Iterable[int], reefs: dict[int, Reef]
+) -> tuple[Machine, Console]:
+    """Load `firmware` into a machine with every memory of `soc`; `reefs` by interrupt line."""
+    console = Console(list(requests))
+    origins = {npu.irq: npu.registers.origin for npu in soc.npus}
+    devices: dict[int, Registers] = {soc.console.origin: console}
+    devices |= {origins[line]: reef for line, reef in reefs.items()}
+    ram = {memory.origin: bytearray(memory.size) for memory in soc.memories}
+    core = Machine(
+        memory=Memory(ram, devices),
+        lines=lambda: sum(1 << line for line, reef in reefs.items() if reef.line()),
+    )
+    core.pc = core.memory.load(firmware.elf)
+    return core, console
+
+
+def watermark(soc: ResolvedSoc, core: Machine) -> int:
+    """Return the bytes of the painted stack that were written."""
+    stack = soc.host_cpu.stack
+    data = bytes(core.memory.read(address, 1) for address in range(stack.origin, stack.end))
+    return len(data) - (len(data) - len(data.lstrip(bytes([PAINT]))))

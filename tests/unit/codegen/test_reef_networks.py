@@ -1,0 +1,70 @@
+"""Every operator of real networks that reef runs: its commands on the model equal the goldens."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from atoll.codegen.reef_commands import ReefEmitter
+from atoll.frontend.tflite import load_tflite
+from atoll.ir.graph import Graph, Operator
+from atoll.place.partition import partition
+from atoll.resolve import load_soc
+from atoll.resolve.soc import Npu
+from atoll_sim.npu_model import Outcome, ReefModel
+
+NETWORKS = {
+    "kws_ref_model": 10,
+    "pretrainedResnet_quant": 10,
+    "vww_96_int8": 28,
+    "ad01_int8": 10,
+}
+
+
+class Memory:
+    """Flat bytes from address 0."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    def place(self, data: bytes) -> int:
+        """Append `data` at an address that suits everything, and return the address."""
+        self.data += bytes(-len(self.data) % 64)
+        self.data += data
+        return len(self.data) - len(data)
+
+    def read(self, address: int, size: int) -> bytes:
+        return bytes(self.data[address : address + size])
+
+    def write(self, address: int, data: bytes) -> None:
+        self.data[address : address + len(data)] = data
+
+
+def run(op: Operator, graph: Graph, npu: Npu, x: NDArray[np.int8]) -> NDArray[np.int8]:
+    emitter, memory = ReefEmitter(), Memory()
+    job = emitter.prepare(op, graph, npu)
+    (y,) = graph.results(op)
+    addresses = {each.name: memory.place(each.data or b"") for each in job.constants}
+    addresses |= {op.inputs[0]: memory.place(x.tobytes()), y.name: memory.place(bytes(y.size))}
+    commands = memory.place(emitter.encode(op, graph, npu, addresses.__getitem__))
+    assert ReefModel(npu).run(memory, commands, job.commands_count) == Outcome(0, 0, 1)
+    return np.frombuffer(memory.read(addresses[y.name], y.size), np.int8).reshape(y.shape)
+
+
+@pytest.mark.parametrize("chip", ["lagoon", "atoll2"])
+@pytest.mark.parametrize("network", NETWORKS)
+def test_every_layer_equals_the_golden(network: str, chip: str, shared_models: Path) -> None:
+    soc = load_soc(chip)
+    graph = partition(load_tflite(shared_models / f"{network}.tflite"), soc)
+    golden = np.load(shared_models / "golden" / f"{network}.layers_tflm.npz")
+    compared = 0
+    for op in graph.operators:
+        npu = soc.device(op.device)
+        if not isinstance(npu, Npu):
+            continue
+        source, result = graph.tensor(op.inputs[0]), graph.tensor(op.outputs[0])
+        x, y = golden[f"t{source.index}"][0], golden[f"t{result.index}"][0]
+        np.testing.assert_array_equal(run(op, graph, npu, x).ravel(), y.ravel(), op.name)
+        compared += 1
+    assert compared == NETWORKS[network]
