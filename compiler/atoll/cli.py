@@ -16,9 +16,11 @@ from atoll.description.schemas import schema_text, write_schemas
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
 from atoll.files import write_text
-from atoll.pipeline import BuildOptions, build, compile_file
+from atoll.pipeline import BuildOptions, build, compile_file, require_stage
 from atoll.resolve import load_soc
-from atoll.resolve.explain import as_json, explain_text, summary
+from atoll.resolve import explain as tables
+from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.tables import Table, as_data, as_text
 
 app = typer.Typer(
     name="atoll",
@@ -49,14 +51,14 @@ ToolchainOption = Annotated[
 def check(soc: SocArgument, overrides: SetOption = None, machine: JsonOption = False) -> None:
     """Check a SoC description and print its summary."""
     resolved = load_soc(soc, overrides or ())
-    out.print(json.dumps(as_json(resolved), indent=2) if machine else summary(resolved))
+    _print_tables(resolved, tables.summary(resolved), machine=machine)
 
 
 @app.command()
 def explain(soc: SocArgument, overrides: SetOption = None, machine: JsonOption = False) -> None:
     """Show all that a description implies, and which layer set each value."""
     resolved = load_soc(soc, overrides or ())
-    out.print(json.dumps(as_json(resolved), indent=2) if machine else explain_text(resolved))
+    _print_tables(resolved, tables.explain(resolved), machine=machine)
 
 
 @app.command()
@@ -106,8 +108,13 @@ def build_command(
 ) -> None:
     """Compile a network for a chip: plan, code, BSP and firmware."""
     resolved = load_soc(soc, overrides or ())
-    options = BuildOptions(accelerators=accelerators, dump_after=dump_after)
-    compiled = compile_file(resolved, model, options)
+    require_stage(dump_after)
+
+    def observe(stage: str, result: object) -> None:
+        if stage == dump_after:
+            print(result)
+
+    compiled = compile_file(resolved, model, BuildOptions(accelerators=accelerators), observe)
     with log.status("building the firmware"):
         tree = build(compiled, output, toolchain=toolchain)
     log.print(f"wrote {tree.folder}: {tree.firmware.summary()}")
@@ -126,11 +133,19 @@ def doctor(machine: JsonOption = False) -> None:
         raise typer.Exit(1)
 
 
+def _print_tables(soc: ResolvedSoc, shown: tuple[Table, ...], *, machine: bool) -> None:
+    print(json.dumps(as_data(soc, shown), indent=2) if machine else as_text(shown), end="")
+
+
 def _add_plugins() -> None:
     known = {command.name for command in app.registered_commands}
     for point in entry_points(group="atoll.commands"):
-        if point.name not in known:
+        if point.name in known:
+            continue
+        try:
             app.command(point.name)(point.load())
+        except (ImportError, AttributeError) as fault:
+            log.print(f"note: command '{point.name}' is not available: {fault}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,14 +1,13 @@
 """The compiler from top to bottom: each stage is one call, each arrow one value."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from atoll import plugins
 from atoll.bsp.firmware import build_firmware
-from atoll.bsp.interface import Firmware, ModelInterface, Port
-from atoll.bsp.toolchain import find_toolchain
+from atoll.bsp.interface import Firmware, ModelInterface, PoolShare, Port
 from atoll.codegen.llvm import emit_object
 from atoll.errors import UsageError
 from atoll.files import new_folder
@@ -178,11 +177,10 @@ def build(compiled: Compiled, folder: Path, *, toolchain: str | None = None) -> 
         ToolchainError: a tool is missing or failed.
         PlanError: code or stack do not fit.
     """
-    tools = find_toolchain(compiled.soc.host_cpu, toolchain)
     with new_folder(folder, marker=MARKER) as fresh:
         _write_texts(compiled, fresh)
         code = emit_object(compiled.module, compiled.plan, compiled.soc, compiled.commands)
-        firmware = build_firmware(compiled.soc, interface_of(compiled), code, fresh, tools)
+        firmware = build_firmware(compiled.soc, interface_of(compiled), code, fresh, toolchain)
     return BuildTree(folder=folder, firmware=replace(firmware, folder=folder))
 
 
@@ -197,10 +195,25 @@ def interface_of(compiled: Compiled) -> ModelInterface:
 
     return ModelInterface(
         name=compiled.graph.name,
-        source=f"{compiled.graph.name}.tflite",
         inputs=ports(compiled.graph.inputs),
         outputs=ports(compiled.graph.outputs),
+        shares=tuple(_shares(compiled)),
     )
+
+
+def _shares(compiled: Compiled) -> Iterator[PoolShare]:
+    """Yield what the network takes of each pool that it uses."""
+    plan, entry = compiled.plan, compiled.module.entry
+    constants = {constant.name for constant in entry.constants}
+    for pool in plan.problem.pools:
+        ends = {True: 0, False: 0}
+        for placement in plan.placements.values():
+            if placement.pool == pool.name:
+                constant = placement.buffer in constants
+                end = placement.offset + entry.sizes[placement.buffer]
+                ends[constant] = max(ends[constant], end)
+        if any(ends.values()):
+            yield PoolShare(pool=pool.name, workspace=ends[False], constants=ends[True])
 
 
 def texts_of(compiled: Compiled) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Hold every tensor that a run wrote against the exact reference."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.report.result import Mismatch
-from atoll_sim.execution import Execution, SampleRun
 from atoll_sim.samples import Sample
+from atoll_sim.simulation import SimResult
+
+Values = Mapping[str, NDArray[np.generic]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,68 +23,56 @@ class LayerCheck:
     mismatches: tuple[Mismatch, ...]
 
 
-def check_layers(graph: Graph, samples: Sequence[Sample], execution: Execution) -> LayerCheck:
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """Bytes that should be a tensor; None where the run ended before it wrote them."""
+
+    tensor: str
+    operator: str
+    device: str
+    data: bytes | None
+
+
+def check_layers(graph: Graph, samples: Sequence[Sample], result: SimResult) -> LayerCheck:
     """Compare each operator's results, and the outputs, of every sample with the reference.
 
     A tensor that a failed run never produced counts as compared and different.
     """
     compared, mismatches = 0, []
-    for number, (sample, run) in enumerate(zip(samples, execution.samples, strict=True)):
+    for number, sample in enumerate(samples):
         expected = reference.run(graph, sample)
-        for index, op in enumerate(graph.operators):
-            for name in op.outputs:
-                actual = run.layers.get(index, {}).get(name)
-                compared += 1
-                if found := _compare(expected[name], actual):
-                    mismatches.append(_mismatch(number, name, op.name, op.device, found))
-        count, wrong = _check_outputs(number, expected, run)
-        compared += count
-        mismatches += wrong
+        for found in _results(graph, number, result):
+            compared += 1
+            mismatches += _compare(number, found, expected[found.tensor])
     return LayerCheck(compared, tuple(mismatches))
 
 
-@dataclass(frozen=True, slots=True)
-class _Difference:
-    first: int
-    count: int
-    expected: int
-    actual: int
+def _results(graph: Graph, sample: int, result: SimResult) -> Iterator[_Result]:
+    """Yield what each operator wrote, then the outputs after the run: they must still hold it."""
+    layers = result.layers[sample] if sample < len(result.layers) else {}
+    for index, op in enumerate(graph.operators):
+        for name in op.outputs:
+            yield _Result(name, op.name, op.device, layers.get(index, {}).get(name))
+    outputs = result.outputs[sample] if sample < len(result.outputs) else {}
+    for name in graph.outputs:
+        yield _Result(name, "the end of the run", "the host", outputs.get(name))
 
 
-def _check_outputs(
-    number: int, expected: Mapping[str, NDArray[np.generic]], run: SampleRun
-) -> tuple[int, list[Mismatch]]:
-    """Compare the output buffers after the run: they must still hold what was computed."""
-    wrong = [
-        _mismatch(number, name, "the end of the run", "the host", found)
-        for name, data in run.outputs.items()
-        if (found := _compare(expected[name], data))
-    ]
-    return len(run.outputs), wrong
-
-
-def _compare(expected: NDArray[np.generic], data: bytes | None) -> _Difference | None:
+def _compare(
+    sample: int, found: _Result, expected: NDArray[np.generic]
+) -> Iterator[Mismatch]:
     wanted = expected.reshape(-1)
-    if data is None:
-        return _Difference(0, wanted.size, int(wanted[0]), 0)
-    actual = np.frombuffer(data, dtype=wanted.dtype)
-    wrong = np.flatnonzero(actual != wanted)
-    if not wrong.size:
-        return None
-    first = int(wrong[0])
-    return _Difference(first, int(wrong.size), int(wanted[first]), int(actual[first]))
-
-
-def _mismatch(
-    sample: int, tensor: str, operator: str, device: str, found: _Difference
-) -> Mismatch:
-    return Mismatch(
-        sample=sample,
-        tensor=tensor,
-        operator=operator,
-        device=device,
-        first=found.first,
-        count=found.count,
-        expected=found.expected,
-        actual=found.actual,
-    )
+    actual = None if found.data is None else np.frombuffer(found.data, dtype=wanted.dtype)
+    wrong = np.arange(wanted.size) if actual is None else np.flatnonzero(actual != wanted)
+    if wrong.size:
+        first = int(wrong[0])
+        yield Mismatch(
+            sample=sample,
+            tensor=found.tensor,
+            operator=found.operator,
+            device=found.device,
+            first=first,
+            count=int(wrong.size),
+            expected=int(wanted[first]),
+            actual=None if actual is None else int(actual[first]),
+        )

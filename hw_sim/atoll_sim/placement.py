@@ -8,18 +8,20 @@ from atoll.memory.contract import Contract, Phase, Span
 from atoll.pipeline import Compiled
 from atoll.report.result import Violation
 from atoll.resolve.soc import Cpu, Device, ResolvedSoc
-from atoll_sim.execution import Blocked, Execution, PhaseTrace, SampleRun, Touch
+from atoll_sim.simulation import AccessKind, BlockedAccess, SimResult, Touched
+from atoll_sim.simulation import Phase as TracedPhase
 
 WORD = 16
 """Bus words are at most this wide; a read of one byte shows its whole word."""
 
 _NOTHING_YET = -1
 
-Range = tuple[int, int]
+BETWEEN = "none"
+"""What reports call the operator of an access between two operators."""
 
 
 class PlacementCheck:
-    """Checks one execution. Use `violations` once."""
+    """Checks one run. Use `violations` once."""
 
     def __init__(self, compiled: Compiled) -> None:
         self._soc: ResolvedSoc = compiled.soc
@@ -41,78 +43,82 @@ class PlacementCheck:
             for pool in compiled.soc.pools
         }
 
-    def violations(self, execution: Execution) -> Iterator[Violation]:
-        """Yield every fault, in the order in which the run met them."""
-        for blocked in execution.blocked:
-            yield self._refused(blocked)
-        for trace in execution.start:
-            yield from self._phase(trace, None)
-        for sample in execution.samples:
-            yield from self._sample(sample)
+    def violations(self, result: SimResult) -> Iterator[Violation]:
+        """Yield every fault: refused accesses first, then phase by phase."""
+        for blocked in result.blocked:
+            yield self._refused(blocked, result.phases[blocked.phase : blocked.phase + 1])
+        sample = None
+        for traced in result.phases:
+            if traced.sample != sample:
+                sample = traced.sample
+                self._new_sample()
+            yield from self._phase(traced, self._contracted(traced))
 
-    def _sample(self, sample: SampleRun) -> Iterator[Violation]:
+    def _contracted(self, traced: TracedPhase) -> Phase | None:
+        return None if traced.operator is None else self._contract.phases[traced.operator]
+
+    def _new_sample(self) -> None:
         for owner in self._owner.values():
             owner.fill(_NOTHING_YET)
         for span in self._contract.inputs:
-            self._claim(span, [(span.address, span.end)])
-        for trace in sample.phases:
-            phase = self._contract.phases.get(trace.operator)
-            yield from self._phase(trace, phase)
+            self._claim(span, [range(span.address, span.end)])
 
-    def _phase(self, trace: PhaseTrace, phase: Phase | None) -> Iterator[Violation]:
-        for touch in sorted(trace.touches, key=lambda touch: touch.kind != "write"):
+    def _phase(self, traced: TracedPhase, phase: Phase | None) -> Iterator[Violation]:
+        for touch in sorted(traced.touched, key=lambda touch: touch.kind != AccessKind.WRITE):
             yield from self._outside(touch, phase)
             if phase and touch.master == phase.device:
                 yield from self._contents(touch, phase)
 
-    def _outside(self, touch: Touch, phase: Phase | None) -> Iterator[Violation]:
+    def _outside(self, touch: Touched, phase: Phase | None) -> Iterator[Violation]:
         """Yield the touched bytes that the contract does not give to this master now."""
         device = self._soc.device(touch.master)
         allowed = sorted(self._allowed(device, touch.kind, phase))
-        for begin, end in touch.spans:
-            for bad_begin, bad_end in _minus((begin, end), allowed):
+        for span in touch.spans:
+            for bad in _minus(span, allowed):
                 yield self._violation(
                     f"out-of-plan {touch.kind}",
                     touch.master,
-                    phase.operator if phase else "start",
-                    bad_begin,
-                    bad_end - bad_begin,
+                    phase,
+                    bad,
                     f"{touch.master} may not {touch.kind} these bytes now",
                 )
 
-    def _allowed(self, device: Device, kind: str, phase: Phase | None) -> Iterator[Range]:
+    def _allowed(
+        self, device: Device, kind: AccessKind, phase: Phase | None
+    ) -> Iterator[tuple[int, int]]:
         if isinstance(device, Cpu):
             yield from _own(self._soc, device, kind)
-        if kind == "fetch":
+        if kind is AccessKind.FETCH:
             return
+        writes = kind is AccessKind.WRITE
         if phase and device.name == phase.device:
-            spans: Iterable[Span] = phase.writes if kind == "write" else (*phase.reads, *phase.writes)
+            spans: Iterable[Span] = phase.writes if writes else (*phase.reads, *phase.writes)
         elif phase is None and device.name == self._soc.host:
             spans = (*self._contract.inputs, *self._contract.outputs)
         else:
             spans = ()
         for span in spans:
-            yield (span.address, span.end) if kind == "write" else _words(span)
+            yield (span.address, span.end) if writes else _words(span)
 
-    def _contents(self, touch: Touch, phase: Phase) -> Iterator[Violation]:
+    def _contents(self, touch: Touched, phase: Phase) -> Iterator[Violation]:
         """Follow which buffer's value each byte holds: no clobber, no read before write."""
-        if touch.kind == "write":
+        if touch.kind is AccessKind.WRITE:
             for span in phase.writes:
                 self._claim(span, touch.spans)
-        elif touch.kind == "read":
+        elif touch.kind is AccessKind.READ:
             for span in phase.reads:
                 if span.buffer in self._number:
                     yield from self._stale(span, touch, phase)
 
-    def _claim(self, span: Span, ranges: Iterable[Range]) -> None:
+    def _claim(self, span: Span, ranges: Iterable[range]) -> None:
         owner, base = self._owner[span.pool], self._soc.pool(span.pool).region.origin
-        for begin, end in _within(span, ranges):
-            owner[begin - base : end - base] = self._number[span.buffer]
+        for part in _within(span, ranges):
+            owner[part.start - base : part.stop - base] = self._number[span.buffer]
 
-    def _stale(self, span: Span, touch: Touch, phase: Phase) -> Iterator[Violation]:
+    def _stale(self, span: Span, touch: Touched, phase: Phase) -> Iterator[Violation]:
         owner, base = self._owner[span.pool], self._soc.pool(span.pool).region.origin
-        for begin, end in _within(span, touch.spans):
-            held = owner[begin - base : end - base]
+        for part in _within(span, touch.spans):
+            held = owner[part.start - base : part.stop - base]
             wrong = np.flatnonzero(held != self._number[span.buffer])
             if not wrong.size:
                 continue
@@ -124,21 +130,20 @@ class PlacementCheck:
                 operator=phase.operator,
                 buffer=span.buffer,
                 pool=span.pool,
-                address=begin + int(wrong[0]),
+                address=part.start + int(wrong[0]),
                 size=int(wrong.size),
                 detail=f"the bytes hold '{other}'" if other else "no operator wrote these bytes",
             )
             return
 
-    def _refused(self, blocked: Blocked) -> Violation:
-        phase = self._contract.phases.get(blocked.operator)
+    def _refused(self, blocked: BlockedAccess, traced: Iterable[TracedPhase]) -> Violation:
+        """Describe a refused access; `traced` is its phase, if that phase was recorded."""
         return self._violation(
             "blocked by the firewall",
             blocked.master,
-            phase.operator if phase else "start",
-            blocked.address,
-            1,
-            f"{blocked.master} has no window for this {'write' if blocked.write else 'read'}",
+            next(map(self._contracted, traced), None),
+            range(blocked.address, blocked.address + blocked.size),
+            f"{blocked.master} has no window for this {blocked.kind}",
             blocked.cycle or None,
         )
 
@@ -146,42 +151,36 @@ class PlacementCheck:
         self,
         rule: str,
         device: str,
-        operator: str,
-        address: int,
-        size: int,
+        phase: Phase | None,
+        span: range,
         detail: str,
         cycle: int | None = None,
     ) -> Violation:
         return Violation(
             rule=rule,
             device=device,
-            operator=operator,
-            buffer=self._buffer_at(address, operator),
-            pool=_region_at(self._soc, address),
-            address=address,
-            size=size,
+            operator=phase.operator if phase else BETWEEN,
+            buffer=self._buffer_at(span.start, phase),
+            pool=_region_at(self._soc, span.start),
+            address=span.start,
+            size=len(span),
             detail=detail,
             cycle=cycle,
         )
 
-    def _buffer_at(self, address: int, operator: str) -> str:
-        """Name the planned buffer at `address`, one that `operator` touches if there are more."""
-        touched = [
-            span.buffer
-            for phase in self._contract.phases.values()
-            if phase.operator == operator
-            for span in (*phase.reads, *phase.writes)
-        ]
+    def _buffer_at(self, address: int, phase: Phase | None) -> str:
+        """Name the planned buffer at `address`, one that `phase` touches if there are more."""
+        touched = [span.buffer for span in (*phase.reads, *phase.writes)] if phase else []
         spans = [*self._spans.values(), *self._contract.constants]
         found = [span.buffer for span in spans if span.address <= address < span.end]
         return next((name for name in found if name in touched), next(iter(found), ""))
 
 
-def _own(soc: ResolvedSoc, cpu: Cpu, kind: str) -> Iterator[Range]:
+def _own(soc: ResolvedSoc, cpu: Cpu, kind: AccessKind) -> Iterator[tuple[int, int]]:
     """Yield what a core may touch at any time: its own regions, and registers at the host."""
-    if kind != "write":
+    if kind is not AccessKind.WRITE:
         yield cpu.code.origin, cpu.code.end
-    if kind == "fetch":
+    if kind is AccessKind.FETCH:
         return
     for region in (cpu.data, cpu.stack):
         yield region.origin, region.end
@@ -190,29 +189,29 @@ def _own(soc: ResolvedSoc, cpu: Cpu, kind: str) -> Iterator[Range]:
             yield block.origin, block.origin + block.size
 
 
-def _words(span: Span) -> Range:
+def _words(span: Span) -> tuple[int, int]:
     return span.address // WORD * WORD, -(-span.end // WORD) * WORD
 
 
-def _within(span: Span, ranges: Iterable[Range]) -> Iterator[Range]:
-    for begin, end in ranges:
-        if max(begin, span.address) < min(end, span.end):
-            yield max(begin, span.address), min(end, span.end)
+def _within(span: Span, ranges: Iterable[range]) -> Iterator[range]:
+    for each in ranges:
+        if part := range(max(each.start, span.address), min(each.stop, span.end)):
+            yield part
 
 
-def _minus(span: Range, allowed: Iterable[Range]) -> Iterator[Range]:
+def _minus(span: range, allowed: Iterable[tuple[int, int]]) -> Iterator[range]:
     """Yield the parts of `span` that no range of the ascending `allowed` covers."""
-    begin, end = span
+    begin, end = span.start, span.stop
     for first, last in allowed:
         if last <= begin:
             continue
         if first >= end:
             break
         if first > begin:
-            yield begin, first
+            yield range(begin, first)
         begin = max(begin, last)
     if begin < end:
-        yield begin, end
+        yield range(begin, end)
 
 
 def _region_at(soc: ResolvedSoc, address: int) -> str:
@@ -221,13 +220,12 @@ def _region_at(soc: ResolvedSoc, address: int) -> str:
     return next(regions, next(memories, ""))
 
 
-def check_placement(compiled: Compiled, execution: Execution) -> tuple[Violation, ...]:
-    """Return every access of `execution` that the plan does not allow."""
-    return tuple(PlacementCheck(compiled).violations(execution))
+def check_placement(compiled: Compiled, result: SimResult) -> tuple[Violation, ...]:
+    """Return every access of a run that the plan does not allow."""
+    return tuple(PlacementCheck(compiled).violations(result))
 
 
-def count_accesses(execution: Execution) -> int:
+def count_accesses(result: SimResult) -> int:
     """Return how many bus accesses were held against the plan."""
-    phases = [*execution.start, *(phase for run in execution.samples for phase in run.phases)]
-    return sum(touch.accesses for phase in phases for touch in phase.touches)
+    return sum(touch.accesses for phase in result.phases for touch in phase.touched)
 

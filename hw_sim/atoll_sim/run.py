@@ -3,23 +3,25 @@
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
 
-from atoll.bsp.elf_stack import stack_bound
+from atoll.bsp.elf_stack import StackBound
+from atoll.bsp.stack_check import check_stack
 from atoll.errors import UsageError
 from atoll.pipeline import Compiled, build
 from atoll.report.result import LayerCycles, RunReport, StackUse
 from atoll.resolve.soc import Dma
-from atoll_sim.cpu.native import NativeSession
-from atoll_sim.execution import BETWEEN, Execution, SampleRun
+from atoll_sim.build_folder import Image
 from atoll_sim.layers import check_layers
+from atoll_sim.native_run import run_native
 from atoll_sim.placement import check_placement, count_accesses
-from atoll_sim.rtl_session import simulate
+from atoll_sim.rtl_run import run_firmware
 from atoll_sim.samples import Sample
+from atoll_sim.simulation import SimResult, Stop
 
 PAINT = 0xA5A5_A5A5
 """The word that the startup code fills the stack with."""
@@ -44,8 +46,23 @@ class AcceleratorKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """How a run was made.
+
+    Attributes:
+        stack: bound of the linked image that ran on the host core, None if none did.
+        wall: seconds of the parts before the simulation.
+    """
+
+    cpu: CpuKind
+    accelerator: AcceleratorKind
+    stack: StackBound | None = None
+    wall: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """A report, and the outputs of each sample."""
+    """A report, and the outputs of each finished sample."""
 
     report: RunReport
     outputs: tuple[Sample, ...]
@@ -88,70 +105,77 @@ def run_compiled(
         toolchain: see `pipeline.build`.
     """
     check_kinds(cpu, accelerator)
-    if cpu is CpuKind.NATIVE:
-        progress("running on the host")
-        execution = NativeSession(compiled, accelerator is AcceleratorKind.RTL).run(samples)
-        return judge(compiled, samples, execution, cpu=cpu, accelerator=accelerator)
+    begin = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="atoll-") as temporary:
-        begin = time.perf_counter()
-        progress("building the firmware")
-        tree = build(compiled, keep or Path(temporary) / "build", toolchain=toolchain)
-        built = time.perf_counter() - begin
-        execution = simulate(compiled, tree.firmware.elf, samples, progress=progress)
-        execution = replace(execution, wall={"build": built, **execution.wall})
-        return judge(
-            compiled, samples, execution, cpu=cpu, accelerator=accelerator, elf=tree.firmware.elf
-        )
+        folder = keep or Path(temporary) / "build"
+        if cpu is CpuKind.NATIVE and keep is None:
+            tree = None
+        else:
+            progress("building the firmware")
+            tree = build(compiled, folder, toolchain=toolchain)
+        wall = {"build": time.perf_counter() - begin}
+        if cpu is CpuKind.NATIVE:
+            result = run_native(compiled, samples, progress=progress)
+        else:
+            assert tree is not None
+            result = run_firmware(compiled, tree.firmware.elf, samples, progress=progress)
+    stack = tree.firmware.stack if tree and cpu is CpuKind.RTL else None
+    setup = Setup(cpu=cpu, accelerator=accelerator, stack=stack, wall=wall)
+    return judge(compiled, samples, result, setup)
+
+
+def run_image(
+    image: Image, samples: Sequence[Sample], *, progress: Progress = lambda what: None
+) -> Outcome:
+    """Simulate the firmware of a build folder and hold it against its plan."""
+    result = run_firmware(image.compiled, image.elf, samples, progress=progress)
+    used = AcceleratorKind.RTL if image.compiled.options.accelerators else AcceleratorKind.NONE
+    stack = check_stack(image.compiled.soc, image.elf, image.compiled.graph.name)
+    setup = Setup(cpu=CpuKind.RTL, accelerator=used, stack=stack, wall={})
+    return judge(image.compiled, samples, result, setup)
 
 
 def judge(
-    compiled: Compiled,
-    samples: Sequence[Sample],
-    execution: Execution,
-    *,
-    cpu: CpuKind,
-    accelerator: AcceleratorKind,
-    elf: Path | None = None,
+    compiled: Compiled, samples: Sequence[Sample], result: SimResult, setup: Setup
 ) -> Outcome:
-    """Hold `execution` against reference, plan and stack bound.
-
-    Args:
-        elf: the linked image, if one ran.
-    """
+    """Hold what a run did against reference, plan and stack bound."""
     begin = time.perf_counter()
-    layers = check_layers(compiled.graph, samples, execution)
-    violations = check_placement(compiled, execution)
-    stack = _stack_use(compiled, execution, elf)
+    layers = check_layers(compiled.graph, samples, result)
+    violations = check_placement(compiled, result)
     report = RunReport(
         soc=compiled.soc.name,
         model=compiled.graph.name,
-        cpu=cpu,
-        accelerator=accelerator,
+        cpu=setup.cpu,
+        accelerator=setup.accelerator,
         samples=len(samples),
         layers_compared=layers.compared,
         layers_equal=layers.compared - len(layers.mismatches),
         mismatches=layers.mismatches,
-        accesses=count_accesses(execution),
+        accesses=count_accesses(result),
         violations=violations,
-        stack=stack,
+        stack=_stack_use(compiled, result, setup.stack),
         pools=compiled.plan.use,
-        total_cycles=execution.total_cycles,
-        cycles_by_kind=_cycles_by_kind(compiled, execution),
-        by_layer=_by_layer(compiled, execution),
-        wall={**execution.wall, "checks": time.perf_counter() - begin},
-        uart=execution.uart,
-        notes=tuple(_notes(compiled, execution)),
+        total_cycles=result.cycles,
+        cycles_by_kind=_cycles_by_kind(compiled, result),
+        by_layer=tuple(_by_layer(compiled, result)),
+        wall={
+            **setup.wall,
+            "simulation": result.wall_seconds,
+            "checks": time.perf_counter() - begin,
+        },
+        uart=result.text,
+        notes=tuple(_notes(compiled, result)),
     )
-    return Outcome(report=report, outputs=_outputs(compiled, execution))
+    return Outcome(report=report, outputs=tuple(_outputs(compiled, result)))
 
 
 def _stack_use(
-    compiled: Compiled, execution: Execution, elf: Path | None
+    compiled: Compiled, result: SimResult, bound: StackBound | None
 ) -> Mapping[str, StackUse]:
     return {
         cpu.name: StackUse(
-            bound=stack_bound(elf).bytes + cpu.interrupt_reserve if elf else None,
-            watermark=watermark(execution.stack[cpu.name]) if cpu.name in execution.stack else None,
+            bound=bound.bytes + cpu.interrupt_reserve if bound else None,
+            watermark=watermark(result.stacks[cpu.name]) if cpu.name in result.stacks else None,
             limit=cpu.max_stack_size.value,
             layer=cpu.max_stack_size.layer,
         )
@@ -166,46 +190,45 @@ def watermark(stack: bytes) -> int:
     return len(stack) - 4 * int(used[0]) if used.size else 0
 
 
-def _operator_cycles(compiled: Compiled, run: SampleRun) -> Iterator[LayerCycles]:
-    for phase in run.phases:
-        if phase.operator != BETWEEN:
+def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
+    """Yield the cycles of each operator of the first sample."""
+    for phase in result.phases:
+        if phase.sample == 0 and phase.operator is not None:
             op = compiled.graph.operators[phase.operator]
             yield LayerCycles(
                 operator=op.name, kind=op.kind, device=op.device, cycles=phase.end - phase.begin
             )
 
 
-def _by_layer(compiled: Compiled, execution: Execution) -> tuple[LayerCycles, ...]:
-    return tuple(_operator_cycles(compiled, execution.samples[0]))
-
-
-def _cycles_by_kind(compiled: Compiled, execution: Execution) -> Mapping[str, int]:
+def _cycles_by_kind(compiled: Compiled, result: SimResult) -> Mapping[str, int]:
     """Sum the first sample's cycles over the devices of each kind."""
-    kinds = dict.fromkeys(device.kind for device in compiled.soc.devices)
-    layers = _by_layer(compiled, execution)
-    return {
-        kind: sum(
-            layer.cycles for layer in layers if compiled.soc.device(layer.device).kind == kind
-        )
-        for kind in kinds
-    }
+    sums = {device.kind: 0 for device in compiled.soc.devices}
+    for layer in _by_layer(compiled, result):
+        sums[compiled.soc.device(layer.device).kind] += layer.cycles
+    return sums
 
 
-def _notes(compiled: Compiled, execution: Execution) -> Iterator[str]:
+def _notes(compiled: Compiled, result: SimResult) -> Iterator[str]:
     for device in compiled.soc.devices:
         if isinstance(device, Dma):
-            yield f"{device.name} ({device.engine}) took no part: no operator or copy uses it yet"
-    for number, run in enumerate(execution.samples):
-        if run.status:
-            yield f"sample {number}: the run function returned {run.status}"
+            yield f"{device.name} ({device.engine}) took no part: nothing uses it yet"
+    for number, status in enumerate(result.results):
+        if status:
+            yield f"sample {number}: the run function returned {status}"
+    if result.trapped:
+        yield f"{result.trapped} met an illegal instruction or address and stopped"
+    elif result.stop is not Stop.EXIT:
+        yield f"the simulation was stopped: {result.stop}"
+    if result.blocked_total > len(result.blocked):
+        yield f"only the first {len(result.blocked)} of {result.blocked_total} refused accesses"
+    if result.text.strip():
+        yield f"the firmware printed: {result.text.strip()}"
 
 
-def _outputs(compiled: Compiled, execution: Execution) -> tuple[Sample, ...]:
-    def arrays(run: SampleRun) -> Sample:
-        tensors = {name: compiled.graph.tensor(name) for name in run.outputs}
-        return {
+def _outputs(compiled: Compiled, result: SimResult) -> Iterator[Sample]:
+    tensors = {name: compiled.graph.tensor(name) for name in compiled.graph.outputs}
+    for buffers in result.outputs:
+        yield {
             name: np.frombuffer(data, dtype=tensors[name].dtype).reshape(tensors[name].shape)
-            for name, data in run.outputs.items()
+            for name, data in buffers.items()
         }
-
-    return tuple(arrays(run) for run in execution.samples)

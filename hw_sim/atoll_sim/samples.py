@@ -80,8 +80,9 @@ def save_outputs(path: Path, outputs: Sequence[Sample]) -> None:
 
 def _load(path: Path) -> NDArray[np.generic] | dict[str, NDArray[np.generic]]:
     try:
-        loaded = np.load(path, allow_pickle=False)
-        return loaded if isinstance(loaded, np.ndarray) else dict(loaded)
+        with path.open("rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            return loaded if isinstance(loaded, np.ndarray) else dict(loaded)
     except OSError as fault:
         reason = fault.strerror or str(fault)
     except (ValueError, EOFError, zipfile.BadZipFile) as fault:

@@ -8,7 +8,12 @@ import numpy as np
 
 from atoll.codegen.reef_descriptor import DESCRIPTOR_BYTES, Descriptor, Opcode
 from atoll.codegen.reef_geometry import Geometry, geometry_of, operand
-from atoll.codegen.reef_packing import pack_dense, pack_depthwise, pack_parameters
+from atoll.codegen.reef_packing import (
+    PARAMETER_BYTES,
+    pack_dense,
+    pack_depthwise,
+    pack_parameters,
+)
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.lower.accelerator import Job
 from atoll.ops.quantization import activation_range, channel_scaling, zero_point_of
@@ -20,7 +25,6 @@ _OPCODES = {
     "fully_connected": Opcode.FULLY_CONNECTED,
 }
 _START_CYCLES = 100
-_PARAMETER_BYTES = 16
 
 
 class ReefEmitter:
@@ -72,21 +76,25 @@ class ReefEmitter:
         )
 
     def estimate_cycles(self, op: Operator, graph: Graph, npu: Npu) -> int:
-        """Predict busy cycles: every array step, then every byte moved, nothing overlapped.
+        """Predict busy cycles from array steps and from the bytes that nothing hides.
 
-        A block of output channels takes one array step for each output pixel, kernel row and
-        chunk of input lanes (depthwise: each tap), and reads its weights, its parameters and
-        the whole input once.
+        Each block of output channels first reads its parameters and, if they fit on chip, its
+        weights; otherwise every pixel reads them again. A pixel takes one array step for each
+        kernel row and chunk of input lanes (depthwise: each tap), and at least one cycle for
+        each lane, which is what requantisation takes.
         """
-        shape = geometry_of(op, graph)
-        lanes, width = npu.params["output_lanes"], npu.params["data_bytes"]
-        blocks = -(-shape.output[2] // lanes)
-        chunk = 1 if shape.depthwise else npu.params["input_lanes"]
+        shape, params = geometry_of(op, graph), npu.params
+        lanes, width = params["output_lanes"], params["data_bytes"]
+        chunk = 1 if shape.depthwise else params["input_lanes"]
         steps = shape.kernel[0] * -(-shape.kernel_row // chunk)
-        read = shape.block_bytes(npu) + lanes * _PARAMETER_BYTES + prod(shape.input)
-        moved = blocks * read + prod(shape.output)
+        weights = shape.block_bytes(npu)
+        resident = weights <= params["weight_rows"] * params["input_lanes"] * lanes
         pixels = shape.output[0] * shape.output[1]
-        return shape.samples * (_START_CYCLES + blocks * pixels * steps + -(-moved // width))
+        loads = -(-lanes * PARAMETER_BYTES // width) + -(-weights // width) * (
+            1 if resident else pixels
+        )
+        blocks = -(-shape.output[2] // lanes)
+        return shape.samples * (_START_CYCLES + blocks * (loads + pixels * max(steps, lanes)))
 
 
 def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:
@@ -122,7 +130,7 @@ def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:
 
 
 def _constant(name: str, data: bytes, dtype: str) -> Tensor:
-    shape = (len(data),) if dtype == "int8" else (len(data) // _PARAMETER_BYTES, 4)
+    shape = (len(data),) if dtype == "int8" else (len(data) // PARAMETER_BYTES, 4)
     return Tensor(name=name, shape=shape, dtype=dtype, data=data)
 
 

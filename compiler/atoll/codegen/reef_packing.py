@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCK_ALIGNMENT = 16
+PARAMETER_BYTES = 16
+"""Bytes of one output channel in the parameter table."""
 
 
 def dense_block_bytes(kernel_height: int, kernel_row: int, input_lanes: int, lanes: int) -> int:

@@ -46,7 +46,9 @@ def load_description(path: Path, overrides: Sequence[str] = ()) -> Description:
         DescriptionError: a file is no YAML, a key is missing or unknown, a value ill-typed.
         UsageError: an override is malformed or names an unknown key.
     """
-    root = apply_overrides(read_layers(path), overrides, Soc.model_json_schema())
+    root = read_layers(path)
+    if overrides:
+        root = apply_overrides(root, overrides, Soc.model_json_schema())
     where = SourceMap(root)
     soc = validate(Soc, where)
     return Description(soc=soc, accelerators=_accelerators(soc, where, path.parent), where=where)

@@ -48,12 +48,15 @@ def _load(path: Path) -> Graph:
 
 
 def _unsupported(model: FileModel, op: FileOperator) -> Fault:
-    tensor = model.tensors[op.outputs[0]] if op.outputs else None
     return Fault(
         code="E053",
-        message=f"{place(op, tensor)}: the operator is not supported",
+        message=f"{place(op, _output(model, op))}: the operator is not supported",
         remedy=f"build the model from {', '.join(SUPPORTED)}",
     )
+
+
+def _output(model: FileModel, op: FileOperator) -> FileTensor | None:
+    return model.tensors[op.outputs[0]] if op.outputs else None
 
 
 def _graph(model: FileModel, name: str) -> Graph:
@@ -85,7 +88,7 @@ def _graph(model: FileModel, name: str) -> Graph:
 
 def _operator(model: FileModel, op: FileOperator, names: dict[int, str]) -> Operator:
     inputs = [model.tensors[number] if number >= 0 else None for number in op.inputs]
-    options = attributes(op, inputs)
+    options = attributes(op, inputs, _output(model, op))
     if op.code == "RESHAPE":
         _require_constant_shape(model, op, inputs)
         inputs = inputs[:1]

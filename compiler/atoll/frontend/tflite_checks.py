@@ -97,20 +97,20 @@ def _first_places(model: FileModel) -> dict[int, str]:
 
 
 def _shape(tensor: FileTensor, where: str) -> Iterator[Fault]:
-    remedy = "convert the model with fixed input shapes and no training-only features"
+    remedy = "convert the model for inference, with fixed and smaller shapes"
     for oddity in tensor.oddities:
         yield _fault("E055", f"{where}: {oddity}, which is not supported", remedy)
     if tensor.dtype not in ITEM_BYTES:
-        yield _fault("E055", f"{where}: has type {tensor.dtype}, which is not supported", None)
+        yield _fault("E055", f"{where}: has type {tensor.dtype}, which is not supported", remedy)
     if any(extent < 1 for extent in tensor.shape):
         message = f"{where}: has shape {list(tensor.shape)}, which is not known at compile time"
         yield _fault("E055", message, remedy)
     elif len(tensor.shape) > GREATEST_RANK:
         message = f"{where}: has {len(tensor.shape)} dimensions, the most is {GREATEST_RANK}"
-        yield _fault("E055", message, None)
+        yield _fault("E055", message, remedy)
     elif prod(tensor.shape) > GREATEST_ELEMENTS:
         message = f"{where}: has {prod(tensor.shape)} elements, the most is {GREATEST_ELEMENTS}"
-        yield _fault("E055", message, None)
+        yield _fault("E055", message, remedy)
 
 
 def _quantization(tensor: FileTensor, where: str) -> Iterator[Fault]:
@@ -200,5 +200,5 @@ def _damage(message: str) -> Fault:
     return _fault("E052", message, "convert the model again; the file contradicts itself")
 
 
-def _fault(code: str, message: str, remedy: str | None) -> Fault:
+def _fault(code: str, message: str, remedy: str) -> Fault:
     return Fault(code=code, message=message, remedy=remedy)

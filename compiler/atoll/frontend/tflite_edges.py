@@ -10,6 +10,7 @@ def strip_float_edges(model: FileModel) -> FileModel:
 
     An input moves if a QUANTIZE to int8 is all that reads it, an output if a DEQUANTIZE from
     int8 writes it and nothing else reads it. What stays float is left for the checks to refuse.
+    The int8 input takes over the name of the float one.
     """
     readers = _users(model, "inputs")
     entries = {
@@ -26,8 +27,10 @@ def strip_float_edges(model: FileModel) -> FileModel:
         if number not in readers and _converts(model, op, "DEQUANTIZE", "int8", "float32")
     }
     stripped = {op.index for op in (*entries.values(), *exits.values())}
+    names = {op.outputs[0]: model.tensors[number].name for number, op in entries.items()}
     return replace(
         model,
+        tensors=tuple(replace(t, name=names.get(t.index, t.name)) for t in model.tensors),
         operators=tuple(op for op in model.operators if op.index not in stripped),
         inputs=tuple(entries[n].outputs[0] if n in entries else n for n in model.inputs),
         outputs=tuple(exits[n].inputs[0] if n in exits else n for n in model.outputs),

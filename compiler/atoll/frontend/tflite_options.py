@@ -23,28 +23,30 @@ _ACTIVATIONS: dict[int, str] = {
 }
 
 
-def attributes(op: FileOperator, inputs: Sequence[FileTensor | None]) -> Attributes:
-    """Return the attributes of an operator of a kind that Atoll knows.
+def attributes(
+    op: FileOperator, inputs: Sequence[FileTensor | None], output: FileTensor | None
+) -> Attributes:
+    """Return the attributes of an operator of a kind that Atoll knows; errors name `output`.
 
     Raises:
         ModelError: E054, the options are missing or of another kind, or have no meaning here.
     """
     table, reader = _READERS[op.code]
     if table and op.options_table != table:
-        raise _unsupported(op, f"has no {table}")
+        raise _unsupported(place(op, output), f"has no {table}")
     try:
         return reader(op.options, inputs)
     except _OptionError as fault:
-        raise _unsupported(op, str(fault)) from fault
+        raise _unsupported(place(op, output), str(fault)) from fault
 
 
 class _OptionError(Exception):
     """An option has a value that no attribute can express."""
 
 
-def _unsupported(op: FileOperator, message: str) -> ModelError:
+def _unsupported(where: str, message: str) -> ModelError:
     remedy = "convert the model again with a current TFLite converter"
-    return ModelError("E054", f"{place(op)}: {message}", remedy=remedy)
+    return ModelError("E054", f"{where}: {message}", remedy=remedy)
 
 
 def _convolution(options: Any, inputs: Sequence[FileTensor | None]) -> Attributes:

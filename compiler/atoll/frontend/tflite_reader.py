@@ -170,9 +170,10 @@ def _tensor(index: int, tensor: Any) -> FileTensor:
 
 
 def _operator(index: int, op: Any, codes: tuple[str, ...]) -> FileOperator:
-    table, name = op.BuiltinOptions(), OPTION_TABLES.get(op.BuiltinOptionsType(), "")
+    name = OPTION_TABLES.get(op.BuiltinOptionsType(), "")
+    table = op.BuiltinOptions() if name else None
     options = None
-    if table is not None and name:
+    if table is not None:
         options = getattr(import_module(f"tflite.{name}"), name)()
         options.Init(table.Bytes, table.Pos)
     return FileOperator(

@@ -53,9 +53,8 @@ SCHEMA: Schema = MappingProxyType(
             5: _BYTE,
             6: Child("SparsityParameters"),
         },
-        "QuantizationParameters": {2: _WORDS, 3: _LONGS, 5: Child("Custom"), 6: _WORD},
+        "QuantizationParameters": {2: _WORDS, 3: _LONGS, 4: _BYTE, 6: _WORD},
         "SparsityParameters": {},
-        "Custom": {},
         "Operator": {0: _WORD, 1: _WORDS, 2: _WORDS, 3: _BYTE, 4: Union(3, OPTION_TABLES)},
         "Conv2DOptions": {0: _BYTE, 1: _WORD, 2: _WORD, 3: _BYTE, 4: _WORD, 5: _WORD},
         "DepthwiseConv2DOptions": {

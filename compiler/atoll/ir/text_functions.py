@@ -27,11 +27,38 @@ from atoll.ir.tir import (
 )
 from atoll.ir.tokens import Tokens
 
+_TYPES = {str(type): type for type in Type}
+_DIRECTIONS = {str(direction): direction for direction in Direction}
+_PREFIX = {str(operation): operation for operation in (Operation.MIN, Operation.MAX)}
+_INFIX = {str(operation): operation for operation in Operation if operation not in _PREFIX}
 _CASTS = {f"{conversion}.{type}": (conversion, type) for conversion in Conversion for type in Type}
 
 
+def read_allocate(tokens: Tokens) -> Allocate:
+    """Read ``allocate name: type[elements] align n in scope [pools]``."""
+    tokens.expect("allocate")
+    name = tokens.name()
+    tokens.expect(":")
+    type, elements = tokens.choose(_TYPES, "a type"), _elements(tokens)
+    tokens.expect("align")
+    align = tokens.number()
+    tokens.expect("in")
+    scope = tokens.name()
+    pools = tokens.nests(tokens.name, "[", "]") if tokens.next == "[" else ()
+    return Allocate(
+        buffer=name, type=type, elements=elements, align=align, scope=scope, pools=pools
+    )
+
+
+def _elements(tokens: Tokens) -> int:
+    tokens.expect("[")
+    elements = tokens.number()
+    tokens.expect("]")
+    return elements
+
+
 class FunctionReader:
-    """Reads one function; types of names come from what the text declared before."""
+    """Reads one function; what a name means comes from what the text declared before."""
 
     def __init__(self, tokens: Tokens, results: Mapping[str, Type]) -> None:
         self._tokens = tokens
@@ -44,41 +71,22 @@ class FunctionReader:
         tokens = self._tokens
         tokens.expect("function")
         tokens.expect("@")
-        name = tokens.take("name")
+        name = tokens.name()
         parameters = tokens.nests(self._parameter, "(", ")")
-        result = self._type() if tokens.accept("->") else None
+        result = tokens.choose(_TYPES, "a type") if tokens.accept("->") else None
         return PrimFunc(name, parameters, self._block(), result)
 
     def _parameter(self) -> BufferParam | Var:
-        name, type, elements = self._declaration()
-        if elements is None:
+        tokens = self._tokens
+        name = tokens.name()
+        tokens.expect(":")
+        type = tokens.choose(_TYPES, "a type")
+        if tokens.next != "[":
             self._types[name] = type
             return Var(name, type)
         self._buffers[name] = type
-        return BufferParam(name, type, elements, self._direction())
-
-    def _declaration(self) -> tuple[str, Type, int | None]:
-        """Read ``name: type`` or ``name: type[elements]``."""
-        name = self._tokens.take("name")
-        self._tokens.expect(":")
-        type = self._type()
-        if not self._tokens.accept("["):
-            return name, type, None
-        elements = self._tokens.number()
-        self._tokens.expect("]")
-        return name, type, elements
-
-    def _type(self) -> Type:
-        for type in Type:
-            if self._tokens.accept(type):
-                return type
-        raise self._tokens.fault("a type")
-
-    def _direction(self) -> Direction:
-        for direction in Direction:
-            if self._tokens.accept(direction):
-                return direction
-        raise self._tokens.fault("a direction")
+        elements = _elements(tokens)
+        return BufferParam(name, type, elements, tokens.choose(_DIRECTIONS, "a direction"))
 
     def _block(self) -> tuple[Stmt, ...]:
         self._tokens.expect("{")
@@ -89,79 +97,93 @@ class FunctionReader:
 
     def _statement(self) -> Stmt:
         tokens = self._tokens
-        if tokens.accept("for"):
-            return self._loop()
-        if tokens.accept("let"):
-            return self._let()
-        if tokens.accept("if"):
-            condition, then = self.expression(), self._block()
-            return If(condition, then, self._block() if tokens.accept("else") else ())
-        if tokens.accept("return"):
-            return Return(self.expression())
-        if tokens.at("allocate"):
-            return self.allocate()
-        buffer, index = tokens.take("name"), self._index()
+        match tokens.next:
+            case "for":
+                return self._loop()
+            case "let":
+                return self._let()
+            case "if":
+                return self._branch()
+            case "return":
+                tokens.expect("return")
+                return Return(self._expression())
+            case "allocate":
+                allocate = read_allocate(tokens)
+                self._buffers[allocate.buffer] = allocate.type
+                return allocate
+        buffer, index = tokens.name(), self._index()
         tokens.expect("=")
-        return Store(buffer, index, self.expression())
+        return Store(buffer, index, self._expression())
 
     def _loop(self) -> For:
-        variable = self._tokens.take("name")
+        self._tokens.expect("for")
+        variable = self._tokens.name()
         self._tokens.expect("in")
-        begin = self.expression()
+        begin = self._expression()
         self._tokens.expect("..")
-        end = self.expression()
+        end = self._expression()
         self._types[variable] = Type.I32
         return For(variable, begin, end, self._block())
 
     def _let(self) -> Let:
-        variable = self._tokens.take("name")
+        self._tokens.expect("let")
+        variable = self._tokens.name()
         self._tokens.expect("=")
-        value = self.expression()
+        value = self._expression()
         self._types[variable] = value.type
         return Let(variable, value)
 
-    def allocate(self) -> Allocate:
-        """Read ``allocate name: type[elements] align n in scope [pools]``."""
-        tokens = self._tokens
-        tokens.expect("allocate")
-        name, type, elements = self._declaration()
-        if elements is None:
-            raise tokens.fault("'['")
-        self._buffers[name] = type
-        tokens.expect("align")
-        align = tokens.number()
-        tokens.expect("in")
-        scope = tokens.take("name")
-        pools = tokens.nests(lambda: tokens.take("name"), "[", "]") if tokens.at("[") else ()
-        return Allocate(
-            buffer=name, type=type, elements=elements, align=align, scope=scope, pools=pools
-        )
+    def _branch(self) -> If:
+        self._tokens.expect("if")
+        condition, then = self._expression(), self._block()
+        return If(condition, then, self._block() if self._tokens.accept("else") else ())
 
-    def expression(self) -> Expr:
-        """Read an expression."""
-        tokens = self._tokens
-        if tokens.at("("):
-            return self._infix()
+    def _expression(self) -> Expr:
+        tokens, word = self._tokens, self._tokens.next
+        if tokens.accept("("):
+            left = self._expression()
+            operation = tokens.choose(_INFIX, "an operation")
+            expr = Binary(operation, left, self._expression())
+            tokens.expect(")")
+            return expr
         if tokens.accept("@"):
             return self._call()
-        for operation in (Operation.MIN, Operation.MAX):
-            if tokens.accept(operation):
-                return Binary(operation, *self._operands(2))
-        if tokens.accept("select"):
-            return Select(*self._operands(3))
-        for name, (conversion, type) in _CASTS.items():
-            if tokens.accept(name):
-                return Cast(conversion, *self._operands(1), type)
-        return self._atom()
-
-    def _atom(self) -> Expr:
-        """Read a name, a load or a literal."""
-        tokens = self._tokens
-        for name, type in self._types.items():
-            if tokens.accept(name):
-                return Var(name, type)
-        for name, type in self._buffers.items():
-            if tokens.accept(name):
-                return Load(name, self._index(), type)
+        if word in self._buffers:
+            return Load(tokens.name(), self._index(), self._buffers[word])
+        if word in self._types:
+            return Var(tokens.name(), self._types[word])
+        if word[:1].isalpha():
+            return self._built_in()
         value = tokens.number()
-        return Const(value, self._type() if tokens.accept(":") else Type.I32)
+        return Const(value, tokens.choose(_TYPES, "a type") if tokens.accept(":") else Type.I32)
+
+    def _call(self) -> Call:
+        name, tokens = self._tokens.next, self._tokens
+        result = tokens.choose(self._results, "a scalar function that is defined before")
+        return Call(name, tokens.nests(self._expression, "(", ")"), result)
+
+    def _built_in(self) -> Expr:
+        """Read min, max, select or a cast."""
+        tokens, word = self._tokens, self._tokens.next
+        if tokens.accept("select"):
+            return Select(*self._arguments(3))
+        if word in _PREFIX:
+            return Binary(tokens.choose(_PREFIX, ""), *self._arguments(2))
+        conversion, type = tokens.choose(_CASTS, "a name that is declared")
+        (value,) = self._arguments(1)
+        return Cast(conversion, value, type)
+
+    def _arguments(self, count: int) -> list[Expr]:
+        self._tokens.expect("(")
+        arguments = [self._expression()]
+        for _ in range(count - 1):
+            self._tokens.expect(",")
+            arguments.append(self._expression())
+        self._tokens.expect(")")
+        return arguments
+
+    def _index(self) -> Expr:
+        self._tokens.expect("[")
+        index = self._expression()
+        self._tokens.expect("]")
+        return index

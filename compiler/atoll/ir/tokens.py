@@ -1,16 +1,16 @@
 """Cut the text of a loop program into tokens."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from atoll.ir.faults import ProgramError
 
 _TOKEN = re.compile(
-    r"(?P<hex>0x[0-9a-f]*)|(?P<number>-?\d+)|(?P<name>[A-Za-z_][\w.]*)"
+    r"(?P<hex>0x(?:[0-9a-f]{2})*)|(?P<number>-?\d+)|(?P<name>[A-Za-z_][\w.]*)"
     r"|(?P<mark>->|\.\.|<<|>>|<=|==|!=|[-+*/%<&|^(){}\[\],:=@])|(?P<space>\s+)|(?P<bad>.)"
 )
-_END = "the end of the text"
+_KINDS = {"name": "a name", "number": "a number", "hex": "bytes such as '0x00ff'"}
 T = TypeVar("T")
 
 
@@ -22,13 +22,14 @@ class Tokens:
         self._tokens = [t for t in _TOKEN.finditer(text) if t.lastgroup != "space"]
         self._position = 0
 
-    def at(self, token: str) -> bool:
-        """Tell whether `token` comes next."""
-        return self._peek() == token
+    @property
+    def next(self) -> str:
+        """The token that comes next, "" at the end."""
+        return "" if self.finished() else self._tokens[self._position].group()
 
     def accept(self, token: str) -> bool:
         """Step over `token` if it comes next."""
-        found = self.at(token)
+        found = self.next == token
         self._position += found
         return found
 
@@ -41,31 +42,42 @@ class Tokens:
         if not self.accept(token):
             raise self.fault(f"'{token}'")
 
-    def take(self, kind: str) -> str:
-        """Step over a token of `kind` and return it.
-
-        Args:
-            kind: ``name``, ``number``, ``hex`` or ``mark``.
+    def choose(self, choices: Mapping[str, T], what: str) -> T:
+        """Step over a token that is a key of `choices` and return its value.
 
         Raises:
             ProgramError: E079; something else comes next.
         """
-        if self._position < len(self._tokens):
-            token = self._tokens[self._position]
-            if token.lastgroup == kind:
-                self._position += 1
-                return token.group()
-        raise self.fault(f"a {kind}")
+        if self.next not in choices:
+            raise self.fault(what)
+        chosen = choices[self.next]
+        self._position += 1
+        return chosen
+
+    def name(self) -> str:
+        """Step over a name and return it."""
+        return self._take("name")
 
     def number(self) -> int:
         """Step over a decimal number and return it."""
-        return int(self.take("number"))
+        return int(self._take("number"))
+
+    def data(self) -> bytes:
+        """Step over hexadecimal bytes and return them."""
+        return bytes.fromhex(self._take("hex").removeprefix("0x"))
+
+    def _take(self, kind: str) -> str:
+        token = None if self.finished() else self._tokens[self._position]
+        if token is None or token.lastgroup != kind:
+            raise self.fault(_KINDS[kind])
+        self._position += 1
+        return token.group()
 
     def nests(self, what: Callable[[], T], opening: str, closing: str) -> tuple[T, ...]:
         """Read items between two marks, with commas between them."""
         self.expect(opening)
         items: list[T] = []
-        while not self.at(closing):
+        while self.next != closing:
             if items:
                 self.expect(",")
             items.append(what())
@@ -76,18 +88,15 @@ class Tokens:
         """Tell whether nothing is left."""
         return self._position == len(self._tokens)
 
-    def fault(self, wanted: str, note: str = "") -> ProgramError:
+    def fault(self, wanted: str) -> ProgramError:
         """Say what was wanted at this place, and what is there (E079)."""
         end = self.finished()
         offset = len(self._text) if end else self._tokens[self._position].start()
         line = self._text.count("\n", 0, offset) + 1
         column = offset - self._text.rfind("\n", 0, offset)
-        found = _END if end else f"'{self._peek()}'"
+        found = "the end" if end else f"'{self.next[:40]}'"
         return ProgramError(
             "E079",
-            f"line {line}, column {column} of the loop program: {found} instead of {wanted}{note}",
-            remedy="write what `--dump-after` prints, or correct this place",
+            f"line {line}, column {column} of the loop program: {found} instead of {wanted}",
+            remedy="correct this place; `--dump-after` prints well-formed programs",
         )
-
-    def _peek(self) -> str:
-        return "" if self.finished() else self._tokens[self._position].group()

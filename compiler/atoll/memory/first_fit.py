@@ -1,6 +1,6 @@
 """Place buffers one after the other at the lowest free offset of their first pool with room."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.errors import PlanError
@@ -11,6 +11,8 @@ from atoll.memory.problem import Buffer, MemoryPlan, Placement, PoolSpace, Probl
 
 _REPAIRS = 16
 """Times that an order may be retried with the buffer that did not fit moved to the front."""
+
+_TRIAL_REPAIRS = 2
 
 Key = Callable[[Buffer], tuple[int, ...]]
 Rivals = Mapping[str, tuple[str, ...]]
@@ -54,7 +56,7 @@ def plan_first_fit(problem: Problem, operators: Sequence[str] = ()) -> MemoryPla
     """
     placements = search(problem)
     if placements is None:
-        raise PlanError.all(misfit(problem, operators, search))
+        raise PlanError.all(misfit(problem, operators, first_found))
     plan = MemoryPlan(problem=problem, placements=placements, use=pool_uses(problem, placements))
     check(plan)
     return plan
@@ -62,13 +64,21 @@ def plan_first_fit(problem: Problem, operators: Sequence[str] = ()) -> MemoryPla
 
 def search(problem: Problem) -> Mapping[str, Placement] | None:
     """Return the placements of the best order that fits, or None."""
-    rivals = _rivals(problem.buffers)
-    found = [
-        attempt.placements
-        for key in ORDERS
-        if (attempt := _repaired(problem, sorted(problem.buffers, key=key), rivals)).stuck is None
-    ]
+    found = _solutions(problem, _REPAIRS)
     return min(found, key=lambda placements: _cost(problem, placements), default=None)
+
+
+def first_found(problem: Problem) -> Mapping[str, Placement] | None:
+    """Return the placements of any order that fits, or None: for trials, where speed counts."""
+    return next(_solutions(problem, _TRIAL_REPAIRS), None)
+
+
+def _solutions(problem: Problem, repairs: int) -> Iterator[Mapping[str, Placement]]:
+    rivals = _rivals(problem.buffers)
+    for key in ORDERS:
+        attempt = _repaired(problem, sorted(problem.buffers, key=key), rivals, repairs)
+        if attempt.stuck is None:
+            yield attempt.placements
 
 
 def _rivals(buffers: Sequence[Buffer]) -> Rivals:
@@ -93,10 +103,10 @@ def _cost(problem: Problem, placements: Mapping[str, Placement]) -> tuple[int, i
     return used, moved
 
 
-def _repaired(problem: Problem, order: list[Buffer], rivals: Rivals) -> _Attempt:
+def _repaired(problem: Problem, order: list[Buffer], rivals: Rivals, repairs: int) -> _Attempt:
     """Place in `order`; move each buffer that got stuck to the front and try again."""
     attempt = _place_all(problem, order, rivals)
-    for _ in range(_REPAIRS):
+    for _ in range(repairs):
         if attempt.stuck is None or attempt.stuck is order[0]:
             break
         order = [attempt.stuck, *(buffer for buffer in order if buffer is not attempt.stuck)]

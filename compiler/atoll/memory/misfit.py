@@ -11,7 +11,7 @@ from atoll.units import format_size
 Search = Callable[[Problem], Mapping[str, Placement] | None]
 
 _UNLIMITED = 1 << 62
-_TRIALS = 12
+_TRIALS = 10
 _LISTED = 8
 
 

@@ -1,10 +1,16 @@
 """Rules that operators share: what a kind accepts, and the faults it reports otherwise."""
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from atoll.errors import Fault, ModelError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.quantization import ACTIVATIONS, scale_of
+
+_INT8_REMEDY = (
+    "convert the model with a representative data set, TFLITE_BUILTINS_INT8 and "
+    "inference_input_type = inference_output_type = int8"
+)
 
 Rule = Callable[[Operator, Graph], Iterator[Fault]]
 
@@ -48,14 +54,17 @@ def operands(least: int, most: int) -> Rule:
 
 
 def int8_activations(*positions: int) -> Rule:
-    """Require the output and the named inputs (all, if none is) int8, quantised as a whole."""
+    """Require the output and the named inputs (all, if none is) int8, quantised as a whole.
+
+    Reports the first tensor only, since a model of another type has nothing but faults.
+    """
 
     def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
         tensors = graph.operands(op)
         chosen = [tensors[position] for position in positions] if positions else list(tensors)
-        for tensor in (*chosen, *graph.results(op)):
-            if tensor is not None:
-                yield from _int8_as_a_whole(op, tensor)
+        present = (tensor for tensor in (*chosen, *graph.results(op)) if tensor is not None)
+        faults = (found for tensor in present for found in _int8_as_a_whole(op, tensor))
+        yield from islice(faults, 1)
 
     return rule
 
@@ -66,7 +75,7 @@ def _int8_as_a_whole(op: Operator, tensor: Tensor) -> Iterator[Fault]:
             op,
             f"has type {tensor.dtype} where only int8 is supported",
             tensor=tensor,
-            remedy="convert the model with full int8 quantisation (TFLITE_BUILTINS_INT8)",
+            remedy=_INT8_REMEDY,
         )
     elif tensor.quantization is None:
         yield fault(op, "has no quantisation parameters", tensor=tensor)
@@ -126,7 +135,8 @@ def activation(op: Operator, graph: Graph) -> Iterator[Fault]:
     chosen = op.attributes.get("activation", "none")
     if chosen not in ACTIVATIONS:
         remedy = f"use one of {', '.join(ACTIVATIONS)}"
-        yield fault(op, f"fused activation '{chosen}' is not supported", remedy=remedy)
+        message = f"fused activation '{chosen}' is not supported"
+        yield fault(op, message, tensor=graph.results(op)[0], remedy=remedy)
 
 
 def output_shape(expected: Callable[[Operator, Graph], tuple[int, ...] | None]) -> Rule:
@@ -136,10 +146,10 @@ def output_shape(expected: Callable[[Operator, Graph], tuple[int, ...] | None]) 
         (output,) = graph.results(op)
         shape = expected(op, graph)
         if shape != output.shape:
-            wanted = (
-                "the inputs and options fit no shape" if shape is None else f"not {list(shape)}"
-            )
-            yield fault(op, f"has shape {list(output.shape)}, {wanted}", tensor=output)
+            wanted = "no shape" if shape is None else str(list(shape))
+            message = f"has shape {list(output.shape)}, inputs and options make {wanted}"
+            remedy = "convert the model again; its shapes contradict each other"
+            yield fault(op, message, tensor=output, remedy=remedy)
 
     return rule
 

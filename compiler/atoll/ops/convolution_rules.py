@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from atoll.errors import Fault
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ops import checks
+from atoll.ops import checks, window_rules
 from atoll.ops import convolution_geometry as geometry
 from atoll.ops.quantization import channel_factors
+from atoll.ops.window import Window
 
 
 def _weights(op: Operator, graph: Graph) -> Iterator[Fault]:
@@ -36,11 +37,8 @@ def _bias(op: Operator, graph: Graph) -> Iterator[Fault]:
         yield checks.fault(op, message, tensor=bias)
 
 
-def _steps(op: Operator, graph: Graph) -> Iterator[Fault]:
-    names = ("stride_h", "stride_w", "dilation_h", "dilation_w")
-    for name in names if op.kind != "fully_connected" else ():
-        if op.integer(name) < 1:
-            yield checks.fault(op, f"{name} is {op.integer(name)}, the least is 1")
+def _window(op: Operator, graph: Graph) -> Window:
+    return geometry.window(op, geometry.tensors(op, graph)[1])
 
 
 def _depth(op: Operator, graph: Graph) -> Iterator[Fault]:
@@ -70,7 +68,6 @@ _OPERANDS: tuple[checks.Rule, ...] = (
     checks.activation,
     _weights,
     _bias,
-    _steps,
 )
 _RESULT: tuple[checks.Rule, ...] = (
     _depth,
@@ -79,4 +76,10 @@ _RESULT: tuple[checks.Rule, ...] = (
 )
 
 DENSE = (*_OPERANDS, *_RESULT)
-SPATIAL = (*_OPERANDS, checks.rank(0, dimensions=4), *_RESULT)
+SPATIAL = (
+    *_OPERANDS,
+    checks.rank(0, dimensions=4),
+    window_rules.steps,
+    window_rules.padded_size(_window),
+    *_RESULT,
+)

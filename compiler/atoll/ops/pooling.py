@@ -1,13 +1,12 @@
 """AVERAGE_POOL_2D and MAX_POOL_2D: one value per window and channel; padding does not count."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atoll.errors import Fault
 from atoll.ir.graph import Graph, Operator
-from atoll.ops import checks
+from atoll.ops import checks, window_rules
 from atoll.ops.checks import required
 from atoll.ops.quantization import INT8_MIN, Integers, activation_range
 from atoll.ops.registry import Array
@@ -88,12 +87,6 @@ def _window(op: Operator) -> Window:
     return Window.of(op, op.integer("filter_h"), op.integer("filter_w"))
 
 
-def _steps(op: Operator, graph: Graph) -> Iterator[Fault]:
-    for name in ("filter_h", "filter_w", "stride_h", "stride_w"):
-        if op.integer(name) < 1:
-            yield checks.fault(op, f"{name} is {op.integer(name)}, the least is 1")
-
-
 def _output_shape(op: Operator, graph: Graph) -> tuple[int, ...] | None:
     batch, height, width, channels = required(op, graph, 0).shape
     rows, columns = _window(op).positions(height, width)
@@ -106,7 +99,8 @@ _RULES: tuple[checks.Rule, ...] = (
     checks.same_quantization,
     checks.rank(0, dimensions=4),
     checks.activation,
-    _steps,
+    window_rules.steps,
+    window_rules.padded_size(lambda op, graph: _window(op)),
     checks.output_shape(_output_shape),
 )
 

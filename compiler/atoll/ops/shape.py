@@ -146,8 +146,9 @@ def _joined(op: Operator, graph: Graph) -> tuple[int, ...] | None:
 
 
 def _no_activation(op: Operator, graph: Graph) -> Iterator[Fault]:
-    if op.attributes["activation"] != "none":
-        yield checks.fault(op, f"fused activation '{op.attributes['activation']}' is not supported")
+    chosen, (output,) = op.attributes["activation"], graph.results(op)
+    if chosen != "none":
+        yield checks.fault(op, f"fused activation '{chosen}' is not supported", tensor=output)
 
 
 def _same_type(op: Operator, graph: Graph) -> Iterator[Fault]:

@@ -25,17 +25,20 @@ def unreachable(tensor: Tensor, graph: Graph, needs: Needs, soc: ResolvedSoc) ->
             remedy=f"add a pool with role '{min(roles - {'both'})}' that these devices reach",
         )
     denials = "; ".join(f"pool '{pool.name}' {_denial(pool, needs)}" for pool in pools)
-    closest = min(pools, key=lambda pool: len(lacking(pool, needs)))
-    edits = ", ".join(
-        f"'pools.{closest.name}.reach.{name}' to {need}"
-        for name, need in lacking(closest, needs).items()
-    )
+    closest = min(pools, key=lambda pool: (_small(pool, tensor), len(lacking(pool, needs))))
     return Fault(
         code="E060",
         message=f"{subject} has no pool and no copy helps: {wanted}; {denials}",
         at=closest.at,
-        remedy=f"set {edits}",
+        remedy=_opening(closest, tensor, needs),
     )
+
+
+def _opening(pool: Pool, tensor: Tensor, needs: Needs) -> str:
+    """Say which edits make `pool` a candidate."""
+    lacks = lacking(pool, needs).items()
+    edits = ", ".join(f"'pools.{pool.name}.reach.{name}' to {need}" for name, need in lacks)
+    return f"set {edits}" + (f", and {_enlarge(pool, tensor)}" if _small(pool, tensor) else "")
 
 
 def _too_large(subject: str, tensor: Tensor, largest: Pool) -> Fault:
@@ -44,8 +47,16 @@ def _too_large(subject: str, tensor: Tensor, largest: Pool) -> Fault:
         message=f"{subject} fits no pool that its devices reach: "
         f"the largest, '{largest.name}', has {format_size(largest.region.size)}",
         at=largest.at,
-        remedy=f"enlarge pool '{largest.name}' to at least {format_size(tensor.size)}",
+        remedy=_enlarge(largest, tensor),
     )
+
+
+def _enlarge(pool: Pool, tensor: Tensor) -> str:
+    return f"enlarge pool '{pool.name}' to at least {format_size(tensor.size)}"
+
+
+def _small(pool: Pool, tensor: Tensor) -> bool:
+    return pool.region.size < tensor.size
 
 
 def _users(tensor: Tensor, graph: Graph) -> str:

@@ -85,7 +85,7 @@ class LayerCycles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mismatch:
-    """A tensor of one sample that differs from the reference."""
+    """A tensor of one sample that differs from the reference; `actual` None: never written."""
 
     sample: int
     tensor: str
@@ -94,12 +94,14 @@ class Mismatch:
     first: int
     count: int
     expected: int
-    actual: int
+    actual: int | None
 
     def __str__(self) -> str:
+        head = f"sample {self.sample}: {self.tensor} of {self.operator} on {self.device}"
+        if self.actual is None:
+            return f"{head} was never written"
         return (
-            f"sample {self.sample}: {self.tensor} of operator {self.operator} on {self.device} differs "
-            f"in {self.count} elements, first at element {self.first}: "
+            f"{head} differs in {self.count} elements, first at element {self.first}: "
             f"expected {self.expected}, got {self.actual}"
         )
 

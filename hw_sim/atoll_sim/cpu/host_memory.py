@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from atoll.resolve.soc import Access, Device, ResolvedSoc
-from atoll_sim.execution import Touch
 from atoll_sim.npu_model import BusFault
+from atoll_sim.simulation import AccessKind, Touched
 
 
 class HostMemory:
@@ -51,7 +51,7 @@ class DeviceBus:
             (window.origin, window.origin + window.size, access)
             for window, access in soc.windows(device)
         )
-        self._touched: dict[str, list[tuple[int, int]]] = {"read": [], "write": []}
+        self._touched: dict[AccessKind, list[range]] = {}
 
     def read(self, address: int, size: int) -> bytes:
         """Return `size` bytes.
@@ -60,7 +60,7 @@ class DeviceBus:
             BusFault: the device does not reach all of them.
         """
         self._allow(address, size, writes=False)
-        self._touched["read"].append((address, address + size))
+        self._touch(AccessKind.READ, address, size)
         return self._memory.read(address, size)
 
     def write(self, address: int, data: bytes) -> None:
@@ -70,23 +70,26 @@ class DeviceBus:
             BusFault: the device does not reach all of it.
         """
         self._allow(address, len(data), writes=True)
-        self._touched["write"].append((address, address + len(data)))
+        self._touch(AccessKind.WRITE, address, len(data))
         self._memory.write(address, data)
 
-    def take_touches(self) -> tuple[Touch, ...]:
+    def take_touched(self) -> tuple[Touched, ...]:
         """Return what was touched since the last call."""
-        touches = tuple(
-            Touch(
+        touched = tuple(
+            Touched(
                 master=self._device.name,
                 kind=kind,
-                spans=merge_spans(spans),
                 accesses=len(spans),
+                transferred=sum(map(len, spans)),
+                spans=merge_spans(spans),
             )
             for kind, spans in self._touched.items()
-            if spans
         )
-        self._touched = {"read": [], "write": []}
-        return touches
+        self._touched = {}
+        return touched
+
+    def _touch(self, kind: AccessKind, address: int, size: int) -> None:
+        self._touched.setdefault(kind, []).append(range(address, address + size))
 
     def _allow(self, address: int, size: int, *, writes: bool) -> None:
         """Walk the windows as the firewall does; two that adjoin count as one."""
@@ -105,12 +108,12 @@ class DeviceBus:
             address = reached
 
 
-def merge_spans(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def merge_spans(spans: Iterable[range]) -> tuple[range, ...]:
     """Return the same bytes as the fewest ascending ranges."""
-    merged: list[tuple[int, int]] = []
-    for begin, end in sorted(spans):
-        if merged and begin <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+    merged: list[range] = []
+    for span in sorted(spans, key=lambda span: span.start):
+        if merged and span.start <= merged[-1].stop:
+            merged[-1] = range(merged[-1].start, max(span.stop, merged[-1].stop))
         else:
-            merged.append((begin, end))
+            merged.append(span)
     return tuple(merged)

@@ -6,6 +6,7 @@ arrays that stand for the memories, and accelerators run the commands of the ima
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
 
 from atoll import plugins
 from atoll.codegen.llvm_jit import NativeProgram
@@ -13,9 +14,20 @@ from atoll.ir.tir import AcceleratorRun, KernelCall, Step
 from atoll.pipeline import Compiled
 from atoll.resolve.soc import Npu
 from atoll_sim.cpu.host_memory import DeviceBus, HostMemory, merge_spans
-from atoll_sim.execution import Blocked, Execution, PhaseTrace, SampleRun, Touch
 from atoll_sim.npu_model import Outcome
 from atoll_sim.samples import Sample
+from atoll_sim.simulation import AccessKind, BlockedAccess, Phase, SimResult, Stop, Touched
+
+
+class Accelerators(Protocol):
+    """Whoever plays the accelerators of the chip."""
+
+    def run(self, npu: Npu, address: int, count: int) -> Outcome:
+        """Run a command list to its end or its first error."""
+
+    def take_touched(self) -> tuple[Touched, ...]:
+        """Return what all accelerators touched since the last call."""
+
 
 class ModelAccelerators:
     """The accelerators' software models on the chip's memories."""
@@ -30,60 +42,74 @@ class ModelAccelerators:
         outcome: Outcome = self._models[npu.name].run(self._buses[npu.name], address, count)
         return outcome
 
-    def take_touches(self) -> tuple[Touch, ...]:
+    def take_touched(self) -> tuple[Touched, ...]:
         """Return what all accelerators touched since the last call."""
-        return tuple(touch for bus in self._buses.values() for touch in bus.take_touches())
+        return tuple(touched for bus in self._buses.values() for touched in bus.take_touched())
 
 
 class NativeSession:
     """Runs samples through a compiled network on the host."""
 
-    def __init__(self, compiled: Compiled) -> None:
+    def __init__(
+        self, compiled: Compiled, memory: HostMemory, accelerators: Accelerators
+    ) -> None:
         self._compiled = compiled
-        self._memory = HostMemory(compiled.soc)
-        self._accelerators = ModelAccelerators(compiled, self._memory)
+        self._memory = memory
+        self._accelerators = accelerators
+        self._blocked: list[BlockedAccess] = []
+        self._phases: list[Phase] = []
         self._load_constants()
 
-    def run(self, samples: Sequence[Sample]) -> Execution:
+    def run(self, samples: Sequence[Sample]) -> SimResult:
         """Run `samples` one after the other; an accelerator's error ends its sample."""
         begin = time.perf_counter()
         program = NativeProgram(self._compiled.module)
-        compiled_at = time.perf_counter()
-        blocked: list[Blocked] = []
-        runs = tuple(self._run_sample(program, sample, blocked) for sample in samples)
-        wall = {"jit": compiled_at - begin, "run": time.perf_counter() - compiled_at}
-        return Execution(samples=runs, blocked=tuple(blocked), wall=wall)
-
-    def _load_constants(self) -> None:
-        entry, plan = self._compiled.module.entry, self._compiled.plan
-        for constant in entry.constants:
-            data = constant.data if constant.data is not None else self._commands(constant.name)
-            if constant.name in plan.placements:
-                self._memory.write(plan.address(constant.name), data)
-
-    def _commands(self, name: str) -> bytes:
-        return self._compiled.commands[name]
-
-    def _run_sample(
-        self, program: NativeProgram, sample: Sample, blocked: list[Blocked]
-    ) -> SampleRun:
-        plan, entry = self._compiled.plan, self._compiled.module.entry
-        for name, values in sample.items():
-            self._memory.write(plan.address(name), values.tobytes())
-        layers: dict[int, Mapping[str, bytes]] = {}
-        phases: list[PhaseTrace] = []
-        status = 0
-        for step in entry.steps:
-            status = self._run_step(program, step, blocked)
-            layers[step.number] = self._buffers(step.writes)
-            phases.append(self._phase(step))
-            if status:
-                break
-        return SampleRun(
-            status=status, outputs=self._buffers(entry.outputs), layers=layers, phases=tuple(phases)
+        results, outputs, layers = [], [], []
+        for number, sample in enumerate(samples):
+            status, written = self._run_sample(program, number, sample)
+            results.append(status)
+            layers.append(written)
+            outputs.append(self._buffers(self._compiled.module.entry.outputs))
+        return SimResult(
+            stop=Stop.EXIT,
+            exit_status=0,
+            results=tuple(results),
+            outputs=tuple(outputs),
+            layers=tuple(layers),
+            phases=tuple(self._phases),
+            blocked=tuple(self._blocked),
+            blocked_total=len(self._blocked),
+            stacks={},
+            text="",
+            trapped=None,
+            cycles=0,
+            wall_seconds=time.perf_counter() - begin,
         )
 
-    def _run_step(self, program: NativeProgram, step: Step, blocked: list[Blocked]) -> int:
+    def _load_constants(self) -> None:
+        compiled = self._compiled
+        for constant in compiled.module.entry.constants:
+            data = constant.data
+            if data is None:
+                data = compiled.commands[constant.name]
+            if constant.name in compiled.plan.placements:
+                self._memory.write(compiled.plan.address(constant.name), data)
+
+    def _run_sample(
+        self, program: NativeProgram, number: int, sample: Sample
+    ) -> tuple[int, Mapping[int, Mapping[str, bytes]]]:
+        for name, values in sample.items():
+            self._memory.write(self._compiled.plan.address(name), values.tobytes())
+        layers: dict[int, Mapping[str, bytes]] = {}
+        for step in self._compiled.module.entry.steps:
+            status = self._run_step(program, step)
+            layers[step.number] = self._buffers(step.writes)
+            self._phases.append(self._phase(number, step))
+            if status:
+                return status, layers
+        return 0, layers
+
+    def _run_step(self, program: NativeProgram, step: Step) -> int:
         plan = self._compiled.plan
         match step.action:
             case KernelCall(function, arguments):
@@ -95,35 +121,45 @@ class NativeSession:
                 assert isinstance(npu, Npu)
                 outcome = self._accelerators.run(npu, plan.address(commands), count)
                 if outcome.error:
-                    blocked.append(_blocked(step, outcome))
+                    self._blocked.append(_blocked(step, outcome, len(self._phases)))
                 return outcome.error
 
     def _buffers(self, names: Sequence[str]) -> Mapping[str, bytes]:
         plan, sizes = self._compiled.plan, self._compiled.module.entry.sizes
         return {name: self._memory.read(plan.address(name), sizes[name]) for name in names}
 
-    def _phase(self, step: Step) -> PhaseTrace:
-        return PhaseTrace(
+    def _phase(self, sample: int, step: Step) -> Phase:
+        return Phase(
+            sample=sample,
             operator=step.number,
             device=self._compiled.soc.device(step.device).ordinal,
             begin=0,
             end=0,
-            touches=(*self._declared(step), *self._accelerators.take_touches()),
+            touched=(*self._declared(step), *self._accelerators.take_touched()),
         )
 
-    def _declared(self, step: Step) -> Iterator[Touch]:
+    def _declared(self, step: Step) -> Iterator[Touched]:
         """Yield what a kernel's contract says it writes; nothing watches the host's own accesses."""
         if isinstance(step.action, KernelCall):
             plan, sizes = self._compiled.plan, self._compiled.module.entry.sizes
-            spans = [(plan.address(name), plan.address(name) + sizes[name]) for name in step.writes]
-            yield Touch(master=step.device, kind="write", spans=merge_spans(spans), accesses=0)
+            spans = [
+                range(plan.address(name), plan.address(name) + sizes[name]) for name in step.writes
+            ]
+            yield Touched(
+                master=step.device,
+                kind=AccessKind.WRITE,
+                accesses=0,
+                transferred=0,
+                spans=merge_spans(spans),
+            )
 
 
-def _blocked(step: Step, outcome: Outcome) -> Blocked:
-    return Blocked(
-        master=step.device,
-        operator=step.number,
-        address=outcome.fault_address,
-        write=outcome.error in (3, 4),
+def _blocked(step: Step, outcome: Outcome, phase: int) -> BlockedAccess:
+    return BlockedAccess(
         cycle=0,
+        phase=phase,
+        master=step.device,
+        kind=AccessKind.WRITE if outcome.error in (3, 4) else AccessKind.READ,
+        address=outcome.fault_address,
+        size=1,
     )

@@ -91,9 +91,10 @@ module reef
   fault_t fault, read_fault, write_fault;
 
   // Operator
-  descriptor_t descriptor;
-  logic depthwise, block;
+  settings_t settings;
+  logic block;
   logic [31:0] block_address;
+  logic [15:0] block_stride;
   logic [OutputLanes-1:0][3:0] lane_byte;
   logic [LaneBits-1:0] last_lane;
 
@@ -185,12 +186,12 @@ module reef
     .datapath_idle_i(datapath_idle),
     .writer_idle_i  (writer_idle),
     .starved_i      (starved),
-    .descriptor_o   (descriptor),
-    .depthwise_o    (depthwise),
+    .settings_o     (settings),
     .lane_byte_o    (lane_byte),
     .last_lane_o    (last_lane),
     .block_o        (block),
-    .block_address_o(block_address)
+    .block_address_o(block_address),
+    .block_stride_o (block_stride)
   );
 
   reef_reader #(
@@ -231,11 +232,7 @@ module reef
     .clk_i,
     .rst_ni,
     .flush_i          (flush),
-    .depthwise_i      (depthwise),
-    .input_zero_i     (descriptor.input_zero),
-    .output_zero_i    (descriptor.output_zero),
-    .minimum_i        (descriptor.activation_min),
-    .maximum_i        (descriptor.activation_max),
+    .settings_i       (settings),
     .lane_byte_i      (lane_byte),
     .last_lane_i      (last_lane),
     .run_valid_i      (run_valid && reader_ready),
@@ -265,7 +262,7 @@ module reef
     .flush_i     (flush),
     .start_i     (block),
     .address_i   (block_address),
-    .stride_i    (descriptor.output_channels),
+    .stride_i    (block_stride),
     .byte_valid_i(byte_valid),
     .byte_ready_o(byte_ready),
     .byte_i      (byte_data),

@@ -178,11 +178,12 @@ module reef_aligner
     else step_data_o = (StepBytes * 8)'(beat_data_i >> {offset, 3'b0});
   end
 
-  for (genvar i = 0; i < StepBytes; i++) begin : gen_mask
-    assign step_mask_o[i] = (stepped_q || 5'(i) >= 5'(head.phase))
-        && 33'(i) < remaining && !empty;
-  end
+  // Bytes from the run's first on, and before its end
+  logic [StepBytes-1:0] begun, unended;
 
+  assign begun       = stepped_q ? '1 : {StepBytes{1'b1}} << head.phase;
+  assign unended     = remaining >= 33'(StepBytes) ? '1 : ~({StepBytes{1'b1}} << remaining[4:0]);
+  assign step_mask_o = empty ? '0 : begun & unended;
   assign step_unit_o  = unit;
   assign step_first_o = head.first && !stepped_q;
   assign step_last_o  = head.last && final_step;
@@ -193,7 +194,7 @@ module reef_aligner
   assign starved_o    = head_valid && head.kind != KindDescriptor && !empty && !beat_valid_i;
 
   `ATOLL_ASSERT(OnlyPopsBeats, beat_pop_o |-> beat_valid_i)
-  `ATOLL_ASSERT(StepIsHeld, step_valid_o && !step_ready_i && !flush_i |=> step_valid_o && $stable
-                            (step_data_o) && $stable(step_mask_o) && $stable(step_last_o))
+  `ATOLL_ASSERT(StepIsHeld, step_valid_o && !step_ready_i && !flush_i |=>
+                step_valid_o && $stable(step_data_o) && $stable(step_mask_o))
 
 endmodule

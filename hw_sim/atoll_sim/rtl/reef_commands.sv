@@ -12,52 +12,53 @@ module reef_commands
   localparam int unsigned LaneBits = $clog2(OutputLanes)
 ) (
   // Clock and asynchronous reset
-  input logic clk_i,
-  input logic rst_ni,
+  input  logic                             clk_i,
+  input  logic                             rst_ni,
   // From and to the registers, see `reef_control`
-  input logic start_i,
-  input logic abort_i,
-  input logic [31:0] list_address_i,
-  input logic [31:0] list_count_i,
-  output logic busy_o,
-  output logic done_o,
-  output logic ended_o,
-  output fault_t fault_o,
-  output logic [31:0] completed_o,
-  output logic [31:0] cycles_o,
-  output logic [31:0] stalls_o,
+  input  logic                             start_i,
+  input  logic                             abort_i,
+  input  logic      [           31:0]      list_address_i,
+  input  logic      [           31:0]      list_count_i,
+  output logic                             busy_o,
+  output logic                             done_o,
+  output logic                             ended_o,
+  output fault_t                           fault_o,
+  output logic      [           31:0]      completed_o,
+  output logic      [           31:0]      cycles_o,
+  output logic      [           31:0]      stalls_o,
   // Faults on the bus, for one cycle each; nothing is outstanding on it
-  input fault_t read_fault_i,
-  input fault_t write_fault_i,
-  input logic read_idle_i,
-  input logic write_idle_i,
+  input  fault_t                           read_fault_i,
+  input  fault_t                           write_fault_i,
+  input  logic                             read_idle_i,
+  input  logic                             write_idle_i,
   // Issue nothing new on the bus; forget all that is under way
-  output logic halt_o,
-  output logic flush_o,
+  output logic                             halt_o,
+  output logic                             flush_o,
   // Runs to read, in order
-  output logic run_valid_o,
-  input logic run_ready_i,
-  output run_t run_o,
+  output logic                             run_valid_o,
+  input  logic                             run_ready_i,
+  output run_t                             run_o,
   // A beat of a descriptor, and its number
-  input logic load_i,
-  input logic [15:0] beat_i,
-  input logic [DataBytes*8-1:0] data_i,
+  input  logic                             load_i,
+  input  logic      [           15:0]      beat_i,
+  input  logic      [DataBytes*8-1:0]      data_i,
   // Nothing is queued or computing; nothing is left to write; the array has no data
-  input logic datapath_idle_i,
-  input logic writer_idle_i,
-  input logic starved_i,
+  input  logic                             datapath_idle_i,
+  input  logic                             writer_idle_i,
+  input  logic                             starved_i,
   // Settings of the operator and of the block, see `reef_sequencer`
-  output descriptor_t descriptor_o,
-  output logic depthwise_o,
-  output logic [OutputLanes-1:0][3:0] lane_byte_o,
-  output logic [LaneBits-1:0] last_lane_o,
-  output logic block_o,
-  output logic [31:0] block_address_o
+  output settings_t                        settings_o,
+  output logic      [OutputLanes-1:0][3:0] lane_byte_o,
+  output logic      [   LaneBits-1:0]      last_lane_o,
+  output logic                             block_o,
+  output logic      [           31:0]      block_address_o,
+  output logic      [           15:0]      block_stride_o
 );
 
   logic fetch_start, fetch_done, run_start, run_done;
   logic [31:0] fetch_address;
   error_e fetch_error;
+  descriptor_t descriptor;
   geometry_t geometry;
 
   // Fetch and operator take turns.
@@ -101,19 +102,19 @@ module reef_commands
   ) u_fetch (
     .clk_i,
     .rst_ni,
-    .flush_i    (flush_o),
-    .start_i    (fetch_start),
-    .address_i  (fetch_address),
-    .run_valid_o(fetch_run_valid),
+    .flush_i     (flush_o),
+    .start_i     (fetch_start),
+    .address_i   (fetch_address),
+    .run_valid_o (fetch_run_valid),
     .run_ready_i,
-    .run_o      (fetch_run),
+    .run_o       (fetch_run),
     .load_i,
     .beat_i,
     .data_i,
-    .done_o     (fetch_done),
-    .error_o    (fetch_error),
-    .descriptor_o,
-    .geometry_o (geometry)
+    .done_o      (fetch_done),
+    .error_o     (fetch_error),
+    .descriptor_o(descriptor),
+    .geometry_o  (geometry)
   );
 
   reef_sequencer #(
@@ -126,7 +127,7 @@ module reef_commands
     .rst_ni,
     .flush_i     (flush_o),
     .start_i     (run_start),
-    .descriptor_i(descriptor_o),
+    .descriptor_i(descriptor),
     .geometry_i  (geometry),
     .done_o      (run_done),
     .run_valid_o (operator_run_valid),
@@ -134,11 +135,12 @@ module reef_commands
     .run_o       (operator_run),
     .datapath_idle_i,
     .writer_idle_i,
-    .depthwise_o,
+    .settings_o,
     .lane_byte_o,
     .last_lane_o,
     .block_o,
-    .block_address_o
+    .block_address_o,
+    .block_stride_o
   );
 
   `ATOLL_ASSERT(OneSourceOfRuns, !(fetch_run_valid && operator_run_valid))

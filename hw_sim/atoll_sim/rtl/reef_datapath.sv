@@ -10,39 +10,35 @@ module reef_datapath
   localparam int unsigned LaneBits = $clog2(OutputLanes)
 ) (
   // Clock and asynchronous reset
-  input  logic                        clk_i,
-  input  logic                        rst_ni,
+  input  logic                             clk_i,
+  input  logic                             rst_ni,
   // Forget all that is under way
-  input  logic                        flush_i,
+  input  logic                             flush_i,
   // Settings of the operator and of the block; stable while not idle
-  input  logic                        depthwise_i,
-  input  logic [            7:0]      input_zero_i,
-  input  logic [            7:0]      output_zero_i,
-  input  logic [            7:0]      minimum_i,
-  input  logic [            7:0]      maximum_i,
-  input  logic [OutputLanes-1:0][3:0] lane_byte_i,
-  input  logic [   LaneBits-1:0]      last_lane_i,
+  input  settings_t                        settings_i,
+  input  logic      [OutputLanes-1:0][3:0] lane_byte_i,
+  input  logic      [   LaneBits-1:0]      last_lane_i,
   // Runs in the order in which they are read
-  input  logic                        run_valid_i,
-  output logic                        run_ready_o,
-  input  run_t                        run_i,
+  input  logic                             run_valid_i,
+  output logic                             run_ready_o,
+  input  run_t                             run_i,
   // The beats read
-  input  logic                        beat_valid_i,
-  input  logic [DataBytes*8-1:0]      beat_data_i,
-  output logic                        beat_pop_o,
+  input  logic                             beat_valid_i,
+  input  logic      [DataBytes*8-1:0]      beat_data_i,
+  output logic                             beat_pop_o,
   // A beat of a descriptor, and its number
-  output logic                        descriptor_load_o,
-  output logic [           15:0]      load_beat_o,
+  output logic                             descriptor_load_o,
+  output logic      [           15:0]      load_beat_o,
   // Bytes of the output pixels, in lane order
-  output logic                        byte_valid_o,
-  input  logic                        byte_ready_i,
-  output logic [            7:0]      byte_o,
-  output logic [   LaneBits-1:0]      byte_lane_o,
-  output logic                        byte_last_o,
+  output logic                             byte_valid_o,
+  input  logic                             byte_ready_i,
+  output logic      [            7:0]      byte_o,
+  output logic      [   LaneBits-1:0]      byte_lane_o,
+  output logic                             byte_last_o,
   // Waiting for data to compute with
-  output logic                        starved_o,
+  output logic                             starved_o,
   // Nothing is under way
-  output logic                        idle_o
+  output logic                             idle_o
 );
 
   localparam int unsigned StepBytes = InputLanes > OutputLanes ? InputLanes : OutputLanes;
@@ -82,7 +78,7 @@ module reef_datapath
     .clk_i,
     .rst_ni,
     .flush_i,
-    .depthwise_i,
+    .depthwise_i (settings_i.depthwise),
     .run_valid_i,
     .run_ready_o,
     .run_i,
@@ -141,8 +137,8 @@ module reef_datapath
     .clk_i,
     .rst_ni,
     .flush_i,
-    .depthwise_i,
-    .input_zero_i,
+    .depthwise_i  (settings_i.depthwise),
+    .input_zero_i (settings_i.input_zero),
     .lane_byte_i,
     .bias_i       (bias),
     .step_valid_i (step_valid),
@@ -167,22 +163,22 @@ module reef_datapath
     .clk_i,
     .rst_ni,
     .flush_i,
-    .output_zero_i,
-    .minimum_i,
-    .maximum_i,
+    .output_zero_i(settings_i.output_zero),
+    .minimum_i    (settings_i.minimum),
+    .maximum_i    (settings_i.maximum),
     .last_lane_i,
-    .sums_valid_i(sums_valid),
-    .sums_ready_o(sums_ready),
-    .sums_i      (sums),
-    .lane_o      (lane),
-    .multiplier_i(multiplier),
-    .shift_i     (shift),
+    .sums_valid_i (sums_valid),
+    .sums_ready_o (sums_ready),
+    .sums_i       (sums),
+    .lane_o       (lane),
+    .multiplier_i (multiplier),
+    .shift_i      (shift),
     .byte_valid_o,
     .byte_ready_i,
     .byte_o,
     .byte_lane_o,
     .byte_last_o,
-    .idle_o      (requantize_idle)
+    .idle_o       (requantize_idle)
   );
 
 endmodule

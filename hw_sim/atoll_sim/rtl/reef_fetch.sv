@@ -32,7 +32,7 @@ module reef_fetch
 
   localparam int unsigned Beats = DESCRIPTOR_BYTES / DataBytes;
   localparam int unsigned BeatBits = $clog2(Beats);
-  localparam logic [2:0] LastProduct = 3'd5;
+  localparam logic [2:0] LastProduct = 3'd6;
 
   typedef enum logic [2:0] {
     StIdle,
@@ -101,7 +101,8 @@ module reef_fetch
       3'd1: right = descriptor.depth_multiplier;
       3'd2: right = descriptor.pad_left;
       3'd3: right = descriptor.stride_x;
-      3'd4: {left, right} = {descriptor.row_pitch, descriptor.pad_top};
+      3'd4: right = descriptor.input_width;
+      3'd5: {left, right} = {descriptor.row_pitch, descriptor.pad_top};
       default: {left, right} = {descriptor.row_pitch, descriptor.stride_y};
     endcase
   end
@@ -114,7 +115,8 @@ module reef_fetch
         3'd1: channels_fit_q <= product == 32'(descriptor.output_channels);
         3'd2: geometry_q.pad_left <= product;
         3'd3: geometry_q.stride_x <= product;
-        3'd4: geometry_q.pad_top <= product;
+        3'd4: geometry_q.row_bytes <= product;
+        3'd5: geometry_q.pad_top <= product;
         default: geometry_q.stride_y <= product;
       endcase
     end

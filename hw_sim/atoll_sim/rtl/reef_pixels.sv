@@ -54,7 +54,7 @@ module reef_pixels
 
   assign left_start = -(depthwise_i ? 34'(descriptor_i.pad_left) : 34'(geometry_i.pad_left));
   assign left_stride = depthwise_i ? 34'(descriptor_i.stride_x) : 34'(geometry_i.stride_x);
-  assign bound = depthwise_i ? 34'(descriptor_i.input_width) : 34'(descriptor_i.row_pitch);
+  assign bound = depthwise_i ? 34'(descriptor_i.input_width) : 34'(geometry_i.row_bytes);
   assign extent = 34'(descriptor_i.kernel_row_bytes);
   assign origin = descriptor_i.input_address - geometry_i.pad_top - geometry_i.pad_left;
   always_comb begin
@@ -212,7 +212,7 @@ module reef_pixels
   assign unused = ^descriptor_i;
 
   `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> !busy_q)
-  `ATOLL_ASSERT(NeverReadsOutsideTheRow,
-                run_valid_o && !empty |-> from < to && to <= inside_to && inside_to <= extent)
+  `ATOLL_ASSERT(NeverReadsOutsideTheRow, run_valid_o && !empty |->
+                from < to && to <= inside_to && inside_to <= extent)
 
 endmodule

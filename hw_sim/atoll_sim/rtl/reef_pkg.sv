@@ -61,6 +61,7 @@ package reef_pkg;
 
   // Products of descriptor fields, in bytes modulo 2^32.
   typedef struct packed {
+    logic [31:0] row_bytes; // input width times the input channels
     logic [31:0] pad_top;   // padding at the top times the row pitch
     logic [31:0] pad_left;  // padding at the left times the input channels
     logic [31:0] stride_y;  // stride down times the row pitch

@@ -172,10 +172,10 @@ module reef_reader
   );
 
   `ATOLL_ASSERT(NeverRefusesABeat, !(beat && !flush_i && queue_full))
-  `ATOLL_ASSERT(NeverCrossesAPage,
-                arvalid_q |-> 32'(arindex_q[PageBits-1:0]) + 32'(arlen_q) < (1 << PageBits))
-  `ATOLL_ASSERT(AddressIsHeld, arvalid_q && !m_axi_arready_i |=> arvalid_q && $stable(arindex_q)
-                               && $stable(arlen_q))
+  `ATOLL_ASSERT(NeverCrossesAPage, arvalid_q |->
+                32'(arindex_q[PageBits-1:0]) + 32'(arlen_q) < (1 << PageBits))
+  `ATOLL_ASSERT(AddressIsHeld, arvalid_q && !m_axi_arready_i |=>
+                arvalid_q && $stable(arindex_q) && $stable(arlen_q))
   `ATOLL_ASSERT(OnlyFlushesWhenHalted, flush_i |-> halt_i)
 
 endmodule

@@ -183,7 +183,7 @@ module reef_registers
 
   `ATOLL_ASSERT(OnlyStartsWhenIdle, start_o |-> !busy_i)
   `ATOLL_ASSERT(WriteAnswerIsHeld, bvalid_q && !s_axil_bready_i |=> bvalid_q && $stable(bresp_q))
-  `ATOLL_ASSERT(ReadAnswerIsHeld, rvalid_q && !s_axil_rready_i |=> rvalid_q && $stable(rdata_q)
-                                  && $stable(rresp_q))
+  `ATOLL_ASSERT(ReadAnswerIsHeld, rvalid_q && !s_axil_rready_i |=>
+                rvalid_q && $stable(rdata_q) && $stable(rresp_q))
 
 endmodule

@@ -32,12 +32,13 @@ module reef_sequencer
   input  logic                               datapath_idle_i,
   input  logic                               writer_idle_i,
   // Settings of the block
-  output logic                               depthwise_o,
+  output settings_t                          settings_o,
   output logic        [OutputLanes-1:0][3:0] lane_byte_o,
   output logic        [   LaneBits-1:0]      last_lane_o,
-  // A block begins: address of its first output byte
+  // A block begins: address of its first output byte, and bytes from one pixel to the next
   output logic                               block_o,
-  output logic        [           31:0]      block_address_o
+  output logic        [           31:0]      block_address_o,
+  output logic        [           15:0]      block_stride_o
 );
 
   localparam logic [31:0] Capacity = WeightRows * InputLanes * OutputLanes;
@@ -56,7 +57,7 @@ module reef_sequencer
 
   state_e state_d, state_q;
   logic [16:0] channel_q, next_channel, channels_left;
-  logic [31:0] weights_q, table_q;
+  logic [31:0] weights_q, table_q, block_bytes;
   logic first_q, resident, last_block;
   logic lanes_ready, pixels_start, pixels_busy, pixels_valid;
   logic [15:0] input_channel;
@@ -67,10 +68,19 @@ module reef_sequencer
   assign channels_left = 17'(descriptor_i.output_channels) - channel_q;
   assign last_block = channels_left <= 17'(OutputLanes);
   assign last_lane_o = last_block ? LaneBits'(channels_left - 17'd1) : LaneBits'(OutputLanes - 1);
+  // Blocks are whole multiples of 16 bytes.
+  assign block_bytes = (descriptor_i.weight_block_bytes + 32'd15) & ~32'd15;
   assign resident = descriptor_i.weight_block_bytes <= Capacity;
-  assign depthwise_o = descriptor_i.opcode == OP_DEPTHWISE_CONV_2D;
+  assign settings_o = '{
+          depthwise: descriptor_i.opcode == OP_DEPTHWISE_CONV_2D,
+          input_zero: descriptor_i.input_zero,
+          output_zero: descriptor_i.output_zero,
+          minimum: descriptor_i.activation_min,
+          maximum: descriptor_i.activation_max
+      };
   assign block_o = state_q == StBlock;
   assign block_address_o = descriptor_i.output_address + 32'(channel_q);
+  assign block_stride_o = descriptor_i.output_channels;
   assign done_o = state_q == StFinish && writer_idle_i;
 
   always_comb begin
@@ -118,7 +128,7 @@ module reef_sequencer
         first_q   <= 1'b1;
       end else if (state_q == StDrain && state_d == StBlock) begin
         channel_q <= next_channel;
-        weights_q <= weights_q + descriptor_i.weight_block_bytes;
+        weights_q <= weights_q + block_bytes;
         table_q   <= table_q + TableBytes;
         first_q   <= 1'b0;
       end
@@ -136,7 +146,7 @@ module reef_sequencer
       StWeights: begin
         run_o.kind    = KindWeights;
         run_o.address = weights_q;
-        run_o.bytes   = descriptor_i.weight_block_bytes;
+        run_o.bytes   = block_bytes;
       end
       default: run_o = pixels_run;
     endcase
@@ -167,7 +177,7 @@ module reef_sequencer
     .clk_i,
     .rst_ni,
     .flush_i,
-    .depthwise_i      (depthwise_o),
+    .depthwise_i      (settings_o.depthwise),
     .descriptor_i,
     .geometry_i,
     .weights_address_i(weights_q),

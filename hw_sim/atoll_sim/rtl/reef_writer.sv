@@ -166,8 +166,8 @@ module reef_writer
   );
 
   `ATOLL_ASSERT(AddressIsHeld, awvalid_q && !m_axi_awready_i |=> awvalid_q && $stable(awindex_q))
-  `ATOLL_ASSERT(DataIsHeld, wvalid_q && !m_axi_wready_i |=> wvalid_q && $stable(wdata_q) && $stable
-                            (wstrb_q))
+  `ATOLL_ASSERT(DataIsHeld, wvalid_q && !m_axi_wready_i |=>
+                wvalid_q && $stable(wdata_q) && $stable(wstrb_q))
   `ATOLL_ASSERT(NeverIssuesWhenHalted, halt_i |-> !issue)
   `ATOLL_ASSERT(OnlyFlushesWhenHalted, flush_i |-> halt_i)
 

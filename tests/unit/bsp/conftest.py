@@ -1,6 +1,9 @@
 """A small chip of our own, so that the BSP is tested apart from the resolver."""
 
+import ctypes
 import importlib.util
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +14,7 @@ import pytest
 from atoll.bsp.emitters import write_bsp
 from atoll.bsp.firmware import build_firmware
 from atoll.bsp.interface import Firmware, ModelInterface, PoolShare, Port
+from atoll.bsp.render import FOLDER
 from atoll.bsp.toolchain import find_toolchain
 from atoll.resolve.soc import (
     AcceleratorSpec,
@@ -26,6 +30,9 @@ from atoll.resolve.soc import (
     ResolvedSoc,
     StackLimit,
 )
+
+RUNTIME = FOLDER / "runtime"
+STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 
 REEF_REGISTERS = {
     "id": 0x00,
@@ -157,27 +164,27 @@ def _make_model(name: str = "digits") -> ModelInterface:
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_cpu() -> Callable[..., Cpu]:
     return _make_cpu
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_npu() -> Callable[..., Npu]:
     return _make_npu
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_pool() -> Callable[..., Pool]:
     return _make_pool
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_soc() -> Callable[..., ResolvedSoc]:
     return _make_soc
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_model() -> Callable[..., ModelInterface]:
     return _make_model
 
@@ -196,7 +203,7 @@ def platform() -> ModuleType:
 
 
 def _sibling(name: str) -> ModuleType:
-    qualified = f"bsp_tests_{name}"
+    qualified = f"tests.unit.bsp.{name}"
     if qualified not in sys.modules:
         path = Path(__file__).with_name(f"{name}.py")
         spec = importlib.util.spec_from_file_location(qualified, path)
@@ -205,6 +212,24 @@ def _sibling(name: str) -> ModuleType:
         sys.modules[qualified] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(sys.modules[qualified])
     return sys.modules[qualified]
+
+
+@pytest.fixture(scope="session")
+def host_library(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., ctypes.CDLL]:
+    """Compile C for this machine, every warning an error, and load it."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("needs a C compiler for this machine")
+
+    def load(*sources: Path, include: Path | None = None) -> ctypes.CDLL:
+        library = tmp_path_factory.mktemp("host") / "library.so"
+        flags = ["-std=c99", "-O2", "-shared", "-fPIC", "-fno-builtin", *STRICT]
+        flags += [f"-I{folder}" for folder in {RUNTIME, include} if folder is not None]
+        command = [compiler, *flags, "-o", str(library), *map(str, sources)]
+        subprocess.run(command, check=True)
+        return ctypes.CDLL(str(library))
+
+    return load
 
 
 Build = Callable[..., Firmware]
@@ -239,3 +264,8 @@ _PROLOGUE = """
 #define RUN int32_t {model}_run(const struct {model}_inputs *in, const struct {model}_outputs *out)
 #define POOL(name) __attribute__((section(".atoll.pool." #name), aligned(64)))
 """
+
+
+@pytest.fixture(scope="session")
+def reef_spec() -> AcceleratorSpec:
+    return REEF

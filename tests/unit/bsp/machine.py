@@ -22,7 +22,7 @@ class Registers(Protocol):
     def write(self, offset: int, value: int) -> None: ...
 
 
-class Halted(Exception):
+class HaltError(Exception):
     """A device asked for the end."""
 
 
@@ -114,6 +114,7 @@ class Machine:
     x: list[int] = field(default_factory=lambda: [0] * 32)
     timer: int = 0
     latched: int = 0
+    high: int = 0
     mask: int = WORD
     resume: int | None = None
     decoded: dict[int, tuple[int, Callable[[], None]]] = field(default_factory=dict)
@@ -122,12 +123,13 @@ class Machine:
         try:
             for _ in range(most):
                 self.step()
-        except Halted:
+        except HaltError:
             return
         raise AssertionError(f"still running at {self.pc:#x}")
 
     def step(self) -> None:
         """Take an interrupt or run one instruction."""
+        self.high = self.lines()
         if self.timer:
             self.timer -= 1
             self.latched |= self.timer == 0
@@ -144,7 +146,7 @@ class Machine:
 
     @property
     def pending(self) -> int:
-        return self.latched | self.lines()
+        return self.latched | self.high
 
     def _decode(self) -> tuple[int, Callable[[], None]]:
         size = 4 if self.memory.read(self.pc, 2) & 3 == 3 else 2

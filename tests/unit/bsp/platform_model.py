@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from bsp_tests_machine import Halted, Machine, Memory, Registers
+from tests.unit.bsp.machine import HaltError, Machine, Memory, Registers
 
 from atoll.bsp.interface import Firmware
 from atoll.resolve.soc import ResolvedSoc
@@ -33,7 +33,7 @@ class Console:
                 self.text += chr(value)
             case 0x04:
                 self.status = value
-                raise Halted
+                raise HaltError
             case 0x08:
                 self.trace.append((value >> 24, value >> 16 & 0xFF, value & 0xFFFF))
             case 0x10:
@@ -48,12 +48,15 @@ class Reef:
 
     Attributes:
         error: code to stop with, if not 0.
+        waits: cycles from a start to its abort.
     """
 
     pace: int = 5
     error: int = 0
     params: int = 8 | 8 << 8 | 8 << 16 | 1 << 24
     clock: int = 0
+    began: int = 0
+    waits: list[int] = field(default_factory=list)
     registers: dict[int, int] = field(default_factory=dict)
     log: list[tuple[int, int]] = field(default_factory=list)
 
@@ -70,6 +73,12 @@ class Reef:
             self.registers[IRQ_STATUS] &= ~value
         elif offset == CONTROL and value == 1:
             self.registers |= {STATUS: 1, COMPLETED: 0, IRQ_STATUS: 0}
+            self.began = self.clock
+        elif offset == CONTROL and value == 2:
+            self.waits.append(self.clock - self.began)
+            self.error = 8
+            self._end()
+            self.error = 0
         else:
             self.registers[offset] = value
 
@@ -109,4 +118,4 @@ def watermark(soc: ResolvedSoc, core: Machine) -> int:
     """Return the bytes of the painted stack that were written."""
     stack = soc.host_cpu.stack
     data = bytes(core.memory.read(address, 1) for address in range(stack.origin, stack.end))
-    return len(data) - (len(data) - len(data.lstrip(bytes([PAINT]))))
+    return len(data.lstrip(bytes([PAINT])))

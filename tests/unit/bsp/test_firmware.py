@@ -1,13 +1,12 @@
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from atoll.bsp.interface import Firmware, ModelInterface
+from atoll.bsp.interface import Firmware
 from atoll.errors import PlanError, ToolchainError
-from atoll.resolve.soc import Access, Npu, Pool, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Npu, Pool, ResolvedSoc
 
 Build = Callable[..., Firmware]
 MakeSoc = Callable[..., ResolvedSoc]
@@ -99,37 +98,36 @@ def test_an_accelerator_that_stops_with_an_error_says_so(
     assert console.text == "npu: error 2 (READ_DECODE) at 0xDEAD0000\n"
 
 
+TIMEOUT = 2000
+
+
+def _impatient(make_soc: MakeSoc, make_cpu: Callable[..., Cpu]) -> ResolvedSoc:
+    """Return a chip so slow that a tenth of a second is `TIMEOUT` cycles."""
+    return make_soc(cpu=replace(make_cpu(), clock=10 * TIMEOUT))
+
+
 def test_a_silent_accelerator_times_out_every_time(
-    build: Build, make_soc: MakeSoc, platform: ModuleType
+    build: Build, make_soc: MakeSoc, make_cpu: Callable[..., Cpu], platform: ModuleType
 ) -> None:
     """The second run waits the full time again: the first timeout left nothing pending."""
-    soc, reef = make_soc(npus=(_quick(make_soc()),)), platform.Reef(pace=0)
+    soc, reef = _impatient(make_soc, make_cpu), platform.Reef(pace=0)
     core, console = platform.power_on(soc, build(ACCELERATED, soc), [1, 1, 2], {3: reef})
-    reef.registers[platform.STATUS] = 0
-    times = []
-
-    def watched(offset: int, value: int) -> None:
-        if offset == platform.CONTROL:
-            times.append((value, reef.clock))
-            value = 0
-        reef.registers[offset] = value
-
-    reef.write = watched
     core.run()
     assert console.results == [-4, -4]
     assert console.text == "npu: no answer after 0 commands\n" * 2
-    (_, start1), (_, abort1), (_, start2), (_, abort2) = times
-    assert abs((abort1 - start1) - (abort2 - start2)) <= 2
-
-
-def _quick(soc: ResolvedSoc) -> Npu:
-    return soc.npus[0]
+    assert len(reef.waits) == 2
+    assert all(TIMEOUT <= wait <= TIMEOUT + 100 for wait in reef.waits)
 
 
 def test_a_slow_accelerator_is_not_given_up(
-    build: Build, make_soc: MakeSoc, platform: ModuleType
+    build: Build, make_soc: MakeSoc, make_cpu: Callable[..., Cpu], platform: ModuleType
 ) -> None:
-    """Each command may take the whole time: three commands outlast one timeout."""
+    """Each of the three commands may take the whole time."""
+    soc, reef = _impatient(make_soc, make_cpu), platform.Reef(pace=TIMEOUT - 200)
+    core, console = platform.power_on(soc, build(ACCELERATED, soc), [1, 2], {3: reef})
+    core.run()
+    assert console.results == [0]
+    assert reef.registers[platform.COMPLETED] == 3
 
 
 @pytest.mark.parametrize(
@@ -145,3 +143,101 @@ def test_another_device_is_refused_at_start(
     assert console.status == 1
     assert f"found 0x{value:08X}" in console.text
     assert console.text.endswith("cannot start: the registers belong to another device\n")
+
+
+def test_each_instance_has_its_own_context_and_interrupt(
+    build: Build, make_soc: MakeSoc, make_npu: Callable[..., Npu], platform: ModuleType
+) -> None:
+    both = ACCELERATED.replace("return status;", "return status + RUN_SECOND;").replace(
+        "RUN {", "#define RUN_SECOND atoll_npu_run(2, atoll_pool_weights, 1)\nRUN {"
+    )
+    soc = make_soc(npus=(make_npu("npu", 1), make_npu("other", 2, irq=9)))
+    reefs = {3: platform.Reef(), 9: platform.Reef(error=5)}
+    core, console = platform.power_on(soc, build(both, soc), [1, 2], reefs)
+    core.run()
+    assert console.results == [-5]
+    assert console.text.startswith("other: error 5 (BAD_OPCODE)")
+    assert [reef.registers[platform.COUNT] for reef in reefs.values()] == [3, 1]
+
+
+def test_an_unknown_accelerator_is_an_error(
+    build: Build, make_soc: MakeSoc, platform: ModuleType
+) -> None:
+    source = "RUN { (void)in; (void)out; return atoll_npu_run(0, 0, 1); }"
+    core, console = platform.power_on(
+        make_soc(npus=()), build(source, make_soc(npus=())), [1, 2], {}
+    )
+    core.run()
+    assert console.results == [-1]
+
+
+def test_constants_in_ram_are_copied_at_start(
+    build: Build, make_soc: MakeSoc, make_pool: Callable[..., Pool], platform: ModuleType
+) -> None:
+    tables = make_pool("tables", "dtcm", 0x1000_4000, 0x1000, "both", Access.WRITE, ("cpu", "npu"))
+    soc = make_soc(extra=(tables,))
+    firmware = build("uint8_t atoll_pool_tables[70] POOL(tables) = {9, 8, 7};" + SUM, soc)
+    assert {use.region for use in firmware.use} >= {"tables", "cpu.code"}
+    core, _ = platform.power_on(soc, firmware, [2], {3: platform.Reef()})
+    core.run()
+    assert [core.memory.read(0x1000_4000 + index, 1) for index in range(4)] == [9, 8, 7, 0]
+
+
+def test_constants_in_ram_that_the_host_cannot_fill_are_refused(
+    build: Build, make_soc: MakeSoc, make_pool: Callable[..., Pool]
+) -> None:
+    tables = make_pool("tables", "sram", 0x2002_0000, 0x1000, "both", Access.NONE, ("cpu", "npu"))
+    source = "const uint8_t atoll_pool_tables[70] POOL(tables) = {9, 8, 7};" + SUM
+    with pytest.raises(ToolchainError, match=r"pool 'tables' holds constants.*pools.tables.reach"):
+        build(source, make_soc(extra=(tables,)))
+    build(SUM, make_soc(extra=(tables,)))
+
+
+def test_equal_input_makes_equal_bytes(build: Build) -> None:
+    first, second = build(SUM, folder="one"), build(SUM, folder="two")
+    assert first.elf.read_bytes() == second.elf.read_bytes()
+    assert first.map.read_bytes() == second.map.read_bytes()
+    assert str(first.folder).encode() not in first.elf.read_bytes() + first.map.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "region", "key"),
+    [({"code_size": 0x400}, "cpu.code", "code"), ({"data_size": 16}, "cpu.data", "data")],
+)
+def test_a_region_that_is_too_small_names_its_key_and_the_size_that_fits(
+    build: Build,
+    make_soc: MakeSoc,
+    make_cpu: Callable[..., Cpu],
+    sizes: dict[str, int],
+    region: str,
+    key: str,
+) -> None:
+    with pytest.raises(PlanError, match=f"region '{region}'") as caught:
+        build(SUM, make_soc(cpu=make_cpu(**sizes)))
+    (fault,) = caught.value.faults
+    assert fault.code == "E074"
+    assert fault.remedy is not None
+    advice, _, size = fault.remedy.rpartition(" ")
+    assert advice == f"set devices.cpu.{key}.size to at least"
+    build(SUM, make_soc(cpu=make_cpu(**{f"{key}_size": int(size)})))
+    with pytest.raises(PlanError):
+        build(SUM, make_soc(cpu=make_cpu(**{f"{key}_size": int(size) - 16})))
+
+
+def test_an_undefined_symbol_is_named(build: Build) -> None:
+    source = "int32_t nowhere(void); RUN { (void)in; (void)out; return nowhere(); }"
+    with pytest.raises(ToolchainError, match="nothing defines nowhere") as caught:
+        build(source)
+    assert caught.value.faults[0].code == "E073"
+
+
+def test_the_compiler_library_serves_what_the_core_lacks(
+    build: Build, make_soc: MakeSoc, platform: ModuleType
+) -> None:
+    source = """
+    static volatile int64_t huge = -1234567890123;
+    RUN { (void)in; (void)out; return (int32_t)(huge / 1000003); }
+    """
+    core, console = platform.power_on(make_soc(), build(source), [1, 2], {3: platform.Reef()})
+    core.run()
+    assert console.results == [-1234564]

@@ -1,6 +1,7 @@
 """Cases that published planners get wrong, real networks, and what is said when nothing fits."""
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,16 @@ def test_the_networks_reach_their_bound(network: str, shared_planner: Path) -> N
     ]
     result = plan([pool("s", 1 << 20, alignment=16)], *buffers)
     assert result.use["s"].used == result.use["s"].bound == MLPERF_TINY[network]
+
+
+@pytest.mark.parametrize("vector", ["alloc_max", "deep_speech", "five", "simple"])
+def test_interval_vectors_reach_their_bound(vector: str, shared_planner: Path) -> None:
+    vectors = json.loads((shared_planner / "tvm_vectors.json").read_text())["intervals"]
+    buffers = [
+        buffer(f"b{number}", size, (first, last + 1))
+        for number, (first, last, size) in enumerate(vectors[vector]["buffers"])
+    ]
+    assert plan([pool("s", 1 << 20)], *buffers).use["s"].used == vectors[vector]["expected"]
 
 
 def failure(pools: list[PoolSpace], *buffers: Buffer, operators: tuple[str, ...] = ()) -> str:

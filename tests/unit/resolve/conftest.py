@@ -45,7 +45,7 @@ def changed(changes: Changes) -> dict[str, Any]:
         if value is None:
             del table[last]
         else:
-            table[last] = value
+            table[last] = copy.deepcopy(value)
     return chip
 
 

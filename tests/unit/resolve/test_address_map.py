@@ -70,8 +70,8 @@ def test_the_largest_memory_is_256_mebibytes(chip: Any, refused: Any) -> None:
     assert fault.startswith("E037")
 
 
-@pytest.mark.parametrize("field", ["origin", "size"])
-def test_memories_come_in_units_of_16_bytes(refused: Any, field: str) -> None:
-    memory = {"origin": 0x8000_0000, "size": 64, "kind": "ram"} | {field: 0x8001}
+@pytest.mark.parametrize(("field", "value"), [("origin", 0x8000_0001), ("size", 65)])
+def test_memories_come_in_units_of_16_bytes(refused: Any, field: str, value: int) -> None:
+    memory = {"origin": 0x8000_0000, "size": 64, "kind": "ram"} | {field: value}
     (fault,) = refused({"memories.odd": memory})
     assert fault.startswith(f"E035 the {field} of memory 'odd'")

@@ -1,0 +1,131 @@
+"""What a loop program means: run it statement by statement, with every access checked.
+
+Slow and obvious on purpose; compiled code is held against it.
+"""
+
+from collections.abc import Mapping, MutableSequence, Sequence
+from typing import NoReturn
+
+from atoll.ir.arithmetic import convert, evaluate
+from atoll.ir.faults import ProgramError, ill_formed
+from atoll.ir.tir import (
+    Allocate,
+    Binary,
+    BufferParam,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    For,
+    If,
+    IRModule,
+    Let,
+    Load,
+    PrimFunc,
+    Return,
+    Select,
+    Stmt,
+    Store,
+    Var,
+)
+
+Memory = MutableSequence[int | None]
+
+
+def interpret(module: IRModule, function: str, arguments: Sequence[int | Memory]) -> int | None:
+    """Run a function of a verified module.
+
+    Args:
+        module: holds the function and what it calls.
+        function: its name.
+        arguments: a number or a mutable sequence of elements for each parameter; None marks an
+            element that was never written.
+
+    Returns:
+        The result of a scalar function.
+
+    Raises:
+        ProgramError: E078; an access is out of bounds or reads what was never written.
+    """
+    return _Run(module.by_name, module.by_name[function]).run(arguments)
+
+
+class _Run:
+    """One activation of a function."""
+
+    def __init__(self, functions: Mapping[str, PrimFunc], function: PrimFunc) -> None:
+        self._functions = functions
+        self._function = function
+        self._values: dict[str, int] = {}
+        self._buffers: dict[str, Memory] = {}
+        self._result: int | None = None
+
+    def run(self, arguments: Sequence[int | Memory]) -> int | None:
+        for parameter, argument in zip(self._function.parameters, arguments, strict=True):
+            if isinstance(argument, int):
+                self._values[parameter.name] = argument
+                continue
+            assert isinstance(parameter, BufferParam)
+            assert len(argument) == parameter.elements, f"{parameter}: {len(argument)}"
+            self._buffers[parameter.name] = argument
+        self._block(self._function.body)
+        return self._result
+
+    def _block(self, body: Sequence[Stmt]) -> None:
+        for statement in body:
+            self._statement(statement)
+
+    def _statement(self, statement: Stmt) -> None:
+        match statement:
+            case For():
+                for value in range(self._value(statement.begin), self._value(statement.end)):
+                    self._values[statement.variable] = value
+                    self._block(statement.body)
+            case Store():
+                memory, index = self._place(statement.buffer, statement.index)
+                memory[index] = self._value(statement.value)
+            case Let():
+                self._values[statement.variable] = self._value(statement.value)
+            case If():
+                chosen = self._value(statement.condition)
+                self._block(statement.then if chosen else statement.otherwise)
+            case Return():
+                self._result = self._value(statement.value)
+            case Allocate():
+                self._buffers[statement.buffer] = [None] * statement.elements
+
+    def _place(self, buffer: str, index: Expr) -> tuple[Memory, int]:
+        memory, place = self._buffers[buffer], self._value(index)
+        if not 0 <= place < len(memory):
+            self._fail(f"touches element {place} of '{buffer}', which has {len(memory)}")
+        return memory, place
+
+    def _fail(self, message: str) -> NoReturn:
+        raise ProgramError.all([ill_formed(f"function '{self._function.name}'", message)])
+
+    def _value(self, expr: Expr) -> int:
+        match expr:
+            case Const():
+                return expr.value
+            case Var():
+                return self._values[expr.name]
+            case Load():
+                memory, index = self._place(expr.buffer, expr.index)
+                value = memory[index]
+                if value is None:
+                    self._fail(f"reads element {index} of '{expr.buffer}' unwritten")
+                return int(value)
+            case Binary():
+                left, right = self._value(expr.left), self._value(expr.right)
+                return evaluate(expr.operation, left, right, expr.left.type)
+            case Select():
+                then, otherwise = self._value(expr.then), self._value(expr.otherwise)
+                return then if self._value(expr.condition) else otherwise
+            case Cast():
+                source = expr.value
+                return convert(expr.conversion, self._value(source), source.type, expr.type)
+            case Call():
+                arguments = [self._value(argument) for argument in expr.arguments]
+                result = _Run(self._functions, self._functions[expr.function]).run(arguments)
+                assert result is not None
+                return result

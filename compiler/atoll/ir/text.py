@@ -1,0 +1,106 @@
+"""Read a loop program from the text that its nodes print."""
+
+from atoll.ir.text_functions import FunctionReader, read_allocate
+from atoll.ir.tir import (
+    AcceleratorRun,
+    Allocate,
+    Constant,
+    Entry,
+    IRModule,
+    KernelCall,
+    PrimFunc,
+    Step,
+    Type,
+)
+from atoll.ir.tokens import Tokens
+
+
+def parse_module(text: str) -> IRModule:
+    """Return the module whose `str` is `text`, white space aside; it is not yet verified.
+
+    Raises:
+        ProgramError: E079; the text is no module.
+    """
+    tokens = Tokens(text)
+    tokens.expect("module")
+    name = tokens.name()
+    functions: list[PrimFunc] = []
+    results: dict[str, Type] = {}
+    while tokens.next == "function":
+        function = FunctionReader(tokens, results).read()
+        functions.append(function)
+        if function.result:
+            results[function.name] = function.result
+    entry = _entry(tokens)
+    if not tokens.finished():
+        raise tokens.fault("the end of the module")
+    return IRModule(name, tuple(functions), entry)
+
+
+def _entry(tokens: Tokens) -> Entry:
+    tokens.expect("entry")
+    inputs = _names(tokens)
+    tokens.expect("->")
+    outputs = _names(tokens)
+    tokens.expect("{")
+    allocations: list[Allocate] = []
+    constants: list[Constant] = []
+    steps: list[Step] = []
+    while tokens.next == "allocate":
+        allocations.append(read_allocate(tokens))
+    while tokens.next == "constant":
+        constants.append(_constant(tokens))
+    while tokens.next == "step":
+        steps.append(_step(tokens))
+    tokens.expect("}")
+    return Entry(inputs, outputs, tuple(allocations), tuple(constants), tuple(steps))
+
+
+def _names(tokens: Tokens) -> tuple[str, ...]:
+    return tokens.nests(tokens.name, "[", "]")
+
+
+def _constant(tokens: Tokens) -> Constant:
+    tokens.expect("constant")
+    name = tokens.name()
+    tokens.expect(":")
+    size = tokens.number()
+    tokens.expect("align")
+    align, pools = tokens.number(), _names(tokens)
+    tokens.expect("=")
+    data = None if tokens.accept("later") else tokens.data()
+    return Constant(name=name, size=size, align=align, pools=pools, data=data)
+
+
+def _step(tokens: Tokens) -> Step:
+    tokens.expect("step")
+    number, operator = tokens.number(), tokens.name()
+    tokens.expect("on")
+    device = tokens.name()
+    tokens.expect(":")
+    action = _action(tokens)
+    tokens.expect("reads")
+    reads = _names(tokens)
+    tokens.expect("writes")
+    return Step(
+        operator=operator,
+        number=number,
+        device=device,
+        reads=reads,
+        writes=_names(tokens),
+        action=action,
+    )
+
+
+def _action(tokens: Tokens) -> KernelCall | AcceleratorRun:
+    if tokens.accept("call"):
+        tokens.expect("@")
+        return KernelCall(tokens.name(), tokens.nests(tokens.name, "(", ")"))
+    tokens.expect("run")
+    device = tokens.name()
+    tokens.expect("(")
+    commands = tokens.name()
+    tokens.expect(",")
+    count = tokens.number()
+    tokens.expect(")")
+    return AcceleratorRun(device, commands, count)

@@ -1,0 +1,114 @@
+"""Serve the firmware's protocol (docs/platform.md) and record what it does."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import cocotb
+from cocotb.triggers import First, Timer
+
+from atoll_sim.monitors import Event, EventKind, Model
+from atoll_sim.run_files import IMAGE, Capture, Record, Work, read_work, write_record
+from atoll_sim.simulation import Buffer, Stop
+
+RUN_ONE, LEAVE = 1, 2
+OPERATOR_BEGUN, OPERATOR_ENDED, READY, RUN_BEGUN, RUN_ENDED = range(1, 6)
+RESET_CYCLES = 4
+
+
+class Bench:
+    """The other side of the firmware: samples in, results out."""
+
+    def __init__(self, model: Model, work: Work) -> None:
+        self.model = model
+        self.work = work
+        self.asked = 0
+        self.captures: list[Capture] = []
+        self.events: list[Event] = []
+
+    def serve(self) -> Stop | None:
+        """Answer the events since the last call; return why to stop, if so."""
+        fresh = self.model.events(len(self.events))
+        self.events += fresh
+        for event in fresh:
+            if event.kind is EventKind.EXIT:
+                return Stop.EXIT
+            if event.kind is EventKind.TRAP:
+                return Stop.TRAP
+            if event.kind is EventKind.TRACE:
+                self._trace(event.value >> 24, event.value & 0xFFFF)
+        return None
+
+    def _trace(self, what: int, operator: int) -> None:
+        if what == READY:
+            self._next_sample()
+        elif what == RUN_BEGUN:
+            self.model.set_request(0)
+        elif what == OPERATOR_ENDED:
+            self.capture(self.asked - 1, operator, self.work.snapshots.get(operator, ()))
+        elif what == RUN_ENDED:
+            self.capture(self.asked - 1, -1, self.work.outputs)
+
+    def _next_sample(self) -> None:
+        if self.asked == len(self.work.samples):
+            self.model.set_request(LEAVE)
+            return
+        data = self.work.samples[self.asked]
+        for buffer in self.work.inputs:
+            self.model.poke(buffer.address, data[: buffer.size])
+            data = data[buffer.size :]
+        self.asked += 1
+        self.model.set_request(RUN_ONE)
+
+    def capture(self, run: int, operator: int, buffers: tuple[Buffer, ...]) -> None:
+        """Read and keep the bytes of `buffers`."""
+        self.captures += [
+            Capture(run, operator, buffer.name, self.model.peek(buffer.address, buffer.size))
+            for buffer in buffers
+        ]
+
+    def record(self, stop: Stop, wall_seconds: float) -> Record:
+        """Collect all that was seen."""
+        self.model.close_phase()
+        self.capture(-1, -1, self.work.stacks)
+        blocked, blocked_total = self.model.blocked()
+        return Record(
+            stop=stop,
+            events=self.events,
+            captures=self.captures,
+            counts=self.model.counts(),
+            spans=self.model.spans(),
+            blocked=blocked,
+            blocked_total=blocked_total,
+            text=self.model.text(),
+            cycles=self.model.cycle(),
+            wall_seconds=wall_seconds,
+        )
+
+
+async def run(dut: Any, bench: Bench) -> Stop:
+    """Let the clock run, waking only for events, until there is a reason to stop."""
+    work = bench.work
+    while (left := work.max_cycles - bench.model.cycle()) > 0:
+        since = bench.model.cycle()
+        patience = Timer(min(left, work.stall_cycles) * work.cycle_time, "ps")
+        await First(dut.doorbell_o.value_change, patience)
+        if (stop := bench.serve()) is not None:
+            return stop
+        if bench.model.cycle() - since >= work.stall_cycles:
+            return Stop.STALL
+    return Stop.LIMIT
+
+
+@cocotb.test()
+async def run_firmware(dut: Any) -> None:
+    """Load the image, release reset, and serve until the firmware leaves."""
+    folder = Path.cwd()
+    bench = Bench(Model(), read_work(folder))
+    assert bench.model.load(str(folder / IMAGE)), "the image does not fit the memories"
+    dut.rst_ni.value = 0
+    await Timer(RESET_CYCLES * bench.work.cycle_time, "ps")
+    dut.rst_ni.value = 1
+    begin = time.perf_counter()
+    stop = await run(dut, bench)
+    write_record(folder, bench.record(stop, time.perf_counter() - begin))

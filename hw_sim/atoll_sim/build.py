@@ -1,0 +1,180 @@
+"""Build the executable model of a chip with Verilator, once for each content."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import cocotb_tools.config
+
+from atoll.errors import ToolchainError
+from atoll.resolve.soc import ResolvedSoc
+from atoll_sim.chip import Chip
+from atoll_sim.generate import RTL, generate, sources
+from atoll_sim.platform import plan_chip
+from atoll_sim.runner import cache_directory, make_variables, verilator_environment
+
+HERE = Path(__file__).parent
+CPLUSPLUS = tuple(HERE / name for name in ("main.cpp", "monitor.cpp", "backdoor.cpp"))
+HEADERS = tuple(HERE / name for name in ("monitor.h", "backdoor.h", "tables.h"))
+TOP = "atoll_chip"
+# Only these signals can be reached from outside; Verilator optimises the rest freely.
+VISIBLE = {
+    TOP: ("rst_ni", "doorbell_o"),
+    "atoll_memory_bank": ("rows_q",),
+}
+VISIBLE_HOST = {
+    TOP: (
+        *("host_toggle_i", "host_we_i", "host_addr_i", "host_wdata_i"),
+        *("host_done_o", "host_rdata_o", "host_resp_o", "host_irq_o"),
+    )
+}
+VERILATOR_FLAGS = (
+    *("--cc", "--exe", "--vpi", "--prefix", f"V{TOP}", "--top-module", TOP, "-o", "model"),
+    *("--no-timing", "--timescale", "1ns/1ps", "--assert", "-O3", "--output-split", "0"),
+    *("--x-assign", "fast", "--x-initial", "fast"),
+)
+COMPILER_FLAGS = "-std=c++20 -DVL_TIME_CONTEXT"
+MAKE_FLAGS = ("OPT_FAST=-O3", "OPT_GLOBAL=-O2", "OPT_SLOW=-O0")
+LOG_TAIL = 30
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """All that decides what is built.
+
+    Attributes:
+        generated: text of the generated files by name.
+        rtl: SystemVerilog sources, packages first.
+        flags: of Verilator.
+    """
+
+    generated: Mapping[str, str]
+    rtl: tuple[Path, ...]
+    flags: tuple[str, ...]
+
+    def digest(self) -> str:
+        """Return a name for this content, the same wherever the files lie."""
+        tools = (version("verilator"), version("cocotb"), str(cocotb_tools.config.libs_dir))
+        settings = (tools, self.flags, COMPILER_FLAGS, MAKE_FLAGS, _compiler_version())
+        digest = hashlib.sha256(repr((settings, sorted(self.generated.items()))).encode())
+        for path in (*self.rtl, *sorted(RTL.glob("*.svh")), RTL / "lint.vlt", *CPLUSPLUS, *HEADERS):
+            digest.update(f"\0{path.name}\0".encode() + path.read_bytes())
+        return digest.hexdigest()[:20]
+
+
+def build_model(
+    soc: ResolvedSoc,
+    *,
+    external_host: bool = False,
+    waves: bool = False,
+    progress: Progress = lambda line: None,
+) -> Path:
+    """Return the executable model of `soc`, from the cache if the same was built before.
+
+    Args:
+        external_host: leave the host core out; see `platform.plan_chip`.
+        waves: able to write waveforms, which costs speed.
+        progress: is told what is being done, if it takes time.
+
+    Raises:
+        SimulationError: the chip cannot be simulated.
+        ToolchainError: a tool is missing or fails.
+    """
+    chip = plan_chip(soc, external_host=external_host)
+    inputs = _inputs(chip, waves)
+    final = cache_directory() / "chips" / f"{soc.name}-{inputs.digest()}"
+    if not _intact(final):
+        final.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{soc.name}-", dir=final.parent) as folder:
+            _build(Path(folder), inputs, soc.name, progress)
+            _publish(Path(folder), final)
+    return final / "model"
+
+
+def _inputs(chip: Chip, waves: bool) -> Inputs:
+    visible = ["`verilator_config"]
+    for table in (VISIBLE, VISIBLE_HOST if chip.external_host else {}):
+        for module, names in table.items():
+            visible += [f'public_flat_rw -module "{module}" -var "{name}"' for name in names]
+    return Inputs(
+        generated={**generate(chip), "visible.vlt": "\n".join(visible) + "\n"},
+        rtl=sources(chip),
+        flags=(*VERILATOR_FLAGS, *(("--trace-vcd",) if waves else ())),
+    )
+
+
+def _build(folder: Path, inputs: Inputs, name: str, progress: Progress) -> None:
+    for file, text in inputs.generated.items():
+        (folder / file).write_text(text)
+    libraries = cocotb_tools.config.libs_dir
+    link = f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator -rdynamic"
+    files = (RTL / "lint.vlt", folder / "visible.vlt", *inputs.rtl, folder / f"{TOP}.sv")
+    verilate = ["verilator", *inputs.flags, f"-I{RTL}", "-Mdir", str(folder / "obj")]
+    verilate += ["-CFLAGS", f"{COMPILER_FLAGS} -I{HERE} -I{folder}", "-LDFLAGS", link]
+    verilate += map(str, (*files, *CPLUSPLUS))
+    progress(f"building the model of '{name}': Verilator")
+    _call(verilate)
+    progress(f"building the model of '{name}': C++ compiler")
+    _call(["make", "-j2", "-C", f"{folder}/obj", "-f", f"V{TOP}.mk", *MAKE_FLAGS, *make_variables()])
+    (folder / "obj" / "model").replace(folder / "model")
+    shutil.rmtree(folder / "obj")
+    (folder / "complete.json").write_text(json.dumps({"model": _sha256(folder / "model")}))
+
+
+def _publish(folder: Path, final: Path) -> None:
+    """Move a finished model to its place; another process may have done so meanwhile."""
+    if final.exists() and not _intact(final):
+        shutil.rmtree(final, ignore_errors=True)
+    try:
+        shutil.copytree(folder, final.with_name(f".{os.getpid()}-{final.name}"))
+        final.with_name(f".{os.getpid()}-{final.name}").rename(final)
+    except OSError:
+        if not _intact(final):
+            raise
+
+
+def _intact(final: Path) -> bool:
+    try:
+        marker = json.loads((final / "complete.json").read_text())
+        return bool(marker["model"] == _sha256(final / "model"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _compiler_version() -> str:
+    compiler = os.environ.get("CXX", "g++")
+    return _call([compiler, "--version"]).splitlines()[0]
+
+
+def _call(command: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(command, env=verilator_environment(), capture_output=True, text=True)
+    except OSError as fault:
+        raise ToolchainError(
+            "E070",
+            f"cannot run '{command[0]}', which builds the simulation: {fault.strerror}",
+            remedy="install perl, make and a C++ compiler, and the Python package 'verilator'",
+        ) from fault
+    if done.returncode:
+        tail = "\n".join((done.stdout + done.stderr).splitlines()[-LOG_TAIL:])
+        raise ToolchainError(
+            "E077",
+            f"'{command[0]}' failed while building the simulation (status {done.returncode}):\n"
+            f"{tail}",
+            remedy="correct the first error above; for a full disk, empty the cache folder"
+            f" '{cache_directory()}'",
+        )
+    return done.stdout

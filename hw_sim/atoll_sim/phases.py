@@ -1,0 +1,114 @@
+"""Make a `SimResult` of what the bench recorded: name the phases, masters and buffers."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from numpy.typing import NDArray
+
+from atoll_sim.monitors import Event, EventKind
+from atoll_sim.run_files import Capture, Record
+from atoll_sim.simulation import AccessKind, BlockedAccess, Phase, SimResult, Touched
+
+KINDS = (AccessKind.READ, AccessKind.WRITE, AccessKind.FETCH)
+OPERATOR_BEGUN, OPERATOR_ENDED, READY, RUN_BEGUN, RUN_ENDED = range(1, 6)
+
+
+def make_result(record: Record, masters: Sequence[str]) -> SimResult:
+    """Put a bench's record into the terms of the chip.
+
+    Args:
+        masters: names of the devices by the monitors' numbers.
+    """
+    runs = [event for event in record.events if event.kind is EventKind.RESULT]
+    last = record.events[-1] if record.events else None
+    return SimResult(
+        stop=record.stop,
+        exit_status=last.value if last and last.kind is EventKind.EXIT else None,
+        results=tuple(event.value for event in runs),
+        outputs=_outputs(record.captures),
+        layers=_layers(record.captures),
+        phases=_phases(record, masters),
+        blocked=_blocked(record.blocked, masters),
+        blocked_total=record.blocked_total,
+        stacks={capture.name: capture.data for capture in record.captures if capture.run < 0},
+        text=record.text,
+        trapped=masters[last.value] if last and last.kind is EventKind.TRAP else None,
+        cycles=record.cycles,
+        wall_seconds=record.wall_seconds,
+    )
+
+
+def _outputs(captures: Iterable[Capture]) -> tuple[Mapping[str, bytes], ...]:
+    runs: dict[int, dict[str, bytes]] = defaultdict(dict)
+    for capture in captures:
+        if capture.run >= 0 and capture.operator < 0:
+            runs[capture.run][capture.name] = capture.data
+    return tuple(runs[run] for run in range(len(runs)))
+
+
+def _layers(captures: Iterable[Capture]) -> tuple[Mapping[int, Mapping[str, bytes]], ...]:
+    runs: dict[int, dict[int, dict[str, bytes]]] = defaultdict(lambda: defaultdict(dict))
+    for capture in captures:
+        if capture.run >= 0 and capture.operator >= 0:
+            runs[capture.run][capture.operator][capture.name] = capture.data
+    return tuple(dict(runs[run]) for run in range(max(runs, default=-1) + 1))
+
+
+def _phases(record: Record, masters: Sequence[str]) -> tuple[Phase, ...]:
+    touched = _touched(record, masters)
+    traces = [event for event in record.events if event.kind is EventKind.TRACE]
+    bounds = [Event(0, EventKind.TRACE, 0), *traces, Event(record.cycles, EventKind.TRACE, 0)]
+    phases, run, inside = [], -1, False
+    for number, (begin, end) in enumerate(pairwise(bounds)):
+        what = begin.value >> 24
+        inside = (inside or what == RUN_BEGUN) and what not in (READY, RUN_ENDED)
+        run += what == RUN_BEGUN
+        operating = what == OPERATOR_BEGUN
+        phases.append(
+            Phase(
+                sample=run if inside else None,
+                operator=begin.value & 0xFFFF if operating else None,
+                device=begin.value >> 16 & 0xFF if operating else None,
+                begin=begin.cycle,
+                end=end.cycle,
+                touched=tuple(touched.get(number, ())),
+            )
+        )
+    return tuple(phases)
+
+
+def _touched(record: Record, masters: Sequence[str]) -> Mapping[int, Sequence[Touched]]:
+    """Return what was touched, by the number of the phase."""
+    spans: dict[tuple[int, ...], list[range]] = defaultdict(list)
+    for row in record.spans.tolist():
+        phase, master, kind, start, end = row
+        spans[phase, master, kind].append(range(start, end))
+    touched: dict[int, list[Touched]] = defaultdict(list)
+    for phase, master, kind, _, accesses, transferred in record.counts.tolist():
+        touched[phase].append(
+            Touched(
+                master=masters[master],
+                kind=KINDS[kind],
+                accesses=accesses,
+                transferred=transferred,
+                spans=tuple(sorted(spans[phase, master, kind], key=lambda span: span.start)),
+            )
+        )
+    return touched
+
+
+def _blocked(rows: NDArray[Any], masters: Sequence[str]) -> tuple[BlockedAccess, ...]:
+    return tuple(
+        BlockedAccess(
+            cycle=cycle,
+            phase=phase,
+            master=masters[master],
+            kind=KINDS[kind],
+            address=address,
+            size=size,
+        )
+        for cycle, phase, master, kind, address, size, _ in rows.tolist()
+    )
+

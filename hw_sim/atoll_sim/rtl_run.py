@@ -1,0 +1,62 @@
+"""Run a firmware image in RTL with samples."""
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from atoll.pipeline import Compiled
+from atoll_sim.build import build_model
+from atoll_sim.samples import Sample
+from atoll_sim.session import simulate
+from atoll_sim.simulation import Buffer, SimRequest, SimResult
+
+
+def run_firmware(
+    compiled: Compiled,
+    elf: Path,
+    samples: Sequence[Sample],
+    *,
+    progress: Callable[[str], None] = lambda what: None,
+) -> SimResult:
+    """Simulate `elf`, which was linked for `compiled`, on the chip's RTL.
+
+    Args:
+        compiled: names the buffers to fill, to read and to compare.
+        elf: the firmware.
+        samples: run one after the other.
+        progress: told what goes on.
+    """
+    executable = build_model(compiled.soc, progress=progress)
+    progress(f"simulating {len(samples)} sample{'s' if len(samples) != 1 else ''} in RTL")
+    with tempfile.TemporaryDirectory(prefix="atoll-run-") as folder:
+        return simulate(request_for(compiled, elf, samples, executable, Path(folder)))
+
+
+def request_for(
+    compiled: Compiled,
+    elf: Path,
+    samples: Sequence[Sample],
+    executable: Path,
+    folder: Path,
+) -> SimRequest:
+    """State what to simulate: every operator's results are read back when it ends."""
+    entry = compiled.module.entry
+    return SimRequest(
+        executable=executable,
+        elf=elf,
+        soc=compiled.soc,
+        run_dir=folder,
+        samples=tuple(_bytes(sample) for sample in samples),
+        inputs=_buffers(compiled, entry.inputs),
+        outputs=_buffers(compiled, entry.outputs),
+        snapshots={step.number: _buffers(compiled, step.writes) for step in entry.steps},
+    )
+
+
+def _bytes(sample: Sample) -> Mapping[str, bytes]:
+    return {name: values.tobytes() for name, values in sample.items()}
+
+
+def _buffers(compiled: Compiled, names: Sequence[str]) -> tuple[Buffer, ...]:
+    sizes = compiled.module.entry.sizes
+    return tuple(Buffer(name, compiled.plan.address(name), sizes[name]) for name in names)

@@ -1,0 +1,130 @@
+"""The folder through which a simulation and the test bench inside its process talk.
+
+``request.json`` and ``samples.bin`` go in, ``result.json``, ``captures.bin`` and ``access.npz``
+come out; the bytes of buffers lie one after another in the binary files.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atoll_sim.monitors import Event, EventKind
+from atoll_sim.simulation import Buffer, Stop
+
+IMAGE = "image.bin"
+WAVES = "waves.vcd"
+REQUEST, SAMPLES = "request.json", "samples.bin"
+RESULT, CAPTURES, ACCESS = "result.json", "captures.bin", "access.npz"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What the bench has to do; see `SimRequest`.
+
+    Attributes:
+        samples: for each sample the bytes of the inputs, one after another.
+        stacks: read at the end, by name.
+        cycle_time: picoseconds of a clock cycle.
+    """
+
+    inputs: tuple[Buffer, ...]
+    outputs: tuple[Buffer, ...]
+    snapshots: Mapping[int, tuple[Buffer, ...]]
+    stacks: tuple[Buffer, ...]
+    samples: tuple[bytes, ...]
+    max_cycles: int
+    stall_cycles: int
+    cycle_time: int
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """Bytes that the bench read.
+
+    Attributes:
+        run: number of the run; -1 at the end of the simulation.
+        operator: whose end it was, or -1: the end of the run.
+    """
+
+    run: int
+    operator: int
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What the bench saw; the arrays have the layouts of `monitors`."""
+
+    stop: Stop
+    events: Sequence[Event]
+    captures: Sequence[Capture]
+    counts: NDArray[Any]
+    spans: NDArray[Any]
+    blocked: NDArray[Any]
+    blocked_total: int
+    text: str
+    cycles: int
+    wall_seconds: float
+
+
+def write_work(folder: Path, work: Work) -> None:
+    """Write the bench's task."""
+    plain = asdict(work)
+    samples = plain.pop("samples")
+    (folder / REQUEST).write_text(json.dumps(plain | {"samples": len(samples)}, indent=1))
+    (folder / SAMPLES).write_bytes(b"".join(samples))
+
+
+def read_work(folder: Path) -> Work:
+    """Read what `write_work` wrote."""
+    plain = json.loads((folder / REQUEST).read_text())
+    buffers = {
+        key: tuple(Buffer(**buffer) for buffer in plain.pop(key))
+        for key in ("inputs", "outputs", "stacks")
+    }
+    snapshots = {
+        int(operator): tuple(Buffer(**buffer) for buffer in listed)
+        for operator, listed in plain.pop("snapshots").items()
+    }
+    size = sum(buffer.size for buffer in buffers["inputs"])
+    data = (folder / SAMPLES).read_bytes()
+    samples = tuple(data[size * i : size * (i + 1)] for i in range(plain.pop("samples")))
+    return Work(samples=samples, snapshots=snapshots, **buffers, **plain)
+
+
+def write_record(folder: Path, record: Record) -> None:
+    """Write what the bench saw."""
+    plain = {
+        "stop": record.stop,
+        "events": [[event.cycle, event.kind, event.value] for event in record.events],
+        "captures": [[c.run, c.operator, c.name, len(c.data)] for c in record.captures],
+        "blocked_total": record.blocked_total,
+        "text": record.text,
+        "cycles": record.cycles,
+        "wall_seconds": record.wall_seconds,
+    }
+    (folder / CAPTURES).write_bytes(b"".join(capture.data for capture in record.captures))
+    np.savez(folder / ACCESS, counts=record.counts, spans=record.spans, blocked=record.blocked)
+    (folder / RESULT).write_text(json.dumps(plain, indent=1))
+
+
+def read_record(folder: Path) -> Record:
+    """Read what `write_record` wrote."""
+    plain = json.loads((folder / RESULT).read_text())
+    with np.load(folder / ACCESS) as arrays:
+        access = {name: arrays[name] for name in ("counts", "spans", "blocked")}
+    data, at = (folder / CAPTURES).read_bytes(), 0
+    captures = []
+    for run, operator, name, size in plain.pop("captures"):
+        captures.append(Capture(run, operator, name, data[at : at + size]))
+        at += size
+    events = [Event(cycle, EventKind(kind), value) for cycle, kind, value in plain.pop("events")]
+    return Record(
+        stop=Stop(plain.pop("stop")), events=events, captures=captures, **access, **plain
+    )

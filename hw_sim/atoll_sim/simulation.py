@@ -1,0 +1,160 @@
+"""What goes into a simulation of firmware, and what comes out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from atoll.resolve.soc import ResolvedSoc
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Bytes of one memory with a name."""
+
+    name: str
+    address: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimRequest:
+    """A simulation to run.
+
+    Attributes:
+        executable: the model, from `atoll_sim.build`.
+        elf: the firmware.
+        run_dir: folder for this run's files; made if missing, its files are overwritten.
+        samples: for each sample the bytes of every input buffer, by its name.
+        inputs: where the bench writes a sample before it asks for a run.
+        outputs: what it reads after each run.
+        snapshots: what it reads at the end of each operator, by the operator's number.
+        max_cycles: the simulation stops here at the latest.
+        stall_cycles: it stops after so many cycles without an event of the firmware.
+        max_seconds: wall-clock limit of the whole process.
+        waves: write ``waves.vcd``; the executable must be built for it.
+    """
+
+    executable: Path
+    elf: Path
+    soc: ResolvedSoc
+    run_dir: Path
+    samples: tuple[Mapping[str, bytes], ...]
+    inputs: tuple[Buffer, ...]
+    outputs: tuple[Buffer, ...]
+    snapshots: Mapping[int, tuple[Buffer, ...]] = field(default_factory=dict)
+    max_cycles: int = 10**10
+    stall_cycles: int = 10**8
+    max_seconds: float = 3600.0
+    waves: bool = False
+
+
+class Stop(StrEnum):
+    """Why a simulation ended."""
+
+    EXIT = "exit"
+    TRAP = "trap"
+    STALL = "stall"
+    LIMIT = "limit"
+
+
+class AccessKind(StrEnum):
+    """What a master did with the bytes it touched."""
+
+    READ = "read"
+    WRITE = "write"
+    FETCH = "fetch"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touched:
+    """What one master did to memory in one phase.
+
+    Attributes:
+        accesses: requests that the bus accepted.
+        transferred: bytes that they moved, repetitions included.
+        spans: the bytes touched, as addresses; in order, apart from each other.
+    """
+
+    master: str
+    kind: AccessKind
+    accesses: int
+    transferred: int
+    spans: tuple[range, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """The time between two TRACE events.
+
+    Attributes:
+        sample: number of the run it belongs to, or None outside of any run.
+        operator: number of the operator that ran, or None between operators.
+        device: ordinal of the device the operator ran on, or None likewise.
+        begin, end: cycles of the two events; the first phase begins at 0.
+    """
+
+    sample: int | None
+    operator: int | None
+    device: int | None
+    begin: int
+    end: int
+    touched: tuple[Touched, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockedAccess:
+    """An access that a firewall kept from memory.
+
+    Attributes:
+        phase: number of the phase, in `SimResult.phases`.
+        address: first byte that was asked for.
+        size: bytes from the first to the last asked for.
+    """
+
+    cycle: int
+    phase: int
+    master: str
+    kind: AccessKind
+    address: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimResult:
+    """What a simulation did.
+
+    Attributes:
+        stop: why it ended; only `Stop.EXIT` is the firmware's own end.
+        exit_status: what the firmware wrote to EXIT, or None.
+        results: what it wrote to RESULT, in order: one per run.
+        outputs: for each finished run the bytes of every output buffer.
+        layers: for each run begun, by operator number, the bytes of its snapshot buffers.
+        phases: all phases, in order.
+        blocked: the first accesses that firewalls kept back, at most 1,000.
+        blocked_total: how many there were.
+        stacks: the bytes of each core's stack at the end, lowest address first.
+        text: what the firmware printed.
+        trapped: the core that met an illegal instruction or address, or None.
+        cycles: clock cycles simulated.
+        wall_seconds: from the release of reset to the end.
+    """
+
+    stop: Stop
+    exit_status: int | None
+    results: tuple[int, ...]
+    outputs: tuple[Mapping[str, bytes], ...]
+    layers: tuple[Mapping[int, Mapping[str, bytes]], ...]
+    phases: tuple[Phase, ...]
+    blocked: tuple[BlockedAccess, ...]
+    blocked_total: int
+    stacks: Mapping[str, bytes]
+    text: str
+    trapped: str | None
+    cycles: int
+    wall_seconds: float
+
+    @property
+    def cycles_per_second(self) -> float:
+        """Simulated cycles for each second of wall-clock time."""
+        return self.cycles / self.wall_seconds if self.wall_seconds else 0.0

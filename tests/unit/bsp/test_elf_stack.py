@@ -1,0 +1,237 @@
+"""K2: stack bounds from machine code, on code whose frames are known."""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from atoll.bsp.elf_stack import stack_bound
+from atoll.bsp.interface import Firmware
+from atoll.bsp.stack_check import check_stack
+from atoll.bsp.toolchain import Link
+from atoll.bsp.zig import Zig
+from atoll.errors import PlanError
+from atoll.resolve.soc import Cpu, ResolvedSoc, StackLimit
+
+SCRIPT = """SECTIONS {
+  .text 0x100 : { KEEP(*(.text)) }
+  .riscv.attributes 0 : { *(.riscv.attributes) }
+  .symtab 0 : { *(.symtab) }
+  .strtab 0 : { *(.strtab) }
+  .shstrtab 0 : { *(.shstrtab) }
+  /DISCARD/ : { *(.comment .data* .bss* .*rodata* .llvm_addrsig .note.*) }
+}
+"""
+FUNCTION = ".globl {0}\n.type {0}, @function\n{0}:\n{1}\n.size {0}, . - {0}\n"
+
+
+@pytest.fixture
+def assemble(tmp_path: Path) -> Callable[..., Path]:
+    """Link functions that are given as assembly text; the first one is the entry."""
+
+    def run(**functions: str) -> Path:
+        text = "".join(FUNCTION.format(*item) for item in functions.items())
+        (tmp_path / "code.S").write_text(
+            f".text\n.set atoll_reset, {next(iter(functions))}\n{text}"
+        )
+        (tmp_path / "script.ld").write_text(SCRIPT)
+        (tmp_path / "obj").mkdir(exist_ok=True)
+        tools = Zig("mc")
+        tools.compile("code.S", tmp_path / "code.o", folder=tmp_path)
+        link = Link(
+            folder=tmp_path, objects=("code.o",), script="script.ld", elf="code.elf", map="code.map"
+        )
+        assert tools.link(link) == ""
+        return tmp_path / "code.elf"
+
+    return run
+
+
+def frame(size: int, body: str = "") -> str:
+    enter = f"addi sp, sp, -{size}\nsw ra, {size - 4}(sp)"
+    leave = f"lw ra, {size - 4}(sp)\naddi sp, sp, {size}\nret"
+    return f"{enter}\n{body}\n{leave}"
+
+
+BOUNDS: dict[str, tuple[dict[str, str], int]] = {
+    "leaf": ({"a": "ret"}, 0),
+    "compressed frame": ({"a": frame(32)}, 32),
+    "deepest of two calls": (
+        {"a": frame(16, "call b\ncall c"), "b": frame(48), "c": frame(32)},
+        64,
+    ),
+    "call before the frame is there": (
+        {
+            "a": "mv s1, ra\ncall b\nmv ra, s1\naddi sp, sp, -64\naddi sp, sp, 64\nret",
+            "b": frame(96),
+        },
+        96,
+    ),
+    "tail call after the frame is gone": (
+        {"a": "addi sp, sp, -16\naddi sp, sp, 16\ntail b", "b": frame(64)},
+        64,
+    ),
+    "jump into another function": ({"a": "addi sp, sp, -16\nj b", "b": "1: j 1b"}, 16),
+    "frame of several steps": (
+        {"a": "addi sp, sp, -2032\naddi sp, sp, -512\naddi sp, sp, 1536\naddi sp, sp, 1008\nret"},
+        2544,
+    ),
+    "frame from a register": (
+        {"a": "li t0, 8208\nsub sp, sp, t0\nli t0, 8208\nadd sp, sp, t0\nret"},
+        8208,
+    ),
+    "frame pointer": (
+        {"a": "addi sp, sp, -32\naddi s0, sp, 32\ncall b\naddi sp, s0, -32\naddi sp, sp, 32\nret"}
+        | {"b": frame(16)},
+        48,
+    ),
+    "early return": (
+        {"a": "beqz a0, 1f\naddi sp, sp, -64\naddi sp, sp, 64\n1: ret"},
+        64,
+    ),
+    "function through a register": ({"a": frame(16, "la a5, b\njalr a5"), "b": frame(32)}, 48),
+    "code after a function that never returns": (
+        {"a": frame(16, "call b") + "\naddi sp, sp, -1024\nj a", "b": "1: j 1b"},
+        16,
+    ),
+    "loop": ({"a": frame(16, "1: call b\nbnez a0, 1b"), "b": frame(16)}, 32),
+    "end by trap": ({"a": "addi sp, sp, -16\nunimp"}, 16),
+    "falling through": ({"a": "addi sp, sp, -16", "b": "addi sp, sp, -32\n1: j 1b"}, 48),
+}
+
+
+@pytest.mark.parametrize("case", BOUNDS)
+def test_bound(assemble: Callable[..., Path], case: str) -> None:
+    functions, size = BOUNDS[case]
+    bound = stack_bound(assemble(**functions), "a")
+    assert bound.bytes == size
+    assert sum(held for _, held in bound.path) == size
+    assert bound.path[0][0] == "a"
+
+
+REFUSALS: dict[str, tuple[dict[str, str], str, str]] = {
+    "recursion": (
+        {"a": frame(16, "call b"), "b": frame(16, "call c"), "c": frame(16, "call b")},
+        "E067",
+        "b > c > b",
+    ),
+    "recursion by tail call": (
+        {"a": "beqz a0, 1f\ntail b\n1: ret", "b": "tail a"},
+        "E067",
+        "a > b",
+    ),
+    "call through a table": ({"a": frame(16, "lw a5, 0(a0)\njalr a5")}, "E068", "a jumps at 0x"),
+    "switch": ({"a": "lw a5, 0(a0)\njr a5"}, "E068", "a jumps at 0x"),
+    "no function there": ({"a": frame(16, "la a5, a + 6\njalr a5")}, "E068", "no function"),
+    "alloca": ({"a": "sub sp, sp, a0\nadd sp, sp, a0\nret"}, "E069", "a loses track"),
+    "alloca in a loop": ({"a": "1: addi sp, sp, -16\nbnez a0, 1b\nunimp"}, "E069", "a loses track"),
+    "no way back": ({"a": "addi sp, sp, -16\nret"}, "E069", "a loses track"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_refusal(assemble: Callable[..., Path], case: str) -> None:
+    functions, code, words = REFUSALS[case]
+    with pytest.raises(PlanError, match=words) as caught:
+        stack_bound(assemble(**functions), "a")
+    assert {fault.code for fault in caught.value.faults} == {code}
+
+
+def test_all_faults_are_reported_and_unreachable_ones_are_not(
+    assemble: Callable[..., Path],
+) -> None:
+    functions = {
+        "a": frame(16, "call b\ncall c"),
+        "b": frame(16, "jalr a0"),
+        "c": frame(16, "call c"),
+        "unused": frame(16, "call unused"),
+    }
+    with pytest.raises(PlanError) as caught:
+        stack_bound(assemble(**functions), "a")
+    assert sorted(fault.code for fault in caught.value.faults) == ["E067", "E068"]
+
+
+def random_program(seed: int) -> str:
+    """Return C of functions that call only later ones, with arrays of up to 3000 bytes."""
+    choice = random.Random(seed)
+    count = 6
+    parts = [f"__attribute__((noinline, unused)) static int f{n}(int);" for n in range(count)]
+    for number in range(count):
+        size = choice.choice([1, 16, 100, 900, 2040, 2100, 3000])
+        later = range(number + 1, count)
+        called = choice.sample(later, min(len(later), choice.randint(1, 3)))
+        calls = "".join(f" sum += f{n}(sum) + sum;" for n in called)
+        parts.append(
+            f"static int f{number}(int x) {{ volatile char a[{size}]; a[0] = (char)x;"
+            f" a[{size - 1}] = 1; int sum = x;{calls} return sum + a[x & 0]; }}"
+        )
+    return "\n".join(parts) + "\nRUN { (void)in; (void)out; return f0(1) & 0; }"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_compiled_programs_use_what_the_bound_says(
+    build: Callable[..., Firmware],
+    make_soc: Callable[..., ResolvedSoc],
+    make_cpu: Callable[..., Cpu],
+    platform: ModuleType,
+    seed: int,
+) -> None:
+    """Every path is taken, so the watermark reaches the bound but for padding of one frame."""
+    soc = make_soc(cpu=make_cpu(stack_size=0x3000))
+    firmware = build(random_program(seed), soc)
+    core, console = platform.power_on(soc, firmware, [1, 2], {3: platform.Reef()})
+    core.run()
+    assert console.results == [0]
+    used = platform.watermark(soc, core)
+    assert used <= firmware.stack.bytes < used + 16
+
+
+DEEP = """
+RUN {
+  volatile char a[900];
+  (void)out;
+  a[in->image_[0] & 7] = 0;
+  return a[in->image_[0] & 7];
+}
+"""
+
+
+def _limited(cpu: Cpu, limit: int) -> Cpu:
+    return replace(cpu, max_stack_size=StackLimit(value=limit, layer="islet.yaml:9:5"))
+
+
+def test_a_run_beyond_max_stack_size_is_refused_with_the_limit_that_fits(
+    build: Callable[..., Firmware],
+    make_soc: Callable[..., ResolvedSoc],
+    make_cpu: Callable[..., Cpu],
+) -> None:
+    cpu = make_cpu()
+    with pytest.raises(
+        PlanError, match=r"max_stack_size is 1024 B \(from islet.yaml:9:5\)"
+    ) as fail:
+        build(DEEP, make_soc(cpu=_limited(cpu, 1024)))
+    (fault,) = fail.value.faults
+    assert fault.code == "E066"
+    assert fault.remedy is not None
+    need = int(fault.remedy.rpartition(" ")[2])
+    firmware = build(DEEP, make_soc(cpu=_limited(cpu, need)))
+    assert f"digits_run {need - cpu.interrupt_reserve}" in str(firmware.stack)
+    with pytest.raises(PlanError):
+        check_stack(make_soc(cpu=_limited(cpu, need - 1)), firmware.elf, "digits")
+
+
+def test_a_stack_that_is_too_small_for_the_firmware_is_refused(
+    build: Callable[..., Firmware],
+    make_soc: Callable[..., ResolvedSoc],
+    make_cpu: Callable[..., Cpu],
+) -> None:
+    small = _limited(make_cpu(stack_size=1168), 4096)
+    with pytest.raises(PlanError, match="the stack has 1168 B") as caught:
+        build(DEEP, make_soc(cpu=small))
+    (fault,) = caught.value.faults
+    assert fault.remedy is not None
+    size = int(fault.remedy.rpartition(" ")[2])
+    build(DEEP, make_soc(cpu=_limited(make_cpu(stack_size=size), 4096)))

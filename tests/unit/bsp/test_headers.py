@@ -1,0 +1,130 @@
+"""M8 and D2: the generated headers as C99 and as C++, every warning an error."""
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from atoll.bsp.emitters import bsp_files
+from atoll.bsp.headers import device_header, model_header
+from atoll.bsp.interface import ModelInterface, Port
+from atoll.bsp.names import c_name
+from atoll.errors import ToolchainError
+from atoll.resolve.soc import Npu, ResolvedSoc
+
+MakeSoc = Callable[..., ResolvedSoc]
+MakeModel = Callable[..., ModelInterface]
+LANGUAGES = [("cc", "c99", "c"), ("c++", "c++11", "cpp"), ("c++", "c++20", "cpp")]
+
+USER = """
+{includes}
+{includes}
+int use(void);
+int use(void) {{
+  struct digits_inputs inputs = {{ DIGITS_INPUT_IMAGE__BUFFER }};
+  struct digits_outputs outputs = {{ DIGITS_OUTPUT_SCORES_BUFFER }};
+  const uint8_t *weights = atoll_pool_weights;
+  struct atoll_workspace workspace;
+  return digits_run(&inputs, &outputs) + (int)DIGITS_INPUT_IMAGE__SIZE + weights[0] +
+         atoll_device_table[ATOLL_DEVICE_NPU].type + atoll_workspace_init(&workspace, 0, 0);
+}}
+"""
+
+
+@pytest.mark.parametrize(("compiler", "standard", "suffix"), LANGUAGES)
+def test_headers_compile_together_and_twice(
+    tmp_path: Path,
+    make_soc: MakeSoc,
+    make_model: MakeModel,
+    compiler: str,
+    standard: str,
+    suffix: str,
+) -> None:
+    found = shutil.which(compiler)
+    if found is None:
+        pytest.skip(f"needs {compiler} for this machine")
+    headers = {
+        name: text
+        for name, text in bsp_files(make_soc(), make_model()).items()
+        if name.endswith(".h")
+    }
+    for name, text in headers.items():
+        (tmp_path / name).write_text(text)
+    includes = "\n".join(f'#include "{name}"' for name in headers)
+    source = tmp_path / f"user.{suffix}"
+    source.write_text(USER.format(includes=includes))
+    strict = ("-Wall", "-Wextra", "-Werror", "-pedantic")
+    command = (found, f"-std={standard}", *strict, "-fsyntax-only", source.name)
+    subprocess.run(command, cwd=tmp_path, check=True)
+
+
+def test_the_table_has_each_device_at_its_ordinal(
+    tmp_path: Path, make_soc: MakeSoc, host_library: Callable[..., ctypes.CDLL]
+) -> None:
+    """D2: what C reads is what Python resolved."""
+
+    class Row(ctypes.Structure):
+        _fields_ = (
+            ("name", ctypes.c_char_p),
+            ("type", ctypes.c_int32),
+            ("id", ctypes.c_int32),
+            ("clock", ctypes.c_uint32),
+            ("registers", ctypes.c_size_t),
+        )
+
+    soc = make_soc(npus=())
+    for name, text in bsp_files(soc, ModelInterface(name="m", inputs=(), outputs=())).items():
+        (tmp_path / name).write_text(text)
+    library = host_library(tmp_path / "atoll_devices.c", include=tmp_path)
+    table = (Row * len(soc.devices)).in_dll(library, "atoll_device_table")
+    rows = [(row.name.decode(), row.type, row.id, row.clock, row.registers) for row in table]
+    assert rows == [
+        (device.name, device.device_type, device.device_id, device.clock, 0)
+        for device in soc.devices
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("input+", "input_"), ("3rd", "_3rd"), ("int", "int_"), ("class", "class_"), ("", "_")],
+)
+def test_names_are_sanitised(text: str, name: str) -> None:
+    assert c_name(text) == name
+
+
+def test_tensors_whose_names_clash_are_refused_together(make_soc: MakeSoc) -> None:
+    ports = tuple(Port(name=name, size=4, address=0) for name in ("a+", "a-", "b", "B"))
+    model = ModelInterface(name="m", inputs=ports, outputs=ports[:1])
+    with pytest.raises(ToolchainError) as caught:
+        model_header(make_soc(), model)
+    messages = [fault.message for fault in caught.value.faults]
+    assert {fault.code for fault in caught.value.faults} == {"E075"}
+    assert messages[0] == "input 'a+' and input 'a-' would both be called 'M_INPUT_A__SIZE' in m.h"
+    assert len(messages) == 4
+
+
+def test_a_device_named_like_a_property_of_another_is_refused(
+    make_soc: MakeSoc, make_npu: Callable[..., Npu]
+) -> None:
+    soc = make_soc(npus=(make_npu("npu", 1), make_npu("npu_irq", 2)))
+    with pytest.raises(ToolchainError, match="'ATOLL_DEVICE_NPU_IRQ'"):
+        device_header(soc)
+
+
+def test_an_unknown_driver_or_core_lists_the_known(
+    make_soc: MakeSoc, make_model: MakeModel, make_npu: Callable[..., Npu]
+) -> None:
+    npu = make_npu("npu", 1)
+    odd = replace(npu, spec=replace(npu.spec, driver="coral"))
+    with pytest.raises(ToolchainError, match="no C driver 'coral' for 'npu'") as caught:
+        bsp_files(make_soc(npus=(odd,)), make_model())
+    assert "one of reef" in str(caught.value)
+    soc = make_soc()
+    other = make_soc(cpu=replace(soc.host_cpu, rtl="ibex"))
+    with pytest.raises(ToolchainError, match="no start-up code for core 'ibex'") as caught:
+        bsp_files(other, make_model())
+    assert "one of picorv32" in str(caught.value)

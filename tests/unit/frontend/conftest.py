@@ -1,0 +1,88 @@
+"""A model with every operator and with float edges."""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+SCALE: dict[str, Any] = {"scales": (0.05,), "zero_points": (-3,)}
+SHARES: dict[str, Any] = {"scales": (1 / 256,), "zero_points": (-128,)}
+
+
+@pytest.fixture
+def every_operator(tflite_builder: ModuleType) -> Any:
+    """Make a model for the builder; tensor 0 is unused, input and output are float32."""
+    rng, tensor = np.random.default_rng(3), tflite_builder.Tensor
+
+    def weights(*shape: int) -> Any:
+        data = rng.integers(-127, 128, shape).astype(np.int8)
+        return tensor(shape=shape, scales=(0.01,), zero_points=(0,), data=data, name="w")
+
+    def integers(*values: Any) -> Any:
+        data = np.array(values, np.int32)
+        return tensor(shape=data.shape, dtype="int32", data=data, name="numbers")
+
+    def result(*shape: int, **quantization: Any) -> Any:
+        return tensor(shape=shape, name="functional/long;name", **(quantization or SCALE))
+
+    float_input = tensor(shape=(1, 6, 6, 4), dtype="float32", name="serving_default_x-ray:0")
+    return tflite_builder.Model(
+        tensors=(
+            integers(7),
+            float_input,
+            result(1, 6, 6, 4),
+            integers((0, 0), (1, 1), (1, 1), (0, 0)),
+            result(1, 8, 8, 4),
+            weights(8, 3, 3, 4),
+            integers(*range(8)),
+            result(1, 6, 6, 8),
+            weights(1, 3, 3, 8),
+            result(1, 6, 6, 8),
+            result(1, 6, 6, 8),
+            tensor(shape=(8,), data=np.arange(8, dtype=np.int8), **SCALE),
+            result(1, 6, 6, 8),
+            result(1, 3, 3, 8),
+            result(1, 3, 3, 8),
+            result(1, 3, 3, 16),
+            integers(1, 2),
+            result(1, 16),
+            result(1, 16, scales=(0.02,), zero_points=(5,)),
+            integers(2, 8),
+            result(2, 8, scales=(0.02,), zero_points=(5,)),
+            weights(5, 8),
+            result(2, 5),
+            result(2, 5, **SHARES),
+            tensor(shape=(2, 5), dtype="float32", name="StatefulPartitionedCall:0"),
+        ),
+        operators=_operators(tflite_builder.Operator),
+        inputs=(1,),
+        outputs=(24,),
+    )
+
+
+def _operators(operator: Any) -> tuple[Any, ...]:
+    pool: dict[str, float] = {"StrideH": 2, "StrideW": 2, "FilterHeight": 2, "FilterWidth": 2}
+    same: dict[str, float] = {"StrideH": 1, "StrideW": 1}
+    valid: dict[str, float] = {**same, "Padding": 1}
+    rows: tuple[tuple[str, tuple[int, ...], int, str, dict[str, float]], ...] = (
+        ("QUANTIZE", (1,), 2, "", {}),
+        ("PAD", (2, 3), 4, "", {}),
+        ("CONV_2D", (4, 5, 6), 7, "Conv2DOptions", valid),
+        ("DEPTHWISE_CONV_2D", (7, 8), 9, "DepthwiseConv2DOptions", same | {"DepthMultiplier": 1}),
+        ("ADD", (7, 9), 10, "AddOptions", {"FusedActivationFunction": 1}),
+        ("MUL", (10, 11), 12, "MulOptions", {}),
+        ("MAX_POOL_2D", (12,), 13, "Pool2DOptions", pool),
+        ("AVERAGE_POOL_2D", (12,), 14, "Pool2DOptions", pool),
+        ("CONCATENATION", (13, 14), 15, "ConcatenationOptions", {"Axis": -1}),
+        ("MEAN", (15, 16), 17, "ReducerOptions", {"KeepDims": False}),
+        ("QUANTIZE", (17,), 18, "", {}),
+        ("RESHAPE", (18, 19), 20, "", {}),
+        ("FULLY_CONNECTED", (20, 21, -1), 22, "FullyConnectedOptions", {}),
+        ("SOFTMAX", (22,), 23, "SoftmaxOptions", {"Beta": 1.0}),
+        ("DEQUANTIZE", (23,), 24, "", {}),
+    )
+    return tuple(
+        operator(code=code, inputs=inputs, outputs=(output,), table=table, options=options)
+        for code, inputs, output, table, options in rows
+    )

@@ -1,0 +1,61 @@
+"""Loop programs of ADD, MUL and QUANTIZE equal their references, broadcasting included."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from atoll.ops.registry import kind_of
+
+ACTIVATIONS = ("none", "relu", "relu6", "relu_n1_to_1")
+SHAPES = (
+    ((2, 3, 4, 5), (2, 3, 4, 5)),
+    ((2, 3, 4, 5), (5,)),
+    ((2, 1, 4, 5), (3, 1, 1)),
+    ((1,), (7, 3)),
+    ((4, 1), (1, 6)),
+    ((1, 1), (1, 1)),
+    ((2, 3, 1, 5), (1, 3, 4, 1)),
+)
+Check = Callable[..., None]
+
+
+def broadcast(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
+    size = max(len(left), len(right))
+    padded = [(1,) * (size - len(shape)) + shape for shape in (left, right)]
+    return tuple(max(pair) for pair in zip(*padded, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["add", "mul"])
+@pytest.mark.parametrize("number", range(len(SHAPES)))
+def test_binary(kind: str, number: int, make: Any, equals_reference: Check) -> None:
+    left, right = SHAPES[number]
+    maker = make(number)
+    graph = maker.graph(
+        kind,
+        [maker.activation("a", left), maker.activation("b", right)],
+        maker.activation("y", broadcast(left, right)),
+        activation=ACTIVATIONS[number % 4],
+    )
+    equals_reference(graph, maker.rng)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_quantize(seed: int, make: Any, equals_reference: Check) -> None:
+    maker = make(seed)
+    graph = maker.graph(
+        "quantize", [maker.activation("x", (3, 5, 2))], maker.activation("y", (3, 5, 2))
+    )
+    equals_reference(graph, maker.rng)
+
+
+def test_equal_shapes_need_one_loop(make: Any) -> None:
+    maker = make(0)
+    graph = maker.graph(
+        "add",
+        [maker.activation("a", (2, 3, 4)), maker.activation("b", (2, 3, 4))],
+        maker.activation("y", (2, 3, 4)),
+        activation="none",
+    )
+    (op,) = graph.operators
+    assert str(kind_of(op).lower(op, graph).function).count("for ") == 1

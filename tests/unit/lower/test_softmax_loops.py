@@ -1,0 +1,73 @@
+"""The loop program of SOFTMAX and its scalar functions equal the reference."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from atoll.ir.interpreter import interpret
+from atoll.ir.tir import Entry, IRModule
+from atoll.lower.to_tir import SCALAR_FUNCTIONS
+from atoll.ops import quantization, softmax
+
+Check = Callable[..., None]
+LIBRARY = IRModule("library", SCALAR_FUNCTIONS, Entry((), (), (), (), ()))
+EDGES = (-(2**31), -(2**31) + 1, -(2**30), -1, 0, 1, 2**30, 2**31 - 1)
+
+
+def scalar(name: str, *columns: NDArray[np.int64]) -> list[int | None]:
+    rows = zip(*(np.broadcast_arrays(*columns)), strict=True)
+    return [interpret(LIBRARY, name, [int(value) for value in row]) for row in rows]
+
+
+def numbers(seed: int, low: int = -(2**31), high: int = 2**31) -> NDArray[np.int64]:
+    drawn = np.random.default_rng(seed).integers(low, high, 300)
+    edges = [edge for edge in EDGES if low <= edge < high]
+    return np.concatenate([drawn, np.array(edges, np.int64), np.array(edges[::-1], np.int64)])
+
+
+@pytest.mark.parametrize("depth", [1, 2, 12, 700])
+@pytest.mark.parametrize("scale", [0.003, 0.05, 0.8])
+def test_softmax(depth: int, scale: float, make: Any, equals_reference: Check) -> None:
+    maker = make(depth)
+    graph = maker.graph(
+        "softmax",
+        [maker.activation("x", (3, depth), scale=float(np.float32(scale)))],
+        maker.activation("y", (3, depth), scale=1 / 256, zero=-128),
+        beta=1.0,
+    )
+    equals_reference(graph, maker.rng, interpreted=depth < 100)
+
+
+def test_srdhm() -> None:
+    a, b = numbers(1), numbers(2)
+    assert scalar("srdhm", a, b) == quantization.srdhm(a, b).tolist()
+
+
+@pytest.mark.parametrize("exponent", [0, 1, 7, 30, 31])
+def test_rdbp(exponent: int) -> None:
+    x = numbers(3)
+    assert scalar("rdbp", x, np.array(exponent)) == quantization.rdbp(x, exponent).tolist()
+
+
+@pytest.mark.parametrize("shift", [-31, -9, 0, 1, 8, 30])
+def test_mbqm(shift: int) -> None:
+    x, multiplier = numbers(4), numbers(5, low=0)[:300]
+    x = x[: len(multiplier)]
+    expected = quantization.mbqm(x, multiplier, shift).tolist()
+    assert scalar("mbqm", x, multiplier, np.array(shift)) == expected
+
+
+def test_exponential() -> None:
+    x = numbers(6, high=1)
+    assert scalar("exp_q5", x) == softmax.exp_on_negative_values(x).tolist()
+
+
+def test_reciprocal() -> None:
+    total = numbers(7, low=2**19)
+    inverse, exponent = softmax.reciprocal(total)
+    headroom = np.array(scalar("headroom", total))
+    assert (softmax.SUM_INTEGER_BITS - headroom).tolist() == exponent.tolist()
+    assert scalar("reciprocal", total, headroom) == inverse.tolist()

@@ -1,0 +1,131 @@
+from fractions import Fraction
+from math import ceil, floor
+
+import numpy as np
+import pytest
+
+from atoll.ir.graph import Operator, Quantization, Tensor
+from atoll.ops.quantization import (
+    INT32_MAX,
+    INT32_MIN,
+    activation_range,
+    mbqm,
+    quantize_multiplier,
+    rdbp,
+    srdhm,
+)
+
+EDGES = [
+    INT32_MIN,
+    INT32_MIN + 1,
+    -(2**30),
+    -3,
+    -2,
+    -1,
+    0,
+    1,
+    2,
+    3,
+    2**30,
+    INT32_MAX - 1,
+    INT32_MAX,
+]
+
+
+def slow_srdhm(a: int, b: int) -> int:
+    """Follow the definition in whole numbers."""
+    product = a * b
+    nudged = Fraction(product + (2**30 if product >= 0 else 1 - 2**30), 2**31)
+    return min(floor(nudged) if nudged >= 0 else ceil(nudged), INT32_MAX)
+
+
+def slow_rdbp(x: int, exponent: int) -> int:
+    """Round half away from zero."""
+    magnitude = floor(Fraction(abs(x), 2**exponent) + Fraction(1, 2))
+    return magnitude if x >= 0 else -magnitude
+
+
+@pytest.mark.parametrize("a", EDGES)
+def test_srdhm_at_the_edges(a: int) -> None:
+    assert srdhm(a, EDGES).tolist() == [slow_srdhm(a, b) for b in EDGES]
+
+
+def test_srdhm_saturates_only_once() -> None:
+    assert int(srdhm(INT32_MIN, INT32_MIN)) == INT32_MAX
+
+
+@pytest.mark.parametrize("exponent", [0, 1, 2, 7, 30, 31])
+def test_rdbp_at_the_edges(exponent: int) -> None:
+    assert rdbp(EDGES, exponent).tolist() == [slow_rdbp(x, exponent) for x in EDGES]
+
+
+def test_fixed_point_on_random_values() -> None:
+    rng = np.random.default_rng(0)
+    values, multipliers = rng.integers(INT32_MIN, 2**31, (2, 2000))
+    assert srdhm(values, multipliers).tolist() == [
+        slow_srdhm(a, b) for a, b in zip(values.tolist(), multipliers.tolist(), strict=True)
+    ]
+    shifts = rng.integers(0, 32, 2000)
+    assert rdbp(values, shifts).tolist() == [
+        slow_rdbp(x, e) for x, e in zip(values.tolist(), shifts.tolist(), strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("x", "multiplier", "shift", "expected"),
+    [
+        (5, 2**30, 0, 3),
+        (-5, 2**30, 0, -2),
+        (7, 2**30, -1, 2),
+        (100, 2**30, 3, 400),
+        (2**30, 2**30, 1, -(2**30)),
+    ],
+)
+def test_mbqm(x: int, multiplier: int, shift: int, expected: int) -> None:
+    assert int(mbqm(x, multiplier, shift)) == expected
+
+
+def test_mbqm_rounds_twice() -> None:
+    """1 * 5/8 / 2 is 0.3125, which one rounding would make 0."""
+    assert int(mbqm(1, 5 * 2**28, -1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("real", "expected"),
+    [
+        (0.0, (0, 0)),
+        (1.0, (2**30, 1)),
+        (0.5, (2**30, 0)),
+        (1 - 2**-40, (2**30, 1)),
+        (0.75, (3 * 2**29, 0)),
+        (2.0**-32, (2**30, -31)),
+        (2.0**-33, (0, 0)),
+        (2.0**31 - 1, (2**31 - 1, 31)),
+    ],
+)
+def test_quantize_multiplier(real: float, expected: tuple[int, int]) -> None:
+    assert quantize_multiplier(real) == expected
+
+
+@pytest.mark.parametrize(
+    ("activation", "scale", "zero_point", "expected"),
+    [
+        ("none", 0.1, 5, (-128, 127)),
+        ("relu", 0.1, 5, (5, 127)),
+        ("relu6", 0.1, 5, (5, 65)),
+        ("relu6", 0.1, 100, (100, 127)),
+        ("relu_n1_to_1", 0.1, 5, (-5, 15)),
+        ("relu_n1_to_1", 2.0, 0, (-1, 1)),
+        ("relu6", 2.4, -128, (-128, -125)),
+        ("relu6", 1e-30, 0, (0, 127)),
+    ],
+)
+def test_activation_range(
+    activation: str, scale: float, zero_point: int, expected: tuple[int, int]
+) -> None:
+    quantization = Quantization(scales=(float(np.float32(scale)),), zero_points=(zero_point,))
+    output = Tensor(name="y", shape=(1,), dtype="int8", quantization=quantization)
+    op = Operator(
+        name="add_0", kind="add", inputs=(), outputs=("y",), attributes={"activation": activation}
+    )
+    assert activation_range(op, output) == expected

@@ -1,0 +1,65 @@
+"""Every (device, pool) pair is decided, and the decision is one that the memory can keep."""
+
+from typing import Any
+
+import pytest
+
+from atoll.resolve.soc import Access
+
+DMA = {"kind": "dma", "engine": "ripple", "registers": 0x4001_0000, "irq": 4}
+
+
+def test_reach_lists_every_device_in_canonical_order(chip: Any) -> None:
+    soc = chip(
+        {
+            "devices.dma": {**DMA, "moves": [["flash", "sram"]]},
+            "pools.weights.reach": {"dma": "ro", "npu": "ro", "cpu": "ro"},
+            "pools.shared.reach": {"dma": "none", "npu": "rw", "cpu": "rw"},
+        }
+    )
+    assert list(soc.pool("shared").reach.items()) == [
+        ("cpu", Access.WRITE),
+        ("npu", Access.WRITE),
+        ("dma", Access.NONE),
+    ]
+
+
+def test_default_deny(refused: Any) -> None:
+    assert refused({"pools.shared.reach": {"npu": "rw"}, "pools.weights.reach": {"cpu": "ro"}}) == [
+        "E033 pool 'weights' does not say whether 'npu' reaches it",
+        "E033 pool 'shared' does not say whether 'cpu' reaches it",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "access", "fault"),
+    [
+        ("pools.shared.reach.npu", "ro", "E036 'npu' reaches no pool for workspace"),
+        ("pools.shared.reach.cpu", "none", "E036 'cpu' reaches no pool for workspace"),
+        ("pools.weights.reach.npu", "none", "E036 'npu' reaches no pool for constants"),
+        ("pools.weights.reach.cpu", "none", "E036 'cpu' reaches no pool for constants"),
+        (
+            "pools.weights.reach.npu",
+            "rw",
+            "E034 'npu' cannot write pool 'weights', because memory 'flash' is rom",
+        ),
+    ],
+)
+def test_one_wrong_access(refused: Any, key: str, access: str, fault: str) -> None:
+    assert refused({key: access}) == [fault]
+
+
+def test_a_pool_that_nobody_reaches(refused: Any) -> None:
+    lonely = {"memory": "sram", "size": 64, "role": "workspace"}
+    reach = {"cpu": "none", "npu": "none"}
+    assert refused({"pools.lonely": {**lonely, "reach": reach}}) == [
+        "E036 no device reaches pool 'lonely'"
+    ]
+
+
+@pytest.mark.parametrize(("pool", "role"), [("weights", "workspace"), ("shared", "constants")])
+def test_a_role_needs_its_kind_of_memory(refused: Any, pool: str, role: str) -> None:
+    assert any(
+        fault.startswith(f"E034 pool '{pool}' is for {role}")
+        for fault in refused({f"pools.{pool}.role": role})
+    )

@@ -1,0 +1,95 @@
+"""K4: limits resolve in layers, and the result names the layer that won."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CORE = "devices.cpu.limits"
+SIZE = "max_stack_alloca_size"
+FLAG = "use_backend_alloc_workspace"
+
+
+def test_built_in(chip: Any) -> None:
+    limit = chip().host_cpu.max_stack_alloca_size
+    assert (limit.value, limit.layer) == (1024, "built-in")
+
+
+def test_the_stack_itself_bounds_a_run(chip: Any) -> None:
+    soc = chip()
+    limit = soc.host_cpu.max_stack_size
+    assert limit.value == 8192
+    assert limit.layer == soc.layers["devices.cpu.stack.size"]
+
+
+def line_of(layer: str) -> str:
+    """Return the text that a layer such as ``chip.yaml:3:7`` points at."""
+    if layer.count(":") < 2:
+        return layer
+    path, line, column = layer.rsplit(":", 2)
+    return Path(path).read_text().splitlines()[int(line) - 1][int(column) - 1 :]
+
+
+@pytest.mark.parametrize(
+    ("changes", "overrides", "value", "layer"),
+    [
+        ({f"limits.{SIZE}": 64}, (), 64, "64"),
+        ({f"limits.{SIZE}": 64, f"{CORE}.{SIZE}": "2 KiB"}, (), 2048, "2 KiB"),
+        ({f"{CORE}.{SIZE}": 96}, (f"limits.{SIZE}=32",), 32, "--set"),
+        ({}, (f"limits.{SIZE}=32", f"{CORE}.{SIZE}=48"), 48, "--set"),
+        ({f"limits.{FLAG}": True}, (), 0, "true"),
+        ({f"limits.{FLAG}": True, f"{CORE}.{FLAG}": False}, (), 1024, "built-in"),
+        ({f"limits.{FLAG}": True, f"{CORE}.{SIZE}": 80}, (), 80, "80"),
+        ({f"{CORE}.{SIZE}": 80}, (f"{CORE}.{FLAG}=true",), 0, "--set"),
+        ({f"{CORE}.{SIZE}": 0}, (), 0, "0"),
+    ],
+)
+def test_the_strongest_layer_wins(
+    chip: Any, changes: dict[str, object], overrides: tuple[str, ...], value: int, layer: str
+) -> None:
+    soc = chip(changes, overrides)
+    limit = soc.host_cpu.max_stack_alloca_size
+    assert (limit.value, line_of(limit.layer)) == (value, layer)
+    assert soc.layers[f"{CORE}.{SIZE}"] == limit.layer
+
+
+@pytest.mark.parametrize("total", [513, 8192])
+def test_totals_that_fit(chip: Any, total: int) -> None:
+    limit = chip({f"{CORE}.max_stack_size": total}).host_cpu.max_stack_size
+    assert limit.value == total
+
+
+@pytest.mark.parametrize("total", [512, 8193])
+@pytest.mark.parametrize("key", [CORE, "limits"])
+def test_totals_that_do_not(refused: Any, total: int, key: str) -> None:
+    (fault,) = refused({f"{key}.max_stack_size": total})
+    assert fault.startswith("E069 'max_stack_size' of 'cpu'")
+
+
+def test_a_total_from_the_command_line_is_checked_too(refused: Any) -> None:
+    overrides = ("devices.cpu.stack.size=4KiB", "limits.max_stack_size=8KiB")
+    (fault,) = refused({}, overrides)
+    assert fault.startswith("E069")
+
+
+def test_one_layer_cannot_say_both(refused: Any) -> None:
+    (fault,) = refused({CORE: {FLAG: True, SIZE: 64}})
+    assert fault.startswith("E069 'use_backend_alloc_workspace: true'")
+
+
+@pytest.mark.parametrize("interrupts", [8192, 9000])
+def test_interrupts_leave_something(refused: Any, interrupts: int) -> None:
+    (fault,) = refused({"devices.cpu.stack.interrupts": interrupts})
+    assert fault.startswith("E068")
+
+
+@pytest.mark.parametrize("part", ["stack", "data"])
+def test_what_is_written_lies_in_ram(refused: Any, part: str) -> None:
+    span = {"memory": "flash", "size": "1 KiB"}
+    (fault,) = refused({f"devices.cpu.{part}": span})
+    assert fault.startswith(f"E034 the {part} of 'cpu' must be written")
+
+
+def test_stacks_are_aligned(refused: Any) -> None:
+    (fault,) = refused({"devices.cpu.stack.size": 1000})
+    assert fault.startswith("E035 the stack of 'cpu' has 1000 bytes")
