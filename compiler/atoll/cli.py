@@ -17,8 +17,8 @@ from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
 from atoll.files import write_text
 from atoll.pipeline import BuildOptions, build, compile_file, require_stage
-from atoll.resolve import load_soc
 from atoll.resolve import explain as tables
+from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.tables import Table, as_data, as_text
 

@@ -16,7 +16,9 @@ def write_bytes(path: Path, data: bytes) -> None:
         UsageError: the folder is missing or not writable.
     """
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+        with tempfile.NamedTemporaryFile(
+            dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as file:
             file.write(data)
         temporary = Path(file.name)
         temporary.chmod(0o644)

@@ -21,6 +21,7 @@ from atoll.lower.to_tir import lower_graph
 from atoll.memory.build_problem import build_problem
 from atoll.memory.contract import Contract, contract_of
 from atoll.memory.first_fit import plan_first_fit
+from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, pools_for
@@ -56,6 +57,7 @@ class Compiled:
         source: bytes of the model file.
         graph: the placed graph; its operator order is the order of execution.
         decisions: why each operator of the network runs where it runs.
+        jobs: what accelerators were asked to run, by operator.
         commands: bytes of each command list, by buffer.
     """
 
@@ -65,6 +67,7 @@ class Compiled:
     graph: Graph
     decisions: tuple[Decision, ...]
     module: IRModule
+    jobs: Mapping[str, Job]
     plan: MemoryPlan
     commands: Mapping[str, bytes]
     contract: Contract
@@ -116,7 +119,9 @@ def _plan(
     verify(module)
     observe("specialize-storage", module)
     check_stack(module, soc)
-    plan = plan_first_fit(build_problem(module, soc), [step.operator for step in module.entry.steps])
+    plan = plan_first_fit(
+        build_problem(module, soc), [step.operator for step in module.entry.steps]
+    )
     observe("memory", json.dumps(plan_json(plan), indent=2))
     return Compiled(
         soc=soc,
@@ -126,8 +131,19 @@ def _plan(
         decisions=decisions,
         module=module,
         plan=plan,
+        jobs=jobs,
         commands=_commands(graph, soc, jobs, plan),
         contract=contract_of(module, plan),
+    )
+
+
+def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
+    """Return the same program on another plan; nothing checks that the plan is right."""
+    return replace(
+        compiled,
+        plan=plan,
+        commands=_commands(compiled.graph, compiled.soc, compiled.jobs, plan),
+        contract=contract_of(compiled.module, plan),
     )
 
 
@@ -240,35 +256,6 @@ def _write_texts(compiled: Compiled, folder: Path) -> None:
     for name, text in texts_of(compiled).items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / f"{compiled.graph.name}.tflite").write_bytes(compiled.source)
-
-
-def plan_json(plan: MemoryPlan) -> dict[str, object]:
-    """Return the plan for machines: pools with their use, buffers with place and lifetime."""
-    buffers = {buffer.name: buffer for buffer in plan.problem.buffers}
-    return {
-        "pools": {
-            pool.name: {
-                "origin": f"{pool.origin:#010x}",
-                "size": pool.size,
-                "used": plan.use[pool.name].used,
-                "peak": plan.use[pool.name].peak,
-                "bound": plan.use[pool.name].bound,
-            }
-            for pool in plan.problem.pools
-        },
-        "buffers": {
-            name: {
-                "pool": placement.pool,
-                "offset": placement.offset,
-                "address": f"{plan.address(name):#010x}",
-                "size": buffers[name].size,
-                "alignment": buffers[name].alignment,
-                "live": [list(interval) for interval in buffers[name].live],
-                "candidates": list(buffers[name].pools),
-            }
-            for name, placement in sorted(plan.placements.items())
-        },
-    }
 
 
 def require_stage(name: str | None) -> None:

@@ -39,7 +39,8 @@ def _parse(text: str, units: dict[str, int]) -> int:
         raise ValueError(f"'{text}' is not a number with a unit of {', '.join(units)}")
     whole, _, fraction = found[1].replace("_", "").partition(".")
     scaled = int(whole + fraction) * units[found[2]]
-    value, rest = divmod(scaled, 10 ** len(fraction))
+    shift: int = 10 ** len(fraction)
+    value, rest = divmod(scaled, shift)
     if rest:
         raise ValueError(f"'{text}' is not a whole number of {next(iter(units))}")
     return value

@@ -38,7 +38,8 @@ def check_layers(graph: Graph, samples: Sequence[Sample], result: SimResult) -> 
 
     A tensor that a failed run never produced counts as compared and different.
     """
-    compared, mismatches = 0, []
+    compared = 0
+    mismatches: list[Mismatch] = []
     for number, sample in enumerate(samples):
         expected = reference.run(graph, sample)
         for found in _results(graph, number, result):
@@ -58,9 +59,7 @@ def _results(graph: Graph, sample: int, result: SimResult) -> Iterator[_Result]:
         yield _Result(name, "the end of the run", "the host", outputs.get(name))
 
 
-def _compare(
-    sample: int, found: _Result, expected: NDArray[np.generic]
-) -> Iterator[Mismatch]:
+def _compare(sample: int, found: _Result, expected: NDArray[np.generic]) -> Iterator[Mismatch]:
     wanted = expected.reshape(-1)
     actual = None if found.data is None else np.frombuffer(found.data, dtype=wanted.dtype)
     wrong = np.arange(wanted.size) if actual is None else np.flatnonzero(actual != wanted)

@@ -53,20 +53,21 @@ def requantise(
     Args:
         command: zero point and activation range.
         sums: [OH, OW, O].
-        table: [O, 4] of bias, multiplier, shift, unused.
+        table: [O, 4] of bias, multiplier (never negative, so nothing saturates), shift, unused.
     """
     bias, multiplier, shift = table[:, 0], table[:, 1], table[:, 2]
-    accumulator = _wrapped(sums + bias)
-    product = _wrapped(accumulator << np.maximum(shift, 0)) * multiplier
+    # Sums and shifts wrap at 32 bits; wrapping once at the end is the same.
+    shifted = ((sums + bias) << np.maximum(shift, 0)).astype(np.int32)
+    product = shifted.astype(np.int64) * multiplier
     nudged = product + np.where(product < 0, 1 - (1 << 30), 1 << 30)
     # An arithmetic shift rounds down; adding the divisor less one to negatives truncates.
     high = (nudged + np.where(nudged < 0, _INT32_MAX, 0)) >> 31
-    high = np.minimum(high, _INT32_MAX)
     divisor = np.int64(1) << np.maximum(-shift, 0)
     magnitude = (np.abs(high) + (divisor >> 1)) // divisor
     scaled = np.where(high < 0, -magnitude, magnitude) + command.signed_byte(11, 1)
     low, most = command.signed_byte(11, 2), command.signed_byte(11, 3)
-    return np.minimum(np.maximum(scaled, low), most).astype(np.int8)
+    clamped: NDArray[np.int64] = np.minimum(np.maximum(scaled, low), most)
+    return clamped.astype(np.int8)
 
 
 def _windows(command: Command, image: NDArray[np.int8]) -> NDArray[np.int16]:
@@ -85,7 +86,3 @@ def _windows(command: Command, image: NDArray[np.int8]) -> NDArray[np.int16]:
 def _span(command: Command, axis: int) -> int:
     """Return how many rows or columns, padding included, the kernel visits."""
     return (command.output_shape[axis] - 1) * command.stride[axis] + command.kernel[axis]
-
-
-def _wrapped(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    return values.astype(np.int32).astype(np.int64)

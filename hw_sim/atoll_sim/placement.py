@@ -27,7 +27,9 @@ class PlacementCheck:
         self._soc: ResolvedSoc = compiled.soc
         self._contract: Contract = compiled.contract
         entry = compiled.module.entry
-        names = [item.buffer for item in entry.allocations if item.buffer in compiled.plan.placements]
+        names = [
+            item.buffer for item in entry.allocations if item.buffer in compiled.plan.placements
+        ]
         self._spans = {
             name: Span(
                 buffer=name,
@@ -228,4 +230,3 @@ def check_placement(compiled: Compiled, result: SimResult) -> tuple[Violation, .
 def count_accesses(result: SimResult) -> int:
     """Return how many bus accesses were held against the plan."""
     return sum(touch.accesses for phase in result.phases for touch in phase.touched)
-

@@ -57,6 +57,7 @@ def run_bench(
     parameters: Mapping[str, int] | None = None,
     seed: int = 1,
     tests: Sequence[str] = (),
+    options: Mapping[str, int] | None = None,
 ) -> None:
     """Build `toplevel` and run tests of module ``atoll_sim.benches.<bench>`` on it.
 
@@ -67,6 +68,7 @@ def run_bench(
         parameters: of `toplevel`; the bench reads them in ``cocotb.plusargs`` as well.
         seed: what the bench's random choices start from.
         tests: names of the tests to run; all if empty.
+        options: more for the bench to find in ``cocotb.plusargs``.
 
     Raises:
         SimulationError: the model cannot be built, a test failed, or no test ran.
@@ -76,7 +78,8 @@ def run_bench(
     logs = cache_directory() / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="atoll-bench-") as folder:
-        command = [str(model), *(f"+{name}={value}" for name, value in (parameters or {}).items())]
+        settings = {**(parameters or {}), **(options or {})}
+        command = [str(model), *(f"+{name}={value}" for name, value in settings.items())]
         status = _simulate(command, Path(folder), _environment(bench, toplevel, seed, tests))
         failed, total = _verdict(Path(folder) / "results.xml")
         if total and not failed and status == 0:

@@ -60,9 +60,7 @@ def load_samples(path: Path, graph: Graph) -> tuple[Sample, ...]:
         raise UsageError(
             "E093", f"the arrays of {path} disagree on the number of samples: {sorted(counts)}"
         )
-    return tuple(
-        {name: batch[i] for name, batch in batches.items()} for i in range(counts.pop())
-    )
+    return tuple({name: batch[i] for name, batch in batches.items()} for i in range(counts.pop()))
 
 
 def save_outputs(path: Path, outputs: Sequence[Sample]) -> None:
@@ -92,9 +90,7 @@ def _load(path: Path) -> NDArray[np.generic] | dict[str, NDArray[np.generic]]:
     )
 
 
-def _pick(
-    path: Path, arrays: Mapping[str, NDArray[np.generic]], name: str
-) -> NDArray[np.generic]:
+def _pick(path: Path, arrays: Mapping[str, NDArray[np.generic]], name: str) -> NDArray[np.generic]:
     if name not in arrays:
         raise UsageError(
             "E093",

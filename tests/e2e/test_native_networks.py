@@ -7,8 +7,8 @@ import pytest
 
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
+from atoll_sim.native_run import run_native
 from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
-from atoll_sim.cpu.native import NativeSession
 from atoll_sim.samples import Sample
 
 NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
@@ -30,16 +30,16 @@ def test_every_layer_equals_the_goldens(
     name = compiled.graph.inputs[0]
     shape = compiled.graph.tensor(name).shape
     samples: list[Sample] = [{name: x.reshape(shape)} for x in golden["inputs"]]
-    execution = NativeSession(compiled).run(samples)
+    result = run_native(compiled, samples)
     compared = 0
-    for index, run in enumerate(execution.samples):
-        for written in run.layers.values():
+    for index, layers_of in enumerate(result.layers):
+        for written in layers_of.values():
             for tensor, data in written.items():
                 known = compiled.graph.by_name.get(tensor)
                 if known is not None and f"t{known.index}" in layers:
                     assert data == layers[f"t{known.index}"][index].tobytes(), tensor
                     compared += 1
-        output = run.outputs[compiled.graph.outputs[0]]
+        output = result.outputs[index][compiled.graph.outputs[0]]
         assert output == golden["outputs_tflm"][index].tobytes()
     assert len(samples) == 4
     assert compared == 4 * sum(op.index >= 0 for op in compiled.graph.operators)

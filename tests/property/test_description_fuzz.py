@@ -18,7 +18,8 @@ TOKENS = [
     "~", "null", "true", "no", "''", "[]", "{}", "[[[[[[", "{a: {b: {c: d}}}", "&a", "*a", "!!int",
     "!!python/name:os.system", "<<", "? ", "- ", ": ", "|", ">", "%YAML 9.9", "---", "...", "#",
     "\t", "\x00", "\ufeff", "\u2028", "\u202e", "é", "cpu", "npu", "sram", "rw",
-    "64 KiB", "1.5 MiB", "100 MHz", "extends: lagoon.yaml", "extends: .", "../../etc", "kind", "dma",
+    "64 KiB", "1.5 MiB", "100 MHz", "extends: lagoon.yaml", "extends: .", "../../etc",
+    "kind", "dma",
 ]  # fmt: skip
 
 KEYS = [
@@ -84,6 +85,22 @@ def test_mutants(name: str, tmp_path: Path) -> None:
         else:
             assert from_json(to_json(soc)) == soc
     assert MUTANTS_PER_CHIP // 3 < len(refused) < MUTANTS_PER_CHIP
+    assert all("error[E0" in message for message in refused)
+
+
+def test_mutants_of_an_accelerator(tmp_path: Path) -> None:
+    chance = random.Random("mutants of reef")
+    original = (SOCS / "accelerators" / "reef.yaml").read_bytes()
+    chip = (SOCS / "lagoon.yaml").read_text().replace("accelerator: reef", "accelerator: ./a.yaml")
+    (tmp_path / "chip.yaml").write_text(chip)
+    refused: list[str] = []
+    for _ in range(MUTANTS_PER_CHIP // 2):
+        (tmp_path / "a.yaml").write_bytes(chance.choice(MUTATIONS)(original, chance))
+        try:
+            load_soc(tmp_path / "chip.yaml")
+        except AtollError as error:
+            refused.append(str(error))
+    assert MUTANTS_PER_CHIP // 6 < len(refused) < MUTANTS_PER_CHIP // 2
     assert all("error[E0" in message for message in refused)
 
 

@@ -240,6 +240,11 @@ def test_ranges_hold_every_value(data: st.DataObject) -> None:
     assert expected.low <= value <= expected.high
 
 
+def test_what_may_wrap_has_any_value() -> None:
+    largest = {"i": Range(2**31 - 2, 2**31 - 1)}
+    assert range_of(add(Var("i"), 1), largest) == Range(-(2**31), 2**31 - 1)
+
+
 def test_ranges_are_tight_for_indices() -> None:
     i = Var("i")
     index = add(subtract(0, i), 9)

@@ -18,17 +18,28 @@ Arrays = list[NDArray[Any]]
 ARENA_BYTES = 2**20
 
 
-@pytest.fixture(scope="session")
-def tflite_builder() -> ModuleType:
-    """The module tests/tflite_builder.py."""
-    path = Path(__file__).parents[1] / "tflite_builder.py"
-    spec = importlib.util.spec_from_file_location("tflite_builder", path)
+def _support(name: str) -> ModuleType:
+    """Import a module of tests/, which is no package."""
+    path = Path(__file__).parents[1] / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="session")
+def tflite_builder() -> ModuleType:
+    """The module tests/tflite_builder.py."""
+    return _support("tflite_builder")
+
+
+@pytest.fixture
+def every_operator(tflite_builder: ModuleType) -> Any:
+    """A model with every operator, for the builder to write."""
+    return _support("tflite_samples").every_operator(tflite_builder)
 
 
 @pytest.fixture(scope="session")

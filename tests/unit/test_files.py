@@ -17,7 +17,7 @@ def test_write_replaces_the_whole_file(tmp_path: Path) -> None:
 
 
 def test_write_into_a_missing_folder_names_it(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot write .*gone") as caught:
+    with pytest.raises(UsageError, match=r"cannot write .*gone") as caught:
         write_text(tmp_path / "gone" / "a.txt", "text")
     assert caught.value.faults[0].code == "E092"
 
@@ -34,9 +34,15 @@ def test_a_failure_leaves_the_old_folder_as_it_was(tmp_path: Path) -> None:
     target = tmp_path / "out"
     target.mkdir()
     (target / MARKER).write_text("old")
-    with pytest.raises(RuntimeError), new_folder(target, marker=MARKER) as fresh:
-        (fresh / MARKER).write_text("half")
-        raise RuntimeError
+
+
+    def fill() -> None:
+        with new_folder(target, marker=MARKER) as fresh:
+            (fresh / MARKER).write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fill()
     assert (target / MARKER).read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
 

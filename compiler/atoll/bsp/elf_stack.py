@@ -36,8 +36,9 @@ def stack_bound(elf: Path, entry: str) -> StackBound:
     """Bound the stack that `entry` and all it calls use.
 
     Raises:
-        PlanError: E067 recursion, E068 a call whose target the code does not show, E069 a stack
-            pointer that moves by an amount that is not constant; all that `entry` reaches.
+        PlanError: E076 for each thing that `entry` reaches and that leaves the stack unbounded:
+            recursion, a call whose target the code does not show, a stack pointer that moves by
+            an amount that is not constant.
     """
     with elf.open("rb") as file:
         program = _Program.read(ELFFile(file))
@@ -131,7 +132,7 @@ class _Program:
             )
         if frame.unbounded is not None:
             yield Fault(
-                code="E069",
+                code="E076",
                 message=f"{name} loses track of its stack pointer at 0x{frame.unbounded:08X}",
                 remedy="use arrays of constant size instead of alloca and variable-length arrays",
             )
@@ -140,7 +141,7 @@ class _Program:
         path = " > ".join(map(self._name, cycle))
         self.faults.append(
             Fault(
-                code="E067",
+                code="E076",
                 message=f"recursion makes the stack unbounded: {path}",
                 remedy="turn the recursion into a loop",
             )
@@ -152,4 +153,4 @@ _UNKNOWN = Frame(deepest=0, calls=(), returns=True, unresolved=(), unbounded=Non
 
 def _opaque(message: str) -> Fault:
     remedy = "call functions by name, and let comparisons stand for a switch"
-    return Fault(code="E068", message=message, remedy=remedy)
+    return Fault(code="E076", message=message, remedy=remedy)

@@ -24,7 +24,7 @@ def bsp_files(soc: ResolvedSoc, model: ModelInterface) -> dict[str, str]:
     """Return the text of every file of the BSP by its name, sorted.
 
     Raises:
-        ToolchainError: E070, a core or driver that the BSP does not have; E075, a name clash.
+        ToolchainError: E071, a core or driver that the BSP does not have; E075, a name clash.
     """
     files = {
         script_name(soc): linker_script(soc),
@@ -77,7 +77,7 @@ def _core_source(soc: ResolvedSoc) -> str:
     if name in known:
         return name
     raise ToolchainError(
-        "E070",
+        "E071",
         f"no start-up code for core '{host.rtl}' of '{host.name}'",
         at=host.at,
         remedy=f"set devices.{host.name}.rtl to one of "
@@ -89,7 +89,7 @@ def _check_drivers(soc: ResolvedSoc) -> None:
     known = sorted(path.stem for path in (FOLDER / "drivers").glob("*.c"))
     faults = tuple(
         Fault(
-            code="E070",
+            code="E071",
             message=f"no C driver '{npu.spec.driver}' for '{npu.name}'",
             at=npu.at,
             remedy=f"let accelerator '{npu.spec.name}' name one of {', '.join(known)}",

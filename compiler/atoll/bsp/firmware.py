@@ -38,8 +38,8 @@ def build_firmware(
         toolchain: ``zig`` or ``gcc``; None takes the host's own.
 
     Raises:
-        ToolchainError: E070 to E075, a tool is missing or refused its input.
-        PlanError: E074, code or data do not fit their region; E066 to E069, the stack.
+        ToolchainError: E071 to E075, a tool is missing or refused its input.
+        PlanError: E074, code or data do not fit their region; E066 and E076, the stack.
     """
     tools = find_toolchain(soc.host_cpu, toolchain)
     objects = tuple(_compile_all(write_bsp(soc, model, out / "bsp"), out, tools))

@@ -56,7 +56,7 @@ class Gcc:
         program = shutil.which(PROGRAM)
         if program is None:
             raise ToolchainError(
-                "E071",
+                "E070",
                 f"{PROGRAM} is not on the PATH",
                 remedy="install the GNU tools for RISC-V, or use the toolchain zig",
             )

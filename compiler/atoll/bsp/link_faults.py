@@ -9,13 +9,19 @@ from atoll.resolve.soc import Region, ResolvedSoc
 from atoll.units import format_size
 
 _OVERFLOW = re.compile(r"region [`']([\w.]+)'.*?overflowed by (\d+) bytes")
+_BROKEN_RULE = re.compile(r"^\S*ld(?:\.lld)?: (?:error: )?(.+?): ((?:raise|give|change) .+)$", re.M)
 _UNDEFINED = re.compile(r"undefined (?:symbol: |reference to [`'])([\w.$]+)")
 
 
 def link_error(soc: ResolvedSoc, log: str) -> AtollError:
-    """Describe a failed link: regions that overflow (E074), symbols that nobody defines (E073)."""
+    """Describe a failed link: regions that overflow (E074), rules of the script and symbols (E073).
+
+    The assertions of the script read "what is wrong: remedy".
+    """
     if faults := tuple(_overflows(soc, log)):
         return PlanError.all(faults)
+    if rules := tuple(_BROKEN_RULE.findall(log)):
+        return ToolchainError.all(Fault(code="E073", message=m, remedy=r) for m, r in rules)
     if names := sorted(set(_UNDEFINED.findall(log))):
         return ToolchainError(
             "E073",

@@ -17,7 +17,6 @@ _C_WORDS = (
     "while xor xor_eq "
 )
 _KEYWORDS = frozenset(_C_WORDS.split())
-_MARKS = "punctuation and upper or lower case"
 
 
 def c_name(text: str) -> str:
@@ -36,19 +35,21 @@ def refuse_clashes(named: Iterable[tuple[str, str]], where: str) -> None:
         where: the file that declares them.
 
     Raises:
-        ToolchainError: E075 for every pair that clashes.
+        ToolchainError: E075 once for every pair that clashes.
     """
     owners: dict[str, str] = {}
-    faults = []
+    clashes: dict[tuple[str, str], str] = {}
     for name, thing in named:
         first = owners.setdefault(name, thing)
         if first != thing:
-            faults.append(
-                Fault(
-                    code="E075",
-                    message=f"{first} and {thing} would both be called '{name}' in {where}",
-                    remedy=f"rename one of them so that their names differ by more than {_MARKS}",
-                )
-            )
-    if faults:
-        raise ToolchainError.all(faults)
+            clashes.setdefault((first, thing), name)
+    if clashes:
+        raise ToolchainError.all(_clash(*pair, clashes[pair], where) for pair in clashes)
+
+
+def _clash(first: str, second: str, name: str, where: str) -> Fault:
+    return Fault(
+        code="E075",
+        message=f"{first} and {second} would both be called '{name}' in {where}",
+        remedy="rename one; punctuation and upper or lower case alone do not tell names apart in C",
+    )

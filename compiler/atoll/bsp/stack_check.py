@@ -18,7 +18,7 @@ def check_stack(soc: ResolvedSoc, elf: Path, model: str) -> StackBound:
         model: its ``<model>_run`` and all below it, interrupts included, obey `max_stack_size`.
 
     Raises:
-        PlanError: E066 a limit is exceeded; E067 to E069 as `stack_bound`.
+        PlanError: E066 for each limit that is exceeded; E076 as `stack_bound`.
     """
     whole = stack_bound(elf, ENTRY)
     run = stack_bound(elf, f"{c_name(model)}_run")

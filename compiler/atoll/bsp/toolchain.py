@@ -75,7 +75,7 @@ class Toolchain(Protocol):
         """Compile the C or assembly file `source` of `folder` into the object `target`.
 
         Raises:
-            ToolchainError: E071, the tool is missing; E072, it refuses the source.
+            ToolchainError: E070, the tool is missing; E072, it refuses the source.
         """
         ...
 
@@ -88,12 +88,12 @@ def find_toolchain(cpu: Cpu, override: str | None = None) -> Toolchain:
     """Return the toolchain that the core asks for, or `override`.
 
     Raises:
-        ToolchainError: E070, no such toolchain, or none of ours knows the core's ISA.
+        ToolchainError: E071, no such toolchain, or none of ours knows the core's ISA.
     """
     name = override or cpu.toolchain
     if name not in TOOLCHAINS:
         raise ToolchainError(
-            "E070",
+            "E071",
             f"there is no toolchain '{name}'",
             at=None if override else cpu.at,
             remedy=f"choose one of {', '.join(sorted(TOOLCHAINS))}",
@@ -116,7 +116,7 @@ def _extensions(isa: str, at: SourceLoc | None) -> str:
     found = re.fullmatch(r"rv32i(m?a?c?)", isa)
     if found is None:
         raise ToolchainError(
-            "E070",
+            "E071",
             f"no toolchain here compiles for '{isa}'",
             at=at,
             remedy="use rv32i with any of the extensions m, a and c, such as rv32imc",

@@ -48,7 +48,7 @@ def run_tool(
     """Run `command` in `folder` and return its status and text, whatever the status is.
 
     Raises:
-        ToolchainError: E071, the program cannot be started.
+        ToolchainError: E070, the program cannot be started.
     """
     try:
         return subprocess.run(
@@ -62,7 +62,7 @@ def run_tool(
         )
     except OSError as fault:
         raise ToolchainError(
-            "E071",
+            "E070",
             f"cannot run '{command[0]}': {fault.strerror or fault}",
             remedy="run `atoll doctor` to see which tools are missing",
         ) from fault

@@ -33,7 +33,7 @@ class Zig:
             return f"zig {version('ziglang')} {self._cpu}"
         except PackageNotFoundError as fault:
             raise ToolchainError(
-                "E071",
+                "E070",
                 "the package 'ziglang' is not installed",
                 remedy="install it with `pip install ziglang`, or use --toolchain gcc",
             ) from fault

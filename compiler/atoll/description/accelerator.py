@@ -39,7 +39,7 @@ class Parameter(Described):
             return f"at least {self.min}"
         if self.max is not None and value > self.max:
             return f"at most {self.max}"
-        if self.power_of_two and value.bit_count() != 1:
+        if self.power_of_two and (value < 1 or value.bit_count() != 1):
             return "a power of two"
         floor = max(self.at_least, key=lambda name: params.get(name, 0), default=None)
         if floor is not None and value < params.get(floor, 0):

@@ -56,6 +56,12 @@ def _name(value: object) -> str:
     return _word(_NAME, "a name of at most 32 of a-z, 0-9 and _, starting with a letter")(value)
 
 
+def _pair(value: object) -> object:
+    if isinstance(value, list) and len(value) == 2:
+        return value
+    raise must_be("a pair of names such as [flash, sram]")
+
+
 def _quantity(parse: Callable[[str], int], low: int, high: int, what: str) -> Callable[[Any], int]:
     def read(value: object) -> int:
         number = value
@@ -127,6 +133,7 @@ FileName = Annotated[
     BeforeValidator(_word(_FILE, "a file name such as reef_array.sv")),
     WithJsonSchema({"type": "string", "pattern": f"^{_FILE.pattern}$"}),
 ]
+Pair = Annotated[tuple[Name, Name], BeforeValidator(_pair)]
 Size = Annotated[
     int,
     BeforeValidator(_quantity(parse_size, 0, ADDRESS_SPACE, "a size such as 64 KiB")),

@@ -46,7 +46,7 @@ def apply_overrides(root: Node, overrides: Sequence[str], schema: Shape) -> Node
         path = tuple(key.strip().split("."))
         if not equals:
             faults.add(
-                "E090",
+                "E097",
                 f"'--set {override}' sets no value",
                 remedy="write --set devices.cpu.stack.size=4KiB, for example",
             )
@@ -94,7 +94,7 @@ def _check_path(root: Node, path: tuple[str, ...], schema: Shape, faults: Faults
         is_parameter = is_open(shape) and path[depth - 1 : depth] == ("params",)
         if name not in known and not is_parameter:
             faults.add(
-                "E091",
+                "E098",
                 f"'--set {'.'.join(path)}': there is no '{'.'.join(path[: depth + 1])}'",
                 remedy=nearest(name, known, "set it in the file"),
             )

@@ -24,9 +24,8 @@ _EXPECTED = {
     "model_type": "a mapping, written as 'key: value' lines",
     "model_attributes_type": "a mapping, written as 'key: value' lines",
     "tuple_type": "a list, written as [a, b]",
-    "too_short": "at least {min_length} long",
-    "too_long": "at most {max_length} long",
-    "missing": "a list of 2 names, such as [flash, sram]",
+    "too_short": "a collection of at least {min_length}",
+    "too_long": "a collection of at most {max_length}",
     "literal_error": "{expected}",
     "union_tag_invalid": "one of {expected_tags}",
     "expected": "{expectation}",
@@ -57,6 +56,8 @@ class _Reworded:
         """Yield one fault per error of pydantic."""
         for detail in error.errors(include_url=False):
             path = self._path(detail["loc"])
+            if _is_echo(detail):
+                continue
             if path and path[-1] == "[key]":
                 yield self._bad_key(path[:-1], detail.get("ctx", {}))
             elif detail["type"] == "extra_forbidden":
@@ -66,7 +67,7 @@ class _Reworded:
             elif detail["type"] == "union_tag_invalid":
                 tag = {**detail, "input": detail["ctx"]["tag"]}
                 yield self._bad_value((*path, "kind"), tag)
-            elif detail["type"] == "missing" and not path[-1].isdigit():
+            elif detail["type"] == "missing":
                 yield self._missing_key(path)
             elif path == ("version",):
                 yield self._unknown_version(path, detail["input"])
@@ -133,11 +134,18 @@ class _Reworded:
         shape = shape_at(self._schema, path[:-1], self._data)
         if path and (example := example_of(shape, path[-1])):
             return f"write '{path[-1]}: {example}', for example"
-        key = path[-1] if path else "the file"
-        return f"give '{key}' a value that is {expected}" if expected else f"correct '{key}'"
+        return f"give {_named(path)} such a value" if expected else f"correct {_named(path)}"
 
     def _layer(self, path: Path) -> str:
         return f" (from {COMMAND_LINE})" if self._where.layer(*path) == COMMAND_LINE else ""
+
+
+def _is_echo(detail: Any) -> bool:
+    """Tell whether a list is only too short because some of its entries are refused."""
+    if detail["type"] != "too_short":
+        return False
+    least: int = detail["ctx"]["min_length"]
+    return len(detail["input"]) >= least
 
 
 def _named(path: Path) -> str:
@@ -155,9 +163,9 @@ def _quoted(value: object) -> str:
         case bool():
             return str(value).lower()
         case dict():
-            return "a mapping"
-        case list() | tuple():
-            return "a list"
+            return f"a mapping of {len(value)}"
+        case list():
+            return f"a list of {len(value)}"
         case str():
             return f"'{_clipped(value)}'"
         case _:

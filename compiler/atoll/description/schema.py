@@ -15,6 +15,7 @@ from atoll.description.fields import (
     IrqLine,
     Latency,
     Name,
+    Pair,
     PositiveSize,
     Preference,
     Size,
@@ -102,7 +103,7 @@ class Dma(Described):
     registers: Address = Field(description="Address of the control port.", examples=["0x4001_0000"])
     irq: IrqLine = Field(description="Interrupt line at the host.", examples=["4"])
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
-    moves: tuple[tuple[Name, Name], ...] = Field(
+    moves: tuple[Pair, ...] = Field(
         min_length=1,
         max_length=MAX_ENTRIES,
         description="Pairs [from memory, to memory] that it can copy between.",

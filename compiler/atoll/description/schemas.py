@@ -22,7 +22,7 @@ def schema_text(which: str) -> str:
         UsageError: there is no such schema.
     """
     if which not in _MODELS:
-        raise UsageError("E093", f"no schema '{which}'", remedy=f"use one of {', '.join(_MODELS)}")
+        raise UsageError("E099", f"no schema '{which}'", remedy=f"use one of {', '.join(_MODELS)}")
     schema = _closed(_MODELS[which].model_json_schema())
     return json.dumps({"$schema": DIALECT, **_tolerant(schema)}, indent=2) + "\n"
 

@@ -56,7 +56,7 @@ def starting_description(name: str) -> str:
     except ValidationError as error:
         expectation = error.errors()[0]["msg"]
         raise UsageError(
-            "E094",
+            "E099",
             f"'{name}' cannot name a chip: it must be {expectation}",
             remedy="choose a name such as my_chip",
         ) from error

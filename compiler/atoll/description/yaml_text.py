@@ -21,7 +21,7 @@ MAX_NUMBER_LENGTH = 64
 
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9](?:_?[0-9])*)")
 _HEXADECIMAL = re.compile(r"0x[0-9a-fA-F](?:_?[0-9a-fA-F])*")
-_REAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_REAL = re.compile(r"[-+]?(?:[0-9]*\.[0-9]+|[0-9]+(?:\.|(?=[eE])))(?:[eE][-+]?[0-9]+)?")
 _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
 _WORDS |= {word.title(): value for word, value in _WORDS.items()}
 _WORDS |= {word.upper(): value for word, value in _WORDS.items()}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from atoll.ir.tir import AcceleratorRun, Entry, Step
+from atoll.ir.tir import Entry
 
 Interval = tuple[int, int]
 
@@ -20,7 +20,7 @@ def live_intervals(entry: Entry) -> Mapping[str, Interval]:
     first: dict[str, int] = dict.fromkeys(entry.inputs, 0)
     last: dict[str, int] = dict.fromkeys(entry.inputs, 0)
     for number, step in enumerate(entry.steps):
-        for buffer in touched(step):
+        for buffer in (*step.reads, *step.writes):
             first.setdefault(buffer, number)
             last[buffer] = number
     for buffer in entry.outputs:
@@ -28,9 +28,3 @@ def live_intervals(entry: Entry) -> Mapping[str, Interval]:
         last[buffer] = end - 1
     live = {buffer: (begin, last[buffer] + 1) for buffer, begin in first.items()}
     return MappingProxyType(live | {constant.name: (0, end) for constant in entry.constants})
-
-
-def touched(step: Step) -> tuple[str, ...]:
-    """Return every buffer that a step reads or writes, its commands included, each once."""
-    commands = (step.action.commands,) if isinstance(step.action, AcceleratorRun) else ()
-    return tuple(dict.fromkeys((*step.reads, *commands, *step.writes)))

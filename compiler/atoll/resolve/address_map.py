@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from atoll.description.faults import note
+from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.schema import Dma
 from atoll.description.schema import Memory as MemoryModel
 from atoll.description.tree import Key
@@ -11,7 +12,6 @@ from atoll.resolve.draft import Draft, natural
 from atoll.resolve.soc import Memory, Registers
 from atoll.units import format_size
 
-ADDRESS_SPACE = 2**32
 LARGEST_MEMORY = 256 * 2**20
 GRANULE = 16
 REGISTER_PAGE = 4096

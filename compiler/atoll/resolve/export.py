@@ -36,7 +36,7 @@ def from_json(text: str) -> ResolvedSoc:
         soc: ResolvedSoc = _typed(ResolvedSoc, document["soc"])
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as fault:
         raise UsageError(
-            "E092",
+            "E009",
             f"this is no resolved chip of this Atoll: {fault}",
             remedy="build again with 'atoll build SOC MODEL'",
         ) from fault

@@ -157,7 +157,10 @@ def random_layer(random: Random, opcode: Opcode, size: int = 8) -> Layer:
 
 
 def _output(
-    random: Random, image: tuple[int, int], kernel: tuple[int, int], stride: tuple[int, int],
+    random: Random,
+    image: tuple[int, int],
+    kernel: tuple[int, int],
+    stride: tuple[int, int],
     pad: tuple[int, int],
 ) -> tuple[int, int]:
     """Choose an extent up to what padding by as much again as at the front gives, or beyond."""

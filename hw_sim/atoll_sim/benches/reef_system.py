@@ -1,12 +1,13 @@
 """Drives `reef_system_bench`: reef and a memory that works without Python."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.triggers import FallingEdge, ReadOnly, RisingEdge, with_timeout
+from cocotb.triggers import FallingEdge, RisingEdge, with_timeout
 
 from atoll.codegen.reef_descriptor import DESCRIPTOR_BYTES
 from atoll_sim.benches.reef_golden import Layer
@@ -23,11 +24,29 @@ def parameter(name: str, default: int) -> int:
     return int(cocotb.plusargs.get(name, default))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """The registers after a list has ended."""
+
+    status: int
+    error: int
+    fault_address: int
+    completed: int
+    cycles: int
+    stalls: int
+
+    @property
+    def clean(self) -> bool:
+        """The list was done without an error."""
+        return (self.status, self.error) == (0b010, 0)
+
+
 @dataclass(slots=True)
 class Program:
     """A list of operators laid out in memory.
 
     Attributes:
+        tensor_alignment: of the inputs and outputs.
         image: what the memory holds at the start, by byte address.
         expected: what the outputs must be, by byte address.
     """
@@ -36,10 +55,12 @@ class Program:
     input_lanes: int
     output_lanes: int
     next_address: int = ORIGIN
+    tensor_alignment: int = 1
     image: dict[int, bytes] = field(default_factory=dict)
     expected: dict[int, bytes] = field(default_factory=dict)
     commands: list[bytes] = field(default_factory=list)
     list_address: int = 0
+    count: int = 0
 
     def place(self, size: int, alignment: int) -> int:
         """Reserve bytes at the next multiple of `alignment`, after a random gap."""
@@ -59,27 +80,20 @@ class Program:
         weights, table = layer.packed(self.input_lanes, self.output_lanes)
         result = layer.result().tobytes()
         addresses = (
-            self.load(layer.x.tobytes(), 1),
-            self.place(len(result), 1),
+            self.load(layer.x.tobytes(), self.tensor_alignment),
+            self.place(len(result), self.tensor_alignment),
             self.load(weights, 16),
             self.load(table, 16),
         )
         self.expected[addresses[1]] = result
         blocks = -(-layer.channels // self.output_lanes)
         command = layer.descriptor(addresses, len(weights) // blocks)
-        self.commands.append(_changed(command.encode(), changes))
+        self.commands.append(replace(command, **changes).encode())
 
     def finish(self) -> None:
         """Place the list itself."""
+        self.count = len(self.commands)
         self.list_address = self.load(b"".join(self.commands), DESCRIPTOR_BYTES)
-
-
-def _changed(command: bytes, changes: dict[str, int]) -> bytes:
-    """Replace whole words ``word<number>`` of a command."""
-    words = [command[i : i + 4] for i in range(0, len(command), 4)]
-    for name, value in changes.items():
-        words[int(name.removeprefix("word"))] = value.to_bytes(4, "little")
-    return b"".join(words)
 
 
 class System:
@@ -89,7 +103,6 @@ class System:
         self.dut = dut
         self.beat = parameter("DataBytes", 8)
         self.words = len(dut.u_memory.data)
-        self._touched: set[int] = set()
 
     def program(self, random: Random) -> Program:
         """Return an empty list for this instance."""
@@ -99,11 +112,9 @@ class System:
     async def start(self, rest: int = 0) -> None:
         """Start the clock, reset, and let the memory rest with this chance in 256."""
         Clock(self.dut.clk_i, PERIOD_NS, unit="ns").start()
-        for name in ("address_i", "wdata_i", "write_i", "read_i"):
+        for name in ("address_i", "wdata_i", "write_i", "read_i", "forgive_i"):
             getattr(self.dut, name).value = 0
         self.dut.rest_i.value = rest
-        for word in range(self.words):
-            self._permit(word, answer=0, readable=0, writable=0)
         await self.reset()
 
     async def reset(self) -> None:
@@ -130,19 +141,82 @@ class System:
         assert self.dut.rresp_o.value == 0
         return int(self.dut.rdata_o.value)
 
-    def install(self, program: Program) -> None:
-        """Fill the memory; only what the program needs may be read or written afterwards."""
-        for word in self._touched:
-            self._permit(word, answer=0, readable=0, writable=0)
-        self._touched.clear()
+    async def run(
+        self, program: Program, faults: Mapping[int, int] | None = None, timeout: int = 1_000_000
+    ) -> Ending:
+        """Run a program to its end, within `timeout` cycles, and return how it ended.
+
+        Only what the program needs may be read or written meanwhile. `faults` maps addresses
+        of beats to the AXI response that they answer.
+        """
+        await self.begin(program, faults or {})
+        await self.wait(timeout)
+        return await self.end(program)
+
+    async def begin(self, program: Program, faults: Mapping[int, int]) -> None:
+        """Install a program and start it."""
+        for word, rights in self._rights(program).items():
+            for name, value in rights.items():
+                getattr(self.dut.u_memory, name)[word].value = value
+        for address, response in faults.items():
+            self.dut.u_memory.answer[address // self.beat % self.words].value = response
+        self.dut.forgive_i.value = 1
+        for offset, value in (
+            (LIST_ADDRESS, program.list_address),
+            (LIST_COUNT, program.count),
+            (IRQ_ENABLE, 1),
+        ):
+            assert await self.write(offset, value) == 0
+        self.dut.forgive_i.value = 0
+        assert await self.write(CONTROL, 1) == 0
+
+    async def wait(self, timeout: int = 100_000) -> None:
+        """Wait until the list has ended, for `timeout` cycles at most."""
+        if self.dut.irq_o.value == 0:
+            await with_timeout(RisingEdge(self.dut.irq_o), timeout * PERIOD_NS, "ns")
+        await FallingEdge(self.dut.clk_i)
+
+    async def end(self, program: Program) -> Ending:
+        """Return how the list ended, and see that its accesses were allowed."""
+        ending = Ending(
+            status=await self.read(STATUS),
+            error=await self.read(ERROR),
+            fault_address=await self.read(FAULT_ADDRESS),
+            completed=await self.read(COMPLETED),
+            cycles=await self.read(CYCLES),
+            stalls=await self.read(STALLS),
+        )
+        self.forbid(program)
+        assert self.dut.violations_o.value == 0, "an access was not allowed"
+        assert self.dut.late_o.value == 0, "a request after an error"
+        return ending
+
+    def forbid(self, program: Program) -> None:
+        """Take back every right that the program's installation gave."""
+        for word in self._rights(program):
+            for name in ("readable", "writable", "answer"):
+                getattr(self.dut.u_memory, name)[word].value = 0
+
+    def outputs(self, program: Program) -> bool:
+        """Say whether every output is as expected."""
+        return all(self.load(at, len(data)) == data for at, data in program.expected.items())
+
+    def load(self, address: int, size: int) -> bytes:
+        """Return bytes of the memory."""
+        first, last = address // self.beat, -(-(address + size) // self.beat)
+        values = (int(self.dut.u_memory.data[i % self.words].value) for i in range(first, last))
+        data = b"".join(value.to_bytes(self.beat, "little") for value in values)
+        return data[address % self.beat :][:size]
+
+    def _rights(self, program: Program) -> dict[int, dict[str, int]]:
+        words: dict[int, dict[str, int]] = {}
         for address, data in program.image.items():
-            self._store(address, data)
+            for byte, value in enumerate(data, address):
+                entry = words.setdefault(byte // self.beat % self.words, {"data": 0})
+                entry["data"] |= value << 8 * (byte % self.beat)
+                entry["readable"] = 1
         for address, data in program.expected.items():
             for byte in range(address, address + len(data)):
-                word, lane = self._word(byte), byte % self.beat
-                mask = int(self.dut.u_memory.writable[word].value) if word in self._touched else 0
-                self._permit(word, writable=mask | 1 << lane)
-
-    def _permit(self, word: int, **rights: int) -> None:
-        for name, value in rights.items():
-            getattr(self.dut.u_memory, name)[word].value = value
+                entry = words.setdefault(byte // self.beat % self.words, {"data": 0})
+                entry["writable"] = entry.get("writable", 0) | 1 << byte % self.beat
+        return words

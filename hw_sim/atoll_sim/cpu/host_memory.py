@@ -34,7 +34,9 @@ class HostMemory:
         offset, array = self._find(address, 1)
         return int(array.ctypes.data) + offset
 
-    def _find(self, address: int, size: int) -> tuple[int, np.ndarray[tuple[int], np.dtype[np.uint8]]]:
+    def _find(
+        self, address: int, size: int
+    ) -> tuple[int, np.ndarray[tuple[int], np.dtype[np.uint8]]]:
         for origin, end, array in self._arrays:
             if origin <= address and address + size <= end:
                 return address - origin, array

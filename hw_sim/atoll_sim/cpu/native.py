@@ -50,9 +50,7 @@ class ModelAccelerators:
 class NativeSession:
     """Runs samples through a compiled network on the host."""
 
-    def __init__(
-        self, compiled: Compiled, memory: HostMemory, accelerators: Accelerators
-    ) -> None:
+    def __init__(self, compiled: Compiled, memory: HostMemory, accelerators: Accelerators) -> None:
         self._compiled = compiled
         self._memory = memory
         self._accelerators = accelerators

@@ -195,6 +195,6 @@ module reef_aligner
 
   `ATOLL_ASSERT(OnlyPopsBeats, beat_pop_o |-> beat_valid_i)
   `ATOLL_ASSERT(StepIsHeld, step_valid_o && !step_ready_i && !flush_i |=>
-                step_valid_o && $stable(step_data_o) && $stable(step_mask_o))
+                step_valid_o && $stable(step_mask_o) && (empty || $stable(step_data_o)))
 
 endmodule

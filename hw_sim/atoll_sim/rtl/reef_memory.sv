@@ -17,6 +17,8 @@ module reef_memory #(
   input  logic                   rst_ni,
   // Chance in 256 that a channel rests in a cycle
   input  logic [            7:0] rest_i,
+  // Forget that there was an error answer
+  input  logic                   forgive_i,
   // Accesses that were not allowed, and requests after an error, since reset
   output logic [           31:0] violations_o,
   output logic [           31:0] late_o,
@@ -232,7 +234,7 @@ module reef_memory #(
       violations_o <= '0;
       late_o       <= '0;
     end else begin
-      failed_q  <= failed_q || failed;
+      failed_q  <= !forgive_i && (failed_q || failed);
       arvalid_q <= s_axi_arvalid_i && !s_axi_arready_o;
       awvalid_q <= s_axi_awvalid_i && !s_axi_awready_o;
       if (read_beat && !readable[read_index]) violations_o <= violations_o + 32'd1;

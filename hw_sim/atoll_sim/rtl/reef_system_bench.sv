@@ -13,6 +13,7 @@ module reef_system_bench #(
   input  logic        rst_ni,
   // Of the memory, see reef_memory
   input  logic [ 7:0] rest_i,
+  input  logic        forgive_i,
   output logic [31:0] violations_o,
   output logic [31:0] late_o,
   // AXI4-Lite control port; reads and writes are answered in the next cycle
@@ -112,6 +113,7 @@ module reef_system_bench #(
     .clk_i,
     .rst_ni,
     .rest_i,
+    .forgive_i,
     .violations_o,
     .late_o,
     .s_axi_awaddr_i (awaddr),

@@ -190,15 +190,10 @@ def make_model() -> Callable[..., ModelInterface]:
 
 
 @pytest.fixture(scope="session")
-def machine() -> ModuleType:
-    """The module of the core that runs firmware in tests: ``machine.py`` beside this file."""
-    return _sibling("machine")
-
-
-@pytest.fixture(scope="session")
 def platform() -> ModuleType:
-    """The module of the devices around that core: ``platform_model.py`` beside this file."""
-    _sibling("machine")
+    """The module of a core in Python and its devices: ``platform_model.py`` beside this file."""
+    for name in ("operations", "machine"):
+        _sibling(name)
     return _sibling("platform_model")
 
 

@@ -112,32 +112,30 @@ def test_bound(assemble: Callable[..., Path], case: str) -> None:
     assert bound.path[0][0] == "a"
 
 
-REFUSALS: dict[str, tuple[dict[str, str], str, str]] = {
+REFUSALS: dict[str, tuple[dict[str, str], str]] = {
     "recursion": (
         {"a": frame(16, "call b"), "b": frame(16, "call c"), "c": frame(16, "call b")},
-        "E067",
         "b > c > b",
     ),
     "recursion by tail call": (
         {"a": "beqz a0, 1f\ntail b\n1: ret", "b": "tail a"},
-        "E067",
         "a > b",
     ),
-    "call through a table": ({"a": frame(16, "lw a5, 0(a0)\njalr a5")}, "E068", "a jumps at 0x"),
-    "switch": ({"a": "lw a5, 0(a0)\njr a5"}, "E068", "a jumps at 0x"),
-    "no function there": ({"a": frame(16, "la a5, a + 6\njalr a5")}, "E068", "no function"),
-    "alloca": ({"a": "sub sp, sp, a0\nadd sp, sp, a0\nret"}, "E069", "a loses track"),
-    "alloca in a loop": ({"a": "1: addi sp, sp, -16\nbnez a0, 1b\nunimp"}, "E069", "a loses track"),
-    "no way back": ({"a": "addi sp, sp, -16\nret"}, "E069", "a loses track"),
+    "call through a table": ({"a": frame(16, "lw a5, 0(a0)\njalr a5")}, "a jumps at 0x"),
+    "switch": ({"a": "lw a5, 0(a0)\njr a5"}, "a jumps at 0x"),
+    "no function there": ({"a": frame(16, "la a5, a + 6\njalr a5")}, "no function"),
+    "alloca": ({"a": "sub sp, sp, a0\nadd sp, sp, a0\nret"}, "a loses track"),
+    "alloca in a loop": ({"a": "1: addi sp, sp, -16\nbnez a0, 1b\nunimp"}, "a loses track"),
+    "no way back": ({"a": "addi sp, sp, -16\nret"}, "a loses track"),
 }
 
 
 @pytest.mark.parametrize("case", REFUSALS)
 def test_refusal(assemble: Callable[..., Path], case: str) -> None:
-    functions, code, words = REFUSALS[case]
+    functions, words = REFUSALS[case]
     with pytest.raises(PlanError, match=words) as caught:
         stack_bound(assemble(**functions), "a")
-    assert {fault.code for fault in caught.value.faults} == {code}
+    assert {fault.code for fault in caught.value.faults} == {"E076"}
 
 
 def test_all_faults_are_reported_and_unreachable_ones_are_not(
@@ -151,7 +149,8 @@ def test_all_faults_are_reported_and_unreachable_ones_are_not(
     }
     with pytest.raises(PlanError) as caught:
         stack_bound(assemble(**functions), "a")
-    assert sorted(fault.code for fault in caught.value.faults) == ["E067", "E068"]
+    messages = sorted(fault.message for fault in caught.value.faults)
+    assert [message.split()[0] for message in messages] == ["b", "recursion"]
 
 
 def random_program(seed: int) -> str:

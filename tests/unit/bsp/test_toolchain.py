@@ -41,7 +41,7 @@ def test_what_is_not_there_is_refused(
 ) -> None:
     with pytest.raises(ToolchainError, match=words) as caught:
         find_toolchain(replace(make_cpu(), **change))  # type: ignore[arg-type]
-    assert caught.value.faults[0].code == "E070"
+    assert caught.value.faults[0].code == "E071"
 
 
 def test_a_missing_gcc_is_one_readable_fault(
@@ -50,7 +50,7 @@ def test_a_missing_gcc_is_one_readable_fault(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolchainError, match=f"{PROGRAM} is not on the PATH") as caught:
         Gcc("mc").compile("main.c", tmp_path / "main.o", folder=tmp_path)
-    assert caught.value.faults[0].code == "E071"
+    assert caught.value.faults[0].code == "E070"
 
 
 def test_a_source_that_does_not_compile_shows_the_end_of_the_log(tmp_path: Path) -> None:

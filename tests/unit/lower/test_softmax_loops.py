@@ -41,6 +41,18 @@ def test_softmax(depth: int, scale: float, make: Any, equals_reference: Check) -
     equals_reference(graph, maker.rng, interpreted=depth < 100)
 
 
+def test_more_equal_terms_than_the_output_can_share(make: Any, equals_reference: Check) -> None:
+    """The scaling then asks for a shift by more than 31 bits."""
+    maker = make(0)
+    graph = maker.graph(
+        "softmax",
+        [maker.activation("x", (1, 4095), scale=float(np.float32(1e-6)))],
+        maker.activation("y", (1, 4095), scale=1 / 256, zero=-128),
+        beta=1.0,
+    )
+    equals_reference(graph, maker.rng, interpreted=False)
+
+
 def test_srdhm() -> None:
     a, b = numbers(1), numbers(2)
     assert scalar("srdhm", a, b) == quantization.srdhm(a, b).tolist()

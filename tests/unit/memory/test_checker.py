@@ -70,6 +70,12 @@ def test_overlap_names_both_buffers_the_pool_and_the_addresses(offset: int) -> N
     )
 
 
+def test_an_overlap_from_below_is_found_too() -> None:
+    assert "0x20000010..0x2000001f and 'b' in pool 'sram' at 0x20000000..0x20000013" in faults(
+        plan(a=at("a", 16), b=at("b", 0))
+    )
+
+
 def test_a_buffer_inside_another_is_an_overlap() -> None:
     outer = Buffer(name="a", size=60, alignment=1, live=((0, 4),), pools=("sram",))
     inner = [replace(outer, name=f"i{n}", size=4, live=((n, n + 2),)) for n in range(3)]

@@ -68,6 +68,6 @@ def test_intervals(
     assert live_intervals(entry(steps, inputs, outputs)) == expected
 
 
-def test_constants_and_commands_live_in_all_steps() -> None:
-    live = live_intervals(entry("x w > a; npu: a > y", "x", "y", "w list unused"))
+def test_constants_live_in_all_steps() -> None:
+    live = live_intervals(entry("x w > a; npu: a list > y", "x", "y", "w list unused"))
     assert (live["w"], live["list"], live["unused"]) == ((0, 2),) * 3

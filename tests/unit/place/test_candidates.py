@@ -1,6 +1,7 @@
 """Candidate pools are those that every device touching a tensor reaches as it needs."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from atoll.ir.graph import Graph
 from atoll.place.candidates import candidate_pools
@@ -39,6 +40,12 @@ def test_pools_by_device_access_role_size_and_preference(
         "b": ("tcm", "readable", "shared"),
         "c": ("readable", "shared"),
     }
+
+
+def test_preference_counts_not_the_order_of_pools(make_soc: MakeSoc, make_graph: MakeGraph) -> None:
+    soc, graph = make_soc(POOLS, npu=8), make_graph("y = add(x x) on cpu")
+    shuffled = replace(soc, pools=tuple(reversed(soc.pools)))
+    assert candidate_pools(graph, shuffled)["y"] == ("tcm", "readable", "shared")
 
 
 def test_constants_of_the_host_alone_may_be_where_only_it_reads(

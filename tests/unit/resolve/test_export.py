@@ -38,7 +38,9 @@ def test_without_positions_names_files_only(chip: Any) -> None:
     assert bare.layers["soc"].endswith("chip.yaml")
     assert bare.layers["devices.npu.irq"] == "--set"
     assert bare.host_cpu.max_stack_size.layer.endswith("chip.yaml")
-    assert {part.at for part in (*bare.devices, *bare.memories, *bare.pools)} == {None}
+    assert {device.at for device in bare.devices} == {None}
+    assert {memory.at for memory in bare.memories} == {None}
+    assert {pool.at for pool in bare.pools} == {None}
     assert bare != soc
     assert without_positions(bare) == bare
 

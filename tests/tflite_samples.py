@@ -1,19 +1,17 @@
-"""A model with every operator and with float edges."""
+"""Models for tests, made with tests/builder.py."""
 
 from types import ModuleType
 from typing import Any
 
 import numpy as np
-import pytest
 
 SCALE: dict[str, Any] = {"scales": (0.05,), "zero_points": (-3,)}
 SHARES: dict[str, Any] = {"scales": (1 / 256,), "zero_points": (-128,)}
 
 
-@pytest.fixture
-def every_operator(tflite_builder: ModuleType) -> Any:
-    """Make a model for the builder; tensor 0 is unused, input and output are float32."""
-    rng, tensor = np.random.default_rng(3), tflite_builder.Tensor
+def every_operator(builder: ModuleType) -> Any:
+    """Make a model with every operator; tensor 0 is unused, input and output are float32."""
+    rng, tensor = np.random.default_rng(3), builder.Tensor
 
     def weights(*shape: int) -> Any:
         data = rng.integers(-127, 128, shape).astype(np.int8)
@@ -27,7 +25,7 @@ def every_operator(tflite_builder: ModuleType) -> Any:
         return tensor(shape=shape, name="functional/long;name", **(quantization or SCALE))
 
     float_input = tensor(shape=(1, 6, 6, 4), dtype="float32", name="serving_default_x-ray:0")
-    return tflite_builder.Model(
+    return builder.Model(
         tensors=(
             integers(7),
             float_input,
@@ -55,7 +53,7 @@ def every_operator(tflite_builder: ModuleType) -> Any:
             result(2, 5, **SHARES),
             tensor(shape=(2, 5), dtype="float32", name="StatefulPartitionedCall:0"),
         ),
-        operators=_operators(tflite_builder.Operator),
+        operators=_operators(builder.Operator),
         inputs=(1,),
         outputs=(24,),
     )

@@ -1,0 +1,66 @@
+"""Lint all RTL: Verible's style rules, and Verilator -Wall on every shipped chip.
+
+Run as ``python -m atoll_sim.lint``; part of `make lint`.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from atoll.description.share import shared_folder
+from atoll.resolve import load_soc
+from atoll_sim.generate import RTL, generate, sources
+from atoll_sim.platform import plan_chip
+from atoll_sim.runner import verilator_environment
+
+VERIBLE = ("verible-verilog-lint", "--rules_config", str(RTL / "verible.rules"))
+
+
+def main() -> int:
+    """Lint everything; the status is the number of commands that complained, at most 1."""
+    with tempfile.TemporaryDirectory(prefix="atoll-lint-") as folder:
+        failed = [name for name, command in commands(Path(folder)) if not clean(name, command)]
+    return 1 if failed else 0
+
+
+def commands(folder: Path) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield a title and a command for each thing to lint; generated files go to `folder`."""
+    yield "verible", (*VERIBLE, *sorted(str(path) for path in RTL.glob("*.sv")))
+    for description in sorted(shared_folder("socs").glob("*.yaml")):
+        yield description.stem, verilator(description, folder / description.stem)
+
+
+def verilator(description: Path, folder: Path) -> Sequence[str]:
+    """Write the generated part of a chip into `folder`; return the command that lints it all."""
+    chip = plan_chip(load_soc(description))
+    folder.mkdir()
+    texts = generate(chip)
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    generated = [str(folder / name) for name in texts if name.endswith(".sv")]
+    return (
+        *("verilator", "--lint-only", "-Wall", "--assert", "--top-module", "atoll_chip"),
+        *(f"-I{RTL}", str(RTL / "lint.vlt")),
+        *map(str, sources(chip)),
+        *generated,
+    )
+
+
+def clean(name: str, command: Sequence[str]) -> bool:
+    """Run a lint command; print what it says if it complains."""
+    environment = dict(verilator_environment())
+    scripts = Path(sys.executable).parent
+    environment["PATH"] = f"{scripts}{os.pathsep}{environment['PATH']}"
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    good = done.returncode == 0 and not done.stderr
+    print(f"{name}: {'clean' if good else 'complaints'}")
+    if not good:
+        print(done.stdout + done.stderr)
+    return good
+
+
+if __name__ == "__main__":
+    sys.exit(main())

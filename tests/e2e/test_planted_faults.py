@@ -1,0 +1,174 @@
+"""Each fault planted behind the checker's back is caught, and the message leads to it.
+
+A message names device, operator, buffer, pool and address.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from atoll.errors import PlanError
+from atoll.ir.tir import KernelCall
+from atoll.memory.checker import check
+from atoll.memory.contract import Span
+from atoll.memory.problem import Placement
+from atoll.pipeline import Compiled, build, compile_file, with_plan
+from atoll.report.result import Violation
+from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
+from atoll_sim.build import build_model
+from atoll_sim.native_run import run_native
+from atoll_sim.placement import check_placement
+from atoll_sim.rtl_run import request_for
+from atoll_sim.samples import random_sample
+from atoll_sim.session import simulate
+from atoll_sim.simulation import SimResult
+
+DATA = Path(__file__).parents[1] / "data"
+DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
+
+
+def moved(compiled: Compiled, buffer: str, pool: str, offset: int) -> Compiled:
+    """Return the program with one buffer elsewhere, its commands and contract likewise."""
+    place = Placement(buffer=buffer, pool=pool, offset=offset)
+    return with_plan(
+        compiled,
+        replace(compiled.plan, placements={**compiled.plan.placements, buffer: place}),
+    )
+
+
+def in_rtl(compiled: Compiled, folder: Path, hardware: ResolvedSoc) -> SimResult:
+    """Simulate the firmware of `compiled` on another chip's RTL."""
+    tree = build(compiled, folder / "build")
+    samples = random_sample(compiled.graph)
+    request = request_for(
+        compiled, tree.firmware.elf, samples, build_model(hardware), folder / "run"
+    )
+    return simulate(request)
+
+
+def first(violations: Sequence[Violation]) -> Violation:
+    """Return the first violation, once it says all that a message must say."""
+    assert violations
+    found = violations[0]
+    text = str(found)
+    for part in (found.device, found.operator, found.buffer, found.pool, f"{found.address:#010x}"):
+        assert part, text
+        assert part in text
+    return found
+
+
+def span(compiled: Compiled, operator: str) -> Span:
+    """Return the output buffer of `operator`."""
+    phases = compiled.contract.phases.values()
+    return next(phase.writes[0] for phase in phases if phase.operator == operator)
+
+
+@pytest.fixture(scope="module")
+def lagoon() -> Compiled:
+    return compile_file(load_soc("lagoon"), DIGITS)
+
+
+@pytest.fixture(scope="module")
+def islands() -> Compiled:
+    return compile_file(load_soc(DATA / "islands.yaml"), DIGITS)
+
+
+def accelerated(compiled: Compiled, kind: str) -> str:
+    """Name the first operator of a kind that an accelerator runs."""
+    host = compiled.soc.host
+    return next(o.name for o in compiled.graph.operators if o.kind == kind and o.device != host)
+
+
+@pytest.mark.rtl
+def test_a_tensor_in_memory_that_only_the_cpu_reaches(lagoon: Compiled, tmp_path: Path) -> None:
+    operator = accelerated(lagoon, "conv_2d")
+    buffer = span(lagoon, operator).buffer
+    wrong = moved(lagoon, buffer, "private", 0)
+    with pytest.raises(PlanError, match=buffer):
+        check(wrong.plan)
+    result = in_rtl(wrong, tmp_path, lagoon.soc)
+    found = first(check_placement(wrong, result))
+    assert (found.rule, found.device, found.operator) == ("blocked by the firewall", "npu", operator)
+    assert (found.buffer, found.pool) == (buffer, "private")
+    assert found.address == lagoon.soc.pool("private").region.origin
+    assert result.results[0] != 0
+
+
+@pytest.mark.rtl
+def test_two_live_buffers_overlap(lagoon: Compiled, tmp_path: Path) -> None:
+    operator = accelerated(lagoon, "depthwise_conv_2d")
+    target = span(lagoon, operator)
+    source = next(
+        phase.reads[0]
+        for phase in lagoon.contract.phases.values()
+        if phase.operator == operator
+    )
+    place = lagoon.plan.placements[source.buffer]
+    wrong = moved(lagoon, target.buffer, place.pool, place.offset)
+    with pytest.raises(PlanError, match=target.buffer):
+        check(wrong.plan)
+    found = first(check_placement(wrong, in_rtl(wrong, tmp_path, lagoon.soc)))
+    assert found.rule == "overwritten before read"
+    assert found.operator == operator
+    assert {found.buffer, found.detail} == {source.buffer, f"the bytes hold '{target.buffer}'"}
+
+
+@pytest.mark.rtl
+def test_a_firewall_window_one_byte_short(lagoon: Compiled, tmp_path: Path) -> None:
+    operator = accelerated(lagoon, "conv_2d")
+    last = span(lagoon, operator)
+    pools = tuple(
+        replace(pool, region=replace(pool.region, size=last.end - 1 - pool.region.origin))
+        if pool.name == last.pool
+        else pool
+        for pool in lagoon.soc.pools
+    )
+    result = in_rtl(lagoon, tmp_path, replace(lagoon.soc, pools=pools))
+    found = first(check_placement(lagoon, result))
+    assert (found.rule, found.device) == ("blocked by the firewall", "npu")
+    assert found.address <= last.end - 1 < found.address + found.size
+
+
+@pytest.mark.rtl
+def test_a_copy_left_out_between_private_memories(islands: Compiled, tmp_path: Path) -> None:
+    steps = islands.module.entry.steps
+    copy = next(s for s in steps if s.operator.startswith("copy") and s.number > 0)
+    assert isinstance(copy.action, KernelCall)
+    kept = tuple(step for step in steps if step is not copy)
+    entry = replace(islands.module.entry, steps=kept)
+    wrong = replace(islands, module=replace(islands.module, entry=entry))
+    reader = next(
+        phase
+        for phase in islands.contract.phases.values()
+        if copy.writes[0] in [s.buffer for s in phase.reads] and phase.operator != copy.operator
+    )
+    for result in (run_native(wrong, random_sample(wrong.graph)), in_rtl(wrong, tmp_path, wrong.soc)):
+        found = first(check_placement(islands, result))
+        assert found.rule in ("read before write", "overwritten before read")
+        assert (found.device, found.operator) == (reader.device, reader.operator)
+        assert found.buffer == copy.writes[0]
+
+
+@pytest.mark.rtl
+def test_a_stack_below_need(lagoon: Compiled, tmp_path: Path) -> None:
+    with pytest.raises(PlanError) as caught:
+        build(
+            compile_file(
+                load_soc("lagoon", ("devices.cpu.limits.max_stack_size=1040",)), DIGITS
+            ),
+            tmp_path / "refused",
+        )
+    message = str(caught.value)
+    for part in ("cpu", "cpu.stack", "max_stack_size"):
+        assert part in message
+    cpu = lagoon.soc.host_cpu
+    short = replace(cpu, stack=replace(cpu.stack, origin=cpu.stack.end - 32, size=32))
+    devices = tuple(short if device is cpu else device for device in lagoon.soc.devices)
+    result = in_rtl(lagoon, tmp_path, replace(lagoon.soc, devices=devices))
+    found = check_placement(lagoon, result)[0]
+    assert (found.rule, found.device) == ("blocked by the firewall", "cpu")
+    assert found.pool == "cpu.stack"
+    assert cpu.stack.origin <= found.address < short.stack.origin

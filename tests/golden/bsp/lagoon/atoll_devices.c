@@ -1,0 +1,69 @@
+/* Made from lagoon.yaml by `atoll build`; edits are lost.
+ *
+ * The device table, and the accelerators' hooks in order.
+ */
+#include "atoll_devices.h"
+
+#include "atoll_status.h"
+#include "reef.h"
+
+const struct atoll_device_row atoll_device_table[ATOLL_DEVICE_COUNT] = {
+    {"cpu", 1, 0, UINT32_C(100000000), 0},
+    {"npu", 12, 0, UINT32_C(100000000), UINT32_C(0x40000000)},
+};
+
+/* An accelerator that completes no command for this many cycles of the host has failed. */
+#ifndef ATOLL_NPU_TIMEOUT
+#define ATOLL_NPU_TIMEOUT UINT32_C(10000000)
+#endif
+
+static struct atoll_reef context_npu = ATOLL_REEF_CONTEXT(NPU);
+
+static int32_t first_error(int32_t earlier, int32_t later) {
+  return earlier != ATOLL_OK ? earlier : later;
+}
+
+static int32_t start_npu(void) {
+  int32_t status = atoll_reef_init(&context_npu);
+  if (status != ATOLL_OK) return status;
+  status = atoll_reef_activate(&context_npu);
+  if (status != ATOLL_OK) (void)atoll_reef_destroy(&context_npu);
+  return status;
+}
+
+static int32_t stop_npu(void) {
+  const int32_t status = atoll_reef_deactivate(&context_npu);
+  return first_error(status, atoll_reef_destroy(&context_npu));
+}
+
+static int32_t run_npu(const void *commands, int32_t count) {
+  int32_t status = atoll_reef_open(&context_npu);
+  if (status != ATOLL_OK) return status;
+  status = atoll_reef_run(&context_npu, commands, count, ATOLL_NPU_TIMEOUT);
+  return first_error(status, atoll_reef_close(&context_npu));
+}
+
+/* Take the first `count` accelerators down. */
+static int32_t stop(int32_t count) {
+  int32_t status = ATOLL_OK;
+  if (count >= 1) status = first_error(status, stop_npu());
+  return status;
+}
+
+int32_t atoll_devices_start(void) {
+  int32_t count = 0;
+  int32_t status = ATOLL_OK;
+  if (status == ATOLL_OK) status = start_npu();
+  if (status == ATOLL_OK) count++;
+  if (status != ATOLL_OK) (void)stop(count);
+  return status;
+}
+
+int32_t atoll_devices_stop(void) {
+  return stop(1);
+}
+
+int32_t atoll_npu_run(int32_t device, const void *commands, int32_t count) {
+  if (device == ATOLL_DEVICE_NPU) return run_npu(commands, count);
+  return ATOLL_ERROR_NO_DEVICE;
+}

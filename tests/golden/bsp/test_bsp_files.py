@@ -1,0 +1,89 @@
+"""The generated files of every chip in socs/, and the firmware that they make together."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from atoll.bsp.emitters import bsp_files
+from atoll.bsp.firmware import build_firmware
+from atoll.bsp.interface import ModelInterface, PoolShare, Port
+from atoll.bsp.toolchain import find_toolchain
+from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
+
+ROOT = Path(__file__).parents[3]
+GOLDEN = Path(__file__).parent
+CHIPS = sorted(path.stem for path in (ROOT / "socs").glob("*.yaml"))
+CONSTANTS = 96
+
+
+def model_for(soc: ResolvedSoc) -> ModelInterface:
+    """Return a small model whose tensors lie in the chip's last workspace and constants pools."""
+    work = next(pool for pool in reversed(soc.pools) if pool.role != "constants")
+    fixed = next(pool for pool in reversed(soc.pools) if pool.role != "workspace")
+    origin = work.region.origin
+    return ModelInterface(
+        name="tiny",
+        inputs=(Port(name="image", size=64, address=origin),),
+        outputs=(
+            Port(name="scores", size=10, address=origin + 64),
+            Port(name="boxes", size=16, address=origin + 80, dtype="int32"),
+        ),
+        shares=(
+            PoolShare(pool=work.name, workspace=96, constants=0),
+            PoolShare(pool=fixed.name, workspace=0, constants=CONSTANTS),
+        ),
+    )
+
+
+def generated(soc: ResolvedSoc) -> dict[str, str]:
+    files = bsp_files(soc, model_for(soc))
+    return {name: text for name, text in files.items() if "Made from" in text.split("\n", 1)[0]}
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_generated_files(chip: str, golden: Callable[[Path, str], None]) -> None:
+    files = generated(load_soc(ROOT / "socs" / f"{chip}.yaml"))
+    assert len(files) == 7
+    assert {path.name for path in (GOLDEN / chip).iterdir()} <= set(files), "stale golden files"
+    for name, text in files.items():
+        golden(GOLDEN / chip / name, text)
+
+
+MODEL = """
+#include "tiny.h"
+const uint8_t atoll_pool_{pool}[{size}] __attribute__((section(".atoll.pool.{pool}"))) = {{1}};
+int32_t tiny_run(const struct tiny_inputs *inputs, const struct tiny_outputs *outputs) {{
+  outputs->scores[0] = (int8_t)(inputs->image[0] + atoll_pool_{pool}[0]);
+  return 0;
+}}
+"""
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_the_files_make_firmware(chip: str, tmp_path: Path) -> None:
+    """Every generated file is compiled or parsed; warnings are errors."""
+    soc = load_soc(ROOT / "socs" / f"{chip}.yaml")
+    model, pool = model_for(soc), model_for(soc).shares[-1].pool
+    for name, text in bsp_files(soc, model).items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "tiny.c").write_text(MODEL.format(pool=pool, size=CONSTANTS))
+    tools = find_toolchain(soc.host_cpu)
+    tools.compile("tiny.c", tmp_path / "tiny.o", folder=tmp_path)
+    out = tmp_path / "build"
+    out.mkdir()
+    firmware = build_firmware(soc, model, (tmp_path / "tiny.o").read_bytes(), out)
+    used = {use.region: use.used for use in firmware.use}
+    assert used[pool] == CONSTANTS
+    assert set(used) == {pool, "cpu.code", "cpu.data"}
+    assert 0 < firmware.stack.bytes < soc.host_cpu.max_stack_size.value
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_the_source_is_named_first(chip: str) -> None:
+    files = generated(load_soc(ROOT / "socs" / f"{chip}.yaml"))
+    for name, text in files.items():
+        first = text.split("\n", 1)[0]
+        assert f"Made from {chip}.yaml" in first, name
+        assert "`atoll build`" in first, name

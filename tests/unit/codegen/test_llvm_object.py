@@ -1,0 +1,214 @@
+"""The object file of a model: its form, its symbols, and the bytes of its pools."""
+
+from dataclasses import replace
+from io import BytesIO
+from typing import Any
+
+import pytest
+from elftools.elf.elffile import ELFFile
+
+from atoll.codegen.llvm import dump, emit_object
+from atoll.codegen.llvm_target import core_machine, new_module, optimized
+from atoll.errors import ToolchainError
+from atoll.ir.builder import FunctionBuilder
+from atoll.ir.expressions import add, multiply
+from atoll.ir.tir import (
+    AcceleratorRun,
+    Allocate,
+    Constant,
+    Direction,
+    Entry,
+    IRModule,
+    KernelCall,
+    PrimFunc,
+    Step,
+    Type,
+)
+from atoll.ir.verify import verify
+from atoll.memory.build_problem import build_problem
+from atoll.memory.first_fit import plan_first_fit
+from atoll.memory.problem import MemoryPlan
+from atoll.resolve import load_soc
+from atoll.resolve.soc import Cpu, ResolvedSoc
+
+SIZE = 40
+TABLE = bytes(range(1, SIZE + 1))
+COMMANDS = bytes(range(64))
+
+
+def scaled() -> PrimFunc:
+    builder = FunctionBuilder("scaled")
+    x = builder.buffer("x", Type.I8, SIZE, Direction.READ)
+    table = builder.buffer("table", Type.I8, SIZE, Direction.READ)
+    y = builder.buffer("y", Type.I8, SIZE, Direction.WRITE)
+    with builder.loop("i", 0, SIZE) as i:
+        y[i] = add(multiply(x.wide(i), table.wide(i)), 3)
+    return builder.kernel()
+
+
+def activation(name: str) -> Allocate:
+    return Allocate(
+        buffer=name,
+        type=Type.I8,
+        elements=SIZE,
+        align=16,
+        scope="global.workspace",
+        pools=("shared",),
+    )
+
+
+def model() -> IRModule:
+    entry = Entry(
+        inputs=("a",),
+        outputs=("c",),
+        allocations=(activation("a"), activation("b"), activation("c")),
+        constants=(
+            Constant(name="table", size=SIZE, align=16, pools=("weights",), data=TABLE),
+            Constant(name="commands", size=64, align=64, pools=("weights",)),
+        ),
+        steps=(
+            Step(
+                operator="first",
+                number=0,
+                device="cpu",
+                reads=("a", "table"),
+                writes=("b",),
+                action=KernelCall("scaled", ("a", "table", "b")),
+            ),
+            Step(
+                operator="second",
+                number=1,
+                device="npu",
+                reads=("b", "commands"),
+                writes=("c",),
+                action=AcceleratorRun("npu", "commands", 1),
+            ),
+        ),
+    )
+    module = IRModule("tiny", (scaled(),), entry)
+    verify(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def soc() -> ResolvedSoc:
+    return load_soc("lagoon")
+
+
+@pytest.fixture(scope="module")
+def plan(soc: ResolvedSoc) -> MemoryPlan:
+    return plan_first_fit(build_problem(model(), soc))
+
+
+@pytest.fixture(scope="module")
+def code(soc: ResolvedSoc, plan: MemoryPlan) -> bytes:
+    return emit_object(model(), plan, soc, {"commands": COMMANDS})
+
+
+@pytest.fixture(scope="module")
+def elf(code: bytes) -> ELFFile:
+    return ELFFile(BytesIO(code))
+
+
+def section_of(elf: ELFFile, name: str) -> Any:
+    section = elf.get_section_by_name(name)
+    assert section is not None
+    return section
+
+
+def symbols(elf: ELFFile) -> dict[str, Any]:
+    return {symbol.name: symbol for symbol in section_of(elf, ".symtab").iter_symbols()}
+
+
+def test_architecture(elf: ELFFile) -> None:
+    """Relocatable RV32 with compressed instructions and soft floating point."""
+    header = elf.header
+    assert (elf.elfclass, elf.little_endian) == (32, True)
+    assert (header["e_type"], header["e_machine"]) == ("ET_REL", "EM_RISCV")
+    assert header["e_flags"] == 0x1
+    attributes = section_of(elf, ".riscv.attributes").data()
+    assert b"rv32i2p1_m2p0_c2p0" in attributes
+
+
+def test_symbols(elf: ELFFile) -> None:
+    found = symbols(elf)
+    run, kernel = found["tiny_run"], found["scaled"]
+    assert (run["st_info"]["bind"], run["st_info"]["type"]) == ("STB_GLOBAL", "STT_FUNC")
+    assert (kernel["st_info"]["bind"], kernel["st_info"]["type"]) == ("STB_LOCAL", "STT_FUNC")
+    assert elf.get_section(run["st_shndx"]).name == ".text.tiny_run"
+    assert elf.get_section(kernel["st_shndx"]).name == ".text.scaled"
+    needed = {name for name, s in found.items() if name and s["st_shndx"] == "SHN_UNDEF"}
+    assert needed <= {
+        "atoll_npu_run",
+        "atoll_pool_shared",
+        "atoll_trace_begin",
+        "atoll_trace_end",
+        "memcpy",
+        "memset",
+    }
+
+
+def test_pool_of_constants(elf: ELFFile, plan: MemoryPlan) -> None:
+    """Constants lie at their offsets, gaps are zero, nothing may be written."""
+    section = section_of(elf, ".atoll.pool.weights")
+    expected = bytearray(plan.use["weights"].used)
+    for name, data in (("table", TABLE), ("commands", COMMANDS)):
+        offset = plan.placements[name].offset
+        expected[offset : offset + len(data)] = data
+    assert section.data() == bytes(expected)
+    assert section["sh_flags"] == 0x2
+    assert section["sh_addralign"] == 64
+    symbol = symbols(elf)["atoll_pool_weights"]
+    assert (symbol["st_value"], symbol["st_size"]) == (0, len(expected))
+
+
+def test_constants_in_ram_are_writable(soc: ResolvedSoc, plan: MemoryPlan) -> None:
+    """A pool of a RAM that holds constants and workspace is one writable object for both."""
+    memories = tuple(replace(memory, kind="ram") for memory in soc.memories)
+    code = emit_object(model(), plan, replace(soc, memories=memories), {"commands": COMMANDS})
+    section = section_of(ELFFile(BytesIO(code)), ".atoll.pool.weights")
+    assert section["sh_flags"] == 0x3
+
+
+def test_same_input_same_bytes(code: bytes, soc: ResolvedSoc, plan: MemoryPlan) -> None:
+    assert emit_object(model(), plan, soc, {"commands": COMMANDS}) == code
+
+
+def test_command_list_of_wrong_size_is_our_bug(soc: ResolvedSoc, plan: MemoryPlan) -> None:
+    with pytest.raises(AssertionError, match="commands: 3 of 64 bytes"):
+        emit_object(model(), plan, soc, {"commands": b"abc"})
+
+
+@pytest.mark.parametrize("isa", ["rv64gc", "rv32imafc", "armv7m", "", "rv32"])
+def test_a_core_without_code_generator(isa: str, soc: ResolvedSoc, plan: MemoryPlan) -> None:
+    def changed(device: Any) -> Any:
+        return replace(device, isa=isa) if isinstance(device, Cpu) else device
+
+    other = replace(soc, devices=tuple(map(changed, soc.devices)))
+    with pytest.raises(ToolchainError) as caught:
+        emit_object(model(), plan, other, {"commands": COMMANDS})
+    assert caught.value.faults[0].code == "E077"
+    assert f"'{isa}'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("isa", "attributes"),
+    [
+        ("rv32i", b"rv32i2p1\0"),
+        ("rv32im", b"rv32i2p1_m2p0"),
+        ("rv32imac", b"rv32i2p1_m2p0_a2p1_c2p0"),
+        ("rv32imc_zba", b"zba1p0"),
+        ("rv32em", b"rv32e2p0_m2p0"),
+    ],
+)
+def test_code_is_made_for_the_isa(isa: str, attributes: bytes) -> None:
+    machine = core_machine(isa)
+    target = new_module("empty", machine)
+    elf = ELFFile(BytesIO(machine.emit_object(optimized(target, machine, 3))))
+    assert attributes in section_of(elf, ".riscv.attributes").data()
+
+
+def test_dump_is_llvm_ir_of_the_kernels() -> None:
+    text = dump(model(), "rv32imc", level=0)
+    assert 'target triple = "riscv32-unknown-none-elf"' in text
+    assert "@scaled(" in text

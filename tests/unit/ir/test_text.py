@@ -1,0 +1,48 @@
+"""Faults in the text of a loop program name line, column, and what was wanted."""
+
+from pathlib import Path
+
+import pytest
+
+from atoll.ir.faults import ProgramError
+from atoll.ir.text import parse_module
+
+GOOD = (Path(__file__).parents[2] / "golden" / "ir" / "small_module.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("module small", "model small", "line 1, column 1 of the loop program: 'model' instead"),
+        ("x: i32)", "x: f32)", "line 3, column 21 of the loop program: 'f32' instead of a type"),
+        ("sext.i64(x)", "sext.i64(z)", "'z' instead of a name that is declared"),
+        ("wide >> 1", "wide ? 1", "'?' instead of an operation"),
+        ("@halved(total", "@quartered(total", "'quartered' instead of a scalar function"),
+        ("[6] write", "[6] erase", "'erase' instead of a direction"),
+        ("align 16", "align sixteen", "'sixteen' instead of a number"),
+        ("0x00010203", "00010203", "instead of bytes such as '0x00ff'"),
+        ("run npu(conv_commands, 1)", "run npu(conv_commands)", "')' instead of ','"),
+        ("scratch[i] =", "scratch(i) =", "'(' instead of '['"),
+    ],
+)
+def test_fault(old: str, new: str, message: str) -> None:
+    assert old in GOOD
+    with pytest.raises(ProgramError) as caught:
+        parse_module(GOOD.replace(old, new, 1))
+    assert message in str(caught.value)
+    assert caught.value.faults[0].code == "E079"
+
+
+def test_truncated_text_is_a_fault_wherever_it_ends() -> None:
+    for length in range(0, len(GOOD.rstrip()), 7):
+        with pytest.raises(ProgramError):
+            parse_module(GOOD[:length])
+
+
+def test_text_after_the_module() -> None:
+    with pytest.raises(ProgramError, match="instead of the end of the module"):
+        parse_module(GOOD + "entry")
+
+
+def test_white_space_is_free() -> None:
+    assert parse_module(" ".join(GOOD.split())) == parse_module(GOOD)

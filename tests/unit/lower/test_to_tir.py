@@ -1,0 +1,113 @@
+"""Steps, buffers and candidate pools of lowered graphs."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from atoll.errors import PlacementError
+from atoll.ir.graph import Graph, Tensor
+from atoll.ir.tir import AcceleratorRun, Constant, IRModule, KernelCall
+from atoll.ir.verify import verify
+from atoll.lower.accelerator import Job
+from atoll.lower.to_tir import lower_graph
+from atoll.place.candidates import candidate_pools
+from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
+
+
+@pytest.fixture(scope="module")
+def soc() -> ResolvedSoc:
+    return load_soc("lagoon")
+
+
+@pytest.fixture
+def graph(make: Any) -> Graph:
+    """A dense layer, then its copy."""
+    maker = make(0)
+    weights = maker.rng.integers(-127, 128, (4, 6)).astype(np.int8)
+    x, y = maker.activation("x", (1, 6)), maker.activation("y", (1, 4))
+    dense: Graph = maker.graph(
+        "fully_connected",
+        [x, maker.constant("weights", weights, [0.01, 0.02, 0.03, 0.05])],
+        y,
+        activation="none",
+        keep_num_dims=False,
+    )
+    z = replace(y, name="z")
+    copy = maker.graph("copy", [y], z).operators[0]
+    operators = tuple(replace(op, device="cpu") for op in (*dense.operators, copy))
+    return replace(dense, tensors=(*dense.tensors, z), operators=operators, outputs=("z",))
+
+
+def job(graph: Graph) -> Job:
+    packed = Tensor(name="dense_weights", shape=(32,), dtype="int8", data=bytes(32))
+    return Job(
+        operator=graph.operators[0].name,
+        device="npu",
+        reads=("x",),
+        writes=("y",),
+        constants=(packed,),
+        commands="dense_commands",
+        commands_size=128,
+    )
+
+
+def constants_of(module: IRModule) -> Mapping[str, Constant]:
+    return {constant.name: constant for constant in module.entry.constants}
+
+
+def test_host_steps(graph: Graph, soc: ResolvedSoc) -> None:
+    module = lower_graph(graph, soc, {}, candidate_pools(graph, soc))
+    verify(module)
+    dense, copy = module.entry.steps
+    tables = ("fully_connected_0_multiplier", "fully_connected_0_shift")
+    assert dense.action == KernelCall("fully_connected_0", ("x", "weights", *tables, "y"))
+    assert (dense.reads, dense.writes) == (("x", "weights", *tables), ("y",))
+    assert (copy.number, copy.reads, copy.writes) == (1, ("y",), ("z",))
+    names = [function.name for function in module.functions]
+    assert names == ["rdbp", "mbqm", "fully_connected_0", "copy_0"]
+    constants = constants_of(module)
+    assert all(constant.pools == ("weights",) for constant in constants.values())
+    assert all(constant.align == 16 for constant in constants.values())
+    assert constants["weights"].data == graph.tensor("weights").data
+    pools = candidate_pools(graph, soc)
+    assert {a.buffer: a.pools for a in module.entry.allocations} == {n: pools[n] for n in "xyz"}
+
+
+def test_accelerator_steps(graph: Graph, soc: ResolvedSoc) -> None:
+    placed = graph.with_operators(
+        replace(op, device="npu" if op.kind == "fully_connected" else "cpu")
+        for op in graph.operators
+    )
+    jobs = {"fully_connected_0": job(placed)}
+    module = lower_graph(placed, soc, jobs, candidate_pools(placed, soc))
+    verify(module)
+    dense = module.entry.steps[0]
+    assert dense.action == AcceleratorRun("npu", "dense_commands", 2)
+    assert dense.reads == ("x", "dense_weights", "dense_commands")
+    constants = constants_of(module)
+    assert list(constants) == ["dense_weights", "dense_commands"]
+    assert constants["dense_commands"] == Constant(
+        name="dense_commands", size=128, align=64, pools=("weights",), data=None
+    )
+    assert module.by_name.keys() == {"copy_0"}
+    pools = {a.buffer: a.pools for a in module.entry.allocations}
+    assert {name: sorted(pools[name]) for name in pools} == {
+        "x": ["shared"],
+        "y": ["shared"],
+        "z": ["private", "shared"],
+    }
+
+
+def test_a_constant_without_pool(graph: Graph, soc: ResolvedSoc) -> None:
+    small = tuple(
+        replace(pool, region=replace(pool.region, size=15)) if pool.role == "constants" else pool
+        for pool in soc.pools
+    )
+    with pytest.raises(PlacementError) as caught:
+        lower_graph(graph, replace(soc, pools=small), {}, candidate_pools(graph, soc))
+    assert caught.value.faults[0].code == "E060"
+    assert "'fully_connected_0_multiplier' (16 B)" in str(caught.value)
