@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+
+EXCERPT_COLUMNS = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +21,19 @@ class SourceLoc:
 
     def excerpt(self) -> Iterator[str]:
         """Yield the line and a caret under the column, or nothing if the file is gone."""
-        try:
-            lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
-            return
-        if self.line <= len(lines):
-            yield f"{self.line:5} | {lines[self.line - 1]}"
+        lines = _lines(self.path)
+        if self.line <= len(lines) and self.column <= EXCERPT_COLUMNS:
+            text = lines[self.line - 1][:EXCERPT_COLUMNS]
+            yield f"{self.line:5} | " + "".join(c if c.isprintable() else "?" for c in text)
             yield " " * (7 + self.column) + "^"
+
+
+@lru_cache(maxsize=8)
+def _lines(path: Path) -> tuple[str, ...]:
+    try:
+        return tuple(path.read_text(encoding="utf-8", errors="replace").splitlines())
+    except OSError:
+        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

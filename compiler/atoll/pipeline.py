@@ -13,6 +13,7 @@ from atoll.errors import UsageError
 from atoll.files import new_folder
 from atoll.frontend.tflite import load_tflite
 from atoll.ir.graph import Graph
+from atoll.ir.narrowing import verify_narrowing
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
 from atoll.lower.accelerator import CommandEmitter, Job
@@ -21,13 +22,14 @@ from atoll.lower.to_tir import lower_graph
 from atoll.memory.build_problem import build_problem
 from atoll.memory.contract import Contract, contract_of
 from atoll.memory.first_fit import plan_first_fit
+from atoll.memory.frames import FRAME_ALLOWANCE
 from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, pools_for
 from atoll.place.device_copies import insert_copies
 from atoll.place.partition import Decision, decide, partition
-from atoll.resolve.export import to_json
+from atoll.resolve.export import to_json, without_positions
 from atoll.resolve.soc import Access, Npu, ResolvedSoc
 
 MARKER = "build.json"
@@ -115,8 +117,7 @@ def _plan(
     module = lower_graph(graph, soc, jobs, candidate_pools(graph, soc))
     verify(module)
     observe("lower", module)
-    module = _specialize(soc).run(module)
-    verify(module)
+    module = _specialized(module, soc)
     observe("specialize-storage", module)
     check_stack(module, soc)
     plan = plan_first_fit(
@@ -147,14 +148,18 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
     )
 
 
-def _specialize(soc: ResolvedSoc) -> SpecializeStorage:
+def _specialized(module: IRModule, soc: ResolvedSoc) -> IRModule:
     host = soc.host_cpu
-    spare = host.max_stack_size.value - host.interrupt_reserve - RUNTIME_ALLOWANCE
-    return SpecializeStorage(
+    taken = host.interrupt_reserve + RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
+    specialize = SpecializeStorage(
         max_alloca=host.max_stack_alloca_size.value,
-        max_stack=max(0, spare),
+        max_stack=max(0, host.max_stack_size.value - taken),
         pools=pools_for(soc, {soc.host: Access.WRITE}, WORKSPACE_ROLES, 1),
     )
+    narrowed = specialize.run(module)
+    verify(narrowed)
+    verify_narrowing(module, narrowed)
+    return narrowed
 
 
 def _jobs(graph: Graph, soc: ResolvedSoc) -> Mapping[str, Job]:
@@ -242,7 +247,7 @@ def texts_of(compiled: Compiled) -> dict[str, str]:
     }
     texts = {
         MARKER: json.dumps(marker, indent=2),
-        "resolved.json": to_json(compiled.soc),
+        "resolved.json": to_json(without_positions(compiled.soc)),
         "graph.txt": str(compiled.graph),
         "placement.txt": "".join(f"{decision}\n" for decision in compiled.decisions),
         "module.tir": str(compiled.module),

@@ -124,7 +124,9 @@ def _build(folder: Path, inputs: Inputs, name: str, progress: Progress) -> None:
     progress(f"building the model of '{name}': Verilator")
     _call(verilate)
     progress(f"building the model of '{name}': C++ compiler")
-    _call(["make", "-j2", "-C", f"{folder}/obj", "-f", f"V{TOP}.mk", *MAKE_FLAGS, *make_variables()])
+    _call(
+        ["make", "-j2", "-C", f"{folder}/obj", "-f", f"V{TOP}.mk", *MAKE_FLAGS, *make_variables()]
+    )
     (folder / "obj" / "model").replace(folder / "model")
     shutil.rmtree(folder / "obj")
     (folder / "complete.json").write_text(json.dumps({"model": _sha256(folder / "model")}))

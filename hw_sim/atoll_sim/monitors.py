@@ -20,9 +20,7 @@ COUNT = np.dtype(
         *((name, "<u8") for name in ("accesses", "bytes")),
     ]
 )
-SPAN = np.dtype(
-    [*((name, "<u4") for name in ("phase", "master", "kind", "start")), ("end", "<u8")]
-)
+SPAN = np.dtype([*((name, "<u4") for name in ("phase", "master", "kind", "start")), ("end", "<u8")])
 BLOCKED = np.dtype(
     [
         ("cycle", "<u8"),

@@ -111,4 +111,3 @@ def _blocked(rows: NDArray[Any], masters: Sequence[str]) -> tuple[BlockedAccess,
         )
         for cycle, phase, master, kind, address, size, _ in rows.tolist()
     )
-

@@ -125,6 +125,4 @@ def read_record(folder: Path) -> Record:
         captures.append(Capture(run, operator, name, data[at : at + size]))
         at += size
     events = [Event(cycle, EventKind(kind), value) for cycle, kind, value in plain.pop("events")]
-    return Record(
-        stop=Stop(plain.pop("stop")), events=events, captures=captures, **access, **plain
-    )
+    return Record(stop=Stop(plain.pop("stop")), events=events, captures=captures, **access, **plain)

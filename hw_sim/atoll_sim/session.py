@@ -126,8 +126,7 @@ def _work(request: SimRequest) -> Work:
         snapshots=request.snapshots,
         stacks=tuple(Buffer(cpu.name, cpu.stack.origin, cpu.stack.size) for cpu in soc.cpus),
         samples=tuple(
-            b"".join(sample[buffer.name] for buffer in request.inputs)
-            for sample in request.samples
+            b"".join(sample[buffer.name] for buffer in request.inputs) for sample in request.samples
         ),
         max_cycles=request.max_cycles,
         stall_cycles=request.stall_cycles,

@@ -9,7 +9,6 @@ from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.native_run import run_native
 from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
-from atoll_sim.samples import Sample
 
 NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
 
@@ -29,7 +28,7 @@ def test_every_layer_equals_the_goldens(
     layers = np.load(shared_models / "golden" / f"{network}.layers_tflm.npz")
     name = compiled.graph.inputs[0]
     shape = compiled.graph.tensor(name).shape
-    samples: list[Sample] = [{name: x.reshape(shape)} for x in golden["inputs"]]
+    samples = [{name: x.reshape(shape)} for x in golden["inputs"]]
     result = run_native(compiled, samples)
     compared = 0
     for index, layers_of in enumerate(result.layers):

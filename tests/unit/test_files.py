@@ -35,7 +35,6 @@ def test_a_failure_leaves_the_old_folder_as_it_was(tmp_path: Path) -> None:
     target.mkdir()
     (target / MARKER).write_text("old")
 
-
     def fill() -> None:
         with new_folder(target, marker=MARKER) as fresh:
             (fresh / MARKER).write_text("half")

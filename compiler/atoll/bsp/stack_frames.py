@@ -88,7 +88,7 @@ class _Walk:
     def _visit(self, item: Instruction, state: _State) -> None:
         self.visits[item.address] = self.visits.get(item.address, 0) + 1
         pointer = state[SP]
-        if pointer is None or False and self.visits:
+        if pointer is None or self.visits[item.address] > _MOST_VISITS:
             self.unbounded = item.address
             return
         if pointer.on_stack:

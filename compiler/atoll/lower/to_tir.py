@@ -120,7 +120,7 @@ class _Lowering:
                 device=job.device,
                 reads=_unique((*job.reads, *constants)),
                 writes=_unique(job.writes),
-                action=AcceleratorRun(job.device, job.commands, job.commands_size // COMMAND_BYTES),
+                action=AcceleratorRun(job.device, job.commands, job.commands_count),
             )
         )
 

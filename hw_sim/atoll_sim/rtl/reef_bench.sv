@@ -53,9 +53,20 @@ module reef_bench #(
   input  logic                   m_axi_rlast,
   input  logic                   m_axi_rvalid,
   output logic                   m_axi_rready,
+  // Transaction identifiers, which reef does without
+  output logic                   m_axi_awid,
+  input  logic                   m_axi_bid,
+  output logic                   m_axi_arid,
+  input  logic                   m_axi_rid,
   // Interrupt
   output logic                   irq_o
 );
+
+  logic unused;
+
+  assign m_axi_awid = 1'b0;
+  assign m_axi_arid = 1'b0;
+  assign unused     = ^{m_axi_bid, m_axi_rid};
 
   reef #(
     .InputLanes (InputLanes),

@@ -107,7 +107,7 @@ module reef_control
       StRun:
       if (run_done_i) begin
         completed_d = completed_q + 32'd1;
-        address_d   = address_q + DESCRIPTOR_BYTES;
+        address_d   = address_q + $bits(descriptor_t) / 8;
         state_d     = last ? StIdle : StFetch;
         done_d      = last && !fault.valid;
         ended_o     = last && !fault.valid;

@@ -30,7 +30,9 @@ module reef_fetch
   output geometry_t                     geometry_o
 );
 
-  localparam int unsigned Beats = DESCRIPTOR_BYTES / DataBytes;
+  localparam int unsigned DescriptorBytes = $bits(descriptor_t) / 8;
+  localparam logic [7:0] DescriptorVersion = 8'd1;
+  localparam int unsigned Beats = DescriptorBytes / DataBytes;
   localparam int unsigned BeatBits = $clog2(Beats);
   localparam logic [2:0] LastProduct = 3'd6;
 
@@ -125,10 +127,10 @@ module reef_fetch
   // Judgement
   logic known, depthwise, dense, counts, kernel, channels, dense_shape, aligned, reserved;
 
-  assign depthwise = descriptor.opcode == OP_DEPTHWISE_CONV_2D;
-  assign dense = descriptor.opcode == OP_FULLY_CONNECTED;
-  assign known = (descriptor.opcode == OP_CONV_2D || depthwise || dense)
-      && descriptor.version == DESCRIPTOR_VERSION;
+  assign depthwise = descriptor.opcode == OpDepthwiseConv2d;
+  assign dense = descriptor.opcode == OpFullyConnected;
+  assign known = (descriptor.opcode == OpConv2d || depthwise || dense)
+      && descriptor.version == DescriptorVersion;
   assign reserved = descriptor.reserved_0 == 0 && descriptor.reserved_12 == 0;
   assign counts = descriptor.input_height != 0 && descriptor.input_width != 0
       && descriptor.input_channels != 0 && descriptor.output_height != 0
@@ -162,7 +164,7 @@ module reef_fetch
     run_o         = '0;
     run_o.kind    = KindDescriptor;
     run_o.address = address_i;
-    run_o.bytes   = DESCRIPTOR_BYTES;
+    run_o.bytes   = DescriptorBytes;
   end
   assign run_valid_o  = state_q == StAsk;
   assign done_o       = state_q == StJudge;

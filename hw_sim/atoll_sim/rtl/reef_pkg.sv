@@ -21,11 +21,11 @@ package reef_pkg;
     logic [31:0] address;
   } fault_t;
 
-  parameter logic [7:0] OP_CONV_2D = 8'd1;
-  parameter logic [7:0] OP_DEPTHWISE_CONV_2D = 8'd2;
-  parameter logic [7:0] OP_FULLY_CONNECTED = 8'd3;
-  parameter logic [7:0] DESCRIPTOR_VERSION = 8'd1;
-  parameter int unsigned DESCRIPTOR_BYTES = 64;
+  typedef enum logic [7:0] {
+    OpConv2d          = 8'd1,
+    OpDepthwiseConv2d = 8'd2,
+    OpFullyConnected  = 8'd3
+  } opcode_e;
 
   // One command as it lies in memory: word 15 comes first here, word 0 last.
   typedef struct packed {

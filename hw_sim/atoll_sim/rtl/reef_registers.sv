@@ -3,6 +3,7 @@
 // The control port: AXI4-Lite registers of docs/reef.md.
 //
 // A write or read of anything but a register that allows it answers SLVERR and changes nothing.
+// Registers are whole words: the low two address bits do not matter, the write strobes do.
 module reef_registers
   import reef_pkg::*;
 #(
@@ -73,6 +74,13 @@ module reef_registers
   logic [31:0] list_address_q, list_count_q;
   logic irq_enable_q, irq_status_q;
 
+  logic [11:0] write_offset, read_offset;
+  logic unused;
+
+  assign write_offset = {s_axil_awaddr_i[11:2], 2'b00};
+  assign read_offset  = {s_axil_araddr_i[11:2], 2'b00};
+  assign unused       = ^{s_axil_awaddr_i[1:0], s_axil_araddr_i[1:0]};
+
   // Writes: address and data are taken together.
   logic write, write_legal;
   logic bvalid_q;
@@ -89,7 +97,7 @@ module reef_registers
   assign s_axil_bresp_o = bresp_q;
 
   always_comb begin
-    unique case (s_axil_awaddr_i)
+    unique case (write_offset)
       OffsetControl: write_legal = !(busy_i && s_axil_wdata_i[0] && s_axil_wstrb_i[0]);
       OffsetListAddress, OffsetListCount: write_legal = !busy_i;
       OffsetIrqEnable, OffsetIrqStatus: write_legal = 1'b1;
@@ -99,11 +107,11 @@ module reef_registers
 
   logic control, irq_clear;
 
-  assign control = write && write_legal && s_axil_awaddr_i == OffsetControl && s_axil_wstrb_i[0];
+  assign control = write && write_legal && write_offset == OffsetControl && s_axil_wstrb_i[0];
   assign start_o = control && s_axil_wdata_i[0];
   assign abort_o = control && s_axil_wdata_i[1] && busy_i;
   assign irq_clear =
-      write && s_axil_awaddr_i == OffsetIrqStatus && s_axil_wdata_i[0] && s_axil_wstrb_i[0];
+      write && write_offset == OffsetIrqStatus && s_axil_wdata_i[0] && s_axil_wstrb_i[0];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -120,11 +128,11 @@ module reef_registers
       end else if (s_axil_bready_i) begin
         bvalid_q <= 1'b0;
       end
-      if (write && write_legal && s_axil_awaddr_i == OffsetListAddress)
+      if (write && write_legal && write_offset == OffsetListAddress)
         list_address_q <= (list_address_q & ~strobe) | (s_axil_wdata_i & strobe);
-      if (write && write_legal && s_axil_awaddr_i == OffsetListCount)
+      if (write && write_legal && write_offset == OffsetListCount)
         list_count_q <= (list_count_q & ~strobe) | (s_axil_wdata_i & strobe);
-      if (write && s_axil_awaddr_i == OffsetIrqEnable && s_axil_wstrb_i[0])
+      if (write && write_offset == OffsetIrqEnable && s_axil_wstrb_i[0])
         irq_enable_q <= s_axil_wdata_i[0];
       irq_status_q <= ended_i || (irq_status_q && !irq_clear && !start_o);
     end
@@ -145,7 +153,7 @@ module reef_registers
   always_comb begin
     value      = '0;
     read_legal = 1'b1;
-    unique case (s_axil_araddr_i)
+    unique case (read_offset)
       OffsetId: value = 32'h4645_4552;
       OffsetParams: value = {ContractVersion, 8'(DataBytes), 8'(OutputLanes), 8'(InputLanes)};
       OffsetWeightRows: value = WeightRows;

@@ -72,7 +72,7 @@ module reef_sequencer
   assign block_bytes = (descriptor_i.weight_block_bytes + 32'd15) & ~32'd15;
   assign resident = descriptor_i.weight_block_bytes <= Capacity;
   assign settings_o = '{
-          depthwise: descriptor_i.opcode == OP_DEPTHWISE_CONV_2D,
+          depthwise: descriptor_i.opcode == OpDepthwiseConv2d,
           input_zero: descriptor_i.input_zero,
           output_zero: descriptor_i.output_zero,
           minimum: descriptor_i.activation_min,

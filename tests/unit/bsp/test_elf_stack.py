@@ -94,7 +94,7 @@ BOUNDS: dict[str, tuple[dict[str, str], int]] = {
     ),
     "function through a register": ({"a": frame(16, "la a5, b\njalr a5"), "b": frame(32)}, 48),
     "code after a function that never returns": (
-        {"a": frame(16, "call b") + "\naddi sp, sp, -1024\nj a", "b": "1: j 1b"},
+        {"a": "addi sp, sp, -16\ncall b\naddi sp, sp, -1024\n1: j 1b", "b": "1: j 1b"},
         16,
     ),
     "loop": ({"a": frame(16, "1: call b\nbnez a0, 1b"), "b": frame(16)}, 32),

@@ -101,6 +101,17 @@ def test_both_sides_of_a_full_memory(chip: Any, refused: Any) -> None:
     ]
 
 
+def test_a_pinned_pool_may_end_with_its_memory_and_not_a_byte_later(
+    chip: Any, refused: Any
+) -> None:
+    pool = {"memory": "tcm", "offset": "32 KiB", **ROLE}
+    soc = chip({**TCM, "pools.late": {**pool, "size": 32 * KIB}})
+    assert soc.pool("late").region.end == soc.memory("tcm").end
+    assert refused({**TCM, "pools.late": {**pool, "size": 32 * KIB + 1}}) == [
+        "E032 pool 'late' ends 1 B past the end of memory 'tcm'"
+    ]
+
+
 def test_an_offset_past_the_end(refused: Any) -> None:
     pool = {"memory": "sram", "offset": "256 KiB", **ROLE}
     assert refused({"pools.late": pool})[0] == (

@@ -1,0 +1,50 @@
+"""The system bus in RTL: firewall, demux, memories, console, AXI adapters."""
+
+import pytest
+
+from atoll_sim.runner import run_bench
+
+MEMORY = (
+    *("atoll_bus_pkg.sv", "atoll_arbiter.sv", "atoll_memory_bank.sv", "atoll_memory_port.sv"),
+    *("atoll_memory.sv", "atoll_firewall.sv", "atoll_demux.sv"),
+)
+
+pytestmark = pytest.mark.rtl
+
+
+def test_firewall() -> None:
+    run_bench("firewall", "atoll_firewall_bench", (*MEMORY, "atoll_firewall_bench.sv"))
+
+
+@pytest.mark.parametrize(
+    ("data", "word", "banks", "latency"),
+    [(8, 4, 1, 1), (8, 4, 2, 2), (8, 8, 4, 1), (16, 4, 2, 3), (8, 1, 8, 1), (16, 16, 1, 1)],
+)
+def test_crossbar_and_memories(data: int, word: int, banks: int, latency: int) -> None:
+    run_bench(
+        "crossbar",
+        "atoll_crossbar_bench",
+        (*MEMORY, "atoll_crossbar_bench.sv"),
+        {"DataBytes": data, "WordBytes": word, "NumBanks": banks, "ReadLatency": latency},
+    )
+
+
+@pytest.mark.parametrize(("data", "axi", "word"), [(8, 8, 8), (16, 8, 4), (16, 16, 8)])
+def test_axi_adapter(data: int, axi: int, word: int) -> None:
+    adapter = ("atoll_fifo.sv", "atoll_axi_burst.sv", "atoll_axi_to_bus.sv", "atoll_axi_bench.sv")
+    run_bench(
+        "axi_adapter",
+        "atoll_axi_bench",
+        (*MEMORY, *adapter),
+        {"DataBytes": data, "AxiBytes": axi, "WordBytes": word},
+    )
+
+
+def test_control_port() -> None:
+    sources = ("atoll_bus_pkg.sv", "atoll_bus_to_axil.sv", "atoll_axil_bench.sv")
+    run_bench("control_port", "atoll_axil_bench", sources)
+
+
+def test_console() -> None:
+    sources = ("atoll_bus_pkg.sv", "atoll_console.sv", "atoll_console_bench.sv")
+    run_bench("console", "atoll_console_bench", sources)

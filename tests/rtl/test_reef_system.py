@@ -1,0 +1,78 @@
+"""The whole accelerator in RTL with a memory: operators, lists, faults and cycles."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from atoll_sim.benches.reef_sources import SYSTEM_BENCH
+from atoll_sim.runner import run_bench
+
+pytestmark = pytest.mark.rtl
+
+
+def instance(
+    input_lanes: int, output_lanes: int, data_bytes: int, rows: int, latency: int
+) -> Mapping[str, int]:
+    return {
+        "InputLanes": input_lanes,
+        "OutputLanes": output_lanes,
+        "DataBytes": data_bytes,
+        "WeightRows": rows,
+        "Latency": latency,
+    }
+
+
+DEFAULT = instance(8, 8, 8, 128, 1)
+# Few weight rows, so that many kernels do not fit on chip.
+SMALL = instance(4, 4, 8, 16, 3)
+WIDE = instance(4, 16, 16, 16, 7)
+OTHERS = (
+    *(instance(4, 4, 16, 32, 2), instance(4, 8, 8, 16, 1), instance(4, 8, 16, 64, 9)),
+    *(instance(8, 4, 8, 16, 2), instance(8, 4, 16, 16, 1), instance(8, 8, 16, 1024, 5)),
+    *(instance(8, 16, 16, 16, 3), instance(16, 4, 16, 16, 1), instance(16, 8, 16, 64, 2)),
+    instance(16, 16, 16, 32, 20),
+)
+
+
+def run(bench: str, parameters: Mapping[str, int], **options: int) -> None:
+    run_bench(bench, "reef_system_bench", SYSTEM_BENCH, parameters, options=options)
+
+
+@pytest.mark.parametrize("parameters", [DEFAULT, SMALL, WIDE])
+def test_operators(parameters: Mapping[str, int]) -> None:
+    run("reef_operators", parameters)
+
+
+@pytest.mark.parametrize("parameters", [DEFAULT, WIDE])
+def test_lists(parameters: Mapping[str, int]) -> None:
+    run("reef_lists", parameters)
+
+
+@pytest.mark.parametrize("parameters", [DEFAULT, WIDE])
+def test_faults(parameters: Mapping[str, int]) -> None:
+    run("reef_faults", parameters)
+
+
+def test_cycles() -> None:
+    run("reef_cycles", DEFAULT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("parameters", [DEFAULT, SMALL, WIDE, *OTHERS])
+def test_many_operators(parameters: Mapping[str, int], seed: int) -> None:
+    run_bench(
+        "reef_operators",
+        "reef_system_bench",
+        SYSTEM_BENCH,
+        parameters,
+        seed=seed,
+        options={"Operators": 40},
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("parameters", OTHERS)
+def test_lists_and_faults_elsewhere(parameters: Mapping[str, int]) -> None:
+    run("reef_lists", parameters)
+    run("reef_faults", parameters)
