@@ -32,7 +32,7 @@ format: $(DEV)
 	$(BIN)/ruff check --fix .
 
 schemas: $(RUN)
-	$(BIN)/atoll schema --write
+	$(BIN)/atoll schema --write schemas
 
 $(RUN): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

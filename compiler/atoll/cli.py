@@ -1,9 +1,11 @@
 """The `atoll` command: parse arguments, call one function, print what it returns."""
 
+import errno
 import json
+import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import entry_points
+from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import Annotated
 
@@ -12,11 +14,12 @@ from rich.console import Console
 from typer.exceptions import TyperException
 
 from atoll.bsp.doctor import diagnose
+from atoll.bsp.toolchain import find_toolchain
 from atoll.description.schemas import schema_text, write_schemas
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
-from atoll.files import write_text
-from atoll.pipeline import BuildOptions, build, compile_file, require_stage
+from atoll.files import DISK_FAULTS, unwritable, write_text
+from atoll.pipeline import STAGES, BuildOptions, build, compile_file, require_stage
 from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
@@ -24,51 +27,101 @@ from atoll.resolve.tables import Table, as_data, as_text
 
 app = typer.Typer(
     name="atoll",
-    help="Describe a SoC in YAML; compile networks for it; prove in simulation where every tensor is.",
-    no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
-out = Console(highlight=False, soft_wrap=True)
-log = Console(stderr=True, highlight=False, soft_wrap=True)
+out = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+log = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+INTERRUPTED = 130
 
 SocArgument = Annotated[
-    Path, typer.Argument(help="SoC description (YAML), or the name of a shipped chip: lagoon.")
+    Path,
+    typer.Argument(
+        metavar="SOC", help="SoC description (YAML), or the name of a shipped chip: lagoon."
+    ),
 ]
-ModelArgument = Annotated[Path, typer.Argument(help="Quantised network (int8 TFLite).")]
+ModelArgument = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Quantised network (int8 TFLite).")
+]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="Override a value: devices.cpu.stack.size=4KiB."
+        "--set",
+        metavar="KEY=VALUE",
+        help="Override a value of the description; may be given several times.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 ToolchainOption = Annotated[
-    str | None, typer.Option(help="C compiler and linker: zig or gcc; default: the description's.")
+    str | None,
+    typer.Option(
+        metavar="NAME", help="C compiler and linker: zig or gcc; default: the description's."
+    ),
 ]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"atoll {version('atoll')}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    show_version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_print_version, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Describe a SoC in YAML, compile networks for it, prove where every tensor is.
+
+    Begin with: atoll check lagoon
+    """
 
 
 @app.command()
 def check(soc: SocArgument, overrides: SetOption = None, machine: JsonOption = False) -> None:
-    """Check a SoC description and print its summary."""
+    """Check a SoC description and print its summary.
+
+    All faults are reported together, each with line, column and remedy.
+
+    Example: atoll check lagoon --set devices.cpu.stack.size=4KiB
+    """
     resolved = load_soc(soc, overrides or ())
     _print_tables(resolved, tables.summary(resolved), machine=machine)
+    if not machine:
+        print(f"\n{resolved.name}: no faults")
 
 
 @app.command()
 def explain(soc: SocArgument, overrides: SetOption = None, machine: JsonOption = False) -> None:
-    """Show all that a description implies, and which layer set each value."""
+    """Show all that a description implies.
+
+    Addresses, windows, limits and defaults, each with the layer that set it.
+
+    Example: atoll explain lagoon --json
+    """
     resolved = load_soc(soc, overrides or ())
     _print_tables(resolved, tables.explain(resolved), machine=machine)
 
 
 @app.command()
 def schema(
-    which: Annotated[str, typer.Argument(help="soc or accelerator.")] = "soc",
+    which: Annotated[str, typer.Argument(metavar="WHICH", help="soc or accelerator.")] = "soc",
     write: Annotated[
-        Path | None, typer.Option(help="Write all schemas into this folder instead.")
+        Path | None, typer.Option(metavar="DIR", help="Write all schemas into DIR instead.")
     ] = None,
 ) -> None:
-    """Print the JSON Schema of a description, for editors and other tools."""
+    """Print the JSON Schema of a description.
+
+    Editors check and complete descriptions with it.
+
+    Example: atoll schema accelerator > accelerator.schema.json
+    """
     if write is None:
         print(schema_text(which), end="")
     else:
@@ -78,10 +131,18 @@ def schema(
 
 @app.command()
 def new(
-    name: Annotated[str, typer.Argument(help="Name of the chip: lower-case letters, digits, _.")],
-    path: Annotated[Path | None, typer.Option("-o", help="File; default: NAME.yaml.")] = None,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of the chip: lower-case letters, digits, _.")
+    ],
+    path: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="File to write; default: NAME.yaml."),
+    ] = None,
 ) -> None:
-    """Write a commented, valid description to start from."""
+    """Write a commented, valid description to start from.
+
+    Example: atoll new my_chip, then: atoll check my_chip.yaml
+    """
     target = path or Path(f"{name}.yaml")
     text = starting_description(name)
     if target.exists():
@@ -96,19 +157,30 @@ def new(
 def build_command(
     soc: SocArgument,
     model: ModelArgument,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Build folder.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="Build folder to make or replace.")
+    ],
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
     accelerators: Annotated[
         bool, typer.Option(help="Use accelerators; otherwise the host runs every operator.")
     ] = True,
     dump_after: Annotated[
-        str | None, typer.Option(metavar="STAGE", help="Print the program after this stage.")
+        str | None,
+        typer.Option(
+            metavar="STAGE", help=f"Print the program after this stage: {', '.join(STAGES)}."
+        ),
     ] = None,
 ) -> None:
-    """Compile a network for a chip: plan, code, BSP and firmware."""
-    resolved = load_soc(soc, overrides or ())
+    """Compile a network for a chip.
+
+    The build folder holds every stage as text, the BSP, and the firmware, ready to simulate.
+
+    Example: atoll build lagoon model.tflite -o build/model
+    """
     require_stage(dump_after)
+    resolved = load_soc(soc, overrides or ())
+    require_toolchain(resolved, toolchain)
 
     def observe(stage: str, result: object) -> None:
         if stage == dump_after:
@@ -122,15 +194,29 @@ def build_command(
 
 @app.command()
 def doctor(machine: JsonOption = False) -> None:
-    """Check the tools that Atoll needs, and say what to install."""
+    """Check the tools that Atoll needs.
+
+    Each one that is missing comes with what to install.
+    The status is 0 if all that is required works.
+    """
     checks = diagnose()
+    well = all(check_.ok for check_ in checks if check_.required)
     if machine:
-        out.print(json.dumps([check.as_json() for check in checks], indent=2))
+        print(json.dumps({"ok": well, "checks": [check.as_json() for check in checks]}, indent=2))
     else:
-        for check_ in checks:
-            out.print(str(check_))
-    if not all(check_.ok for check_ in checks if check_.required):
+        print("\n".join(map(str, checks)))
+    if not well:
         raise typer.Exit(1)
+
+
+def require_toolchain(soc: ResolvedSoc, name: str | None) -> None:
+    """Refuse the name of a toolchain that is not there, before any work is done.
+
+    Raises:
+        ToolchainError: E071.
+    """
+    if name is not None:
+        find_toolchain(soc.host_cpu, name)
 
 
 def _print_tables(soc: ResolvedSoc, shown: tuple[Table, ...], *, machine: bool) -> None:
@@ -150,17 +236,40 @@ def _add_plugins() -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `atoll` with `argv`; a fault in the user's input is one message and status 1."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        _add_plugins()
-        status = app(list(sys.argv[1:] if argv is None else argv), standalone_mode=False)
+        status = _invoke(arguments or ["--help"])
+        sys.stdout.flush()
     except AtollError as error:
         print(error, file=sys.stderr)
         return 1
-    except TyperException as error:
-        fault = UsageError("E090", error.format_message().rstrip("."), remedy="see atoll --help")
-        print(fault, file=sys.stderr)
+    except OSError as fault:
+        if fault.errno not in {errno.EPIPE, *DISK_FAULTS}:
+            raise
+        _abandon_output()
+        if fault.errno != errno.EPIPE:
+            print(unwritable(Path(fault.filename or "the output"), fault), file=sys.stderr)
         return 1
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    if status == INTERRUPTED:
         print("interrupted", file=sys.stderr)
-        return 130
+    return status
+
+
+def _invoke(arguments: list[str]) -> int:
+    _add_plugins()
+    try:
+        status = app(arguments, prog_name="atoll", standalone_mode=False)
+    except TyperException as error:
+        message = error.format_message().rstrip(".").replace("Value error, ", "")
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "atoll"
+        raise UsageError("E090", message, remedy=f"see {command} --help") from error
     return status if isinstance(status, int) else 0
+
+
+def _abandon_output() -> None:
+    """Let nothing be written to standard output any more, not even at exit."""
+    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())

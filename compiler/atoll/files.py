@@ -1,5 +1,7 @@
 """Write files and folders whole or not at all."""
 
+import errno
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -8,21 +10,45 @@ from pathlib import Path
 
 from atoll.errors import UsageError
 
+DISK_FAULTS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
+"""What a write that was begun can still meet: a full, limited, locked or failing disk."""
+
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write `data` under a temporary name, then rename it to `path`.
 
     Raises:
-        UsageError: the folder is missing or not writable.
+        UsageError: E092, `path` is a folder or a device, or its folder is not writable.
     """
-    try:
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            file.write(data)
-        temporary = Path(file.name)
+    with _beside(path) as (temporary, target):
+        temporary.write_bytes(data)
         temporary.chmod(0o644)
-        temporary.replace(path)
+        temporary.replace(target)
+
+
+def require_writable(path: Path) -> None:
+    """Refuse a file that `write_bytes` could not write, before the work whose result it takes.
+
+    Raises:
+        UsageError: E092.
+    """
+    with _beside(path):
+        pass
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield an empty file in the folder of `path`, and `path` without links."""
+    try:
+        target = _real(path)
+        if target.exists() and not target.is_file():
+            raise unwritable(path, OSError(errno.EINVAL, "it is no regular file"))
+        number, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        os.close(number)
+        try:
+            yield Path(name), target
+        finally:
+            Path(name).unlink(missing_ok=True)
     except OSError as fault:
         raise unwritable(path, fault) from fault
 
@@ -37,7 +63,9 @@ def unwritable(path: Path, fault: OSError) -> UsageError:
     return UsageError(
         "E092",
         f"cannot write {path}: {fault.strerror or fault}",
-        remedy="choose a folder that exists and that you may write to",
+        remedy="free some space, or choose another place"
+        if fault.errno in DISK_FAULTS
+        else "choose a folder that exists and that you may write to",
     )
 
 
@@ -46,30 +74,39 @@ def new_folder(target: Path, *, marker: str) -> Iterator[Path]:
     """Fill a temporary folder that replaces `target` when the block ends without an error.
 
     Args:
-        target: the folder to make; an existing one is replaced only if it holds `marker` or nothing.
+        target: the folder to make; replaced only if it holds `marker` or nothing.
         marker: name of a file that says that the folder is ours.
 
     Raises:
-        UsageError: `target` is something else, or its parent is not writable.
+        UsageError: E091, `target` is something else; E092, it cannot be written.
     """
-    target = target.absolute()
-    if target.exists() and not _replaceable(target, marker):
-        raise UsageError(
-            "E091",
-            f"{target} exists and was not made by Atoll: it has no {marker}",
-            remedy="choose another folder, or remove this one yourself",
-        )
+    place = _real(target)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+        if place.exists() and not _replaceable(place, marker):
+            raise UsageError(
+                "E091",
+                f"{target} exists and was not made by Atoll: it has no {marker}",
+                remedy="choose another folder, or remove this one yourself",
+            )
+        place.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}."))
     except OSError as fault:
         raise unwritable(target, fault) from fault
     try:
         yield temporary
         temporary.chmod(0o755)
-        _swap(temporary, target)
+        _swap(temporary, place)
+    except OSError as fault:
+        if fault.errno in DISK_FAULTS:
+            raise unwritable(target, fault) from fault
+        raise
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _real(path: Path) -> Path:
+    """Return where `path` leads; unlike `Path.resolve`, accept links that form a loop."""
+    return Path(os.path.realpath(path))
 
 
 def _swap(fresh: Path, target: Path) -> None:

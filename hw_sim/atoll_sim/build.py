@@ -41,7 +41,7 @@ VERILATOR_FLAGS = (
     *("--x-assign", "fast", "--x-initial", "fast"),
 )
 COMPILER_FLAGS = "-std=c++20 -DVL_TIME_CONTEXT"
-MAKE_FLAGS = ("OPT_FAST=-O3", "OPT_GLOBAL=-O2", "OPT_SLOW=-O0")
+MAKE_FLAGS = ("OPT_FAST=-O2", "OPT_GLOBAL=-O2", "OPT_SLOW=-O0")
 LOG_TAIL = 30
 
 Progress = Callable[[str], None]
@@ -81,6 +81,7 @@ def build_model(
     """Return the executable model of `soc`, from the cache if the same was built before.
 
     Args:
+        soc: the chip.
         external_host: leave the host core out; see `platform.plan_chip`.
         waves: able to write waveforms, which costs speed.
         progress: is told what is being done, if it takes time.
@@ -95,8 +96,8 @@ def build_model(
     if not _intact(final):
         final.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{soc.name}-", dir=final.parent) as folder:
-            _build(Path(folder), inputs, soc.name, progress)
-            _publish(Path(folder), final)
+            _build(Path(folder, "new"), inputs, soc.name, progress)
+            _publish(Path(folder, "new"), final)
     return final / "model"
 
 
@@ -113,6 +114,7 @@ def _inputs(chip: Chip, waves: bool) -> Inputs:
 
 
 def _build(folder: Path, inputs: Inputs, name: str, progress: Progress) -> None:
+    folder.mkdir()
     for file, text in inputs.generated.items():
         (folder / file).write_text(text)
     libraries = cocotb_tools.config.libs_dir
@@ -125,7 +127,17 @@ def _build(folder: Path, inputs: Inputs, name: str, progress: Progress) -> None:
     _call(verilate)
     progress(f"building the model of '{name}': C++ compiler")
     _call(
-        ["make", "-j2", "-C", f"{folder}/obj", "-f", f"V{TOP}.mk", *MAKE_FLAGS, *make_variables()]
+        [
+            "make",
+            "-s",
+            "-j2",
+            "-C",
+            f"{folder}/obj",
+            "-f",
+            f"V{TOP}.mk",
+            *MAKE_FLAGS,
+            *make_variables(),
+        ]
     )
     (folder / "obj" / "model").replace(folder / "model")
     shutil.rmtree(folder / "obj")
@@ -133,12 +145,11 @@ def _build(folder: Path, inputs: Inputs, name: str, progress: Progress) -> None:
 
 
 def _publish(folder: Path, final: Path) -> None:
-    """Move a finished model to its place; another process may have done so meanwhile."""
+    """Move a finished model to its place, unless another process was faster."""
     if final.exists() and not _intact(final):
-        shutil.rmtree(final, ignore_errors=True)
+        shutil.rmtree(final)
     try:
-        shutil.copytree(folder, final.with_name(f".{os.getpid()}-{final.name}"))
-        final.with_name(f".{os.getpid()}-{final.name}").rename(final)
+        folder.rename(final)
     except OSError:
         if not _intact(final):
             raise

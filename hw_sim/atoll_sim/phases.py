@@ -19,6 +19,7 @@ def make_result(record: Record, masters: Sequence[str]) -> SimResult:
     """Put a bench's record into the terms of the chip.
 
     Args:
+        record: what the bench wrote.
         masters: names of the devices by the monitors' numbers.
     """
     runs = [event for event in record.events if event.kind is EventKind.RESULT]
@@ -57,7 +58,7 @@ def _layers(captures: Iterable[Capture]) -> tuple[Mapping[int, Mapping[str, byte
 
 
 def _phases(record: Record, masters: Sequence[str]) -> tuple[Phase, ...]:
-    touched = _touched(record, masters)
+    touched = touched_by_phase(record.counts, record.spans, masters)
     traces = [event for event in record.events if event.kind is EventKind.TRACE]
     bounds = [Event(0, EventKind.TRACE, 0), *traces, Event(record.cycles, EventKind.TRACE, 0)]
     phases, run, inside = [], -1, False
@@ -79,21 +80,28 @@ def _phases(record: Record, masters: Sequence[str]) -> tuple[Phase, ...]:
     return tuple(phases)
 
 
-def _touched(record: Record, masters: Sequence[str]) -> Mapping[int, Sequence[Touched]]:
-    """Return what was touched, by the number of the phase."""
-    spans: dict[tuple[int, ...], list[range]] = defaultdict(list)
-    for row in record.spans.tolist():
-        phase, master, kind, start, end = row
-        spans[phase, master, kind].append(range(start, end))
+def touched_by_phase(
+    counts: NDArray[Any], spans: NDArray[Any], masters: Sequence[str]
+) -> Mapping[int, Sequence[Touched]]:
+    """Return what the masters touched, by the number of the phase.
+
+    Args:
+        counts: of `monitors.Model`.
+        spans: likewise.
+        masters: names of the devices by the monitors' numbers.
+    """
+    listed: dict[tuple[int, ...], list[range]] = defaultdict(list)
+    for phase, master, kind, start, end in spans.tolist():
+        listed[phase, master, kind].append(range(start, end))
     touched: dict[int, list[Touched]] = defaultdict(list)
-    for phase, master, kind, _, accesses, transferred in record.counts.tolist():
+    for phase, master, kind, _, accesses, transferred in counts.tolist():
         touched[phase].append(
             Touched(
                 master=masters[master],
                 kind=KINDS[kind],
                 accesses=accesses,
                 transferred=transferred,
-                spans=tuple(sorted(spans[phase, master, kind], key=lambda span: span.start)),
+                spans=tuple(sorted(listed[phase, master, kind], key=lambda span: span.start)),
             )
         )
     return touched

@@ -16,6 +16,7 @@ def plan_chip(soc: ResolvedSoc, *, external_host: bool = False) -> Chip:
     """Decide what is built for `soc`.
 
     Args:
+        soc: the chip.
         external_host: leave the host core out; the test bench makes its accesses.
 
     Raises:

@@ -12,6 +12,7 @@ def platform_faults(soc: ResolvedSoc, data_bytes: int) -> list[Fault]:
     """Return all reasons why the simulator cannot build `soc`.
 
     Args:
+        soc: the chip.
         data_bytes: bytes of a bus beat.
     """
     return [

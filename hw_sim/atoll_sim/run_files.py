@@ -84,18 +84,21 @@ def write_work(folder: Path, work: Work) -> None:
 def read_work(folder: Path) -> Work:
     """Read what `write_work` wrote."""
     plain = json.loads((folder / REQUEST).read_text())
-    buffers = {
-        key: tuple(Buffer(**buffer) for buffer in plain.pop(key))
-        for key in ("inputs", "outputs", "stacks")
-    }
-    snapshots = {
-        int(operator): tuple(Buffer(**buffer) for buffer in listed)
-        for operator, listed in plain.pop("snapshots").items()
-    }
-    size = sum(buffer.size for buffer in buffers["inputs"])
+    inputs = _buffers(plain.pop("inputs"))
+    size = sum(buffer.size for buffer in inputs)
     data = (folder / SAMPLES).read_bytes()
-    samples = tuple(data[size * i : size * (i + 1)] for i in range(plain.pop("samples")))
-    return Work(samples=samples, snapshots=snapshots, **buffers, **plain)
+    return Work(
+        inputs=inputs,
+        outputs=_buffers(plain.pop("outputs")),
+        snapshots={int(key): _buffers(rows) for key, rows in plain.pop("snapshots").items()},
+        stacks=_buffers(plain.pop("stacks")),
+        samples=tuple(data[size * i : size * (i + 1)] for i in range(plain.pop("samples"))),
+        **plain,
+    )
+
+
+def _buffers(rows: Sequence[Mapping[str, Any]]) -> tuple[Buffer, ...]:
+    return tuple(Buffer(**row) for row in rows)
 
 
 def write_record(folder: Path, record: Record) -> None:

@@ -1,18 +1,14 @@
 """Run firmware on a built model, in a process of its own, and hand back what it did."""
 
-import os
 import subprocess
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-
-import cocotb_tools.config
-from find_libpython import find_libpython
 
 from atoll.errors import SimulationError
 from atoll_sim.firmware import write_image
+from atoll_sim.model_process import LOG, bench_environment, broken_off
 from atoll_sim.phases import make_result
-from atoll_sim.platform import plan_chip
+from atoll_sim.platform import PICOSECONDS, plan_chip
 from atoll_sim.run_files import (
     ACCESS,
     CAPTURES,
@@ -24,10 +20,6 @@ from atoll_sim.run_files import (
     write_work,
 )
 from atoll_sim.simulation import Buffer, SimRequest, SimResult, Stop
-
-LOG = "simulation.log"
-LOG_TAIL = 20
-PICOSECONDS = 10**12
 
 
 def simulate(request: SimRequest) -> SimResult:
@@ -43,7 +35,7 @@ def simulate(request: SimRequest) -> SimResult:
     write_image(request.elf, request.soc, folder / IMAGE)
     write_work(folder, _work(request))
     command = [str(request.executable.absolute()), *(("--waves", WAVES) if request.waves else ())]
-    run_process(command, folder, "atoll_sim.benches.soc", request.max_seconds)
+    _run(command, folder, request.max_seconds)
     masters = tuple(master.name for master in plan_chip(request.soc).masters)
     return make_result(read_record(folder), masters)
 
@@ -70,19 +62,13 @@ def require_exit(result: SimResult) -> None:
     )
 
 
-def run_process(command: Sequence[str], folder: Path, bench: str, max_seconds: float) -> None:
-    """Run a model with a cocotb bench that leaves a result in `folder`.
-
-    Raises:
-        SimulationError: the process failed, took too long, or left no result.
-    """
-    log = folder / LOG
+def _run(command: Sequence[str], folder: Path, max_seconds: float) -> None:
     try:
-        with log.open("w") as stream:
+        with (folder / LOG).open("w") as stream:
             status = subprocess.run(
                 command,
                 cwd=folder,
-                env=cocotb_environment("atoll_chip", bench),
+                env=bench_environment("soc"),
                 stdout=stream,
                 stderr=subprocess.STDOUT,
                 timeout=max_seconds,
@@ -91,31 +77,10 @@ def run_process(command: Sequence[str], folder: Path, bench: str, max_seconds: f
         raise SimulationError(
             "E088",
             f"the simulation took more than {max_seconds:g} s of wall-clock time",
-            remedy=f"read '{log}', or allow more time",
+            remedy=f"read '{folder / LOG}', or allow more time",
         ) from fault
     if status or not (folder / RESULT).is_file():
-        tail = "\n".join(log.read_text(errors="replace").splitlines()[-LOG_TAIL:])
-        raise SimulationError(
-            "E087",
-            f"the simulator broke off with status {status}:\n{tail}",
-            remedy=f"read '{log}'; a failed assertion names the module that it guards",
-        )
-
-
-def cocotb_environment(toplevel: str, bench: str) -> Mapping[str, str]:
-    """Return the environment in which a model starts Python and the bench."""
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-        "PYGPI_PYTHON_BIN": sys.executable,
-        "GPI_USERS": f"{find_libpython()};{cocotb_tools.config.pygpi_entry_point()}",
-        "COCOTB_TOPLEVEL": toplevel,
-        "COCOTB_TEST_MODULES": bench,
-        "COCOTB_RESULTS_FILE": "results.xml",
-        "COCOTB_TRUST_INERTIAL_WRITES": "1",
-        "COCOTB_ANSI_OUTPUT": "0",
-        "TOPLEVEL_LANG": "verilog",
-    }
+        raise broken_off(folder, status)
 
 
 def _work(request: SimRequest) -> Work:

@@ -6,7 +6,7 @@ from pathlib import Path
 from atoll.bsp.elf_stack import ENTRY, INTERRUPT, StackBound, has_function, stack_bound
 from atoll.bsp.names import c_name
 from atoll.errors import Fault, PlanError
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Cpu, ResolvedSoc
 
 
 def check_stack(soc: ResolvedSoc, elf: Path, model: str) -> StackBound:
@@ -38,8 +38,8 @@ def _faults(
         yield Fault(
             code="E066",
             message=(
-                f"one run on '{cpu.name}' may use {need} B of stack, {reserve} included, but "
-                f"max_stack_size is {limit.value} B (from {limit.layer}); deepest: {run}"
+                f"one run on '{cpu.name}' may use {need} B of {_place(cpu)}, {reserve} "
+                f"included, but max_stack_size is {limit.value} B (from {limit.layer}); deepest: {run}"
             ),
             at=cpu.at,
             remedy=f"set devices.{cpu.name}.limits.max_stack_size to at least {need}",
@@ -48,8 +48,8 @@ def _faults(
         yield Fault(
             code="E066",
             message=(
-                f"the firmware of '{cpu.name}' may use {need} B of stack, {reserve} included, but "
-                f"the stack has {cpu.stack.size} B; deepest: {whole}"
+                f"the firmware of '{cpu.name}' may use {need} B of {_place(cpu)}, {reserve} "
+                f"included, but the stack has {cpu.stack.size} B; deepest: {whole}"
             ),
             at=cpu.at,
             remedy=f"set devices.{cpu.name}.stack.size to at least {_aligned(need)}",
@@ -64,6 +64,10 @@ def _faults(
             at=cpu.at,
             remedy=f"set devices.{cpu.name}.stack.interrupts to at least {interrupt.bytes}",
         )
+
+
+def _place(cpu: Cpu) -> str:
+    return f"'{cpu.stack.name}' ({cpu.stack.origin:#010x} to {cpu.stack.end - 1:#010x})"
 
 
 def _aligned(size: int) -> int:

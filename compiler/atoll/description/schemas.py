@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from atoll.description.accelerator import Accelerator
 from atoll.description.schema import Soc
 from atoll.errors import UsageError
+from atoll.files import unwritable, write_text
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -19,21 +20,28 @@ def schema_text(which: str) -> str:
     """Return the JSON Schema of the description called `which`: ``soc`` or ``accelerator``.
 
     Raises:
-        UsageError: there is no such schema.
+        UsageError: E094, there is no such schema.
     """
     if which not in _MODELS:
-        raise UsageError("E099", f"no schema '{which}'", remedy=f"use one of {', '.join(_MODELS)}")
+        raise UsageError("E094", f"no schema '{which}'", remedy=f"use one of {', '.join(_MODELS)}")
     schema = _closed(_MODELS[which].model_json_schema())
     return json.dumps({"$schema": DIALECT, **_tolerant(schema)}, indent=2) + "\n"
 
 
 def write_schemas(folder: Path) -> tuple[Path, ...]:
-    """Write every schema into `folder` and return the files."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write every schema into `folder` and return the files.
+
+    Raises:
+        UsageError: E092, the folder or a file in it cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise unwritable(folder, fault) from fault
     written = []
     for which in _MODELS:
         path = folder / f"{which}.schema.json"
-        path.write_text(schema_text(which), encoding="utf-8")
+        write_text(path, schema_text(which))
         written.append(path)
     return tuple(written)
 

@@ -20,6 +20,7 @@ class FrameDepths:
         """Take functions in an order in which callees come first."""
         self._depths: dict[str, int] = {}
         self._deepest: dict[str, str] = {}
+        self._largest: dict[str, Allocate | None] = {}
         for function in functions:
             self._visit(function)
 
@@ -34,6 +35,10 @@ class FrameDepths:
             calls.append(self._deepest[calls[-1]])
         return tuple(calls)
 
+    def largest(self, name: str) -> Allocate | None:
+        """Return the largest stack buffer of `name` itself, None if it has none."""
+        return self._largest[name]
+
     def _visit(self, function: PrimFunc) -> None:
         """Record one function; the module lists callees first, which also rules recursion out."""
         called = callees(function)
@@ -45,16 +50,23 @@ class FrameDepths:
                     "the stack of a recursive program has no bound",
                     remedy="list callees first, without cycles",
                 )
-        own = sum(_allocations(function)) + (0 if function.result else FRAME_ALLOWANCE)
+        own = sum(_footprint(buffer) for buffer in _buffers(function)) + (
+            0 if function.result else FRAME_ALLOWANCE
+        )
         below = max((self._depths[callee] for callee in called), default=0)
         self._depths[function.name] = own + below
+        self._largest[function.name] = max(_buffers(function), key=_footprint, default=None)
         if called:
             self._deepest[function.name] = max(called, key=lambda name: self._depths[name])
 
 
-def _allocations(function: PrimFunc) -> Iterator[int]:
-    """Yield the bytes of every allocation that is in no pool, as if all lived at once."""
+def _buffers(function: PrimFunc) -> Iterator[Allocate]:
+    """Yield every allocation that is in no pool; all count as if they lived at once."""
     for statement in statements(function.body):
         if isinstance(statement, Allocate) and not statement.pools:
-            alignment = max(statement.align, STACK_ALIGNMENT)
-            yield -(-statement.size // alignment) * alignment
+            yield statement
+
+
+def _footprint(buffer: Allocate) -> int:
+    alignment = max(buffer.align, STACK_ALIGNMENT)
+    return -(-buffer.size // alignment) * alignment

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from atoll.errors import Fault, PlanError
 from atoll.ir.tir import IRModule, KernelCall, Step
 from atoll.memory.frames import FrameDepths
-from atoll.resolve.soc import Cpu, ResolvedSoc, StackLimit
+from atoll.resolve.soc import Cpu, Region, ResolvedSoc, StackLimit
 
 RUNTIME_ALLOWANCE = 512
 """Bytes for startup, main, the run function and the accelerators' drivers."""
@@ -26,6 +26,8 @@ class StackBound:
         limit: the core's `max_stack_size`.
         operator: the operator at which the bound is reached, "" if the core runs none.
         calls: functions on the deepest path, the kernel first.
+        largest: the largest stack buffer of that kernel, such as ``powers (48 B)``, or "".
+        region: where the stack is.
     """
 
     device: str
@@ -33,6 +35,8 @@ class StackBound:
     limit: StackLimit
     operator: str
     calls: tuple[str, ...]
+    largest: str
+    region: Region
 
 
 def check_stack(module: IRModule, soc: ResolvedSoc) -> tuple[StackBound, ...]:
@@ -57,23 +61,30 @@ def _bound(cpu: Cpu, steps: Sequence[Step], depths: FrameDepths) -> StackBound:
     ]
     depth, step = max(kernels, key=lambda pair: pair[0], default=(0, None))
     calls: tuple[str, ...] = ()
+    largest = None
     if step is not None and isinstance(step.action, KernelCall):
         calls = depths.path(step.action.function)
+        largest = depths.largest(step.action.function)
     return StackBound(
         device=cpu.name,
         bound=RUNTIME_ALLOWANCE + cpu.interrupt_reserve + depth,
         limit=cpu.max_stack_size,
         operator=step.operator if step else "",
         calls=calls,
+        largest=f"{largest.buffer} ({largest.size} B)" if largest else "",
+        region=cpu.stack,
     )
 
 
 def _exceeded(bound: StackBound) -> Fault:
     limit = bound.limit
     where = f" in operator '{bound.operator}' ({' > '.join(bound.calls)})" if bound.calls else ""
+    where += f", largest buffer {bound.largest}" if bound.largest else ""
+    region = bound.region
     return Fault(
         code="E065",
-        message=f"the stack of '{bound.device}' may grow to {bound.bound} bytes{where}, "
+        message=f"the stack '{region.name}' of '{bound.device}' ({region.origin:#010x} to "
+        f"{region.end - 1:#010x}) may grow to {bound.bound} bytes{where}, "
         f"{bound.bound - limit.value} over its limit of {limit.value} bytes, set by {limit.layer}",
         remedy=f"set 'devices.{bound.device}.limits.max_stack_size' and the stack's size to "
         f"{bound.bound} or more, or lower 'max_stack_alloca_size' so that buffers leave the stack",

@@ -16,9 +16,8 @@ async def listen(dut: Any, heard: list[tuple[str, int]]) -> None:
     while True:
         await RisingEdge(dut.clk_i)
         await ReadOnly()
-        for name in DOORBELLS.values():
-            if getattr(dut, name).value == 1:
-                heard.append((name, int(dut.value_o.value)))
+        rung = [name for name in DOORBELLS.values() if getattr(dut, name).value == 1]
+        heard += [(name, int(dut.value_o.value)) for name in rung]
 
 
 async def prepare(dut: Any) -> tuple[BusMaster, list[tuple[str, int]]]:

@@ -10,7 +10,7 @@ from atoll_sim.benches.bus import DECODE, OKAY, BusMaster, Request, start
 
 BASE = 0x2000_0000
 READABLE = range(BASE + 0x03, BASE + 0x7E)
-WRITABLE = range(BASE + 0x20, BASE + 0x5F)
+WRITABLE = range(BASE + 0x22, BASE + 0x5F)
 
 
 def span(first: int, last: int, data: int | None = None) -> Request:
@@ -41,8 +41,10 @@ async def count_bus_requests(dut: Any, seen: list[int]) -> None:
             (0x78, 0x7D, False, True),
             (0x7E, 0x7E, False, False),
             (0x78, 0x7F, False, False),
-            (0x20, 0x20, True, True),
-            (0x1F, 0x1F, True, False),
+            (0x22, 0x22, True, True),
+            (0x21, 0x21, True, False),
+            (0x22, 0x27, True, True),
+            (0x21, 0x27, True, False),
             (0x5E, 0x5E, True, True),
             (0x5F, 0x5F, True, False),
             (0x58, 0x5E, True, True),

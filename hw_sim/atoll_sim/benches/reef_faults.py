@@ -6,8 +6,10 @@ from typing import Any
 import cocotb
 
 from atoll.codegen.reef_descriptor import DESCRIPTOR_BYTES, Opcode
-from atoll_sim.benches.reef_golden import Layer, make_layer
-from atoll_sim.benches.reef_system import LIST_ADDRESS, LIST_COUNT, Program, System
+from atoll_sim.benches.reef_golden import Layer, Shape
+from atoll_sim.benches.reef_program import Program
+from atoll_sim.benches.reef_random import make_layer
+from atoll_sim.benches.reef_system import LIST_ADDRESS, LIST_COUNT, System
 
 SLAVE, DECODE = 2, 3
 BAD_OPCODE, BAD_FIELD, MISALIGNED = 5, 6, 7
@@ -25,9 +27,11 @@ async def prepare(dut: Any, label: str, rest: int = 30) -> tuple[System, Random]
 def small_layer(random: Random, opcode: Opcode) -> Layer:
     """Make an operator that reads each byte of its tensors and is of two blocks or more."""
     if opcode is Opcode.FULLY_CONNECTED:
-        return make_layer(random, opcode, (1, 2, 40), 18, (1, 1), (1, 1), (0, 0), (1, 2))
+        dense = Shape(opcode=opcode, image=(1, 2, 40), channels=18, output=(1, 2))
+        return make_layer(random, dense)
     channels = 17 if opcode is Opcode.DEPTHWISE_CONV_2D else 3
-    return make_layer(random, opcode, (4, 5, channels), 17, (3, 3), (1, 1), (1, 1), (4, 5))
+    extents = {"kernel": (3, 3), "pad": (1, 1), "output": (4, 5)}
+    return make_layer(random, Shape(opcode=opcode, image=(4, 5, channels), channels=17, **extents))
 
 
 async def expect_clean(system: System, random: Random) -> None:

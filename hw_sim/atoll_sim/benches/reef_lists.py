@@ -7,7 +7,9 @@ import cocotb
 from cocotb.triggers import ClockCycles, FallingEdge
 
 from atoll.codegen.reef_descriptor import DESCRIPTOR_BYTES, Opcode
-from atoll_sim.benches.reef_golden import make_layer, random_layer, with_extremes
+from atoll_sim.benches.reef_golden import Shape
+from atoll_sim.benches.reef_program import Program
+from atoll_sim.benches.reef_random import make_layer, random_layer, with_extremes
 from atoll_sim.benches.reef_system import (
     CONTROL,
     IRQ_ENABLE,
@@ -15,13 +17,20 @@ from atoll_sim.benches.reef_system import (
     LIST_ADDRESS,
     LIST_COUNT,
     STATUS,
-    Program,
     System,
 )
 
 OKAY, SLAVE_ERROR = 0, 2
 BUSY, DONE, FAILED = 1, 2, 4
 START, ABORT, ABORTED = 1, 2, 8
+LONG = Shape(
+    opcode=Opcode.CONV_2D,
+    image=(6, 6, 9),
+    channels=20,
+    output=(6, 6),
+    kernel=(3, 3),
+    pad=(1, 1),
+)
 
 
 async def prepare(dut: Any, label: str, rest: int = 30) -> tuple[System, Random]:
@@ -34,7 +43,7 @@ async def prepare(dut: Any, label: str, rest: int = 30) -> tuple[System, Random]
 def make_list(system: System, random: Random, count: int = 2) -> Program:
     """Return a list of random operators; it takes some hundreds of cycles at least."""
     program = system.program(random)
-    program.add(make_layer(random, Opcode.CONV_2D, (6, 6, 9), 20, (3, 3), (1, 1), (1, 1), (6, 6)))
+    program.add(make_layer(random, LONG))
     for _ in range(count - 1):
         program.add(random_layer(random, random.choice(list(Opcode)), 5))
     program.finish()

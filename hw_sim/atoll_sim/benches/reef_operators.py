@@ -6,7 +6,7 @@ from typing import Any
 import cocotb
 
 from atoll.codegen.reef_descriptor import Opcode
-from atoll_sim.benches.reef_golden import random_layer
+from atoll_sim.benches.reef_random import random_layer
 from atoll_sim.benches.reef_system import System, parameter
 
 

@@ -10,7 +10,8 @@ from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiRam, AxiResp
 
 from atoll.codegen.reef_descriptor import Opcode
 from atoll_sim.benches.reef_axi import pause_all, start
-from atoll_sim.benches.reef_golden import random_layer
+from atoll_sim.benches.reef_program import ORIGIN, Program
+from atoll_sim.benches.reef_random import random_layer
 from atoll_sim.benches.reef_system import (
     COMPLETED,
     CONTROL,
@@ -21,10 +22,8 @@ from atoll_sim.benches.reef_system import (
     IRQ_STATUS,
     LIST_ADDRESS,
     LIST_COUNT,
-    ORIGIN,
     STALLS,
     STATUS,
-    Program,
     parameter,
 )
 

@@ -51,11 +51,10 @@ async def scales_like_exact_integers(dut: Any, limits: tuple[int, int], zero: in
     random = Random(f"{cocotb.RANDOM_SEED} {limits} {zero}")
     cases = [(x, m, s) for x in EDGES for m in EDGES for s in SHIFTS]
     cases = random.sample(cases, 400) + [_typical(random) for _ in range(400)]
-    await start(
-        *(dut,),
-        **{"flush_i": 0, "sums_valid_i": 0, "byte_ready_i": 0, "output_zero_i": zero % 256},
-        **{"minimum_i": limits[0] % 256, "maximum_i": limits[1] % 256},
-    )
+    for name, value in zip(("minimum_i", "maximum_i"), limits, strict=True):
+        getattr(dut, name).value = value % 256
+    dut.output_zero_i.value = zero % 256
+    await start(dut, flush_i=0, sums_valid_i=0, byte_ready_i=0)
     while cases:
         count = min(random.randint(1, LANES), len(cases))
         pixel = [cases.pop() for _ in range(count)]

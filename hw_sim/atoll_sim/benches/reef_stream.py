@@ -21,7 +21,7 @@ class Run:
 
     kind: int
     address: int
-    bytes: int
+    size: int
     phase: int = 0
     unit: int = 0
     first: int = 0
@@ -29,10 +29,10 @@ class Run:
 
     def steps(self, data: bytes, width: int) -> list[tuple[object, ...]]:
         """Return what must come out: (unit, first, last, mask, masked bytes) of each step."""
-        if self.bytes == 0:
+        if self.size == 0:
             return [(self.unit, self.first, self.last, 0, bytes(width))]
-        line = bytes(self.phase) + data[self.address : self.address + self.bytes]
-        mask = ((1 << self.bytes) - 1) << self.phase
+        line = bytes(self.phase) + data[self.address : self.address + self.size]
+        mask = ((1 << self.size) - 1) << self.phase
         count = -(-len(line) // width)
         return [
             (
@@ -45,7 +45,7 @@ class Run:
 
     def beats(self, data: bytes, beat: int) -> list[tuple[int, int, bytes]]:
         """Return the beats of a run that is not input: (kind, number, bytes)."""
-        first, last = self.address // beat, -(-(self.address + self.bytes) // beat)
+        first, last = self.address // beat, -(-(self.address + self.size) // beat)
         return [(self.kind, i - first, data[i * beat :][:beat]) for i in range(first, last)]
 
 
@@ -68,7 +68,8 @@ async def feed(dut: Any, runs: list[Run]) -> None:
     """Hand the runs over one after the other."""
     for run in runs:
         dut.run_valid_i.value = 1
-        for name in ("kind", "address", "bytes", "phase", "unit", "first", "last"):
+        dut.bytes_i.value = run.size
+        for name in ("kind", "address", "phase", "unit", "first", "last"):
             getattr(dut, f"{name}_i").value = getattr(run, name)
         await ReadOnly()
         while dut.run_ready_o.value == 0:

@@ -1,7 +1,7 @@
 """Drives `reef_system_bench`: reef and a memory that works without Python."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -9,14 +9,12 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, RisingEdge, with_timeout
 
-from atoll.codegen.reef_descriptor import DESCRIPTOR_BYTES
-from atoll_sim.benches.reef_golden import Layer
+from atoll_sim.benches.reef_program import Program
 
 CONTROL, STATUS, ERROR, FAULT_ADDRESS = 0x0C, 0x10, 0x14, 0x18
 LIST_ADDRESS, LIST_COUNT, COMPLETED, IRQ_ENABLE, IRQ_STATUS = 0x1C, 0x20, 0x24, 0x28, 0x2C
 CYCLES, STALLS = 0x30, 0x34
 PERIOD_NS = 10
-ORIGIN = 0x2000_0000
 
 
 def parameter(name: str, default: int) -> int:
@@ -39,61 +37,6 @@ class Ending:
     def clean(self) -> bool:
         """The list was done without an error."""
         return (self.status, self.error) == (0b010, 0)
-
-
-@dataclass(slots=True)
-class Program:
-    """A list of operators laid out in memory.
-
-    Attributes:
-        tensor_alignment: of the inputs and outputs.
-        image: what the memory holds at the start, by byte address.
-        expected: what the outputs must be, by byte address.
-    """
-
-    random: Random
-    input_lanes: int
-    output_lanes: int
-    next_address: int = ORIGIN
-    tensor_alignment: int = 1
-    image: dict[int, bytes] = field(default_factory=dict)
-    expected: dict[int, bytes] = field(default_factory=dict)
-    commands: list[bytes] = field(default_factory=list)
-    list_address: int = 0
-    count: int = 0
-
-    def place(self, size: int, alignment: int) -> int:
-        """Reserve bytes at the next multiple of `alignment`, after a random gap."""
-        gap = self.random.choice((0, 0, 1, 3, 8, 17, 50))
-        address = -(-(self.next_address + gap) // alignment) * alignment
-        self.next_address = address + size
-        return address
-
-    def load(self, data: bytes, alignment: int) -> int:
-        """Place `data` in memory and return its address."""
-        address = self.place(len(data), alignment)
-        self.image[address] = data
-        return address
-
-    def add(self, layer: Layer, **changes: int) -> None:
-        """Append an operator; `changes` replace fields of its descriptor."""
-        weights, table = layer.packed(self.input_lanes, self.output_lanes)
-        result = layer.result().tobytes()
-        addresses = (
-            self.load(layer.x.tobytes(), self.tensor_alignment),
-            self.place(len(result), self.tensor_alignment),
-            self.load(weights, 16),
-            self.load(table, 16),
-        )
-        self.expected[addresses[1]] = result
-        blocks = -(-layer.channels // self.output_lanes)
-        command = layer.descriptor(addresses, len(weights) // blocks)
-        self.commands.append(replace(command, **changes).encode())
-
-    def finish(self) -> None:
-        """Place the list itself."""
-        self.count = len(self.commands)
-        self.list_address = self.load(b"".join(self.commands), DESCRIPTOR_BYTES)
 
 
 class System:

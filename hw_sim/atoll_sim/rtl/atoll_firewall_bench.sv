@@ -23,9 +23,9 @@ module atoll_firewall_bench
   output logic        violation_we_o
 );
 
-  // Bytes 3 to 0x7d may be read, bytes 0x20 to 0x5e written as well.
+  // Bytes 3 to 0x7d may be read, bytes 0x22 to 0x5e written as well.
   localparam window_t READABLE = '{first: 32'h2000_0003, last: 32'h2000_007d};
-  localparam window_t WRITABLE = '{first: 32'h2000_0020, last: 32'h2000_005e};
+  localparam window_t WRITABLE = '{first: 32'h2000_0022, last: 32'h2000_005e};
 
   logic bus_ready, bus_rvalid;
   logic [63:0] bus_rdata;
