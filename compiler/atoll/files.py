@@ -94,7 +94,6 @@ def new_folder(target: Path, *, marker: str) -> Iterator[Path]:
         raise unwritable(target, fault) from fault
     try:
         yield temporary
-        temporary.chmod(0o755)
         _swap(temporary, place)
     except OSError as fault:
         if fault.errno in DISK_FAULTS:
@@ -111,9 +110,13 @@ def _real(path: Path) -> Path:
 
 def _swap(fresh: Path, target: Path) -> None:
     old = fresh.with_name(f"{fresh.name}.old")
-    if target.exists():
-        target.replace(old)
-    fresh.replace(target)
+    try:
+        fresh.chmod(0o755)
+        if target.exists():
+            target.replace(old)
+        fresh.replace(target)
+    except OSError as fault:
+        raise unwritable(target, fault) from fault
     shutil.rmtree(old, ignore_errors=True)
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from atoll import plugins
 from atoll.bsp.firmware import build_firmware
-from atoll.bsp.interface import Firmware, ModelInterface, PoolShare, Port
+from atoll.bsp.interface import ELF_NAME, Firmware, ModelInterface, PoolShare, Port
+from atoll.checksums import write_checksums
 from atoll.codegen.llvm import emit_object
 from atoll.errors import UsageError
 from atoll.files import new_folder
@@ -33,6 +34,7 @@ from atoll.resolve.export import to_json, without_positions
 from atoll.resolve.soc import Access, Npu, ResolvedSoc
 
 MARKER = "build.json"
+RESOLVED = "resolved.json"
 FORMAT = 1
 STAGES = ("frontend", "place", "lower", "specialize-storage", "memory")
 
@@ -202,6 +204,7 @@ def build(compiled: Compiled, folder: Path, *, toolchain: str | None = None) -> 
         _write_texts(compiled, fresh)
         code = emit_object(compiled.module, compiled.plan, compiled.soc, compiled.commands)
         firmware = build_firmware(compiled.soc, interface_of(compiled), code, fresh, toolchain)
+        write_checksums(fresh, sources_of(compiled.graph.name))
     return BuildTree(folder=folder, firmware=replace(firmware, folder=folder))
 
 
@@ -237,6 +240,11 @@ def _shares(compiled: Compiled) -> Iterator[PoolShare]:
             yield PoolShare(pool=pool.name, workspace=ends[False], constants=ends[True])
 
 
+def sources_of(model: str) -> tuple[str, ...]:
+    """Return the files that `atoll simulate` reads from the build folder of a model."""
+    return (MARKER, RESOLVED, f"{model}.tflite", ELF_NAME)
+
+
 def texts_of(compiled: Compiled) -> dict[str, str]:
     """Return the text files of the build folder by name."""
     marker = {
@@ -247,7 +255,7 @@ def texts_of(compiled: Compiled) -> dict[str, str]:
     }
     texts = {
         MARKER: json.dumps(marker, indent=2),
-        "resolved.json": to_json(without_positions(compiled.soc)),
+        RESOLVED: to_json(without_positions(compiled.soc)),
         "graph.txt": str(compiled.graph),
         "placement.txt": "".join(f"{decision}\n" for decision in compiled.decisions),
         "module.tir": str(compiled.module),

@@ -4,9 +4,20 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from atoll.bsp.interface import ELF_NAME
+from atoll.checksums import altered
 from atoll.errors import UsageError
-from atoll.pipeline import MARKER, BuildOptions, Compiled, compile_file, texts_of
+from atoll.pipeline import (
+    MARKER,
+    RESOLVED,
+    BuildOptions,
+    Compiled,
+    compile_file,
+    sources_of,
+    texts_of,
+)
 from atoll.resolve.export import from_json
+from atoll.resolve.soc import ResolvedSoc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,23 +35,26 @@ def open_build(folder: Path) -> Image:
     version, or was edited: its firmware and its plan would not belong together.
 
     Raises:
-        UsageError: E096, not a build folder, damaged, or changed.
+        UsageError: E096, not a build folder, damaged, changed, or of another version.
     """
     build = _read_marker(folder)
+    name = str(build.get("model"))
+    if changed := tuple(altered(folder, sources_of(name))):
+        raise _unusable(folder, f"{', '.join(changed)} missing or changed since the build")
+    soc = _read_chip(folder)
+    options = BuildOptions(accelerators=bool(build.get("accelerators")))
+    compiled = compile_file(soc, folder / f"{name}.tflite", options)
+    for text_name, text in texts_of(compiled).items():
+        if _content(folder / text_name) != text:
+            raise _unusable(folder, f"{text_name} is not what this Atoll makes of the same input")
+    return Image(compiled=compiled, elf=folder / ELF_NAME)
+
+
+def _read_chip(folder: Path) -> ResolvedSoc:
     try:
-        soc = from_json((folder / "resolved.json").read_text(encoding="utf-8"))
-        options = BuildOptions(accelerators=bool(build["accelerators"]))
-        model = folder / f"{build['model']}.tflite"
-    except (OSError, ValueError, KeyError, TypeError) as fault:
-        raise _unusable(folder, f"resolved.json or {MARKER} is damaged: {fault}") from fault
-    compiled = compile_file(soc, model, options)
-    for name, text in texts_of(compiled).items():
-        if _content(folder / name) != text:
-            raise _unusable(folder, f"{name} is not what this version makes of the same input")
-    elf = folder / "firmware.elf"
-    if not elf.is_file():
-        raise _unusable(folder, "firmware.elf is missing")
-    return Image(compiled=compiled, elf=elf)
+        return from_json((folder / RESOLVED).read_text(encoding="utf-8"))
+    except UsageError as error:
+        raise _unusable(folder, error.faults[0].message) from error
 
 
 def _read_marker(folder: Path) -> dict[str, object]:
@@ -64,5 +78,5 @@ def _unusable(folder: Path, reason: str) -> UsageError:
     return UsageError(
         "E096",
         f"{folder} is not a usable build folder: {reason}",
-        remedy="make it with: atoll build SOC MODEL -o DIR",
+        remedy="build it again: atoll build SOC MODEL -o DIR",
     )

@@ -14,7 +14,9 @@ from atoll.cli import (
     ToolchainOption,
     log,
     out,
+    require_toolchain,
 )
+from atoll.files import require_writable
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.report.text import render
 from atoll.resolve import load_soc
@@ -33,11 +35,15 @@ InputOption = Annotated[
     Path | None,
     typer.Option(
         "--input",
+        metavar="FILE",
         help="One sample or a batch (.npy; .npz for several inputs); default: a seeded random one.",
     ),
 ]
 OutputOption = Annotated[
-    Path | None, typer.Option("--output", help="Write the outputs of all samples (.npy or .npz).")
+    Path | None,
+    typer.Option(
+        "--output", metavar="FILE", help="Write the outputs of all samples (.npy or .npz)."
+    ),
 ]
 BriefOption = Annotated[bool, typer.Option("--brief", help="Leave out memory map and layer table.")]
 
@@ -52,18 +58,25 @@ def run(
         AcceleratorKind,
         typer.Option(help="Who plays the accelerators; none: every operator on the host."),
     ] = AcceleratorKind.RTL,
-    keep: Annotated[Path | None, typer.Option(help="Keep the build in this folder.")] = None,
+    keep: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep the build folder in DIR.")
+    ] = None,
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
     brief: BriefOption = False,
     machine: JsonOption = False,
 ) -> None:
-    """Compile a network for a chip, simulate it, and prove every layer and every access.
+    """Compile, simulate and check a network on a chip.
 
     The status is 0 only if all layers are bit-exact and no access broke the plan.
+
+    Example: atoll run lagoon model.tflite --cpu native --accelerator model
     """
     check_kinds(cpu, accelerator)
+    if output:
+        require_writable(output)
     resolved = load_soc(soc, overrides or ())
+    require_toolchain(resolved, toolchain)
     options = BuildOptions(accelerators=accelerator is not AcceleratorKind.NONE)
     compiled = compile_file(resolved, model, options)
     batch = _samples(compiled, samples)
@@ -81,13 +94,22 @@ def run(
 
 
 def simulate(
-    folder: Annotated[Path, typer.Argument(help="Build folder that `atoll build` wrote.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Build folder that `atoll build` wrote.")
+    ],
     samples: InputOption = None,
     output: OutputOption = None,
     brief: BriefOption = False,
     machine: JsonOption = False,
 ) -> None:
-    """Simulate the firmware of a build folder in RTL and hold it against its plan."""
+    """Simulate the firmware of a build folder and check it.
+
+    The firmware runs in RTL; the status is that of `atoll run`.
+
+    Example: atoll simulate build/model --input samples.npy
+    """
+    if output:
+        require_writable(output)
     image = open_build(folder)
     batch = _samples(image.compiled, samples)
     with log.status("simulating") as status:
@@ -102,7 +124,7 @@ def _samples(compiled: Compiled, path: Path | None) -> tuple[Sample, ...]:
 def _finish(
     compiled: Compiled, outcome: Outcome, output: Path | None, *, brief: bool, machine: bool
 ) -> None:
-    if output:
+    if output and outcome.outputs:
         save_outputs(output, outcome.outputs)
     if machine:
         print(json.dumps(outcome.report.as_json(), indent=2))

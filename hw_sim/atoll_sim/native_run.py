@@ -1,10 +1,14 @@
 """Run a network on the native host, with the accelerators' models or their RTL."""
 
+import tempfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from atoll.pipeline import Compiled
+from atoll_sim.build import build_model
 from atoll_sim.cpu.host_memory import HostMemory
 from atoll_sim.cpu.native import ModelAccelerators, NativeSession
+from atoll_sim.cpu.rtl_accelerators import RtlAccelerators
 from atoll_sim.samples import Sample
 from atoll_sim.simulation import SimResult
 
@@ -13,16 +17,24 @@ def run_native(
     compiled: Compiled,
     samples: Sequence[Sample],
     *,
+    rtl: bool = False,
     progress: Callable[[str], None] = lambda what: None,
 ) -> SimResult:
-    """Run `samples` on the host with the accelerators' software models.
+    """Run `samples` on the host.
 
     Args:
         compiled: what to run.
         samples: run one after the other.
+        rtl: accelerators and memories in RTL, driven by the host; else the software models.
         progress: told what goes on.
     """
-    progress(f"running {len(samples)} sample{'s' if len(samples) != 1 else ''} on the host")
     memory = HostMemory(compiled.soc)
-    accelerators = ModelAccelerators(compiled, memory)
-    return NativeSession(compiled, memory, accelerators).run(samples)
+    executable = build_model(compiled.soc, external_host=True, progress=progress) if rtl else None
+    progress(f"running {len(samples)} sample{'s' if len(samples) != 1 else ''} on the host")
+    if executable is None:
+        return NativeSession(compiled, memory, ModelAccelerators(compiled, memory)).run(samples)
+    with (
+        tempfile.TemporaryDirectory(prefix="atoll-run-") as folder,
+        RtlAccelerators(compiled.soc, memory, executable, Path(folder)) as accelerators,
+    ):
+        return NativeSession(compiled, memory, accelerators).run(samples)

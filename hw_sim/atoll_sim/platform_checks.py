@@ -26,11 +26,12 @@ def platform_faults(soc: ResolvedSoc, data_bytes: int) -> list[Fault]:
 def _memory_faults(memory: Memory, data_bytes: int) -> list[Fault]:
     word = min(memory.width, data_bytes)
     row = max(word * memory.banks, data_bytes)
+    regular = _is_power(memory.width) and _is_power(memory.banks)
     checks = (
         (_is_power(memory.width), f"'width' {memory.width} is not a power of two", "width"),
         (_is_power(memory.banks), f"'banks' {memory.banks} is not a power of two", "banks"),
         (
-            memory.size % row == 0,
+            not regular or memory.size % row == 0,
             f"its size of {format_size(memory.size)} is not a multiple of {row} bytes",
             "size",
         ),

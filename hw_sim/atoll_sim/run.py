@@ -115,7 +115,8 @@ def run_compiled(
             tree = build(compiled, folder, toolchain=toolchain)
         wall = {"build": time.perf_counter() - begin}
         if cpu is CpuKind.NATIVE:
-            result = run_native(compiled, samples, progress=progress)
+            rtl = accelerator is AcceleratorKind.RTL
+            result = run_native(compiled, samples, rtl=rtl, progress=progress)
         else:
             assert tree is not None
             result = run_firmware(compiled, tree.firmware.elf, samples, progress=progress)

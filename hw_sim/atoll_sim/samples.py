@@ -1,7 +1,10 @@
 """Samples for a run: read from a file, or drawn from a seed; outputs back to a file."""
 
 import io
+import tokenize
+import warnings
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,6 +16,18 @@ from atoll.files import write_bytes
 from atoll.ir.graph import Graph, Tensor
 
 RANDOM_SEED = 2026
+
+_DAMAGE = (
+    ValueError,
+    EOFError,
+    MemoryError,
+    OverflowError,
+    RuntimeError,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What NumPy raises for files that it did not write, or that were damaged since."""
 
 Sample = Mapping[str, NDArray[np.generic]]
 """One array per graph input, by tensor name, in the tensor's shape and type."""
@@ -58,7 +73,9 @@ def load_samples(path: Path, graph: Graph) -> tuple[Sample, ...]:
     counts = {len(batch) for batch in batches.values()}
     if len(counts) != 1:
         raise UsageError(
-            "E093", f"the arrays of {path} disagree on the number of samples: {sorted(counts)}"
+            "E093",
+            f"the arrays of {path} disagree on the number of samples: {sorted(counts)}",
+            remedy="give every input the same number of samples",
         )
     return tuple({name: batch[i] for name, batch in batches.items()} for i in range(counts.pop()))
 
@@ -76,28 +93,30 @@ def save_outputs(path: Path, outputs: Sequence[Sample]) -> None:
     write_bytes(path, file.getvalue())
 
 
-def _load(path: Path) -> NDArray[np.generic] | dict[str, NDArray[np.generic]]:
+def _load(path: Path) -> NDArray[np.generic] | dict[str, object]:
     try:
-        with path.open("rb") as file:
+        with path.open("rb") as file, warnings.catch_warnings(action="ignore"):
             loaded = np.load(file, allow_pickle=False)
             return loaded if isinstance(loaded, np.ndarray) else dict(loaded)
     except OSError as fault:
         reason = fault.strerror or str(fault)
-    except (ValueError, EOFError, zipfile.BadZipFile) as fault:
-        reason = f"not a NumPy file: {fault}"
+    except _DAMAGE:
+        reason = "it is no file of NumPy arrays, or damaged"
     raise UsageError(
         "E093", f"cannot read samples from {path}: {reason}", remedy="save them with numpy.save"
     )
 
 
-def _pick(path: Path, arrays: Mapping[str, NDArray[np.generic]], name: str) -> NDArray[np.generic]:
-    if name not in arrays:
-        raise UsageError(
-            "E093",
-            f"{path} has no array '{name}', an input of the network; it has {', '.join(arrays)}",
-            remedy=f"save the samples of that input under the name '{name}'",
-        )
-    return arrays[name]
+def _pick(path: Path, arrays: Mapping[str, object], name: str) -> NDArray[np.generic]:
+    array = arrays.get(name)
+    if isinstance(array, np.ndarray):
+        return array
+    raise UsageError(
+        "E093",
+        f"{path} has no array '{name}', an input of the network; "
+        f"it has {', '.join(arrays) or 'none'}",
+        remedy=f"save the samples of that input under the name '{name}'",
+    )
 
 
 def _batch(path: Path, array: NDArray[np.generic], tensor: Tensor) -> NDArray[np.generic]:

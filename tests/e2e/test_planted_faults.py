@@ -167,7 +167,14 @@ def test_a_stack_below_need(lagoon: Compiled, tmp_path: Path) -> None:
         )
     message = str(caught.value)
     operator = next(op.name for op in lagoon.graph.operators if op.kind == "average_pool_2d")
-    for part in ("'cpu'", "'cpu.stack'", operator, "largest buffer", "0x10000000", "max_stack_size"):
+    for part in (
+        "'cpu'",
+        "'cpu.stack'",
+        operator,
+        "largest buffer",
+        "0x10000000",
+        "max_stack_size",
+    ):
         assert part in message
     cpu = lagoon.soc.host_cpu
     short = replace(cpu, stack=replace(cpu.stack, origin=cpu.stack.end - 32, size=32))

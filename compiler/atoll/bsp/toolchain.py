@@ -88,7 +88,7 @@ def find_toolchain(cpu: Cpu, override: str | None = None) -> Toolchain:
     """Return the toolchain that the core asks for, or `override`.
 
     Raises:
-        ToolchainError: E071, no such toolchain, or none of ours knows the core's ISA.
+        ToolchainError: E071, no such toolchain; E040, none of ours knows the core's ISA.
     """
     name = override or cpu.toolchain
     if name not in TOOLCHAINS:
@@ -116,7 +116,7 @@ def _extensions(isa: str, at: SourceLoc | None) -> str:
     found = re.fullmatch(r"rv32i(m?a?c?)", isa)
     if found is None:
         raise ToolchainError(
-            "E071",
+            "E040",
             f"no toolchain here compiles for '{isa}'",
             at=at,
             remedy="use rv32i with any of the extensions m, a and c, such as rv32imc",

@@ -33,7 +33,7 @@ def emit_object(
         ``atoll_trace_begin``, ``atoll_trace_end`` and ``atoll_npu_run``.
 
     Raises:
-        ToolchainError: E077; no code can be made for the core.
+        ToolchainError: E040; no code can be made for the core.
     """
     machine = core_machine(soc.host_cpu.isa)
     target = new_module(module.name, machine)
@@ -47,7 +47,7 @@ def dump(module: IRModule, isa: str, level: int = LEVEL) -> str:
     """Return the kernels as LLVM IR for a core, optimised at -O`level`.
 
     Raises:
-        ToolchainError: E077; no code can be made for `isa`.
+        ToolchainError: E040; no code can be made for `isa`.
     """
     machine = core_machine(isa)
     target = new_module(module.name, machine)

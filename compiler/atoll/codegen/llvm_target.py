@@ -29,7 +29,7 @@ def core_machine(isa: str) -> binding.TargetMachine:
     found = _ISA.fullmatch(isa)
     if found is None or not set(found[2]) <= _SUPPORTED:
         raise ToolchainError(
-            "E077",
+            "E040",
             f"no code can be generated for isa '{isa}'",
             remedy="use rv32i or rv32e with any of the extensions m, a and c, such as rv32imc",
         )

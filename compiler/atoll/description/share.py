@@ -25,7 +25,7 @@ def find_soc(source: Path | str) -> Path:
         DescriptionError: `source` is a bare word that names neither.
     """
     path = Path(source)
-    if path.suffix or len(path.parts) != 1 or path.exists():
+    if path.suffix or len(path.parts) != 1 or _is_there(path):
         return path
     folder = shared_folder("socs")
     if path.name in (names := shipped_names(folder)):
@@ -33,6 +33,13 @@ def find_soc(source: Path | str) -> Path:
     raise DescriptionError(
         "E008", f"no chip '{source}' is shipped", remedy=nearest(path.name, names, "give a path")
     )
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def shipped_names(folder: Path) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Read a TFLite file into plain records; nothing of the content is judged here."""
 
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -90,14 +91,17 @@ def read_file(path: Path) -> FileModel:
     Raises:
         ModelError: E050, the file is unreadable, too large or no TFLite file; E051, it is damaged.
     """
+    remedy = "give the path of a readable .tflite file"
     try:
-        size = path.stat().st_size
-        data = path.read_bytes() if size <= GREATEST_FILE else b""
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise ModelError("E050", "is no regular file", remedy=remedy)
+        data = path.read_bytes() if status.st_size <= GREATEST_FILE else b""
     except OSError as fault:
-        remedy = "give the path of a readable .tflite file"
         raise ModelError("E050", f"cannot be read: {fault.strerror}", remedy=remedy) from fault
-    if size > GREATEST_FILE:
-        raise ModelError("E050", f"has {size} bytes, the greatest size is {GREATEST_FILE}")
+    if status.st_size > GREATEST_FILE:
+        message = f"has {status.st_size} bytes, the greatest size is {GREATEST_FILE}"
+        raise ModelError("E050", message, remedy="give a smaller model, for a microcontroller")
     if data[4:8] != IDENTIFIER:
         message = f"is no TFLite file: bytes 4 to 7 are not '{IDENTIFIER.decode()}'"
         raise ModelError("E050", message, remedy="give a model that the TFLite converter wrote")

@@ -9,7 +9,7 @@ def constant_pools(soc: ResolvedSoc, device: str, name: str, size: int) -> tuple
     """Return the pools for constants that `device` reads and that hold `size` bytes, best first.
 
     Raises:
-        PlacementError: E060; there is none.
+        PlacementError: E060, it reaches none; E061, they are too small.
     """
     reached = [
         pool
@@ -20,7 +20,7 @@ def constant_pools(soc: ResolvedSoc, device: str, name: str, size: int) -> tuple
     if not found:
         names = ", ".join(f"'{pool.name}'" for pool in reached) or "none"
         raise PlacementError(
-            "E060",
+            "E061" if reached else "E060",
             f"constant '{name}' ({format_size(size)}) has no pool: '{device}' reads it, and the "
             f"pools for constants that '{device}' reaches are {names}",
             remedy=f"let '{device}' reach a pool with role 'constants' of at least "

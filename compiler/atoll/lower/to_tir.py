@@ -43,7 +43,7 @@ def lower_graph(
         pools: candidate pools, best first, by name of a graph's tensor.
 
     Raises:
-        PlacementError: E060; no pool can hold a constant that lowering makes.
+        PlacementError: E060, E061; no pool can hold a constant that lowering makes.
     """
     lowering = _Lowering(graph, soc, pools)
     for number, op in enumerate(graph.operators):

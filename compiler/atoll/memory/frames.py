@@ -45,7 +45,7 @@ class FrameDepths:
         for callee in called:
             if callee not in self._depths:
                 raise PlanError(
-                    "E065",
+                    "E076",
                     f"function '{function.name}' calls '{callee}', which is not before it: "
                     "the stack of a recursive program has no bound",
                     remedy="list callees first, without cycles",

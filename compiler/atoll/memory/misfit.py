@@ -57,7 +57,7 @@ def _homeless(problem: Problem, buffer: Buffer) -> Fault:
     candidates = [pool for pool in problem.pools if pool.name in buffer.pools]
     if not candidates:
         return Fault(
-            code="E061",
+            code="E060",
             message=f"{subject} has no candidate pool",
             remedy="add a pool that all the devices touching it reach",
         )

@@ -13,10 +13,11 @@ def random_shape(random: Random, opcode: Opcode, size: int) -> Shape:
     """Choose a shape with extents up to about `size`."""
     dense = opcode is Opcode.FULLY_CONNECTED
     height, width = (1 if dense else random.randint(1, size)), random.randint(1, size)
-    kernel = (1, 1) if dense else (random.randint(1, 5), random.randint(1, 5))
+    largest = random.choice((5, 5, 12)) if opcode is Opcode.DEPTHWISE_CONV_2D else 5
+    kernel = (1, 1) if dense else (random.randint(1, largest), random.randint(1, largest))
     stride = (1, 1) if dense else (random.randint(1, 3), random.randint(1, 3))
     pad = (random.randrange(kernel[0]), random.randrange(kernel[1]))
-    channels = random.randint(1, 8 * size if dense else 3 * size)
+    channels = random.randint(1, 25 * size if dense else 3 * size)
     output_channels = random.randint(1, 3 * size)
     if opcode is Opcode.DEPTHWISE_CONV_2D:
         output_channels = channels * random.choice((1, 1, 2, 3, 8))

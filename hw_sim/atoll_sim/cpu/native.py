@@ -84,6 +84,15 @@ class NativeSession:
             wall_seconds=time.perf_counter() - begin,
         )
 
+    def run_once(self, program: NativeProgram, sample: Sample) -> int:
+        """Run one sample and return its status; what it touched is not kept."""
+        for name, values in sample.items():
+            self._memory.write(self._compiled.plan.address(name), values.tobytes())
+        for step in self._compiled.module.entry.steps:
+            if status := self._run_step(program, step):
+                return status
+        return 0
+
     def _load_constants(self) -> None:
         compiled = self._compiled
         for constant in compiled.module.entry.constants:

@@ -48,8 +48,8 @@ module atoll_axi_bench
   localparam logic [31:0] RAM = 32'h2000_0000;
   localparam logic [31:0] ROM = 32'h0000_0000;
   localparam int unsigned SIZE = 16384;
-  localparam window_t RAM_WINDOW = {RAM + 32'd16, RAM + SIZE - 32'd17};
-  localparam window_t ROM_WINDOW = {ROM, ROM + SIZE - 32'd1};
+  localparam window_t RamWindow = {RAM + 32'd16, RAM + SIZE - 32'd17};
+  localparam window_t RomWindow = {ROM, ROM + SIZE - 32'd1};
 
   logic valid, ready, we, rvalid, bus_valid, bus_ready, bus_rvalid;
   logic [31:0] addr;
@@ -111,9 +111,9 @@ module atoll_axi_bench
   atoll_firewall #(
     .DataBytes  (DataBytes),
     .NumReadable(2),
-    .Readable   ({ROM_WINDOW, RAM_WINDOW}),
+    .Readable   ({RomWindow, RamWindow}),
     .NumWritable(2),
-    .Writable   ({ROM_WINDOW, RAM_WINDOW})
+    .Writable   ({RomWindow, RamWindow})
   ) u_firewall (
     .clk_i,
     .rst_ni,
@@ -139,7 +139,7 @@ module atoll_axi_bench
   atoll_demux #(
     .DataBytes (DataBytes),
     .NumTargets(2),
-    .Targets   ({ROM_WINDOW, {RAM, RAM + SIZE - 32'd1}})
+    .Targets   ({RomWindow, {RAM, RAM + SIZE - 32'd1}})
   ) u_demux (
     .clk_i,
     .rst_ni,

@@ -1,5 +1,3 @@
-`include "atoll_assert.svh"
-
 // reef, an int8 tensor accelerator; docs/reef.md is its contract.
 //
 // Everything read passes one in-order path: runs of bytes are requested (`reef_commands`), read (`reef_reader`), and cut into what they are for (`reef_aligner`).
@@ -69,32 +67,17 @@ module reef
 );
 
   localparam int unsigned LaneBits = $clog2(OutputLanes);
-
-  localparam bit LanesLegal = InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16};
-  localparam bit DataLegal =
-      DataBytes inside {8, 16} && DataBytes >= InputLanes && DataBytes >= OutputLanes;
-  localparam bit RowsLegal = WeightRows >= 16 && WeightRows <= 1024 && $onehot(WeightRows);
-
-  if (!LanesLegal) begin : gen_illegal_lanes
-    $error("InputLanes and OutputLanes must be 4, 8 or 16");
-  end
-  if (!DataLegal) begin : gen_illegal_data
-    $error("DataBytes must be 8 or 16, and at least InputLanes and OutputLanes");
-  end
-  if (!RowsLegal) begin : gen_illegal_rows
-    $error("WeightRows must be a power of two from 16 to 1024");
-  end
-
-  // List and faults
-  logic start, abort, busy, done, ended, halt, flush;
-  logic [31:0] list_address, list_count, completed, cycles, stalls;
+  // List and faults; of two in one cycle, that of the read counts
+  logic start, abort, ended, halt, flush;
+  logic [31:0] list_address, list_count;
+  status_t status;
   fault_t fault, read_fault, write_fault;
+
+  assign fault = read_fault.valid ? read_fault : write_fault;
 
   // Operator
   settings_t settings;
-  logic block;
-  logic [31:0] block_address;
-  logic [15:0] block_stride;
+  block_t block;
   logic [OutputLanes-1:0][3:0] lane_byte;
   logic [LaneBits-1:0] last_lane;
 
@@ -114,10 +97,8 @@ module reef
   logic starved, datapath_idle, reader_idle, writer_idle, writer_bus_idle;
 
   reef_registers #(
-    .InputLanes (InputLanes),
-    .OutputLanes(OutputLanes),
-    .WeightRows (WeightRows),
-    .DataBytes  (DataBytes)
+    .InputLanes(InputLanes), .OutputLanes(OutputLanes), .WeightRows(WeightRows),
+    .DataBytes(DataBytes)
   ) u_registers (
     .clk_i,
     .rst_ni,
@@ -142,21 +123,14 @@ module reef
     .abort_o       (abort),
     .list_address_o(list_address),
     .list_count_o  (list_count),
-    .busy_i        (busy),
-    .done_i        (done),
+    .status_i      (status),
     .ended_i       (ended),
-    .fault_i       (fault),
-    .completed_i   (completed),
-    .cycles_i      (cycles),
-    .stalls_i      (stalls),
     .irq_o
   );
 
   reef_commands #(
-    .InputLanes (InputLanes),
-    .OutputLanes(OutputLanes),
-    .WeightRows (WeightRows),
-    .DataBytes  (DataBytes)
+    .InputLanes(InputLanes), .OutputLanes(OutputLanes), .WeightRows(WeightRows),
+    .DataBytes(DataBytes)
   ) u_commands (
     .clk_i,
     .rst_ni,
@@ -164,17 +138,10 @@ module reef
     .abort_i        (abort),
     .list_address_i (list_address),
     .list_count_i   (list_count),
-    .busy_o         (busy),
-    .done_o         (done),
+    .status_o       (status),
     .ended_o        (ended),
-    .fault_o        (fault),
-    .completed_o    (completed),
-    .cycles_o       (cycles),
-    .stalls_o       (stalls),
-    .read_fault_i   (read_fault),
-    .write_fault_i  (write_fault),
-    .read_idle_i    (reader_idle),
-    .write_idle_i   (writer_bus_idle),
+    .bus_fault_i    (fault),
+    .bus_idle_i     (reader_idle && writer_bus_idle),
     .halt_o         (halt),
     .flush_o        (flush),
     .run_valid_o    (run_valid),
@@ -189,9 +156,7 @@ module reef
     .settings_o     (settings),
     .lane_byte_o    (lane_byte),
     .last_lane_o    (last_lane),
-    .block_o        (block),
-    .block_address_o(block_address),
-    .block_stride_o (block_stride)
+    .block_o        (block)
   );
 
   reef_reader #(
@@ -224,10 +189,8 @@ module reef
   );
 
   reef_datapath #(
-    .InputLanes (InputLanes),
-    .OutputLanes(OutputLanes),
-    .WeightRows (WeightRows),
-    .DataBytes  (DataBytes)
+    .InputLanes(InputLanes), .OutputLanes(OutputLanes), .WeightRows(WeightRows),
+    .DataBytes(DataBytes)
   ) u_datapath (
     .clk_i,
     .rst_ni,
@@ -253,16 +216,13 @@ module reef
   );
 
   reef_writer #(
-    .OutputLanes(OutputLanes),
-    .DataBytes  (DataBytes)
+    .OutputLanes(OutputLanes), .DataBytes(DataBytes)
   ) u_writer (
     .clk_i,
     .rst_ni,
     .halt_i      (halt),
     .flush_i     (flush),
-    .start_i     (block),
-    .address_i   (block_address),
-    .stride_i    (block_stride),
+    .block_i     (block),
     .byte_valid_i(byte_valid),
     .byte_ready_o(byte_ready),
     .byte_i      (byte_data),

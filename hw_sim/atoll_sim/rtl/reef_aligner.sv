@@ -131,7 +131,7 @@ module reef_aligner
 
   // After a step the beat is used up unless a whole further step, or the run's end, is in it.
   assign after = step ? offset + width : offset;
-  assign hold = head_valid && is_input && beat_valid_i && !empty && (
+  assign hold = head_valid && is_input && beat_valid_i && (
       step ? !final_step && room - width < width && !(remaining - 33'(width) <= 33'(room - width))
            : straddles && !ends);
   assign beat_pop_o = load || hold || (step && final_step && !empty);

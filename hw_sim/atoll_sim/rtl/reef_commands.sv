@@ -19,18 +19,11 @@ module reef_commands
   input  logic                             abort_i,
   input  logic      [           31:0]      list_address_i,
   input  logic      [           31:0]      list_count_i,
-  output logic                             busy_o,
-  output logic                             done_o,
+  output status_t                          status_o,
   output logic                             ended_o,
-  output fault_t                           fault_o,
-  output logic      [           31:0]      completed_o,
-  output logic      [           31:0]      cycles_o,
-  output logic      [           31:0]      stalls_o,
-  // Faults on the bus, for one cycle each; nothing is outstanding on it
-  input  fault_t                           read_fault_i,
-  input  fault_t                           write_fault_i,
-  input  logic                             read_idle_i,
-  input  logic                             write_idle_i,
+  // A fault on the bus, for one cycle; nothing is outstanding on it
+  input  fault_t                           bus_fault_i,
+  input  logic                             bus_idle_i,
   // Issue nothing new on the bus; forget all that is under way
   output logic                             halt_o,
   output logic                             flush_o,
@@ -50,9 +43,7 @@ module reef_commands
   output settings_t                        settings_o,
   output logic      [OutputLanes-1:0][3:0] lane_byte_o,
   output logic      [   LaneBits-1:0]      last_lane_o,
-  output logic                             block_o,
-  output logic      [           31:0]      block_address_o,
-  output logic      [           15:0]      block_stride_o
+  output block_t                           block_o
 );
 
   logic fetch_start, fetch_done, run_start, run_done;
@@ -75,23 +66,16 @@ module reef_commands
     .abort_i,
     .list_address_i,
     .list_count_i,
-    .busy_o,
-    .done_o,
+    .status_o,
     .ended_o,
-    .fault_o,
-    .completed_o,
-    .cycles_o,
-    .stalls_o,
     .fetch_start_o  (fetch_start),
     .fetch_address_o(fetch_address),
     .fetch_done_i   (fetch_done),
     .fetch_error_i  (fetch_error),
     .run_start_o    (run_start),
     .run_done_i     (run_done),
-    .read_fault_i,
-    .write_fault_i,
-    .read_idle_i,
-    .write_idle_i,
+    .bus_fault_i,
+    .bus_idle_i,
     .starved_i,
     .halt_o,
     .flush_o
@@ -138,9 +122,7 @@ module reef_commands
     .settings_o,
     .lane_byte_o,
     .last_lane_o,
-    .block_o,
-    .block_address_o,
-    .block_stride_o
+    .block_o
   );
 
   `ATOLL_ASSERT(OneSourceOfRuns, !(fetch_run_valid && operator_run_valid))

@@ -16,13 +16,8 @@ module reef_control
   input  logic   [31:0] list_address_i,
   input  logic   [31:0] list_count_i,
   // To the registers
-  output logic          busy_o,
-  output logic          done_o,
+  output status_t       status_o,
   output logic          ended_o,
-  output fault_t        fault_o,
-  output logic   [31:0] completed_o,
-  output logic   [31:0] cycles_o,
-  output logic   [31:0] stalls_o,
   // Fetch of a descriptor
   output logic          fetch_start_o,
   output logic   [31:0] fetch_address_o,
@@ -31,12 +26,9 @@ module reef_control
   // Run of an operator
   output logic          run_start_o,
   input  logic          run_done_i,
-  // Faults on the bus, for one cycle each
-  input  fault_t        read_fault_i,
-  input  fault_t        write_fault_i,
-  // Nothing is outstanding on the bus
-  input  logic          read_idle_i,
-  input  logic          write_idle_i,
+  // A fault on the bus, for one cycle; nothing is outstanding on it
+  input  fault_t        bus_fault_i,
+  input  logic          bus_idle_i,
   // The array has no data in this cycle
   input  logic          starved_i,
   // Issue nothing new on the bus; forget all that is under way
@@ -64,8 +56,7 @@ module reef_control
   // The first fault counts; of simultaneous ones, the first of this order.
   always_comb begin
     fault = '{valid: 1'b0, error: ErrNone, address: address_q};
-    if (read_fault_i.valid) fault = read_fault_i;
-    else if (write_fault_i.valid) fault = write_fault_i;
+    if (bus_fault_i.valid) fault = bus_fault_i;
     else if (fetch_done_i && fetch_error_i != ErrNone)
       fault = '{valid: 1'b1, error: fetch_error_i, address: address_q};
     else if (abort_i) fault = '{valid: 1'b1, error: ErrAborted, address: address_q};
@@ -114,7 +105,7 @@ module reef_control
       end
       // After a fault, the bus comes to rest.
       StDrain:
-      if (read_idle_i && write_idle_i) begin
+      if (bus_idle_i) begin
         ended_o = 1'b1;
         state_d = StIdle;
       end
@@ -155,23 +146,25 @@ module reef_control
       cycles_q <= '0;
       stalls_q <= '0;
     end else begin
-      cycles_q <= cycles_q + 32'(busy_o);
+      cycles_q <= cycles_q + 32'(status_o.busy);
       stalls_q <= stalls_q + 32'(state_q == StRun && starved_i);
     end
   end
 
-  assign busy_o          = state_q != StIdle;
-  assign done_o          = done_q;
-  assign fault_o         = fault_q;
-  assign completed_o     = completed_q;
-  assign cycles_o        = cycles_q;
-  assign stalls_o        = stalls_q;
+  assign status_o = '{
+      busy: state_q != StIdle,
+      done: done_q,
+      fault: fault_q,
+      completed: completed_q,
+      cycles: cycles_q,
+      stalls: stalls_q
+  };
   assign fetch_address_o = address_q;
   assign halt_o          = state_q == StDrain || fault.valid;
   assign flush_o         = state_q == StDrain;
 
-  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> !busy_o)
+  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> !status_o.busy)
   `ATOLL_ASSERT(NeverRunsAfterAFault, fault_q.valid |-> !running)
-  `ATOLL_ASSERT(BusIsAtRestWhenIdle, state_q == StIdle |-> read_idle_i && write_idle_i)
+  `ATOLL_ASSERT(BusIsAtRestWhenIdle, state_q == StIdle |-> bus_idle_i)
 
 endmodule

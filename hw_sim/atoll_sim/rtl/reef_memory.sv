@@ -142,11 +142,10 @@ module reef_memory #(
   assign s_axi_rlast_o  = rlast_q;
 
   // Writes: single beats, whose address and data may come in any order
-  logic aw_valid, aw_full, w_valid, w_full, write, written_valid, written_full, bvalid_q;
+  logic aw_valid, aw_full, w_valid, w_full, write, written_valid, written_full, bvalid_q, b_send;
   logic [IndexBits-1:0] aw_index;
   logic [DataBytes*8-1:0] w_data;
   logic [DataBytes-1:0] w_strobe, refused;
-  logic b_send;
   written_t written;
   logic [1:0] bresp_q;
 
@@ -248,5 +247,4 @@ module reef_memory #(
 
   logic unused;
   assign unused = ^{s_axi_araddr_i, s_axi_awaddr_i};
-
 endmodule

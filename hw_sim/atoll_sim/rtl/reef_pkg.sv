@@ -21,6 +21,23 @@ package reef_pkg;
     logic [31:0] address;
   } fault_t;
 
+  // How the list stands, as the registers report it.
+  typedef struct packed {
+    logic        busy;
+    logic        done;
+    fault_t      fault;
+    logic [31:0] completed;
+    logic [31:0] cycles;
+    logic [31:0] stalls;
+  } status_t;
+
+  // Where the pixels of a block of output channels go; `start` for one cycle.
+  typedef struct packed {
+    logic        start;
+    logic [31:0] address;  // of the first pixel's first byte
+    logic [15:0] stride;   // bytes from one pixel to the next
+  } block_t;
+
   typedef enum logic [7:0] {
     OpConv2d          = 8'd1,
     OpDepthwiseConv2d = 8'd2,

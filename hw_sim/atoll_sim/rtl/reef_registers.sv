@@ -40,17 +40,27 @@ module reef_registers
   // The list; stable while busy
   output logic   [31:0] list_address_o,
   output logic   [31:0] list_count_o,
-  // What the list's control reports; `ended_i` for one cycle when a list ends
-  input  logic          busy_i,
-  input  logic          done_i,
-  input  logic          ended_i,
-  input  fault_t        fault_i,
-  input  logic   [31:0] completed_i,
-  input  logic   [31:0] cycles_i,
-  input  logic   [31:0] stalls_i,
+  // How the list stands; `ended_i` for one cycle when it ends
+  input  status_t     status_i,
+  input  logic        ended_i,
   // Level interrupt
   output logic          irq_o
 );
+
+  localparam bit LanesLegal = InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16};
+  localparam bit DataLegal =
+      DataBytes inside {8, 16} && DataBytes >= InputLanes && DataBytes >= OutputLanes;
+  localparam bit RowsLegal = WeightRows >= 16 && WeightRows <= 1024 && $onehot(WeightRows);
+
+  if (!LanesLegal) begin : gen_illegal_lanes
+    $error("InputLanes and OutputLanes must be 4, 8 or 16");
+  end
+  if (!DataLegal) begin : gen_illegal_data
+    $error("DataBytes must be 8 or 16, and at least InputLanes and OutputLanes");
+  end
+  if (!RowsLegal) begin : gen_illegal_rows
+    $error("WeightRows must be a power of two from 16 to 1024");
+  end
 
   localparam logic [11:0] OffsetId = 12'h000;
   localparam logic [11:0] OffsetParams = 12'h004;
@@ -98,8 +108,8 @@ module reef_registers
 
   always_comb begin
     unique case (write_offset)
-      OffsetControl: write_legal = !(busy_i && s_axil_wdata_i[0] && s_axil_wstrb_i[0]);
-      OffsetListAddress, OffsetListCount: write_legal = !busy_i;
+      OffsetControl: write_legal = !(status_i.busy && s_axil_wdata_i[0] && s_axil_wstrb_i[0]);
+      OffsetListAddress, OffsetListCount: write_legal = !status_i.busy;
       OffsetIrqEnable, OffsetIrqStatus: write_legal = 1'b1;
       default: write_legal = 1'b0;
     endcase
@@ -109,7 +119,7 @@ module reef_registers
 
   assign control = write && write_legal && write_offset == OffsetControl && s_axil_wstrb_i[0];
   assign start_o = control && s_axil_wdata_i[0];
-  assign abort_o = control && s_axil_wdata_i[1] && busy_i;
+  assign abort_o = control && s_axil_wdata_i[1] && status_i.busy;
   assign irq_clear =
       write && write_offset == OffsetIrqStatus && s_axil_wdata_i[0] && s_axil_wstrb_i[0];
 
@@ -139,11 +149,12 @@ module reef_registers
   end
 
   // Reads
-  logic read, read_legal;
+  logic read, read_legal, failed;
   logic rvalid_q;
   logic [1:0] rresp_q;
   logic [31:0] rdata_q, value;
 
+  assign failed = status_i.fault.valid && !status_i.busy;
   assign read = s_axil_arvalid_i && s_axil_arready_o;
   assign s_axil_arready_o = !rvalid_q || s_axil_rready_i;
   assign s_axil_rvalid_o = rvalid_q;
@@ -157,16 +168,16 @@ module reef_registers
       OffsetId: value = 32'h4645_4552;
       OffsetParams: value = {ContractVersion, 8'(DataBytes), 8'(OutputLanes), 8'(InputLanes)};
       OffsetWeightRows: value = WeightRows;
-      OffsetStatus: value = {29'b0, fault_i.valid && !busy_i, done_i, busy_i};
-      OffsetError: value = {28'b0, fault_i.error};
-      OffsetFaultAddress: value = fault_i.address;
+      OffsetStatus: value = {29'b0, failed, status_i.done, status_i.busy};
+      OffsetError: value = {28'b0, status_i.fault.error};
+      OffsetFaultAddress: value = status_i.fault.address;
       OffsetListAddress: value = list_address_q;
       OffsetListCount: value = list_count_q;
-      OffsetCompleted: value = completed_i;
+      OffsetCompleted: value = status_i.completed;
       OffsetIrqEnable: value = {31'b0, irq_enable_q};
       OffsetIrqStatus: value = {31'b0, irq_status_q};
-      OffsetCycles: value = cycles_i;
-      OffsetStalls: value = stalls_i;
+      OffsetCycles: value = status_i.cycles;
+      OffsetStalls: value = status_i.stalls;
       default: read_legal = 1'b0;
     endcase
   end
@@ -189,7 +200,7 @@ module reef_registers
   assign list_count_o   = list_count_q;
   assign irq_o          = irq_enable_q && irq_status_q;
 
-  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_o |-> !busy_i)
+  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_o |-> !status_i.busy)
   `ATOLL_ASSERT(WriteAnswerIsHeld, bvalid_q && !s_axil_bready_i |=> bvalid_q && $stable(bresp_q))
   `ATOLL_ASSERT(ReadAnswerIsHeld, rvalid_q && !s_axil_rready_i |=>
                 rvalid_q && $stable(rdata_q) && $stable(rresp_q))

@@ -35,10 +35,8 @@ module reef_sequencer
   output settings_t                          settings_o,
   output logic        [OutputLanes-1:0][3:0] lane_byte_o,
   output logic        [   LaneBits-1:0]      last_lane_o,
-  // A block begins: address of its first output byte, and bytes from one pixel to the next
-  output logic                               block_o,
-  output logic        [           31:0]      block_address_o,
-  output logic        [           15:0]      block_stride_o
+  // Where the block's pixels go
+  output block_t                             block_o
 );
 
   localparam logic [31:0] Capacity = WeightRows * InputLanes * OutputLanes;
@@ -78,9 +76,11 @@ module reef_sequencer
           minimum: descriptor_i.activation_min,
           maximum: descriptor_i.activation_max
       };
-  assign block_o = state_q == StBlock;
-  assign block_address_o = descriptor_i.output_address + 32'(channel_q);
-  assign block_stride_o = descriptor_i.output_channels;
+  assign block_o = '{
+          start: state_q == StBlock,
+          address: descriptor_i.output_address + 32'(channel_q),
+          stride: descriptor_i.output_channels
+      };
   assign done_o = state_q == StFinish && writer_idle_i;
 
   always_comb begin
@@ -192,6 +192,6 @@ module reef_sequencer
   );
 
   `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> state_q == StIdle)
-  `ATOLL_ASSERT(SettingsChangeWhenIdle, block_o |-> datapath_idle_i)
+  `ATOLL_ASSERT(SettingsChangeWhenIdle, block_o.start |-> datapath_idle_i)
 
 endmodule

@@ -20,10 +20,8 @@ module reef_writer
   input  logic                     halt_i,
   // Forget what is not on the bus yet; only while halted
   input  logic                     flush_i,
-  // Begin a block: address of its first pixel, and bytes from one pixel to the next
-  input  logic                     start_i,
-  input  logic   [           31:0] address_i,
-  input  logic   [           15:0] stride_i,
+  // Where the pixels go; taken at its start
+  input  block_t                 block_i,
   // Bytes of the pixels, in lane order
   input  logic                     byte_valid_i,
   output logic                     byte_ready_o,
@@ -91,8 +89,8 @@ module reef_writer
 
   always_ff @(posedge clk_i) begin
     if (byte_valid_i && !byte_last_i) bytes_q[byte_lane_i*8+:8] <= byte_i;
-    if (start_i) address_q <= address_i;
-    else if (collected) address_q <= address_q + 32'(stride_i);
+    if (block_i.start) address_q <= block_i.address;
+    else if (collected) address_q <= address_q + 32'(block_i.stride);
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -187,7 +187,7 @@ def test_a_core_without_code_generator(isa: str, soc: ResolvedSoc, plan: MemoryP
     other = replace(soc, devices=tuple(map(changed, soc.devices)))
     with pytest.raises(ToolchainError) as caught:
         emit_object(model(), plan, other, {"commands": COMMANDS})
-    assert caught.value.faults[0].code == "E077"
+    assert caught.value.faults[0].code == "E040"
     assert f"'{isa}'" in str(caught.value)
 
 

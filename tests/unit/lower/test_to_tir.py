@@ -52,6 +52,7 @@ def job(graph: Graph) -> Job:
         constants=(packed,),
         commands="dense_commands",
         commands_size=128,
+        commands_count=2,
     )
 
 
@@ -109,5 +110,5 @@ def test_a_constant_without_pool(graph: Graph, soc: ResolvedSoc) -> None:
     )
     with pytest.raises(PlacementError) as caught:
         lower_graph(graph, replace(soc, pools=small), {}, candidate_pools(graph, soc))
-    assert caught.value.faults[0].code == "E060"
+    assert caught.value.faults[0].code == "E061"
     assert "'fully_connected_0_multiplier' (16 B)" in str(caught.value)

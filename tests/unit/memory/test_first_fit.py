@@ -160,7 +160,7 @@ def test_two_pools_that_are_both_too_small_are_both_named() -> None:
 
 def test_a_buffer_without_a_pool_is_explained() -> None:
     text = failure([pool("s", 10)], buffer("a", 4, (0, 1), ""))
-    assert "error[E061]: buffer 'a' (4 B) has no candidate pool" in text
+    assert "error[E060]: buffer 'a' (4 B) has no candidate pool" in text
 
 
 def test_a_buffer_larger_than_its_pools_is_explained() -> None:

@@ -179,5 +179,6 @@ def test_sixty_four_buffers_below_the_allocation_limit_are_refused_together() ->
 def test_recursion_is_refused() -> None:
     with pytest.raises(PlanError, match="recursive"):
         bound(scalar("f", Let("v", call("f"))))
-    with pytest.raises(PlanError, match="'f' calls 'g', which is not before it"):
+    with pytest.raises(PlanError, match="'f' calls 'g', which is not before it") as caught:
         bound(scalar("f", Let("v", call("g"))), scalar("g", Let("v", call("f"))))
+    assert caught.value.faults[0].code == "E076"

@@ -1,0 +1,179 @@
+"""Measure what users wait for, as medians and as ratios against a peer in the same run.
+
+Run as ``python -m atoll_sim.bench``; `make bench` does. Times of one run compare with each
+other; those of different runs on shared machines do not.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from rich.console import Console
+from rich.table import Table
+
+from atoll.codegen.llvm_jit import NativeProgram
+from atoll.errors import AtollError
+from atoll.ops import reference
+from atoll.pipeline import Compiled, build, compile_file
+from atoll.resolve import load_soc
+from atoll_sim.build import build_model
+from atoll_sim.cpu.host_memory import HostMemory
+from atoll_sim.cpu.native import ModelAccelerators, NativeSession
+from atoll_sim.firmware import write_image
+from atoll_sim.rtl_run import request_for
+from atoll_sim.samples import random_sample
+from atoll_sim.session import simulate
+
+ROUNDS = 5
+SAMPLES = 8
+MODEL = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A measurement beside its peer.
+
+    Attributes:
+        ours, peer: medians in `unit`.
+        ratio: ours / peer.
+    """
+
+    what: str
+    unit: str
+    ours: float
+    peer: float
+    peer_name: str
+
+    @property
+    def ratio(self) -> float:
+        """Return ours / peer."""
+        return self.ours / self.peer
+
+
+def main() -> int:
+    """Measure everything and print a table, or JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--soc", default="lagoon", help="chip: a shipped name or a YAML file")
+    parser.add_argument("--model", type=Path, default=MODEL, help="network (int8 TFLite)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    arguments = parser.parse_args()
+    compiled = compile_file(load_soc(arguments.soc), arguments.model)
+    rows = [simulation_speed(compiled), inference(compiled), planning(compiled, arguments.model)]
+    if arguments.json:
+        print(json.dumps({"rounds": ROUNDS, "rows": [as_json(row) for row in rows]}, indent=2))
+    else:
+        Console(highlight=False).print(table(compiled, rows))
+    return 0
+
+
+def simulation_speed(compiled: Compiled) -> Row:
+    """Compare cycles per second under cocotb with those of the same model in a bare C++ loop."""
+    samples = random_sample(compiled.graph) * SAMPLES
+    executable = build_model(compiled.soc)
+    with tempfile.TemporaryDirectory(prefix="atoll-bench-") as temporary:
+        folder = Path(temporary)
+        elf = build(compiled, folder / "build").firmware.elf
+        image = folder / "image.bin"
+        write_image(elf, compiled.soc, image)
+        request = request_for(compiled, elf, samples, executable, folder / "run")
+        ours, peer = [], []
+        for _ in range(ROUNDS):
+            ours.append(simulate(request).cycles_per_second)
+            peer.append(bare_speed(executable, image))
+    return Row(
+        what="simulation of the whole chip",
+        unit="cycles/s",
+        ours=median(ours),
+        peer=median(peer),
+        peer_name="same model, bare C++ loop",
+    )
+
+
+def bare_speed(executable: Path, image: Path) -> float:
+    """Return cycles per second of the model without cocotb."""
+    done = subprocess.run(
+        [executable, "--bare", image, str(SAMPLES)], capture_output=True, text=True, check=True
+    )
+    result = json.loads(done.stdout.splitlines()[-1])
+    return float(result["cycles"] / result["seconds"])
+
+
+def inference(compiled: Compiled) -> Row:
+    """Compare a run on the native host with one of the numpy reference."""
+    (sample,) = random_sample(compiled.graph)
+    memory = HostMemory(compiled.soc)
+    program = NativeProgram(compiled.module)
+    session = NativeSession(compiled, memory, ModelAccelerators(compiled, memory))
+    return Row(
+        what="one inference, native CPU and accelerator model",
+        unit="ms",
+        ours=median(times(lambda: session.run_once(program, sample))),
+        peer=median(times(lambda: reference.run(compiled.graph, sample))),
+        peer_name="numpy reference",
+    )
+
+
+def planning(compiled: Compiled, model: Path) -> Row:
+    """Compare the way from model file to checked plan with machine code for the host."""
+    return Row(
+        what="model file to checked plan",
+        unit="ms",
+        ours=median(times(lambda: compile_file(compiled.soc, model))),
+        peer=median(times(lambda: NativeProgram(compiled.module))),
+        peer_name="LLVM -O3 of the same program",
+    )
+
+
+def times(action: Callable[[], object]) -> Iterator[float]:
+    """Yield the milliseconds of each round."""
+    for _ in range(ROUNDS):
+        begin = time.perf_counter()
+        action()
+        yield 1e3 * (time.perf_counter() - begin)
+
+
+def as_json(row: Row) -> dict[str, object]:
+    """Return a row for machines."""
+    return {
+        "what": row.what,
+        "unit": row.unit,
+        "ours": round(row.ours, 3),
+        "peer": round(row.peer, 3),
+        "peer_name": row.peer_name,
+        "ratio": round(row.ratio, 3),
+    }
+
+
+def table(compiled: Compiled, rows: list[Row]) -> Table:
+    """Lay the rows out for a terminal."""
+    title = f"{compiled.graph.name} on {compiled.soc.name}, medians of {ROUNDS} rounds"
+    shown = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for heading in ("what", "ours", "peer", "ratio", "unit", "peer is"):
+        shown.add_column(
+            heading, justify="right" if heading in ("ours", "peer", "ratio") else "left"
+        )
+    for row in rows:
+        shown.add_row(
+            row.what,
+            f"{row.ours:,.1f}",
+            f"{row.peer:,.1f}",
+            f"{row.ratio:.2f}",
+            row.unit,
+            row.peer_name,
+        )
+    return shown
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except AtollError as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)

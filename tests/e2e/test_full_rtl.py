@@ -1,0 +1,89 @@
+"""CPU and accelerators in RTL: every layer equals the goldens, every access is as planned."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from atoll.cli import main
+from atoll.pipeline import Compiled, compile_file
+from atoll.resolve import load_soc
+from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
+
+pytestmark = pytest.mark.rtl
+
+DIGITS = Path(__file__).parents[2] / "examples" / "01_digits"
+NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
+
+
+def used_accelerators(compiled: Compiled) -> set[str]:
+    return {op.device for op in compiled.graph.operators} - {compiled.soc.host}
+
+
+@pytest.mark.parametrize("soc", ["lagoon", "atoll2"])
+@pytest.mark.parametrize("network", NETWORKS)
+def test_networks_equal_the_goldens(shared_models: Path, network: str, soc: str) -> None:
+    compiled = compile_file(load_soc(soc), shared_models / f"{network}.tflite")
+    golden = np.load(shared_models / "golden" / f"{network}.npz")
+    name = compiled.graph.inputs[0]
+    sample = {name: golden["inputs"][0].reshape(compiled.graph.tensor(name).shape)}
+    outcome = run_compiled(compiled, [sample], cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL)
+    assert outcome.report.mismatches == ()
+    assert outcome.report.violations == ()
+    assert outcome.report.passed
+    output = outcome.outputs[0][compiled.graph.outputs[0]]
+    assert output.tobytes() == golden["outputs_tflm"][0].tobytes()
+    if network != "ad01_int8":
+        assert used_accelerators(compiled) == {npu.name for npu in compiled.soc.npus}
+
+
+@pytest.mark.parametrize("soc", ["lagoon", "atoll2"])
+def test_digits_from_the_command_line(
+    soc: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    test = np.load(DIGITS / "digits_test.npz")
+    np.save(tmp_path / "in.npy", test["x"][:20])
+    arguments = [
+        "run",
+        soc,
+        str(DIGITS / "digits_int8.tflite"),
+        "--input",
+        str(tmp_path / "in.npy"),
+    ]
+    arguments += ["--output", str(tmp_path / "out.npy"), "--json", "--keep", str(tmp_path / "kept")]
+    assert main(arguments) == 0
+    report: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert report["bit_exact"] is True
+    assert report["samples"] == 20
+    assert report["layers_compared"] == report["layers_equal"] > 0
+    assert report["placement"]["violations"] == []
+    assert report["placement"]["accesses"] > 100_000
+    check_stack_and_cycles(report)
+    outputs = np.load(tmp_path / "out.npy")
+    assert outputs.shape == (20, 10)
+    assert np.mean(outputs.argmax(axis=1) == test["y"][:20]) >= 0.9
+    assert main(["simulate", str(tmp_path / "kept"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["bit_exact"] is True
+
+
+def check_stack_and_cycles(report: dict[str, Any]) -> None:
+    stack = report["stack"]["cpu"]
+    assert 0 < stack["watermark"] <= stack["bound"] <= stack["limit"]
+    cycles = report["cycles"]
+    assert cycles["cpu"] > 0
+    assert cycles["npu"] > 0
+    assert sum(layer["cycles"] for layer in cycles["by_layer"]) == cycles["cpu"] + cycles["npu"]
+    assert cycles["cpu"] + cycles["npu"] < cycles["total"]
+    for pool in report["pools"].values():
+        assert pool["bound"] <= pool["used"] <= pool["size"]
+
+
+def test_the_host_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    model = str(DIGITS / "digits_int8.tflite")
+    assert main(["run", "lagoon", model, "--accelerator", "none", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["bit_exact"] is True
+    assert report["cycles"]["npu"] == 0
+    assert {layer["device"] for layer in report["cycles"]["by_layer"]} == {"cpu"}

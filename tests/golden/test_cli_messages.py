@@ -1,0 +1,173 @@
+"""What the user reads when a file that the command line names cannot be used.
+
+Every case runs in a fresh folder with `digits.tflite`, a foreign folder, a chip and odd samples.
+"""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from atoll.cli import main
+
+ROOT = Path(__file__).parents[2]
+MESSAGES = Path(__file__).parent / "cli"
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+
+BUILD = ["build", "lagoon", "digits.tflite"]
+NATIVE = ["run", "lagoon", "digits.tflite", "--cpu", "native", "--accelerator", "model"]
+
+CASES: dict[str, list[str]] = {
+    "chip_unknown": ["check", "lagon"],
+    "chip_missing": ["check", "absent.yaml"],
+    "chip_folder": ["check", "foreign/"],
+    "model_missing": ["run", "lagoon", "absent.tflite"],
+    "model_folder": [*BUILD[:2], "foreign", "-o", "out"],
+    "model_is_yaml": ["run", "lagoon", "chip.yaml"],
+    "set_without_value": ["check", "lagoon", "--set", "devices.cpu.stack.size"],
+    "set_unknown_key": ["check", "lagoon", "--set", "devices.cpu.stack.sise=4 KiB"],
+    "set_bad_value": ["explain", "lagoon", "--set", "devices.cpu.stack.size=much"],
+    "new_name": ["new", "My-Chip"],
+    "new_exists": ["new", "chip"],
+    "new_into_missing_folder": ["new", "other", "-o", "absent/other.yaml"],
+    "new_onto_device": ["new", "other", "-o", "pipe"],
+    "schema_unknown": ["schema", "sox"],
+    "schema_onto_file": ["schema", "--write", "chip.yaml"],
+    "build_onto_foreign_folder": [*BUILD, "-o", "foreign"],
+    "build_onto_file": [*BUILD, "-o", "chip.yaml"],
+    "build_below_file": [*BUILD, "-o", "chip.yaml/out"],
+    "keep_in_foreign_folder": ["run", "lagoon", "digits.tflite", "--keep", "foreign"],
+    "toolchain_unknown": [*BUILD, "-o", "out", "--toolchain", "icc"],
+    "toolchain_unknown_native": [*NATIVE, "--toolchain", "icc"],
+    "stage_unknown": [*BUILD, "-o", "out", "--dump-after", "lowering"],
+    "rtl_core_with_model": ["run", "lagoon", "digits.tflite", "--accelerator", "model"],
+    "emitter_missing": ["run", "emitter.yaml", "digits.tflite"],
+    "samples_missing": [*NATIVE, "--input", "absent.npy"],
+    "samples_folder": [*NATIVE, "--input", "foreign"],
+    "samples_damaged": [*NATIVE, "--input", "damaged.npy"],
+    "samples_shape": [*NATIVE, "--input", "shape.npy"],
+    "samples_type": [*NATIVE, "--input", "type.npy"],
+    "samples_other_input": [*NATIVE, "--input", "other.npz"],
+    "samples_not_arrays": [*NATIVE, "--input", "text.npz"],
+    "output_into_missing_folder": [*NATIVE, "--output", "absent/out.npy"],
+    "output_onto_folder": [*NATIVE, "--output", "foreign"],
+    "simulate_missing": ["simulate", "absent"],
+    "simulate_foreign": ["simulate", "foreign"],
+    "simulate_output": ["simulate", "foreign", "--output", "absent/out.npy"],
+}
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "build_no_marker": lambda folder: (folder / "build.json").unlink(),
+    "build_marker_damaged": lambda folder: (folder / "build.json").write_text('{"model": '),
+    "build_marker_no_object": lambda folder: (folder / "build.json").write_text("[1]"),
+    "build_marker_edited": lambda folder: edit(folder / "build.json", "true", "false"),
+    "build_chip_edited": lambda folder: edit(
+        folder / "resolved.json", '"size": 262144', '"size": 0'
+    ),
+    "build_model_missing": lambda folder: (folder / "digits.tflite").unlink(),
+    "build_firmware_missing": lambda folder: (folder / "firmware.elf").unlink(),
+    "build_plan_edited": lambda folder: edit(folder / "plan.json", '"offset": 0', '"offset": 16'),
+    "build_no_checksums": lambda folder: (folder / "checksums.txt").unlink(),
+}
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    """Replace the first `old` in a file."""
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def fill(folder: Path) -> None:
+    """Put what the cases name into `folder`."""
+    shutil.copyfile(DIGITS, folder / "digits.tflite")
+    (folder / "foreign").mkdir()
+    (folder / "foreign" / "thesis.txt").write_text("precious")
+    (folder / "pipe").symlink_to("/dev/null")
+    chip = (ROOT / "socs" / "lagoon.yaml").read_text()
+    (folder / "chip.yaml").write_text(chip)
+    (folder / "emitter.yaml").write_text(chip.replace("accelerator: reef", "accelerator: ./a.yaml"))
+    accelerator = (ROOT / "socs" / "accelerators" / "reef.yaml").read_text()
+    (folder / "a.yaml").write_text(accelerator.replace("reef_commands:", "absent_commands:"))
+    (folder / "damaged.npy").write_bytes(b"\x93NUMPY\x01\x00\x10\x00{'descr': '|i1'")
+    np.save(folder / "shape.npy", np.zeros((1, 9, 8, 1), np.int8))
+    np.save(folder / "type.npy", np.zeros((1, 8, 8, 1), np.float32))
+    np.savez(folder / "other.npz", x=np.zeros((1, 8, 8, 1), np.int8))
+    shutil.make_archive(str(folder / "text"), "zip", folder / "foreign")
+    (folder / "text.zip").rename(folder / "text.npz")
+
+
+def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Run a command that must be refused, and return its message without the checkout's path."""
+    capsys.readouterr()
+    assert main(arguments) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "Traceback" not in printed.err
+    assert printed.err.count("error[E") == printed.err.count("  help: ") > 0
+    return printed.err.replace(f"{ROOT}/", "")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_message(
+    name: str,
+    golden: Callable[[Path, str], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    fill(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    golden(MESSAGES / f"{name}.txt", refusal(CASES[name], capsys))
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A build folder, made once; the tests change copies of it."""
+    folder = tmp_path_factory.mktemp("built")
+    shutil.copyfile(DIGITS, folder / "digits.tflite")
+    assert main(["build", "lagoon", str(folder / "digits.tflite"), "-o", str(folder / "out")]) == 0
+    return folder / "out"
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_changed_build_folder(
+    name: str,
+    built: Path,
+    golden: Callable[[Path, str], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(built, tmp_path / "out")
+    CHANGES[name](tmp_path / "out")
+    golden(MESSAGES / f"{name}.txt", refusal(["simulate", "out"], capsys))
+
+
+def test_a_build_folder_of_another_version(
+    built: Path,
+    golden: Callable[[Path, str], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(built, tmp_path / "out")
+    monkeypatch.setattr("atoll.resolve.export.FORMAT", 2)
+    golden(MESSAGES / "build_of_another_version.txt", refusal(["simulate", "out"], capsys))
+
+
+def test_there_is_a_case_for_every_golden_file() -> None:
+    names = {*CASES, *CHANGES, "build_of_another_version"}
+    assert names == {path.stem for path in MESSAGES.glob("*.txt")}
+
+
+def test_the_unchanged_build_folder_is_fine(built: Path) -> None:
+    marker = json.loads((built / "build.json").read_text())
+    assert (marker["soc"], marker["model"]) == ("lagoon", "digits")

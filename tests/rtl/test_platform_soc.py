@@ -1,0 +1,137 @@
+"""Firmware on a whole chip in RTL: protocol, access log, firewall, and every way to end."""
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from atoll.errors import SimulationError
+from atoll.resolve.soc import ResolvedSoc
+from atoll_sim.build import build_model
+from atoll_sim.session import require_exit, simulate
+from atoll_sim.simulation import AccessKind, Buffer, Phase, SimRequest, SimResult, Stop
+
+INPUT = Buffer("input", 0x2000_0000, 64)
+MIDDLE = Buffer("middle", 0x2000_1000, 64)
+OUTPUT = Buffer("output", 0x2000_2000, 64)
+SAMPLES = tuple({"input": bytes((i * k + 7) % 256 for i in range(64))} for k in (1, 5, 11))
+LINE_3, DONE, DECODE_ERROR = 1 << 19, 2, 3 << 2
+POISON = b"\xdb"
+
+Run = Callable[..., SimResult]
+
+pytestmark = pytest.mark.rtl
+
+
+@pytest.fixture
+def run(tiny: ResolvedSoc, firmware: Callable[[str], Path], tmp_path: Path) -> Run:
+    """Simulate the test firmware with one of its endings."""
+
+    def simulate_one(ending: str, **changes: object) -> SimResult:
+        request = SimRequest(
+            executable=build_model(tiny, waves=bool(changes.get("waves"))),
+            elf=firmware(ending),
+            soc=tiny,
+            run_dir=tmp_path,
+            samples=SAMPLES,
+            inputs=(INPUT,),
+            outputs=(OUTPUT,),
+            snapshots={0: (MIDDLE,), 1: (OUTPUT,)},
+        )
+        return simulate(dataclasses.replace(request, **changes))  # type: ignore[arg-type]
+
+    return simulate_one
+
+
+def touched(phase: Phase) -> dict[tuple[str, str], tuple[int, tuple[range, ...]]]:
+    return {(t.master, t.kind): (t.accesses, t.spans) for t in phase.touched}
+
+
+def test_every_sample_and_layer_comes_back(run: Run) -> None:
+    result = run("GOOD")
+    expected = [bytes((3 * x + 1) % 256 for x in sample["input"]) for sample in SAMPLES]
+    assert (result.stop, result.exit_status, result.text) == (Stop.EXIT, 42, "hello\nbye\n")
+    assert result.results == (LINE_3 | DONE,) * len(SAMPLES)
+    assert [dict(out) for out in result.outputs] == [{"output": data} for data in expected]
+    assert [dict(layers) for layers in result.layers] == [
+        {0: {"middle": data}, 1: {"output": data}} for data in expected
+    ]
+    assert result.blocked == ()
+    require_exit(result)
+
+
+def test_phases_say_who_touched_what(run: Run) -> None:
+    result = run("GOOD")
+    named = [p for p in result.phases if p.operator is not None]
+    assert [(p.sample, p.operator, p.device) for p in named] == [
+        (sample, operator, operator) for sample in range(len(SAMPLES)) for operator in (0, 1)
+    ]
+    assert all(a.end == b.begin for a, b in zip(result.phases, result.phases[1:], strict=False))
+    on_core, on_copier = map(touched, named[:2])
+    assert on_core["cpu", AccessKind.READ] == (64, (range(INPUT.address, INPUT.address + 64),))
+    assert on_core["cpu", AccessKind.WRITE] == (64, (range(MIDDLE.address, MIDDLE.address + 64),))
+    assert not any(master == "npu" for master, _ in on_core)
+    assert on_copier["npu", AccessKind.READ] == (8, (range(MIDDLE.address, MIDDLE.address + 64),))
+    assert on_copier["npu", AccessKind.WRITE] == (8, (range(OUTPUT.address, OUTPUT.address + 64),))
+    assert set(on_copier) == {("npu", "read"), ("npu", "write"), ("cpu", "fetch")}
+    stack = result.stacks["cpu"]
+    assert len(stack) == 0x2000
+    assert stack.startswith(POISON * 0x1000)
+    assert stack[-64:] != POISON * 64
+
+
+def test_blocked_accesses_are_named_and_survived(run: Run) -> None:
+    result = run("BLOCKED")
+    assert (result.stop, result.exit_status) == (Stop.EXIT, 42)
+    assert result.results[-1] == LINE_3 | DONE | DECODE_ERROR
+    assert result.blocked_total == 3
+    assert [(b.master, b.kind, b.address, b.size) for b in result.blocked] == [
+        ("cpu", AccessKind.WRITE, 0x6000_0003, 1),
+        ("npu", AccessKind.WRITE, 0x1000_0000, 8),
+        ("npu", AccessKind.WRITE, 0x1000_0008, 8),
+    ]
+    phase = result.phases[result.blocked[0].phase]
+    assert phase.sample is None
+    assert phase.begin <= result.blocked[0].cycle < phase.end
+
+
+@pytest.mark.parametrize(
+    ("ending", "changes", "stop", "words"),
+    [
+        ("TRAP", {}, Stop.TRAP, "core 'cpu' met an illegal instruction"),
+        ("HANG", {"stall_cycles": 20_000}, Stop.STALL, "reported nothing"),
+        ("HANG", {"max_cycles": 30_000}, Stop.LIMIT, "did not end within"),
+    ],
+)
+def test_other_endings(
+    run: Run, ending: str, changes: dict[str, int], stop: Stop, words: str
+) -> None:
+    result = run(ending, **changes)
+    assert result.stop is stop
+    assert len(result.outputs) == len(SAMPLES)
+    with pytest.raises(SimulationError, match=words):
+        require_exit(result)
+
+
+def test_wall_clock_limit(run: Run) -> None:
+    with pytest.raises(SimulationError, match="wall-clock"):
+        run("HANG", max_seconds=3.0)
+
+
+def test_waves(run: Run, tmp_path: Path) -> None:
+    run("GOOD", waves=True)
+    text = (tmp_path / "waves.vcd").read_text()
+    assert "$var" in text
+    assert "dev_cpu_valid" in text
+
+
+def test_firmware_for_another_chip_is_refused(
+    run: Run, tiny: ResolvedSoc, firmware: Callable[[str], Path]
+) -> None:
+    moved = dataclasses.replace(tiny.memories[0], origin=0x8000_0000)
+    soc = dataclasses.replace(tiny, memories=(moved, *tiny.memories[1:]))
+    with pytest.raises(SimulationError, match="no memory for them"):
+        run("GOOD", soc=soc)
+    with pytest.raises(SimulationError, match="cannot read the firmware"):
+        run("GOOD", elf=Path(__file__))

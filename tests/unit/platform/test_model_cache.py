@@ -1,0 +1,100 @@
+"""A model is built once for each content, and again only if it is broken."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from atoll.errors import ToolchainError
+from atoll.resolve import load_soc
+from atoll_sim.build import build_model
+
+SOC = load_soc("lagoon")
+
+
+class Tools:
+    """Stands in for Verilator, make and the compiler; leaves a file where make would."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.failing = ""
+
+    def __call__(self, command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        self.calls.append(command[0])
+        if command[0] == self.failing:
+            return subprocess.CompletedProcess(command, 1, "", "line\n" * 100 + "the last word")
+        if command[0] == "verilator":
+            Path(command[command.index("-Mdir") + 1]).mkdir()
+        if command[0] == "make":
+            Path(command[command.index("-C") + 1], "model").write_text("an executable")
+        return subprocess.CompletedProcess(command, 0, "compiler 1.0\n", "")
+
+    def builds(self) -> int:
+        return self.calls.count("make")
+
+
+@pytest.fixture
+def tools(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Tools:
+    tools = Tools()
+    monkeypatch.setenv("ATOLL_CACHE", str(tmp_path))
+    monkeypatch.setattr("atoll_sim.build.subprocess.run", tools)
+    return tools
+
+
+def test_a_second_call_builds_nothing(tools: Tools) -> None:
+    lines: list[str] = []
+    first = build_model(SOC, progress=lines.append)
+    assert len(lines) == 2
+    assert build_model(SOC, progress=lines.append) == first
+    assert (tools.builds(), len(lines)) == (1, 2)
+    assert first.read_text() == "an executable"
+    assert [path.name for path in first.parent.parent.iterdir()] == [first.parent.name]
+
+
+def test_other_content_is_another_model(tools: Tools) -> None:
+    variants = {
+        build_model(SOC),
+        build_model(SOC, waves=True),
+        build_model(SOC, external_host=True),
+        build_model(load_soc("lagoon", ["memories.sram.banks=2"])),
+    }
+    assert (len(variants), tools.builds()) == (4, 4)
+
+
+@pytest.mark.parametrize("damage", ["truncated", "no marker", "odd marker", "no model"])
+def test_a_broken_model_is_built_again(tools: Tools, damage: str) -> None:
+    model = build_model(SOC)
+    marker = model.parent / "complete.json"
+    match damage:
+        case "truncated":
+            model.write_text("an exec")
+        case "no marker":
+            marker.unlink()
+        case "odd marker":
+            marker.write_text("[1")
+        case _:
+            model.unlink()
+    assert build_model(SOC).read_text() == "an executable"
+    assert tools.builds() == 2
+
+
+@pytest.mark.parametrize("tool", ["verilator", "make"])
+def test_a_failing_tool_is_named_with_its_last_words(tools: Tools, tool: str) -> None:
+    tools.failing = tool
+    with pytest.raises(ToolchainError, match=f"'{tool}' failed") as caught:
+        build_model(SOC)
+    (fault,) = caught.value.faults
+    assert fault.code == "E077"
+    assert fault.message.endswith("the last word")
+    assert len(fault.message.splitlines()) < 40
+    tools.failing = ""
+    assert build_model(SOC).is_file()
+
+
+def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ATOLL_CACHE", str(tmp_path))
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    with pytest.raises(ToolchainError, match="cannot run 'no-such-compiler'") as caught:
+        build_model(SOC)
+    assert caught.value.faults[0].code == "E070"

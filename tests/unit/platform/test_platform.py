@@ -1,0 +1,158 @@
+"""What is built follows from the description alone."""
+
+import dataclasses
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from atoll.errors import AtollError
+from atoll.resolve import load_soc
+from atoll.resolve.soc import Access, Device, Memory, ResolvedSoc
+from atoll_sim.generate import axi_signals, generate, sources, windows_text
+from atoll_sim.platform import merge_spans, plan_chip
+
+
+@pytest.fixture(scope="module")
+def lagoon() -> ResolvedSoc:
+    return load_soc("lagoon")
+
+
+def reachable(soc: ResolvedSoc, device: Device, *allowed: Access) -> set[int]:
+    """Return every eighth reachable address; all windows are multiples of 8."""
+    return {
+        address
+        for window, access in soc.windows(device)
+        if access in allowed
+        for address in range(window.origin, window.origin + window.size, 8)
+    }
+
+
+@pytest.mark.parametrize("name", ["lagoon", "atoll2"])
+def test_windows_are_those_of_the_description(name: str) -> None:
+    soc = load_soc(name)
+    for master in plan_chip(soc).masters:
+        device = soc.device(master.name)
+        for spans, allowed in (
+            (master.readable, (Access.READ, Access.WRITE)),
+            (master.writable, (Access.WRITE,)),
+        ):
+            assert {at for span in spans for at in span[::8]} == reachable(soc, device, *allowed)
+
+
+def test_targets_are_the_reached_memories_and_for_the_host_all_registers(
+    lagoon: ResolvedSoc,
+) -> None:
+    cpu, npu = plan_chip(lagoon).masters
+    assert [t.signal + t.index for t in cpu.targets] == [
+        *("mem_flash[0]", "mem_dtcm[0]", "mem_sram[0]", "reg_npu", "reg_console")
+    ]
+    assert [t.signal + t.index for t in npu.targets] == ["mem_flash[1]", "mem_sram[1]"]
+    assert cpu.parameters["ResetAddress"] == f"32'h{lagoon.host_cpu.code.origin:08x}"
+    assert npu.parameters["InputLanes"] == str(lagoon.npus[0].params["input_lanes"])
+
+
+def test_text_is_deterministic_and_complete(lagoon: ResolvedSoc) -> None:
+    chip = plan_chip(lagoon)
+    texts = generate(chip)
+    assert texts == generate(plan_chip(load_soc("lagoon")))
+    instances = set(re.findall(r"\) (u_\w+) \(", texts["atoll_chip.sv"]))
+    assert instances >= {"u_cpu", "u_npu", "u_sram_memory", "u_cpu_firewall", "u_npu_firewall"}
+    assert '"u_dtcm_memory"' in texts["chip.h"]
+    assert all(path.is_file() for path in sources(chip))
+    assert "host_toggle_i" not in texts["atoll_chip.sv"]
+
+
+def test_an_external_host_takes_the_place_of_the_core(lagoon: ResolvedSoc) -> None:
+    chip = plan_chip(lagoon, external_host=True)
+    text = generate(chip)["atoll_chip.sv"]
+    assert "atoll_external_host" in text
+    assert "atoll_picorv32" not in text
+    assert [m.name for m in chip.masters] == [m.name for m in plan_chip(lagoon).masters]
+    assert not any(path.name == "picorv32.v" for path in sources(chip))
+
+
+def test_the_bus_is_as_wide_as_the_widest_accelerator() -> None:
+    assert plan_chip(load_soc("lagoon")).data_bytes == 8
+    wide = load_soc("lagoon", ["devices.npu.params.data_bytes=16"])
+    chip = plan_chip(wide)
+    assert chip.data_bytes == 16
+    assert dict(axi_signals(16))["wstrb"] == 16
+    assert [m.word_bytes for m in chip.memories] == [min(m.width, 16) for m in wide.memories]
+
+
+@pytest.mark.parametrize(
+    ("spans", "merged"),
+    [
+        ([], []),
+        ([range(0, 4), range(4, 8)], [range(0, 8)]),
+        ([range(0, 4), range(5, 8)], [range(0, 4), range(5, 8)]),
+        ([range(4, 8), range(0, 6), range(1, 2)], [range(0, 8)]),
+    ],
+)
+def test_merge_spans(spans: list[range], merged: list[range]) -> None:
+    assert merge_spans(spans) == tuple(merged)
+
+
+def test_windows_text_counts_the_last_byte_in() -> None:
+    assert windows_text([range(16, 32), range(64, 65)]) == (
+        "{64'h00000040_00000040, 64'h00000010_0000001f}"
+    )
+    assert windows_text([]) == "{64'h00000001_00000000}"
+
+
+Change = Callable[[ResolvedSoc], ResolvedSoc]
+
+
+def device(name: str, **values: Any) -> Change:
+    def change(soc: ResolvedSoc) -> ResolvedSoc:
+        changed = [dataclasses.replace(d, **values) if d.name == name else d for d in soc.devices]
+        return dataclasses.replace(soc, devices=tuple(changed))
+
+    return change
+
+
+def memory(name: str, **values: Any) -> Change:
+    def replaced(old: Memory) -> Memory:
+        return dataclasses.replace(old, **values) if old.name == name else old
+
+    return lambda soc: dataclasses.replace(soc, memories=tuple(map(replaced, soc.memories)))
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "words"),
+    [
+        (device("cpu", rtl="nocore"), "E080", "the RTL core 'nocore', which is unknown"),
+        (device("cpu", isa="rv64gc"), "E080", "core 'picorv32' cannot run 'rv64gc'"),
+        (memory("sram", width=6), "E081", "'width' 6 is not a power of two"),
+        (memory("sram", banks=3), "E081", "'banks' 3 is not a power of two"),
+        (memory("sram", size=1000), "E081", "its size of 1000 B is not a multiple of 32"),
+        (memory("sram", origin=0x2000_0004), "E081", "is not a multiple of 8 bytes"),
+        (device("npu", clock=50_000_000), "E082", "the simulated chip has one clock"),
+        (device("npu", irq=2), "E083", "cannot use interrupt line 2"),
+        (device("npu", irq=40), "E083", "the core has no such line"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused(
+    lagoon: ResolvedSoc, change: Change, code: str, words: str
+) -> None:
+    with pytest.raises(AtollError, match=re.escape(words)) as caught:
+        plan_chip(change(lagoon))
+    assert [fault.code for fault in caught.value.faults] == [code]
+    assert all(fault.remedy for fault in caught.value.faults)
+
+
+def test_all_faults_are_reported_together(lagoon: ResolvedSoc) -> None:
+    wrong = device("npu", irq=1, clock=1)(memory("flash", banks=5)(lagoon))
+    with pytest.raises(AtollError) as caught:
+        plan_chip(wrong)
+    assert {fault.code for fault in caught.value.faults} == {"E081", "E082", "E083"}
+
+
+def test_sources_lie_where_the_package_is(lagoon: ResolvedSoc) -> None:
+    names = [path.name for path in sources(plan_chip(lagoon))]
+    assert names.index("atoll_bus_pkg.sv") < names.index("atoll_firewall.sv")
+    assert len(names) == len(set(names))
+    assert Path(sources(plan_chip(lagoon))[0]).name == "picorv32.v"

@@ -1,0 +1,89 @@
+"""What the bench records becomes a result in the chip's terms."""
+
+from pathlib import Path
+
+import numpy as np
+
+from atoll_sim.monitors import BLOCKED, COUNT, SPAN, Event, EventKind
+from atoll_sim.phases import make_result
+from atoll_sim.run_files import (
+    Capture,
+    Record,
+    Work,
+    read_record,
+    read_work,
+    write_record,
+    write_work,
+)
+from atoll_sim.simulation import Buffer, Stop
+
+A, B = Buffer("a", 0x100, 2), Buffer("b", 0x200, 3)
+
+
+def trace(cycle: int, what: int, operator: int = 0, device: int = 0) -> Event:
+    return Event(cycle, EventKind.TRACE, what << 24 | device << 16 | operator)
+
+
+RECORD = Record(
+    stop=Stop.EXIT,
+    events=[
+        trace(10, 3),
+        trace(20, 4),
+        trace(30, 1, operator=7, device=1),
+        trace(40, 2, operator=7, device=1),
+        Event(45, EventKind.RESULT, 5),
+        trace(50, 5),
+        Event(60, EventKind.EXIT, 3),
+    ],
+    captures=[Capture(0, 7, "b", b"xyz"), Capture(0, -1, "a", b"ok"), Capture(-1, -1, "cpu", b"s")],
+    counts=np.array([(3, 1, 0, 0, 4, 32), (3, 0, 2, 0, 9, 36)], dtype=COUNT),
+    spans=np.array([(3, 1, 0, 0x220, 0x228), (3, 1, 0, 0x200, 0x208)], dtype=SPAN),
+    blocked=np.array([(35, 3, 1, 1, 0x400, 8, 0)], dtype=BLOCKED),
+    blocked_total=1,
+    text="hi",
+    cycles=61,
+    wall_seconds=0.5,
+)
+
+
+def test_work_survives_its_files(tmp_path: Path) -> None:
+    work = Work(
+        inputs=(A, B),
+        outputs=(A,),
+        snapshots={3: (B,), 4: ()},
+        stacks=(A,),
+        samples=(b"12345", b"67890"),
+        max_cycles=9,
+        stall_cycles=8,
+        cycle_time=10_000,
+    )
+    write_work(tmp_path, work)
+    assert read_work(tmp_path) == work
+
+
+def test_a_record_survives_its_files(tmp_path: Path) -> None:
+    write_record(tmp_path, RECORD)
+    read = read_record(tmp_path)
+    assert make_result(read, ("cpu", "npu")) == make_result(RECORD, ("cpu", "npu"))
+
+
+def test_result_names_phases_masters_and_buffers() -> None:
+    result = make_result(RECORD, ("cpu", "npu"))
+    assert [(p.sample, p.operator, p.device, p.begin, p.end) for p in result.phases] == [
+        (None, None, None, 0, 10),
+        (None, None, None, 10, 20),
+        (0, None, None, 20, 30),
+        (0, 7, 1, 30, 40),
+        (0, None, None, 40, 50),
+        (None, None, None, 50, 61),
+    ]
+    read, fetched = result.phases[3].touched
+    assert (read.master, read.kind, read.accesses, read.transferred) == ("npu", "read", 4, 32)
+    assert read.spans == (range(0x200, 0x208), range(0x220, 0x228))
+    assert (fetched.master, fetched.kind, fetched.spans) == ("cpu", "fetch", ())
+    assert result.layers == ({7: {"b": b"xyz"}},)
+    assert result.outputs == ({"a": b"ok"},)
+    assert (result.results, result.exit_status, result.stacks) == ((5,), 3, {"cpu": b"s"})
+    (blocked,) = result.blocked
+    assert (blocked.master, blocked.kind, blocked.address) == ("npu", "write", 0x400)
+    assert result.cycles_per_second == 122
