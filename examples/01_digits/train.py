@@ -1,7 +1,7 @@
 """Train the digits classifier of this example and write its int8 model and its test samples.
 
 This is a one-off: the two files it writes are kept beside it, so nobody has to run it to build
-the example. It needs the extra ``train``. A run takes a few minutes on one CPU core and, with
+the example. It needs the extra ``train``. A run takes about a minute on one CPU core and, with
 the same package versions on the same kind of processor, writes the same bytes again.
 
     python train.py
@@ -10,6 +10,7 @@ The data are the 1797 greyscale 8x8 digits that come with scikit-learn. A strati
 held out: it takes no part in training or in quantisation, and becomes ``digits_test.npz``.
 """
 
+import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,13 +19,13 @@ from pathlib import Path
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # oneDNN may reorder sums between runs
 
-import keras
 import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
-from keras import layers
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
+from tensorflow import keras
+from tensorflow.keras import layers
 from tflite_micro.python.tflite_micro import runtime
 
 HERE = Path(__file__).resolve().parent
@@ -127,7 +128,7 @@ def train(model: keras.Model, samples: Samples) -> None:
             layers.RandomZoom(0.1, fill_mode="constant", seed=SEED + 2),
         ]
     )
-    steps = EPOCHS * -(-len(samples.x) // BATCH)
+    steps = EPOCHS * math.ceil(len(samples.x) / BATCH)
     trainee = keras.Sequential([keras.Input((8, 8, 1)), distort, model])
     trainee.compile(
         optimizer=keras.optimizers.AdamW(
@@ -150,7 +151,7 @@ def quantise(model: keras.Model, samples: Samples) -> bytes:
         for sample in samples.x:
             yield [sample[np.newaxis]]
 
-    image = keras.Input(batch_shape=(1, 8, 8, 1), name="image")
+    image = keras.Input(batch_shape=(1, 8, 8, 1), name="image")  # no SHAPE or PACK operators
     single = keras.Model(image, model(image, training=False))
     converter = tf.lite.TFLiteConverter.from_keras_model(single)
     converter.optimizations = [tf.lite.Optimize.DEFAULT]
@@ -164,9 +165,10 @@ def quantise(model: keras.Model, samples: Samples) -> bytes:
 
 def quantise_images(flatbuffer: bytes, images: Images) -> Int8s:
     """Return `images` in the scale and zero point of the model's input."""
-    interpreter = tf.lite.Interpreter(model_content=flatbuffer)
-    scale, zero_point = interpreter.get_input_details()[0]["quantization"]
-    return np.clip(np.rint(images / scale) + zero_point, -128, 127).astype(np.int8)
+    details = runtime.Interpreter.from_bytes(flatbuffer).get_input_details(0)
+    parameters = details["quantization_parameters"]
+    levels: Images = np.rint(images / parameters["scales"][0]) + parameters["zero_points"][0]
+    return np.clip(levels, -128, 127).astype(np.int8)
 
 
 def classify(flatbuffer: bytes, images: Int8s) -> Labels:

@@ -4,7 +4,6 @@
 //   model --bare IMAGE N   load IMAGE, answer N requests, leave; no Python (speed comparison)
 //   --waves FILE           write a VCD file (only models built for it)
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

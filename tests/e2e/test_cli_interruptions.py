@@ -1,11 +1,13 @@
 """Ctrl-C, a closed pipe and a full disk: one line at most, and nothing half written."""
 
+import contextlib
 import errno
 import os
 import resource
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -66,7 +68,7 @@ def test_a_full_disk_behind_the_output_is_one_message(arguments: list[str], tmp_
         (["build", "lagoon", DIGITS, "-o", "deep"], "deep"),
         (["schema", "--write", "."], "soc.schema.json"),
     ],
-    ids=lambda value: value[0],
+    ids=lambda value: value if isinstance(value, str) else value[0],
 )
 def test_files_that_may_not_grow_leave_nothing(
     arguments: list[str], target: str, tmp_path: Path
@@ -123,6 +125,16 @@ def test_ctrl_c_while_the_firmware_is_built(
     assert list(tmp_path.iterdir()) == []
 
 
+def open_when_read(pipe: Path, process: subprocess.Popen[str]) -> int:
+    """Wait until `process` reads from `pipe`, and return the writing end."""
+    for _ in range(600):
+        assert process.poll() is None
+        with contextlib.suppress(OSError):
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        time.sleep(0.1)
+    raise AssertionError("the command never read its samples")
+
+
 def test_ctrl_c_from_a_terminal(tmp_path: Path) -> None:
     """The command waits for samples from a pipe that nobody fills when the signal comes."""
     samples = tmp_path / "samples.npy"
@@ -135,8 +147,9 @@ def test_ctrl_c_from_a_terminal(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        with samples.open("wb"):
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
+        writer = open_when_read(samples, process)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        os.close(writer)
     assert (process.returncode, out, err) == (130, "", "interrupted\n")
     assert list(tmp_path.iterdir()) == [samples]

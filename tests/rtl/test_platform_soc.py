@@ -119,6 +119,12 @@ def test_wall_clock_limit(run: Run) -> None:
         run("HANG", max_seconds=3.0)
 
 
+def test_a_failed_assertion_ends_the_simulation_and_is_named(run: Run) -> None:
+    with pytest.raises(SimulationError, match=r"NeverAcross4KiB failed in .*u_npu_bus") as caught:
+        run("ILLEGAL")
+    assert caught.value.faults[0].code == "E087"
+
+
 def test_waves(run: Run, tmp_path: Path) -> None:
     run("GOOD", waves=True)
     text = (tmp_path / "waves.vcd").read_text()

@@ -18,11 +18,11 @@ def constant_pools(soc: ResolvedSoc, device: str, name: str, size: int) -> tuple
     ]
     found = tuple(pool.name for pool in reached if pool.region.size >= size)
     if not found:
-        names = ", ".join(f"'{pool.name}'" for pool in reached) or "none"
+        names = ", ".join(f"'{pool.name}' ({format_size(pool.region.size)})" for pool in reached)
         raise PlacementError(
             "E061" if reached else "E060",
             f"constant '{name}' ({format_size(size)}) has no pool: '{device}' reads it, and the "
-            f"pools for constants that '{device}' reaches are {names}",
+            f"pools for constants that '{device}' reaches are {names or 'none'}",
             remedy=f"let '{device}' reach a pool with role 'constants' of at least "
             f"{format_size(size)}",
         )

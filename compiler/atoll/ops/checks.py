@@ -7,6 +7,7 @@ from atoll.errors import Fault, ModelError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.quantization import ACTIVATIONS, scale_of
 
+_ANY_REMEDY = "change the layer as docs/operators.md allows, and convert the model again"
 _INT8_REMEDY = (
     "convert the model with a representative data set, TFLITE_BUILTINS_INT8 and "
     "inference_input_type = inference_output_type = int8"
@@ -28,7 +29,7 @@ def apply(rules: tuple[Rule, ...], op: Operator, graph: Graph) -> None:
 
 
 def fault(
-    op: Operator, message: str, *, tensor: Tensor | None = None, remedy: str | None = None
+    op: Operator, message: str, *, tensor: Tensor | None = None, remedy: str = _ANY_REMEDY
 ) -> Fault:
     """Describe something about `op` that Atoll does not support."""
     place = f"operator {op.index} ({op.kind.upper()})"

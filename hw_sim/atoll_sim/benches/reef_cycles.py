@@ -38,6 +38,10 @@ LAYERS = {
         ),
         42_000,
     ),
+    "weights that just fit on chip": (
+        Shape(opcode=Opcode.CONV_2D, image=(4, 4, 1024), channels=8, output=(4, 4)),
+        3_200,
+    ),
     "dense 640 to 128": (
         Shape(opcode=Opcode.FULLY_CONNECTED, image=(1, 1, 640), channels=128, output=(1, 1)),
         12_500,

@@ -133,20 +133,26 @@ def mbqm(value: int, multiplier: int, shift: int) -> int:
 
 
 def _sums(layer: Layer) -> NDArray[np.int64]:
-    """Return the exact sums of products; padding counts as the zero point, so it adds nothing."""
+    """Return the exact sums of products over the taps inside the image."""
     shape = layer.shape
-    (height, width, _), (rows, columns) = shape.image, shape.kernel
-    (out_height, out_width), (down, across), (top, left) = shape.output, shape.stride, shape.pad
-    below = max(0, (out_height - 1) * down + rows - top - height)
-    right = max(0, (out_width - 1) * across + columns - left - width)
     centred = layer.x.astype(np.int64) - layer.zeros[0]
-    padded = np.pad(centred, ((top, below), (left, right), (0, 0)))
-    sums = np.zeros((out_height, out_width, shape.channels), np.int64)
-    for y, x in np.ndindex(rows, columns):
-        patch = padded[y::down, x::across][:out_height, :out_width]
+    sums = np.zeros((*shape.output, shape.channels), np.int64)
+    for y, x in np.ndindex(*shape.kernel):
+        rows, rows_inside = _taps(shape, 0, y)
+        columns, columns_inside = _taps(shape, 1, x)
+        inside = rows_inside[:, None, None] & columns_inside[None, :, None]
+        patch = np.where(inside, centred[rows][:, columns], 0)
         taps = layer.weights[:, y, x].astype(np.int64)
         if shape.depthwise:
             sums += np.repeat(patch, shape.multiplier, axis=2) * taps
         else:
             sums += patch @ taps.T
     return sums
+
+
+def _taps(shape: Shape, axis: int, tap: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return where a tap of the kernel lies along an axis for each output, and if it is inside."""
+    at = np.arange(shape.output[axis], dtype=np.int64) * shape.stride[axis]
+    at += tap - shape.pad[axis]
+    limit = shape.image[axis]
+    return np.clip(at, 0, limit - 1), (at >= 0) & (at < limit)

@@ -6,7 +6,8 @@ from typing import Any
 import cocotb
 
 from atoll.codegen.reef_descriptor import Opcode
-from atoll_sim.benches.reef_random import random_layer
+from atoll_sim.benches.reef_golden import Shape
+from atoll_sim.benches.reef_random import make_layer, random_layer
 from atoll_sim.benches.reef_system import System, parameter
 
 
@@ -25,3 +26,24 @@ async def computes_what_exact_integers_say(dut: Any, opcode: Opcode, rest: int) 
         assert ending.clean
         assert ending.completed == 1
         assert system.outputs(program)
+
+
+@cocotb.test()
+@cocotb.parametrize(opcode=[Opcode.CONV_2D, Opcode.DEPTHWISE_CONV_2D])
+async def windows_far_outside_the_image_see_nothing(dut: Any, opcode: Opcode) -> None:
+    """The largest strides take the window past every number of bits without a read."""
+    system = System(dut)
+    await system.start()
+    program = system.program(Random(cocotb.RANDOM_SEED))
+    channels = 4096 if opcode is Opcode.CONV_2D else 5
+    shape = Shape(
+        opcode=opcode,
+        image=(1, 1, channels),
+        channels=5,
+        output=(6, 70),
+        stride=(65535, 65535),
+    )
+    program.add(make_layer(program.random, shape))
+    program.finish()
+    assert (await system.run(program)).clean
+    assert system.outputs(program)

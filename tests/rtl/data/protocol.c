@@ -8,7 +8,7 @@ typedef unsigned char byte;
 enum { UART_TX, EXIT, TRACE, REQUEST, RESULT };
 enum { SOURCE, TARGET, COUNT, STATUS };
 enum { BEGIN = 1 << 24, END = 2 << 24, READY = 3 << 24, RUN = 4 << 24, DONE = 5 << 24 };
-enum { GOOD, BLOCKED, TRAP, HANG };
+enum { GOOD, BLOCKED, TRAP, HANG, ILLEGAL };
 
 static volatile word *const console = (volatile word *)0x50000000;
 static volatile word *const copier = (volatile word *)0x40000000;
@@ -63,6 +63,7 @@ void main(void) {
     *(volatile byte *)0x60000003 = 7;
     console[RESULT] = copy(middle, (volatile byte *)0x10000000, 2);
   }
+  if (ENDING == ILLEGAL) copy(middle - 8, output, 2); /* a burst across 4 KiB */
   if (ENDING == TRAP) __builtin_trap();
   if (ENDING == HANG)
     for (;;) {

@@ -71,5 +71,6 @@ def damaged(change: Any) -> str:
     ],
 )
 def test_damaged_json_is_a_fault(text: str) -> None:
-    with pytest.raises(UsageError, match="no resolved chip"):
+    with pytest.raises(UsageError, match="no resolved chip") as caught:
         from_json(text)
+    assert caught.value.faults[0].code == "E009"

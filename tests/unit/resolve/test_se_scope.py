@@ -27,8 +27,9 @@ def test_s1_prints_what_is_given() -> None:
 
 
 def test_s1_target_of_another_device_type_is_refused() -> None:
-    with pytest.raises(PlacementError, match="generates code for device type 2, not for cpu"):
+    with pytest.raises(PlacementError, match="for device type 2, not for cpu") as caught:
         SEScope(CPU, target=GPU_TARGET)
+    assert caught.value.faults[0].code == "E047"
 
 
 def test_s1_target_implies_its_device_type() -> None:

@@ -1,0 +1,68 @@
+"""The verdict of a cocotb bench, with scripts in the place of Verilator and of the model."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from atoll.errors import SimulationError
+from atoll_sim import runner
+
+PASSED = '<testsuite><testcase name="resets"/></testsuite>'
+FAILED = (
+    '<testsuite><testcase name="resets"/><testcase name="stalls"><failure/></testcase></testsuite>'
+)
+
+
+def script(path: Path, text: str) -> Path:
+    """Write an executable shell script."""
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATOLL_CACHE", str(tmp_path / "cache"))
+
+
+def use_model(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every bench run on a model that is a shell script."""
+    model = script(folder / "model", text)
+    monkeypatch.setattr(runner, "build_model", lambda *arguments: model)
+
+
+def test_a_bench_that_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_model(f"echo '{PASSED}' > results.xml", tmp_path, monkeypatch)
+    runner.run_bench("any", "top", ())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f"echo '{FAILED}' > results.xml", "1 of 2 tests of bench 'any' failed (status 0): stalls"),
+        (f"echo '{PASSED}' > results.xml; exit 6", "0 of 1 tests of bench 'any' failed (status 6)"),
+        ("echo no tests", "0 of 0 tests of bench 'any' failed (status 0)"),
+    ],
+    ids=["a failed test", "an assertion", "no test"],
+)
+def test_a_bench_that_fails(
+    text: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_model(f"echo said; {text}", tmp_path, monkeypatch)
+    with pytest.raises(SimulationError) as caught:
+        runner.run_bench("any", "top", ())
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.message) == ("E085", words)
+    assert fault.remedy is not None
+    assert "said" in Path(fault.remedy.removeprefix("read the log in ")).read_text()
+
+
+def test_sources_that_verilator_rejects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(tmp_path / "verilator", "echo '%Error: top.sv:1:1: syntax error'; exit 1")
+    search = os.pathsep.join((str(tmp_path), os.environ["PATH"]))
+    monkeypatch.setattr(runner, "verilator_environment", lambda: {**os.environ, "PATH": search})
+    monkeypatch.setenv("PATH", search)
+    with pytest.raises(SimulationError, match="syntax error") as caught:
+        runner.build_model("top", (), {})
+    assert caught.value.faults[0].code == "E086"

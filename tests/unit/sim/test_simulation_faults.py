@@ -1,0 +1,126 @@
+"""What can go wrong around a simulation: the image, the model's process, the firmware's end."""
+
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from atoll.errors import SimulationError
+from atoll.resolve import load_soc
+from atoll_sim.firmware import load_segments, write_image
+from atoll_sim.session import require_exit, simulate
+from atoll_sim.simulation import SimRequest, SimResult, Stop
+
+CODE = b"\x13\x00\x00\x00" * 4
+ENDED = SimResult(
+    stop=Stop.EXIT,
+    exit_status=0,
+    results=(),
+    outputs=(),
+    layers=(),
+    phases=(),
+    blocked=(),
+    blocked_total=0,
+    stacks={},
+    text="first\nlast words\n",
+    trapped=None,
+    cycles=123,
+    wall_seconds=1.0,
+)
+
+
+def elf(address: int) -> bytes:
+    """Return an ELF file for RISC-V with one loadable segment at `address`."""
+    ident = b"\x7fELF\x01\x01\x01".ljust(16, b"\0")
+    header = ident + struct.pack(
+        "<HHIIIIIHHHHHH", 2, 243, 1, address, 52, 0, 0, 52, 32, 1, 40, 0, 0
+    )
+    segment = struct.pack("<8I", 1, 84, address, address, len(CODE), len(CODE), 5, 4)
+    return header + segment + CODE
+
+
+def refused(act: Callable[[], object]) -> tuple[str, str]:
+    """Return code and text of the fault with which `act` must end."""
+    with pytest.raises(SimulationError) as caught:
+        act()
+    assert all(fault.remedy for fault in caught.value.faults)
+    return caught.value.faults[0].code, str(caught.value)
+
+
+def test_an_image_inside_the_memories(tmp_path: Path) -> None:
+    (tmp_path / "a.elf").write_bytes(elf(0x100))
+    assert load_segments(tmp_path / "a.elf") == ((0x100, CODE),)
+    write_image(tmp_path / "a.elf", load_soc("lagoon"), tmp_path / "image")
+    assert (tmp_path / "image").read_bytes() == struct.pack("<II", 0x100, len(CODE)) + CODE
+
+
+@pytest.mark.parametrize("address", [0x0010_0000, 0x000F_FFF4, 0x5000_0000])
+def test_an_image_past_the_memories(address: int, tmp_path: Path) -> None:
+    (tmp_path / "a.elf").write_bytes(elf(address))
+    code, text = refused(
+        lambda: write_image(tmp_path / "a.elf", load_soc("lagoon"), tmp_path / "image")
+    )
+    assert code == "E084"
+    assert f"16 bytes for {address:#010x}, where 'lagoon' has no memory" in text
+    assert not (tmp_path / "image").exists()
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no ELF file at all", elf(0)[:40]])
+def test_what_is_no_image(content: bytes | None, tmp_path: Path) -> None:
+    if content is not None:
+        (tmp_path / "a.elf").write_bytes(content)
+    code, text = refused(lambda: load_segments(tmp_path / "a.elf"))
+    assert (code, "cannot read the firmware" in text) == ("E084", True)
+
+
+def process(script: str, folder: Path) -> SimRequest:
+    """Ask for a run of a model that is a shell script."""
+    model = folder / "model"
+    model.write_text(f"#!/bin/sh\n{script}\n")
+    model.chmod(0o755)
+    (folder / "a.elf").write_bytes(elf(0))
+    return SimRequest(
+        executable=model,
+        elf=folder / "a.elf",
+        soc=load_soc("lagoon"),
+        run_dir=folder / "run",
+        samples=(),
+        inputs=(),
+        outputs=(),
+        max_seconds=0.5,
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "status"), [("echo assertion of atoll_bus failed; exit 3", 3), ("exit 0", 0)]
+)
+def test_a_model_that_breaks_off(script: str, status: int, tmp_path: Path) -> None:
+    code, text = refused(lambda: simulate(process(script, tmp_path)))
+    assert (code, f"broke off with status {status}" in text) == ("E087", True)
+    assert ("atoll_bus" in script) == ("atoll_bus failed" in text)
+
+
+def test_a_model_that_never_ends(tmp_path: Path) -> None:
+    code, text = refused(lambda: simulate(process("exec sleep 60", tmp_path)))
+    assert (code, "more than 0.5 s" in text) == ("E088", True)
+
+
+@pytest.mark.parametrize(
+    ("stop", "words"),
+    [
+        (Stop.TRAP, "core 'cpu' met an illegal instruction"),
+        (Stop.STALL, "reported nothing for too long"),
+        (Stop.LIMIT, "did not end within the allowed cycles"),
+    ],
+)
+def test_firmware_that_does_not_end_by_itself(stop: Stop, words: str) -> None:
+    code, text = refused(lambda: require_exit(replace(ENDED, stop=stop, trapped="cpu")))
+    assert code == "E088"
+    assert f"{words}; stopped in cycle 123" in text.replace(" or address", "")
+    assert "last words" in text
+
+
+def test_firmware_that_ends_is_fine() -> None:
+    require_exit(ENDED)
