@@ -1,7 +1,11 @@
 """Fixtures that several suites share."""
 
+import importlib.util
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -23,6 +27,29 @@ def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
         assert text == path.read_text()
 
     return check
+
+
+def _support(name: str) -> ModuleType:
+    """Import a module of tests/, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, TESTS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def tflite_builder() -> ModuleType:
+    """The module tests/tflite_builder.py."""
+    return _support("tflite_builder")
+
+
+@pytest.fixture
+def every_operator(tflite_builder: ModuleType) -> Any:
+    """A model with every operator, for the builder to write."""
+    return _support("tflite_samples").every_operator(tflite_builder)
 
 
 def _shared(name: str) -> Path:

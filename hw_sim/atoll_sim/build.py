@@ -13,12 +13,13 @@ from pathlib import Path
 
 import cocotb_tools.config
 
+from atoll.cache import cache_folder, only_builder
 from atoll.errors import ToolchainError
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.chip import Chip
 from atoll_sim.generate import RTL, generate, sources
 from atoll_sim.platform import plan_chip
-from atoll_sim.runner import cache_directory, make_variables, verilator_environment
+from atoll_sim.runner import make_variables, verilator_environment
 
 HERE = Path(__file__).parent
 CPLUSPLUS = tuple(HERE / name for name in ("main.cpp", "monitor.cpp", "backdoor.cpp"))
@@ -92,12 +93,13 @@ def build_model(
     """
     chip = plan_chip(soc, external_host=external_host)
     inputs = _inputs(chip, waves)
-    final = cache_directory() / "chips" / f"{soc.name}-{inputs.digest()}"
-    if not _intact(final):
-        final.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{soc.name}-", dir=final.parent) as folder:
-            _build(Path(folder, "new"), inputs, soc.name, progress)
-            _publish(Path(folder, "new"), final)
+    final = cache_folder() / "chips" / f"{soc.name}-{inputs.digest()}"
+    with only_builder(final):
+        if not _intact(final):
+            with tempfile.TemporaryDirectory(prefix=f".{soc.name}-", dir=final.parent) as folder:
+                _build(Path(folder, "new"), inputs, soc.name, progress)
+                shutil.rmtree(final, ignore_errors=True)
+                Path(folder, "new").rename(final)
     return final / "model"
 
 
@@ -144,17 +146,6 @@ def _build(folder: Path, inputs: Inputs, name: str, progress: Progress) -> None:
     (folder / "complete.json").write_text(json.dumps({"model": _sha256(folder / "model")}))
 
 
-def _publish(folder: Path, final: Path) -> None:
-    """Move a finished model to its place, unless another process was faster."""
-    if final.exists() and not _intact(final):
-        shutil.rmtree(final)
-    try:
-        folder.rename(final)
-    except OSError:
-        if not _intact(final):
-            raise
-
-
 def _intact(final: Path) -> bool:
     try:
         marker = json.loads((final / "complete.json").read_text())
@@ -188,6 +179,6 @@ def _call(command: Sequence[str]) -> str:
             f"'{command[0]}' failed while building the simulation (status {done.returncode}):\n"
             f"{tail}",
             remedy="correct the first error above; for a full disk, empty the cache folder"
-            f" '{cache_directory()}'",
+            f" '{cache_folder()}'",
         )
     return done.stdout

@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 import cocotb_tools.config
 from find_libpython import find_libpython
 
+from atoll.cache import cache_folder, only_builder
 from atoll.errors import SimulationError, ToolchainError
 
 RTL = Path(__file__).parent / "rtl"
@@ -29,11 +30,6 @@ VERILATOR_FLAGS = (
 BENCH_MAIN = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
 # Everything else stays free for Verilator to optimise.
 PORTS_VISIBLE = '`verilator_config\npublic_flat_rw -module "{}" -var "*"\n'
-
-
-def cache_directory() -> Path:
-    """Return the folder of built models: ``$ATOLL_CACHE``, else ``~/.cache/atoll``."""
-    return Path(os.environ.get("ATOLL_CACHE") or Path.home() / ".cache" / "atoll")
 
 
 def verilator_environment() -> dict[str, str]:
@@ -75,7 +71,7 @@ def run_bench(
         ToolchainError: a tool is missing.
     """
     model = build_model(toplevel, sources, parameters or {})
-    logs = cache_directory() / "logs"
+    logs = cache_folder() / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="atoll-bench-") as folder:
         settings = {**(parameters or {}), **(options or {})}
@@ -102,10 +98,15 @@ def build_model(toplevel: str, sources: Sequence[str], parameters: Mapping[str, 
         ToolchainError: a tool is missing.
     """
     settings = [f"-G{name}={value}" for name, value in sorted(parameters.items())]
-    cached = cache_directory() / "models" / _digest(toplevel, sources, settings) / "model"
-    if cached.is_file():
-        return cached
-    cached.parent.mkdir(parents=True, exist_ok=True)
+    cached = cache_folder() / "models" / _digest(toplevel, sources, settings) / "model"
+    with only_builder(cached.parent):
+        if not cached.is_file():
+            _build(cached, toplevel, sources, settings)
+    return cached
+
+
+def _build(cached: Path, toplevel: str, sources: Sequence[str], settings: Sequence[str]) -> None:
+    cached.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="build-", dir=cached.parent) as folder:
         libraries = Path(cocotb_tools.config.libs_dir)
         flags = f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"
@@ -119,13 +120,12 @@ def build_model(toplevel: str, sources: Sequence[str], parameters: Mapping[str, 
         _call(toplevel, ["make", "-C", folder, "-f", "Vtop.mk", "OPT_FAST=-O1", *make_variables()])
         _share_runtime(Path(folder))
         Path(folder, "model").replace(cached)
-    return cached
 
 
 def _share_runtime(folder: Path) -> None:
     """Exchange Verilator's own object files, the same for every bench, with the cache."""
     tools = repr((version("verilator"), make_variables(), VERILATOR_FLAGS))
-    shared = cache_directory() / "runtime" / hashlib.sha256(tools.encode()).hexdigest()[:20]
+    shared = cache_folder() / "runtime" / hashlib.sha256(tools.encode()).hexdigest()[:20]
     shared.mkdir(parents=True, exist_ok=True)
     for built in shared.glob("*.o"):
         shutil.copyfile(built, folder / built.name)

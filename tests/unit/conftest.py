@@ -1,7 +1,5 @@
-"""Fixtures of the unit tests: a writer of TFLite files and the independent oracle."""
+"""Fixtures of the unit tests: the independent oracle."""
 
-import importlib.util
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -16,30 +14,6 @@ from atoll.ops import reference
 
 Arrays = list[NDArray[Any]]
 ARENA_BYTES = 2**20
-
-
-def _support(name: str) -> ModuleType:
-    """Import a module of tests/, which is no package."""
-    path = Path(__file__).parents[1] / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="session")
-def tflite_builder() -> ModuleType:
-    """The module tests/tflite_builder.py."""
-    return _support("tflite_builder")
-
-
-@pytest.fixture
-def every_operator(tflite_builder: ModuleType) -> Any:
-    """A model with every operator, for the builder to write."""
-    return _support("tflite_samples").every_operator(tflite_builder)
 
 
 @pytest.fixture(scope="session")

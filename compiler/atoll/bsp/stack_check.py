@@ -39,7 +39,8 @@ def _faults(
             code="E066",
             message=(
                 f"one run on '{cpu.name}' may use {need} B of {_place(cpu)}, {reserve} "
-                f"included, but max_stack_size is {limit.value} B (from {limit.layer}); deepest: {run}"
+                f"included, but max_stack_size is {limit.value} B (from {limit.layer}); "
+                f"deepest: {run}"
             ),
             at=cpu.at,
             remedy=f"set devices.{cpu.name}.limits.max_stack_size to at least {need}",

@@ -6,16 +6,11 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from atoll.cache import cache_folder
 from atoll.errors import ToolchainError
 from atoll.files import unwritable
 
 _TAIL_LINES = 20
-
-
-def cache_folder() -> Path:
-    """Return the folder of what need not be built twice: ATOLL_CACHE or ~/.cache/atoll."""
-    chosen = os.environ.get("ATOLL_CACHE")
-    return Path(chosen).absolute() if chosen else Path.home() / ".cache" / "atoll"
 
 
 def cached(name: str, make: Callable[[Path], None]) -> Path:

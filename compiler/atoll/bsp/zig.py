@@ -8,7 +8,8 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed
-from atoll.bsp.tools import cache_folder, cached, run_tool, tail
+from atoll.bsp.tools import cached, run_tool, tail
+from atoll.cache import cache_folder
 from atoll.errors import ToolchainError
 from atoll.files import write_bytes
 

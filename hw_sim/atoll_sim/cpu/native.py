@@ -146,7 +146,7 @@ class NativeSession:
         )
 
     def _declared(self, step: Step) -> Iterator[Touched]:
-        """Yield what a kernel's contract says it writes; nothing watches the host's own accesses."""
+        """Yield what a kernel says it writes; nothing watches the host's own accesses."""
         if isinstance(step.action, KernelCall):
             plan, sizes = self._compiled.plan, self._compiled.module.entry.sizes
             spans = [

@@ -11,8 +11,9 @@ from atoll.bsp import doctor
 from atoll.bsp.gcc import PROGRAM, Gcc
 from atoll.bsp.interface import Firmware
 from atoll.bsp.toolchain import TOOLCHAINS, Link, find_toolchain
-from atoll.bsp.tools import cache_folder, cached
+from atoll.bsp.tools import cached
 from atoll.bsp.zig import Zig
+from atoll.cache import cache_folder
 from atoll.errors import ToolchainError, UsageError
 from atoll.resolve.soc import Cpu, ResolvedSoc
 

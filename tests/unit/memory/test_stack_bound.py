@@ -165,7 +165,8 @@ def test_the_limit_itself_is_allowed_and_one_byte_less_is_not() -> None:
         bound(kernel, limit=need - 1)
     assert str(caught.value) == (
         "error[E065]: the stack 'cpu.stack' of 'cpu' (0x00000000 to 0x00000fff) may grow to "
-        f"{need} bytes in operator 'op_k' (k), largest buffer t (64 B), 1 over its limit of {need - 1} bytes, set by socs/lagoon.yaml:9:5\n"
+        f"{need} bytes in operator 'op_k' (k), largest buffer t (64 B), 1 over "
+        f"its limit of {need - 1} bytes, set by socs/lagoon.yaml:9:5\n"
         f"  help: set 'devices.cpu.limits.max_stack_size' and the stack's size to {need} or more, "
         "or lower 'max_stack_alloca_size' so that buffers leave the stack"
     )

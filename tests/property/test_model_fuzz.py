@@ -1,0 +1,170 @@
+"""A mutated TFLite file ends in a plan or in a message of Atoll, from front end to planner."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from atoll.errors import AtollError
+from atoll.ir.graph import Graph
+from atoll.ops import reference
+from atoll.pipeline import compile_file, texts_of
+from atoll.resolve import load_soc
+
+DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
+ROUNDS = 20
+PER_ROUND = 50
+SMALL = 100_000
+
+WORDS = (0, 1, 2, 7, 255, 2**16, 2**31 - 1, 2**31, 2**32 - 1, 0x7FC00000, 0x7F800000, 0x00000001)
+NUMBERS = (0, 1, 2, 3, 4, -1, -2, 255, 10**6, 2**31 - 1, -(2**31))
+EXTENTS = (0, 1, 2, 3, 5, 7, 255, 65536)
+FACTORS = (1e-6, 1e6, 2.0**20, 2.0**-20, 1e-38, float("inf"), float("nan"))
+TYPES = ("int8", "int32", "uint8", "float32", "int64", "int16", "bool")
+FIELDS = (
+    "StrideH",
+    "FilterWidth",
+    "DilationHFactor",
+    "DepthMultiplier",
+    "Axis",
+    "Beta",
+    "KeepDims",
+)
+
+Chance = np.random.Generator
+
+
+def flip(data: bytearray, rng: Chance) -> None:
+    for _ in range(int(rng.integers(1, 6))):
+        data[int(rng.integers(len(data)))] = int(rng.integers(256))
+
+
+def truncate(data: bytearray, rng: Chance) -> None:
+    del data[int(rng.integers(len(data))) :]
+
+
+def swap(data: bytearray, rng: Chance) -> None:
+    size = int(rng.integers(1, 33))
+    first, second = sorted(int(at) for at in rng.integers(0, len(data) - 2 * size, 2))
+    second = max(second, first + size)
+    low, high = data[first : first + size], data[second : second + size]
+    data[first : first + size], data[second : second + size] = high, low
+
+
+def overwrite(data: bytearray, rng: Chance) -> None:
+    """Set an aligned word to a value that readers stumble over."""
+    at = 4 * int(rng.integers(len(data) // 4))
+    word = (*WORDS, len(data))[int(rng.integers(len(WORDS) + 1))]
+    data[at : at + 4] = word.to_bytes(4, "little")
+
+
+DAMAGES: tuple[Callable[[bytearray, Chance], None], ...] = (flip, truncate, swap, overwrite)
+
+
+def pick(values: Any, rng: Chance) -> Any:
+    return values[int(rng.integers(len(values)))]
+
+
+def other_shape(tensor: Any, rng: Chance) -> Any:
+    shape = list(tensor.shape) or [1]
+    at = int(rng.integers(len(shape)))
+    shape[at] = pick((*EXTENTS, shape[at] + 1, 2 * shape[at]), rng)
+    return replace(tensor, shape=tuple(shape))
+
+
+def other_scale(tensor: Any, rng: Chance) -> Any:
+    factor = pick(FACTORS, rng)
+    return replace(tensor, scales=tuple(scale * factor for scale in tensor.scales or (1.0,)))
+
+
+def other_zero_point(tensor: Any, rng: Chance) -> Any:
+    return replace(tensor, zero_points=(pick((0, -128, 127, 128), rng),) * len(tensor.scales))
+
+
+def other_type(tensor: Any, rng: Chance) -> Any:
+    return replace(tensor, dtype=pick(TYPES, rng))
+
+
+def other_option(operator: Any, rng: Chance) -> Any:
+    if not operator.table:
+        return operator
+    name = pick((*operator.options, *operator.options, *FIELDS), rng)
+    return replace(operator, options={**operator.options, name: pick(NUMBERS, rng)})
+
+
+def other_input(operator: Any, rng: Chance) -> Any:
+    inputs = list(operator.inputs)
+    inputs[int(rng.integers(len(inputs)))] = int(rng.integers(-1, 25))
+    return replace(operator, inputs=tuple(inputs))
+
+
+CHANGES: tuple[tuple[str, Callable[[Any, Chance], Any]], ...] = (
+    ("tensors", other_shape),
+    ("tensors", other_scale),
+    ("tensors", other_zero_point),
+    ("tensors", other_type),
+    ("operators", other_option),
+    ("operators", other_input),
+)
+
+
+def changed(model: Any, rng: Chance) -> Any:
+    """Change one tensor or operator of a model before it is written, so that the file is whole."""
+    field, change = pick(CHANGES, rng)
+    items = list(getattr(model, field))
+    at = int(rng.integers(len(items)))
+    items[at] = change(items[at], rng)
+    return replace(model, **{field: tuple(items)})
+
+
+def compute(graph: Graph) -> None:
+    """Run a graph, if it is small enough."""
+    if all(tensor.elements < SMALL for tensor in graph.tensors):
+        shapes = {name: graph.tensor(name).shape for name in graph.inputs}
+        reference.run(graph, {name: np.ones(shape, np.int8) for name, shape in shapes.items()})
+
+
+def planned(path: Path) -> bool:
+    """Tell whether the file is planned for lagoon; if not, it is refused as a user's fault."""
+    try:
+        compiled = compile_file(load_soc("lagoon"), path)
+    except AtollError as error:
+        assert all(fault.code[:3] in ("E05", "E06") for fault in error.faults)
+        assert all(fault.remedy for fault in error.faults)
+        return False
+    compute(compiled.graph)
+    assert texts_of(compiled)["graph.txt"].startswith("graph mutated(")
+    return True
+
+
+@pytest.mark.parametrize("seed", range(ROUNDS))
+def test_damaged_files(
+    seed: int, tmp_path: Path, every_operator: Any, tflite_builder: ModuleType
+) -> None:
+    rng = np.random.default_rng(seed)
+    originals = DIGITS.read_bytes(), tflite_builder.write(every_operator)
+    path = tmp_path / "mutated.tflite"
+    accepted = 0
+    for number in range(PER_ROUND):
+        data = bytearray(originals[number // len(DAMAGES) % 2])
+        DAMAGES[number % len(DAMAGES)](data, rng)
+        path.write_bytes(data)
+        accepted += planned(path)
+    assert 0 < accepted < PER_ROUND
+
+
+@pytest.mark.parametrize("seed", range(ROUNDS))
+def test_whole_files_of_changed_models(
+    seed: int, tmp_path: Path, every_operator: Any, tflite_builder: ModuleType
+) -> None:
+    rng = np.random.default_rng(seed)
+    path = tmp_path / "mutated.tflite"
+    accepted = 0
+    for _ in range(PER_ROUND):
+        path.write_bytes(tflite_builder.write(changed(every_operator, rng)))
+        accepted += planned(path)
+    assert 0 < accepted < PER_ROUND
