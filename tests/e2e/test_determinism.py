@@ -1,0 +1,53 @@
+"""Same input, same bytes: builds do not depend on time, folder or the order of the YAML's keys."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from atoll.pipeline import build, compile_file
+from atoll.resolve import load_soc
+
+ROOT = Path(__file__).parents[2]
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+SHUFFLES = 10
+
+
+def built(description: Path, folder: Path) -> dict[str, bytes]:
+    """Build for the chip in `description`; return every file of the build folder."""
+    build(compile_file(load_soc(description), DIGITS), folder)
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def shuffled(value: Any, order: random.Random) -> Any:
+    """Return the same data with the keys of every mapping in another order."""
+    if not isinstance(value, dict):
+        return value
+    keys = order.sample(list(value), len(value))
+    return {key: shuffled(value[key], order) for key in keys}
+
+
+def test_two_builds_are_the_same(tmp_path: Path) -> None:
+    first = built(ROOT / "socs" / "lagoon.yaml", tmp_path / "one")
+    assert "firmware.elf" in first
+    assert first == built(ROOT / "socs" / "lagoon.yaml", tmp_path / "somewhere" / "else")
+
+
+@pytest.mark.parametrize("chip", ["lagoon", "atoll2"])
+def test_d4_the_order_of_keys_does_not_matter(
+    chip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = yaml.safe_load((ROOT / "socs" / f"{chip}.yaml").read_text())
+    description = Path(f"{chip}.yaml")
+    expected = None
+    for seed in range(SHUFFLES):
+        description.write_text(yaml.safe_dump(shuffled(data, random.Random(seed)), sort_keys=False))
+        found = built(description, tmp_path / "build")
+        expected = expected or found
+        changed = [name for name in found if found[name] != expected[name]]
+        assert found.keys() == expected.keys()
+        assert not changed

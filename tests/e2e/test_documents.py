@@ -1,0 +1,63 @@
+"""Every command in the README and in docs/ runs, and prints what the text says.
+
+A ``console`` block holds commands behind ``$`` with their output; ``...`` stands for any lines.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from atoll.cli import main
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted(
+    [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*/README.md")]
+)
+
+
+def blocks(document: Path) -> Iterator[str]:
+    yield from re.findall(r"^```console\n(.*?)^```", document.read_text(), re.M | re.S)
+
+
+def commands(block: str) -> Iterator[tuple[list[str], list[str]]]:
+    for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+        command, *lines = part.rstrip("\n").split("\n")
+        yield shlex.split(command), lines
+
+
+def assert_printed(shown: list[str], printed: str) -> None:
+    pattern = "".join(
+        r"(?:.*\n)*?" if line.strip() == "..." else re.escape(line.rstrip()) + r"\n"
+        for line in shown
+    )
+    lines = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
+    assert re.fullmatch(pattern, lines), f"wanted:\n{chr(10).join(shown)}\n\nprinted:\n{lines}"
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_print_what_is_shown(
+    document: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "100")
+    found = [command for block in blocks(document) for command in commands(block)]
+    if document.name == "README.md" and document.parent == ROOT:
+        assert found
+    for (program, *arguments), shown in found:
+        assert program == "atoll"
+        main(arguments)
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        assert_printed(shown, captured.out + captured.err)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
+        assert (document.parent / target).exists(), target
