@@ -27,7 +27,10 @@ NUMBERS = (*BYTES, -1, -2, 10**6, 2**31 - 1, -(2**31))
 EXTENTS = (0, 1, 2, 3, 5, 7, 255, 65536)
 FACTORS = (1e-6, 1e6, 2.0**20, 2.0**-20, 1e-38, float("inf"), float("nan"))
 TYPES = ("int8", "int32", "uint8", "float32", "int64", "int16", "bool")
-WIDE = ("Stride", "Filter", "Dilation", "Depth", "Axis")
+VALUES = (
+    (NUMBERS, ("Stride", "Filter", "Dilation", "Depth", "Axis")),
+    (BYTES, ("Padding", "Fused", "Weights", "Beta")),
+)
 
 Chance = np.random.Generator
 
@@ -89,7 +92,8 @@ def other_option(operator: Any, rng: Chance) -> Any:
     setter = f"{operator.table}Add"
     known = dir(import_module(f"tflite.{operator.table}"))
     name = pick([other.removeprefix(setter) for other in known if setter in other], rng)
-    number = pick(NUMBERS if name.startswith(WIDE) else BYTES, rng)
+    values = next((values for values, names in VALUES if name.startswith(names)), (False, True))
+    number = pick(values, rng)
     return replace(operator, options={**operator.options, name: number})
 
 
