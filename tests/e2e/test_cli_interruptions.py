@@ -135,6 +135,11 @@ def open_when_read(pipe: Path, process: subprocess.Popen[str]) -> int:
     raise AssertionError("the command never read its samples")
 
 
+def heed_interrupts() -> None:
+    """Undo what a shell does to its background jobs, and so to the tests that run in one."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def test_ctrl_c_from_a_terminal(tmp_path: Path) -> None:
     """The command waits for samples from a pipe that nobody fills when the signal comes."""
     samples = tmp_path / "samples.npy"
@@ -146,10 +151,14 @@ def test_ctrl_c_from_a_terminal(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=heed_interrupts,
     ) as process:
-        writer = open_when_read(samples, process)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        os.close(writer)
+        try:
+            writer = open_when_read(samples, process)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+            os.close(writer)
+        finally:
+            process.kill()
     assert (process.returncode, out, err) == (130, "", "interrupted\n")
     assert list(tmp_path.iterdir()) == [samples]
