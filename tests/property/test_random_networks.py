@@ -183,16 +183,19 @@ def random_network(builder: ModuleType, chance: random.Random) -> bytes:
     return data
 
 
-def runs_as_planned(path: Path, chip: str, *, accelerators: bool) -> bool:
+def runs_as_planned(
+    path: Path, chip: str, *, accelerators: bool = True, cpu: CpuKind = CpuKind.NATIVE
+) -> bool:
     """Tell whether a network ran; the only other end is that the chip has too little memory."""
     try:
         compiled = compile_file(load_soc(chip), path, BuildOptions(accelerators=accelerators))
     except AtollError as error:
         faults = error.faults
     else:
-        kind = AcceleratorKind.MODEL if accelerators else AcceleratorKind.NONE
+        kind = AcceleratorKind.MODEL if cpu is CpuKind.NATIVE else AcceleratorKind.RTL
+        kind = kind if accelerators else AcceleratorKind.NONE
         samples = random_sample(compiled.graph)
-        report = run_compiled(compiled, samples, cpu=CpuKind.NATIVE, accelerator=kind).report
+        report = run_compiled(compiled, samples, cpu=cpu, accelerator=kind).report
         assert report.passed, (report.mismatches, report.violations)
         return True
     assert all(fault.code in ("E061", "E062") and fault.remedy for fault in faults)
@@ -208,3 +211,21 @@ def test_random_networks(group: int, tmp_path: Path, tflite_builder: ModuleType)
         path.write_bytes(random_network(tflite_builder, chance))
         ran += runs_as_planned(path, chance.choice(CHIPS), accelerators=chance.random() < 0.8)
     assert ran > PER_GROUP // 2
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("chip", CHIPS, ids=lambda chip: Path(chip).stem)
+@pytest.mark.parametrize(
+    "count", [3, pytest.param(40, marks=pytest.mark.slow)], ids=["few", "many"]
+)
+def test_random_networks_in_full_rtl(
+    chip: str, count: int, tmp_path: Path, tflite_builder: ModuleType
+) -> None:
+    path = tmp_path / "network.tflite"
+    ran = 0
+    for seed in range(count):
+        path.write_bytes(
+            random_network(tflite_builder, random.Random(f"{Path(chip).stem}{seed}{count}"))
+        )
+        ran += runs_as_planned(path, chip, cpu=CpuKind.RTL)
+    assert ran > count // 2
