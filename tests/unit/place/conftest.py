@@ -11,6 +11,7 @@ from atoll.resolve.soc import (
     Access,
     Cpu,
     Device,
+    Memory,
     Npu,
     OperatorSupport,
     Pool,
@@ -23,6 +24,10 @@ from atoll.resolve.soc import (
 
 MakeSoc = Callable[..., ResolvedSoc]
 MakeGraph = Callable[..., Graph]
+
+MEMORY = Memory(
+    name="ram", origin=0, size=2**20, kind="ram", width=4, banks=1, read_latency=1
+)
 
 _POOL = re.compile(r"(?P<name>\w+) (?P<size>\d+) (?P<role>\w+): (?P<reach>.*)")
 _OPERATOR = re.compile(r"(?P<out>\w+) = (?P<kind>\w+)\((?P<ins>[\w ]*)\)(?: on (?P<device>\w+))?")
@@ -102,25 +107,31 @@ def _pool(line: str, preference: int, devices: tuple[Device, ...]) -> Pool:
 def make_soc() -> MakeSoc:
     """Make a chip whose host is ``cpu``.
 
-    Accelerators are ``name=lanes``; pools are lines ``NAME SIZE ROLE: DEVICE ACCESS, ...`` in the
+    Other cores are `cores`, accelerators ``name=lanes``; pools are lines ``NAME SIZE ROLE: DEVICE ACCESS, ...`` in the
     order of preference.
     """
 
     def make(
-        pools: str, runs: tuple[str, ...] = ("conv_2d", "fully_connected"), **npus: int
+        pools: str,
+        runs: tuple[str, ...] = ("conv_2d", "fully_connected"),
+        cores: tuple[str, ...] = (),
+        default_device: str = "cpu",
+        **npus: int,
     ) -> ResolvedSoc:
         accelerators = (
-            _npu(name, number, lanes, runs) for number, (name, lanes) in enumerate(npus.items(), 1)
+            _npu(name, number, lanes, runs)
+            for number, (name, lanes) in enumerate(npus.items(), 1 + len(cores))
         )
-        devices: tuple[Device, ...] = (_cpu("cpu", 0), *accelerators)
+        processors = (_cpu(name, number) for number, name in enumerate(("cpu", *cores)))
+        devices: tuple[Device, ...] = (*processors, *accelerators)
         lines = pools.strip().splitlines()
         return ResolvedSoc(
             name="chip",
             devices=devices,
-            memories=(),
+            memories=(MEMORY,),
             pools=tuple(_pool(line, number, devices) for number, line in enumerate(lines)),
             host="cpu",
-            default_device="cpu",
+            default_device=default_device,
             console=Registers(origin=0, size=4096),
             layers={},
         )
