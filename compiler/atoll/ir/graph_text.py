@@ -18,7 +18,7 @@ _TENSOR = re.compile(
     rf"(?P<const> const)?(?: in (?P<pool>{_WORD}))?"
 )
 _OPERATOR = re.compile(
-    rf"(?P<outs>[%\w, ]*) = (?P<kind>{_WORD})\((?P<ins>[%\w, ]*)\) \{{(?P<options>[^{{}}]*)\}}"
+    rf"(?P<outs>[%\w, ]*?) ?= (?P<kind>{_WORD})\((?P<ins>[%\w, ]*)\) \{{(?P<options>[^{{}}]*)\}}"
     rf"(?: : (?P<device>{_WORD}))?  # (?P<name>{_WORD})"
 )
 _OPTION = re.compile(rf"(?P<key>{_WORD})=(?P<value>\([^()]*\)|[^,()]+)(?:, |$)")
