@@ -15,6 +15,7 @@ from typer.exceptions import TyperException
 
 from atoll.bsp.doctor import diagnose
 from atoll.bsp.toolchain import find_toolchain
+from atoll.cli_options import BuildFileOption, FreeOption, PinOption, PlaceOption
 from atoll.description.build import load_requests
 from atoll.description.schemas import schema_text, write_schemas
 from atoll.description.template import starting_description
@@ -60,27 +61,6 @@ ToolchainOption = Annotated[
     typer.Option(
         metavar="NAME", help="C compiler and linker: zig or gcc; default: the description's."
     ),
-]
-
-BuildFileOption = Annotated[
-    Path | None,
-    typer.Option("--build", metavar="FILE", help="Build options (YAML): place, pin, free."),
-]
-PlaceOption = Annotated[
-    list[str] | None,
-    typer.Option("--place", metavar="OP=DEVICE", help="Run an operator on this device."),
-]
-PinOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--pin",
-        metavar="TENSOR=POOL[:in|out|both]",
-        help="Keep a tensor in this pool where it is read, written, or both (default).",
-    ),
-]
-FreeOption = Annotated[
-    list[str] | None,
-    typer.Option("--free", metavar="TENSOR", help="Allow copies of a tensor that is pinned."),
 ]
 
 

@@ -7,12 +7,8 @@ from typing import Annotated
 import typer
 
 from atoll.cli import (
-    BuildFileOption,
-    FreeOption,
     JsonOption,
     ModelArgument,
-    PinOption,
-    PlaceOption,
     SetOption,
     SocArgument,
     ToolchainOption,
@@ -20,6 +16,7 @@ from atoll.cli import (
     out,
     require_toolchain,
 )
+from atoll.cli_options import BuildFileOption, FreeOption, PinOption, PlaceOption
 from atoll.description.build import load_requests
 from atoll.files import require_writable
 from atoll.pipeline import BuildOptions, Compiled, compile_file

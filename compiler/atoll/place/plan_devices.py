@@ -36,7 +36,8 @@ def plan_devices(
 ) -> DevicePlan:
     """Return `graph` with a device for every operator and a pool in reach for every tensor.
 
-    Planning the result again, with the same wishes or none, changes nothing.
+    Planning the result again changes nothing, since it carries what was asked for; nor does
+    asking again, if the network had no copies of its own.
 
     Raises:
         PlacementError: a name is unknown, wishes contradict each other or the chip, or no copy
@@ -45,4 +46,5 @@ def plan_devices(
     requests = check_requests(asked, graph, soc)
     decisions = decide(graph, soc, requests, accelerators=accelerators)
     pinned = apply_pins(assigned(graph, decisions), soc, requests)
-    return DevicePlan(decisions=decisions, graph=insert_copies(ElideCopies(soc).run(pinned), soc))
+    elide = ElideCopies(soc)
+    return DevicePlan(decisions=decisions, graph=elide.run(insert_copies(elide.run(pinned), soc)))

@@ -11,7 +11,6 @@ from atoll.errors import PlacementError, SourceLoc
 from atoll.ir.graph import Graph
 from atoll.resolve.soc import ResolvedSoc
 
-COMMAND_LINE = "the command line"
 MAX_CHOICES = 20
 
 Container = Mapping[str, object] | set[str]
@@ -51,10 +50,6 @@ class Requests:
     pins: Mapping[str, tuple[PinRequest, ...]] = field(default_factory=dict)
     free: frozenset[str] = frozenset()
     places: Mapping[str, SourceLoc | None] = field(default_factory=dict)
-
-    def said(self, operator: str) -> str:
-        """Say where the user asked for the device of `operator`."""
-        return str(self.places.get(operator) or COMMAND_LINE)
 
 
 def check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requests:

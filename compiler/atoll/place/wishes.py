@@ -16,7 +16,7 @@ class Wish:
 
     Attributes:
         device: the device whose scope it is.
-        source: who asked, for people.
+        source: who asked, for people; the same wherever it was written.
         at: where it was written, if in a file.
     """
 
@@ -32,7 +32,7 @@ def wishes_for(op: Operator, scopes: ScopeTable, requests: Requests) -> Iterator
         yield Wish(scopes.of(op.device), op.device, "set in the graph")
     if asked := requests.place.get(op.name):
         at = requests.places.get(op.name)
-        yield Wish(scopes.of(asked), asked, f"asked for by {requests.said(op.name)}", at)
+        yield Wish(scopes.of(asked), asked, f"asked for by 'place.{op.name}'", at)
 
 
 def unify(op: Operator, wishes: Iterator[Wish]) -> Wish | Fault | None:

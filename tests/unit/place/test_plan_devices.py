@@ -66,20 +66,20 @@ def test_p1_the_user_the_graph_and_the_default_each_decide(
     text = CHAIN.replace("add(t t)", "add(t t) on cpu")
     decided = plan(place=("add_0=dsp",), text=text).decisions
     assert list(map(str, decided)) == [
-        "add_0 on dsp: asked for by the command line",
+        "add_0 on dsp: asked for by 'place.add_0'",
         "add_1 on cpu: set in the graph",
         "mul_2 on gpu: the chip has no accelerator",
     ]
 
 
-def test_p1_a_wish_in_a_file_is_cited_and_the_command_line_wins(
+def test_p1_the_command_line_wins_over_the_file(
     plan: Callable[..., DevicePlan], tmp_path: Path
 ) -> None:
     path = tmp_path / "build.yaml"
     path.write_text("place:\n  add_0: dsp\n  add_1: dsp\n")
     first, second, _ = plan(path=path, place=("add_1=cpu",)).decisions
-    assert str(first) == f"add_0 on dsp: asked for by {path}:2:10"
-    assert str(second) == "add_1 on cpu: asked for by the command line"
+    assert str(first) == "add_0 on dsp: asked for by 'place.add_0'"
+    assert str(second) == "add_1 on cpu: asked for by 'place.add_1'"
 
 
 def test_p1_a_pin_moves_an_operator_to_a_core_that_can_keep_it(
@@ -219,7 +219,7 @@ def test_p7_two_devices_for_one_operator(plan: Callable[..., DevicePlan], tmp_pa
     message = failure(plan, path=path, text="t = add(a b) on cpu\ny = add(t t)")
     assert message.splitlines() == [
         f"{path}:2:10: error[E049]: operator 'add_0', which makes tensor 't', cannot run on both "
-        f"'cpu' (set in the graph) and 'dsp' (asked for by {path}:2:10)",
+        f"'cpu' (set in the graph) and 'dsp' (asked for by 'place.add_0')",
         "    2 |   add_0: dsp",
         "                 ^",
         "  help: ask for one of 'cpu' and 'dsp'",
@@ -291,6 +291,6 @@ def test_p7_a_device_that_cannot_run_the_operator(make_soc: MakeSoc, make_graph:
     with pytest.raises(PlacementError) as caught:
         plan_devices(graph, soc, load_requests(None, ["add_0=npu"]))
     assert str(caught.value).startswith(
-        "error[E048]: 'npu' (asked for by the command line) cannot run operator 'add_0', which "
+        "error[E048]: 'npu' (asked for by 'place.add_0') cannot run operator 'add_0', which "
         "makes tensor 'y': npu does not run add\n"
     )
