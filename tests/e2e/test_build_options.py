@@ -10,6 +10,7 @@ from atoll.pipeline import BuildOptions, Compiled, build, compile_file
 from atoll.place.replicas import COPY
 from atoll.resolve import load_soc
 from atoll_sim.build_folder import open_build
+from atoll_sim.native_run import run_native
 from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
 from atoll_sim.samples import random_sample
 
@@ -89,3 +90,15 @@ def test_p7_an_unknown_operator_is_one_message(
 def test_p5_digits_copies_only_where_memories_are_apart(soc: str, copies: int) -> None:
     compiled = compile_file(load_soc(soc), DIGITS)
     assert sum(op.kind == COPY for op in compiled.graph.operators) == copies
+
+
+def test_p5_the_simulator_moves_the_bytes_that_the_plan_copies() -> None:
+    compiled = compile_file(load_soc(ISLANDS), DIGITS)
+    graph = compiled.graph
+    copies = {number: op for number, op in enumerate(graph.operators) if op.kind == COPY}
+    planned = {op.outputs[0]: graph.results(op)[0].size for op in copies.values()}
+    (layers,) = run_native(compiled, random_sample(graph)).layers
+    written = [layers[number].items() for number in copies]
+    moved = {tensor: len(data) for tensors in written for tensor, data in tensors}
+    assert moved == planned
+    assert sum(moved.values()) == 1536 + 1536 + 384

@@ -7,10 +7,8 @@ from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Tensor
 from atoll.place.candidates import Needs, allows, homes_of, needs_of
 from atoll.place.reach_faults import unreachable
-from atoll.place.replicas import COPY, Replica, ReplicaNames, readers_of, with_replicas
+from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_replicas
 from atoll.resolve.soc import Access, ResolvedSoc
-
-__all__ = ["COPY", "insert_copies"]
 
 
 def insert_copies(graph: Graph, soc: ResolvedSoc) -> Graph:

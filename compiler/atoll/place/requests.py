@@ -58,6 +58,20 @@ def check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requ
     Raises:
         PlacementError: E021, E025, E026, E027; a name that neither of them has.
     """
+    model, where = asked.model, asked.where
+    _check_names(asked, graph, soc)
+    return Requests(
+        place=MappingProxyType(dict(model.place)),
+        pins={
+            name: tuple(PinRequest(name, pin, where.at("pin", name)) for pin in pins)
+            for name, pins in model.pin.items()
+        },
+        free=frozenset(model.free),
+        places={name: where.at("place", name) for name in model.place},
+    )
+
+
+def _check_names(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> None:
     model, where, faults = asked.model, asked.where, Faults()
     operators = {op.name for op in graph.operators}
     devices = {device.name for device in soc.devices}
@@ -65,9 +79,8 @@ def check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requ
 
     def check(code: str, what: str, name: str, known: Container, at: SourceLoc | None) -> None:
         if name not in known:
-            remedy = _nearest(name, known)
             message = f"build options name {what} '{name}', which is not there"
-            faults.add(code, message, at=at, remedy=remedy)
+            faults.add(code, message, at=at, remedy=_nearest(name, known))
 
     for name, device in model.place.items():
         check("E025", "operator", name, operators, where.key_at("place", name))
@@ -80,19 +93,6 @@ def check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requ
         check("E026", "tensor", name, graph.by_name, where.at("free", str(index)))
     if faults.found:
         raise PlacementError.all(in_order(faults.found))
-    return Requests(
-        place=MappingProxyType(dict(model.place)),
-        pins={
-            name: tuple(PinRequest(name, pin, _pin_at(asked, name)) for pin in pins)
-            for name, pins in model.pin.items()
-        },
-        free=frozenset(model.free),
-        places={name: where.at("place", name) for name in model.place},
-    )
-
-
-def _pin_at(asked: BuildRequests, tensor: str) -> SourceLoc | None:
-    return asked.where.at("pin", tensor)
 
 
 def _nearest(name: str, known: Container) -> str:

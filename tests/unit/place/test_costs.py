@@ -73,17 +73,24 @@ def test_p1_the_faster_accelerator_wins_over_shared_memory(
     assert [decision.device for decision in decide(graph, soc)] == ["far", "far"]
 
 
-def test_p1_copies_count_and_keep_a_chain_together(make: Callable[..., ResolvedSoc]) -> None:
-    soc, graph = make(APART), layers(2, 32)
-    faster = compute_cycles(graph.operators[0], graph, soc.device("far"), soc)
-    slower = compute_cycles(graph.operators[0], graph, soc.device("near"), soc)
+@pytest.mark.parametrize(("neighbours", "device"), [((), "far"), ((0,), "far"), ((0, 2), "near")])
+def test_p1_copies_from_and_to_neighbours_count(
+    neighbours: tuple[int, ...], device: str, make: Callable[..., ResolvedSoc]
+) -> None:
+    soc, graph = make(APART), layers(3, 32)
+    middle = graph.operators[1]
+    far, near = (compute_cycles(middle, graph, soc.device(name), soc) for name in ("far", "near"))
     moving = copy_cycles(graph.tensor("t1"), "near", "far", soc)
-    assert moving == 2 * -(-32 // 4)
-    placed = graph.with_operators([replace(graph.operators[0], device="near"), graph.operators[1]])
-    second = decide(placed, soc)[1]
-    assert faster < slower < faster + moving or faster + moving < slower
-    assert second.device == ("far" if faster + moving < slower else "near")
-    assert f"{faster} cycles and {moving} for copies" in str(second)
+    assert moving == 2 * 32 // 4
+    assert far + moving < near <= far + 2 * moving
+    placed = graph.with_operators(
+        replace(op, device="near") if number in neighbours else op
+        for number, op in enumerate(graph.operators)
+    )
+    decision = decide(placed, soc)[1]
+    assert decision.device == device
+    if neighbours:
+        assert f"{far} cycles and {moving * len(neighbours)} for copies" in str(decision)
 
 
 def test_p1_a_reason_shows_both_parts() -> None:

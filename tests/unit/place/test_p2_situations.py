@@ -88,3 +88,13 @@ def test_p3_planning_again_changes_nothing(situation: Situation) -> None:
 def test_p2_the_text_of_a_graph_reads_back(situation: Situation) -> None:
     planned = plan_devices(situation.graph, situation.soc, situation.requests).graph
     assert parse_graph(str(planned)) == planned
+
+
+def test_p2_the_table_of_the_documentation_is_current() -> None:
+    rows = (SITUATIONS[0].parents[3] / "docs" / "placement.md").read_text()
+    for path in SITUATIONS:
+        text = path.read_text()
+        title = text.partition("\n")[0].removeprefix("# ").rstrip(".")
+        counts = [re.findall(rf"{words} (\d+) cop", text)[0] for words in ("at most", "planned:")]
+        link = f"[{path.stem}](../tests/golden/place/{path.name})"
+        assert f"| {int(path.stem[:2])} | {title} | {link} | {' | '.join(counts)} |" in rows
