@@ -16,6 +16,8 @@ from typer.exceptions import TyperException
 
 from atoll.bsp.doctor import diagnose
 from atoll.bsp.toolchain import find_toolchain
+from atoll.cli_options import BuildFileOption, FreeOption, PinOption, PlaceOption
+from atoll.description.build import load_requests
 from atoll.description.schemas import schema_text, write_schemas
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
@@ -112,7 +114,9 @@ def explain(soc: SocArgument, overrides: SetOption = None, machine: JsonOption =
 
 @app.command()
 def schema(
-    which: Annotated[str, typer.Argument(metavar="WHICH", help="soc or accelerator.")] = "soc",
+    which: Annotated[
+        str, typer.Argument(metavar="WHICH", help="soc, accelerator or build.")
+    ] = "soc",
     write: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write all schemas into DIR instead.")
     ] = None,
@@ -166,6 +170,10 @@ def build_command(
     accelerators: Annotated[
         bool, typer.Option(help="Use accelerators; otherwise the host runs every operator.")
     ] = True,
+    build_file: BuildFileOption = None,
+    place: PlaceOption = None,
+    pin: PinOption = None,
+    free: FreeOption = None,
     dump_after: Annotated[
         str | None,
         typer.Option(
@@ -187,7 +195,9 @@ def build_command(
         if stage == dump_after:
             print(result)
 
-    compiled = compile_file(resolved, model, BuildOptions(accelerators=accelerators), observe)
+    requests = load_requests(build_file, place or (), pin or (), free or ())
+    options = BuildOptions(accelerators=accelerators, requests=requests)
+    compiled = compile_file(resolved, model, options, observe)
     with log.status("building the firmware"):
         tree = build(compiled, output, toolchain=toolchain)
     log.print(f"wrote {tree.folder}: {tree.firmware.summary()}")

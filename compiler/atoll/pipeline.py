@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from atoll import plugins
@@ -10,6 +10,7 @@ from atoll.bsp.firmware import build_firmware
 from atoll.bsp.interface import ELF_NAME, Firmware, ModelInterface, PoolShare, Port
 from atoll.checksums import write_checksums
 from atoll.codegen.llvm import emit_object
+from atoll.description.build import BuildRequests
 from atoll.errors import UsageError
 from atoll.files import new_folder
 from atoll.frontend.tflite import load_tflite
@@ -28,8 +29,8 @@ from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, pools_for
-from atoll.place.device_copies import insert_copies
-from atoll.place.partition import Decision, decide, partition
+from atoll.place.partition import Decision
+from atoll.place.plan_devices import plan_devices
 from atoll.resolve.export import to_json, without_positions
 from atoll.resolve.soc import Access, Npu, ResolvedSoc
 
@@ -47,10 +48,12 @@ class BuildOptions:
     """What a user may choose.
 
     Attributes:
-        accelerators: False compiles every operator for the host.
+        accelerators: False compiles every operator for the cores.
+        requests: where operators and tensors shall be.
     """
 
     accelerators: bool = True
+    requests: BuildRequests = field(default_factory=BuildRequests)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,10 +104,9 @@ def compile_file(
     options = options or BuildOptions()
     network = load_tflite(model)
     observe("frontend", network)
-    decisions = decide(network, soc, accelerators=options.accelerators)
-    graph = insert_copies(partition(network, soc, accelerators=options.accelerators), soc)
-    observe("place", graph)
-    return _plan(soc, options, model.read_bytes(), graph, decisions, observe)
+    placed = plan_devices(network, soc, options.requests, accelerators=options.accelerators)
+    observe("place", placed.graph)
+    return _plan(soc, options, model.read_bytes(), placed.graph, placed.decisions, observe)
 
 
 def _plan(
@@ -252,6 +254,7 @@ def texts_of(compiled: Compiled) -> dict[str, str]:
         "soc": compiled.soc.name,
         "model": compiled.graph.name,
         "accelerators": compiled.options.accelerators,
+        "requests": compiled.options.requests.plain(),
     }
     texts = {
         MARKER: json.dumps(marker, indent=2),

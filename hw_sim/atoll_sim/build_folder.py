@@ -6,6 +6,7 @@ from pathlib import Path
 
 from atoll.bsp.interface import ELF_NAME
 from atoll.checksums import altered
+from atoll.description.build import read_requests
 from atoll.errors import UsageError
 from atoll.pipeline import (
     MARKER,
@@ -42,7 +43,9 @@ def open_build(folder: Path) -> Image:
     if changed := tuple(altered(folder, sources_of(name))):
         raise _unusable(folder, f"{', '.join(changed)} missing or changed since the build")
     soc = _read_chip(folder)
-    options = BuildOptions(accelerators=bool(build.get("accelerators")))
+    options = BuildOptions(
+        accelerators=bool(build.get("accelerators")), requests=read_requests(build.get("requests"))
+    )
     compiled = compile_file(soc, folder / f"{name}.tflite", options)
     for text_name, text in texts_of(compiled).items():
         if _content(folder / text_name) != text:

@@ -16,6 +16,8 @@ from atoll.cli import (
     out,
     require_toolchain,
 )
+from atoll.cli_options import BuildFileOption, FreeOption, PinOption, PlaceOption
+from atoll.description.build import load_requests
 from atoll.files import require_writable
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.report.text import render
@@ -58,6 +60,10 @@ def run(
         AcceleratorKind,
         typer.Option(help="Who plays the accelerators; none: every operator on the host."),
     ] = AcceleratorKind.RTL,
+    build_file: BuildFileOption = None,
+    place: PlaceOption = None,
+    pin: PinOption = None,
+    free: FreeOption = None,
     keep: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the build folder in DIR.")
     ] = None,
@@ -77,7 +83,10 @@ def run(
         require_writable(output)
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
-    options = BuildOptions(accelerators=accelerator is not AcceleratorKind.NONE)
+    options = BuildOptions(
+        accelerators=accelerator is not AcceleratorKind.NONE,
+        requests=load_requests(build_file, place or (), pin or (), free or ()),
+    )
     compiled = compile_file(resolved, model, options)
     batch = _samples(compiled, samples)
     with log.status("compiling") as status:

@@ -7,17 +7,22 @@ from typing import Any
 from pydantic import BaseModel
 
 from atoll.description.accelerator import Accelerator
+from atoll.description.build import Build
 from atoll.description.schema import Soc
 from atoll.errors import UsageError
 from atoll.files import unwritable, write_text
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-_MODELS: dict[str, type[BaseModel]] = {"soc": Soc, "accelerator": Accelerator}
+_MODELS: dict[str, type[BaseModel]] = {
+    "soc": Soc,
+    "accelerator": Accelerator,
+    "build": Build,
+}
 
 
 def schema_text(which: str) -> str:
-    """Return the JSON Schema of the description called `which`: ``soc`` or ``accelerator``.
+    """Return the JSON Schema of the description called `which`, such as ``soc``.
 
     Raises:
         UsageError: E094, there is no such schema.

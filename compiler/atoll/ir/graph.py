@@ -40,6 +40,7 @@ class Tensor:
         quantization: None for plain integers such as shapes and axes.
         data: little-endian bytes of a constant, None for an activation.
         index: number of the tensor in the model file, -1 if a pass made it.
+        pool: the only pool that may hold it, "" where memory planning may choose.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Tensor:
     quantization: Quantization | None = None
     data: bytes | None = None
     index: int = -1
+    pool: str = ""
 
     @property
     def elements(self) -> int:
@@ -67,7 +69,8 @@ class Tensor:
 
     def __str__(self) -> str:
         dims = "x".join(map(str, self.shape)) or "scalar"
-        return f"%{self.name}: {self.dtype}[{dims}]" + (" const" if self.data is not None else "")
+        constant = " const" if self.data is not None else ""
+        return f"%{self.name}: {self.dtype}[{dims}]{constant}" + (self.pool and f" in {self.pool}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,12 @@ def pools_for(soc: ResolvedSoc, needs: Needs, roles: frozenset[str], size: int) 
     return tuple(pool.name for pool in fitting)
 
 
+def homes_of(soc: ResolvedSoc, needs: Needs, tensor: Tensor) -> tuple[str, ...]:
+    """Return the pools that may hold `tensor`, best first: its own if it has one."""
+    pools = pools_for(soc, needs, roles_of(tensor), tensor.size)
+    return tuple(name for name in pools if tensor.pool in ("", name))
+
+
 def by_preference(soc: ResolvedSoc) -> tuple[Pool, ...]:
     """Return the chip's pools, those to try first in front."""
     return tuple(sorted(soc.pools, key=lambda pool: pool.preference))
@@ -73,8 +79,5 @@ def candidate_pools(graph: Graph, soc: ResolvedSoc) -> Mapping[str, tuple[str, .
     """
     needs = needs_of(graph, soc)
     return MappingProxyType(
-        {
-            tensor.name: pools_for(soc, needs[tensor.name], roles_of(tensor), tensor.size)
-            for tensor in graph.tensors
-        }
+        {tensor.name: homes_of(soc, needs[tensor.name], tensor) for tensor in graph.tensors}
     )

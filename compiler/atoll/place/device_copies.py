@@ -1,35 +1,14 @@
 """Make every tensor reachable: copies where devices share no pool, and only there."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import count
+from dataclasses import replace
 
+from atoll.description.faults import in_order
 from atoll.errors import Fault, PlacementError
-from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.place.candidates import Needs, allows, needs_of, pools_for, roles_of
+from atoll.ir.graph import Graph, Tensor
+from atoll.place.candidates import Needs, allows, homes_of, needs_of
 from atoll.place.reach_faults import unreachable
+from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_replicas
 from atoll.resolve.soc import Access, ResolvedSoc
-
-COPY = "copy"
-
-
-@dataclass(frozen=True, slots=True)
-class Replica:
-    """A second tensor with the content of `source`, for devices that cannot read the first.
-
-    Attributes:
-        source: name of the tensor that it repeats.
-        tensor: the new one.
-        devices: those that read it in place of `source`.
-    """
-
-    source: str
-    tensor: Tensor
-    devices: frozenset[str]
-
-    def serves(self, op: Operator) -> bool:
-        """Say whether `op` reads the replica."""
-        return op.device in self.devices and self.source in op.inputs
 
 
 def insert_copies(graph: Graph, soc: ResolvedSoc) -> Graph:
@@ -42,22 +21,24 @@ def insert_copies(graph: Graph, soc: ResolvedSoc) -> Graph:
     Raises:
         PlacementError: E060, E061; a tensor for which no copy helps.
     """
-    needs = needs_of(graph, soc)
+    needs, readers = needs_of(graph, soc), readers_of(graph)
     replicas: list[Replica] = []
     faults: list[Fault] = []
-    names = {tensor.name for tensor in graph.tensors}
+    names = ReplicaNames(graph)
     for tensor in graph.tensors:
         wanted = needs[tensor.name]
-        if not wanted or pools_for(soc, wanted, roles_of(tensor), tensor.size):
+        if not wanted or homes_of(soc, wanted, tensor):
             continue
         groups = _sides(tensor, wanted, soc)
         if groups is None:
             faults.append(unreachable(tensor, graph, wanted, soc))
-        else:
-            replicas += (_replica(tensor, group, names) for group in groups[1:])
+            continue
+        for group in groups[1:]:
+            served = (op.name for op in readers[tensor.name] if op.device in group)
+            replicas.append(names.replica(tensor, served))
     if faults:
-        raise PlacementError.all(faults)
-    return _rewired(graph, soc.host, replicas) if replicas else graph
+        raise PlacementError.all(in_order(faults))
+    return with_replicas(graph, soc.host, replicas)
 
 
 def _sides(tensor: Tensor, needs: Needs, soc: ResolvedSoc) -> list[frozenset[str]] | None:
@@ -75,8 +56,10 @@ def _sides(tensor: Tensor, needs: Needs, soc: ResolvedSoc) -> list[frozenset[str
         home, side = {soc.host: Access.READ} | writers, {soc.host: Access.WRITE}
     left = frozenset(needs) - frozenset(home)
     groups: list[frozenset[str]] = []
+    anywhere = replace(tensor, pool="")
     while left or not groups:
-        served = _most_served(tensor, side if groups else home, left, soc)
+        fixed, held = (side, anywhere) if groups else (home, tensor)
+        served = _most_served(held, fixed, left, soc)
         if served is None or (groups and not served):
             return None
         groups.append(served)
@@ -88,47 +71,8 @@ def _most_served(
     tensor: Tensor, fixed: Needs, readers: frozenset[str], soc: ResolvedSoc
 ) -> frozenset[str] | None:
     """Return the largest group of readers that one pool serves along with the `fixed` needs."""
-    pools = pools_for(soc, fixed, roles_of(tensor), tensor.size)
     served = (
         frozenset(name for name in readers if allows(soc.pool(pool).reach[name], Access.READ))
-        for pool in pools
+        for pool in homes_of(soc, fixed, tensor)
     )
     return max(served, key=len, default=None)
-
-
-def _replica(source: Tensor, devices: frozenset[str], names: set[str]) -> Replica:
-    """Make a replica with a name that is not in `names`, and add it there."""
-    name = next(name for number in count(1) if (name := f"{source.name}_copy{number}") not in names)
-    names.add(name)
-    return Replica(source.name, replace(source, name=name, index=-1), devices)
-
-
-def _rewired(graph: Graph, host: str, replicas: Sequence[Replica]) -> Graph:
-    tensors = (*graph.tensors, *(replica.tensor for replica in replicas))
-    operators = tuple(_operators(graph, host, replicas))
-    return replace(graph, tensors=tensors, operators=operators)
-
-
-def _operators(graph: Graph, host: str, replicas: Sequence[Replica]) -> Iterator[Operator]:
-    """Yield the operators with their inputs renamed, and copies where first needed."""
-    names = {op.name for op in graph.operators}
-    pending = [replica for replica in replicas if replica.tensor.data is None]
-    for op in graph.operators:
-        for replica in [each for each in pending if each.serves(op)]:
-            pending.remove(replica)
-            yield _copy(replica, host, names)
-        renamed = {each.source: each.tensor.name for each in replicas if each.serves(op)}
-        yield replace(op, inputs=tuple(renamed.get(name, name) for name in op.inputs))
-
-
-def _copy(replica: Replica, host: str, names: set[str]) -> Operator:
-    name = next(name for number in count() if (name := f"{COPY}_{number}") not in names)
-    names.add(name)
-    return Operator(
-        name=name,
-        kind=COPY,
-        inputs=(replica.source,),
-        outputs=(replica.tensor.name,),
-        attributes={},
-        device=host,
-    )

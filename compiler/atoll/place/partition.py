@@ -2,13 +2,19 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
 
-from atoll import plugins
+from atoll.description.faults import in_order
+from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator
-from atoll.ops.registry import kind_of
-from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, pools_for
-from atoll.resolve.soc import Access, Npu, OperatorSupport, ResolvedSoc
+from atoll.place.capabilities import obstacles, pin_obstacles
+from atoll.place.costs import Cost, compute_cycles, copy_cycles
+from atoll.place.replicas import COPY, readers_of
+from atoll.place.requests import Requests
+from atoll.place.wishes import Wish, unify, wishes_for
+from atoll.resolve.se_scope import ScopeTable
+from atoll.resolve.soc import Device, Npu, ResolvedSoc
+
+NO_REQUESTS = Requests()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +25,7 @@ class Decision:
         operator: its name.
         device: where it runs.
         reason: why there, for people.
-        rejected: each other accelerator and why it was not taken, in canonical order.
+        rejected: each other device that was weighed and why it was not taken, in canonical order.
     """
 
     operator: str
@@ -32,86 +38,156 @@ class Decision:
         return f"{self.operator} on {self.device}: {self.reason}{others}"
 
 
-class CostModel(Protocol):
-    """The part of an accelerator's emitter that placement asks."""
-
-    def estimate_cycles(self, op: Operator, graph: Graph, npu: Npu) -> int:
-        """Predict the cycles that `npu` is busy with `op`."""
-        ...
-
-
-def partition(graph: Graph, soc: ResolvedSoc, *, accelerators: bool = True) -> Graph:
+def partition(
+    graph: Graph, soc: ResolvedSoc, requests: Requests = NO_REQUESTS, *, accelerators: bool = True
+) -> Graph:
     """Return `graph` with the device of every operator set.
 
     Args:
         graph: any graph whose operators can be compiled.
         soc: the chip.
-        accelerators: False puts everything on the host.
+        requests: what the user asks for.
+        accelerators: False puts everything on the cores.
+
+    Raises:
+        PlacementError: see `decide`.
     """
-    decisions = decide(graph, soc, accelerators=accelerators)
-    devices = {decision.operator: decision.device for decision in decisions}
-    return graph.with_operators(replace(op, device=devices[op.name]) for op in graph.operators)
+    return assigned(graph, decide(graph, soc, requests, accelerators=accelerators))
 
 
-def decide(graph: Graph, soc: ResolvedSoc, *, accelerators: bool = True) -> tuple[Decision, ...]:
-    """Choose for every operator the accelerator with the fewest cycles, else the host."""
-    if not accelerators:
-        return tuple(
-            Decision(operator=op.name, device=soc.host, reason="accelerators are switched off")
-            for op in graph.operators
-        )
-    costs: dict[str, CostModel] = {
-        npu.spec.emitter: plugins.load(npu.spec.emitter)() for npu in soc.npus
-    }
-    return tuple(_decide(op, graph, soc, costs) for op in graph.operators)
+def assigned(graph: Graph, decisions: tuple[Decision, ...]) -> Graph:
+    """Return `graph` with the devices of `decisions`, one for each operator in order."""
+    pairs = zip(graph.operators, decisions, strict=True)
+    return graph.with_operators(replace(op, device=decision.device) for op, decision in pairs)
 
 
-def _decide(
-    op: Operator, graph: Graph, soc: ResolvedSoc, costs: Mapping[str, CostModel]
-) -> Decision:
-    rejected: dict[str, str] = {}
-    cycles: dict[str, int] = {}
-    for npu in soc.npus:
-        if fault := next(_obstacles(op, graph, npu, soc), None):
-            rejected[npu.name] = fault
-        else:
-            cycles[npu.name] = costs[npu.spec.emitter].estimate_cycles(op, graph, npu)
-    if not cycles:
-        reason = "no accelerator can run it" if rejected else "the chip has no accelerator"
-        return _decision(op, soc.host, reason, rejected, soc)
-    best = min(cycles, key=lambda name: cycles[name])
-    slower = {
-        name: f"about {count} cycles, not fewer" for name, count in cycles.items() if name != best
-    }
-    return _decision(op, best, f"about {cycles[best]} cycles", rejected | slower, soc)
+def decide(
+    graph: Graph, soc: ResolvedSoc, requests: Requests = NO_REQUESTS, *, accelerators: bool = True
+) -> tuple[Decision, ...]:
+    """Choose a device for every operator: the one asked for, else the cheapest that can run it.
+
+    Weighed are the accelerators and the default device; another core runs an operator only if
+    somebody asks for it, or if the default device cannot keep a pin.
+
+    Raises:
+        PlacementError: E048, E049; a device that is asked for cannot run the operator, or two
+            are asked for.
+    """
+    chooser = _Chooser(graph, soc, requests, accelerators=accelerators)
+    decisions = tuple(map(chooser.decide, graph.operators))
+    if chooser.faults:
+        raise PlacementError.all(in_order(chooser.faults))
+    return decisions
 
 
-def _decision(
-    op: Operator, device: str, reason: str, rejected: Mapping[str, str], soc: ResolvedSoc
-) -> Decision:
-    ordered = tuple((npu.name, rejected[npu.name]) for npu in soc.npus if npu.name in rejected)
-    return Decision(operator=op.name, device=device, reason=reason, rejected=ordered)
+class _Chooser:
+    """Decides operators in order; remembers where those before it run."""
 
+    def __init__(
+        self, graph: Graph, soc: ResolvedSoc, requests: Requests, *, accelerators: bool
+    ) -> None:
+        self.faults: list[Fault] = []
+        self._graph = graph
+        self._soc = soc
+        self._requests = requests
+        self._accelerators = accelerators
+        scopes = ScopeTable(soc)
+        self._wishes = {
+            op.name: unify(op, wishes_for(op, scopes, requests)) for op in graph.operators
+        }
+        self._readers = readers_of(graph)
+        self._writer = dict.fromkeys(graph.inputs, soc.host)
 
-def _obstacles(op: Operator, graph: Graph, npu: Npu, soc: ResolvedSoc) -> Iterator[str]:
-    """Yield what keeps `op` off `npu`."""
-    support = next((each for each in npu.spec.operators if each.kind == op.kind), None)
-    if support is None or op.kind not in npu.runs:
-        yield f"does not run {op.kind}"
-        return
-    yield from _limits(support, kind_of(op).features(op, graph))
-    if not pools_for(soc, {npu.name: Access.WRITE}, WORKSPACE_ROLES, 1):
-        yield "writes no workspace pool"
-    if not pools_for(soc, {npu.name: Access.READ}, CONSTANT_ROLES, 1):
-        yield "reads no constants pool"
+    def decide(self, op: Operator) -> Decision:
+        """Choose the device of `op`."""
+        wish = self._wishes[op.name]
+        if isinstance(wish, Fault):
+            self.faults.append(wish)
+        decision = self._asked(op, wish) if isinstance(wish, Wish) else self._free(op)
+        self._writer |= dict.fromkeys(op.outputs, decision.device)
+        return decision
 
+    def _asked(self, op: Operator, wish: Wish) -> Decision:
+        device = self._soc.device(wish.device)
+        if why := next(self._refusals(op, device), None):
+            results = ", ".join(f"'{name}'" for name in op.outputs)
+            self.faults.append(
+                Fault(
+                    code="E048",
+                    message=f"'{wish.device}' ({wish.source}) cannot run operator '{op.name}', "
+                    f"which makes tensor {results}: {wish.device} {why}",
+                    at=wish.at,
+                    remedy=f"ask for another device, such as '{self._soc.host}'",
+                )
+            )
+        return Decision(operator=op.name, device=wish.device, reason=wish.source)
 
-def _limits(support: OperatorSupport, features: Mapping[str, int]) -> Iterator[str]:
-    for name, (least, most) in support.limits.items():
-        value = features.get(name)
-        if value is None:
-            yield f"limits '{name}', which {support.kind} does not have"
-        elif least is not None and value < least:
-            yield f"{name} is {value}, at least {least}"
-        elif most is not None and value > most:
-            yield f"{name} is {value}, at most {most}"
+    def _free(self, op: Operator) -> Decision:
+        if op.kind == COPY:
+            return Decision(operator=op.name, device=self._soc.host, reason="the host copies")
+        rejected: dict[str, str] = {}
+        able: list[Device] = []
+        for npu in self._soc.npus if self._accelerators else ():
+            if why := self._obstacle(op, npu):
+                rejected[npu.name] = why
+            else:
+                able.append(npu)
+        able.append(self._core(op, rejected))
+        if len(able) == 1:
+            return self._decision(op, able[0], self._default_reason(rejected), rejected)
+        costs = {device.name: self._cost(op, device) for device in able}
+        best = min(able, key=lambda device: costs[device.name].total)
+        dearer = {name: f"{cost}, not fewer" for name, cost in costs.items() if name != best.name}
+        return self._decision(op, best, str(costs[best.name]), rejected | dearer)
+
+    def _default_reason(self, rejected: Mapping[str, str]) -> str:
+        if not self._accelerators:
+            return "accelerators are switched off"
+        return "no accelerator can run it" if rejected else "the chip has no accelerator"
+
+    def _core(self, op: Operator, rejected: dict[str, str]) -> Device:
+        """Return the core for `op`: the default device, else the host, else one that keeps pins."""
+        first = (self._soc.default_device, self._soc.host)
+        cores = sorted(self._soc.cpus, key=lambda core: (*(core.name != name for name in first),))
+        for core in cores:
+            if (why := self._obstacle(op, core)) is None:
+                return core
+            rejected[core.name] = why
+        rejected.pop(cores[0].name)
+        return cores[0]
+
+    def _obstacle(self, op: Operator, device: Device) -> str | None:
+        found = obstacles(op, self._graph, device, self._soc)
+        pins = pin_obstacles(op, device, self._soc, self._requests)
+        return next(found, None) or next(pins, None)
+
+    def _refusals(self, op: Operator, device: Device) -> Iterator[str]:
+        if isinstance(device, Npu) and not self._accelerators:
+            yield "is an accelerator, and accelerators are switched off"
+        if op.kind != COPY:
+            yield from obstacles(op, self._graph, device, self._soc)
+
+    def _cost(self, op: Operator, device: Device) -> Cost:
+        """Estimate `op` on `device`, copies from and to neighbours with a known device included."""
+        copying = 0
+        for name in filter(None, op.inputs):
+            if writer := self._writer.get(name):
+                tensor = self._graph.tensor(name)
+                copying += copy_cycles(tensor, writer, device.name, self._soc)
+        for name in op.outputs:
+            tensor = self._graph.tensor(name)
+            for reader in self._known_readers(name):
+                copying += copy_cycles(tensor, device.name, reader, self._soc)
+        cycles = compute_cycles(op, self._graph, device, self._soc)
+        return Cost(cycles=cycles, copying=copying)
+
+    def _known_readers(self, name: str) -> frozenset[str]:
+        wishes = (self._wishes[reader.name] for reader in self._readers[name])
+        return frozenset(wish.device for wish in wishes if isinstance(wish, Wish))
+
+    def _decision(
+        self, op: Operator, device: Device, reason: str, rejected: Mapping[str, str]
+    ) -> Decision:
+        names = (each.name for each in self._soc.devices if each.name != device.name)
+        ordered = tuple((name, rejected[name]) for name in names if name in rejected)
+        return Decision(operator=op.name, device=device.name, reason=reason, rejected=ordered)

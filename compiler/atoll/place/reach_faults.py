@@ -2,7 +2,7 @@
 
 from atoll.errors import Fault
 from atoll.ir.graph import Graph, Tensor
-from atoll.place.candidates import Needs, by_preference, lacking, pools_for, roles_of
+from atoll.place.candidates import Needs, by_preference, lacking, roles_of
 from atoll.resolve.soc import Access, Pool, ResolvedSoc
 from atoll.units import format_size
 
@@ -12,9 +12,13 @@ _VERBS = {Access.WRITE: "writes", Access.READ: "reads"}
 def unreachable(tensor: Tensor, graph: Graph, needs: Needs, soc: ResolvedSoc) -> Fault:
     """Describe a tensor that has no pool: too large (E061) or out of reach (E060)."""
     roles = roles_of(tensor)
-    pools = tuple(pool for pool in by_preference(soc) if pool.role in roles)
-    subject = f"tensor '{tensor.name}' ({format_size(tensor.size)}){_users(tensor, graph)}"
-    reached = pools_for(soc, needs, roles, 0)
+    pools = tuple(
+        pool for pool in by_preference(soc) if pool.role in roles and tensor.pool in ("", pool.name)
+    )
+    pinned = f" pinned to pool '{tensor.pool}'" if tensor.pool else ""
+    size = format_size(tensor.size)
+    subject = f"tensor '{tensor.name}' ({size}){_users(tensor, graph)}{pinned}"
+    reached = tuple(pool.name for pool in pools if not lacking(pool, needs))
     if reached:
         return _too_large(subject, tensor, max(map(soc.pool, reached), key=_size))
     wanted = ", ".join(f"'{name}' {_VERBS[need]} it" for name, need in needs.items())

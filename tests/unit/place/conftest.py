@@ -11,6 +11,7 @@ from atoll.resolve.soc import (
     Access,
     Cpu,
     Device,
+    Memory,
     Npu,
     OperatorSupport,
     Pool,
@@ -23,6 +24,8 @@ from atoll.resolve.soc import (
 
 MakeSoc = Callable[..., ResolvedSoc]
 MakeGraph = Callable[..., Graph]
+
+MEMORY = Memory(name="ram", origin=0, size=2**20, kind="ram", width=4, banks=1, read_latency=1)
 
 _POOL = re.compile(r"(?P<name>\w+) (?P<size>\d+) (?P<role>\w+): (?P<reach>.*)")
 _OPERATOR = re.compile(r"(?P<out>\w+) = (?P<kind>\w+)\((?P<ins>[\w ]*)\)(?: on (?P<device>\w+))?")
@@ -102,25 +105,31 @@ def _pool(line: str, preference: int, devices: tuple[Device, ...]) -> Pool:
 def make_soc() -> MakeSoc:
     """Make a chip whose host is ``cpu``.
 
-    Accelerators are ``name=lanes``; pools are lines ``NAME SIZE ROLE: DEVICE ACCESS, ...`` in the
-    order of preference.
+    Other cores are `cores`, accelerators ``name=lanes``; pools are lines
+    ``NAME SIZE ROLE: DEVICE ACCESS, ...`` in the order of preference.
     """
 
     def make(
-        pools: str, runs: tuple[str, ...] = ("conv_2d", "fully_connected"), **npus: int
+        pools: str,
+        runs: tuple[str, ...] = ("conv_2d", "fully_connected"),
+        cores: tuple[str, ...] = (),
+        default_device: str = "cpu",
+        **npus: int,
     ) -> ResolvedSoc:
         accelerators = (
-            _npu(name, number, lanes, runs) for number, (name, lanes) in enumerate(npus.items(), 1)
+            _npu(name, number, lanes, runs)
+            for number, (name, lanes) in enumerate(npus.items(), 1 + len(cores))
         )
-        devices: tuple[Device, ...] = (_cpu("cpu", 0), *accelerators)
+        processors = (_cpu(name, number) for number, name in enumerate(("cpu", *cores)))
+        devices: tuple[Device, ...] = (*processors, *accelerators)
         lines = pools.strip().splitlines()
         return ResolvedSoc(
             name="chip",
             devices=devices,
-            memories=(),
+            memories=(MEMORY,),
             pools=tuple(_pool(line, number, devices) for number, line in enumerate(lines)),
             host="cpu",
-            default_device="cpu",
+            default_device=default_device,
             console=Registers(origin=0, size=4096),
             layers={},
         )
@@ -140,8 +149,8 @@ def make_graph() -> MakeGraph:
             _operator(number, line.strip()) for number, line in enumerate(text.strip().splitlines())
         )
         read = list(dict.fromkeys(name for op in operators for name in op.inputs))
-        written = [name for op in operators for name in op.outputs]
-        names = dict.fromkeys((*read, *written))
+        written = dict.fromkeys(name for op in operators for name in op.outputs)
+        names, used = dict.fromkeys((*read, *written)), set(read)
         tensors = (
             Tensor(
                 name=name, shape=(size,), dtype="int8", data=bytes(size) if name.isupper() else None
@@ -153,7 +162,7 @@ def make_graph() -> MakeGraph:
             tensors=tuple(tensors),
             operators=operators,
             inputs=tuple(n for n in read if n not in written and not n.isupper()),
-            outputs=tuple(n for n in written if n not in read),
+            outputs=tuple(n for n in written if n not in used),
         )
 
     return make

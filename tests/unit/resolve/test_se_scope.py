@@ -90,7 +90,7 @@ def test_s4_default_takes_a_target_only_for_its_device_type() -> None:
     assert default(SEScope(), SEScope(CUDA, 2)) == SEScope(CUDA, 2)
 
 
-def test_devices_of_a_chip_have_full_scopes(chip: Any) -> None:
+def test_s1_devices_of_a_chip_have_full_scopes(chip: Any) -> None:
     scopes = ScopeTable(chip()).devices()
     assert str(scopes["cpu"]) == (
         "SEScope(device_type=cpu, virtual_device_id=0, target=llvm -isa=rv32imc)"

@@ -1,0 +1,202 @@
+"""Build options: where the user wants operators to run and tensors to be.
+
+They come from a YAML file, the command line, or both; a word of the command line wins.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from atoll.description.fields import Described, Version, must_be
+from atoll.description.messages import validate
+from atoll.description.tree import Entry, Listing, Node, Plain, Scalar, SourceMap, Table, merge
+from atoll.description.yaml_text import read_yaml
+from atoll.errors import Fault, UsageError
+
+MAX_REQUESTS = 4096
+SIDES = ("in", "out", "both")
+
+_WORD = r"[A-Za-z_]\w{0,255}"
+_PIN = re.compile(rf"({_WORD})(?::({'|'.join(SIDES)}))?")
+_EXPECTED_PIN = "POOL, POOL:in, POOL:out, POOL:both, {pool: POOL, applies: in}, or a list of these"
+
+
+class Pin(Described):
+    """One pool for one tensor.
+
+    Attributes:
+        applies: ``out`` where it is written, ``in`` where operators read it, ``both``.
+    """
+
+    pool: str
+    applies: Literal["in", "out", "both"] = "both"
+
+    def __str__(self) -> str:
+        return f"{self.pool}:{self.applies}"
+
+
+def _pins(value: object) -> tuple[Pin, ...]:
+    items = value if isinstance(value, list | tuple) else [value]
+    if not items:
+        raise must_be(_EXPECTED_PIN)
+    return tuple(map(_pin, items))
+
+
+def _pin(value: Any) -> Pin:
+    match value:
+        case str() if found := _PIN.fullmatch(value):
+            return Pin(pool=found[1], applies=found[2] or "both")
+        case {"pool": str(pool), **rest} if not rest:
+            return Pin(pool=pool)
+        case {"pool": str(pool), "applies": "in" | "out" | "both" as applies, **rest} if not rest:
+            return Pin(pool=pool, applies=applies)
+        case _:
+            raise must_be(_EXPECTED_PIN)
+
+
+_SHORT = {"type": "string", "pattern": f"^{_PIN.pattern}$"}
+_LONG = {
+    "type": "object",
+    "properties": {"pool": {"type": "string"}, "applies": {"enum": list(SIDES)}},
+    "required": ["pool"],
+    "additionalProperties": False,
+}
+_ONE = {"anyOf": [_SHORT, _LONG]}
+Pins = Annotated[
+    tuple[Pin, ...],
+    BeforeValidator(_pins),
+    WithJsonSchema({"anyOf": [_SHORT, _LONG, {"type": "array", "items": _ONE, "minItems": 1}]}),
+]
+Word = Annotated[str, Field(max_length=256)]
+
+
+class Build(Described):
+    """What a user asks of one build; every key may be left out."""
+
+    version: Version = Field(default=1, description="Version of this format.", examples=["1"])
+    place: dict[str, Word] = Field(
+        default={}, max_length=MAX_REQUESTS, description="The device that runs an operator."
+    )
+    pin: dict[str, Pins] = Field(
+        default={}, max_length=MAX_REQUESTS, description="The pool that holds a tensor."
+    )
+    free: tuple[Word, ...] = Field(
+        default=(),
+        max_length=MAX_REQUESTS,
+        description="Tensors that may be copied although they are pinned.",
+        examples=["[logits]"],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BuildRequests:
+    """Build options with the place of every key and value."""
+
+    model: Build = field(default_factory=Build)
+    where: SourceMap = field(default_factory=lambda: SourceMap(Table({}, None)), compare=False)
+
+    def plain(self) -> Mapping[str, Plain]:
+        """Return the same options as data that `read_requests` takes."""
+        return {
+            "place": dict(self.model.place),
+            "pin": {name: [str(pin) for pin in pins] for name, pins in self.model.pin.items()},
+            "free": list(self.model.free),
+        }
+
+
+def load_requests(
+    path: Path | None,
+    place: Sequence[str] = (),
+    pin: Sequence[str] = (),
+    free: Sequence[str] = (),
+) -> BuildRequests:
+    """Load the build options at `path`, if any, with those of the command line on top.
+
+    Args:
+        path: YAML file.
+        place: ``OPERATOR=DEVICE`` texts.
+        pin: ``TENSOR=POOL[:in|out|both]`` texts; all those of one tensor count together.
+        free: names of tensors, added to the file's.
+
+    Raises:
+        DescriptionError: the file is no YAML, a key is unknown, a value ill-typed.
+        UsageError: E090, a text of the command line is malformed or contradicts another one.
+    """
+    root = read_yaml(path, None) if path else Table({}, None)
+    if path and not isinstance(root, Table):
+        return BuildRequests(validate(Build, SourceMap(root)), SourceMap(root))
+    places = _assignments("--place", place, re.compile(_WORD), "conv_2d_0=npu")
+    pins = _assignments("--pin", pin, _PIN, "logits=sram:out")
+    chosen: dict[str, Plain] = {name: _single(name, values) for name, values in places.items()}
+    given: dict[str, Plain] = {
+        "place": chosen,
+        "pin": {name: list(values) for name, values in pins.items()},
+    }
+    root = merge(root, node_of({key: value for key, value in given.items() if value}))
+    where = SourceMap(_with_free(root, free))
+    return BuildRequests(validate(Build, where), where)
+
+
+def read_requests(data: Any) -> BuildRequests:
+    """Return the build options that `BuildRequests.plain` gave.
+
+    Raises:
+        DescriptionError: it did not give these.
+    """
+    where = SourceMap(node_of(data))
+    return BuildRequests(validate(Build, where), where)
+
+
+def node_of(data: Plain) -> Node:
+    """Return `data` as a document that nobody wrote down."""
+    match data:
+        case dict():
+            return Table({key: Entry(None, node_of(value)) for key, value in data.items()}, None)
+        case list():
+            return Listing(tuple(map(node_of, data)), None)
+        case _:
+            return Scalar(data, None)
+
+
+def _assignments(
+    option: str, texts: Iterable[str], pattern: re.Pattern[str], example: str
+) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    faults = []
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if equals and re.fullmatch(_WORD, name.strip()) and pattern.fullmatch(value.strip()):
+            found.setdefault(name.strip(), []).append(value.strip())
+        else:
+            message = f"'{option} {text}' is not understood"
+            faults.append(Fault(code="E090", message=message, remedy=f"write {option} {example}"))
+    if faults:
+        raise UsageError.all(faults)
+    return found
+
+
+def _single(name: str, values: Sequence[str]) -> str:
+    if len(set(values)) > 1:
+        first, second = sorted(set(values))[:2]
+        raise UsageError(
+            "E090",
+            f"'--place {name}={first}' and '--place {name}={second}' contradict each other",
+            remedy="delete one of them",
+        )
+    return values[0]
+
+
+def _with_free(root: Node, free: Sequence[str]) -> Node:
+    assert isinstance(root, Table)
+    entry = root.entries.get("free")
+    if not free or (entry and not isinstance(entry.value, Listing)):
+        return root
+    before = entry.value.items if entry and isinstance(entry.value, Listing) else ()
+    at = entry.value.at if entry else None
+    items = (*before, *(Scalar(name, None) for name in free))
+    key_at = entry.key_at if entry else None
+    return Table({**root.entries, "free": Entry(key_at, Listing(items, at))}, root.at)

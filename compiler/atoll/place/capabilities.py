@@ -1,0 +1,62 @@
+"""Which devices can run an operator, and what keeps the others from it."""
+
+from collections.abc import Iterator, Mapping
+
+from atoll.ir.graph import Graph, Operator
+from atoll.ops.registry import kind_of
+from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, allows, pools_for
+from atoll.place.replicas import COPY
+from atoll.place.requests import Requests
+from atoll.resolve.soc import Access, Cpu, Device, Npu, OperatorSupport, ResolvedSoc
+
+
+def obstacles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) -> Iterator[str]:
+    """Yield what keeps `op` off `device`."""
+    match device:
+        case Npu():
+            yield from _npu_obstacles(op, graph, device, soc)
+        case Cpu():
+            if not pools_for(soc, {device.name: Access.WRITE}, WORKSPACE_ROLES, 1):
+                yield "writes no workspace pool"
+        case _:
+            if op.kind != COPY:
+                yield f"is a {device.kind}, which runs no operators"
+
+
+def pin_obstacles(
+    op: Operator, device: Device, soc: ResolvedSoc, requests: Requests
+) -> Iterator[str]:
+    """Yield the pins of the tensors of `op` that `device` cannot keep."""
+    if not requests.pins:
+        return
+    sides = ((op.inputs, Access.READ, "read"), (op.outputs, Access.WRITE, "write"))
+    for names, need, verb in sides:
+        for name in names:
+            for asked in requests.pins.get(name, ()) if name not in requests.free else ():
+                held = asked.writes if need is Access.WRITE else asked.reads
+                pool = asked.pin.pool
+                if held and not allows(soc.pool(pool).reach[device.name], need):
+                    yield f"does not {verb} pool '{pool}', where '{name}' is pinned"
+
+
+def _npu_obstacles(op: Operator, graph: Graph, npu: Npu, soc: ResolvedSoc) -> Iterator[str]:
+    support = next((each for each in npu.spec.operators if each.kind == op.kind), None)
+    if support is None or op.kind not in npu.runs:
+        yield f"does not run {op.kind}"
+        return
+    yield from _limits(support, kind_of(op).features(op, graph))
+    if not pools_for(soc, {npu.name: Access.WRITE}, WORKSPACE_ROLES, 1):
+        yield "writes no workspace pool"
+    if not pools_for(soc, {npu.name: Access.READ}, CONSTANT_ROLES, 1):
+        yield "reads no constants pool"
+
+
+def _limits(support: OperatorSupport, features: Mapping[str, int]) -> Iterator[str]:
+    for name, (least, most) in support.limits.items():
+        value = features.get(name)
+        if value is None:
+            yield f"limits '{name}', which {support.kind} does not have"
+        elif least is not None and value < least:
+            yield f"{name} is {value}, at least {least}"
+        elif most is not None and value > most:
+            yield f"{name} is {value}, at most {most}"

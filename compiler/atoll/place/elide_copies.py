@@ -1,0 +1,97 @@
+"""Drop copies that nobody needs: over pools that both sides share, and second ones of a kind."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.place.candidates import homes_of
+from atoll.place.replicas import COPY
+from atoll.place.wishes import merged_pool
+from atoll.resolve.soc import Access, ResolvedSoc
+
+
+@dataclass(frozen=True)
+class ElideCopies:
+    """Merge the result of a copy into its source, or into an earlier copy of the same source.
+
+    Two tensors are merged if one pool is left that every device touching either reaches as it
+    needs, and their pins agree. An output of the network keeps its own tensor.
+    """
+
+    name: ClassVar[str] = "elide-copies"
+    soc: ResolvedSoc
+
+    def run(self, graph: Graph) -> Graph:
+        """Return the graph without needless copies; leaves no tensor undefined."""
+        before = None
+        while before is not graph and _has_copies(graph):
+            before, graph = graph, _Merger(graph, self.soc).graph()
+        return graph
+
+
+def _has_copies(graph: Graph) -> bool:
+    return any(op.kind == COPY for op in graph.operators)
+
+
+class _Merger:
+    """One walk over the operators; `_merged` leads from each dropped tensor to the one it is."""
+
+    def __init__(self, graph: Graph, soc: ResolvedSoc) -> None:
+        self._graph = graph
+        self._soc = soc
+        self._merged: dict[str, str] = {}
+        self._tensors = dict(graph.by_name)
+        self._copies: dict[str, list[str]] = {}
+        self._writer = dict.fromkeys(graph.inputs, soc.host)
+        self._writer |= {name: op.device for op in graph.operators for name in op.outputs}
+        self._reads = {name: Counter[str]() for name in graph.by_name}
+        for op in graph.operators:
+            for name in filter(None, op.inputs):
+                self._reads[name][op.device] += 1
+        for name in graph.outputs:
+            self._reads[name][soc.host] += 1
+
+    def graph(self) -> Graph:
+        """Return the graph after one walk, the same one if nothing could be merged."""
+        operators = [op for op in map(self._renamed, self._graph.operators) if self._stays(op)]
+        if not self._merged:
+            return self._graph
+        tensors = tuple(each for name, each in self._tensors.items() if name not in self._merged)
+        return replace(self._graph, tensors=tensors, operators=tuple(operators))
+
+    def _renamed(self, op: Operator) -> Operator:
+        if not any(name in self._merged for name in op.inputs):
+            return op
+        return replace(op, inputs=tuple(self._merged.get(name, name) for name in op.inputs))
+
+    def _stays(self, op: Operator) -> bool:
+        if op.kind != COPY:
+            return True
+        (source,), (result,) = op.inputs, op.outputs
+        copies = self._copies.setdefault(source, [])
+        if result not in self._graph.outputs:
+            self._reads[source][op.device] -= 1
+            for target in (source, *copies):
+                if self._merge(target, result):
+                    return False
+            self._reads[source][op.device] += 1
+        copies.append(result)
+        return True
+
+    def _merge(self, target: str, result: str) -> bool:
+        first, second = self._tensors[target], self._tensors[result]
+        pool = merged_pool(first.pool, second.pool)
+        reads = self._reads[target] + self._reads[result]
+        if pool is None or not self._possible(replace(first, pool=pool), reads):
+            return False
+        self._tensors[target] = replace(first, pool=pool)
+        self._reads[target] = reads
+        self._merged[result] = target
+        return True
+
+    def _possible(self, tensor: Tensor, reads: Counter[str]) -> bool:
+        needs = dict.fromkeys((name for name, uses in reads.items() if uses > 0), Access.READ)
+        if writer := self._writer.get(tensor.name):
+            needs[writer] = Access.WRITE
+        return bool(homes_of(self._soc, needs, tensor))

@@ -1,0 +1,113 @@
+"""Build options: a file, the command line, both; and what is wrong with them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from atoll.description.build import Pin, load_requests, read_requests
+from atoll.description.schemas import schema_text
+from atoll.description.tree import plain
+from atoll.description.yaml_text import read_yaml
+from atoll.errors import AtollError
+
+FULL = """\
+version: 1
+place: {conv_2d_0: npu, softmax_9: cpu}
+pin:
+  image: {pool: shared, applies: in}
+  hidden: shared:out
+  scores: [shared:out, {pool: private, applies: in}]
+  plain: {pool: shared}
+free: [image]
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Any:
+    def write(text: str) -> Path:
+        path = tmp_path / "build.yaml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_p1_a_file_says_all_three(file: Any) -> None:
+    asked = load_requests(file(FULL))
+    assert asked.model.place == {"conv_2d_0": "npu", "softmax_9": "cpu"}
+    assert asked.model.pin == {
+        "image": (Pin(pool="shared", applies="in"),),
+        "hidden": (Pin(pool="shared", applies="out"),),
+        "scores": (Pin(pool="shared", applies="out"), Pin(pool="private", applies="in")),
+        "plain": (Pin(pool="shared", applies="both"),),
+    }
+    assert asked.model.free == ("image",)
+    at = asked.where.at("pin", "hidden")
+    assert at is not None
+    assert (at.line, at.column) == (5, 11)
+
+
+def test_p1_the_command_line_says_the_same_and_wins(file: Any) -> None:
+    asked = load_requests(
+        file(FULL), ["softmax_9=npu", "add_3 = cpu"], ["image=a:out", "image=b:in"], ["plain"]
+    )
+    assert asked.model.place == {"conv_2d_0": "npu", "softmax_9": "npu", "add_3": "cpu"}
+    assert list(map(str, asked.model.pin["image"])) == ["a:out", "b:in"]
+    assert list(map(str, asked.model.pin["hidden"])) == ["shared:out"]
+    assert asked.model.free == ("image", "plain")
+    assert load_requests(None).model == load_requests(file("version: 1\n")).model
+
+
+def test_p1_options_survive_as_data(file: Any) -> None:
+    asked = load_requests(file(FULL), free=["hidden"])
+    assert read_requests(json.loads(json.dumps(asked.plain()))) == asked
+
+
+def test_p1_the_schema_accepts_what_the_model_accepts(file: Any) -> None:
+    check = jsonschema.Draft202012Validator(json.loads(schema_text("build")))
+    check.validate(plain(read_yaml(file(FULL))))
+    for bad in (
+        "plase: {}",
+        "pin: {t: shared:up}",
+        "pin: {t: {pool: a, side: in}}",
+        "pin: {t: []}",
+    ):
+        assert not check.is_valid(plain(read_yaml(file(bad)))), bad
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("plase: {a: b}", "1:1: error[E011]: the description has no key 'plase'"),
+        ("pin:\n  t: shared:up", "2:6: error[E012]: 'pin.t' must be POOL, POOL:in,"),
+        ("pin: {t: {side: in}}", "1:10: error[E012]: 'pin.t' must be POOL, POOL:in,"),
+        ("pin: {t: []}", "1:10: error[E012]: 'pin.t' must be POOL, POOL:in,"),
+        ("place: {a: [b]}", "1:12: error[E012]: 'place.a' must be text, not a list of 1"),
+        ("free: yes_all", "1:7: error[E012]: 'free' must be a list, written as [a, b]"),
+        ("[a]", "1:1: error[E012]: the description must be a mapping"),
+        ("version: 2", "1:10: error[E015]: version 2"),
+    ],
+)
+def test_p7_a_wrong_file_is_refused_with_its_place(file: Any, text: str, message: str) -> None:
+    with pytest.raises(AtollError) as caught:
+        load_requests(file(text))
+    assert f"build.yaml:{message}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "messages"),
+    [
+        ({"place": ["conv", "a="]}, ["'--place conv' is", "'--place a=' is"]),
+        ({"pin": ["t=p:up", "=p"]}, ["'--pin t=p:up' is", "'--pin =p' is"]),
+        ({"place": ["a=x", "a=y"]}, ["'--place a=x' and '--place a=y' contradict each other"]),
+    ],
+)
+def test_p7_a_wrong_word_of_the_command_line_is_refused(
+    wishes: dict[str, list[str]], messages: list[str]
+) -> None:
+    with pytest.raises(AtollError, match="E090") as caught:
+        load_requests(None, **wishes)
+    assert [message in str(caught.value) for message in messages] == [True] * len(messages)

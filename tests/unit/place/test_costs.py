@@ -1,0 +1,105 @@
+"""P1: where an operator may run on more than one device, cycles and copies decide."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import prod
+
+import pytest
+
+from atoll.ir.graph import Graph, Operator, Quantization, Tensor
+from atoll.place.costs import Cost, compute_cycles, copy_cycles
+from atoll.place.partition import decide
+from atoll.resolve.soc import ResolvedSoc
+
+MakeSoc = Callable[..., ResolvedSoc]
+
+SHARED = """
+    ram 65536 workspace: cpu rw, near rw, far rw
+    flash 65536 constants: cpu ro, near ro, far ro
+"""
+APART = """
+    near_ram 65536 workspace: cpu rw, near rw
+    far_ram 65536 workspace: cpu rw, far rw
+    flash 65536 constants: cpu ro, near ro, far ro
+"""
+
+
+WINDOW = {"stride_h": 1, "stride_w": 1, "dilation_h": 1, "dilation_w": 1}
+PADS = {"pad_top": 0, "pad_left": 0, "pad_bottom": 0, "pad_right": 0}
+
+
+def tensor(name: str, *shape: int, constant: bool = False) -> Tensor:
+    scale = Quantization(scales=(0.5,), zero_points=(0,))
+    data = bytes(prod(shape)) if constant else None
+    return Tensor(name=name, shape=shape, dtype="int8", quantization=scale, data=data)
+
+
+def layers(count: int, width: int) -> Graph:
+    """Make a chain of pointwise convolutions, `width` to `width` channels."""
+    operators = (
+        Operator(
+            name=f"conv_{n}",
+            kind="conv_2d",
+            inputs=(f"t{n}", "w", ""),
+            outputs=(f"t{n + 1}",),
+            attributes={**WINDOW, **PADS, "activation": "none"},
+        )
+        for n in range(count)
+    )
+    activations = (tensor(f"t{n}", 1, 1, 1, width) for n in range(count + 1))
+    return Graph(
+        name="m",
+        tensors=(tensor("w", width, 1, 1, width, constant=True), *activations),
+        operators=tuple(operators),
+        inputs=("t0",),
+        outputs=(f"t{count}",),
+    )
+
+
+@pytest.fixture
+def make(make_soc: MakeSoc) -> Callable[[str], ResolvedSoc]:
+    """Make a chip with accelerators of two sizes whose limits any layer meets."""
+
+    def chip(pools: str) -> ResolvedSoc:
+        return make_soc(pools, near=4, far=16)
+
+    return chip
+
+
+def test_p1_the_faster_accelerator_wins_over_shared_memory(
+    make: Callable[..., ResolvedSoc],
+) -> None:
+    soc, graph = make(SHARED), layers(2, 32)
+    assert [decision.device for decision in decide(graph, soc)] == ["far", "far"]
+
+
+@pytest.mark.parametrize(("neighbours", "device"), [((), "far"), ((0,), "far"), ((0, 2), "near")])
+def test_p1_copies_from_and_to_neighbours_count(
+    neighbours: tuple[int, ...], device: str, make: Callable[..., ResolvedSoc]
+) -> None:
+    soc, graph = make(APART), layers(3, 32)
+    middle = graph.operators[1]
+    far, near = (compute_cycles(middle, graph, soc.device(name), soc) for name in ("far", "near"))
+    moving = copy_cycles(graph.tensor("t1"), "near", "far", soc)
+    assert moving == 2 * 32 // 4
+    assert far + moving < near <= far + 2 * moving
+    placed = graph.with_operators(
+        replace(op, device="near") if number in neighbours else op
+        for number, op in enumerate(graph.operators)
+    )
+    decision = decide(placed, soc)[1]
+    assert decision.device == device
+    if neighbours:
+        assert f"{far} cycles and {moving * len(neighbours)} for copies" in str(decision)
+
+
+def test_p1_a_reason_shows_both_parts() -> None:
+    assert str(Cost(cycles=5, copying=0)) == "about 5 cycles"
+    assert str(Cost(cycles=5, copying=7)) == "about 5 cycles and 7 for copies"
+    assert Cost(cycles=5, copying=7).total == 12
+
+
+def test_p1_a_pool_that_both_share_costs_no_copy(make: Callable[..., ResolvedSoc]) -> None:
+    graph = layers(1, 32)
+    assert copy_cycles(graph.tensor("t1"), "near", "far", make(SHARED)) == 0
+    assert copy_cycles(graph.tensor("t1"), "near", "cpu", make(APART)) == 0

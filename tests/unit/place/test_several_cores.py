@@ -1,0 +1,32 @@
+"""D3: several cores and several accelerators of one kind in one plan."""
+
+from collections.abc import Callable
+
+from atoll.description.build import load_requests
+from atoll.ir.graph import Graph
+from atoll.place.plan_devices import plan_devices
+from atoll.resolve.se_scope import ScopeTable, join
+from atoll.resolve.soc import ResolvedSoc
+
+MakeSoc = Callable[..., ResolvedSoc]
+MakeGraph = Callable[..., Graph]
+
+POOLS = """
+    ram 4096 workspace: cpu rw, one rw, two rw, left rw, right rw
+    flash 4096 constants: cpu ro, one ro, two ro, left ro, right ro
+"""
+
+
+def test_d3_every_core_runs_what_it_is_asked_to(make_soc: MakeSoc, make_graph: MakeGraph) -> None:
+    soc = make_soc(POOLS, cores=("one", "two"), left=8, right=8)
+    graph = make_graph("a = add(x x)\nb = add(a a)\nc = mul(b b)\nd = mul(c c)")
+    wishes = load_requests(None, ["add_0=one", "add_1=two", "mul_2=one"])
+    planned = plan_devices(graph, soc, wishes).graph
+    assert [op.device for op in planned.operators] == ["one", "two", "one", "cpu"]
+
+
+def test_d3_the_scopes_of_two_cores_do_not_join(make_soc: MakeSoc) -> None:
+    scopes = ScopeTable(make_soc(POOLS, cores=("one", "two"), left=8, right=8)).devices()
+    assert len(set(scopes.values())) == 5
+    assert join(scopes["one"], scopes["two"]) is None
+    assert join(scopes["left"], scopes["right"]) is None
