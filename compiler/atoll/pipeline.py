@@ -14,7 +14,7 @@ from atoll.errors import UsageError
 from atoll.files import new_folder
 from atoll.frontend.tflite import load_tflite
 from atoll.ir.graph import Graph
-from atoll.ir.narrowing import verify_narrowing
+from atoll.ir.narrowing import verify_narrowing, verify_scopes
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
 from atoll.lower.accelerator import CommandEmitter, Job
@@ -30,8 +30,11 @@ from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, pools_for
 from atoll.place.device_copies import insert_copies
 from atoll.place.partition import Decision, decide, partition
+from atoll.report.explain_buffers import buffer_stories
+from atoll.report.explain_text import Explanation
 from atoll.resolve.export import to_json, without_positions
 from atoll.resolve.soc import Access, Npu, ResolvedSoc
+from atoll.resolve.storage_scope import ScopeNames
 
 MARKER = "build.json"
 RESOLVED = "resolved.json"
@@ -118,6 +121,7 @@ def _plan(
     jobs = _jobs(graph, soc)
     module = lower_graph(graph, soc, jobs, candidate_pools(graph, soc))
     verify(module)
+    verify_scopes(module, ScopeNames.of(soc))
     observe("lower", module)
     module = _specialized(module, soc)
     observe("specialize-storage", module)
@@ -206,6 +210,17 @@ def build(compiled: Compiled, folder: Path, *, toolchain: str | None = None) -> 
         firmware = build_firmware(compiled.soc, interface_of(compiled), code, fresh, toolchain)
         write_checksums(fresh, sources_of(compiled.graph.name))
     return BuildTree(folder=folder, firmware=replace(firmware, folder=folder))
+
+
+def explanation(compiled: Compiled) -> Explanation:
+    """Return where every buffer of the compiled network is, and why (C5)."""
+    stories = buffer_stories(compiled.soc, compiled.graph, compiled.module, compiled.plan)
+    return Explanation(
+        soc=compiled.soc.name,
+        model=compiled.graph.name,
+        buffers=stories,
+        decisions=compiled.decisions,
+    )
 
 
 def interface_of(compiled: Compiled) -> ModelInterface:
