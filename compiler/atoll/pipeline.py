@@ -123,7 +123,7 @@ def _plan(
     verify(module)
     verify_scopes(module, ScopeNames.of(soc))
     observe("lower", module)
-    module = _specialized(module, soc)
+    module = specialized(module, soc)
     observe("specialize-storage", module)
     check_stack(module, soc)
     plan = plan_first_fit(
@@ -154,7 +154,12 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
     )
 
 
-def _specialized(module: IRModule, soc: ResolvedSoc) -> IRModule:
+def specialized(module: IRModule, soc: ResolvedSoc) -> IRModule:
+    """Decide for every kernel's buffer whether it lives on the stack or in a pool.
+
+    Raises:
+        PlanError: E067; neither can hold it.
+    """
     host = soc.host_cpu
     taken = host.interrupt_reserve + RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
     specialize = SpecializeStorage(

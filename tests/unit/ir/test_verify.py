@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from atoll.ir.faults import ProgramError
-from atoll.ir.narrowing import narrows, verify_narrowing
+from atoll.ir.narrowing import verify_narrowing
 from atoll.ir.text import parse_module
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
+from atoll.resolve.storage_scope import narrows
 
 GOOD = (Path(__file__).parents[2] / "golden" / "ir" / "small_module.txt").read_text()
 
