@@ -26,7 +26,7 @@ def shuffled(value: Any, chance: random.Random) -> Any:
 
 
 @pytest.mark.parametrize("name", ["lagoon", "atoll2"])
-def test_shuffled_keys_give_identical_chips(name: str, tmp_path: Path) -> None:
+def test_d4_shuffled_keys_give_identical_chips(name: str, tmp_path: Path) -> None:
     chance = random.Random(f"order of {name}")
     data = plain(read_yaml(SOCS / f"{name}.yaml"))
     path = tmp_path / f"{name}.yaml"

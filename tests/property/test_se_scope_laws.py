@@ -16,7 +16,7 @@ def scope(chance: random.Random) -> SEScope:
     return SEScope(chance.choice(types), number, target, memory_scope)
 
 
-def test_join_is_a_semilattice() -> None:
+def test_s2_join_is_a_semilattice() -> None:
     chance = random.Random("semilattice")
     undefined = 0
     for _ in range(TRIPLES):
@@ -33,7 +33,7 @@ def test_join_is_a_semilattice() -> None:
     assert TRIPLES // 10 < undefined < TRIPLES * 9 // 10
 
 
-def test_default_keeps_what_is_there() -> None:
+def test_s4_default_keeps_what_is_there() -> None:
     chance = random.Random("default")
     for _ in range(TRIPLES):
         left, right = scope(chance), scope(chance)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from atoll.resolve.se_scope import target_of
 from atoll.resolve.soc import Cpu, Npu
 from atoll.resolve.targets import CORES, DEVICE_TYPES, find_devices
 
@@ -19,7 +20,7 @@ def with_device(name: str, device: dict[str, Any]) -> dict[str, Any]:
     return {f"devices.{name}": device, **reach}
 
 
-def test_devices_are_numbered_once(chip: Any) -> None:
+def test_d2_devices_are_numbered_once(chip: Any) -> None:
     changes = with_device("npu10", NPU2) | with_device("aux", CPU2) | with_device("dma", DMA)
     soc = chip({**changes, "host": "cpu"})
     assert [(d.name, d.device_type, d.device_id, d.ordinal) for d in soc.devices] == [
@@ -31,7 +32,20 @@ def test_devices_are_numbered_once(chip: Any) -> None:
     ]
 
 
-def test_host_and_default_device(chip: Any) -> None:
+def test_d3_two_cores_of_one_kind_have_targets_of_their_own(chip: Any) -> None:
+    soc = chip({**with_device("aux", CPU2), "devices.aux.isa": "rv32im", "host": "cpu"})
+    assert {cpu.name: (cpu.kind, cpu.isa) for cpu in soc.cpus} == {
+        "aux": ("cpu", "rv32im"),
+        "cpu": ("cpu", "rv32imc"),
+    }
+    spans = [region for cpu in soc.cpus for region in (cpu.code, cpu.data, cpu.stack)]
+    assert len({region.origin for region in spans}) == 6
+    first, second = (target_of(cpu) for cpu in soc.cpus)
+    assert first is not None
+    assert first != second
+
+
+def test_s5_host_and_default_device(chip: Any) -> None:
     two = with_device("aux", CPU2)
     assert (chip(two).host, chip(two).default_device) == ("aux", "aux")
     assert chip({**two, "host": "cpu"}).default_device == "cpu"
@@ -47,13 +61,13 @@ def test_the_only_device_is_the_default(chip: Any) -> None:
     assert chip(alone).default_device == "cpu"
 
 
-def test_resolution_is_idempotent(chip: Any) -> None:
+def test_s5_resolution_is_idempotent(chip: Any) -> None:
     first = chip()
     assert chip({"host": first.host, "default_device": first.default_device}).devices
     assert chip() == first
 
 
-def test_lookup_returns_all_matches_in_order(chip: Any) -> None:
+def test_s5_lookup_returns_all_matches_in_order(chip: Any) -> None:
     soc = chip(with_device("npu2", NPU2) | with_device("dma", DMA))
     names = [device.name for device in find_devices(soc, device_type=DEVICE_TYPES["npu"])]
     assert names == ["npu", "npu2", "dma"]
@@ -72,7 +86,7 @@ def test_a_core_keeps_what_was_written(chip: Any, isa: str) -> None:
     assert cpu.code.origin == 0
 
 
-def test_two_instances_differ_in_parameters_only(chip: Any) -> None:
+def test_d1_two_instances_differ_in_parameters_only(chip: Any) -> None:
     small = {**NPU2, "params": {"input_lanes": 4, "output_lanes": 4}, "runs": ["depthwise_conv_2d"]}
     first, second = chip(with_device("npu2", small)).npus
     assert isinstance(first, Npu)
@@ -105,7 +119,7 @@ def test_two_instances_differ_in_parameters_only(chip: Any) -> None:
         (with_device("dma", {**DMA, "moves": [["flash", "ram"]]}), "E020"),
     ],
 )
-def test_one_wrong_choice_is_one_fault(refused: Any, changes: dict[str, Any], code: str) -> None:
+def test_s5_one_wrong_choice_is_one_fault(refused: Any, changes: dict[str, Any], code: str) -> None:
     (fault,) = refused(changes)
     assert fault.startswith(code)
 
