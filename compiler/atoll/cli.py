@@ -111,14 +111,10 @@ def check(soc: SocArgument, overrides: SetOption = None, machine: JsonOption = F
 def explain(
     soc: SocArgument,
     model: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[MODEL]", show_default=False, help="Explain this network on the chip."
-        ),
+        Path | None, typer.Argument(metavar="[MODEL]", help="Explain this network on the chip.")
     ] = None,
     buffer: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Say all about one buffer of the network."),
+        str | None, typer.Option(metavar="NAME", help="Say all about one buffer of MODEL.")
     ] = None,
     overrides: SetOption = None,
     accelerators: AcceleratorsOption = True,
@@ -135,7 +131,7 @@ def explain(
     resolved = load_soc(soc, overrides or ())
     if model is None:
         if buffer is not None:
-            raise UsageError("E090", "--buffer needs a network", remedy="see atoll explain --help")
+            raise UsageError("E090", "--buffer needs a MODEL", remedy="see atoll explain --help")
         _print_tables(resolved, tables.explain(resolved), machine=machine)
         return
     told = explanation(compile_file(resolved, model, BuildOptions(accelerators=accelerators)))

@@ -146,4 +146,4 @@ def test_c5_text_and_data_of_the_command_agree(
 
 def test_c5_a_buffer_without_a_network_is_a_misuse(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "lagoon", "--buffer", "x"]) == 1
-    assert capsys.readouterr().err.startswith("error[E090]: --buffer needs a network")
+    assert capsys.readouterr().err.startswith("error[E090]: --buffer needs a MODEL")
