@@ -1,6 +1,7 @@
 """The `atoll` command: parse arguments, call one function, print what it returns."""
 
 import errno
+import io
 import json
 import os
 import sys
@@ -264,6 +265,7 @@ def _add_plugins() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `atoll` with `argv`; a fault in the user's input is one message and status 1."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _accept_any_text()
     try:
         status = _invoke(arguments or ["--help"])
         sys.stdout.flush()
@@ -294,6 +296,13 @@ def _invoke(arguments: list[str]) -> int:
         command = context.command_path if context else "atoll"
         raise UsageError("E090", message, remedy=f"see {command} --help") from error
     return status if isinstance(status, int) else 0
+
+
+def _accept_any_text() -> None:
+    """Let names that the terminal's encoding lacks be printed with escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _abandon_output() -> None:

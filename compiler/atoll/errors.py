@@ -23,7 +23,7 @@ class SourceLoc:
         """Yield the line and a caret under the column, or nothing if the file is gone."""
         lines = _lines(self.path)
         if self.line <= len(lines) and self.column <= EXCERPT_COLUMNS:
-            text = lines[self.line - 1][:EXCERPT_COLUMNS]
+            text = lines[self.line - 1][:EXCERPT_COLUMNS].replace("\t", " ").replace("\t", " ")
             yield f"{self.line:5} | " + "".join(c if c.isprintable() else "?" for c in text)
             yield " " * (7 + self.column) + "^"
 

@@ -1,4 +1,4 @@
-"""The commands that the simulator adds to `atoll`: run, simulate, bench."""
+"""The commands that the simulator adds to `atoll`: run and simulate."""
 
 import json
 from pathlib import Path
@@ -132,7 +132,3 @@ def _finish(
         out.print(render(outcome.report, compiled.plan, brief=brief))
     if not outcome.report.passed:
         raise typer.Exit(1)
-
-
-RUN = run
-SIMULATE = simulate

@@ -1,18 +1,32 @@
 """The process of a built model: what it needs to find Python, cocotb and the bench."""
 
 import os
+import shutil
 import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import cocotb_tools.config
 from find_libpython import find_libpython
 
+from atoll.cache import cache_folder
 from atoll.errors import SimulationError
 from atoll_sim.build import TOP
 
 LOG = "simulation.log"
 LOG_TAIL = 20
+
+
+@contextmanager
+def run_folder() -> Iterator[Path]:
+    """Yield a folder for one run; it is removed at the end unless the run failed."""
+    parent = cache_folder() / "runs"
+    parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=parent))
+    yield folder
+    shutil.rmtree(folder)
 
 
 def bench_environment(bench: str) -> Mapping[str, str]:

@@ -1,14 +1,13 @@
 """Run a network on the native host, with the accelerators' models or their RTL."""
 
-import tempfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from atoll.pipeline import Compiled
 from atoll_sim.build import build_model
 from atoll_sim.cpu.host_memory import HostMemory
 from atoll_sim.cpu.native import ModelAccelerators, NativeSession
 from atoll_sim.cpu.rtl_accelerators import RtlAccelerators
+from atoll_sim.model_process import run_folder
 from atoll_sim.samples import Sample
 from atoll_sim.simulation import SimResult
 
@@ -34,7 +33,7 @@ def run_native(
     if executable is None:
         return NativeSession(compiled, memory, ModelAccelerators(compiled, memory)).run(samples)
     with (
-        tempfile.TemporaryDirectory(prefix="atoll-run-") as folder,
-        RtlAccelerators(compiled.soc, memory, executable, Path(folder)) as accelerators,
+        run_folder() as folder,
+        RtlAccelerators(compiled.soc, memory, executable, folder) as accelerators,
     ):
         return NativeSession(compiled, memory, accelerators).run(samples)

@@ -7,12 +7,10 @@ import numpy as np
 from atoll.memory.contract import Contract, Phase, Span
 from atoll.pipeline import Compiled
 from atoll.report.result import Violation
-from atoll.resolve.soc import Cpu, Device, ResolvedSoc
+from atoll.resolve.soc import Cpu, Device, Npu, ResolvedSoc
+from atoll_sim.platform import axi_bytes
 from atoll_sim.simulation import AccessKind, BlockedAccess, SimResult, Touched
 from atoll_sim.simulation import Phase as TracedPhase
-
-WORD = 16
-"""Bus words are at most this wide; a read of one byte shows its whole word."""
 
 _NOTHING_YET = -1
 
@@ -100,7 +98,7 @@ class PlacementCheck:
         else:
             spans = ()
         for span in spans:
-            yield (span.address, span.end) if writes else _words(span)
+            yield (span.address, span.end) if writes else _beats(span, device)
 
     def _contents(self, touch: Touched, phase: Phase) -> Iterator[Violation]:
         """Follow which buffer's value each byte holds: no clobber, no read before write."""
@@ -191,8 +189,10 @@ def _own(soc: ResolvedSoc, cpu: Cpu, kind: AccessKind) -> Iterator[tuple[int, in
             yield block.origin, block.origin + block.size
 
 
-def _words(span: Span) -> tuple[int, int]:
-    return span.address // WORD * WORD, -(-span.end // WORD) * WORD
+def _beats(span: Span, device: Device) -> tuple[int, int]:
+    """Return what a read of all of `span` shows: accelerators read whole beats, cores bytes."""
+    beat = axi_bytes(device) if isinstance(device, Npu) else 1
+    return span.address // beat * beat, -(-span.end // beat) * beat
 
 
 def _within(span: Span, ranges: Iterable[range]) -> Iterator[range]:

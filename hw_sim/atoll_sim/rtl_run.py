@@ -1,11 +1,11 @@
 """Run a firmware image in RTL with samples."""
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from atoll.pipeline import Compiled
 from atoll_sim.build import build_model
+from atoll_sim.model_process import run_folder
 from atoll_sim.samples import Sample
 from atoll_sim.session import simulate
 from atoll_sim.simulation import Buffer, SimRequest, SimResult
@@ -28,8 +28,8 @@ def run_firmware(
     """
     executable = build_model(compiled.soc, progress=progress)
     progress(f"simulating {len(samples)} sample{'s' if len(samples) != 1 else ''} in RTL")
-    with tempfile.TemporaryDirectory(prefix="atoll-run-") as folder:
-        return simulate(request_for(compiled, elf, samples, executable, Path(folder)))
+    with run_folder() as folder:
+        return simulate(request_for(compiled, elf, samples, executable, folder))
 
 
 def request_for(

@@ -58,7 +58,7 @@ def require_exit(result: SimResult) -> None:
         "E088",
         f"{reasons[result.stop]}; stopped in cycle {result.cycles}"
         + (f", after the firmware said:\n  {chr(10).join(said)}" if said else ""),
-        remedy="look for blocked accesses in the report; '--waves' records every signal",
+        remedy="look for blocked accesses in the report of `atoll run`",
     )
 
 

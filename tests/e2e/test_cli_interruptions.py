@@ -32,6 +32,7 @@ def run(
     return subprocess.run(
         [*PROGRAM, *arguments],
         cwd=folder,
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
         stdout=output,
         stderr=subprocess.PIPE,
         text=True,
@@ -47,6 +48,24 @@ def test_a_reader_that_left_ends_the_command_silently(arguments: list[str], tmp_
     done = run(arguments, tmp_path, writer)
     os.close(writer)
     assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+@pytest.mark.parametrize("name", ["caf\u00e9", "byte\udcff", "[red]:x:"])
+def test_any_file_name_can_be_printed(name: str, encoding: str, tmp_path: Path) -> None:
+    (tmp_path / f"{name}.yaml").write_bytes((ROOT / "socs" / "lagoon.yaml").read_bytes())
+    (tmp_path / f"{name}.tflite").write_bytes(Path(DIGITS).read_bytes())
+    for arguments in (["explain", f"{name}.yaml"], [NATIVE[0], f"{name}.yaml", *NATIVE[2:]]):
+        done = subprocess.run(
+            [*PROGRAM, *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONIOENCODING": encoding},
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        escaped = f"{name}.yaml".encode(encoding, errors="backslashreplace")
+        assert escaped in done.stdout
 
 
 @needs_full
@@ -135,6 +154,11 @@ def open_when_read(pipe: Path, process: subprocess.Popen[str]) -> int:
     raise AssertionError("the command never read its samples")
 
 
+def heed_interrupts() -> None:
+    """Undo what a shell does to its background jobs, and so to the tests that run in one."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def test_ctrl_c_from_a_terminal(tmp_path: Path) -> None:
     """The command waits for samples from a pipe that nobody fills when the signal comes."""
     samples = tmp_path / "samples.npy"
@@ -146,10 +170,14 @@ def test_ctrl_c_from_a_terminal(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=heed_interrupts,
     ) as process:
-        writer = open_when_read(samples, process)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        os.close(writer)
+        try:
+            writer = open_when_read(samples, process)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+            os.close(writer)
+        finally:
+            process.kill()
     assert (process.returncode, out, err) == (130, "", "interrupted\n")
     assert list(tmp_path.iterdir()) == [samples]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from atoll.cli import main
 from atoll.pipeline import Compiled, compile_file
@@ -64,8 +65,21 @@ def test_digits_from_the_command_line(
     outputs = np.load(tmp_path / "out.npy")
     assert outputs.shape == (20, 10)
     assert np.mean(outputs.argmax(axis=1) == test["y"][:20]) >= 0.9
+    np.testing.assert_array_equal(outputs, oracle(test["x"][:20]))
     assert main(["simulate", str(tmp_path / "kept"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["bit_exact"] is True
+
+
+def oracle(digits: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Return the scores of the reference runtime, int8 [N, 10]."""
+    runtime = pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro").runtime
+    interpreter = runtime.Interpreter.from_file(str(DIGITS / "digits_int8.tflite"))
+    scores = []
+    for digit in digits:
+        interpreter.set_input(digit[np.newaxis], 0)
+        interpreter.invoke()
+        scores.append(interpreter.get_output(0)[0])
+    return np.stack(scores)
 
 
 def check_stack_and_cycles(report: dict[str, Any]) -> None:

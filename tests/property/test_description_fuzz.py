@@ -1,17 +1,32 @@
-"""Damaged descriptions are refused with a message or mean a chip; nothing else ever happens."""
+"""Damaged descriptions are refused with a message or mean a chip; nothing else ever happens.
+
+A chip that a mutant means is a chip: digits are planned for it, or refused with a message.
+"""
 
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
+from atoll.cli import main
 from atoll.errors import AtollError
+from atoll.pipeline import compile_file, texts_of
 from atoll.resolve import load_soc
 from atoll.resolve.export import from_json, to_json
 
-SOCS = Path(__file__).parents[2] / "socs"
+ROOT = Path(__file__).parents[2]
+SOCS = ROOT / "socs"
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 MUTANTS_PER_CHIP = 500
+
+VALUES: list[object] = [
+    0, 1, 3, 16, 24, 4095, 4096, 65536, 2**31, 2**32 - 4, 2**64, -1, 1.5, None, True, "", "4 KiB",
+    "1 MiB", "0x2000_0000", "50 MHz", "cpu", "npu", "rw", "ro", "none", "ram", "rom", "workspace",
+    "constants", "both", "rv32i", "rv32imac", "rv64gc", "gcc", "sram", "flash", [], {}, ["CONV_2D"],
+]  # fmt: skip
 
 TOKENS = [
     "0x", "1_", "-1", "99999999999999999999999999", "1e999", ".nan", ".inf", "2020-01-01", "1:30",
@@ -67,25 +82,74 @@ def insert_token(data: bytes, chance: random.Random) -> bytes:
 MUTATIONS: list[Mutation] = [flip, cut, truncate, swap_lines, replace_token, insert_token]
 
 
+def damaged_text(original: bytes, chance: random.Random) -> bytes:
+    data = original
+    for _ in range(chance.randrange(1, 4)):
+        data = chance.choice(MUTATIONS)(data, chance) or b" "
+    return data
+
+
+def places(node: Any) -> list[tuple[Any, Any]]:
+    """Return (table or list, key) of everything in a document."""
+    keys = list(node) if isinstance(node, dict) else list(range(len(node)))
+    inner = [node[key] for key in keys if isinstance(node[key], dict | list)]
+    return [(node, key) for key in keys] + [place for child in inner for place in places(child)]
+
+
+def changed_value(original: bytes, chance: random.Random) -> bytes:
+    """Return well-formed YAML with one value changed or one key gone."""
+    document = yaml.safe_load(original)
+    table, key = chance.choice(places(document))
+    old = table[key]
+    if chance.random() < 0.1:
+        del table[key]
+    elif type(old) is int and chance.random() < 0.7:
+        table[key] = chance.choice((old + 1, old - 1, old + 4096, old - 4096, old * 2, old // 2))
+    else:
+        table[key] = chance.choice(VALUES)
+    return yaml.safe_dump(document, sort_keys=False).encode()
+
+
+def planned(path: Path) -> bool:
+    """Tell whether digits are planned for a chip; if not, they are refused with a remedy."""
+    soc = load_soc(path)
+    assert from_json(to_json(soc)) == soc
+    try:
+        texts_of(compile_file(soc, DIGITS))
+    except AtollError as error:
+        faults = error.faults
+    else:
+        return True
+    assert all(fault.code.startswith("E06") and fault.remedy for fault in faults)
+    return False
+
+
+@pytest.mark.parametrize("mutate", [damaged_text, changed_value])
 @pytest.mark.parametrize("name", ["lagoon", "atoll2"])
-def test_mutants(name: str, tmp_path: Path) -> None:
-    chance = random.Random(f"mutants of {name}")
+def test_mutants(
+    name: str,
+    mutate: Mutation,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    chance = random.Random(f"{mutate.__name__} of {name}")
     original = (SOCS / f"{name}.yaml").read_bytes()
-    path = tmp_path / "mutant.yaml"
-    refused: list[str] = []
-    for _ in range(MUTANTS_PER_CHIP):
-        data = original
-        for _ in range(chance.randrange(1, 4)):
-            data = chance.choice(MUTATIONS)(data, chance) or b" "
-        path.write_bytes(data)
-        try:
-            soc = load_soc(path)
-        except AtollError as error:
-            refused.append(str(error))
+    refused = accepted = 0
+    for _ in range(MUTANTS_PER_CHIP // 2):
+        Path("mutant.yaml").write_bytes(mutate(original, chance))
+        status = main(["check", "mutant.yaml"])
+        out, err = capsys.readouterr()
+        if status == 0:
+            assert (err, out.endswith(": no faults\n")) == ("", True)
+            accepted += planned(Path("mutant.yaml"))
         else:
-            assert from_json(to_json(soc)) == soc
-    assert MUTANTS_PER_CHIP // 3 < len(refused) < MUTANTS_PER_CHIP
-    assert all("error[E0" in message for message in refused)
+            assert (status, out) == (1, "")
+            assert err.count("error[E0") == err.count("  help: ") > 0
+            refused += 1
+    assert accepted > MUTANTS_PER_CHIP // 50
+    assert refused > MUTANTS_PER_CHIP // 8
 
 
 def test_mutants_of_an_accelerator(tmp_path: Path) -> None:

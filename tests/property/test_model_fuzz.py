@@ -23,7 +23,7 @@ SMALL = 100_000
 
 WORDS = (0, 1, 2, 7, 255, 2**16, 2**31 - 1, 2**31, 2**32 - 1, 0x7FC00000, 0x7F800000, 0x00000001)
 BYTES = (0, 1, 2, 3, 4, 5, 127)
-NUMBERS = (*BYTES, -1, -2, 10**6, 2**31 - 1, -(2**31))
+NUMBERS = (*BYTES, -1, -2, 1000, 2**31 - 1, -(2**31))
 EXTENTS = (0, 1, 2, 3, 5, 7, 255, 65536)
 FACTORS = (1e-6, 1e6, 2.0**20, 2.0**-20, 1e-38, float("inf"), float("nan"))
 TYPES = ("int8", "int32", "uint8", "float32", "int64", "int16", "bool")
@@ -166,7 +166,7 @@ def test_whole_files_of_changed_models(
     rng = np.random.default_rng(seed)
     path = tmp_path / "mutated.tflite"
     accepted = 0
-    for _ in range(PER_ROUND):
+    for _ in range(PER_ROUND // 2):
         path.write_bytes(tflite_builder.write(changed(every_operator, rng)))
         accepted += planned(path)
-    assert 0 < accepted < PER_ROUND
+    assert 0 < accepted < PER_ROUND // 2

@@ -21,12 +21,12 @@ _PLUGINS = "atoll.doctor"
 
 _TINY_SOURCE = "int atoll_reset(long long a, long long b) { return (int)(a / b); }\n"
 _TINY_SCRIPT = """SECTIONS {
-  .text 0 : { *(.text .text.*) }
+  .text 0 : { *(.text .text.* .rodata .rodata.* .srodata .srodata.*) }
   .riscv.attributes 0 : { *(.riscv.attributes) }
   .symtab 0 : { *(.symtab) }
   .strtab 0 : { *(.strtab) }
   .shstrtab 0 : { *(.shstrtab) }
-  /DISCARD/ : { *(.comment .data* .bss* .*rodata* .llvm_addrsig .note.*) }
+  /DISCARD/ : { *(.comment .data* .sdata* .bss* .sbss* .debug_* .eh_frame .llvm_addrsig .note.*) }
 }
 """
 

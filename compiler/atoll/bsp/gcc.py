@@ -39,7 +39,8 @@ class Gcc:
 
     def link(self, link: Link) -> str:
         """See `atoll.bsp.toolchain.Toolchain.link`."""
-        flags = ",".join(("-Wl", *LINK_FLAGS, f"-Map={link.map}", "--no-warn-rwx-segments"))
+        # -n: otherwise the ELF header becomes a part of the first segment, below its origin.
+        flags = ",".join(("-Wl", *LINK_FLAGS, f"-Map={link.map}", "-n", "--no-warn-rwx-segments"))
         command = (
             *(self._program, *self._target, "-nostdlib", "-nostartfiles", "-static"),
             *(flags, "-T", link.script, "-o", link.elf, *link.objects, "-lgcc"),

