@@ -54,7 +54,8 @@ class Rules:
             cpu = self.soc.device(next(iter(needs)))
             assert isinstance(cpu, Cpu)
             limit = next(stack_lacks(cpu, buffer.size))
-            words.insert(0, f"K1: a kernel's buffer that left the stack, {limit}")
+            number = "K1" if buffer.size > cpu.max_stack_alloca_size.value else "K2"
+            words.insert(0, f"{number}: a kernel's buffer that left the stack, {limit}")
         elif what in ("constant", "commands"):
             words.insert(0, "M6: a constant")
         return "; ".join(words)

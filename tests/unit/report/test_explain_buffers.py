@@ -34,7 +34,7 @@ def test_c5_every_buffer_has_a_place_and_the_rule_that_put_it_there(lagoon: Comp
     told = stories(lagoon)
     assert set(lagoon.plan.placements) < set(told)
     for name, story in told.items():
-        assert story.rule.split(":")[0] in ("C3", "C4", "K1", "K6", "M6"), name
+        assert story.rule.split(":")[0] in ("C3", "C4", "K1", "K2", "K6", "M6"), name
         assert story.uses, name
         assert story.scope != "global", name
         if placement := lagoon.plan.placements.get(name):
@@ -94,6 +94,13 @@ def test_k1_explain_names_the_limit_that_moved_a_buffer_off_the_stack(lagoon: Co
     assert told.rule.startswith("K1: a kernel's buffer that left the stack, max_stack_alloca_size")
     assert "is 39 B (--set), 40 B needed" in told.rule
     assert told.alternatives[0].place == "cpu.stack"
+
+
+def test_k2_explain_names_the_total_that_moved_a_buffer_off_the_stack() -> None:
+    told = stories(compiled("devices.cpu.limits.max_stack_size=1792"))["softmax_9_powers"]
+    assert told.rule.startswith(
+        "K2: a kernel's buffer that left the stack, max_stack_size is 1792 B for all of a run"
+    )
 
 
 def test_c4_explain_says_what_a_copy_is_for() -> None:
