@@ -1,6 +1,7 @@
 """C1, C2: scopes are choice sets, and narrowing is a partial order on them."""
 
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -66,6 +67,13 @@ def test_c1_the_names_of_a_chip_are_its_pools_and_stacks() -> None:
     names = ScopeNames.of(load_soc("lagoon"))
     assert names.stacks == ("cpu.stack",)
     assert sorted(names.pools) == ["private", "shared", "weights"]
+
+
+@pytest.mark.parametrize("pool", ["stack", "workspace", "registers"])
+def test_c1_a_pool_is_not_named_like_another_place(refused: Any, pool: str) -> None:
+    reach = {"cpu": "rw", "npu": "rw"}
+    faults = refused({f"pools.{pool}": {"memory": "sram", "role": "workspace", "reach": reach}})
+    assert f"E014 'pools.{pool}': '{pool}' is a word of storage scopes and no name" in faults
 
 
 def test_c1_a_program_names_only_what_the_chip_has() -> None:
