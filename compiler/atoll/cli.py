@@ -22,7 +22,14 @@ from atoll.description.schemas import schema_text, write_schemas
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
 from atoll.files import DISK_FAULTS, unwritable, write_text
-from atoll.pipeline import STAGES, BuildOptions, build, compile_file, require_stage
+from atoll.pipeline import (
+    STAGES,
+    BuildOptions,
+    build,
+    compile_file,
+    explanation,
+    require_stage,
+)
 from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
@@ -57,6 +64,9 @@ SetOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+AcceleratorsOption = Annotated[
+    bool, typer.Option(help="Use accelerators; otherwise the host runs every operator.")
+]
 ToolchainOption = Annotated[
     str | None,
     typer.Option(
@@ -101,15 +111,34 @@ def check(soc: SocArgument, overrides: SetOption = None, machine: JsonOption = F
 
 
 @app.command()
-def explain(soc: SocArgument, overrides: SetOption = None, machine: JsonOption = False) -> None:
-    """Show all that a description implies.
+def explain(
+    soc: SocArgument,
+    model: Annotated[
+        Path | None, typer.Argument(metavar="[MODEL]", help="Explain this network on the chip.")
+    ] = None,
+    buffer: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Say all about one buffer of MODEL.")
+    ] = None,
+    overrides: SetOption = None,
+    accelerators: AcceleratorsOption = True,
+    machine: JsonOption = False,
+) -> None:
+    """Explain a chip, or where a network's buffers are.
 
-    Addresses, windows, limits and defaults, each with the layer that set it.
+    Without MODEL: addresses, windows, limits and defaults, each with the layer that set it.
+    With MODEL: for every buffer where it is, and for every operator why it runs where it runs.
+    With --buffer: the rule that put it there, who touches it, and what each other place lacks.
 
-    Example: atoll explain lagoon --json
+    Example: atoll explain lagoon model.tflite --buffer input
     """
     resolved = load_soc(soc, overrides or ())
-    _print_tables(resolved, tables.explain(resolved), machine=machine)
+    if model is None:
+        if buffer is not None:
+            raise UsageError("E090", "--buffer needs a MODEL", remedy="see atoll explain --help")
+        _print_tables(resolved, tables.explain(resolved), machine=machine)
+        return
+    told = explanation(compile_file(resolved, model, BuildOptions(accelerators=accelerators)))
+    print(told.json(buffer) if machine else told.text(buffer), end="")
 
 
 @app.command()
@@ -167,13 +196,11 @@ def build_command(
     ],
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
-    accelerators: Annotated[
-        bool, typer.Option(help="Use accelerators; otherwise the host runs every operator.")
-    ] = True,
     build_file: BuildFileOption = None,
     place: PlaceOption = None,
     pin: PinOption = None,
     free: FreeOption = None,
+    accelerators: AcceleratorsOption = True,
     dump_after: Annotated[
         str | None,
         typer.Option(

@@ -15,7 +15,7 @@ from atoll.errors import UsageError
 from atoll.files import new_folder
 from atoll.frontend.tflite import load_tflite
 from atoll.ir.graph import Graph
-from atoll.ir.narrowing import verify_narrowing
+from atoll.ir.narrowing import verify_narrowing, verify_scopes
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
 from atoll.lower.accelerator import CommandEmitter, Job
@@ -31,8 +31,11 @@ from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, pools_for
 from atoll.place.partition import Decision
 from atoll.place.plan_devices import plan_devices
+from atoll.report.explain_buffers import buffer_stories
+from atoll.report.explain_text import Explanation
 from atoll.resolve.export import to_json, without_positions
 from atoll.resolve.soc import Access, Npu, ResolvedSoc
+from atoll.resolve.storage_scope import ScopeNames
 
 MARKER = "build.json"
 RESOLVED = "resolved.json"
@@ -120,8 +123,9 @@ def _plan(
     jobs = _jobs(graph, soc)
     module = lower_graph(graph, soc, jobs, candidate_pools(graph, soc))
     verify(module)
+    verify_scopes(module, ScopeNames.of(soc))
     observe("lower", module)
-    module = _specialized(module, soc)
+    module = specialized(module, soc)
     observe("specialize-storage", module)
     check_stack(module, soc)
     plan = plan_first_fit(
@@ -152,7 +156,12 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
     )
 
 
-def _specialized(module: IRModule, soc: ResolvedSoc) -> IRModule:
+def specialized(module: IRModule, soc: ResolvedSoc) -> IRModule:
+    """Decide for every kernel's buffer whether it lives on the stack or in a pool.
+
+    Raises:
+        PlanError: E067; neither can hold it.
+    """
     host = soc.host_cpu
     taken = host.interrupt_reserve + RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
     specialize = SpecializeStorage(
@@ -208,6 +217,17 @@ def build(compiled: Compiled, folder: Path, *, toolchain: str | None = None) -> 
         firmware = build_firmware(compiled.soc, interface_of(compiled), code, fresh, toolchain)
         write_checksums(fresh, sources_of(compiled.graph.name))
     return BuildTree(folder=folder, firmware=replace(firmware, folder=folder))
+
+
+def explanation(compiled: Compiled) -> Explanation:
+    """Return where every buffer of the compiled network is, and why (C5)."""
+    stories = buffer_stories(compiled.soc, compiled.graph, compiled.module, compiled.plan)
+    return Explanation(
+        soc=compiled.soc.name,
+        model=compiled.graph.name,
+        buffers=stories,
+        decisions=compiled.decisions,
+    )
 
 
 def interface_of(compiled: Compiled) -> ModelInterface:

@@ -30,7 +30,7 @@ def shuffled(value: Any, order: random.Random) -> Any:
     return {key: shuffled(value[key], order) for key in keys}
 
 
-def test_two_builds_are_the_same(tmp_path: Path) -> None:
+def test_m6_two_builds_are_the_same(tmp_path: Path) -> None:
     first = built(ROOT / "socs" / "lagoon.yaml", tmp_path / "one")
     assert "firmware.elf" in first
     assert first == built(ROOT / "socs" / "lagoon.yaml", tmp_path / "somewhere" / "else")

@@ -84,10 +84,10 @@ def assert_within_bounds(plan: MemoryPlan) -> None:
         assert use.peak <= use.bound <= use.used <= min(pool.size, sum(sizes) + slack)
 
 
-def test_five_thousand_plans_are_sound() -> None:
+def test_m3_five_thousand_plans_are_sound() -> None:
     assert_sound(range(5_000))
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_plans_are_sound() -> None:
+def test_m3_a_hundred_thousand_plans_are_sound() -> None:
     assert_sound(range(5_000, 105_000))

@@ -1,13 +1,14 @@
 """K2: the most stack that a linked image can use, from its machine code alone."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from atoll.bsp.riscv import decode
+from atoll.bsp import riscv, thumb
+from atoll.bsp.riscv import Instruction
 from atoll.bsp.stack_frames import Frame, analyse
 from atoll.errors import Fault, PlanError
 
@@ -58,6 +59,7 @@ class _Program:
     names: dict[int, str]
     code: dict[int, bytes]
     top: int
+    decode: Callable[[bytes, int], Iterator[Instruction]]
     frames: dict[int, Frame] = field(default_factory=dict)
     bounds: dict[int, StackBound] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
@@ -65,6 +67,7 @@ class _Program:
     @classmethod
     def read(cls, image: ELFFile) -> "_Program":
         names, code, top = {}, {}, 0
+        thumb_code = image["e_machine"] == "EM_ARM"
         table = image.get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
         for symbol in table.iter_symbols():
@@ -72,13 +75,13 @@ class _Program:
                 top = symbol["st_value"]
             if symbol["st_info"]["type"] != "STT_FUNC" or not symbol["st_size"]:
                 continue
-            address = symbol["st_value"]
+            address = symbol["st_value"] & (~1 if thumb_code else ~0)
             section = image.get_section(symbol["st_shndx"])
             start = address - section["sh_addr"]
             if symbol["st_info"]["bind"] == "STB_GLOBAL" or address not in names:
                 names[address] = symbol.name
             code[address] = section.data()[start : start + symbol["st_size"]]
-        return cls(names, code, top)
+        return cls(names, code, top, thumb.decode if thumb_code else riscv.decode)
 
     def bound(self, entry: str) -> StackBound:
         address = next(address for address, name in self.names.items() if name == entry)
@@ -112,7 +115,7 @@ class _Program:
             body = self.code.get(address)
             if body is not None:
                 self.frames[address] = analyse(
-                    decode(body, address), top=self.top, returns=self._returns
+                    self.decode(body, address), top=self.top, returns=self._returns
                 )
         return self.frames[address]
 

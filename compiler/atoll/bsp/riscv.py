@@ -30,7 +30,11 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instruction:
-    """One instruction; registers are numbers, targets are absolute addresses."""
+    """One instruction; registers are numbers, targets are absolute addresses.
+
+    Attributes:
+        clobbers: registers that change to something unknown besides `rd`.
+    """
 
     address: int
     size: int
@@ -39,6 +43,7 @@ class Instruction:
     rs1: int = ZERO
     rs2: int = ZERO
     immediate: int = 0
+    clobbers: tuple[int, ...] = ()
 
     @property
     def next(self) -> int:

@@ -89,7 +89,7 @@ class _Walk:
         self.visits[item.address] = self.visits.get(item.address, 0) + 1
         pointer = state[SP]
         if pointer is None or self.visits[item.address] > _MOST_VISITS:
-            self.unbounded = item.address
+            self.unbounded = item.address & _WORD
             return
         if pointer.on_stack:
             self.deepest = max(self.deepest, -pointer.number)
@@ -104,18 +104,22 @@ class _Walk:
             case Kind.HALT:
                 pass
             case _:
-                self._reach(item.next, _with(state, item.rd, _result(item, state)))
+                changed = _with(state, item.rd, _result(item, state))
+                for register in item.clobbers:
+                    changed = _with(changed, register, None)
+                self._reach(item.next, changed)
 
     def _go_register(self, item: Instruction, state: _State) -> None:
         base = state[item.rs1]
         if base is not None and not base.on_stack:
-            self._go(item, (base.number + item.immediate) & _WORD, state)
+            # The lowest bit tells Thumb from ARM; RISC-V ignores it.
+            self._go(item, (base.number + item.immediate) & _WORD & ~1, state)
         elif item.rd == ZERO and item.rs1 in (RA, T0):
             self.comes_back = True
             if state[SP] != Value(0, on_stack=True):
-                self.unbounded = item.address
+                self.unbounded = item.address & _WORD
         else:
-            self.unresolved.add(item.address)
+            self.unresolved.add(item.address & _WORD)
             if item.rd != ZERO:
                 self._reach(item.next, _after_call(state))
 

@@ -26,9 +26,10 @@ from atoll.ir.tir import (
     Type,
     Var,
 )
+from atoll.resolve.storage_scope import LOCAL, ON_STACK
 
 POINTER = ir.PointerType()
-STACK_SCOPES = ("local", "global.stack")
+STACK_SCOPES = (LOCAL, ON_STACK)
 
 _ARITHMETIC = {
     Operation.ADD: ir.IRBuilder.add,

@@ -49,11 +49,14 @@ class Span(Described):
 
 
 class Stack(Described):
-    """The main stack of a core."""
+    """The stacks of a core: the main one, and one for each other thread."""
 
     memory: Name = Field(description="The memory that holds it.", examples=["sram"])
     size: PositiveSize = Field(description="Bytes it takes.", examples=["8 KiB"])
     interrupts: Size = Field(default=512, description="Bytes kept for interrupt handlers.")
+    threads: dict[Name, PositiveSize] = Field(
+        default={}, max_length=MAX_ENTRIES, description="Size of the stack of each other thread."
+    )
 
 
 class Cpu(Described):

@@ -22,6 +22,7 @@ from atoll.ir.tir import (
     Type,
     Var,
 )
+from atoll.resolve.storage_scope import LOCAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class FunctionBuilder:
         self._parameters.append(parameter)
         return parameter
 
-    def allocate(self, name: str, type: Type, elements: int, scope: str = "local") -> Buffer:
+    def allocate(self, name: str, type: Type, elements: int, scope: str = LOCAL) -> Buffer:
         """Make a buffer that lives to the end of the block, aligned for its elements."""
         buffer = Buffer(self, self._fresh(name), type)
         self.emit(

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from atoll.errors import Fault
+from atoll.errors import Fault, UsageError
 from atoll.ir.faults import ProgramError, ill_formed
 from atoll.ir.tir import Allocate, Constant, Entry, IRModule, PrimFunc
 from atoll.ir.walk import statements
-
-_NOT_POOLS = ("global.stack", "global.workspace")
+from atoll.resolve.storage_scope import IN_WORKSPACE, ScopeNames, narrows, parse_scope
 
 
 def verify_narrowing(before: IRModule, after: IRModule) -> None:
@@ -25,13 +24,21 @@ def verify_narrowing(before: IRModule, after: IRModule) -> None:
         raise ProgramError.all(faults)
 
 
-def narrows(scope: str, before: str) -> bool:
-    """Tell whether every place that `scope` allows is one that `before` allows."""
-    if scope == before:
-        return True
-    if before == "global.workspace":
-        return scope.startswith("global.") and scope not in _NOT_POOLS
-    return before == "global" and scope.startswith("global.")
+def verify_scopes(module: IRModule, names: ScopeNames) -> None:
+    """Accept scopes that name only what the chip has (C1).
+
+    Raises:
+        UsageError: E029 for each other one.
+    """
+    faults: list[Fault] = []
+    allocations = (each for function in module.functions for each in _allocations(function))
+    for allocate in (*module.entry.allocations, *allocations):
+        try:
+            parse_scope(allocate.scope, names)
+        except UsageError as unknown:
+            faults += unknown.faults
+    if faults:
+        raise UsageError.all(faults)
 
 
 def _entry(before: Entry, after: Entry) -> Iterator[Fault]:
@@ -57,7 +64,7 @@ def _kernel(before: PrimFunc, after: PrimFunc) -> Iterator[Fault]:
     for earlier in _allocations(before):
         if earlier.buffer in kept:
             yield from _scopes(where, earlier, kept[earlier.buffer])
-        elif earlier.buffer in parameters and not narrows("global.workspace", earlier.scope):
+        elif earlier.buffer in parameters and not narrows(IN_WORKSPACE, earlier.scope):
             yield ill_formed(where, f"'{earlier.buffer}' left '{earlier.scope}' for the workspace")
 
 

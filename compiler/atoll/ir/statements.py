@@ -91,7 +91,7 @@ class Allocate:
 
     Attributes:
         align: bytes, a power of two.
-        scope: storage scope, such as ``global.workspace``, ``global.stack`` or ``local``.
+        scope: storage scope, such as ``global.workspace`` or ``local``: `resolve.storage_scope`.
         pools: candidate pools, best first; () for scopes that are in no pool.
     """
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from atoll.errors import Fault
 from atoll.ir.faults import ill_formed
 from atoll.ir.tir import AcceleratorRun, Allocate, Constant, Entry, IRModule, KernelCall, Step
-
-WORKSPACE_SCOPE = "global"
+from atoll.resolve.storage_scope import GLOBAL, ON_STACK, narrows
 
 
 def entry_faults(module: IRModule) -> Iterator[Fault]:
@@ -37,7 +36,7 @@ def _buffers(entry: Entry) -> Iterator[str]:
             yield f"port '{name}' is no allocation"
     for allocate in entry.allocations:
         yield from _place(allocate.buffer, allocate)
-        if allocate.scope.split(".")[0] != WORKSPACE_SCOPE or allocate.scope == "global.stack":
+        if not narrows(allocate.scope, GLOBAL) or narrows(allocate.scope, ON_STACK):
             yield f"scope '{allocate.scope}' of '{allocate.buffer}' is none of an entry"
     for constant in entry.constants:
         yield from _place(constant.name, constant)

@@ -28,9 +28,10 @@ from atoll.ir.tir import (
 )
 from atoll.ir.typing_rules import type_faults
 from atoll.ir.walk import blocks_of, expressions_of, subexpressions
+from atoll.resolve.storage_scope import GLOBAL, IN_WORKSPACE, LOCAL, ON_STACK
 
 LARGEST_BUFFER = 2**31 - 1
-KERNEL_SCOPES = ("local", "global", "global.stack", "global.workspace")
+KERNEL_SCOPES = (LOCAL, GLOBAL, ON_STACK, IN_WORKSPACE)
 
 
 @dataclass(slots=True)

@@ -18,10 +18,9 @@ from atoll.ir.tir import (
     Stmt,
 )
 from atoll.ir.walk import statements
+from atoll.resolve.storage_scope import GLOBAL, IN_WORKSPACE, LOCAL, ON_STACK
 
 STACK_ALIGNMENT = 16
-ON_STACK = "global.stack"
-IN_WORKSPACE = "global.workspace"
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class SpecializeStorage:
 
     def _scopes(self, function: PrimFunc) -> Mapping[str, str]:
         """Choose a scope for each unplaced buffer, first come first served."""
-        used = sum(_footprint(a) for a in _allocations(function) if a.scope == "local")
+        used = sum(_footprint(a) for a in _allocations(function) if a.scope == LOCAL)
         scopes = {}
         for allocate in _unplaced(function):
             total = used + _footprint(allocate)
@@ -93,7 +92,7 @@ def _allocations(function: PrimFunc) -> Iterable[Allocate]:
 
 
 def _unplaced(function: PrimFunc) -> tuple[Allocate, ...]:
-    return tuple(a for a in _allocations(function) if a.scope == "global")
+    return tuple(a for a in _allocations(function) if a.scope == GLOBAL)
 
 
 def _footprint(allocate: Allocate) -> int:

@@ -22,6 +22,7 @@ from atoll.ops import fixed_point_loops, softmax_loops
 from atoll.ops.kernel_builder import ELEMENT_TYPES
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.storage_scope import IN_WORKSPACE
 
 BUFFER_ALIGNMENT = 16
 COMMAND_BYTES = 64
@@ -145,7 +146,7 @@ class _Lowering:
                 type=ELEMENT_TYPES[tensor.dtype],
                 elements=tensor.elements,
                 align=align,
-                scope="global.workspace",
+                scope=IN_WORKSPACE,
                 pools=self._pools[tensor.name],
             )
             return

@@ -17,6 +17,7 @@ from atoll.ops.softmax import (
     SUM_INTEGER_BITS,
     input_scaling,
 )
+from atoll.resolve.storage_scope import GLOBAL
 
 
 def lower_softmax(op: Operator, graph: Graph) -> Lowered:
@@ -25,7 +26,7 @@ def lower_softmax(op: Operator, graph: Graph) -> Lowered:
     depth = source.shape[-1]
     builder = KernelBuilder(op, graph)
     x, y = builder.input(0, "x"), builder.output()
-    powers = builder.allocate("powers", Type.I32, depth, scope="global")
+    powers = builder.allocate("powers", Type.I32, depth, scope=GLOBAL)
     multiplier, shift, least = input_scaling(op, source)
     least = max(least, 2 * INT8_MIN)
     with builder.loop("row", 0, source.elements // depth) as row:

@@ -33,6 +33,11 @@ class Claim:
     alignment: int
     key: Key
 
+    @property
+    def size_key(self) -> Key:
+        """The description's key of its size."""
+        return self.key if self.key[-2] == "threads" else (*self.key, "size")
+
 
 def claims_of(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
     """Yield what wants room, in the order in which it is served: the host's regions first."""
@@ -41,6 +46,7 @@ def claims_of(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
         yield _code(name, cpu, memories)
     for name, cpu in cores:
         yield _claim(name, RegionKind.STACK, cpu.stack.memory, cpu.stack.size, STACK_ALIGNMENT)
+        yield from _threads(name, cpu)
     for name, cpu in cores:
         memory = cpu.data.memory or cpu.stack.memory
         yield _claim(name, RegionKind.DATA, memory, cpu.data.size or DATA_SIZE, STACK_ALIGNMENT)
@@ -55,6 +61,19 @@ def claims_of(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
             size=pool.size,
             alignment=pool.alignment,
             key=("pools", name),
+        )
+
+
+def _threads(name: str, cpu: Cpu) -> Iterator[Claim]:
+    for thread, size in sorted(cpu.stack.threads.items()):
+        yield Claim(
+            name=f"{name}.{thread}.{RegionKind.STACK}",
+            kind=RegionKind.STACK,
+            memory=cpu.stack.memory,
+            offset=None,
+            size=size,
+            alignment=STACK_ALIGNMENT,
+            key=("devices", name, "stack", "threads", thread),
         )
 
 

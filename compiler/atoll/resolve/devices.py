@@ -66,6 +66,9 @@ def _cpu(
         code=regions[f"{name}.{RegionKind.CODE}"],
         data=regions[f"{name}.{RegionKind.DATA}"],
         stack=regions[f"{name}.{RegionKind.STACK}"],
+        threads=tuple(
+            regions[f"{name}.{thread}.{RegionKind.STACK}"] for thread in sorted(model.stack.threads)
+        ),
         interrupt_reserve=model.stack.interrupts,
         max_stack_alloca_size=alloca_limit(draft, name, model),
         max_stack_size=total_limit(draft, name, model),

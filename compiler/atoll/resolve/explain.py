@@ -163,6 +163,9 @@ def _stacks(soc: ResolvedSoc) -> Table:
         rows.append((cpu.name, "size", cpu.stack.size, soc.layers[f"{key}.size"]))
         interrupts = soc.layers[f"{key}.interrupts"]
         rows.append((cpu.name, "interrupts", cpu.interrupt_reserve, interrupts))
+        for thread in cpu.threads:
+            word = thread.name.split(".")[1]
+            rows.append((cpu.name, thread.name, thread.size, soc.layers[f"{key}.threads.{word}"]))
         for name, limit in (
             ("max_stack_alloca_size", cpu.max_stack_alloca_size),
             ("max_stack_size", cpu.max_stack_size),

@@ -91,7 +91,7 @@ class _Divided:
             "size",
             f"needs {format_size(size)} in memory '{self._memory.name}',"
             f" whose largest free span is {format_size(largest)}",
-            f"set '{'.'.join(claim.key)}.size' to at most {format_size(largest)}"
+            f"set '{'.'.join(claim.size_key)}' to at most {format_size(largest)}"
             if largest
             else "use another memory, or make its neighbours smaller",
         )

@@ -6,6 +6,10 @@ from atoll.description.faults import nearest
 from atoll.description.schema import Dma
 from atoll.description.tree import Key
 from atoll.resolve.draft import Draft
+from atoll.resolve.storage_scope import GLOBAL, LOCAL, REGISTERS, STACK, WORKSPACE
+
+_POOL_WORDS = frozenset({STACK, WORKSPACE, REGISTERS})
+_DEVICE_WORDS = frozenset({GLOBAL, LOCAL})
 
 
 def check_references(draft: Draft) -> None:
@@ -17,6 +21,19 @@ def check_references(draft: Draft) -> None:
     for key, name in _device_names(draft):
         if name not in devices:
             _unknown(draft, "E021", "device", key, name, tuple(devices))
+
+
+def check_reserved(draft: Draft) -> None:
+    """Note each pool or device whose name is a word of storage scopes (C1)."""
+    for key in [("pools", name) for name in draft.soc.pools if name in _POOL_WORDS] + [
+        ("devices", name) for name in draft.soc.devices if name in _DEVICE_WORDS
+    ]:
+        draft.faults.add(
+            "E014",
+            f"'{'.'.join(key)}': '{key[1]}' is a word of storage scopes and no name",
+            at=draft.where.key_at(*key),
+            remedy="choose another name, and change it everywhere",
+        )
 
 
 def _unknown(

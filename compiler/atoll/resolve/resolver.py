@@ -13,7 +13,7 @@ from atoll.resolve.devices import build_devices
 from atoll.resolve.draft import Draft
 from atoll.resolve.layout import lay_out
 from atoll.resolve.pools import check_pools, resolve_pools
-from atoll.resolve.references import check_references
+from atoll.resolve.references import check_references, check_reserved
 from atoll.resolve.soc import Registers, ResolvedSoc
 from atoll.resolve.stack_limits import ALLOCA, TOTAL, alloca_limit, total_limit
 from atoll.resolve.stacks import check_stacks
@@ -31,6 +31,7 @@ def resolve(description: Description) -> ResolvedSoc:
     """
     draft = Draft(description=description, faults=Faults())
     check_references(draft)
+    check_reserved(draft)
     check_devices(draft)
     check_accelerators(draft)
     check_stacks(draft)

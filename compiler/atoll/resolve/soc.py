@@ -59,7 +59,8 @@ class Region:
     """A span of one memory with one purpose; regions of a memory never overlap.
 
     Attributes:
-        name: the pool's name, or ``<device>.code``, ``<device>.data``, ``<device>.stack``.
+        name: the pool's name, or ``<device>.code``, ``<device>.data``, ``<device>.stack``,
+            ``<device>.<thread>.stack``.
     """
 
     name: str
@@ -142,7 +143,8 @@ class Cpu(Device):
         code: region of instructions and read-only data; its origin is the reset address.
         data: region of .data and .bss.
         stack: region of the main stack; it grows down from its end.
-        interrupt_reserve: bytes of the stack kept for interrupt handlers.
+        threads: stacks of the other threads, each named ``<device>.<thread>.stack``.
+        interrupt_reserve: bytes of every stack kept for interrupt handlers.
         max_stack_alloca_size: largest kernel-local allocation that may live on the stack.
         max_stack_size: most that one run may use, callees and reserve included.
     """
@@ -153,9 +155,15 @@ class Cpu(Device):
     code: Region
     data: Region
     stack: Region
+    threads: tuple[Region, ...] = ()
     interrupt_reserve: int
     max_stack_alloca_size: StackLimit
     max_stack_size: StackLimit
+
+    @property
+    def stacks(self) -> tuple[Region, ...]:
+        """The main stack, then those of the other threads."""
+        return (self.stack, *self.threads)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,7 +291,7 @@ class ResolvedSoc:
         """Yield every region of the chip: pools, then the cores' code, data and stack."""
         yield from (pool.region for pool in self.pools)
         for cpu in self.cpus:
-            yield from (cpu.code, cpu.data, cpu.stack)
+            yield from (cpu.code, cpu.data, *cpu.stacks)
 
     def windows(self, device: Device) -> Iterator[tuple[Region | Registers, Access]]:
         """Yield all that `device` may touch: what the firewall lets through, nothing more.
@@ -297,7 +305,7 @@ class ResolvedSoc:
         if isinstance(device, Cpu):
             yield device.code, Access.READ
             yield device.data, Access.WRITE
-            yield device.stack, Access.WRITE
+            yield from ((stack, Access.WRITE) for stack in device.stacks)
         if device.name == self.host:
             for other in self.devices:
                 if isinstance(other, (Npu, Dma)):

@@ -21,20 +21,27 @@ def check_stacks(draft: Draft) -> None:
 
 def _check_stack(draft: Draft, name: str, cpu: Cpu) -> None:
     key = ("devices", name, "stack")
-    if cpu.stack.size % STACK_ALIGNMENT:
+    _check_size(draft, f"'{name}'", (*key, "size"), cpu.stack.size, cpu.stack.interrupts)
+    for thread, size in cpu.stack.threads.items():
+        place = (*key, "threads", thread)
+        _check_size(draft, f"'{name}.{thread}'", place, size, cpu.stack.interrupts)
+
+
+def _check_size(draft: Draft, owner: str, key: Key, size: int, interrupts: int) -> None:
+    if size % STACK_ALIGNMENT:
         draft.faults.add(
             "E035",
-            f"the stack of '{name}' has {cpu.stack.size} bytes, no multiple of {STACK_ALIGNMENT}",
-            at=draft.where.at(*key, "size"),
-            remedy=f"use {-(-cpu.stack.size // STACK_ALIGNMENT) * STACK_ALIGNMENT}, for example",
+            f"the stack of {owner} has {size} bytes, no multiple of {STACK_ALIGNMENT}",
+            at=draft.where.at(*key),
+            remedy=f"use {-(-size // STACK_ALIGNMENT) * STACK_ALIGNMENT}, for example",
         )
-    if cpu.stack.interrupts >= cpu.stack.size:
+    if interrupts >= size:
         draft.faults.add(
             "E068",
-            f"the stack of '{name}' has {format_size(cpu.stack.size)}, and interrupts"
-            f" keep {format_size(cpu.stack.interrupts)} of it: nothing is left",
-            at=draft.where.at(*key, "interrupts"),
-            other=note(draft.where.at(*key, "size"), "the size of the stack"),
+            f"the stack of {owner} has {format_size(size)}, and interrupts"
+            f" keep {format_size(interrupts)} of it: nothing is left",
+            at=draft.where.at(*key[:3], "interrupts"),
+            other=note(draft.where.at(*key), "the size of the stack"),
             remedy="make the stack larger or the part for interrupts smaller",
         )
 

@@ -104,7 +104,7 @@ BOUNDS: dict[str, tuple[dict[str, str], int]] = {
 
 
 @pytest.mark.parametrize("case", BOUNDS)
-def test_bound(assemble: Callable[..., Path], case: str) -> None:
+def test_k2_bound(assemble: Callable[..., Path], case: str) -> None:
     functions, size = BOUNDS[case]
     bound = stack_bound(assemble(**functions), "a")
     assert bound.bytes == size
@@ -131,14 +131,14 @@ REFUSALS: dict[str, tuple[dict[str, str], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSALS)
-def test_refusal(assemble: Callable[..., Path], case: str) -> None:
+def test_k2_refusal(assemble: Callable[..., Path], case: str) -> None:
     functions, words = REFUSALS[case]
     with pytest.raises(PlanError, match=words) as caught:
         stack_bound(assemble(**functions), "a")
     assert {fault.code for fault in caught.value.faults} == {"E076"}
 
 
-def test_all_faults_are_reported_and_unreachable_ones_are_not(
+def test_k2_all_faults_are_reported_and_unreachable_ones_are_not(
     assemble: Callable[..., Path],
 ) -> None:
     functions = {
@@ -171,7 +171,7 @@ def random_program(seed: int) -> str:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_compiled_programs_use_what_the_bound_says(
+def test_k5_compiled_programs_use_what_the_bound_says(
     build: Callable[..., Firmware],
     make_soc: Callable[..., ResolvedSoc],
     make_cpu: Callable[..., Cpu],
@@ -202,7 +202,7 @@ def _limited(cpu: Cpu, limit: int) -> Cpu:
     return replace(cpu, max_stack_size=StackLimit(value=limit, layer="islet.yaml:9:5"))
 
 
-def test_a_run_beyond_max_stack_size_is_refused_with_the_limit_that_fits(
+def test_k2_a_run_beyond_max_stack_size_is_refused_with_the_limit_that_fits(
     build: Callable[..., Firmware],
     make_soc: Callable[..., ResolvedSoc],
     make_cpu: Callable[..., Cpu],
@@ -222,7 +222,7 @@ def test_a_run_beyond_max_stack_size_is_refused_with_the_limit_that_fits(
         check_stack(make_soc(cpu=_limited(cpu, need - 1)), firmware.elf, "digits")
 
 
-def test_a_stack_that_is_too_small_for_the_firmware_is_refused(
+def test_k2_a_stack_that_is_too_small_for_the_firmware_is_refused(
     build: Callable[..., Firmware],
     make_soc: Callable[..., ResolvedSoc],
     make_cpu: Callable[..., Cpu],

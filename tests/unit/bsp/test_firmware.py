@@ -54,7 +54,7 @@ def test_a_run_reads_and_writes_the_planned_buffers(
     assert console.trace == [(3, 0, 0), *run, (3, 0, 0), *run, (3, 0, 0)]
 
 
-def test_the_watermark_stays_below_the_bound(
+def test_k5_the_watermark_stays_below_the_bound(
     build: Build, make_soc: MakeSoc, platform: ModuleType
 ) -> None:
     """K5, with the deepest path of the image: an accelerator that stops with an error."""
@@ -145,7 +145,7 @@ def test_another_device_is_refused_at_start(
     assert console.text.endswith("cannot start: the registers belong to another device\n")
 
 
-def test_each_instance_has_its_own_context_and_interrupt(
+def test_m9_each_instance_has_its_own_context_and_interrupt(
     build: Build, make_soc: MakeSoc, make_npu: Callable[..., Npu], platform: ModuleType
 ) -> None:
     both = ACCELERATED.replace("return status;", "return status + RUN_SECOND;").replace(
@@ -171,7 +171,7 @@ def test_an_unknown_accelerator_is_an_error(
     assert console.results == [-1]
 
 
-def test_constants_in_ram_are_copied_at_start(
+def test_m6_constants_in_ram_are_copied_at_start(
     build: Build, make_soc: MakeSoc, make_pool: Callable[..., Pool], platform: ModuleType
 ) -> None:
     tables = make_pool("tables", "dtcm", 0x1000_4000, 0x1000, "both", Access.WRITE, ("cpu", "npu"))
@@ -195,7 +195,7 @@ def test_constants_in_ram_that_the_host_cannot_fill_are_refused(
     build(SUM, make_soc(extra=(tables,)))
 
 
-def test_equal_input_makes_equal_bytes(build: Build) -> None:
+def test_m6_equal_input_makes_equal_bytes(build: Build) -> None:
     first, second = build(SUM, folder="one"), build(SUM, folder="two")
     assert first.elf.read_bytes() == second.elf.read_bytes()
     assert first.map.read_bytes() == second.map.read_bytes()

@@ -36,7 +36,7 @@ int use(void) {{
 
 
 @pytest.mark.parametrize(("compiler", "standard", "suffix"), LANGUAGES)
-def test_headers_compile_together_and_twice(
+def test_m8_headers_compile_together_and_twice(
     tmp_path: Path,
     make_soc: MakeSoc,
     make_model: MakeModel,
@@ -62,7 +62,7 @@ def test_headers_compile_together_and_twice(
     subprocess.run(command, cwd=tmp_path, check=True)
 
 
-def test_the_table_has_each_device_at_its_ordinal(
+def test_d2_the_table_has_each_device_at_its_ordinal(
     tmp_path: Path, make_soc: MakeSoc, host_library: Callable[..., ctypes.CDLL]
 ) -> None:
     """D2: what C reads is what Python resolved."""
@@ -92,11 +92,11 @@ def test_the_table_has_each_device_at_its_ordinal(
     ("text", "name"),
     [("input+", "input_"), ("3rd", "_3rd"), ("int", "int_"), ("class", "class_"), ("", "_")],
 )
-def test_names_are_sanitised(text: str, name: str) -> None:
+def test_m8_names_are_sanitised(text: str, name: str) -> None:
     assert c_name(text) == name
 
 
-def test_tensors_whose_names_clash_are_refused_together(make_soc: MakeSoc) -> None:
+def test_m8_tensors_whose_names_clash_are_refused_together(make_soc: MakeSoc) -> None:
     ports = tuple(Port(name=name, size=4, address=0) for name in ("a+", "a-", "b", "B"))
     model = ModelInterface(name="m", inputs=ports, outputs=ports[:1])
     with pytest.raises(ToolchainError) as caught:

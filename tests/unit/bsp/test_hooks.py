@@ -82,7 +82,7 @@ def probe(library: ctypes.CDLL) -> Probe:
     return Probe(library)
 
 
-def test_hooks_run_in_order(probe: Probe) -> None:
+def test_m9_hooks_run_in_order(probe: Probe) -> None:
     assert probe.library.atoll_devices_start() == 0
     assert probe.library.atoll_npu_run(2, None, 1) == 0
     assert probe.library.atoll_devices_stop() == 0
@@ -102,7 +102,7 @@ def test_hooks_run_in_order(probe: Probe) -> None:
         ("right.activate", ["right.destroy", "left.deactivate", "left.destroy"]),
     ],
 )
-def test_a_failed_start_takes_down_what_was_up(
+def test_m9_a_failed_start_takes_down_what_was_up(
     probe: Probe, failing: str, undone: list[str]
 ) -> None:
     probe.failing = {failing: -2}
@@ -111,19 +111,19 @@ def test_a_failed_start_takes_down_what_was_up(
 
 
 @pytest.mark.parametrize(("run", "close"), list(product((0, -5), (0, -3))))
-def test_a_failed_run_is_closed_and_its_code_wins(probe: Probe, run: int, close: int) -> None:
+def test_m9_a_failed_run_is_closed_and_its_code_wins(probe: Probe, run: int, close: int) -> None:
     probe.failing = {"left.run": run, "left.close": close}
     assert probe.library.atoll_npu_run(1, None, 1) == (run or close)
     assert probe.log == ["left.open", "left.run", "left.close"]
 
 
-def test_what_did_not_open_is_neither_run_nor_closed(probe: Probe) -> None:
+def test_m9_what_did_not_open_is_neither_run_nor_closed(probe: Probe) -> None:
     probe.failing = {"left.open": -8}
     assert probe.library.atoll_npu_run(1, None, 1) == -8
     assert probe.log == ["left.open"]
 
 
-def test_stopping_goes_on_after_a_failure_and_returns_the_first(probe: Probe) -> None:
+def test_m9_stopping_goes_on_after_a_failure_and_returns_the_first(probe: Probe) -> None:
     probe.failing = {"right.deactivate": -3, "left.destroy": -5}
     assert probe.library.atoll_devices_stop() == -3
     assert len(probe.log) == 4

@@ -55,13 +55,13 @@ def library(host_library: Callable[..., ctypes.CDLL]) -> ctypes.CDLL:
     return host_library(FOLDER / "runtime" / "workspace.c")
 
 
-def test_small_blocks_land_on_multiples_of_16(library: ctypes.CDLL) -> None:
+def test_w2_small_blocks_land_on_multiples_of_16(library: ctypes.CDLL) -> None:
     space = Allocator(library, 1024)
     assert [space.allocate(size) for size in (1, 2, 24, 1)] == [0, 16, 32, 64]
 
 
 @pytest.mark.parametrize("skew", range(16))
-def test_the_base_is_rounded_up_and_the_capacity_down(library: ctypes.CDLL, skew: int) -> None:
+def test_w2_the_base_is_rounded_up_and_the_capacity_down(library: ctypes.CDLL, skew: int) -> None:
     space = Allocator(library, 256, skew)
     assert space.space.base % 16 == 0
     assert 0 <= space.space.base - space.start < 16
@@ -69,7 +69,7 @@ def test_the_base_is_rounded_up_and_the_capacity_down(library: ctypes.CDLL, skew
     assert space.space.base + space.space.capacity <= space.start + 256
 
 
-def test_only_the_latest_block_can_be_freed(library: ctypes.CDLL) -> None:
+def test_w2_only_the_latest_block_can_be_freed(library: ctypes.CDLL) -> None:
     space = Allocator(library, 256)
     assert [space.allocate(20), space.allocate(5)] == [0, 32]
     before = space.state()
@@ -79,7 +79,7 @@ def test_only_the_latest_block_can_be_freed(library: ctypes.CDLL) -> None:
     assert space.state() == (0, 0)
 
 
-def test_too_much_is_refused_and_changes_nothing(library: ctypes.CDLL) -> None:
+def test_w2_too_much_is_refused_and_changes_nothing(library: ctypes.CDLL) -> None:
     space = Allocator(library, 64)
     assert space.allocate(64 - NOTE + 1) == (NO_MEMORY, None)
     assert space.state() == (0, 0)
@@ -91,7 +91,7 @@ def test_too_much_is_refused_and_changes_nothing(library: ctypes.CDLL) -> None:
 
 
 @pytest.mark.parametrize("size", [0xFFFF_FFFF, 0xFFFF_FFF0, 0x8000_0000])
-def test_sizes_near_the_end_of_the_address_space_do_not_wrap(
+def test_w2_sizes_near_the_end_of_the_address_space_do_not_wrap(
     library: ctypes.CDLL, size: int
 ) -> None:
     space = Allocator(library, 256)

@@ -148,7 +148,7 @@ def test_symbols(elf: ELFFile) -> None:
     }
 
 
-def test_pool_of_constants(elf: ELFFile, plan: MemoryPlan) -> None:
+def test_m6_pool_of_constants(elf: ELFFile, plan: MemoryPlan) -> None:
     """Constants lie at their offsets, gaps are zero, nothing may be written."""
     section = section_of(elf, ".atoll.pool.weights")
     expected = bytearray(plan.use["weights"].used)

@@ -36,7 +36,7 @@ def filtered(scope: str, *, constant: bool) -> PrimFunc:
 
 
 @pytest.mark.parametrize("scope", ["local", "global.stack"])
-def test_constant_indices_leave_no_alloca(scope: str) -> None:
+def test_k6_constant_indices_leave_no_alloca(scope: str) -> None:
     function = filtered(scope, constant=True)
     assert "alloca" in dumped(function, level=0)
     assert "alloca" not in dumped(function, level=3)
@@ -46,7 +46,7 @@ def test_an_index_from_data_keeps_the_alloca() -> None:
     assert "alloca" in dumped(filtered("local", constant=False), level=3)
 
 
-def test_sums_of_a_convolution_are_in_registers() -> None:
+def test_k6_sums_of_a_convolution_are_in_registers() -> None:
     weights = np.ones((8, 3, 3, 4), np.int8)
 
     def tensor(name: str, shape: tuple[int, ...], **more: Any) -> Tensor:

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from atoll.ir.faults import ProgramError
-from atoll.ir.narrowing import narrows, verify_narrowing
+from atoll.ir.narrowing import verify_narrowing
 from atoll.ir.text import parse_module
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
+from atoll.resolve.storage_scope import narrows
 
 GOOD = (Path(__file__).parents[2] / "golden" / "ir" / "small_module.txt").read_text()
 
@@ -128,14 +129,14 @@ def test_an_access_under_a_condition_is_not_certain() -> None:
         ("global.workspace [", "global [", "'image' went from 'global.workspace' to 'global'"),
     ],
 )
-def test_a_pass_never_widens(good: IRModule, old: str, new: str, message: str) -> None:
+def test_c2_a_pass_never_widens(good: IRModule, old: str, new: str, message: str) -> None:
     """C2."""
     with pytest.raises(ProgramError) as caught:
         verify_narrowing(good, parse_module(GOOD.replace(old, new, 1)))
     assert message in str(caught.value)
 
 
-def test_a_pass_may_narrow(good: IRModule) -> None:
+def test_c2_a_pass_may_narrow(good: IRModule) -> None:
     narrowed = GOOD.replace("[shared, private]", "[private]").replace(
         "global.workspace", "global.private"
     )
@@ -154,11 +155,11 @@ def test_a_pass_may_narrow(good: IRModule) -> None:
         ("local", "local", True),
     ],
 )
-def test_order_of_scopes(scope: str, before: str, allowed: bool) -> None:
+def test_c2_order_of_scopes(scope: str, before: str, allowed: bool) -> None:
     assert narrows(scope, before) is allowed
 
 
-def test_leaving_the_stack_for_the_workspace_is_widening(good: IRModule) -> None:
+def test_c2_leaving_the_stack_for_the_workspace_is_widening(good: IRModule) -> None:
     moved = GOOD.replace("  allocate scratch: i32[6] align 4 in global.stack\n", "").replace(
         "y: i8[6] write)", "y: i8[6] write, scratch: i32[6] readwrite)"
     )

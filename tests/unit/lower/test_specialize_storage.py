@@ -103,14 +103,14 @@ def spilled(sizes: tuple[int, ...], max_alloca: int, max_stack: int) -> list[str
         ((1025, 1024), 1024, ["t0"]),
     ],
 )
-def test_limit_of_one_buffer_is_inclusive(
+def test_k1_limit_of_one_buffer_is_inclusive(
     sizes: tuple[int, ...], limit: int, expected: list[str]
 ) -> None:
     """K1."""
     assert spilled(sizes, limit, 1 << 20) == expected
 
 
-def test_total_of_a_kernel() -> None:
+def test_k2_total_of_a_kernel() -> None:
     """K2: 64 live buffers of 1,023 bytes in 4,096 bytes of stack: four stay."""
     assert spilled((1023,) * 64, 1024, 4096) == [f"t{number}" for number in range(4, 64)]
 
@@ -167,7 +167,7 @@ def test_no_workspace_to_go_to() -> None:
 
 
 @pytest.mark.parametrize("nested", [True, False])
-def test_results_never_depend_on_the_limits(*, nested: bool) -> None:
+def test_c6_results_never_depend_on_the_limits(*, nested: bool) -> None:
     """C6 for one kernel: the same bytes come out for every limit."""
     sizes = (4, 9, 1, 40)
     source = np.array([5, -7, 127, 0], np.int8)

@@ -55,13 +55,13 @@ def at(buffer: str, offset: int, pool: str = "sram") -> Placement:
     return Placement(buffer=buffer, pool=pool, offset=offset)
 
 
-def test_a_correct_plan_is_accepted() -> None:
+def test_m3_a_correct_plan_is_accepted() -> None:
     check(plan())
     check(plan(b=at("b", 0, "dtcm")))
 
 
 @pytest.mark.parametrize("offset", [8, 0])
-def test_overlap_names_both_buffers_the_pool_and_the_addresses(offset: int) -> None:
+def test_m3_overlap_names_both_buffers_the_pool_and_the_addresses(offset: int) -> None:
     begin = 0x2000_0000 + offset
     assert faults(plan(b=at("b", offset))) == (
         "error[E063]: two buffers share bytes at step 1, where both are live: "
@@ -120,7 +120,7 @@ def test_overlapping_pools_are_an_overlap() -> None:
         (plan(b=at("b", -8)), "leaves its pool"),
     ],
 )
-def test_a_misplaced_buffer_is_named(broken: MemoryPlan, expected: str) -> None:
+def test_m3_a_misplaced_buffer_is_named(broken: MemoryPlan, expected: str) -> None:
     text = faults(broken)
     assert expected in text
     assert "E064" in text

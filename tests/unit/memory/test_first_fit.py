@@ -101,7 +101,7 @@ def test_the_bound_counts_the_alignment_of_the_pool() -> None:
 
 
 @pytest.mark.parametrize("network", MLPERF_TINY)
-def test_the_networks_reach_their_bound(network: str, shared_planner: Path) -> None:
+def test_m4_the_networks_reach_their_bound(network: str, shared_planner: Path) -> None:
     text = (shared_planner / "lifetimes" / f"{network}.csv").read_text()
     rows = csv.DictReader(text.splitlines())
     buffers = [
@@ -113,7 +113,7 @@ def test_the_networks_reach_their_bound(network: str, shared_planner: Path) -> N
 
 
 @pytest.mark.parametrize("vector", ["alloc_max", "deep_speech", "five", "simple"])
-def test_interval_vectors_reach_their_bound(vector: str, shared_planner: Path) -> None:
+def test_m4_interval_vectors_reach_their_bound(vector: str, shared_planner: Path) -> None:
     vectors = json.loads((shared_planner / "tvm_vectors.json").read_text())["intervals"]
     buffers = [
         buffer(f"b{number}", size, (first, last + 1))
@@ -128,7 +128,7 @@ def failure(pools: list[PoolSpace], *buffers: Buffer, operators: tuple[str, ...]
     return str(caught.value)
 
 
-def test_an_overfull_pool_is_explained() -> None:
+def test_m5_an_overfull_pool_is_explained() -> None:
     text = failure(
         [pool("s", 10)],
         *(buffer(name, 10, (0, 2)) for name in "abc"),
@@ -141,7 +141,7 @@ def test_an_overfull_pool_is_explained() -> None:
     )
 
 
-def test_the_proposed_size_is_the_smallest_that_works() -> None:
+def test_m5_the_proposed_size_is_the_smallest_that_works() -> None:
     pools = [pool("s", 40), pool("d", 20, origin=1 << 20)]
     buffers = [buffer(f"b{n}", 20, (0, 1), "s d") for n in range(4)]
     assert "set the size of pool 's' to 60 B or more" in failure(pools, *buffers)

@@ -62,12 +62,12 @@ def step(number: int, text: str) -> Step:
         ("", "x", "x", {"x": (0, 1)}),
     ],
 )
-def test_intervals(
+def test_m2_intervals(
     steps: str, inputs: str, outputs: str, expected: Mapping[str, tuple[int, int]]
 ) -> None:
     assert live_intervals(entry(steps, inputs, outputs)) == expected
 
 
-def test_constants_live_in_all_steps() -> None:
+def test_m2_constants_live_in_all_steps() -> None:
     live = live_intervals(entry("x w > a; npu: a list > y", "x", "y", "w list unused"))
     assert (live["w"], live["list"], live["unused"]) == ((0, 2),) * 3

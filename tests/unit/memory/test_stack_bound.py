@@ -105,13 +105,13 @@ def test_a_kernel_counts_its_allocations_in_whole_stack_units() -> None:
     assert (result.operator, result.calls) == ("op_k", ("k",))
 
 
-def test_the_deepest_operator_counts_not_the_sum() -> None:
+def test_k2_the_deepest_operator_counts_not_the_sum() -> None:
     result = bound(function("k", allocate(160)), function("l", allocate(320)))
     assert result.bound == FIXED + FRAME_ALLOWANCE + 320
     assert result.operator == "op_l"
 
 
-def test_an_allocation_live_across_a_call_counts_in_the_caller() -> None:
+def test_k3_an_allocation_live_across_a_call_counts_in_the_caller() -> None:
     inner, outer = scalar("inner", allocate(32, "t")), scalar("outer", Let("v", call("inner")))
     deep = Binary(Operation.ADD, Const(1), call("outer"))
     loop = For("i", Const(0), Const(4), (If(Const(1, Type.I1), (Let("v", deep),)),))
@@ -172,12 +172,12 @@ def test_the_limit_itself_is_allowed_and_one_byte_less_is_not() -> None:
     )
 
 
-def test_sixty_four_buffers_below_the_allocation_limit_are_refused_together() -> None:
+def test_k2_sixty_four_buffers_below_the_allocation_limit_are_refused_together() -> None:
     with pytest.raises(PlanError, match="over its limit of 4096 bytes"):
         bound(function("k", *(allocate(1023, f"t{n}") for n in range(64))), limit=4096)
 
 
-def test_recursion_is_refused() -> None:
+def test_k2_recursion_is_refused() -> None:
     with pytest.raises(PlanError, match="recursive"):
         bound(scalar("f", Let("v", call("f"))))
     with pytest.raises(PlanError, match="'f' calls 'g', which is not before it") as caught:

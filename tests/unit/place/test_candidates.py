@@ -20,7 +20,7 @@ POOLS = """
 """
 
 
-def test_pools_by_device_access_role_size_and_preference(
+def test_c3_pools_by_device_access_role_size_and_preference(
     make_soc: MakeSoc, make_graph: MakeGraph
 ) -> None:
     graph = make_graph("""
@@ -42,7 +42,9 @@ def test_pools_by_device_access_role_size_and_preference(
     }
 
 
-def test_preference_counts_not_the_order_of_pools(make_soc: MakeSoc, make_graph: MakeGraph) -> None:
+def test_c3_preference_counts_not_the_order_of_pools(
+    make_soc: MakeSoc, make_graph: MakeGraph
+) -> None:
     soc, graph = make_soc(POOLS, npu=8), make_graph("y = add(x x) on cpu")
     shuffled = replace(soc, pools=tuple(reversed(soc.pools)))
     assert candidate_pools(graph, shuffled)["y"] == ("tcm", "readable", "shared")

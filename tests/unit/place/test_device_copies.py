@@ -42,12 +42,14 @@ def copies(graph: Graph) -> int:
     return sum(op.kind == "copy" for op in graph.operators)
 
 
-def test_a_shared_pool_needs_no_copies(make_soc: MakeSoc, make_graph: MakeGraph) -> None:
+def test_p5_a_shared_pool_needs_no_copies(make_soc: MakeSoc, make_graph: MakeGraph) -> None:
     graph = make_graph(NETWORK)
     assert insert_copies(graph, make_soc(SHARED, npu=8, dsp=8)) is graph
 
 
-def test_private_pools_need_a_copy_on_each_edge(make_soc: MakeSoc, make_graph: MakeGraph) -> None:
+def test_p5_private_pools_need_a_copy_on_each_edge(
+    make_soc: MakeSoc, make_graph: MakeGraph
+) -> None:
     soc = make_soc(PRIVATE, npu=8, dsp=8)
     graph = insert_copies(make_graph(NETWORK), soc)
     assert lines(graph) == [
@@ -64,7 +66,7 @@ def test_private_pools_need_a_copy_on_each_edge(make_soc: MakeSoc, make_graph: M
     assert pools["x_copy1"] == pools["a_copy1"] == pools["b"] == ("other",)
 
 
-def test_consumers_on_one_side_share_a_copy(make_soc: MakeSoc, make_graph: MakeGraph) -> None:
+def test_p2_consumers_on_one_side_share_a_copy(make_soc: MakeSoc, make_graph: MakeGraph) -> None:
     graph = make_graph("""
         a = conv_2d(x W) on npu
         b = add(a a) on dsp
@@ -148,7 +150,9 @@ def test_constants_are_duplicated_not_copied(make_soc: MakeSoc, make_graph: Make
 
 
 @pytest.mark.parametrize("length", [10_000])
-def test_long_chains_do_not_recurse(length: int, make_soc: MakeSoc, make_graph: MakeGraph) -> None:
+def test_p3_long_chains_do_not_recurse(
+    length: int, make_soc: MakeSoc, make_graph: MakeGraph
+) -> None:
     chain = "\n".join(f"t{n + 1} = relu(t{n}) on {('npu', 'cpu')[n % 2]}" for n in range(length))
     soc = make_soc("ram 64 both: cpu rw, npu rw", npu=8)
     graph = make_graph(chain)
@@ -161,7 +165,7 @@ def failure(graph: Graph, soc: ResolvedSoc) -> str:
     return str(caught.value)
 
 
-def test_a_tensor_that_the_host_cannot_move_is_explained(
+def test_c4_a_tensor_that_the_host_cannot_move_is_explained(
     make_soc: MakeSoc, make_graph: MakeGraph
 ) -> None:
     soc = make_soc(
@@ -181,7 +185,7 @@ def test_a_tensor_that_the_host_cannot_move_is_explained(
     )
 
 
-def test_following_the_remedy_helps(make_soc: MakeSoc, make_graph: MakeGraph) -> None:
+def test_c4_following_the_remedy_helps(make_soc: MakeSoc, make_graph: MakeGraph) -> None:
     graph = make_graph("a = conv_2d(W) on npu\ny = add(a a) on dsp")
     pools = "tcm 4096 workspace: cpu rw, dsp rw, npu rw\nflash 4096 constants: npu ro"
     assert insert_copies(graph, make_soc(pools, npu=8, dsp=8)) is graph

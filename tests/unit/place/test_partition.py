@@ -64,7 +64,7 @@ def reasons(decision: Decision) -> dict[str, str]:
     return dict(decision.rejected)
 
 
-def test_what_the_accelerator_runs_goes_there(make_soc: MakeSoc) -> None:
+def test_p1_what_the_accelerator_runs_goes_there(make_soc: MakeSoc) -> None:
     soc, graph = make_soc(POOLS, npu=8), convolution()
     assert [op.device for op in partition(graph, soc).operators] == ["npu", "cpu"]
     conv, add = decide(graph, soc)

@@ -85,7 +85,7 @@ def assert_complete(graph: Graph, placed: Graph, soc: ResolvedSoc) -> None:
     assert len(set(names)) == len(names)
 
 
-def test_copies_are_enough_and_remedies_work(make_soc: MakeSoc, make_graph: MakeGraph) -> None:
+def test_c4_copies_are_enough_and_remedies_work(make_soc: MakeSoc, make_graph: MakeGraph) -> None:
     counts = {"as it is": 0, "copied": 0, "refused": 0}
     for seed in range(2_000):
         rng = random.Random(seed)

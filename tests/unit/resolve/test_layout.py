@@ -44,7 +44,7 @@ def test_parts_of_a_core_can_be_placed(chip: Any) -> None:
     assert spans(soc, "tcm") == [("cpu.data", 0, KIB)]
 
 
-def test_offsets_come_first_and_gaps_are_filled(chip: Any) -> None:
+def test_m1_offsets_come_first_and_gaps_are_filled(chip: Any) -> None:
     soc = chip(
         {
             **TCM,
@@ -71,7 +71,7 @@ def test_an_offset_without_size_reaches_to_the_next_offset(chip: Any) -> None:
     assert spans(soc, "tcm") == [("low", 0, 48 * KIB), ("high", 48 * KIB, 16 * KIB)]
 
 
-def test_preference_comes_before_the_name(chip: Any) -> None:
+def test_m1_preference_comes_before_the_name(chip: Any) -> None:
     soc = chip(
         {
             **TCM,
@@ -84,7 +84,7 @@ def test_preference_comes_before_the_name(chip: Any) -> None:
     assert [pool.name for pool in soc.pools] == ["pool9", "pool10", "shared", "weights", "aaa"]
 
 
-def test_alignment_counts_from_address_zero(chip: Any, refused: Any) -> None:
+def test_m1_alignment_counts_from_address_zero(chip: Any, refused: Any) -> None:
     odd = {"memories.odd": {"origin": 0x3000_0010, "size": "64 KiB", "kind": "ram"}}
     soc = chip({**odd, "pools.aligned": {"memory": "odd", "size": 64, "alignment": 256, **ROLE}})
     assert soc.pool("aligned").region.origin == 0x3000_0100

@@ -9,7 +9,7 @@ from atoll.resolve.soc import Access
 DMA = {"kind": "dma", "engine": "ripple", "registers": 0x4001_0000, "irq": 4}
 
 
-def test_reach_lists_every_device_in_canonical_order(chip: Any) -> None:
+def test_m1_reach_lists_every_device_in_canonical_order(chip: Any) -> None:
     soc = chip(
         {
             "devices.dma": {**DMA, "moves": [["flash", "sram"]]},
@@ -58,7 +58,7 @@ def test_a_pool_that_nobody_reaches(refused: Any) -> None:
 
 
 @pytest.mark.parametrize(("pool", "role"), [("weights", "workspace"), ("shared", "constants")])
-def test_a_role_needs_its_kind_of_memory(refused: Any, pool: str, role: str) -> None:
+def test_m1_a_role_needs_its_kind_of_memory(refused: Any, pool: str, role: str) -> None:
     assert any(
         fault.startswith(f"E034 pool '{pool}' is for {role}")
         for fault in refused({f"pools.{pool}.role": role})

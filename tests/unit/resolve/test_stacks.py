@@ -1,5 +1,6 @@
 """K4: limits resolve in layers, and the result names the layer that won."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ SIZE = "max_stack_alloca_size"
 FLAG = "use_backend_alloc_workspace"
 
 
-def test_built_in(chip: Any) -> None:
+def test_k4_built_in(chip: Any) -> None:
     limit = chip().host_cpu.max_stack_alloca_size
     assert (limit.value, limit.layer) == (1024, "built-in")
 
@@ -44,7 +45,7 @@ def line_of(layer: str) -> str:
         ({f"{CORE}.{SIZE}": 0}, (), 0, "0"),
     ],
 )
-def test_the_strongest_layer_wins(
+def test_k4_the_strongest_layer_wins(
     chip: Any, changes: dict[str, object], overrides: tuple[str, ...], value: int, layer: str
 ) -> None:
     soc = chip(changes, overrides)
@@ -54,7 +55,7 @@ def test_the_strongest_layer_wins(
 
 
 @pytest.mark.parametrize("total", [513, 8192])
-def test_totals_that_fit(chip: Any, total: int) -> None:
+def test_k4_totals_that_fit(chip: Any, total: int) -> None:
     limit = chip({f"{CORE}.max_stack_size": total}).host_cpu.max_stack_size
     assert limit.value == total
 
@@ -93,3 +94,49 @@ def test_what_is_written_lies_in_ram(refused: Any, part: str) -> None:
 def test_stacks_are_aligned(refused: Any) -> None:
     (fault,) = refused({"devices.cpu.stack.size": 1000})
     assert fault.startswith("E035 the stack of 'cpu' has 1000 bytes")
+
+
+THREADS = "devices.cpu.stack.threads"
+
+
+def test_k1_every_thread_has_a_stack_of_its_own(chip: Any) -> None:
+    """The regions lie apart in the memory of the main stack, by name, whatever their order."""
+    soc = chip({THREADS: {"ui": "1 KiB", "io": 2048}})
+    cpu = soc.host_cpu
+    assert [(stack.name, stack.size) for stack in cpu.stacks] == [
+        ("cpu.stack", 8192),
+        ("cpu.io.stack", 2048),
+        ("cpu.ui.stack", 1024),
+    ]
+    assert {stack.memory for stack in cpu.stacks} == {"sram"}
+    spans = sorted((region.origin, region.end) for region in soc.regions())
+    assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))
+    windows = {getattr(window, "name", ""): access for window, access in soc.windows(cpu)}
+    assert windows["cpu.io.stack"] == windows["cpu.stack"] == "rw"
+    npu = [getattr(window, "name", "") for window, _ in soc.windows(soc.device("npu"))]
+    assert not any(name.endswith(".stack") for name in npu)
+
+
+def test_k1_stacks_of_threads_count_in_the_budget_of_their_memory(refused: Any) -> None:
+    (fault,) = refused({THREADS: {"io": "300 KiB"}})
+    assert fault.startswith("E032 'cpu.io.stack' ")
+    assert "past the end of memory 'sram'" in fault
+
+
+def test_k1_interrupts_are_kept_on_every_stack(refused: Any) -> None:
+    (fault,) = refused({THREADS: {"io": 512}})
+    assert fault == (
+        "E068 the stack of 'cpu.io' has 512 B, and interrupts keep 512 B of it: nothing is left"
+    )
+
+
+def test_k4_the_layer_of_a_threads_stack_is_known(chip: Any) -> None:
+    soc = chip({THREADS: {"io": 2048}}, (f"{THREADS}.io=4 KiB",))
+    assert soc.host_cpu.threads[0].size == 4096
+    assert soc.layers[f"{THREADS}.io"] == "--set"
+
+
+@pytest.mark.parametrize("size", [2**32 + 1, 2**63, "2147483648 GiB"])
+def test_k7_a_stack_beyond_the_address_space_is_an_error(refused: Any, size: object) -> None:
+    (fault,) = refused({"devices.cpu.stack.size": size})
+    assert fault.startswith("E012")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from atoll.resolve.se_scope import target_of
 from atoll.resolve.soc import Cpu, Npu
 from atoll.resolve.targets import CORES, DEVICE_TYPES, find_devices
 
@@ -29,6 +30,19 @@ def test_d2_devices_are_numbered_once(chip: Any) -> None:
         ("npu10", 12, 1, 3),
         ("dma", 12, 2, 4),
     ]
+
+
+def test_d3_two_cores_of_one_kind_have_targets_of_their_own(chip: Any) -> None:
+    soc = chip({**with_device("aux", CPU2), "devices.aux.isa": "rv32im", "host": "cpu"})
+    assert {cpu.name: (cpu.kind, cpu.isa) for cpu in soc.cpus} == {
+        "aux": ("cpu", "rv32im"),
+        "cpu": ("cpu", "rv32imc"),
+    }
+    spans = [region for cpu in soc.cpus for region in (cpu.code, cpu.data, cpu.stack)]
+    assert len({region.origin for region in spans}) == 6
+    first, second = (target_of(cpu) for cpu in soc.cpus)
+    assert first is not None
+    assert first != second
 
 
 def test_s5_host_and_default_device(chip: Any) -> None:

@@ -1,0 +1,81 @@
+"""Which rule put a buffer where it is; the numbers are those of docs/semantics.md."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from atoll.ir.graph import Graph
+from atoll.ir.tir import IRModule
+from atoll.memory.problem import Buffer, MemoryPlan
+from atoll.place.candidates import Needs
+from atoll.place.replicas import COPY
+from atoll.report.buffer_places import stack_lacks
+from atoll.resolve.soc import Cpu, ResolvedSoc
+
+IN_REGISTERS = "K6: it is used with constant indices only, so it needs registers and no memory"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Explains the buffers of one planned program."""
+
+    soc: ResolvedSoc
+    graph: Graph
+    module: IRModule
+    plan: MemoryPlan
+
+    @cached_property
+    def copied(self) -> dict[str, str]:
+        """The tensor that each copy repeats."""
+        copies = (op for op in self.graph.operators if op.kind == COPY)
+        return {op.outputs[0]: op.inputs[0] or "" for op in copies}
+
+    def what(self, name: str) -> str:
+        """Return the kind of a planned buffer."""
+        entry = self.module.entry
+        constant = next((each for each in entry.constants if each.name == name), None)
+        if constant is not None:
+            return "commands" if constant.data is None else "constant"
+        if name in entry.inputs:
+            return "input"
+        if name in entry.outputs:
+            return "output"
+        if name in self.copied:
+            return "copy"
+        return "activation" if name in self.graph.by_name else "workspace"
+
+    def rule(self, buffer: Buffer, needs: Needs) -> str:
+        """Return why a planned buffer is in its pool."""
+        what = self.what(buffer.name)
+        words = [self._choice(buffer, needs)]
+        if what == "copy":
+            source = self.copied[buffer.name]
+            words.insert(0, f"C4: a copy of '{source}', as no pool is reached by all its devices")
+        elif what == "workspace":
+            cpu = self.soc.device(next(iter(needs)))
+            assert isinstance(cpu, Cpu)
+            limit = next(stack_lacks(cpu, buffer.size))
+            number = "K1" if buffer.size > cpu.max_stack_alloca_size.value else "K2"
+            words.insert(0, f"{number}: a kernel's buffer that left the stack, {limit}")
+        elif what in ("constant", "commands"):
+            words.insert(0, "M6: a constant")
+        return "; ".join(words)
+
+    def _choice(self, buffer: Buffer, needs: Needs) -> str:
+        chosen = self.plan.placements[buffer.name].pool
+        devices = ", ".join(f"{device} {need}" for device, need in needs.items())
+        candidates = ", ".join(buffer.pools)
+        rank = buffer.pools.index(chosen)
+        order = "the first" if rank == 0 else f"number {rank + 1}"
+        return (
+            f"C3: '{chosen}' is {order} of the pools that all its devices ({devices}) reach: "
+            f"{candidates}"
+        )
+
+
+def stack_rule(cpu: Cpu, size: int) -> str:
+    """Return why a kernel's buffer is on the stack of its core."""
+    alloca, total = cpu.max_stack_alloca_size, cpu.max_stack_size
+    return (
+        f"K1: {size} B is within max_stack_alloca_size {alloca.value} B ({alloca.layer}), "
+        f"and all of a run within max_stack_size {total.value} B ({total.layer})"
+    )

@@ -1,0 +1,164 @@
+"""Say for every buffer where it is, which rule put it there, and what else was possible (C5)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from atoll.errors import UsageError
+from atoll.ir.graph import Graph
+from atoll.ir.tir import Allocate, IRModule, KernelCall
+from atoll.ir.walk import statements
+from atoll.memory.problem import MemoryPlan
+from atoll.place.candidates import WORKSPACE_ROLES, by_preference
+from atoll.report.buffer_places import Alternative, other_pools, pool_lacks, stack_lacks
+from atoll.report.buffer_rules import IN_REGISTERS, Rules, stack_rule
+from atoll.report.buffer_uses import Use, needs_of_uses, uses_of
+from atoll.resolve.soc import Access, Cpu, ResolvedSoc
+from atoll.resolve.storage_scope import LOCAL, REGISTERS, scope_of_pool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BufferStory:
+    """All that is known of one buffer.
+
+    Attributes:
+        name: of the program; ``<kernel>.<buffer>`` inside kernels.
+        what: ``input``, ``output``, ``activation``, ``copy``, ``workspace``, ``constant``,
+            ``commands`` or ``local``.
+        scope: its last storage scope.
+        place: name of the pool or of the stack, or ``registers``.
+        offset: bytes from the start of the pool; None outside pools.
+        address: on the system bus; None outside pools.
+        live: half-open intervals of steps.
+        rule: why it is there.
+        uses: who touches it, in the order of execution.
+        alternatives: each other place, and what it lacks.
+    """
+
+    name: str
+    what: str
+    size: int
+    scope: str
+    place: str
+    offset: int | None = None
+    address: int | None = None
+    live: tuple[tuple[int, int], ...]
+    rule: str
+    uses: tuple[Use, ...]
+    alternatives: tuple[Alternative, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """Return the story for machines."""
+        return {
+            "name": self.name,
+            "what": self.what,
+            "bytes": self.size,
+            "scope": self.scope,
+            "place": self.place,
+            "offset": self.offset,
+            "address": None if self.address is None else f"{self.address:#010x}",
+            "live": [list(interval) for interval in self.live],
+            "rule": self.rule,
+            "uses": [use.as_json() for use in self.uses],
+            "alternatives": [each.as_json() for each in self.alternatives],
+        }
+
+
+def buffer_stories(
+    soc: ResolvedSoc, graph: Graph, module: IRModule, plan: MemoryPlan
+) -> tuple[BufferStory, ...]:
+    """Return every planned buffer in the order of the program, then those inside kernels."""
+    return (*_planned(soc, graph, module, plan), *_inside_kernels(soc, module))
+
+
+def story_of(stories: tuple[BufferStory, ...], name: str) -> BufferStory:
+    """Return the story of one buffer.
+
+    Raises:
+        UsageError: E028; there is no such buffer, the message names the nearest one.
+    """
+    found = {story.name: story for story in stories}
+    if name not in found:
+        close = get_close_matches(name, found, n=1, cutoff=0.4)
+        all_of_them = "'atoll explain SOC MODEL' lists all buffers"
+        raise UsageError(
+            "E028",
+            f"the program has no buffer '{name}'",
+            remedy=f"did you mean '{close[0]}'? {all_of_them}" if close else all_of_them,
+        )
+    return found[name]
+
+
+def _planned(
+    soc: ResolvedSoc, graph: Graph, module: IRModule, plan: MemoryPlan
+) -> Iterator[BufferStory]:
+    rules, uses = Rules(soc, graph, module, plan), uses_of(module.entry, soc.host)
+    constants = {constant.name for constant in module.entry.constants}
+    for buffer in plan.problem.buffers:
+        name, placement = buffer.name, plan.placements[buffer.name]
+        needs, what = needs_of_uses(uses[name]), rules.what(name)
+        others = other_pools(soc, plan, buffer, needs, constant=name in constants)
+        yield BufferStory(
+            name=name,
+            what=what,
+            size=buffer.size,
+            scope=str(scope_of_pool(placement.pool)),
+            place=placement.pool,
+            offset=placement.offset,
+            address=plan.address(name),
+            live=buffer.live,
+            rule=rules.rule(buffer, needs),
+            uses=uses[name],
+            alternatives=(*_left_stack(soc, what, needs, buffer.size), *others),
+        )
+
+
+def _left_stack(
+    soc: ResolvedSoc, what: str, devices: Mapping[str, Access], size: int
+) -> Iterator[Alternative]:
+    if what == "workspace":
+        for device in devices:
+            cpu = soc.device(device)
+            assert isinstance(cpu, Cpu)
+            yield Alternative(place=cpu.stack.name, lacks=tuple(stack_lacks(cpu, size)))
+
+
+def _inside_kernels(soc: ResolvedSoc, module: IRModule) -> Iterator[BufferStory]:
+    for function in module.functions:
+        uses = tuple(
+            Use(step=number, operator=step.operator, device=step.device, access=Access.WRITE)
+            for number, step in enumerate(module.entry.steps)
+            if isinstance(step.action, KernelCall) and step.action.function == function.name
+        )
+        for statement in statements(function.body):
+            if isinstance(statement, Allocate) and uses:
+                yield _inside(soc, function.name, statement, uses)
+
+
+def _inside(
+    soc: ResolvedSoc, kernel: str, allocate: Allocate, uses: tuple[Use, ...]
+) -> BufferStory:
+    cpu = soc.device(uses[0].device)
+    assert isinstance(cpu, Cpu)
+    local, size = allocate.scope == LOCAL, allocate.size
+    place = REGISTERS if local else cpu.stack.name
+    needs = needs_of_uses(uses)
+    pools = (
+        Alternative(
+            place=pool.name,
+            lacks=tuple(pool_lacks(pool, needs, WORKSPACE_ROLES, size)),
+            remark=f"possible; '{place}' is tried first",
+        )
+        for pool in by_preference(soc)
+    )
+    return BufferStory(
+        name=f"{kernel}.{allocate.buffer}",
+        what="local",
+        size=size,
+        scope=LOCAL if local else cpu.stack.name,
+        place=place,
+        live=tuple((use.step, use.step + 1) for use in uses if use.step is not None),
+        rule=IN_REGISTERS if local else stack_rule(cpu, size),
+        uses=uses,
+        alternatives=tuple(pools),
+    )

@@ -1,0 +1,139 @@
+"""What `atoll explain SOC MODEL` prints."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from atoll.place.partition import Decision
+from atoll.report.buffer_uses import Use, needs_of_uses
+from atoll.report.explain_buffers import BufferStory, story_of
+from atoll.resolve.tables import Table, as_text
+
+USES_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """A network on a chip: its buffers, and why its operators run where they run."""
+
+    soc: str
+    model: str
+    buffers: tuple[BufferStory, ...]
+    decisions: tuple[Decision, ...]
+
+    def text(self, buffer: str | None = None) -> str:
+        """Return all as tables, or all about one buffer.
+
+        Raises:
+            UsageError: E028; there is no such buffer.
+        """
+        if buffer is None:
+            return as_text((story_table(self.buffers), decision_table(self.decisions)))
+        story = story_of(self.buffers, buffer)
+        return story_text(story, touching(story, self.decisions))
+
+    def json(self, buffer: str | None = None) -> str:
+        """Return the same for machines, as one JSON object.
+
+        Raises:
+            UsageError: E028; there is no such buffer.
+        """
+        stories, decisions = self.buffers, self.decisions
+        if buffer is not None:
+            stories = (story_of(self.buffers, buffer),)
+            decisions = touching(stories[0], decisions)
+        data = {
+            "soc": self.soc,
+            "model": self.model,
+            "buffers": [story.as_json() for story in stories],
+            "operators": decisions_json(decisions),
+        }
+        return json.dumps(data, indent=2) + "\n"
+
+
+def story_table(stories: Iterable[BufferStory]) -> Table:
+    """Return one line for each buffer."""
+    return Table(
+        key="buffers",
+        title="Buffers",
+        columns=("buffer", "what", "place", "offset", "address", "bytes", "live", "touched by"),
+        rows=tuple(
+            (
+                story.name,
+                story.what,
+                story.place,
+                "-" if story.offset is None else story.offset,
+                "-" if story.address is None else f"{story.address:#010x}",
+                story.size,
+                _steps(story),
+                ", ".join(f"{name} {need}" for name, need in needs_of_uses(story.uses).items()),
+            )
+            for story in stories
+        ),
+    )
+
+
+def decision_table(decisions: Iterable[Decision]) -> Table:
+    """Return one line for each operator of the network."""
+    return Table(
+        key="operators",
+        title="Operators",
+        columns=("operator", "device", "why", "not elsewhere because"),
+        rows=tuple(
+            (
+                decision.operator,
+                decision.device,
+                decision.reason,
+                "; ".join(f"{device}: {why}" for device, why in decision.rejected),
+            )
+            for decision in decisions
+        ),
+    )
+
+
+def decisions_json(decisions: Iterable[Decision]) -> list[dict[str, object]]:
+    """Return the decisions for machines."""
+    return [
+        {
+            "operator": decision.operator,
+            "device": decision.device,
+            "reason": decision.reason,
+            "rejected": dict(decision.rejected),
+        }
+        for decision in decisions
+    ]
+
+
+def touching(story: BufferStory, decisions: Iterable[Decision]) -> tuple[Decision, ...]:
+    """Return the decisions about operators that touch a buffer."""
+    operators = {use.operator for use in story.uses}
+    return tuple(decision for decision in decisions if decision.operator in operators)
+
+
+def story_text(story: BufferStory, decisions: Sequence[Decision]) -> str:
+    """Return all about one buffer; `decisions` are those of the operators that touch it."""
+    return "\n".join(_lines(story, decisions)) + "\n"
+
+
+def _lines(story: BufferStory, decisions: Sequence[Decision]) -> Iterator[str]:
+    yield f"{story.name}: {story.what}, {story.size} B, steps {_steps(story)}"
+    at = "" if story.address is None else f" at {story.address:#010x}, offset {story.offset}"
+    yield f"  where: {story.place}{at}; scope {story.scope}"
+    yield f"  why: {story.rule}"
+    yield "  touched by:"
+    yield from (f"    {line}" for line in _uses(story.uses))
+    yield "  not in:"
+    yield from (f"    {each}" for each in story.alternatives)
+    if decisions:
+        yield "  operators:"
+        yield from (f"    {decision}" for decision in decisions)
+
+
+def _uses(uses: Sequence[Use]) -> Iterator[str]:
+    yield from map(str, uses[:USES_SHOWN])
+    if len(uses) > USES_SHOWN:
+        yield f"... and {len(uses) - USES_SHOWN} more times"
+
+
+def _steps(story: BufferStory) -> str:
+    return ", ".join(f"{first}..{end - 1}" for first, end in story.live)

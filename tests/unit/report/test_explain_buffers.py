@@ -1,0 +1,157 @@
+"""C5: every buffer has a place, a rule, its users, and what each other place lacks."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from atoll.cli import main
+from atoll.errors import UsageError
+from atoll.pipeline import BuildOptions, Compiled, compile_file, explanation
+from atoll.report.explain_buffers import BufferStory, story_of
+from atoll.resolve import load_soc
+
+ISLANDS = Path(__file__).parents[2] / "data" / "islands.yaml"
+DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
+
+
+def compiled(*overrides: str, accelerators: bool = True) -> Compiled:
+    return compile_file(
+        load_soc("lagoon", overrides), DIGITS, BuildOptions(accelerators=accelerators)
+    )
+
+
+def stories(network: Compiled) -> dict[str, BufferStory]:
+    return {story.name: story for story in explanation(network).buffers}
+
+
+@pytest.fixture(scope="module")
+def lagoon() -> Compiled:
+    return compiled()
+
+
+def test_c5_every_buffer_has_a_place_and_the_rule_that_put_it_there(lagoon: Compiled) -> None:
+    told = stories(lagoon)
+    assert set(lagoon.plan.placements) < set(told)
+    for name, story in told.items():
+        assert story.rule.split(":")[0] in ("C3", "C4", "K1", "K2", "K6", "M6"), name
+        assert story.uses, name
+        assert story.scope != "global", name
+        if placement := lagoon.plan.placements.get(name):
+            assert (story.place, story.offset) == (placement.pool, placement.offset)
+            assert story.address == lagoon.plan.address(name)
+            assert story.scope == f"global.{placement.pool}"
+        else:
+            assert story.place in ("cpu.stack", "registers")
+
+
+def test_c5_every_pool_is_the_place_or_an_alternative_with_its_lack(lagoon: Compiled) -> None:
+    pools = {pool.name for pool in lagoon.soc.pools}
+    for story in stories(lagoon).values():
+        others = {each.place for each in story.alternatives}
+        assert others | {story.place} >= pools
+        assert story.place not in others
+        assert all(each.lacks or each.remark for each in story.alternatives)
+
+
+def test_c3_what_an_alternative_lacks_names_device_access_and_role(lagoon: Compiled) -> None:
+    shared = {each.place: each.lacks for each in stories(lagoon)["conv_2d_0_out"].alternatives}
+    assert shared == {
+        "private": ("'npu' has access none, rw needed",),
+        "weights": ("its role is constants, not workspace", "'npu' has access ro, rw needed"),
+    }
+
+
+def test_c5_a_pool_that_is_too_small_says_so() -> None:
+    told = stories(compiled("pools.private.size=1 KiB", accelerators=False))
+    lacks = {each.place: each.lacks for each in told["conv_2d_0_out"].alternatives}
+    assert lacks["private"] == ("it has 1 KiB, 1536 B needed",)
+
+
+def test_c5_a_pool_without_room_says_how_much_is_free() -> None:
+    told = stories(compiled("pools.private.size=1552", accelerators=False))
+    crowded = [
+        lack
+        for story in told.values()
+        for each in story.alternatives
+        if each.place == "private"
+        for lack in each.lacks
+        if lack.startswith("no room: at most ")
+    ]
+    assert crowded
+
+
+def test_c5_a_preferred_place_is_why_another_was_not_taken(lagoon: Compiled) -> None:
+    (shared, _) = stories(lagoon)["average_pool_2d_6_out"].alternatives
+    assert str(shared) == "shared: possible; 'private' is tried first"
+
+
+def test_k1_explain_names_the_limit_that_moved_a_buffer_off_the_stack(lagoon: Compiled) -> None:
+    story = stories(lagoon)["softmax_9.powers"]
+    assert (story.place, story.scope, story.what) == ("cpu.stack", "cpu.stack", "local")
+    told = stories(compiled("devices.cpu.limits.max_stack_alloca_size=39"))["softmax_9_powers"]
+    assert (told.what, told.place) == ("workspace", "private")
+    assert told.rule.startswith("K1: a kernel's buffer that left the stack, max_stack_alloca_size")
+    assert "is 39 B (--set), 40 B needed" in told.rule
+    assert told.alternatives[0].place == "cpu.stack"
+
+
+def test_k2_explain_names_the_total_that_moved_a_buffer_off_the_stack() -> None:
+    told = stories(compiled("devices.cpu.limits.max_stack_size=1792"))["softmax_9_powers"]
+    assert told.rule.startswith(
+        "K2: a kernel's buffer that left the stack, max_stack_size is 1792 B for all of a run"
+    )
+
+
+def test_c4_explain_says_what_a_copy_is_for() -> None:
+    network = compile_file(load_soc(ISLANDS), DIGITS)
+    copies = [story for story in stories(network).values() if story.what == "copy"]
+    assert len(copies) == sum(op.kind == "copy" for op in network.graph.operators) > 0
+    assert all(story.rule.startswith("C4: a copy of '") for story in copies)
+
+
+def test_c5_an_unknown_buffer_is_an_error_with_the_nearest_name(lagoon: Compiled) -> None:
+    with pytest.raises(UsageError, match="no buffer 'conv_2d_0_ot'") as caught:
+        story_of(explanation(lagoon).buffers, "conv_2d_0_ot")
+    assert "error[E028]" in str(caught.value)
+    assert "did you mean 'conv_2d_0_out'?" in str(caught.value)
+
+
+def test_c5_the_command_tells_all_of_one_buffer(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "lagoon", str(DIGITS), "--buffer", "conv_2d_0_out"]) == 0
+    assert capsys.readouterr().out == (
+        "conv_2d_0_out: activation, 1536 B, steps 0..3\n"
+        "  where: shared at 0x20000000, offset 0; scope global.shared\n"
+        "  why: C3: 'shared' is the first of the pools that all its devices (npu rw, cpu ro) "
+        "reach: shared\n"
+        "  touched by:\n"
+        "    npu writes (step 0 conv_2d_0)\n"
+        "    npu reads (step 1 depthwise_conv_2d_1)\n"
+        "    cpu reads (step 3 add_3)\n"
+        "  not in:\n"
+        "    private: 'npu' has access none, rw needed\n"
+        "    weights: its role is constants, not workspace; 'npu' has access ro, rw needed\n"
+        "  operators:\n"
+        "    conv_2d_0 on npu: about 1756 cycles; not cpu: about 706560 cycles, not fewer\n"
+        "    depthwise_conv_2d_1 on npu: about 1906 cycles; "
+        "not cpu: about 706560 cycles, not fewer\n"
+        "    add_3 on cpu: no accelerator can run it; not npu: does not run add\n"
+    )
+
+
+def test_c5_text_and_data_of_the_command_agree(
+    lagoon: Compiled, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", "lagoon", str(DIGITS), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [buffer["name"] for buffer in data["buffers"]] == list(stories(lagoon))
+    assert {operator["operator"] for operator in data["operators"]} >= {"conv_2d_0", "softmax_9"}
+    assert main(["explain", "lagoon", str(DIGITS)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    first_words = [line.split()[0] for line in lines if line]
+    assert set(stories(lagoon)) <= set(first_words)
+
+
+def test_c5_a_buffer_without_a_network_is_a_misuse(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "lagoon", "--buffer", "x"]) == 1
+    assert capsys.readouterr().err.startswith("error[E090]: --buffer needs a MODEL")
