@@ -18,6 +18,7 @@ from atoll.ir.narrowing import verify_narrowing
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
 from atoll.lower.accelerator import CommandEmitter, Job
+from atoll.lower.share_constants import ShareConstants
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import lower_graph
 from atoll.memory.build_problem import build_problem
@@ -61,6 +62,7 @@ class Compiled:
         source: bytes of the model file.
         graph: the placed graph; its operator order is the order of execution.
         decisions: why each operator of the network runs where it runs.
+        copies: for each constant that repeats another, the one that stands for both.
         jobs: what accelerators were asked to run, by operator.
         commands: bytes of each command list, by buffer.
     """
@@ -71,6 +73,7 @@ class Compiled:
     graph: Graph
     decisions: tuple[Decision, ...]
     module: IRModule
+    copies: Mapping[str, str]
     jobs: Mapping[str, Job]
     plan: MemoryPlan
     commands: Mapping[str, bytes]
@@ -118,6 +121,9 @@ def _plan(
     jobs = _jobs(graph, soc)
     module = lower_graph(graph, soc, jobs, candidate_pools(graph, soc))
     verify(module)
+    shared = ShareConstants().run(module)
+    module = shared.module
+    verify(module)
     observe("lower", module)
     module = _specialized(module, soc)
     observe("specialize-storage", module)
@@ -133,9 +139,10 @@ def _plan(
         graph=graph,
         decisions=decisions,
         module=module,
+        copies=shared.copies,
         plan=plan,
         jobs=jobs,
-        commands=_commands(graph, soc, jobs, plan),
+        commands=_commands(graph, soc, jobs, shared.copies, plan),
         contract=contract_of(module, plan),
     )
 
@@ -145,7 +152,7 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
     return replace(
         compiled,
         plan=plan,
-        commands=_commands(compiled.graph, compiled.soc, compiled.jobs, plan),
+        commands=_commands(compiled.graph, compiled.soc, compiled.jobs, compiled.copies, plan),
         contract=contract_of(compiled.module, plan),
     )
 
@@ -173,10 +180,17 @@ def _jobs(graph: Graph, soc: ResolvedSoc) -> Mapping[str, Job]:
 
 
 def _commands(
-    graph: Graph, soc: ResolvedSoc, jobs: Mapping[str, Job], plan: MemoryPlan
+    graph: Graph,
+    soc: ResolvedSoc,
+    jobs: Mapping[str, Job],
+    copies: Mapping[str, str],
+    plan: MemoryPlan,
 ) -> Mapping[str, bytes]:
+    def address(buffer: str) -> int:
+        return plan.address(copies.get(buffer, buffer))
+
     return {
-        jobs[op.name].commands: _emitter(npu).encode(op, graph, npu, plan.address)
+        jobs[op.name].commands: _emitter(npu).encode(op, graph, npu, address)
         for op in graph.operators
         if isinstance(npu := soc.device(op.device), Npu)
     }
