@@ -7,7 +7,7 @@ from pathlib import Path
 
 from atoll import plugins
 from atoll.bsp.firmware import build_firmware
-from atoll.bsp.interface import ELF_NAME, Firmware, ModelInterface, PoolShare, Port
+from atoll.bsp.interface import ELF_NAME, Firmware, GivenPool, ModelInterface, PoolShare, Port
 from atoll.checksums import write_checksums
 from atoll.codegen.llvm import emit_object
 from atoll.errors import UsageError
@@ -27,6 +27,7 @@ from atoll.memory.first_fit import plan_first_fit
 from atoll.memory.frames import FRAME_ALLOWANCE
 from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
+from atoll.memory.run_arguments import run_arguments
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, pools_for
 from atoll.place.device_copies import insert_copies
@@ -225,17 +226,28 @@ def build(compiled: Compiled, folder: Path, *, toolchain: str | None = None) -> 
 def interface_of(compiled: Compiled) -> ModelInterface:
     """Return what the application sees of the compiled network."""
 
+    soc, graph, plan = compiled.soc, compiled.graph, compiled.plan
+
     def ports(names: tuple[str, ...]) -> tuple[Port, ...]:
-        sizes = compiled.module.entry.sizes
+        tensors = map(graph.tensor, names)
         return tuple(
-            Port(name=name, size=sizes[name], address=compiled.plan.address(name)) for name in names
+            Port(name=each.name, size=each.size, address=plan.address(each.name), dtype=each.dtype)
+            for each in tensors
         )
 
+    arguments = run_arguments(compiled.module, plan, soc)
     return ModelInterface(
-        name=compiled.graph.name,
-        inputs=ports(compiled.graph.inputs),
-        outputs=ports(compiled.graph.outputs),
+        name=graph.name,
+        inputs=ports(graph.inputs),
+        outputs=ports(graph.outputs),
         shares=tuple(_shares(compiled)),
+        pools=tuple(
+            GivenPool(pool=name, size=plan.use[name].used, alignment=soc.pool(name).alignment)
+            for name in arguments.pools
+        ),
+        devices=arguments.devices,
+        map_inputs=soc.interface.map_inputs,
+        map_outputs=soc.interface.map_outputs,
     )
 
 

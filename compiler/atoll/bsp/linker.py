@@ -12,6 +12,7 @@ def linker_script(soc: ResolvedSoc) -> str:
 
     A pool that may hold constants gets the section ``.atoll.pool.<pool>`` at its origin; each pool
     has the symbol ``atoll_pool_<pool>``, from the model's object file or else from the script.
+    What an application defines in that section of a pool that it provides lies at the origin too.
     """
     constants = tuple(pool for pool in soc.pools if pool.role != "workspace")
     return render(
@@ -21,6 +22,7 @@ def linker_script(soc: ResolvedSoc) -> str:
         pools=soc.pools,
         constants=constants,
         copied=copied_pools(soc),
+        given=tuple(pool for pool in soc.pools if pool.provided == "application"),
         unloadable={pool.name for pool in constants if _unloadable(pool, soc)},
         section=POOL_SECTION,
         symbol=POOL_SYMBOL,

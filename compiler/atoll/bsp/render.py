@@ -6,6 +6,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from atoll.bsp.interface import ModelInterface
+from atoll.bsp.names import c_name
 from atoll.resolve.soc import ResolvedSoc
 
 FOLDER = Path(__file__).parent
@@ -32,5 +33,6 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         autoescape=False,
     )
+    environment.filters["c_name"] = c_name
     environment.filters["hex"] = lambda value: f"0x{value:08X}"
     return environment

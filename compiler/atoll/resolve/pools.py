@@ -47,6 +47,7 @@ def resolve_pools(draft: Draft, regions: Mapping[str, Region]) -> tuple[Pool, ..
             alignment=pool.alignment,
             preference=pool.preference,
             reach={device: Access(pool.reach[device]) for device, _ in draft.devices()},
+            provided=pool.provided,
             at=draft.where.key_at("pools", name),
         )
         for name, pool in draft.pools()
