@@ -13,11 +13,13 @@ from atoll.bsp.headers import (
 )
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.linker import copied_pools, linker_script
-from atoll.bsp.names import c_name
+from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import FOLDER, made_from, render
 from atoll.errors import Fault, ToolchainError
 from atoll.files import write_text
 from atoll.resolve.soc import ResolvedSoc
+
+_STANDARD_HEADERS = ("stddef.h", "stdint.h")
 
 
 def bsp_files(soc: ResolvedSoc, model: ModelInterface) -> dict[str, str]:
@@ -26,6 +28,7 @@ def bsp_files(soc: ResolvedSoc, model: ModelInterface) -> dict[str, str]:
     Raises:
         ToolchainError: E071, a core or driver that the BSP does not have; E075, a name clash.
     """
+    refuse_clashes(_file_names(soc, model), "the BSP")
     files = {
         script_name(soc): linker_script(soc),
         "startup.S": startup(soc),
@@ -46,6 +49,19 @@ def write_bsp(soc: ResolvedSoc, model: ModelInterface, folder: Path) -> tuple[st
     for name, text in files.items():
         write_text(folder / name, text)
     return tuple(name for name in files if name.endswith((".c", ".S")))
+
+
+def _file_names(soc: ResolvedSoc, model: ModelInterface) -> Iterator[tuple[str, str]]:
+    """Yield the headers that a compiler may meet; ``atoll...`` is the runtime's own."""
+    for name in (*_STANDARD_HEADERS, *(path.name for path in (FOLDER / "runtime").iterdir())):
+        yield name, f"header '{name}' of C or of the runtime"
+    for driver in drivers(soc):
+        yield f"{driver}.h", f"driver '{driver}'"
+    name = c_name(model.name)
+    taken = name.lower() == "atoll" or name.lower().startswith("atoll_")
+    if taken:
+        yield f"{name}.h", f"header '{name}.h' of C or of the runtime"
+    yield f"{name}.h", f"model '{model.name}'"
 
 
 def script_name(soc: ResolvedSoc) -> str:
