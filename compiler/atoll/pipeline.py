@@ -21,7 +21,7 @@ from atoll.lower.accelerator import CommandEmitter, Job
 from atoll.lower.share_constants import ShareConstants
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import lower_graph
-from atoll.memory.build_problem import build_problem
+from atoll.memory.build_problem import NOTHING, build_problem
 from atoll.memory.contract import Contract, contract_of
 from atoll.memory.first_fit import plan_first_fit
 from atoll.memory.frames import FRAME_ALLOWANCE
@@ -94,8 +94,16 @@ def compile_file(
     model: Path,
     options: BuildOptions | None = None,
     observe: Observer = lambda stage, result: None,
+    taken: Mapping[str, int] = NOTHING,
 ) -> Compiled:
     """Take a model file to a complete, checked plan on `soc`.
+
+    Args:
+        soc: the chip.
+        model: the file.
+        options: what the user chose.
+        observe: told the result of every stage.
+        taken: bytes at the start of pools that hold other models' constants.
 
     Raises:
         ModelError: the file is damaged or holds what Atoll does not support.
@@ -108,7 +116,7 @@ def compile_file(
     decisions = decide(network, soc, accelerators=options.accelerators)
     graph = insert_copies(partition(network, soc, accelerators=options.accelerators), soc)
     observe("place", graph)
-    return _plan(soc, options, model.read_bytes(), graph, decisions, observe)
+    return _plan(soc, options, model.read_bytes(), graph, decisions, observe, taken)
 
 
 def _plan(
@@ -118,6 +126,7 @@ def _plan(
     graph: Graph,
     decisions: tuple[Decision, ...],
     observe: Observer,
+    taken: Mapping[str, int],
 ) -> Compiled:
     jobs = _jobs(graph, soc)
     module = lower_graph(graph, soc, jobs, candidate_pools(graph, soc))
@@ -130,7 +139,7 @@ def _plan(
     observe("specialize-storage", module)
     check_stack(module, soc)
     plan = plan_first_fit(
-        build_problem(module, soc), [step.operator for step in module.entry.steps]
+        build_problem(module, soc, taken), [step.operator for step in module.entry.steps]
     )
     observe("memory", json.dumps(plan_json(plan), indent=2))
     return Compiled(
@@ -216,7 +225,7 @@ def build(compiled: Compiled, folder: Path, *, toolchain: str | None = None) -> 
         PlanError: code or stack do not fit.
     """
     with new_folder(folder, marker=MARKER) as fresh:
-        _write_texts(compiled, fresh)
+        write_texts(compiled, fresh)
         code = emit_object(compiled.module, compiled.plan, compiled.soc, compiled.commands)
         firmware = build_firmware(compiled.soc, interface_of(compiled), code, fresh, toolchain)
         write_checksums(fresh, sources_of(compiled.graph.name))
@@ -225,7 +234,6 @@ def build(compiled: Compiled, folder: Path, *, toolchain: str | None = None) -> 
 
 def interface_of(compiled: Compiled) -> ModelInterface:
     """Return what the application sees of the compiled network."""
-
     soc, graph, plan = compiled.soc, compiled.graph, compiled.plan
 
     def ports(names: tuple[str, ...]) -> tuple[Port, ...]:
@@ -291,7 +299,8 @@ def texts_of(compiled: Compiled) -> dict[str, str]:
     return {name: text.rstrip("\n") + "\n" for name, text in texts.items()}
 
 
-def _write_texts(compiled: Compiled, folder: Path) -> None:
+def write_texts(compiled: Compiled, folder: Path) -> None:
+    """Write the texts of every stage and the model file into `folder`."""
     for name, text in texts_of(compiled).items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / f"{compiled.graph.name}.tflite").write_bytes(compiled.source)

@@ -1,9 +1,9 @@
 """The C headers and sources that name a chip's devices and pools and a model's interface."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from atoll.bsp.interface import ModelInterface, Port
+from atoll.bsp.interface import GivenPool, ModelInterface, Port
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
 from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import made_from, render
@@ -83,14 +83,18 @@ def model_header(soc: ResolvedSoc, model: ModelInterface) -> str:
     return render("model.h", made_from=made_from(soc, model), **_model_values(model))
 
 
-def application(soc: ResolvedSoc, model: ModelInterface) -> str:
-    """Write ``main.c``: the loop of docs/platform.md over the planned buffers."""
+def application(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> str:
+    """Write ``main.c``: the loop of docs/platform.md over the planned buffers, models in turn."""
+    given: dict[str, GivenPool] = {}
+    for pool in (pool for model in models for pool in model.pools):
+        largest = max(pool, given.get(pool.pool, pool), key=lambda each: each.size)
+        given[pool.pool] = largest
     return render(
         "main.c",
-        made_from=made_from(soc, model),
-        arguments=", ".join(f"&{name}" for name in model.parameters),
+        made_from=made_from(soc, *models),
+        models=tuple(map(_model_values, models)),
+        pools=tuple(given.values()),
         section=POOL_SECTION,
-        **_model_values(model),
     )
 
 

@@ -6,12 +6,13 @@ from llvmlite import ir
 
 from atoll.codegen.llvm_kernels import POINTER
 from atoll.ir.tir import AcceleratorRun, IRModule, KernelCall, Step
-from atoll.memory.problem import MemoryPlan
+from atoll.memory.problem import MemoryPlan, PoolSpace
 from atoll.memory.run_arguments import RunArguments, run_arguments
 from atoll.resolve.soc import ResolvedSoc
 
 I8, I32 = ir.IntType(8), ir.IntType(32)
 VOID = ir.VoidType()
+MODEL_ALIGNMENT = 64  # of constants behind other models' constants
 WRONG_ARGUMENT = -6  # ATOLL_ERROR_ARGUMENT of atoll_status.h
 
 
@@ -51,8 +52,10 @@ class _Pools:
         for space in plan.problem.pools:
             image = images.get(space.name)
             size = space.size if image is None else len(image)
-            symbol = ir.GlobalVariable(target, ir.ArrayType(I8, size), f"atoll_pool_{space.name}")
-            symbol.align = max([space.alignment, *self._alignments(space.name)])
+            name = pool_symbol(module.name, space, soc)
+            symbol = ir.GlobalVariable(target, ir.ArrayType(I8, size), name)
+            least = space.alignment if name.startswith("atoll_") else MODEL_ALIGNMENT
+            symbol.align = max([least, space.alignment, *self._alignments(space.name)])
             self._symbols[space.name] = symbol
             if image is not None:
                 symbol.initializer = ir.Constant(symbol.value_type, bytearray(image))
@@ -75,6 +78,12 @@ class _Pools:
     def origin(self, pool: str) -> ir.GlobalVariable:
         """Return where `pool` begins."""
         return self._symbols[pool]
+
+
+def pool_symbol(model: str, space: PoolSpace, soc: ResolvedSoc) -> str:
+    """Name the first byte of a pool for a model, which may come after other models' constants."""
+    behind = space.origin != soc.pool(space.name).region.origin
+    return f"{model}_pool_{space.name}" if behind else f"atoll_pool_{space.name}"
 
 
 def pool_images(

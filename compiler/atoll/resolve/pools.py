@@ -74,7 +74,8 @@ def _check_memory_kind(draft: Draft, name: str, pool: PoolModel) -> None:
             "E034",
             f"pool '{name}' is for {pool.role}, and memory '{pool.memory}' is {memory.kind}",
             at=draft.where.at("pools", name, "role"),
-            remedy=f"put it in a memory of kind {' or '.join(_KINDS_OF_ROLE[pool.role])}, or change its role",
+            remedy=f"put it in a memory of kind {' or '.join(_KINDS_OF_ROLE[pool.role])}, "
+            "or change its role",
         )
         return
     for device, access in pool.reach.items():

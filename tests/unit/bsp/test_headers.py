@@ -182,8 +182,10 @@ def test_m8_the_run_function_takes_what_is_not_empty(
     assert model.parameters == names
     (tmp_path / "net.h").write_text(model_header(make_soc(), model))
     lines = [ARGUMENTS[name] for name in names]
-    for port in {"inputs", "outputs"} - set(names):
-        lines.append(f"  struct net_{port} {port} = net_map_{port}(); (void){port};")
+    lines += [
+        f"  struct net_{port} {port} = net_map_{port}(); (void){port};"
+        for port in sorted({"inputs", "outputs"} - set(names))
+    ]
     call = ", ".join(f"&{name}" for name in names)
     source = tmp_path / f"user.{suffix}"
     source.write_text(WHOLE.format(arguments="\n".join(lines), names=call))

@@ -155,10 +155,13 @@ def in_order(program: IRModule) -> MemoryPlan:
     """Place the constants in the order in which they are declared."""
     problem = build_problem(program, load_soc("lagoon"))
     constants = program.entry.constants
-    end, placements = 0, {
-        output.buffer: Placement(buffer=output.buffer, pool="shared", offset=64 * number)
-        for number, output in enumerate(program.entry.allocations)
-    }
+    end, placements = (
+        0,
+        {
+            output.buffer: Placement(buffer=output.buffer, pool="shared", offset=64 * number)
+            for number, output in enumerate(program.entry.allocations)
+        },
+    )
     for item in constants:
         offset = -(-end // item.align) * item.align
         placements[item.name] = Placement(buffer=item.name, pool="weights", offset=offset)
