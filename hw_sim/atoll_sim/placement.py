@@ -41,9 +41,7 @@ class PlacementCheck:
             for name in names
         }
         self._filled = tuple(
-            (pool.region.origin, pool.region.origin + -(-use.used // WORD) * WORD)
-            for pool in copied_pools(compiled.soc)
-            if (use := compiled.plan.use[pool.name]).used
+            (pool.region.origin, pool.region.end) for pool in copied_pools(compiled.soc)
         )
         self._starting = True
         self._number = {name: index for index, name in enumerate(names)}

@@ -14,6 +14,8 @@ from atoll.pipeline import Compiled, compile_file, interface_of, texts_of
 from atoll.resolve import load_soc
 from atoll.together import build_together, compile_together
 from atoll_sim.build_folder import open_build
+from atoll_sim.samples import random_sample
+from atoll_sim.turns import run_together
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TWO = EXAMPLES / "03_two_networks"
@@ -76,6 +78,17 @@ def test_m7_u2_both_networks_run_in_rtl_in_one_image(capsys: pytest.CaptureFixtu
     assert "digits_int8 on lagoon: 22 of 22 layers bit-exact over 2 samples" in printed
     assert "sampler on lagoon: 28 of 28 layers bit-exact over 2 samples" in printed
     assert printed.count("0 placement violations") == 2
+
+
+@pytest.mark.rtl
+def test_m7_u2_and_u3_two_networks_fill_one_ram_with_constants() -> None:
+    """The second network's part of ITCM comes from flash behind the first one's."""
+    chip = load_soc(SCRIPTS["u3"].parent / "chip.yaml")
+    models = compile_together(chip, (DIGITS, TWO / "sampler.tflite"))
+    used = [model.plan.use["fast_weights"].used for model in models]
+    assert min(used) > 0
+    samples = [random_sample(model.graph) for model in models]
+    assert [outcome.report.passed for outcome in run_together(models, samples)] == [True, True]
 
 
 def together(*keys: str) -> tuple[Compiled, ...]:
