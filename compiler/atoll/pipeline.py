@@ -7,7 +7,7 @@ from pathlib import Path
 
 from atoll import plugins
 from atoll.bsp.firmware import build_firmware
-from atoll.bsp.interface import ELF_NAME, Firmware, ModelInterface, PoolShare, Port
+from atoll.bsp.interface import ELF_NAME, Firmware, GivenPool, ModelInterface, PoolShare, Port
 from atoll.checksums import write_checksums
 from atoll.codegen.llvm import emit_object
 from atoll.description.build import BuildRequests
@@ -19,14 +19,16 @@ from atoll.ir.narrowing import verify_narrowing, verify_scopes
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
 from atoll.lower.accelerator import CommandEmitter, Job
+from atoll.lower.share_constants import ShareConstants
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import lower_graph
-from atoll.memory.build_problem import build_problem
+from atoll.memory.build_problem import NOTHING, build_problem
 from atoll.memory.contract import Contract, contract_of
 from atoll.memory.first_fit import plan_first_fit
 from atoll.memory.frames import FRAME_ALLOWANCE
 from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
+from atoll.memory.run_arguments import run_arguments
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, pools_for
 from atoll.place.partition import Decision
@@ -67,6 +69,7 @@ class Compiled:
         source: bytes of the model file.
         graph: the placed graph; its operator order is the order of execution.
         decisions: why each operator of the network runs where it runs.
+        copies: for each constant that repeats another, the one that stands for both.
         jobs: what accelerators were asked to run, by operator.
         commands: bytes of each command list, by buffer.
     """
@@ -77,6 +80,7 @@ class Compiled:
     graph: Graph
     decisions: tuple[Decision, ...]
     module: IRModule
+    copies: Mapping[str, str]
     jobs: Mapping[str, Job]
     plan: MemoryPlan
     commands: Mapping[str, bytes]
@@ -96,8 +100,16 @@ def compile_file(
     model: Path,
     options: BuildOptions | None = None,
     observe: Observer = lambda stage, result: None,
+    taken: Mapping[str, int] = NOTHING,
 ) -> Compiled:
     """Take a model file to a complete, checked plan on `soc`.
+
+    Args:
+        soc: the chip.
+        model: the file.
+        options: what the user chose.
+        observe: told the result of every stage.
+        taken: bytes at the start of pools that hold other models' constants.
 
     Raises:
         ModelError: the file is damaged or holds what Atoll does not support.
@@ -109,7 +121,7 @@ def compile_file(
     observe("frontend", network)
     placed = plan_devices(network, soc, options.requests, accelerators=options.accelerators)
     observe("place", placed.graph)
-    return _plan(soc, options, model.read_bytes(), placed.graph, placed.decisions, observe)
+    return _plan(soc, options, model.read_bytes(), placed.graph, placed.decisions, observe, taken)
 
 
 def _plan(
@@ -119,9 +131,13 @@ def _plan(
     graph: Graph,
     decisions: tuple[Decision, ...],
     observe: Observer,
+    taken: Mapping[str, int],
 ) -> Compiled:
     jobs = _jobs(graph, soc)
     module = lower_graph(graph, soc, jobs, candidate_pools(graph, soc))
+    verify(module)
+    shared = ShareConstants().run(module)
+    module = shared.module
     verify(module)
     verify_scopes(module, ScopeNames.of(soc))
     observe("lower", module)
@@ -129,7 +145,7 @@ def _plan(
     observe("specialize-storage", module)
     check_stack(module, soc)
     plan = plan_first_fit(
-        build_problem(module, soc), [step.operator for step in module.entry.steps]
+        build_problem(module, soc, taken), [step.operator for step in module.entry.steps]
     )
     observe("memory", json.dumps(plan_json(plan), indent=2))
     return Compiled(
@@ -139,9 +155,10 @@ def _plan(
         graph=graph,
         decisions=decisions,
         module=module,
+        copies=shared.copies,
         plan=plan,
         jobs=jobs,
-        commands=_commands(graph, soc, jobs, plan),
+        commands=_commands(graph, soc, jobs, shared.copies, plan),
         contract=contract_of(module, plan),
     )
 
@@ -151,7 +168,7 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
     return replace(
         compiled,
         plan=plan,
-        commands=_commands(compiled.graph, compiled.soc, compiled.jobs, plan),
+        commands=_commands(compiled.graph, compiled.soc, compiled.jobs, compiled.copies, plan),
         contract=contract_of(compiled.module, plan),
     )
 
@@ -184,10 +201,17 @@ def _jobs(graph: Graph, soc: ResolvedSoc) -> Mapping[str, Job]:
 
 
 def _commands(
-    graph: Graph, soc: ResolvedSoc, jobs: Mapping[str, Job], plan: MemoryPlan
+    graph: Graph,
+    soc: ResolvedSoc,
+    jobs: Mapping[str, Job],
+    copies: Mapping[str, str],
+    plan: MemoryPlan,
 ) -> Mapping[str, bytes]:
+    def address(buffer: str) -> int:
+        return plan.address(copies.get(buffer, buffer))
+
     return {
-        jobs[op.name].commands: _emitter(npu).encode(op, graph, npu, plan.address)
+        jobs[op.name].commands: _emitter(npu).encode(op, graph, npu, address)
         for op in graph.operators
         if isinstance(npu := soc.device(op.device), Npu)
     }
@@ -212,7 +236,7 @@ def build(compiled: Compiled, folder: Path, *, toolchain: str | None = None) -> 
         PlanError: code or stack do not fit.
     """
     with new_folder(folder, marker=MARKER) as fresh:
-        _write_texts(compiled, fresh)
+        write_texts(compiled, fresh)
         code = emit_object(compiled.module, compiled.plan, compiled.soc, compiled.commands)
         firmware = build_firmware(compiled.soc, interface_of(compiled), code, fresh, toolchain)
         write_checksums(fresh, sources_of(compiled.graph.name))
@@ -232,18 +256,28 @@ def explanation(compiled: Compiled) -> Explanation:
 
 def interface_of(compiled: Compiled) -> ModelInterface:
     """Return what the application sees of the compiled network."""
+    soc, graph, plan = compiled.soc, compiled.graph, compiled.plan
 
     def ports(names: tuple[str, ...]) -> tuple[Port, ...]:
-        sizes = compiled.module.entry.sizes
+        tensors = map(graph.tensor, names)
         return tuple(
-            Port(name=name, size=sizes[name], address=compiled.plan.address(name)) for name in names
+            Port(name=each.name, size=each.size, address=plan.address(each.name), dtype=each.dtype)
+            for each in tensors
         )
 
+    arguments = run_arguments(compiled.module, plan, soc)
     return ModelInterface(
-        name=compiled.graph.name,
-        inputs=ports(compiled.graph.inputs),
-        outputs=ports(compiled.graph.outputs),
+        name=graph.name,
+        inputs=ports(graph.inputs),
+        outputs=ports(graph.outputs),
         shares=tuple(_shares(compiled)),
+        pools=tuple(
+            GivenPool(pool=name, size=plan.use[name].used, alignment=soc.pool(name).alignment)
+            for name in arguments.pools
+        ),
+        devices=arguments.devices,
+        map_inputs=soc.interface.map_inputs,
+        map_outputs=soc.interface.map_outputs,
     )
 
 
@@ -288,7 +322,8 @@ def texts_of(compiled: Compiled) -> dict[str, str]:
     return {name: text.rstrip("\n") + "\n" for name, text in texts.items()}
 
 
-def _write_texts(compiled: Compiled, folder: Path) -> None:
+def write_texts(compiled: Compiled, folder: Path) -> None:
+    """Write the texts of every stage and the model file into `folder`."""
     for name, text in texts_of(compiled).items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / f"{compiled.graph.name}.tflite").write_bytes(compiled.source)

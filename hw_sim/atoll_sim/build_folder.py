@@ -39,6 +39,8 @@ def open_build(folder: Path) -> Image:
         UsageError: E096, not a build folder, damaged, changed, or of another version.
     """
     build = _read_marker(folder)
+    if "models" in build:
+        raise _unusable(folder, "it holds several models, which `atoll_sim.turns` runs")
     name = str(build.get("model"))
     if changed := tuple(altered(folder, sources_of(name))):
         raise _unusable(folder, f"{', '.join(changed)} missing or changed since the build")

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from atoll.bsp.linker import copied_pools
 from atoll.memory.contract import Contract, Phase, Span
 from atoll.pipeline import Compiled
 from atoll.report.result import Violation
@@ -37,6 +38,10 @@ class PlacementCheck:
             )
             for name in names
         }
+        self._filled = tuple(
+            (pool.region.origin, pool.region.end) for pool in copied_pools(compiled.soc)
+        )
+        self._starting = True
         self._number = {name: index for index, name in enumerate(names)}
         self._owner = {
             pool.name: np.full(pool.region.size, _NOTHING_YET, dtype=np.int32)
@@ -51,6 +56,7 @@ class PlacementCheck:
         for traced in result.phases:
             if traced.sample != sample:
                 sample = traced.sample
+                self._starting = False
                 self._new_sample()
             yield from self._phase(traced, self._contracted(traced))
 
@@ -95,6 +101,8 @@ class PlacementCheck:
             spans: Iterable[Span] = phase.writes if writes else (*phase.reads, *phase.writes)
         elif phase is None and device.name == self._soc.host:
             spans = (*self._contract.inputs, *self._contract.outputs)
+            if writes and self._starting:
+                yield from self._filled
         else:
             spans = ()
         for span in spans:

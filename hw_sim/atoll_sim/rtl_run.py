@@ -1,6 +1,7 @@
 """Run a firmware image in RTL with samples."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from atoll.pipeline import Compiled
@@ -30,6 +31,27 @@ def run_firmware(
     progress(f"simulating {len(samples)} sample{'s' if len(samples) != 1 else ''} in RTL")
     with run_folder() as folder:
         return simulate(request_for(compiled, elf, samples, executable, folder))
+
+
+def run_firmware_in_turn(
+    models: Sequence[Compiled],
+    elf: Path,
+    samples: Sequence[Sequence[Sample]],
+    *,
+    progress: Callable[[str], None] = lambda what: None,
+) -> SimResult:
+    """Simulate an image of several models, `samples` of each; all have the same number."""
+    executable = build_model(models[0].soc, progress=progress)
+    with tempfile.TemporaryDirectory(prefix="atoll-run-") as folder:
+        first = request_for(models[0], elf, (), executable, Path(folder))
+        others = [request_for(each, elf, (), executable, Path(folder)) for each in models[1:]]
+        request = replace(
+            first,
+            samples=tuple(_bytes(each) for turn in zip(*samples, strict=True) for each in turn),
+            more=tuple(turn for other in others for turn in other.turns),
+        )
+        progress(f"simulating {len(request.samples)} runs in RTL")
+        return simulate(request)
 
 
 def request_for(

@@ -7,6 +7,7 @@ come out; the bytes of buffers lie one after another in the binary files.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atoll_sim.monitors import Event, EventKind
-from atoll_sim.simulation import Buffer, Stop
+from atoll_sim.simulation import Buffer, Stop, Turn
 
 IMAGE = "image.bin"
 WAVES = "waves.vcd"
@@ -27,19 +28,22 @@ class Work:
     """What the bench has to do; see `SimRequest`.
 
     Attributes:
+        turns: sample k is for turn k modulo their number.
         samples: for each sample the bytes of the inputs, one after another.
         stacks: read at the end, by name.
         cycle_time: picoseconds of a clock cycle.
     """
 
-    inputs: tuple[Buffer, ...]
-    outputs: tuple[Buffer, ...]
-    snapshots: Mapping[int, tuple[Buffer, ...]]
+    turns: tuple[Turn, ...]
     stacks: tuple[Buffer, ...]
     samples: tuple[bytes, ...]
     max_cycles: int
     stall_cycles: int
     cycle_time: int
+
+    def turn(self, sample: int) -> Turn:
+        """Return whose turn it is."""
+        return self.turns[sample % len(self.turns)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +81,29 @@ def write_work(folder: Path, work: Work) -> None:
     """Write the bench's task."""
     plain = asdict(work)
     samples = plain.pop("samples")
-    (folder / REQUEST).write_text(json.dumps(plain | {"samples": len(samples)}, indent=1))
+    sizes = [len(sample) for sample in samples]
+    (folder / REQUEST).write_text(json.dumps(plain | {"samples": sizes}, indent=1))
     (folder / SAMPLES).write_bytes(b"".join(samples))
 
 
 def read_work(folder: Path) -> Work:
     """Read what `write_work` wrote."""
     plain = json.loads((folder / REQUEST).read_text())
-    inputs = _buffers(plain.pop("inputs"))
-    size = sum(buffer.size for buffer in inputs)
+    ends = tuple(accumulate(plain.pop("samples"), initial=0))
     data = (folder / SAMPLES).read_bytes()
     return Work(
-        inputs=inputs,
-        outputs=_buffers(plain.pop("outputs")),
-        snapshots={int(key): _buffers(rows) for key, rows in plain.pop("snapshots").items()},
+        turns=tuple(map(_turn, plain.pop("turns"))),
         stacks=_buffers(plain.pop("stacks")),
-        samples=tuple(data[size * i : size * (i + 1)] for i in range(plain.pop("samples"))),
+        samples=tuple(data[begin:end] for begin, end in pairwise(ends)),
         **plain,
+    )
+
+
+def _turn(plain: Mapping[str, Any]) -> Turn:
+    return Turn(
+        inputs=_buffers(plain["inputs"]),
+        outputs=_buffers(plain["outputs"]),
+        snapshots={int(key): _buffers(rows) for key, rows in plain["snapshots"].items()},
     )
 
 

@@ -84,14 +84,13 @@ def _run(command: Sequence[str], folder: Path, max_seconds: float) -> None:
 
 
 def _work(request: SimRequest) -> Work:
-    soc = request.soc
+    soc, turns = request.soc, request.turns
     return Work(
-        inputs=request.inputs,
-        outputs=request.outputs,
-        snapshots=request.snapshots,
+        turns=turns,
         stacks=tuple(Buffer(cpu.name, cpu.stack.origin, cpu.stack.size) for cpu in soc.cpus),
         samples=tuple(
-            b"".join(sample[buffer.name] for buffer in request.inputs) for sample in request.samples
+            b"".join(sample[buffer.name] for buffer in turns[number % len(turns)].inputs)
+            for number, sample in enumerate(request.samples)
         ),
         max_cycles=request.max_cycles,
         stall_cycles=request.stall_cycles,

@@ -18,6 +18,15 @@ class Buffer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """The buffers of one of several models that the firmware runs in turn; see `SimRequest`."""
+
+    inputs: tuple[Buffer, ...]
+    outputs: tuple[Buffer, ...]
+    snapshots: Mapping[int, tuple[Buffer, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SimRequest:
     """A simulation to run.
 
@@ -29,6 +38,7 @@ class SimRequest:
         inputs: where the bench writes a sample before it asks for a run.
         outputs: what it reads after each run.
         snapshots: what it reads at the end of each operator, by the operator's number.
+        more: models that run in turn after the first; sample k is for model k modulo their number.
         max_cycles: the simulation stops here at the latest.
         stall_cycles: it stops after so many cycles without an event of the firmware.
         max_seconds: wall-clock limit of the whole process.
@@ -43,10 +53,17 @@ class SimRequest:
     inputs: tuple[Buffer, ...]
     outputs: tuple[Buffer, ...]
     snapshots: Mapping[int, tuple[Buffer, ...]] = field(default_factory=dict)
+    more: tuple[Turn, ...] = ()
     max_cycles: int = 10**10
     stall_cycles: int = 10**8
     max_seconds: float = 3600.0
     waves: bool = False
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """All models, in the order in which they run."""
+        first = Turn(inputs=self.inputs, outputs=self.outputs, snapshots=self.snapshots)
+        return (first, *self.more)
 
 
 class Stop(StrEnum):

@@ -1,6 +1,6 @@
 """The tree of a BSP: every file that the firmware of one chip and model is built from."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from atoll.bsp.headers import (
@@ -13,39 +13,62 @@ from atoll.bsp.headers import (
 )
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.linker import copied_pools, linker_script
-from atoll.bsp.names import c_name
+from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import FOLDER, made_from, render
 from atoll.errors import Fault, ToolchainError
 from atoll.files import write_text
 from atoll.resolve.soc import ResolvedSoc
 
+_STANDARD_HEADERS = ("stddef.h", "stdint.h")
 
-def bsp_files(soc: ResolvedSoc, model: ModelInterface) -> dict[str, str]:
-    """Return the text of every file of the BSP by its name, sorted.
+
+def bsp_files(
+    soc: ResolvedSoc, *models: ModelInterface, origins: Mapping[str, int] | None = None
+) -> dict[str, str]:
+    """Return the text of every file of the BSP of one or more models by its name, sorted.
 
     Raises:
         ToolchainError: E071, a core or driver that the BSP does not have; E075, a name clash.
     """
+    refuse_clashes(_file_names(soc, models), "the BSP")
     files = {
-        script_name(soc): linker_script(soc),
+        script_name(soc): linker_script(soc, origins),
         "startup.S": startup(soc),
         "atoll_devices.h": device_header(soc),
         "atoll_devices.c": device_source(soc),
         "atoll_pools.h": pool_header(soc),
-        f"{c_name(model.name)}.h": model_header(soc, model),
-        "main.c": application(soc, model),
+        **{f"{c_name(model.name)}.h": model_header(soc, model) for model in models},
+        "main.c": application(soc, models),
         **dict(_shipped(soc)),
     }
     return dict(sorted(files.items()))
 
 
-def write_bsp(soc: ResolvedSoc, model: ModelInterface, folder: Path) -> tuple[str, ...]:
+def write_bsp(
+    soc: ResolvedSoc,
+    models: Sequence[ModelInterface],
+    folder: Path,
+    origins: Mapping[str, int] | None = None,
+) -> tuple[str, ...]:
     """Write the BSP into `folder`; return the names of the sources to compile."""
-    files = bsp_files(soc, model)
+    files = bsp_files(soc, *models, origins=origins)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         write_text(folder / name, text)
     return tuple(name for name in files if name.endswith((".c", ".S")))
+
+
+def _file_names(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> Iterator[tuple[str, str]]:
+    """Yield the headers that a compiler may meet; ``atoll...`` is the runtime's own."""
+    for name in (*_STANDARD_HEADERS, *(path.name for path in (FOLDER / "runtime").iterdir())):
+        yield name, f"header '{name}' of C or of the runtime"
+    for driver in drivers(soc):
+        yield f"{driver}.h", f"driver '{driver}'"
+    for model in models:
+        name = c_name(model.name)
+        if name.lower() == "atoll" or name.lower().startswith("atoll_"):
+            yield f"{name}.h", f"header '{name}.h' of C or of the runtime"
+        yield f"{name}.h", f"model '{model.name}'"
 
 
 def script_name(soc: ResolvedSoc) -> str:

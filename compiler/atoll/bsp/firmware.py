@@ -1,7 +1,8 @@
 """Compile the BSP, link it with the model and report what the image takes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
@@ -19,6 +20,21 @@ from atoll.resolve.soc import Region, ResolvedSoc
 
 _WORKERS = 2
 _ALLOCATED = 2  # SHF_ALLOC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A model of a firmware image.
+
+    Attributes:
+        interface: what `code` implements.
+        code: ELF object of the host's ABI that defines ``<model>_run``.
+        origins: where the plan has the model's constants, by symbol.
+    """
+
+    interface: ModelInterface
+    code: bytes
+    origins: Mapping[str, int] = field(default_factory=dict)
 
 
 def build_firmware(
@@ -41,13 +57,24 @@ def build_firmware(
         ToolchainError: E071 to E075, a tool is missing or refused its input.
         PlanError: E074, code or data do not fit their region; E066 and E076, the stack.
     """
+    return link_firmware(soc, (Part(interface=model, code=model_object),), out, toolchain)
+
+
+def link_firmware(
+    soc: ResolvedSoc, parts: Sequence[Part], out: Path, toolchain: str | None = None
+) -> Firmware:
+    """Write the firmware of one or more models, as `build_firmware`."""
     tools = find_toolchain(soc.host_cpu, toolchain)
-    objects = tuple(_compile_all(write_bsp(soc, model, out / "bsp"), out, tools))
-    model_path = f"obj/{c_name(model.name)}_model.o"
-    write_bytes(out / model_path, model_object)
+    models = tuple(part.interface for part in parts)
+    origins = {symbol: origin for part in parts for symbol, origin in part.origins.items()}
+    sources = write_bsp(soc, models, out / "bsp", origins)
+    objects = list(_compile_all(sources, out, tools))
+    for part in parts:
+        objects.append(f"obj/{c_name(part.interface.name)}_model.o")
+        write_bytes(out / objects[-1], part.code)
     link = Link(
         folder=out,
-        objects=(*objects, model_path),
+        objects=tuple(objects),
         script=f"bsp/{script_name(soc)}",
         elf=ELF_NAME,
         map=MAP_NAME,
@@ -58,7 +85,7 @@ def build_firmware(
         folder=out,
         toolchain=tools.identity,
         use=tuple(_region_use(soc, out / ELF_NAME)),
-        stack=check_stack(soc, out / ELF_NAME, model.name),
+        stack=[check_stack(soc, out / ELF_NAME, model.name) for model in models][-1],
     )
 
 

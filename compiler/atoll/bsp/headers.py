@@ -1,10 +1,10 @@
 """The C headers and sources that name a chip's devices and pools and a model's interface."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from atoll.bsp.interface import ModelInterface, Port
-from atoll.bsp.linker import POOL_SYMBOL
+from atoll.bsp.interface import GivenPool, ModelInterface, Port
+from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
 from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import made_from, render
 from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Dma, Npu, ResolvedSoc
@@ -83,12 +83,19 @@ def model_header(soc: ResolvedSoc, model: ModelInterface) -> str:
     return render("model.h", made_from=made_from(soc, model), **_model_values(model))
 
 
-def application(soc: ResolvedSoc, model: ModelInterface) -> str:
-    """Write ``main.c``: the loop of docs/platform.md over the planned buffers."""
-    given = (("inputs", model.inputs), ("outputs", model.outputs))
-    arguments = ", ".join(f"&{name}" if ports else "0" for name, ports in given)
-    values = _model_values(model)
-    return render("main.c", made_from=made_from(soc, model), arguments=arguments, **values)
+def application(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> str:
+    """Write ``main.c``: the loop of docs/platform.md over the planned buffers, models in turn."""
+    given: dict[str, GivenPool] = {}
+    for pool in (pool for model in models for pool in model.pools):
+        largest = max(pool, given.get(pool.pool, pool), key=lambda each: each.size)
+        given[pool.pool] = largest
+    return render(
+        "main.c",
+        made_from=made_from(soc, *models),
+        models=tuple(map(_model_values, models)),
+        pools=tuple(given.values()),
+        section=POOL_SECTION,
+    )
 
 
 def drivers(soc: ResolvedSoc) -> tuple[str, ...]:
@@ -98,12 +105,18 @@ def drivers(soc: ResolvedSoc) -> tuple[str, ...]:
 
 def _model_values(model: ModelInterface) -> dict[str, object]:
     name = c_name(model.name)
-    directions = (("INPUT", model.inputs), ("OUTPUT", model.outputs))
+    directions = (
+        ("INPUT", model.inputs, model.map_inputs),
+        ("OUTPUT", model.outputs, model.map_outputs),
+    )
     return {
         "model": model,
         "name": name,
         "prefix": name.upper(),
-        "directions": tuple((way, tuple(map(_CPort.of, ports))) for way, ports in directions),
+        "parameters": model.parameters,
+        "directions": tuple(
+            (way, tuple(map(_CPort.of, ports)), mapped) for way, ports, mapped in directions
+        ),
     }
 
 

@@ -37,6 +37,20 @@ class PoolShare:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GivenPool:
+    """A pool whose bytes the application defines.
+
+    Attributes:
+        size: bytes that the model needs of it.
+        alignment: of the first byte.
+    """
+
+    pool: str
+    size: int
+    alignment: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelInterface:
     """What an application must know of a compiled model.
 
@@ -45,12 +59,31 @@ class ModelInterface:
         inputs: in the model's order.
         outputs: in the model's order.
         shares: what the model takes of each pool that it uses.
+        pools: those that the application provides.
+        devices: accelerators that the model runs.
+        map_inputs: the run function takes no inputs; they are written where the plan put them.
+        map_outputs: likewise for outputs.
     """
 
     name: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     shares: tuple[PoolShare, ...] = ()
+    pools: tuple[GivenPool, ...] = ()
+    devices: tuple[str, ...] = ()
+    map_inputs: bool = False
+    map_outputs: bool = False
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The structs that the run function takes, as `atoll.memory.run_arguments`."""
+        given = {
+            "inputs": self.inputs and not self.map_inputs,
+            "outputs": self.outputs and not self.map_outputs,
+            "pools": self.pools,
+            "devices": self.devices,
+        }
+        return tuple(name for name, members in given.items() if members)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

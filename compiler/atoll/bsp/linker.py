@@ -1,5 +1,7 @@
 """The linker script of the host core, from the regions of the chip."""
 
+from collections.abc import Mapping
+
 from atoll.bsp.render import made_from, render
 from atoll.resolve.soc import Access, Pool, ResolvedSoc
 
@@ -7,11 +9,13 @@ POOL_SECTION = ".atoll.pool."
 POOL_SYMBOL = "atoll_pool_"
 
 
-def linker_script(soc: ResolvedSoc) -> str:
+def linker_script(soc: ResolvedSoc, origins: Mapping[str, int] | None = None) -> str:
     """Place code, data, stack and every pool of the host where `soc` says.
 
     A pool that may hold constants gets the section ``.atoll.pool.<pool>`` at its origin; each pool
     has the symbol ``atoll_pool_<pool>``, from the model's object file or else from the script.
+    `origins` are addresses that symbols of model objects must have.
+    What an application defines in that section of a pool that it provides lies at the origin too.
     """
     constants = tuple(pool for pool in soc.pools if pool.role != "workspace")
     return render(
@@ -21,7 +25,9 @@ def linker_script(soc: ResolvedSoc) -> str:
         pools=soc.pools,
         constants=constants,
         copied=copied_pools(soc),
+        given=tuple(pool for pool in soc.pools if pool.provided == "application"),
         unloadable={pool.name for pool in constants if _unloadable(pool, soc)},
+        origins=sorted((origins or {}).items()),
         section=POOL_SECTION,
         symbol=POOL_SYMBOL,
     )

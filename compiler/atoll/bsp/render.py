@@ -6,15 +6,16 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from atoll.bsp.interface import ModelInterface
+from atoll.bsp.names import c_name
 from atoll.resolve.soc import ResolvedSoc
 
 FOLDER = Path(__file__).parent
 
 
-def made_from(soc: ResolvedSoc, model: ModelInterface | None = None) -> str:
+def made_from(soc: ResolvedSoc, *models: ModelInterface) -> str:
     """Return the sentence that opens a generated file."""
-    sources = f"{soc.name}.yaml" + (f" and {model.name}.tflite" if model else "")
-    return f"Made from {sources} by `atoll build`; edits are lost."
+    sources = (f"{soc.name}.yaml", *(f"{model.name}.tflite" for model in models))
+    return f"Made from {' and '.join(sources)} by `atoll build`; edits are lost."
 
 
 def render(template: str, **values: object) -> str:
@@ -32,5 +33,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         autoescape=False,
     )
+    environment.filters["quote"] = lambda value: f"'{value}'"
+    environment.filters["c_name"] = c_name
     environment.filters["hex"] = lambda value: f"0x{value:08X}"
     return environment

@@ -6,11 +6,14 @@ from llvmlite import ir
 
 from atoll.codegen.llvm_kernels import POINTER
 from atoll.ir.tir import AcceleratorRun, IRModule, KernelCall, Step
-from atoll.memory.problem import MemoryPlan
+from atoll.memory.problem import MemoryPlan, PoolSpace
+from atoll.memory.run_arguments import RunArguments, run_arguments
 from atoll.resolve.soc import ResolvedSoc
 
 I8, I32 = ir.IntType(8), ir.IntType(32)
 VOID = ir.VoidType()
+MODEL_ALIGNMENT = 64  # of constants behind other models' constants
+WRONG_ARGUMENT = -6  # ATOLL_ERROR_ARGUMENT of atoll_status.h
 
 
 def emit_entry(
@@ -20,14 +23,16 @@ def emit_entry(
     soc: ResolvedSoc,
     commands: Mapping[str, bytes],
 ) -> None:
-    """Add pools and ``int32_t <model>_run(const <model>_inputs *, const <model>_outputs *)``.
+    """Add pools and ``int32_t <model>_run(...)``.
 
-    Both structs are arrays of pointers. The function copies each input to its place unless the
-    caller's pointer is that place already, runs the steps, and copies the outputs back likewise.
-    It returns 0, or at once what an accelerator failed with.
+    It takes pointers to the structs of `atoll.memory.run_arguments`: arrays of pointers for inputs,
+    outputs and pools, of ordinals for devices. The function refuses a pool that is not where the
+    plan has it, copies each input to its place unless the caller's pointer is that place already,
+    runs the steps, and copies the outputs back likewise. It returns 0, or at once what an
+    accelerator failed with.
     """
     pools = _Pools(target, module, plan, soc, commands)
-    _RunFunction(target, module, pools, soc).emit()
+    _RunFunction(target, module, pools, soc, run_arguments(module, plan, soc)).emit()
 
 
 class _Pools:
@@ -47,8 +52,10 @@ class _Pools:
         for space in plan.problem.pools:
             image = images.get(space.name)
             size = space.size if image is None else len(image)
-            symbol = ir.GlobalVariable(target, ir.ArrayType(I8, size), f"atoll_pool_{space.name}")
-            symbol.align = max([space.alignment, *self._alignments(space.name)])
+            name = pool_symbol(module.name, space, soc)
+            symbol = ir.GlobalVariable(target, ir.ArrayType(I8, size), name)
+            least = space.alignment if name.startswith("atoll_") else MODEL_ALIGNMENT
+            symbol.align = max([least, space.alignment, *self._alignments(space.name)])
             self._symbols[space.name] = symbol
             if image is not None:
                 symbol.initializer = ir.Constant(symbol.value_type, bytearray(image))
@@ -67,6 +74,16 @@ class _Pools:
         """Return where `buffer` is, as an offset from its pool's symbol."""
         placement = self._plan.placements[buffer]
         return self._symbols[placement.pool].gep([I32(0), I32(placement.offset)])
+
+    def origin(self, pool: str) -> ir.GlobalVariable:
+        """Return where `pool` begins."""
+        return self._symbols[pool]
+
+
+def pool_symbol(model: str, space: PoolSpace, soc: ResolvedSoc) -> str:
+    """Name the first byte of a pool for a model, which may come after other models' constants."""
+    behind = space.origin != soc.pool(space.name).region.origin
+    return f"{model}_pool_{space.name}" if behind else f"atoll_pool_{space.name}"
 
 
 def pool_images(
@@ -93,37 +110,59 @@ class _RunFunction:
     """Emits the run function."""
 
     def __init__(
-        self, target: ir.Module, module: IRModule, pools: _Pools, soc: ResolvedSoc
+        self,
+        target: ir.Module,
+        module: IRModule,
+        pools: _Pools,
+        soc: ResolvedSoc,
+        arguments: RunArguments,
     ) -> None:
         self._target = target
         self._entry = module.entry
         self._pools = pools
         self._soc = soc
+        self._arguments = arguments
         self._copy = self._external("memcpy", POINTER, POINTER, POINTER, I32)
         self._begin = self._external("atoll_trace_begin", VOID, I32, I32)
         self._end = self._external("atoll_trace_end", VOID, I32, I32)
         self._accelerate = self._external("atoll_npu_run", I32, I32, POINTER, I32)
-        run = ir.Function(target, ir.FunctionType(I32, [POINTER, POINTER]), f"{module.name}_run")
+        structs = tuple(arguments.structs())
+        signature = ir.FunctionType(I32, [POINTER] * len(structs))
+        run = ir.Function(target, signature, f"{module.name}_run")
+        self._structs = dict(zip(structs, run.args, strict=True))
         run.section = f".text.{run.name}"
         run.attributes.add("nounwind")
         self._run = run
         self._builder = ir.IRBuilder(run.append_basic_block("entry"))
 
     def emit(self) -> None:
-        inputs, outputs = self._run.args
-        for number, name in enumerate(self._entry.inputs):
-            self._transfer(inputs, number, name, outward=False)
+        for name in self._arguments.pools:
+            self._require(name)
+        for name in self._arguments.inputs:
+            self._transfer("inputs", name, outward=False)
         for step in self._entry.steps:
             self._step(step)
-        for number, name in enumerate(self._entry.outputs):
-            self._transfer(outputs, number, name, outward=True)
+        for name in self._arguments.outputs:
+            self._transfer("outputs", name, outward=True)
         self._builder.ret(I32(0))
 
-    def _transfer(self, pointers: ir.Value, number: int, name: str, *, outward: bool) -> None:
+    def _member(self, struct: str, name: str, kind: ir.Type) -> ir.Value:
+        """Load a member of a struct of the caller."""
+        number = getattr(self._arguments, struct).index(name)
+        slot = self._builder.gep(self._structs[struct], [I32(number)], source_etype=kind)
+        return self._builder.load(slot, typ=kind)
+
+    def _require(self, pool: str) -> None:
+        """Return an error if the caller's pool is not where the plan has it."""
+        builder, given = self._builder, self._member("pools", pool, POINTER)
+        elsewhere = builder.icmp_unsigned("!=", given, self._pools.origin(pool))
+        with builder.if_then(elsewhere, likely=False):
+            builder.ret(I32(WRONG_ARGUMENT))
+
+    def _transfer(self, struct: str, name: str, *, outward: bool) -> None:
         """Copy between the caller's buffer and the planned one where they differ."""
         builder, planned = self._builder, self._pools.address(name)
-        slot = builder.gep(pointers, [I32(number)], source_etype=POINTER)
-        given = builder.load(slot, typ=POINTER)
+        given = self._member(struct, name, POINTER)
         with builder.if_then(builder.icmp_unsigned("!=", given, planned)):
             target, source = (given, planned) if outward else (planned, given)
             builder.call(self._copy, [target, source, I32(self._entry.sizes[name])])
@@ -141,7 +180,7 @@ class _RunFunction:
 
     def _accelerated(self, action: AcceleratorRun) -> None:
         builder = self._builder
-        device = I32(self._soc.device(action.device).ordinal)
+        device = self._member("devices", action.device, I32)
         commands = self._pools.address(action.commands)
         status = builder.call(self._accelerate, [device, commands, I32(action.count)])
         with builder.if_then(builder.icmp_unsigned("!=", status, I32(0)), likely=False):

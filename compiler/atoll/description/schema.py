@@ -146,6 +146,21 @@ class Pool(Described):
     size: PositiveSize | None = Field(default=None, description="All that is left by default.")
     alignment: Alignment = Field(default=16, description="Every buffer starts at a multiple.")
     preference: Preference = Field(default=0, description="Smaller numbers are tried first.")
+    provided: Literal["internal", "application"] = Field(
+        default="internal",
+        description="Who defines its bytes: the image, or the application that calls the model.",
+    )
+
+
+class Interface(Described):
+    """How compiled models meet the application."""
+
+    map_inputs: bool = Field(
+        default=False, strict=True, description="Inputs are written where the plan put them."
+    )
+    map_outputs: bool = Field(
+        default=False, strict=True, description="Outputs are read where the plan put them."
+    )
 
 
 class Soc(Described):
@@ -167,3 +182,4 @@ class Soc(Described):
     )
     console: Address = Field(default=CONSOLE, description="Address of the bench's registers.")
     limits: Limits = Limits()
+    interface: Interface = Interface()

@@ -7,13 +7,14 @@ from atoll.resolve.draft import Draft
 from atoll.resolve.soc import Access, Pool, Region
 
 _ACCESS_OF_ROLE = {"constants": "ro", "workspace": "rw"}
-_KIND_OF_ROLE = {"constants": "rom", "workspace": "ram"}
+_KINDS_OF_ROLE = {"constants": ("rom", "ram"), "workspace": ("ram",)}
 
 
 def check_pools(draft: Draft) -> None:
     """Note undecided pairs, accesses that a memory cannot give, and devices without pools."""
     for name, pool in draft.pools():
         _check_memory_kind(draft, name, pool)
+        _check_filling(draft, name, pool)
         for device, _ in draft.devices():
             if device not in pool.reach:
                 _undecided(draft, name, pool, device)
@@ -34,7 +35,7 @@ def check_pools(draft: Draft) -> None:
 def fits_memory(draft: Draft, pool: PoolModel) -> bool:
     """Tell whether the pool's memory is described and can play its role."""
     memory = draft.soc.memories.get(pool.memory)
-    return memory is not None and memory.kind == _KIND_OF_ROLE[pool.role]
+    return memory is not None and memory.kind in _KINDS_OF_ROLE[pool.role]
 
 
 def resolve_pools(draft: Draft, regions: Mapping[str, Region]) -> tuple[Pool, ...]:
@@ -47,6 +48,7 @@ def resolve_pools(draft: Draft, regions: Mapping[str, Region]) -> tuple[Pool, ..
             alignment=pool.alignment,
             preference=pool.preference,
             reach={device: Access(pool.reach[device]) for device, _ in draft.devices()},
+            provided=pool.provided,
             at=draft.where.key_at("pools", name),
         )
         for name, pool in draft.pools()
@@ -72,7 +74,8 @@ def _check_memory_kind(draft: Draft, name: str, pool: PoolModel) -> None:
             "E034",
             f"pool '{name}' is for {pool.role}, and memory '{pool.memory}' is {memory.kind}",
             at=draft.where.at("pools", name, "role"),
-            remedy=f"put it in a memory of kind {_KIND_OF_ROLE[pool.role]}, or change its role",
+            remedy=f"put it in a memory of kind {' or '.join(_KINDS_OF_ROLE[pool.role])}, "
+            "or change its role",
         )
         return
     for device, access in pool.reach.items():
@@ -83,6 +86,27 @@ def _check_memory_kind(draft: Draft, name: str, pool: PoolModel) -> None:
                 at=draft.where.at("pools", name, "reach", device),
                 remedy=f"write '{device}: ro'",
             )
+
+
+def _check_filling(draft: Draft, name: str, pool: PoolModel) -> None:
+    """Constants come with the image; in RAM the host writes them before anything runs."""
+    memory = draft.soc.memories.get(pool.memory)
+    if pool.role != "constants" or memory is None:
+        return
+    if pool.provided == "application":
+        draft.faults.add(
+            "E034",
+            f"pool '{name}' is for constants, which the image carries, not the application",
+            at=draft.where.at("pools", name, "provided"),
+            remedy="delete 'provided', or use 'role: workspace'",
+        )
+    if memory.kind == "ram" and draft.host and pool.reach.get(draft.host) in ("ro", "none"):
+        draft.faults.add(
+            "E034",
+            f"pool '{name}' is for constants in RAM, which '{draft.host}' cannot fill at start",
+            at=draft.where.at("pools", name, "reach", draft.host),
+            remedy=f"write '{draft.host}: rw', or put the pool in a memory of kind rom",
+        )
 
 
 def _check_reach(draft: Draft, device: str) -> None:

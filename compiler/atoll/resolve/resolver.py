@@ -14,7 +14,7 @@ from atoll.resolve.draft import Draft
 from atoll.resolve.layout import lay_out
 from atoll.resolve.pools import check_pools, resolve_pools
 from atoll.resolve.references import check_references, check_reserved
-from atoll.resolve.soc import Registers, ResolvedSoc
+from atoll.resolve.soc import CInterface, Registers, ResolvedSoc
 from atoll.resolve.stack_limits import ALLOCA, TOTAL, alloca_limit, total_limit
 from atoll.resolve.stacks import check_stacks
 from atoll.resolve.targets import check_devices, default_device
@@ -52,6 +52,9 @@ def resolve(description: Description) -> ResolvedSoc:
         default_device=default_device(draft),
         console=console,
         layers=_layers(draft),
+        interface=CInterface(
+            map_inputs=draft.soc.interface.map_inputs, map_outputs=draft.soc.interface.map_outputs
+        ),
     )
 
 

@@ -84,6 +84,8 @@ class Pool:
         alignment: bytes; every buffer in the pool starts at a multiple of it.
         preference: the planner tries pools with smaller numbers first.
         reach: access of every device of the chip, by device name.
+        provided: ``internal``, or ``application``: the application defines the bytes, and hands
+            their address to the run function.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Pool:
     alignment: int
     preference: int
     reach: Mapping[str, Access]
+    provided: str = "internal"
     at: SourceLoc | None = None
 
 
@@ -239,6 +242,19 @@ class Dma(Device):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CInterface:
+    """How a compiled model meets the application.
+
+    Attributes:
+        map_inputs: the application writes the inputs where the plan put them.
+        map_outputs: it reads the outputs there.
+    """
+
+    map_inputs: bool = False
+    map_outputs: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedSoc:
     """A whole chip, complete and consistent.
 
@@ -247,6 +263,7 @@ class ResolvedSoc:
         default_device: where operators go that nothing constrains.
         console: UART, exit, trace and request registers of the test bench (docs/platform.md).
         layers: where each resolved value came from, by dotted key.
+        interface: of every model that is compiled for the chip.
     """
 
     name: str
@@ -257,6 +274,7 @@ class ResolvedSoc:
     default_device: str
     console: Registers
     layers: Mapping[str, str]
+    interface: CInterface = CInterface()
 
     def device(self, name: str) -> Device:
         """Look a device up by name."""

@@ -45,16 +45,17 @@ class Bench:
         elif what == RUN_BEGUN:
             self.model.set_request(0)
         elif what == OPERATOR_ENDED:
-            self.capture(self.asked - 1, operator, self.work.snapshots.get(operator, ()))
+            snapshots = self.work.turn(self.asked - 1).snapshots
+            self.capture(self.asked - 1, operator, snapshots.get(operator, ()))
         elif what == RUN_ENDED:
-            self.capture(self.asked - 1, -1, self.work.outputs)
+            self.capture(self.asked - 1, -1, self.work.turn(self.asked - 1).outputs)
 
     def _next_sample(self) -> None:
         if self.asked == len(self.work.samples):
             self.model.set_request(LEAVE)
             return
         data = self.work.samples[self.asked]
-        for buffer in self.work.inputs:
+        for buffer in self.work.turn(self.asked).inputs:
             self.model.poke(buffer.address, data[: buffer.size])
             data = data[buffer.size :]
         self.asked += 1

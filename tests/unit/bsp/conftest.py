@@ -242,7 +242,7 @@ def build(tmp_path: Path) -> Build:
     ) -> Firmware:
         soc, model, out = soc or _make_soc(), model or _make_model(), tmp_path / folder
         scratch = tmp_path / "scratch"
-        write_bsp(soc, model, scratch)
+        write_bsp(soc, (model,), scratch)
         (scratch / "model.c").write_text(_PROLOGUE.format(model=model.name) + source)
         code = tmp_path / "model.o"
         find_toolchain(soc.host_cpu).compile("model.c", code, folder=scratch)

@@ -11,7 +11,7 @@ import pytest
 
 from atoll.bsp.emitters import bsp_files
 from atoll.bsp.headers import device_header, model_header
-from atoll.bsp.interface import ModelInterface, Port
+from atoll.bsp.interface import GivenPool, ModelInterface, PoolShare, Port
 from atoll.bsp.names import c_name
 from atoll.errors import ToolchainError
 from atoll.resolve.soc import Npu, ResolvedSoc
@@ -128,3 +128,76 @@ def test_an_unknown_driver_or_core_lists_the_known(
     with pytest.raises(ToolchainError, match="no start-up code for core 'ibex'") as caught:
         bsp_files(other, make_model())
     assert "one of picorv32" in str(caught.value)
+
+
+WHOLE = """
+#include "net.h"
+#include "net.h"
+int use(void);
+int use(void) {{
+{arguments}
+  return net_run({names}) + (int)NET_SHARED_WORKSPACE_SIZE + (int)NET_WEIGHTS_CONSTANTS_SIZE;
+}}
+"""
+ARGUMENTS = {
+    "inputs": "  struct net_inputs inputs = { NET_INPUT_IMAGE__BUFFER };",
+    "outputs": "  struct net_outputs outputs = { NET_OUTPUT_BOXES_BUFFER };",
+    "pools": "  static uint8_t bytes[96]; struct net_pools pools = { bytes };",
+    "devices": "  struct net_devices devices = { 1, 2 };",
+}
+
+
+def whole(present: set[str]) -> ModelInterface:
+    """Return a model whose run function takes the structs in `present`."""
+    ports = {
+        "inputs": (Port(name="image+", size=64, address=0x2000_0000),),
+        "outputs": (Port(name="boxes", size=16, address=0x2000_0040, dtype="int32"),),
+    }
+    return ModelInterface(
+        name="net",
+        inputs=ports["inputs"],
+        outputs=ports["outputs"],
+        shares=(
+            PoolShare(pool="shared", workspace=96, constants=0),
+            PoolShare(pool="weights", workspace=0, constants=24),
+        ),
+        pools=(GivenPool(pool="shared", size=96, alignment=16),) if "pools" in present else (),
+        devices=("new", "npu") if "devices" in present else (),
+        map_inputs="inputs" not in present,
+        map_outputs="outputs" not in present,
+    )
+
+
+@pytest.mark.parametrize(("compiler", "standard", "suffix"), LANGUAGES)
+@pytest.mark.parametrize("number", range(16))
+def test_m8_the_run_function_takes_what_is_not_empty(
+    tmp_path: Path, make_soc: MakeSoc, number: int, compiler: str, standard: str, suffix: str
+) -> None:
+    """Every combination of structs; a device may have a name that only C++ reserves."""
+    found = shutil.which(compiler)
+    if found is None:
+        pytest.skip(f"needs {compiler} for this machine")
+    names = tuple(name for bit, name in enumerate(ARGUMENTS) if number >> bit & 1)
+    model = whole(set(names))
+    assert model.parameters == names
+    (tmp_path / "net.h").write_text(model_header(make_soc(), model))
+    lines = [ARGUMENTS[name] for name in names]
+    lines += [
+        f"  struct net_{port} {port} = net_map_{port}(); (void){port};"
+        for port in sorted({"inputs", "outputs"} - set(names))
+    ]
+    call = ", ".join(f"&{name}" for name in names)
+    source = tmp_path / f"user.{suffix}"
+    source.write_text(WHOLE.format(arguments="\n".join(lines), names=call))
+    strict = ("-Wall", "-Wextra", "-Werror", "-pedantic")
+    command = (found, f"-std={standard}", *strict, "-fsyntax-only", source.name)
+    subprocess.run(command, cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize("name", ["reef", "stdint", "atoll", "atoll_devices", "atoll_npu"])
+def test_m8_a_model_named_like_another_header_is_refused(
+    make_soc: MakeSoc, make_model: MakeModel, name: str
+) -> None:
+    with pytest.raises(ToolchainError, match=f"would both be called '{name}.h'") as caught:
+        bsp_files(make_soc(), make_model(name))
+    assert caught.value.faults[0].code == "E075"

@@ -15,8 +15,8 @@ HOOKS = ("init", "activate", "open", "run", "close", "deactivate", "destroy")
 HEADER = """
 #include <stdint.h>
 #include "atoll_devices.h"
-struct atoll_probe { const char *name; };
-#define ATOLL_PROBE_CONTEXT(device) { ATOLL_DEVICE_##device##_NAME }
+struct atoll_probe { const char *name; int32_t opened; };
+#define ATOLL_PROBE_CONTEXT(device) { ATOLL_DEVICE_##device##_NAME, 0 }
 int32_t atoll_probe_run(struct atoll_probe *, const void *, int32_t, uint32_t);
 """
 SOURCE = """
@@ -24,6 +24,9 @@ SOURCE = """
 void probe_tell(void (*listener)(const char *, const char *, int32_t *));
 static void (*tell)(const char *, const char *, int32_t *);
 void probe_tell(void (*listener)(const char *, const char *, int32_t *)) { tell = listener; }
+static struct atoll_probe *contexts[2];
+int32_t probe_opened(int32_t number);
+int32_t probe_opened(int32_t number) { return contexts[number]->opened; }
 static int32_t report(const char *device, const char *hook) {
   int32_t status = 0;
   tell(device, hook, &status);
@@ -32,6 +35,8 @@ static int32_t report(const char *device, const char *hook) {
 int32_t atoll_probe_run(struct atoll_probe *probe, const void *commands, int32_t count,
                         uint32_t timeout) {
   (void)commands; (void)count; (void)timeout;
+  probe->opened++;
+  contexts[probe->name[0] == 'r'] = probe;
   return report(probe->name, "run");
 }
 """
@@ -132,3 +137,35 @@ def test_m9_stopping_goes_on_after_a_failure_and_returns_the_first(probe: Probe)
 def test_the_host_is_no_accelerator(probe: Probe) -> None:
     assert probe.library.atoll_npu_run(0, None, 1) == -1
     assert probe.log == []
+
+
+def test_m9_every_failure_at_every_hook_leaves_nothing_up(probe: Probe) -> None:
+    """Fault injection by number: whatever fails, each hook that worked has its counterpart."""
+    undo = {"init": "destroy", "activate": "deactivate", "open": "close"}
+    hooks = [f"{device}.{hook}" for device in ("left", "right") for hook in HOOKS]
+    for failing in (*hooks, ""):
+        probe.log.clear()
+        probe.failing = {failing: -7}
+        started = probe.library.atoll_devices_start()
+        ran = [] if started else [probe.library.atoll_npu_run(device, None, 1) for device in (1, 2)]
+        stopped = 0 if started else probe.library.atoll_devices_stop()
+        returned = [started, *ran, stopped]
+        assert returned.count(-7) == (1 if failing else 0), f"{failing}: {returned}"
+        done = [entry for entry in probe.log if entry != failing]
+        for entry in done:
+            device, hook = entry.split(".")
+            if hook in undo:
+                matching = f"{device}.{undo[hook]}"
+                later = probe.log[probe.log.index(entry) :]
+                assert matching in later, f"{failing} fails and {matching} is not called"
+
+
+def test_m9_two_instances_have_contexts_of_their_own(probe: Probe) -> None:
+    before: list[int] = []
+    for device in (1, 2):
+        assert probe.library.atoll_npu_run(device, None, 1) == 0
+    before = [probe.library.probe_opened(number) for number in (0, 1)]
+    for _ in range(3):
+        assert probe.library.atoll_npu_run(2, None, 1) == 0
+    after = [probe.library.probe_opened(number) for number in (0, 1)]
+    assert after == [before[0], before[1] + 3]

@@ -15,7 +15,7 @@ from atoll_sim.run_files import (
     write_record,
     write_work,
 )
-from atoll_sim.simulation import Buffer, Stop
+from atoll_sim.simulation import Buffer, Stop, Turn
 
 A, B = Buffer("a", 0x100, 2), Buffer("b", 0x200, 3)
 
@@ -48,17 +48,19 @@ RECORD = Record(
 
 def test_work_survives_its_files(tmp_path: Path) -> None:
     work = Work(
-        inputs=(A, B),
-        outputs=(A,),
-        snapshots={3: (B,), 4: ()},
+        turns=(
+            Turn(inputs=(A, B), outputs=(A,), snapshots={3: (B,), 4: ()}),
+            Turn(inputs=(B,), outputs=(), snapshots={}),
+        ),
         stacks=(A,),
-        samples=(b"12345", b"67890"),
+        samples=(b"12345", b"678", b"90123", b""),
         max_cycles=9,
         stall_cycles=8,
         cycle_time=10_000,
     )
     write_work(tmp_path, work)
     assert read_work(tmp_path) == work
+    assert [work.turn(sample) for sample in range(3)] == [*work.turns, work.turns[0]]
 
 
 def test_a_record_survives_its_files(tmp_path: Path) -> None:

@@ -57,9 +57,32 @@ def test_a_pool_that_nobody_reaches(refused: Any) -> None:
     ]
 
 
-@pytest.mark.parametrize(("pool", "role"), [("weights", "workspace"), ("shared", "constants")])
-def test_m1_a_role_needs_its_kind_of_memory(refused: Any, pool: str, role: str) -> None:
-    assert any(
-        fault.startswith(f"E034 pool '{pool}' is for {role}")
-        for fault in refused({f"pools.{pool}.role": role})
+def test_m1_a_role_needs_its_kind_of_memory(refused: Any) -> None:
+    assert "E034 pool 'weights' is for workspace, and memory 'flash' is rom" in refused(
+        {"pools.weights.role": "workspace"}
     )
+
+
+FAST = {"memory": "sram", "size": "4 KiB", "role": "constants"}
+
+
+def test_m6_constants_may_lie_in_ram_that_the_host_fills(chip: Any, refused: Any) -> None:
+    soc = chip({"pools.fast": {**FAST, "reach": {"cpu": "rw", "npu": "ro"}}})
+    assert soc.pool("fast").role == "constants"
+    for access in ("ro", "none"):
+        assert refused({"pools.fast": {**FAST, "reach": {"cpu": access, "npu": "ro"}}}) == [
+            "E034 pool 'fast' is for constants in RAM, which 'cpu' cannot fill at start"
+        ]
+
+
+def test_m1_who_provides_a_pool(chip: Any, refused: Any) -> None:
+    assert {pool.provided for pool in chip({}).pools} == {"internal"}
+    assert chip({"pools.shared.provided": "application"}).pool("shared").provided == "application"
+    assert refused({"pools.weights.provided": "application"}) == [
+        "E034 pool 'weights' is for constants, which the image carries, not the application"
+    ]
+
+
+def test_m7_ports_are_mapped_by_the_description(chip: Any) -> None:
+    soc = chip({"interface.map_inputs": True})
+    assert (soc.interface.map_inputs, soc.interface.map_outputs) == (True, False)

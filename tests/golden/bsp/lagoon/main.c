@@ -7,14 +7,16 @@
 #include "atoll_devices.h"
 #include "atoll_runtime.h"
 
-static const struct tiny_inputs inputs = {
-    .image = TINY_INPUT_IMAGE_BUFFER
-};
-
-static const struct tiny_outputs outputs = {
-    .scores = TINY_OUTPUT_SCORES_BUFFER,
-    .boxes = TINY_OUTPUT_BOXES_BUFFER
-};
+static int32_t run_tiny(void) {
+  static const struct tiny_inputs inputs = {
+      .image = TINY_INPUT_IMAGE_BUFFER
+  };
+  static const struct tiny_outputs outputs = {
+      .scores = TINY_OUTPUT_SCORES_BUFFER,
+      .boxes = TINY_OUTPUT_BOXES_BUFFER
+  };
+  return tiny_run(&inputs, &outputs);
+}
 
 /* Wait for the test bench; returns 0 when it wants no more. */
 static int32_t wanted(void) {
@@ -26,7 +28,7 @@ static int32_t wanted(void) {
 
 static void run(void) {
   atoll_trace_event(ATOLL_EVENT_RUN_BEGIN);
-  const int32_t status = tiny_run(&inputs, &outputs);
+  const int32_t status = run_tiny();
   atoll_result(status);
   atoll_trace_event(ATOLL_EVENT_RUN_END);
 }

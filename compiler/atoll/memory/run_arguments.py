@@ -1,0 +1,46 @@
+"""What the application hands to a model's run function, in the order of its parameters."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from atoll.ir.tir import AcceleratorRun, IRModule
+from atoll.memory.problem import MemoryPlan
+from atoll.resolve.soc import ResolvedSoc
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunArguments:
+    """The members of each struct; the run function has no parameter for an empty one.
+
+    Attributes:
+        inputs: tensors that the caller points at, none if they are mapped.
+        outputs: likewise.
+        pools: pools of the application that the plan uses.
+        devices: accelerators that the model runs.
+    """
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    pools: tuple[str, ...]
+    devices: tuple[str, ...]
+
+    def structs(self) -> Iterator[str]:
+        """Yield the names of the structs that have members."""
+        for name in ("inputs", "outputs", "pools", "devices"):
+            if getattr(self, name):
+                yield name
+
+
+def run_arguments(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> RunArguments:
+    """Return what the run function of a planned module takes."""
+    entry, interface = module.entry, soc.interface
+    used = {placement.pool for placement in plan.placements.values()}
+    run = {step.device for step in entry.steps if isinstance(step.action, AcceleratorRun)}
+    return RunArguments(
+        inputs=() if interface.map_inputs else entry.inputs,
+        outputs=() if interface.map_outputs else entry.outputs,
+        pools=tuple(
+            pool.name for pool in soc.pools if pool.provided == "application" and pool.name in used
+        ),
+        devices=tuple(npu.name for npu in soc.npus if npu.name in run),
+    )

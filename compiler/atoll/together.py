@@ -1,0 +1,90 @@
+"""Several models in one firmware image: shared workspaces, constants side by side."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from atoll.bsp.firmware import Part, link_firmware
+from atoll.codegen.llvm import emit_object
+from atoll.codegen.llvm_entry import MODEL_ALIGNMENT, pool_symbol
+from atoll.errors import ToolchainError
+from atoll.files import new_folder
+from atoll.pipeline import (
+    FORMAT,
+    MARKER,
+    BuildOptions,
+    BuildTree,
+    Compiled,
+    compile_file,
+    interface_of,
+    write_texts,
+)
+from atoll.resolve.soc import ResolvedSoc
+
+
+def compile_together(
+    soc: ResolvedSoc, models: Sequence[Path], options: BuildOptions | None = None
+) -> tuple[Compiled, ...]:
+    """Compile several models for one firmware image.
+
+    They run one at a time: their workspaces share the pools' first bytes, as large as the largest
+    needs, and their constants lie one behind the other.
+
+    Raises:
+        ToolchainError: E075; two models have one name.
+        AtollError: as `compile_file`.
+    """
+    names = [model.stem for model in models]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ToolchainError(
+            "E075",
+            f"two models are called {', '.join(map(repr, repeated))}",
+            remedy="rename one of the files",
+        )
+    taken: dict[str, int] = {}
+    together = []
+    for model in models:
+        compiled = compile_file(soc, model, options, taken=dict(taken))
+        together.append(compiled)
+        for pool in soc.pools:
+            used = compiled.plan.use[pool.name].used
+            if pool.role != "workspace" and used:
+                step = max(pool.alignment, MODEL_ALIGNMENT)
+                taken[pool.name] = -(-(taken.get(pool.name, 0) + used) // step) * step
+    return tuple(together)
+
+
+def build_together(
+    models: Sequence[Compiled], folder: Path, *, toolchain: str | None = None
+) -> BuildTree:
+    """Write a folder with the firmware of models that `compile_together` returned.
+
+    It has the texts of each model in a folder of its name. The application runs the models in
+    turn, one at each request.
+
+    Raises:
+        UsageError, ToolchainError, PlanError: as `build`.
+    """
+    soc = models[0].soc
+    with new_folder(folder, marker=MARKER) as fresh:
+        for compiled in models:
+            (fresh / compiled.graph.name).mkdir()
+            write_texts(compiled, fresh / compiled.graph.name)
+        names = [compiled.graph.name for compiled in models]
+        marker = {"format": FORMAT, "soc": soc.name, "models": names}
+        (fresh / MARKER).write_text(json.dumps(marker, indent=2) + "\n", encoding="utf-8")
+        parts = tuple(_part(compiled) for compiled in models)
+        firmware = link_firmware(soc, parts, fresh, toolchain)
+    return BuildTree(folder=folder, firmware=replace(firmware, folder=folder))
+
+
+def _part(compiled: Compiled) -> Part:
+    plan, soc = compiled.plan, compiled.soc
+    origins = {
+        pool_symbol(compiled.module.name, space, soc): space.origin
+        for space in plan.problem.pools
+        if any(plan.placements[c.name].pool == space.name for c in compiled.module.entry.constants)
+    }
+    code = emit_object(compiled.module, plan, soc, compiled.commands)
+    return Part(interface=interface_of(compiled), code=code, origins=origins)

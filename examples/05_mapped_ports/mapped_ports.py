@@ -1,0 +1,43 @@
+"""U4: inputs and outputs are where the plan put them; a run takes no pointers and copies nothing.
+
+Run it with `python examples/05_mapped_ports/mapped_ports.py`.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+from atoll.errors import AtollError
+from atoll.pipeline import compile_file, interface_of
+from atoll.report.text import render
+from atoll.resolve import load_soc
+from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
+
+HERE = Path(__file__).parent
+DIGITS = HERE.parent / "01_digits"
+SAMPLES = 2
+
+
+def main() -> int:
+    """Classify some digits in RTL; 0 if everything is bit-exact and where planned."""
+    compiled = compile_file(load_soc(HERE / "chip.yaml"), DIGITS / "digits_int8.tflite")
+    digits = np.load(DIGITS / "digits_test.npz")["x"][:SAMPLES]
+    samples = [{compiled.graph.inputs[0]: digit[np.newaxis]} for digit in digits]
+    outcome = run_compiled(compiled, samples, cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL)
+    Console(highlight=False).print(render(outcome.report, compiled.plan, brief=True))
+    interface = interface_of(compiled)
+    for port in (*interface.inputs, *interface.outputs):
+        pool = compiled.plan.placements[port.name].pool
+        print(f"{port.name}: {port.size} B at {port.address:#010x} in {pool}")
+    print(f"{interface.name}_run takes {', '.join(interface.parameters)}")
+    return 0 if outcome.report.passed else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except AtollError as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)

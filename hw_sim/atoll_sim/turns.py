@@ -1,0 +1,79 @@
+"""Run a firmware image of several models in RTL, and judge each model by its own plan."""
+
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from atoll.pipeline import Compiled
+from atoll.together import build_together
+from atoll_sim.rtl_run import run_firmware_in_turn
+from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, Progress, Setup, judge
+from atoll_sim.samples import Sample
+from atoll_sim.simulation import Phase, SimResult
+
+
+def run_together(
+    models: Sequence[Compiled],
+    samples: Sequence[Sequence[Sample]],
+    *,
+    keep: Path | None = None,
+    progress: Progress = lambda what: None,
+) -> tuple[Outcome, ...]:
+    """Run models of one image in turn and hold each against its reference and plan.
+
+    Args:
+        models: what `atoll.together.compile_together` returned.
+        samples: for each model as many samples.
+        keep: folder for the build; a temporary one is removed afterwards.
+        progress: told what goes on.
+    """
+    begin = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="atoll-") as temporary:
+        progress("building the firmware")
+        tree = build_together(models, keep or Path(temporary) / "build")
+        wall = {"build": time.perf_counter() - begin}
+        result = run_firmware_in_turn(models, tree.firmware.elf, samples, progress=progress)
+    setup = Setup(
+        cpu=CpuKind.RTL,
+        accelerator=AcceleratorKind.RTL,
+        stack=tree.firmware.stack,
+        wall=wall,
+    )
+    return tuple(
+        judge(model, samples[number], turn_of(result, number, len(models)), setup)
+        for number, model in enumerate(models)
+    )
+
+
+def turn_of(result: SimResult, number: int, count: int) -> SimResult:
+    """Return what one of `count` models did, as if it had been alone.
+
+    Phases of other models are left out, the ones outside of any run stay; refused accesses stay
+    with the phase that they were in.
+    """
+    kept = [
+        (index, phase)
+        for index, phase in enumerate(result.phases)
+        if phase.sample is None or phase.sample % count == number
+    ]
+    renumbered = {index: position for position, (index, _) in enumerate(kept)}
+    blocked = tuple(
+        replace(each, phase=renumbered[each.phase])
+        for each in result.blocked
+        if each.phase in renumbered
+    )
+    return replace(
+        result,
+        results=result.results[number::count],
+        outputs=result.outputs[number::count],
+        layers=result.layers[number::count],
+        phases=tuple(_renumbered(phase, count) for _, phase in kept),
+        blocked=blocked,
+        blocked_total=len(blocked),
+    )
+
+
+def _renumbered(phase: Phase, count: int) -> Phase:
+    return phase if phase.sample is None else replace(phase, sample=phase.sample // count)
