@@ -42,9 +42,9 @@ def run_firmware_in_turn(
 ) -> SimResult:
     """Simulate an image of several models, `samples` of each; all have the same number."""
     executable = build_model(models[0].soc, progress=progress)
-    with tempfile.TemporaryDirectory(prefix="atoll-run-") as folder:
-        first = request_for(models[0], elf, (), executable, Path(folder))
-        others = [request_for(each, elf, (), executable, Path(folder)) for each in models[1:]]
+    with run_folder() as folder:
+        first = request_for(models[0], elf, (), executable, folder)
+        others = [request_for(each, elf, (), executable, folder) for each in models[1:]]
         request = replace(
             first,
             samples=tuple(_bytes(each) for turn in zip(*samples, strict=True) for each in turn),
