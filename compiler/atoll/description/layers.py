@@ -1,5 +1,6 @@
 """Layers of a description: files that extend others, and what the command line sets."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ def _base(path: Path, root: Node) -> tuple[Path, SourceLoc | None] | None:
         return None
     if not isinstance(entry.value.value, str):
         return None
-    return path.parent / entry.value.value, entry.value.at
+    return Path(os.path.normpath(path.parent / entry.value.value)), entry.value.at
 
 
 def _check_chain(chain: list[Path], path: Path, at: SourceLoc | None) -> None:
