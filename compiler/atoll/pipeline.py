@@ -10,7 +10,7 @@ from atoll.bsp.firmware import build_firmware
 from atoll.bsp.interface import ELF_NAME, Firmware, ModelInterface, PoolShare, Port
 from atoll.checksums import write_checksums
 from atoll.codegen.llvm import emit_object
-from atoll.errors import UsageError
+from atoll.errors import PlanError, UsageError
 from atoll.files import new_folder
 from atoll.frontend.tflite import load_tflite
 from atoll.ir.graph import Graph
@@ -18,6 +18,7 @@ from atoll.ir.narrowing import verify_narrowing
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
 from atoll.lower.accelerator import CommandEmitter, Job
+from atoll.lower.overlap_runs import OverlapRuns
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import lower_graph
 from atoll.memory.build_problem import build_problem
@@ -28,15 +29,16 @@ from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, pools_for
+from atoll.place.copy_engines import assign_copies
 from atoll.place.device_copies import insert_copies
 from atoll.place.partition import Decision, decide, partition
 from atoll.resolve.export import to_json, without_positions
-from atoll.resolve.soc import Access, Npu, ResolvedSoc
+from atoll.resolve.soc import Access, Engine, ResolvedSoc
 
 MARKER = "build.json"
 RESOLVED = "resolved.json"
 FORMAT = 1
-STAGES = ("frontend", "place", "lower", "specialize-storage", "memory")
+STAGES = ("frontend", "place", "lower", "specialize-storage", "overlap-runs", "memory")
 
 Observer = Callable[[str, object], None]
 """Called with the name of a stage and its result."""
@@ -103,6 +105,8 @@ def compile_file(
     observe("frontend", network)
     decisions = decide(network, soc, accelerators=options.accelerators)
     graph = insert_copies(partition(network, soc, accelerators=options.accelerators), soc)
+    if options.accelerators:
+        graph = assign_copies(graph, soc)
     observe("place", graph)
     return _plan(soc, options, model.read_bytes(), graph, decisions, observe)
 
@@ -122,9 +126,8 @@ def _plan(
     module = _specialized(module, soc)
     observe("specialize-storage", module)
     check_stack(module, soc)
-    plan = plan_first_fit(
-        build_problem(module, soc), [step.operator for step in module.entry.steps]
-    )
+    module, plan = _scheduled(module, soc)
+    observe("overlap-runs", module)
     observe("memory", json.dumps(plan_json(plan), indent=2))
     return Compiled(
         soc=soc,
@@ -164,11 +167,29 @@ def _specialized(module: IRModule, soc: ResolvedSoc) -> IRModule:
     return narrowed
 
 
+def _scheduled(module: IRModule, soc: ResolvedSoc) -> tuple[IRModule, MemoryPlan]:
+    """Let DMA engines work beside other devices, unless only one at a time fits the pools."""
+    overlap = OverlapRuns(devices=frozenset(dma.name for dma in soc.dmas if dma.spec.asynchronous))
+    overlapped = overlap.run(module)
+    verify(overlapped)
+    try:
+        return overlapped, _planned(overlapped, soc)
+    except PlanError:
+        if overlapped == module:
+            raise
+    return module, _planned(module, soc)
+
+
+def _planned(module: IRModule, soc: ResolvedSoc) -> MemoryPlan:
+    steps = [step.operator for step in module.entry.steps]
+    return plan_first_fit(build_problem(module, soc), steps)
+
+
 def _jobs(graph: Graph, soc: ResolvedSoc) -> Mapping[str, Job]:
     return {
         op.name: _emitter(npu).prepare(op, graph, npu)
         for op in graph.operators
-        if isinstance(npu := soc.device(op.device), Npu)
+        if isinstance(npu := soc.device(op.device), Engine)
     }
 
 
@@ -178,11 +199,11 @@ def _commands(
     return {
         jobs[op.name].commands: _emitter(npu).encode(op, graph, npu, plan.address)
         for op in graph.operators
-        if isinstance(npu := soc.device(op.device), Npu)
+        if isinstance(npu := soc.device(op.device), Engine)
     }
 
 
-def _emitter(npu: Npu) -> CommandEmitter:
+def _emitter(npu: Engine) -> CommandEmitter:
     emitter: CommandEmitter = plugins.load(npu.spec.emitter)()
     return emitter
 

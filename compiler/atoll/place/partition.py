@@ -8,7 +8,7 @@ from atoll import plugins
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
 from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, pools_for
-from atoll.resolve.soc import Access, Npu, OperatorSupport, ResolvedSoc
+from atoll.resolve.soc import Access, Engine, Npu, OperatorSupport, ResolvedSoc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Decision:
 class CostModel(Protocol):
     """The part of an accelerator's emitter that placement asks."""
 
-    def estimate_cycles(self, op: Operator, graph: Graph, npu: Npu) -> int:
+    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine) -> int:
         """Predict the cycles that `npu` is busy with `op`."""
         ...
 
