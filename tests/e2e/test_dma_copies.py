@@ -11,7 +11,8 @@ import pytest
 from atoll.cli import main
 from atoll.ir.tir import AcceleratorStart
 from atoll.memory.contract import Span
-from atoll.pipeline import Compiled, build, compile_file
+from atoll.pipeline import Compiled, build, compile_file, explanation, interface_of
+from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
 from atoll_sim.cpu.host_memory import merge_spans
 from atoll_sim.placement import check_placement
@@ -66,6 +67,23 @@ def test_p6_the_model_of_the_engine_copies_bit_exactly(
 ) -> None:
     kinds = {"cpu": CpuKind.NATIVE, "accelerator": AcceleratorKind.MODEL}
     assert run_compiled(compiled, samples, **kinds).report.passed  # type: ignore[arg-type]
+
+
+def test_p6_the_run_function_is_handed_the_engine(compiled: Compiled) -> None:
+    assert interface_of(compiled).devices == ("npu_a", "npu_b", "dma")
+
+
+def test_p3_planning_copies_of_the_engine_again_changes_nothing(compiled: Compiled) -> None:
+    assert plan_devices(compiled.graph, compiled.soc).graph == compiled.graph
+
+
+def test_c5_explain_knows_who_touches_a_copy(compiled: Compiled) -> None:
+    found = {story.name: story for story in explanation(compiled).buffers}
+    copies = [op.outputs[0] for op in compiled.graph.operators if op.kind == "copy"]
+    for name in set(copies) - set(compiled.graph.outputs):
+        assert found[name].what == "copy"
+        assert found[name].uses[0].device == "dma"
+        assert explanation(compiled).text(name)
 
 
 @pytest.mark.rtl
