@@ -11,7 +11,7 @@ from atoll.bsp.interface import ELF_NAME, Firmware, GivenPool, ModelInterface, P
 from atoll.checksums import write_checksums
 from atoll.codegen.llvm import emit_object
 from atoll.description.build import BuildRequests
-from atoll.errors import UsageError
+from atoll.errors import PlanError, UsageError
 from atoll.files import new_folder
 from atoll.frontend.tflite import load_tflite
 from atoll.ir.graph import Graph
@@ -19,6 +19,7 @@ from atoll.ir.narrowing import verify_narrowing, verify_scopes
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
 from atoll.lower.accelerator import CommandEmitter, Job
+from atoll.lower.overlap_runs import OverlapRuns
 from atoll.lower.share_constants import ShareConstants
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import lower_graph
@@ -31,18 +32,19 @@ from atoll.memory.problem import MemoryPlan
 from atoll.memory.run_arguments import run_arguments
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, pools_for
+from atoll.place.copy_engines import assign_copies
 from atoll.place.partition import Decision
 from atoll.place.plan_devices import plan_devices
 from atoll.report.explain_buffers import buffer_stories
 from atoll.report.explain_text import Explanation
 from atoll.resolve.export import to_json, without_positions
-from atoll.resolve.soc import Access, Npu, ResolvedSoc
+from atoll.resolve.soc import Access, Engine, ResolvedSoc
 from atoll.resolve.storage_scope import ScopeNames
 
 MARKER = "build.json"
 RESOLVED = "resolved.json"
 FORMAT = 1
-STAGES = ("frontend", "place", "lower", "specialize-storage", "memory")
+STAGES = ("frontend", "place", "lower", "specialize-storage", "overlap-runs", "memory")
 
 Observer = Callable[[str, object], None]
 """Called with the name of a stage and its result."""
@@ -120,8 +122,9 @@ def compile_file(
     network = load_tflite(model)
     observe("frontend", network)
     placed = plan_devices(network, soc, options.requests, accelerators=options.accelerators)
-    observe("place", placed.graph)
-    return _plan(soc, options, model.read_bytes(), placed.graph, placed.decisions, observe, taken)
+    graph = assign_copies(placed.graph, soc) if options.accelerators else placed.graph
+    observe("place", graph)
+    return _plan(soc, options, model.read_bytes(), graph, placed.decisions, observe, taken)
 
 
 def _plan(
@@ -144,9 +147,8 @@ def _plan(
     module = specialized(module, soc)
     observe("specialize-storage", module)
     check_stack(module, soc)
-    plan = plan_first_fit(
-        build_problem(module, soc, taken), [step.operator for step in module.entry.steps]
-    )
+    module, plan = _scheduled(module, soc, taken)
+    observe("overlap-runs", module)
     observe("memory", json.dumps(plan_json(plan), indent=2))
     return Compiled(
         soc=soc,
@@ -192,11 +194,31 @@ def specialized(module: IRModule, soc: ResolvedSoc) -> IRModule:
     return narrowed
 
 
+def _scheduled(
+    module: IRModule, soc: ResolvedSoc, taken: Mapping[str, int]
+) -> tuple[IRModule, MemoryPlan]:
+    """Let DMA engines work beside other devices, unless only one at a time fits the pools."""
+    overlap = OverlapRuns(devices=frozenset(dma.name for dma in soc.dmas if dma.spec.asynchronous))
+    overlapped = overlap.run(module)
+    verify(overlapped)
+    try:
+        return overlapped, _planned(overlapped, soc, taken)
+    except PlanError:
+        if overlapped == module:
+            raise
+    return module, _planned(module, soc, taken)
+
+
+def _planned(module: IRModule, soc: ResolvedSoc, taken: Mapping[str, int]) -> MemoryPlan:
+    steps = [step.operator for step in module.entry.steps]
+    return plan_first_fit(build_problem(module, soc, taken), steps)
+
+
 def _jobs(graph: Graph, soc: ResolvedSoc) -> Mapping[str, Job]:
     return {
         op.name: _emitter(npu).prepare(op, graph, npu)
         for op in graph.operators
-        if isinstance(npu := soc.device(op.device), Npu)
+        if isinstance(npu := soc.device(op.device), Engine)
     }
 
 
@@ -213,11 +235,11 @@ def _commands(
     return {
         jobs[op.name].commands: _emitter(npu).encode(op, graph, npu, address)
         for op in graph.operators
-        if isinstance(npu := soc.device(op.device), Npu)
+        if isinstance(npu := soc.device(op.device), Engine)
     }
 
 
-def _emitter(npu: Npu) -> CommandEmitter:
+def _emitter(npu: Engine) -> CommandEmitter:
     emitter: CommandEmitter = plugins.load(npu.spec.emitter)()
     return emitter
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from atoll.resolve.soc import Npu, ResolvedSoc
+from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.cpu.cores import Core
 
 
@@ -59,7 +59,7 @@ class Master:
     writable: tuple[range, ...]
     targets: tuple[Target, ...]
     core: Core | None
-    npu: Npu | None
+    npu: Engine | None
     parameters: Mapping[str, str]
     axi_bytes: int
 
@@ -72,7 +72,6 @@ class Chip:
         data_bytes: bytes of a bus beat.
         half_period: picoseconds of half a clock cycle.
         slaves: signals of the register blocks.
-        absent: devices with registers that the simulation leaves out.
         external_host: the test bench makes the host's accesses; there is no host core.
     """
 
@@ -82,5 +81,4 @@ class Chip:
     masters: tuple[Master, ...]
     memories: tuple[BuiltMemory, ...]
     slaves: tuple[str, ...]
-    absent: tuple[str, ...]
     external_host: bool

@@ -30,7 +30,7 @@ BUS_SOURCES = (
     *("atoll_bus_pkg", "atoll_arbiter", "atoll_memory_bank", "atoll_memory_port", "atoll_memory"),
     *("atoll_firewall", "atoll_demux", "atoll_console", "atoll_monitor", "atoll_doorbell"),
     *("atoll_fifo", "atoll_axi_burst", "atoll_axi_to_bus", "atoll_bus_to_axil"),
-    *("atoll_absent", "atoll_external_host"),
+    *("atoll_external_host",),
 )
 
 
@@ -59,7 +59,7 @@ def sources(chip: Chip) -> tuple[Path, ...]:
     cores = [master.core for master in chip.masters if master.core]
     names = [f"{name}.sv" for name in BUS_SOURCES]
     names += [f"{core.module}.sv" for core in cores]
-    names += [name for npu in chip.soc.npus for name in npu.spec.rtl_sources]
+    names += [name for npu in chip.soc.engines for name in npu.spec.rtl_sources]
     paths = [core.path() for core in cores] + [RTL / name for name in names]
     return tuple(dict.fromkeys(paths))
 

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.resolve.soc import Npu
+from atoll.resolve.soc import Engine
 from atoll_sim.npu_arithmetic import dense_sums, depthwise_sums, requantise
 from atoll_sim.npu_descriptor import BYTES, Command, ErrorCode
 
@@ -64,7 +64,7 @@ class _StopError(Exception):
 class ReefModel:
     """One accelerator instance, as functional as the hardware and without its timing."""
 
-    def __init__(self, npu: Npu) -> None:
+    def __init__(self, npu: Engine) -> None:
         """Take lanes and data width from the instance's parameters."""
         self._input_lanes = npu.params["input_lanes"]
         self._lanes = npu.params["output_lanes"]

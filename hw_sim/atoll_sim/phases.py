@@ -62,16 +62,21 @@ def _phases(record: Record, masters: Sequence[str]) -> tuple[Phase, ...]:
     traces = [event for event in record.events if event.kind is EventKind.TRACE]
     bounds = [Event(0, EventKind.TRACE, 0), *traces, Event(record.cycles, EventKind.TRACE, 0)]
     phases, run, inside = [], -1, False
+    under_way: dict[int, None] = {}
     for number, (begin, end) in enumerate(pairwise(bounds)):
         what = begin.value >> 24
         inside = (inside or what == RUN_BEGUN) and what not in (READY, RUN_ENDED)
         run += what == RUN_BEGUN
-        operating = what == OPERATOR_BEGUN
+        if what == OPERATOR_BEGUN:
+            under_way[begin.value & 0xFFFF] = None
+        elif what == OPERATOR_ENDED:
+            under_way.pop(begin.value & 0xFFFF, None)
+        elif what in (RUN_BEGUN, RUN_ENDED):
+            under_way.clear()
         phases.append(
             Phase(
                 sample=run if inside else None,
-                operator=begin.value & 0xFFFF if operating else None,
-                device=begin.value >> 16 & 0xFF if operating else None,
+                operators=tuple(under_way),
                 begin=begin.cycle,
                 end=end.cycle,
                 touched=tuple(touched.get(number, ())),

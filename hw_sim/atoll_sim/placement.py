@@ -1,6 +1,6 @@
 """Hold what a run touched against the plan: right device, right operator, written before read."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from atoll.bsp.linker import copied_pools
 from atoll.memory.contract import Contract, Phase, Span
 from atoll.pipeline import Compiled
 from atoll.report.result import Violation
-from atoll.resolve.soc import Cpu, Device, Npu, ResolvedSoc
+from atoll.resolve.soc import Cpu, Device, Engine, ResolvedSoc
 from atoll_sim.platform import axi_bytes
 from atoll_sim.simulation import AccessKind, BlockedAccess, SimResult, Touched
 from atoll_sim.simulation import Phase as TracedPhase
@@ -60,8 +60,8 @@ class PlacementCheck:
                 self._new_sample()
             yield from self._phase(traced, self._contracted(traced))
 
-    def _contracted(self, traced: TracedPhase) -> Phase | None:
-        return None if traced.operator is None else self._contract.phases[traced.operator]
+    def _contracted(self, traced: TracedPhase) -> tuple[Phase, ...]:
+        return tuple(self._contract.phases[number] for number in traced.operators)
 
     def _new_sample(self) -> None:
         for owner in self._owner.values():
@@ -69,16 +69,18 @@ class PlacementCheck:
         for span in self._contract.inputs:
             self._claim(span, [range(span.address, span.end)])
 
-    def _phase(self, traced: TracedPhase, phase: Phase | None) -> Iterator[Violation]:
+    def _phase(self, traced: TracedPhase, active: Sequence[Phase]) -> Iterator[Violation]:
         for touch in sorted(traced.touched, key=lambda touch: touch.kind != AccessKind.WRITE):
-            yield from self._outside(touch, phase)
-            if phase and touch.master == phase.device:
-                yield from self._contents(touch, phase)
+            yield from self._outside(touch, active)
+            for phase in active:
+                if touch.master == phase.device:
+                    yield from self._contents(touch, phase)
 
-    def _outside(self, touch: Touched, phase: Phase | None) -> Iterator[Violation]:
+    def _outside(self, touch: Touched, active: Sequence[Phase]) -> Iterator[Violation]:
         """Yield the touched bytes that the contract does not give to this master now."""
         device = self._soc.device(touch.master)
-        allowed = sorted(self._allowed(device, touch.kind, phase))
+        allowed = sorted(self._allowed(device, touch.kind, active))
+        phase = _blamed(active, touch.master)
         for span in touch.spans:
             for bad in _minus(span, allowed):
                 yield self._violation(
@@ -90,21 +92,21 @@ class PlacementCheck:
                 )
 
     def _allowed(
-        self, device: Device, kind: AccessKind, phase: Phase | None
+        self, device: Device, kind: AccessKind, active: Sequence[Phase]
     ) -> Iterator[tuple[int, int]]:
         if isinstance(device, Cpu):
             yield from _own(self._soc, device, kind)
         if kind is AccessKind.FETCH:
             return
         writes = kind is AccessKind.WRITE
-        if phase and device.name == phase.device:
-            spans: Iterable[Span] = phase.writes if writes else (*phase.reads, *phase.writes)
-        elif phase is None and device.name == self._soc.host:
-            spans = (*self._contract.inputs, *self._contract.outputs)
+        spans: list[Span] = []
+        for phase in active:
+            if device.name == phase.device:
+                spans += phase.writes if writes else (*phase.reads, *phase.writes)
+        if not active and device.name == self._soc.host:
+            spans += (*self._contract.inputs, *self._contract.outputs)
             if writes and self._starting:
                 yield from self._filled
-        else:
-            spans = ()
         for span in spans:
             yield (span.address, span.end) if writes else _beats(span, device)
 
@@ -149,7 +151,7 @@ class PlacementCheck:
         return self._violation(
             "blocked by the firewall",
             blocked.master,
-            next(map(self._contracted, traced), None),
+            _blamed(next(map(self._contracted, traced), ()), blocked.master),
             range(blocked.address, blocked.address + blocked.size),
             f"{blocked.master} has no window for this {blocked.kind}",
             blocked.cycle or None,
@@ -184,6 +186,12 @@ class PlacementCheck:
         return next((name for name in found if name in touched), next(iter(found), ""))
 
 
+def _blamed(active: Sequence[Phase], device: str) -> Phase | None:
+    """Return what `device` is busy with, else what began last, else None."""
+    mine = (phase for phase in active if phase.device == device)
+    return next(mine, next(reversed(active), None))
+
+
 def _own(soc: ResolvedSoc, cpu: Cpu, kind: AccessKind) -> Iterator[tuple[int, int]]:
     """Yield what a core may touch at any time: its own regions, and registers at the host."""
     if kind is not AccessKind.WRITE:
@@ -193,13 +201,13 @@ def _own(soc: ResolvedSoc, cpu: Cpu, kind: AccessKind) -> Iterator[tuple[int, in
     for region in (cpu.data, cpu.stack):
         yield region.origin, region.end
     if cpu.name == soc.host:
-        for block in (*(npu.registers for npu in soc.npus), soc.console):
+        for block in (*(npu.registers for npu in soc.engines), soc.console):
             yield block.origin, block.origin + block.size
 
 
 def _beats(span: Span, device: Device) -> tuple[int, int]:
-    """Return what a read of all of `span` shows: accelerators read whole beats, cores bytes."""
-    beat = axi_bytes(device) if isinstance(device, Npu) else 1
+    """Return what a read of all of `span` shows: engines read whole beats, cores bytes."""
+    beat = axi_bytes(device) if isinstance(device, Engine) else 1
     return span.address // beat * beat, -(-span.end // beat) * beat
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 from atoll.errors import SimulationError
-from atoll.resolve.soc import Access, Cpu, Device, Dma, Memory, Npu, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Device, Engine, Memory, ResolvedSoc
 from atoll_sim.chip import BuiltMemory, Chip, Master, Target
 from atoll_sim.cpu.cores import CORES
 from atoll_sim.platform_checks import platform_faults
@@ -22,10 +22,10 @@ def plan_chip(soc: ResolvedSoc, *, external_host: bool = False) -> Chip:
     Raises:
         SimulationError: the description asks for what the simulator cannot build.
     """
-    data_bytes = max((8, *map(axi_bytes, soc.npus)))
+    data_bytes = max((8, *map(axi_bytes, soc.engines)))
     if faults := platform_faults(soc, data_bytes):
         raise SimulationError.all(faults)
-    devices = tuple(device for device in soc.devices if isinstance(device, (Cpu, Npu)))
+    devices = tuple(device for device in soc.devices if isinstance(device, (Cpu, Engine)))
     reach = {memory.name: _reaching(soc, devices, memory) for memory in soc.memories}
     return Chip(
         soc=soc,
@@ -41,12 +41,11 @@ def plan_chip(soc: ResolvedSoc, *, external_host: bool = False) -> Chip:
             if reach[memory.name]
         ),
         slaves=tuple(target.signal for target in _register_blocks(soc)),
-        absent=tuple(device.name for device in soc.devices if isinstance(device, Dma)),
         external_host=external_host,
     )
 
 
-def axi_bytes(npu: Npu) -> int:
+def axi_bytes(npu: Engine) -> int:
     """Return the bytes of an accelerator's AXI data port."""
     return npu.params.get("data_bytes", 8)
 
@@ -84,7 +83,7 @@ def _reaching(soc: ResolvedSoc, devices: Iterable[Device], memory: Memory) -> tu
 
 
 def _register_blocks(soc: ResolvedSoc) -> tuple[Target, ...]:
-    blocks = {d.name: d.registers for d in soc.devices if isinstance(d, (Npu, Dma))}
+    blocks = {engine.name: engine.registers for engine in soc.engines}
     blocks["console"] = soc.console
     return tuple(
         Target(signal=f"reg_{name}", index="", span=range(at.origin, at.origin + at.size))
@@ -94,7 +93,7 @@ def _register_blocks(soc: ResolvedSoc) -> tuple[Target, ...]:
 
 def _master(
     soc: ResolvedSoc,
-    device: Cpu | Npu,
+    device: Cpu | Engine,
     index: int,
     reach: Mapping[str, tuple[str, ...]],
     external_host: bool,
@@ -119,13 +118,13 @@ def _master(
         writable=_spans(soc, device, Access.WRITE),
         targets=targets + (_register_blocks(soc) if is_host else ()),
         core=core,
-        npu=device if isinstance(device, Npu) else None,
+        npu=device if isinstance(device, Engine) else None,
         parameters=_parameters(device),
-        axi_bytes=axi_bytes(device) if isinstance(device, Npu) else 0,
+        axi_bytes=axi_bytes(device) if isinstance(device, Engine) else 0,
     )
 
 
-def _parameters(device: Cpu | Npu) -> Mapping[str, str]:
+def _parameters(device: Cpu | Engine) -> Mapping[str, str]:
     if isinstance(device, Cpu):
         return CORES[device.rtl].parameters(device)
     return {

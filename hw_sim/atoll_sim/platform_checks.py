@@ -74,7 +74,7 @@ def _clock_faults(soc: ResolvedSoc) -> list[Fault]:
 def _line_faults(soc: ResolvedSoc) -> list[Fault]:
     core = CORES.get(soc.host_cpu.rtl)
     lines = core.lines if core else range(32)
-    users = Counter(npu.irq for npu in soc.npus)
+    users = Counter(npu.irq for npu in soc.engines)
     return [
         Fault(
             code="E083",
@@ -83,6 +83,6 @@ def _line_faults(soc: ResolvedSoc) -> list[Fault]:
             at=npu.at,
             remedy=f"set 'irq' to a line from {lines.start} to {lines.stop - 1} of its own",
         )
-        for npu in soc.npus
+        for npu in soc.engines
         if npu.irq not in lines or users[npu.irq] > 1
     ]

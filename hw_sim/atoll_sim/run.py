@@ -14,7 +14,6 @@ from atoll.bsp.stack_check import check_stack
 from atoll.errors import UsageError
 from atoll.pipeline import Compiled, build
 from atoll.report.result import LayerCycles, RunReport, StackUse
-from atoll.resolve.soc import Dma
 from atoll_sim.build_folder import Image
 from atoll_sim.layers import check_layers
 from atoll_sim.native_run import run_native
@@ -192,13 +191,17 @@ def watermark(stack: bytes) -> int:
 
 
 def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
-    """Yield the cycles of each operator of the first sample."""
+    """Yield when each operator of the first sample ran, in the order in which they began."""
+    spans: dict[int, tuple[int, int]] = {}
     for phase in result.phases:
-        if phase.sample == 0 and phase.operator is not None:
-            op = compiled.graph.operators[phase.operator]
-            yield LayerCycles(
-                operator=op.name, kind=op.kind, device=op.device, cycles=phase.end - phase.begin
-            )
+        for number in phase.operators if phase.sample == 0 else ():
+            begin, _ = spans.get(number, (phase.begin, phase.end))
+            spans[number] = begin, phase.end
+    for number, (begin, end) in spans.items():
+        op = compiled.graph.operators[number]
+        yield LayerCycles(
+            operator=op.name, kind=op.kind, device=op.device, begin=begin, cycles=end - begin
+        )
 
 
 def _cycles_by_kind(compiled: Compiled, result: SimResult) -> Mapping[str, int]:
@@ -210,9 +213,6 @@ def _cycles_by_kind(compiled: Compiled, result: SimResult) -> Mapping[str, int]:
 
 
 def _notes(compiled: Compiled, result: SimResult) -> Iterator[str]:
-    for device in compiled.soc.devices:
-        if isinstance(device, Dma):
-            yield f"{device.name} ({device.engine}) took no part: nothing uses it yet"
     for number, status in enumerate(result.results):
         if status:
             yield f"sample {number}: the run function returned {status}"

@@ -106,14 +106,12 @@ class Phase:
 
     Attributes:
         sample: number of the run it belongs to, or None outside of any run.
-        operator: number of the operator that ran, or None between operators.
-        device: ordinal of the device the operator ran on, or None likewise.
+        operators: numbers of the operators under way, in the order in which they began.
         begin, end: cycles of the two events; the first phase begins at 0.
     """
 
     sample: int | None
-    operator: int | None
-    device: int | None
+    operators: tuple[int, ...]
     begin: int
     end: int
     touched: tuple[Touched, ...]

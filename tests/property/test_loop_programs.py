@@ -16,6 +16,8 @@ from atoll.ir.ranges import Range, range_of
 from atoll.ir.text import parse_module
 from atoll.ir.tir import (
     AcceleratorRun,
+    AcceleratorStart,
+    AcceleratorWait,
     Allocate,
     Binary,
     Call,
@@ -196,7 +198,9 @@ STEPS = st.builds(
     reads=LISTS,
     writes=LISTS,
     action=st.builds(KernelCall, NAMES, LISTS)
-    | st.builds(AcceleratorRun, NAMES, NAMES, st.integers(1, 9)),
+    | st.builds(AcceleratorRun, NAMES, NAMES, st.integers(1, 9))
+    | st.builds(AcceleratorStart, NAMES, NAMES, st.integers(1, 9))
+    | st.builds(AcceleratorWait, NAMES),
 )
 
 

@@ -117,7 +117,7 @@ def _check_drivers(soc: ResolvedSoc) -> None:
             at=npu.at,
             remedy=f"let accelerator '{npu.spec.name}' name one of {', '.join(known)}",
         )
-        for npu in soc.npus
+        for npu in soc.engines
         if npu.spec.driver not in known
     )
     if faults:

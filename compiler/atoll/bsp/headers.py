@@ -7,7 +7,7 @@ from atoll.bsp.interface import GivenPool, ModelInterface, Port
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
 from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import made_from, render
-from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Dma, Npu, ResolvedSoc
+from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
 
 _C_TYPES = {
     "int8": "int8_t",
@@ -45,7 +45,7 @@ class _CPort:
 def device_header(soc: ResolvedSoc) -> str:
     """Write ``atoll_devices.h``: the one enumeration of devices, registers and interrupts."""
     refuse_clashes(_device_names(soc), "atoll_devices.h")
-    specs = {npu.spec.name: npu.spec for npu in soc.npus}
+    specs = {npu.spec.name: npu.spec for npu in soc.engines}
     return render(
         "atoll_devices.h",
         made_from=made_from(soc),
@@ -100,7 +100,7 @@ def application(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> str:
 
 def drivers(soc: ResolvedSoc) -> tuple[str, ...]:
     """Return the drivers that the chip's accelerators need, sorted."""
-    return tuple(sorted({npu.spec.driver for npu in soc.npus}))
+    return tuple(sorted({npu.spec.driver for npu in soc.engines}))
 
 
 def _model_values(model: ModelInterface) -> dict[str, object]:
@@ -145,16 +145,15 @@ def _macros(device: Device) -> Iterator[tuple[str, str]]:
     yield "TYPE", str(device.device_type)
     yield "ID", str(device.device_id)
     yield "CLOCK", f"UINT32_C({device.clock})"
-    if isinstance(device, (Npu, Dma)):
+    if isinstance(device, Engine):
         yield "REGISTERS", _registers(device)
         yield "IRQ", f"UINT32_C({device.irq})"
-    if isinstance(device, Npu):
         for name in sorted(device.params):
             yield c_name(name).upper(), f"UINT32_C({device.params[name]})"
 
 
 def _registers(device: Device) -> str:
-    assert isinstance(device, (Cpu, Npu, Dma))
+    assert isinstance(device, (Cpu, Engine))
     return "0" if isinstance(device, Cpu) else f"UINT32_C(0x{device.registers.origin:08X})"
 
 

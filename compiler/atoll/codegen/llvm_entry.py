@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from llvmlite import ir
 
 from atoll.codegen.llvm_kernels import POINTER
-from atoll.ir.tir import AcceleratorRun, IRModule, KernelCall, Step
+from atoll.ir.tir import (
+    AcceleratorRun,
+    AcceleratorStart,
+    AcceleratorWait,
+    IRModule,
+    KernelCall,
+    Step,
+)
 from atoll.memory.problem import MemoryPlan, PoolSpace
 from atoll.memory.run_arguments import RunArguments, run_arguments
 from atoll.resolve.soc import ResolvedSoc
@@ -126,6 +133,9 @@ class _RunFunction:
         self._begin = self._external("atoll_trace_begin", VOID, I32, I32)
         self._end = self._external("atoll_trace_end", VOID, I32, I32)
         self._accelerate = self._external("atoll_npu_run", I32, I32, POINTER, I32)
+        self._start = self._external("atoll_npu_start", I32, I32, POINTER, I32)
+        self._wait = self._external("atoll_npu_wait", I32, I32)
+        self._busy: list[str] = []
         structs = tuple(arguments.structs())
         signature = ir.FunctionType(I32, [POINTER] * len(structs))
         run = ir.Function(target, signature, f"{module.name}_run")
@@ -169,21 +179,35 @@ class _RunFunction:
 
     def _step(self, step: Step) -> None:
         event = [I32(self._soc.device(step.device).ordinal), I32(step.number)]
-        self._builder.call(self._begin, event)
+        if not isinstance(step.action, AcceleratorWait):
+            self._builder.call(self._begin, event)
         match step.action:
             case KernelCall(function, arguments):
                 pointers = [self._pools.address(name) for name in arguments]
                 self._builder.call(self._target.get_global(function), pointers)
-            case AcceleratorRun():
-                self._accelerated(step.action)
-        self._builder.call(self._end, event)
+            case AcceleratorRun(device, commands, count):
+                place = self._pools.address(commands)
+                self._checked(self._accelerate, self._ordinal(device), place, I32(count))
+            case AcceleratorStart(device, commands, count):
+                place = self._pools.address(commands)
+                self._checked(self._start, self._ordinal(device), place, I32(count))
+                self._busy.append(device)
+            case AcceleratorWait(device):
+                self._busy.remove(device)
+                self._checked(self._wait, self._ordinal(device))
+        if not isinstance(step.action, AcceleratorStart):
+            self._builder.call(self._end, event)
 
-    def _accelerated(self, action: AcceleratorRun) -> None:
+    def _ordinal(self, device: str) -> ir.Value:
+        return self._member("devices", device, I32)
+
+    def _checked(self, function: ir.Function, *arguments: ir.Value) -> None:
+        """Call `function`; if it fails, wait for what still runs and return its status."""
         builder = self._builder
-        device = self._member("devices", action.device, I32)
-        commands = self._pools.address(action.commands)
-        status = builder.call(self._accelerate, [device, commands, I32(action.count)])
+        status = builder.call(function, arguments)
         with builder.if_then(builder.icmp_unsigned("!=", status, I32(0)), likely=False):
+            for device in self._busy:
+                builder.call(self._wait, [self._ordinal(device)])
             builder.ret(status)
 
     def _external(self, name: str, result: ir.Type, *arguments: ir.Type) -> ir.Function:

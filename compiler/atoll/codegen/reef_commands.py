@@ -17,7 +17,7 @@ from atoll.codegen.reef_packing import (
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.lower.accelerator import Job
 from atoll.ops.quantization import activation_range, channel_scaling, zero_point_of
-from atoll.resolve.soc import Npu
+from atoll.resolve.soc import Engine
 
 _OPCODES = {
     "conv_2d": Opcode.CONV_2D,
@@ -30,7 +30,7 @@ _START_CYCLES = 100
 class ReefEmitter:
     """The `CommandEmitter` of reef."""
 
-    def prepare(self, op: Operator, graph: Graph, npu: Npu) -> Job:
+    def prepare(self, op: Operator, graph: Graph, npu: Engine) -> Job:
         """Pack weights and parameter table of `op`; name the buffers that it touches."""
         lanes, samples = npu.params["output_lanes"], geometry_of(op, graph).samples
         weights = operand(op, graph, 1)
@@ -55,7 +55,9 @@ class ReefEmitter:
             commands_count=samples,
         )
 
-    def encode(self, op: Operator, graph: Graph, npu: Npu, address: Callable[[str], int]) -> bytes:
+    def encode(
+        self, op: Operator, graph: Graph, npu: Engine, address: Callable[[str], int]
+    ) -> bytes:
         """Return one descriptor for each sample of the batch."""
         shape = geometry_of(op, graph)
         first = replace(
@@ -75,7 +77,7 @@ class ReefEmitter:
             for sample in range(shape.samples)
         )
 
-    def estimate_cycles(self, op: Operator, graph: Graph, npu: Npu) -> int:
+    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine) -> int:
         """Predict busy cycles from array steps and from the bytes that nothing hides.
 
         Each block of output channels first reads its parameters and, if they fit on chip, its

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from atoll.codegen.reef_packing import dense_block_bytes, depthwise_block_bytes
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.resolve.soc import Npu
+from atoll.resolve.soc import Engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Geometry:
         """Bytes of one row of the kernel for one output channel."""
         return self.kernel[1] * (1 if self.depthwise else self.input[2])
 
-    def block_bytes(self, npu: Npu) -> int:
+    def block_bytes(self, npu: Engine) -> int:
         """Return the bytes of the packed weights of one block of output channels."""
         input_lanes, lanes = npu.params["input_lanes"], npu.params["output_lanes"]
         if self.depthwise:

@@ -15,7 +15,7 @@ from atoll.description.accelerators import (
 from atoll.description.faults import in_order
 from atoll.description.layers import apply_overrides, read_layers
 from atoll.description.messages import validate
-from atoll.description.schema import Npu, Soc
+from atoll.description.schema import Dma, Npu, Soc
 from atoll.description.tree import Key, SourceMap
 from atoll.errors import DescriptionError, Fault
 
@@ -59,9 +59,10 @@ def _accelerators(soc: Soc, where: SourceMap, folder: Path) -> Mapping[str, Acce
     broken: set[Path] = set()
     faults: list[Fault] = []
     for name, device in soc.devices.items():
-        if not isinstance(device, Npu):
+        if not isinstance(device, (Npu, Dma)):
             continue
-        at = where.at("devices", name, "accelerator")
+        key = "accelerator" if isinstance(device, Npu) else "engine"
+        at = where.at("devices", name, key)
         try:
             path = find_accelerator(device.accelerator, at.path.parent if at else folder, at)
             if path not in broken:

@@ -102,7 +102,14 @@ class Dma(Described):
     """An engine that copies between memories."""
 
     kind: Literal["dma"]
-    engine: Name = Field(description="Kind of engine.", examples=["ripple"])
+    engine: str = Field(
+        max_length=256,
+        description="A name in socs/accelerators, or a path relative to this file.",
+        examples=["ripple"],
+    )
+    params: dict[Name, Integer] = Field(
+        default={}, max_length=MAX_ENTRIES, description="Parameters of the instance."
+    )
     registers: Address = Field(description="Address of the control port.", examples=["0x4001_0000"])
     irq: IrqLine = Field(description="Interrupt line at the host.", examples=["4"])
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
@@ -112,6 +119,19 @@ class Dma(Described):
         description="Pairs [from memory, to memory] that it can copy between.",
         examples=["[[flash, sram]]"],
     )
+
+    @property
+    def accelerator(self) -> str:
+        """What describes the engine."""
+        return self.engine
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """Operators that it may run."""
+        return ("COPY",)
+
+
+Engine = Npu | Dma
 
 
 Device = Annotated[Cpu | Npu | Dma, Field(discriminator="kind")]

@@ -3,6 +3,9 @@
 from atoll.ir.text_functions import FunctionReader, read_allocate
 from atoll.ir.tir import (
     AcceleratorRun,
+    AcceleratorStart,
+    AcceleratorWait,
+    Action,
     Allocate,
     Constant,
     Entry,
@@ -92,15 +95,19 @@ def _step(tokens: Tokens) -> Step:
     )
 
 
-def _action(tokens: Tokens) -> KernelCall | AcceleratorRun:
+def _action(tokens: Tokens) -> Action:
     if tokens.accept("call"):
         tokens.expect("@")
         return KernelCall(tokens.name(), tokens.nests(tokens.name, "(", ")"))
-    tokens.expect("run")
+    if tokens.accept("wait"):
+        return AcceleratorWait(tokens.name())
+    starts = tokens.accept("start")
+    if not starts:
+        tokens.expect("run")
     device = tokens.name()
     tokens.expect("(")
     commands = tokens.name()
     tokens.expect(",")
     count = tokens.number()
     tokens.expect(")")
-    return AcceleratorRun(device, commands, count)
+    return (AcceleratorStart if starts else AcceleratorRun)(device, commands, count)

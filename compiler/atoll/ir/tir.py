@@ -40,6 +40,9 @@ from atoll.ir.statements import (
 
 __all__ = [
     "AcceleratorRun",
+    "AcceleratorStart",
+    "AcceleratorWait",
+    "Action",
     "Allocate",
     "Binary",
     "BufferParam",
@@ -129,6 +132,34 @@ class AcceleratorRun:
         return f"run {self.device}({self.commands}, {self.count})"
 
 
+@dataclass(frozen=True, slots=True)
+class AcceleratorStart:
+    """Have a device start on the `count` commands in the buffer `commands`, and go on.
+
+    Until the step that waits for it, the device reads and writes what the step says.
+    """
+
+    device: str
+    commands: str
+    count: int
+
+    def __str__(self) -> str:
+        return f"start {self.device}({self.commands}, {self.count})"
+
+
+@dataclass(frozen=True, slots=True)
+class AcceleratorWait:
+    """Wait for what was started on a device; the step repeats operator and buffers."""
+
+    device: str
+
+    def __str__(self) -> str:
+        return f"wait {self.device}"
+
+
+Action = KernelCall | AcceleratorRun | AcceleratorStart | AcceleratorWait
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One operator of the placed graph.
@@ -146,7 +177,7 @@ class Step:
     device: str
     reads: tuple[str, ...]
     writes: tuple[str, ...]
-    action: KernelCall | AcceleratorRun
+    action: Action
 
     def __str__(self) -> str:
         head = f"step {self.number} {self.operator} on {self.device}: {self.action}"

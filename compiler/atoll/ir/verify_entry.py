@@ -5,7 +5,18 @@ from collections.abc import Iterator
 
 from atoll.errors import Fault
 from atoll.ir.faults import ill_formed
-from atoll.ir.tir import AcceleratorRun, Allocate, Constant, Entry, IRModule, KernelCall, Step
+from atoll.ir.tir import (
+    AcceleratorRun,
+    AcceleratorStart,
+    AcceleratorWait,
+    Allocate,
+    Constant,
+    Entry,
+    IRModule,
+    KernelCall,
+    Step,
+)
+from atoll.ir.verify_overlap import Overlap
 from atoll.resolve.storage_scope import GLOBAL, ON_STACK, narrows
 
 
@@ -15,12 +26,14 @@ def entry_faults(module: IRModule) -> Iterator[Fault]:
     for message in _buffers(entry):
         yield ill_formed("entry", message)
     written = {*entry.inputs, *(constant.name for constant in entry.constants)}
-    last = -1
+    overlap = Overlap()
     for step in entry.steps:
-        for message in _step(step, module, written, last):
+        for message in (*_step(step, module, written), *overlap.objections(step)):
             yield ill_formed(f"step {step.number} '{step.operator}'", message)
-        written.update(step.writes)
-        last = step.number
+        if not isinstance(step.action, AcceleratorStart):
+            written.update(step.writes)
+    for name in overlap.pending:
+        yield ill_formed("entry", f"never waits for '{name}'")
     for name in entry.outputs:
         if name not in written:
             yield ill_formed("entry", f"output '{name}' is never written")
@@ -55,11 +68,9 @@ def _place(name: str, buffer: Allocate | Constant) -> Iterator[str]:
         yield f"alignment {buffer.align} of '{name}' is no power of two"
 
 
-def _step(step: Step, module: IRModule, written: set[str], last: int) -> Iterator[str]:
+def _step(step: Step, module: IRModule, written: set[str]) -> Iterator[str]:
     entry = module.entry
     constants = {constant.name for constant in entry.constants}
-    if step.number <= last:
-        yield f"comes after step {last}"
     for name in (*step.reads, *step.writes):
         if name not in entry.sizes:
             yield f"touches '{name}', which is not declared"
@@ -70,7 +81,10 @@ def _step(step: Step, module: IRModule, written: set[str], last: int) -> Iterato
     match step.action:
         case KernelCall():
             yield from _call(step, step.action, module)
-        case AcceleratorRun(device, commands, count):
+        case AcceleratorWait(device):
+            if device != step.device:
+                yield f"is on '{step.device}' and waits for '{device}'"
+        case AcceleratorRun(device, commands, count) | AcceleratorStart(device, commands, count):
             if device != step.device:
                 yield f"is on '{step.device}' and runs '{device}'"
             if commands not in constants or commands not in step.reads or count < 1:

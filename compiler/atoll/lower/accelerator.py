@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.resolve.soc import Npu
+from atoll.resolve.soc import Engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +45,13 @@ class CommandEmitter(Protocol):
     Every operator it is given has a kind and features within the limits of the accelerator.
     """
 
-    def prepare(self, op: Operator, graph: Graph, npu: Npu) -> Job:
+    def prepare(self, op: Operator, graph: Graph, npu: Engine) -> Job:
         """Pack the constants of `op` and say which buffers its commands touch."""
         ...
 
-    def encode(self, op: Operator, graph: Graph, npu: Npu, address: Callable[[str], int]) -> bytes:
+    def encode(
+        self, op: Operator, graph: Graph, npu: Engine, address: Callable[[str], int]
+    ) -> bytes:
         """Return the `Job.commands_size` bytes of commands.
 
         Args:
@@ -60,6 +62,6 @@ class CommandEmitter(Protocol):
         """
         ...
 
-    def estimate_cycles(self, op: Operator, graph: Graph, npu: Npu) -> int:
+    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine) -> int:
         """Predict the cycles that `npu` is busy with `op`; only comparisons rely on it."""
         ...

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from atoll.ir.tir import AcceleratorRun, Entry, IRModule
+from atoll.ir.tir import AcceleratorRun, AcceleratorStart, AcceleratorWait, Entry, IRModule
 from atoll.memory.problem import MemoryPlan
 
 
@@ -84,7 +84,13 @@ def contract_of(module: IRModule, plan: MemoryPlan) -> Contract:
 
     phases = {}
     for step in entry.steps:
-        commands = (step.action.commands,) if isinstance(step.action, AcceleratorRun) else ()
+        if isinstance(step.action, AcceleratorWait):
+            continue
+        commands = (
+            (step.action.commands,)
+            if isinstance(step.action, (AcceleratorRun, AcceleratorStart))
+            else ()
+        )
         phases[step.number] = Phase(
             number=step.number,
             operator=step.operator,

@@ -1,50 +1,88 @@
 """Make every tensor reachable: copies where devices share no pool, and only there."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from atoll.description.faults import in_order
 from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Tensor
 from atoll.place.candidates import Needs, allows, homes_of, needs_of
+from atoll.place.copy_engines import covers
 from atoll.place.reach_faults import unreachable
 from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_replicas
-from atoll.resolve.soc import Access, ResolvedSoc
+from atoll.resolve.soc import Access, Dma, ResolvedSoc
 
 
 def insert_copies(graph: Graph, soc: ResolvedSoc) -> Graph:
     """Return a graph whose every tensor has a pool that all its devices reach.
 
-    An activation without one is copied by the host, once for all consumers on the same side,
-    right before the first of them. A constant is duplicated. Changes nothing where nothing is
-    missing, so running it twice is the same as once.
+    An activation without one is copied by the host, or by a DMA engine where the host cannot,
+    once for all consumers on the same side, right before the first of them. A constant is
+    duplicated. Changes nothing where nothing is missing, so running it twice is the same as once.
 
     Raises:
         PlacementError: E060, E061; a tensor for which no copy helps.
     """
     needs, readers = needs_of(graph, soc), readers_of(graph)
-    replicas: list[Replica] = []
+    replicas: dict[str, list[Replica]] = {}
     faults: list[Fault] = []
     names = ReplicaNames(graph)
     for tensor in graph.tensors:
         wanted = needs[tensor.name]
         if not wanted or homes_of(soc, wanted, tensor):
             continue
-        groups = _sides(tensor, wanted, soc)
-        if groups is None:
+        moved = _moved(tensor, wanted, soc)
+        if moved is None:
             faults.append(unreachable(tensor, graph, wanted, soc))
             continue
+        mover, groups = moved
         for group in groups[1:]:
             served = (op.name for op in readers[tensor.name] if op.device in group)
-            replicas.append(names.replica(tensor, served))
+            replicas.setdefault(mover, []).append(names.replica(tensor, served))
     if faults:
         raise PlacementError.all(in_order(faults))
-    return with_replicas(graph, soc.host, replicas)
+    for mover, made in replicas.items():
+        graph = with_replicas(graph, mover, made)
+    return graph
 
 
-def _sides(tensor: Tensor, needs: Needs, soc: ResolvedSoc) -> list[frozenset[str]] | None:
+def _moved(
+    tensor: Tensor, needs: Needs, soc: ResolvedSoc
+) -> tuple[str, list[frozenset[str]]] | None:
+    """Return who can make the replicas of a tensor, and the groups of its readers."""
+    groups = _sides(tensor, needs, soc, soc.host)
+    if groups is not None:
+        return soc.host, groups
+    for dma in soc.dmas if tensor.data is None else ():
+        groups = _sides(tensor, needs, soc, dma.name)
+        if groups is not None and _moves(dma, tensor, needs, groups, soc):
+            return dma.name, groups
+    return None
+
+
+def _moves(
+    dma: Dma, tensor: Tensor, needs: Needs, groups: Sequence[frozenset[str]], soc: ResolvedSoc
+) -> bool:
+    """Say whether an engine moves between the memories of a tensor and of its replicas."""
+
+    def pools(fixed: Needs, readers: frozenset[str], held: Tensor) -> tuple[str, ...]:
+        return homes_of(soc, {**dict.fromkeys(readers, Access.READ), **fixed}, held)
+
+    anywhere = replace(tensor, pool="")
+    writers = {name: need for name, need in needs.items() if need is Access.WRITE}
+    home = pools({dma.name: Access.READ} | writers, groups[0], tensor)
+    return all(
+        covers(dma, soc, home, pools({dma.name: Access.WRITE}, group, anywhere))
+        for group in groups[1:]
+    )
+
+
+def _sides(
+    tensor: Tensor, needs: Needs, soc: ResolvedSoc, mover: str
+) -> list[frozenset[str]] | None:
     """Split the readers into groups that share a pool; the first stays with the tensor itself.
 
-    The host moves activations, so it reads the tensor and writes its replicas.
+    The mover of activations reads the tensor and writes its replicas.
 
     Returns:
         Groups of devices, or None where no replica helps.
@@ -53,7 +91,7 @@ def _sides(tensor: Tensor, needs: Needs, soc: ResolvedSoc) -> list[frozenset[str
     side: Needs = {}
     if tensor.data is None:
         writers = {name: need for name, need in needs.items() if need is Access.WRITE}
-        home, side = {soc.host: Access.READ} | writers, {soc.host: Access.WRITE}
+        home, side = {mover: Access.READ} | writers, {mover: Access.WRITE}
     left = frozenset(needs) - frozenset(home)
     groups: list[frozenset[str]] = []
     anywhere = replace(tensor, pool="")

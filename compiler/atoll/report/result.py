@@ -75,12 +75,23 @@ class StackUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerCycles:
-    """Clock cycles of one operator, of the first sample, from its begin to its end event."""
+    """Clock cycles of one operator, of the first sample, from its begin to its end event.
+
+    Attributes:
+        begin: the cycle of its begin event, counted from reset.
+        cycles: from then to its end event.
+    """
 
     operator: str
     kind: str
     device: str
+    begin: int
     cycles: int
+
+    @property
+    def end(self) -> int:
+        """The cycle of its end event."""
+        return self.begin + self.cycles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +127,7 @@ class RunReport:
         layers_compared: tensors held against the reference, over all samples.
         accesses: bus accesses held against the plan.
         total_cycles: from reset to exit; 0 where no clock ran.
-        cycles_by_kind: cycles in operators by kind of device (``cpu``, ``npu``).
+        cycles_by_kind: cycles in operators by kind of device (``cpu``, ``npu``, ``dma``).
         wall: seconds by part of the run.
         notes: what a reader should know, such as described devices that took no part.
     """
@@ -150,6 +161,15 @@ class RunReport:
         """Bit-exact and without a violation: exit status 0."""
         return self.bit_exact and not self.violations
 
+    @property
+    def overlapped(self) -> int:
+        """Cycles saved because operators of the first sample ran at once."""
+        busy, until = 0, 0
+        for layer in sorted(self.by_layer, key=lambda layer: layer.begin):
+            busy += max(0, layer.end - max(until, layer.begin))
+            until = max(until, layer.end)
+        return sum(layer.cycles for layer in self.by_layer) - busy
+
     def as_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints; its keys are an interface."""
         return {
@@ -178,11 +198,15 @@ class RunReport:
                 "total": self.total_cycles,
                 "cpu": self.cycles_by_kind.get("cpu", 0),
                 "npu": self.cycles_by_kind.get("npu", 0),
+                "dma": self.cycles_by_kind.get("dma", 0),
+                "overlapped": self.overlapped,
                 "by_layer": [
                     {
                         "operator": layer.operator,
                         "kind": layer.kind,
                         "device": layer.device,
+                        "begin": layer.begin,
+                        "end": layer.end,
                         "cycles": layer.cycles,
                     }
                     for layer in self.by_layer

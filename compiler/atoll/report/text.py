@@ -62,12 +62,16 @@ def cycle_table(report: RunReport) -> Table:
     table = Table(
         title="cycles by layer (first sample)", title_justify="left", box=None, pad_edge=False
     )
-    for heading, justify in (("operator", "left"), ("device", "left"), ("cycles", "right")):
-        table.add_column(heading, justify="right" if justify == "right" else "left")
+    for heading in ("operator", "device", "begin", "end", "cycles"):
+        table.add_column(heading, justify="left" if heading in ("operator", "device") else "right")
     for layer in report.by_layer:
-        table.add_row(layer.operator, layer.device, f"{layer.cycles:,}")
+        times = (f"{cycle:,}" for cycle in (layer.begin, layer.end, layer.cycles))
+        table.add_row(layer.operator, layer.device, *times)
     for kind, cycles in report.cycles_by_kind.items():
-        table.add_row(f"all on {kind}", "", f"{cycles:,}", style="bold")
+        table.add_row(f"all on {kind}", "", "", "", f"{cycles:,}", style="bold")
+    if report.overlapped:
+        saved = f"{-report.overlapped:,}"
+        table.add_row("at the same time", "", "", "", saved, style="bold")
     return table
 
 

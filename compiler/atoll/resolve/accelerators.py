@@ -5,17 +5,24 @@ from collections.abc import Mapping
 from atoll.description.accelerator import Accelerator
 from atoll.description.accelerators import AcceleratorDescription
 from atoll.description.faults import nearest
-from atoll.description.schema import Npu as NpuModel
+from atoll.description.schema import Dma, Engine
 from atoll.resolve.draft import Draft
 from atoll.resolve.soc import AcceleratorSpec, OperatorSupport
 
 
 def check_accelerators(draft: Draft) -> None:
     """Note parameters and operators that an instance cannot have."""
-    for name, npu, spec in draft.npus():
+    for name, npu, spec in draft.engines():
         _check_params(draft, name, npu, spec.model)
         for index, word in enumerate(npu.runs or ()):
-            if word.upper() not in spec.model.operators:
+            if isinstance(npu, Dma) and word not in spec.model.operators:
+                draft.faults.add(
+                    "E023",
+                    f"'{spec.model.accelerator}' of '{name}' is no DMA engine: it does not copy",
+                    at=draft.where.at("devices", name, "engine"),
+                    remedy="name an engine that runs COPY, such as ripple",
+                )
+            elif word.upper() not in spec.model.operators:
                 draft.faults.add(
                     "E023",
                     f"accelerator '{spec.model.accelerator}' of '{name}' does not run '{word}'",
@@ -24,13 +31,13 @@ def check_accelerators(draft: Draft) -> None:
                 )
 
 
-def params_of(npu: NpuModel, accelerator: Accelerator) -> dict[str, int]:
+def params_of(npu: Engine, accelerator: Accelerator) -> dict[str, int]:
     """Return every parameter of an instance by name, sorted."""
     defaults = {name: value.default for name, value in accelerator.parameters.items()}
     return dict(sorted((defaults | npu.params).items()))
 
 
-def operators_of(npu: NpuModel, accelerator: Accelerator) -> tuple[str, ...]:
+def operators_of(npu: Engine, accelerator: Accelerator) -> tuple[str, ...]:
     """Return the operator kinds that an instance may run, sorted."""
     return tuple(sorted({word.lower() for word in npu.runs or accelerator.operators}))
 
@@ -60,7 +67,7 @@ def spec_of(description: AcceleratorDescription) -> AcceleratorSpec:
     )
 
 
-def _check_params(draft: Draft, name: str, npu: NpuModel, accelerator: Accelerator) -> None:
+def _check_params(draft: Draft, name: str, npu: Engine, accelerator: Accelerator) -> None:
     params = params_of(npu, accelerator)
     for key, value in params.items():
         parameter = accelerator.parameters.get(key)

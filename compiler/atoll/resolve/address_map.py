@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from atoll.description.faults import note
 from atoll.description.fields import ADDRESS_SPACE
-from atoll.description.schema import Dma
 from atoll.description.schema import Memory as MemoryModel
 from atoll.description.tree import Key
 from atoll.resolve.draft import Draft, natural
@@ -55,14 +54,10 @@ def resolve_memories(draft: Draft) -> tuple[Memory, ...]:
 
 def resolve_registers(draft: Draft) -> dict[str, Registers]:
     """Return the register block of each device that has one."""
-    blocks = {
+    return {
         name: Registers(origin=npu.registers, size=spec.model.registers.size)
-        for name, npu, spec in draft.npus()
+        for name, npu, spec in draft.engines()
     }
-    for name, device in draft.devices():
-        if isinstance(device, Dma):
-            blocks[name] = Registers(origin=device.registers, size=REGISTER_PAGE)
-    return blocks
 
 
 def check_bus(draft: Draft, blocks: dict[str, Registers], console: Registers) -> None:

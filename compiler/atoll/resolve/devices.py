@@ -6,6 +6,7 @@ from typing import Any
 from atoll.description.accelerators import AcceleratorDescription
 from atoll.description.schema import Cpu as CpuModel
 from atoll.description.schema import Device as DeviceModel
+from atoll.description.schema import Engine as EngineModel
 from atoll.description.schema import Npu as NpuModel
 from atoll.resolve.accelerators import operators_of, params_of, spec_of
 from atoll.resolve.draft import Draft
@@ -46,12 +47,10 @@ def _device(
     name = common["name"]
     if isinstance(model, CpuModel):
         return _cpu(draft, common, model, regions)
+    description = draft.description.accelerators[name]
     if isinstance(model, NpuModel):
-        description = draft.description.accelerators[name]
-        return _npu(common, model, description, blocks[name])
-    return Dma(
-        **common, engine=model.engine, registers=blocks[name], irq=model.irq, moves=model.moves
-    )
+        return Npu(**common, **_engine(model, description, blocks[name]))
+    return Dma(**common, **_engine(model, description, blocks[name]), moves=model.moves)
 
 
 def _cpu(
@@ -75,17 +74,13 @@ def _cpu(
     )
 
 
-def _npu(
-    common: Mapping[str, Any],
-    model: NpuModel,
-    description: AcceleratorDescription,
-    registers: Registers,
-) -> Npu:
-    return Npu(
-        **common,
-        spec=spec_of(description),
-        params=params_of(model, description.model),
-        registers=registers,
-        irq=model.irq,
-        runs=operators_of(model, description.model),
-    )
+def _engine(
+    model: EngineModel, description: AcceleratorDescription, registers: Registers
+) -> Mapping[str, Any]:
+    return {
+        "spec": spec_of(description),
+        "params": params_of(model, description.model),
+        "registers": registers,
+        "irq": model.irq,
+        "runs": operators_of(model, description.model),
+    }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from atoll.description.accelerators import AcceleratorDescription
 from atoll.description.faults import Faults
 from atoll.description.loader import Description
-from atoll.description.schema import Cpu, Device, Npu, Pool, Soc
+from atoll.description.schema import Cpu, Device, Dma, Engine, Npu, Pool, Soc
 from atoll.description.tree import SourceMap
 
 _KINDS = ("cpu", "npu", "dma")
@@ -54,10 +54,10 @@ class Draft:
             if isinstance(device, Cpu):
                 yield name, device
 
-    def npus(self) -> Iterator[tuple[str, Npu, AcceleratorDescription]]:
-        """Yield the accelerator instances with what they are instances of."""
+    def engines(self) -> Iterator[tuple[str, Engine, AcceleratorDescription]]:
+        """Yield the accelerators and DMA engines with what they are instances of."""
         for name, device in self.devices():
-            if isinstance(device, Npu):
+            if isinstance(device, (Npu, Dma)):
                 yield name, device, self.description.accelerators[name]
 
     def pools(self) -> Iterator[tuple[str, Pool]]:

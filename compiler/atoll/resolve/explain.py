@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from atoll.resolve.se_scope import ScopeTable
-from atoll.resolve.soc import Access, Cpu, Device, Dma, Npu, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Device, Engine, ResolvedSoc
 from atoll.resolve.tables import Table
 from atoll.units import format_size
 
@@ -51,10 +51,8 @@ def _essence(device: Device) -> str:
     match device:
         case Cpu():
             return f"{device.rtl} {device.isa}, {device.toolchain}"
-        case Npu():
+        case Engine():
             return f"{device.spec.name} at {device.registers.origin:#010x}, irq {device.irq}"
-        case Dma():
-            return f"{device.engine} at {device.registers.origin:#010x}, irq {device.irq}"
         case _:
             raise AssertionError(device)
 
@@ -123,7 +121,7 @@ def _address_map(soc: ResolvedSoc) -> Table:
         for region in soc.regions()
     ]
     for device in soc.devices:
-        if isinstance(device, (Npu, Dma)):
+        if isinstance(device, Engine):
             block = device.registers
             what = f"{device.name}.registers"
             spans.append((block.origin, block.origin + block.size, what, "registers"))
@@ -191,7 +189,7 @@ def _accelerators(soc: ResolvedSoc) -> Table:
                 ", ".join(f"{name} {value}" for name, value in npu.params.items()),
                 ", ".join(npu.runs),
             )
-            for npu in soc.npus
+            for npu in soc.engines
         ),
     )
 

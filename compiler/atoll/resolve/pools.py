@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from atoll.description.schema import Npu
 from atoll.description.schema import Pool as PoolModel
 from atoll.resolve.draft import Draft
 from atoll.resolve.soc import Access, Pool, Region
@@ -25,7 +26,7 @@ def check_pools(draft: Draft) -> None:
                 at=draft.where.key_at("pools", name, "reach"),
                 remedy="let a device reach it, or delete the pool",
             )
-    workers = [name for name, _, _ in draft.npus()]
+    workers = [name for name, device, _ in draft.engines() if isinstance(device, Npu)]
     if draft.host in draft.soc.devices:
         workers.insert(0, draft.host)
     for worker in workers:

@@ -12,6 +12,7 @@ from atoll.resolve.address_map import (
 from atoll.resolve.devices import build_devices
 from atoll.resolve.draft import Draft
 from atoll.resolve.layout import lay_out
+from atoll.resolve.moves import check_moves
 from atoll.resolve.pools import check_pools, resolve_pools
 from atoll.resolve.references import check_references, check_reserved
 from atoll.resolve.soc import CInterface, Registers, ResolvedSoc
@@ -36,6 +37,7 @@ def resolve(description: Description) -> ResolvedSoc:
     check_accelerators(draft)
     check_stacks(draft)
     check_pools(draft)
+    check_moves(draft)
     memories = resolve_memories(draft)
     blocks = resolve_registers(draft)
     console = Registers(origin=draft.soc.console, size=REGISTER_PAGE)
@@ -66,7 +68,7 @@ def _layers(draft: Draft) -> dict[str, str]:
             layers[".".join(key)] = draft.where.layer(*key)
         elif key[-2:-1] != ("limits",) and key != ("extends",):
             layers[".".join(key)] = DERIVED
-    for name, npu, spec in draft.npus():
+    for name, npu, spec in draft.engines():
         for parameter in spec.model.parameters.keys() - npu.params.keys():
             layer = spec.where.layer("parameters", parameter, "default")
             layers[f"devices.{name}.params.{parameter}"] = layer

@@ -209,11 +209,11 @@ class AcceleratorSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Npu(Device):
-    """An accelerator instance.
+class Engine(Device):
+    """A device that runs lists of commands from memory: an accelerator or a DMA engine.
 
     Attributes:
-        spec: what kind of accelerator it is.
+        spec: what kind of engine it is.
         params: every parameter of the instance by name, defaults included.
         registers: its control port.
         irq: interrupt line at the host.
@@ -228,16 +228,18 @@ class Npu(Device):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dma(Device):
+class Npu(Engine):
+    """An accelerator instance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dma(Engine):
     """A DMA engine.
 
     Attributes:
         moves: (from memory, to memory) pairs it can copy between.
     """
 
-    engine: str
-    registers: Registers
-    irq: int
     moves: tuple[tuple[str, str], ...]
 
 
@@ -305,6 +307,16 @@ class ResolvedSoc:
         """All accelerator instances."""
         return tuple(device for device in self.devices if isinstance(device, Npu))
 
+    @property
+    def dmas(self) -> tuple[Dma, ...]:
+        """All DMA engines."""
+        return tuple(device for device in self.devices if isinstance(device, Dma))
+
+    @property
+    def engines(self) -> tuple[Engine, ...]:
+        """All devices that run lists of commands."""
+        return tuple(device for device in self.devices if isinstance(device, Engine))
+
     def regions(self) -> Iterator[Region]:
         """Yield every region of the chip: pools, then the cores' code, data and stack."""
         yield from (pool.region for pool in self.pools)
@@ -326,6 +338,6 @@ class ResolvedSoc:
             yield from ((stack, Access.WRITE) for stack in device.stacks)
         if device.name == self.host:
             for other in self.devices:
-                if isinstance(other, (Npu, Dma)):
+                if isinstance(other, Engine):
                     yield other.registers, Access.WRITE
             yield self.console, Access.WRITE

@@ -65,7 +65,7 @@ def find_devices(
     accelerator: str | None = None,
 ) -> tuple[Device, ...]:
     """Return all devices that agree with everything that is given, in canonical order."""
-    accelerators = {npu.name for npu in soc.npus if npu.spec.name == accelerator}
+    accelerators = {npu.name for npu in soc.engines if npu.spec.name == accelerator}
     return tuple(
         device
         for device in soc.devices

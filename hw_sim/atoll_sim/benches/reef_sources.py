@@ -9,4 +9,7 @@ STREAM_BENCH = (
     *("reef_pkg.sv", "reef_fifo.sv", "reef_reader.sv", "reef_aligner.sv"),
     "reef_stream_bench.sv",
 )
-WRITER_BENCH = ("reef_pkg.sv", "reef_fifo.sv", "reef_writer.sv", "reef_writer_bench.sv")
+WRITER_BENCH = (
+    *("reef_pkg.sv", "reef_fifo.sv", "reef_write_port.sv", "reef_writer.sv"),
+    "reef_writer_bench.sv",
+)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 import cocotb
 from cocotb.clock import Clock
@@ -37,6 +37,24 @@ class Ending:
     def clean(self) -> bool:
         """The list was done without an error."""
         return (self.status, self.error) == (0b010, 0)
+
+
+class List(Protocol):
+    """A list of commands laid out in memory.
+
+    Attributes:
+        image: what the memory holds at the start, by byte address.
+        expected: what the outputs must be, by byte address.
+    """
+
+    image: dict[int, bytes]
+    expected: dict[int, bytes]
+    list_address: int
+
+    @property
+    def count(self) -> int:
+        """Commands in the list."""
+        ...
 
 
 class System:
@@ -85,7 +103,7 @@ class System:
         return int(self.dut.rdata_o.value)
 
     async def run(
-        self, program: Program, faults: Mapping[int, int] | None = None, timeout: int = 1_000_000
+        self, program: List, faults: Mapping[int, int] | None = None, timeout: int = 1_000_000
     ) -> Ending:
         """Run a program to its end, within `timeout` cycles, and return how it ended.
 
@@ -96,7 +114,7 @@ class System:
         await self.wait(timeout)
         return await self.end(program)
 
-    async def begin(self, program: Program, faults: Mapping[int, int]) -> None:
+    async def begin(self, program: List, faults: Mapping[int, int]) -> None:
         """Install a program and start it."""
         for word, rights in self._rights(program).items():
             for name, value in rights.items():
@@ -119,7 +137,7 @@ class System:
             await with_timeout(RisingEdge(self.dut.irq_o), timeout * PERIOD_NS, "ns")
         await FallingEdge(self.dut.clk_i)
 
-    async def end(self, program: Program) -> Ending:
+    async def end(self, program: List) -> Ending:
         """Return how the list ended, and see that its accesses were allowed."""
         ending = Ending(
             status=await self.read(STATUS),
@@ -134,13 +152,13 @@ class System:
         assert self.dut.late_o.value == 0, "a request after an error"
         return ending
 
-    def forbid(self, program: Program) -> None:
+    def forbid(self, program: List) -> None:
         """Take back every right that the program's installation gave."""
         for word in self._rights(program):
             for name in ("readable", "writable", "answer"):
                 getattr(self.dut.u_memory, name)[word].value = 0
 
-    def outputs(self, program: Program) -> bool:
+    def outputs(self, program: List) -> bool:
         """Say whether every output is as expected."""
         return all(self.load(at, len(data)) == data for at, data in program.expected.items())
 
@@ -151,7 +169,7 @@ class System:
         data = b"".join(value.to_bytes(self.beat, "little") for value in values)
         return data[address % self.beat :][:size]
 
-    def _rights(self, program: Program) -> dict[int, dict[str, int]]:
+    def _rights(self, program: List) -> dict[int, dict[str, int]]:
         words: dict[int, dict[str, int]] = {}
         for address, data in program.image.items():
             for byte, value in enumerate(data, address):

@@ -10,9 +10,9 @@ from typing import Protocol
 
 from atoll import plugins
 from atoll.codegen.llvm_jit import NativeProgram
-from atoll.ir.tir import AcceleratorRun, KernelCall, Step
+from atoll.ir.tir import AcceleratorRun, AcceleratorStart, AcceleratorWait, KernelCall, Step
 from atoll.pipeline import Compiled
-from atoll.resolve.soc import Npu
+from atoll.resolve.soc import Engine
 from atoll_sim.cpu.host_memory import DeviceBus, HostMemory, merge_spans
 from atoll_sim.npu_model import Outcome
 from atoll_sim.samples import Sample
@@ -22,7 +22,7 @@ from atoll_sim.simulation import AccessKind, BlockedAccess, Phase, SimResult, St
 class Accelerators(Protocol):
     """Whoever plays the accelerators of the chip."""
 
-    def run(self, npu: Npu, address: int, count: int) -> Outcome:
+    def run(self, npu: Engine, address: int, count: int) -> Outcome:
         """Run a command list to its end or its first error."""
 
     def take_touched(self) -> tuple[Touched, ...]:
@@ -34,10 +34,10 @@ class ModelAccelerators:
 
     def __init__(self, compiled: Compiled, memory: HostMemory) -> None:
         soc = compiled.soc
-        self._buses = {npu.name: DeviceBus(memory, soc, npu) for npu in soc.npus}
-        self._models = {npu.name: plugins.load(npu.spec.model)(npu) for npu in soc.npus}
+        self._buses = {npu.name: DeviceBus(memory, soc, npu) for npu in soc.engines}
+        self._models = {npu.name: plugins.load(npu.spec.model)(npu) for npu in soc.engines}
 
-    def run(self, npu: Npu, address: int, count: int) -> Outcome:
+    def run(self, npu: Engine, address: int, count: int) -> Outcome:
         """Run a command list to its end or its first error."""
         outcome: Outcome = self._models[npu.name].run(self._buses[npu.name], address, count)
         return outcome
@@ -111,7 +111,8 @@ class NativeSession:
         for step in self._compiled.module.entry.steps:
             status = self._run_step(program, step)
             layers[step.number] = self._buffers(step.writes)
-            self._phases.append(self._phase(number, step))
+            if not isinstance(step.action, AcceleratorWait):
+                self._phases.append(self._phase(number, step))
             if status:
                 return status, layers
         return 0, layers
@@ -123,9 +124,13 @@ class NativeSession:
                 pointers = [self._memory.pointer(plan.address(name)) for name in arguments]
                 program.call(function, pointers)
                 return 0
-            case AcceleratorRun(device, commands, count):
+            case AcceleratorWait():
+                return 0
+            case AcceleratorRun(device, commands, count) | AcceleratorStart(
+                device, commands, count
+            ):
                 npu = self._compiled.soc.device(device)
-                assert isinstance(npu, Npu)
+                assert isinstance(npu, Engine)
                 outcome = self._accelerators.run(npu, plan.address(commands), count)
                 if outcome.error:
                     self._blocked.append(_blocked(step, outcome, len(self._phases)))
@@ -138,8 +143,7 @@ class NativeSession:
     def _phase(self, sample: int, step: Step) -> Phase:
         return Phase(
             sample=sample,
-            operator=step.number,
-            device=self._compiled.soc.device(step.device).ordinal,
+            operators=(step.number,),
             begin=0,
             end=0,
             touched=(*self._declared(step), *self._accelerators.take_touched()),

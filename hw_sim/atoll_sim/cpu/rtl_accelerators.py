@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from atoll.errors import SimulationError
-from atoll.resolve.soc import Access, Npu, ResolvedSoc
+from atoll.resolve.soc import Access, Engine, ResolvedSoc
 from atoll_sim.external import SOCKET, Job, Report
 from atoll_sim.model_process import LOG, bench_environment, broken_off
 from atoll_sim.npu_model import Outcome
@@ -93,7 +93,7 @@ class RtlAccelerators:
         """Cycles that all lists took so far, from their start to their end."""
         return sum(report.cycles for report in self._reports)
 
-    def run(self, npu: Npu, address: int, count: int) -> Outcome:
+    def run(self, npu: Engine, address: int, count: int) -> Outcome:
         """Run a command list to its end or its first error.
 
         Raises:
@@ -130,7 +130,7 @@ class RtlAccelerators:
         )
         return tuple(touched for phase in sorted(by_phase) for touched in by_phase[phase])
 
-    def _job(self, npu: Npu, address: int, count: int) -> Job:
+    def _job(self, npu: Engine, address: int, count: int) -> Job:
         at = {name: npu.registers.origin + offset for name, offset in npu.spec.registers.items()}
         return Job(
             before={
@@ -151,7 +151,7 @@ class RtlAccelerators:
             cycle_time=PICOSECONDS // self._soc.host_cpu.clock,
         )
 
-    def _spans(self, npu: Npu, allowed: Sequence[Access]) -> tuple[range, ...]:
+    def _spans(self, npu: Engine, allowed: Sequence[Access]) -> tuple[range, ...]:
         """Return what the accelerator reaches; no span crosses from one memory to the next."""
         merged = merge_spans(
             range(window.origin, window.origin + window.size)

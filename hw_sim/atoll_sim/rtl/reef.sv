@@ -97,8 +97,8 @@ module reef
   logic starved, datapath_idle, reader_idle, writer_idle, writer_bus_idle;
 
   reef_registers #(
-    .InputLanes(InputLanes), .OutputLanes(OutputLanes), .WeightRows(WeightRows),
-    .DataBytes(DataBytes)
+    .Params({8'd1, 8'(DataBytes), 8'(OutputLanes), 8'(InputLanes)}),
+    .WeightRows(WeightRows)
   ) u_registers (
     .clk_i,
     .rst_ni,

@@ -46,6 +46,21 @@ module reef_commands
   output block_t                           block_o
 );
 
+  localparam bit LanesLegal = InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16};
+  localparam bit DataLegal =
+      DataBytes inside {8, 16} && DataBytes >= InputLanes && DataBytes >= OutputLanes;
+  localparam bit RowsLegal = WeightRows >= 16 && WeightRows <= 1024 && $onehot(WeightRows);
+
+  if (!LanesLegal) begin : gen_illegal_lanes
+    $error("InputLanes and OutputLanes must be 4, 8 or 16");
+  end
+  if (!DataLegal) begin : gen_illegal_data
+    $error("DataBytes must be 8 or 16, and at least InputLanes and OutputLanes");
+  end
+  if (!RowsLegal) begin : gen_illegal_rows
+    $error("WeightRows must be a power of two from 16 to 1024");
+  end
+
   logic fetch_start, fetch_done, run_start, run_done;
   logic [31:0] fetch_address;
   error_e fetch_error;

@@ -1,17 +1,17 @@
 `include "atoll_assert.svh"
 
-// The control port: AXI4-Lite registers of docs/reef.md.
+// The control port of a device that runs lists: AXI4-Lite registers of docs/reef.md.
 //
 // A write or read of anything but a register that allows it answers SLVERR and changes nothing.
 // Registers are whole words: the low two address bits do not matter, the write strobes do.
 module reef_registers
   import reef_pkg::*;
 #(
-  // See docs/reef.md
-  parameter int unsigned InputLanes  = 8,
-  parameter int unsigned OutputLanes = 8,
-  parameter int unsigned WeightRows  = 128,
-  parameter int unsigned DataBytes   = 8
+  // What ID and PARAMS read
+  parameter logic [31:0] Id         = 32'h4645_4552,
+  parameter logic [31:0] Params     = 32'h0108_0808,
+  // What WEIGHT_ROWS reads; 0: there is no such register
+  parameter int unsigned WeightRows = 128
 ) (
   // Clock and asynchronous reset
   input  logic          clk_i,
@@ -47,21 +47,6 @@ module reef_registers
   output logic          irq_o
 );
 
-  localparam bit LanesLegal = InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16};
-  localparam bit DataLegal =
-      DataBytes inside {8, 16} && DataBytes >= InputLanes && DataBytes >= OutputLanes;
-  localparam bit RowsLegal = WeightRows >= 16 && WeightRows <= 1024 && $onehot(WeightRows);
-
-  if (!LanesLegal) begin : gen_illegal_lanes
-    $error("InputLanes and OutputLanes must be 4, 8 or 16");
-  end
-  if (!DataLegal) begin : gen_illegal_data
-    $error("DataBytes must be 8 or 16, and at least InputLanes and OutputLanes");
-  end
-  if (!RowsLegal) begin : gen_illegal_rows
-    $error("WeightRows must be a power of two from 16 to 1024");
-  end
-
   localparam logic [11:0] OffsetId = 12'h000;
   localparam logic [11:0] OffsetParams = 12'h004;
   localparam logic [11:0] OffsetWeightRows = 12'h008;
@@ -79,7 +64,6 @@ module reef_registers
 
   localparam logic [1:0] Okay = 2'b00;
   localparam logic [1:0] SlaveError = 2'b10;
-  localparam logic [7:0] ContractVersion = 8'd1;
 
   logic [31:0] list_address_q, list_count_q;
   logic irq_enable_q, irq_status_q;
@@ -165,9 +149,12 @@ module reef_registers
     value      = '0;
     read_legal = 1'b1;
     unique case (read_offset)
-      OffsetId: value = 32'h4645_4552;
-      OffsetParams: value = {ContractVersion, 8'(DataBytes), 8'(OutputLanes), 8'(InputLanes)};
-      OffsetWeightRows: value = WeightRows;
+      OffsetId: value = Id;
+      OffsetParams: value = Params;
+      OffsetWeightRows: begin
+        value      = WeightRows;
+        read_legal = WeightRows != 0;
+      end
       OffsetStatus: value = {29'b0, failed, status_i.done, status_i.busy};
       OffsetError: value = {28'b0, status_i.fault.error};
       OffsetFaultAddress: value = status_i.fault.address;

@@ -2,7 +2,7 @@
 
 // Writes the bytes of each pixel over AXI4: single beats with strobes, at any alignment.
 //
-// Single beats never cross 4 KiB. Pixels of a block are a constant stride apart.
+// Pixels of a block are a constant stride apart.
 module reef_writer
   import reef_pkg::*;
 #(
@@ -63,20 +63,11 @@ module reef_writer
   logic [IndexBits-1:0] index_q;
   logic [DataBytes*16-1:0] data_q;
   logic [DataBytes*2-1:0] strobe_q;
-  logic pending, second, issue, free;
-
-  logic awvalid_q, wvalid_q;
-  logic [  IndexBits-1:0] awindex_q;
-  logic [DataBytes*8-1:0] wdata_q;
-  logic [  DataBytes-1:0] wstrb_q;
-
-  logic written_valid, writes_full, answer;
-  logic [IndexBits-1:0] written_index;
+  logic pending, second, ready, issue, free;
 
   assign pending = strobe_q[DataBytes-1:0] != 0;
   assign second = strobe_q[DataBytes*2-1:DataBytes] != 0;
-  assign issue = pending && !halt_i && !writes_full
-      && (!awvalid_q || m_axi_awready_i) && (!wvalid_q || m_axi_wready_i);
+  assign issue = pending && ready;
   assign free = !pending || (issue && !second);
   assign byte_ready_o = !byte_last_i || free;
   assign collected = byte_valid_i && byte_last_i && free;
@@ -113,60 +104,40 @@ module reef_writer
       index_q <= index_q + IndexBits'(1);
       data_q  <= data_q >> (DataBytes * 8);
     end
-    if (issue) begin
-      awindex_q <= index_q;
-      wdata_q   <= data_q[DataBytes*8-1:0];
-      wstrb_q   <= strobe_q[DataBytes-1:0];
-    end
   end
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      awvalid_q <= 1'b0;
-      wvalid_q  <= 1'b0;
-    end else begin
-      awvalid_q <= issue || (awvalid_q && !m_axi_awready_i);
-      wvalid_q  <= issue || (wvalid_q && !m_axi_wready_i);
-    end
-  end
+  assign idle_o = bus_idle_o && !pending;
 
-  assign m_axi_awaddr_o  = {awindex_q, BeatBits'(0)};
-  assign m_axi_awlen_o   = 8'd0;
-  assign m_axi_awsize_o  = 3'(BeatBits);
-  assign m_axi_awburst_o = 2'b01;
-  assign m_axi_awvalid_o = awvalid_q;
-  assign m_axi_wdata_o   = wdata_q;
-  assign m_axi_wstrb_o   = wstrb_q;
-  assign m_axi_wlast_o   = 1'b1;
-  assign m_axi_wvalid_o  = wvalid_q;
-  assign m_axi_bready_o  = written_valid;
-
-  assign answer          = m_axi_bvalid_i && m_axi_bready_o;
-  assign fault_o.valid   = answer && m_axi_bresp_i[1];
-  assign fault_o.error   = response_error(m_axi_bresp_i, ErrWriteSlave, ErrWriteDecode);
-  assign fault_o.address = {written_index, BeatBits'(0)};
-  assign bus_idle_o      = !written_valid;
-  assign idle_o          = !written_valid && !pending;
-
-  reef_fifo #(
-    .Width(IndexBits),
-    .Depth(Writes)
-  ) u_writes (
+  reef_write_port #(
+    .DataBytes(DataBytes),
+    .Writes   (Writes)
+  ) u_port (
     .clk_i,
     .rst_ni,
-    .flush_i(1'b0),
-    .push_i (issue),
-    .data_i (index_q),
-    .pop_i  (answer),
-    .valid_o(written_valid),
-    .data_o (written_index),
-    .full_o (writes_full)
+    .halt_i,
+    .valid_i (pending),
+    .ready_o (ready),
+    .index_i (index_q),
+    .data_i  (data_q[DataBytes*8-1:0]),
+    .strobe_i(strobe_q[DataBytes-1:0]),
+    .fault_o,
+    .idle_o  (bus_idle_o),
+    .m_axi_awaddr_o,
+    .m_axi_awlen_o,
+    .m_axi_awsize_o,
+    .m_axi_awburst_o,
+    .m_axi_awvalid_o,
+    .m_axi_awready_i,
+    .m_axi_wdata_o,
+    .m_axi_wstrb_o,
+    .m_axi_wlast_o,
+    .m_axi_wvalid_o,
+    .m_axi_wready_i,
+    .m_axi_bresp_i,
+    .m_axi_bvalid_i,
+    .m_axi_bready_o
   );
 
-  `ATOLL_ASSERT(AddressIsHeld, awvalid_q && !m_axi_awready_i |=> awvalid_q && $stable(awindex_q))
-  `ATOLL_ASSERT(DataIsHeld, wvalid_q && !m_axi_wready_i |=>
-                wvalid_q && $stable(wdata_q) && $stable(wstrb_q))
-  `ATOLL_ASSERT(NeverIssuesWhenHalted, halt_i |-> !issue)
   `ATOLL_ASSERT(OnlyFlushesWhenHalted, flush_i |-> halt_i)
 
 endmodule

@@ -10,14 +10,15 @@ import pytest
 from atoll.bsp.headers import device_header, device_source
 from atoll.resolve.soc import AcceleratorSpec, Npu, ResolvedSoc
 
-HOOKS = ("init", "activate", "open", "run", "close", "deactivate", "destroy")
+HOOKS = ("init", "activate", "open", "start", "wait", "close", "deactivate", "destroy")
 
 HEADER = """
 #include <stdint.h>
 #include "atoll_devices.h"
 struct atoll_probe { const char *name; int32_t opened; };
 #define ATOLL_PROBE_CONTEXT(device) { ATOLL_DEVICE_##device##_NAME, 0 }
-int32_t atoll_probe_run(struct atoll_probe *, const void *, int32_t, uint32_t);
+int32_t atoll_probe_start(struct atoll_probe *, const void *, int32_t);
+int32_t atoll_probe_wait(struct atoll_probe *, uint32_t);
 """
 SOURCE = """
 #include "probe.h"
@@ -32,12 +33,15 @@ static int32_t report(const char *device, const char *hook) {
   tell(device, hook, &status);
   return status;
 }
-int32_t atoll_probe_run(struct atoll_probe *probe, const void *commands, int32_t count,
-                        uint32_t timeout) {
-  (void)commands; (void)count; (void)timeout;
+int32_t atoll_probe_start(struct atoll_probe *probe, const void *commands, int32_t count) {
+  (void)commands; (void)count;
   probe->opened++;
   contexts[probe->name[0] == 'r'] = probe;
-  return report(probe->name, "run");
+  return report(probe->name, "start");
+}
+int32_t atoll_probe_wait(struct atoll_probe *probe, uint32_t timeout) {
+  (void)timeout;
+  return report(probe->name, "wait");
 }
 """
 PROTOTYPE = "int32_t atoll_probe_{0}(struct atoll_probe *);\n"
@@ -74,7 +78,7 @@ def library(
     spec = replace(reef_spec, name="probe", driver="probe")
     soc = make_soc(npus=(make_npu("left", 1, spec), make_npu("right", 2, spec, irq=4)))
     folder = tmp_path_factory.mktemp("hooks")
-    plain = [hook for hook in HOOKS if hook != "run"]
+    plain = [hook for hook in HOOKS if hook not in ("start", "wait")]
     (folder / "atoll_devices.h").write_text(device_header(soc))
     (folder / "atoll_devices.c").write_text(device_source(soc))
     (folder / "probe.h").write_text(HEADER + "".join(map(PROTOTYPE.format, plain)))
@@ -93,7 +97,7 @@ def test_m9_hooks_run_in_order(probe: Probe) -> None:
     assert probe.library.atoll_devices_stop() == 0
     assert probe.log == [
         *("left.init", "left.activate", "right.init", "right.activate"),
-        *("right.open", "right.run", "right.close"),
+        *("right.open", "right.start", "right.wait", "right.close"),
         *("right.deactivate", "right.destroy", "left.deactivate", "left.destroy"),
     ]
 
@@ -115,11 +119,28 @@ def test_m9_a_failed_start_takes_down_what_was_up(
     assert probe.log[probe.log.index(failing) + 1 :] == undone
 
 
-@pytest.mark.parametrize(("run", "close"), list(product((0, -5), (0, -3))))
-def test_m9_a_failed_run_is_closed_and_its_code_wins(probe: Probe, run: int, close: int) -> None:
-    probe.failing = {"left.run": run, "left.close": close}
-    assert probe.library.atoll_npu_run(1, None, 1) == (run or close)
-    assert probe.log == ["left.open", "left.run", "left.close"]
+@pytest.mark.parametrize(("wait", "close"), list(product((0, -5), (0, -3))))
+def test_m9_a_failed_run_is_closed_and_its_code_wins(probe: Probe, wait: int, close: int) -> None:
+    probe.failing = {"left.wait": wait, "left.close": close}
+    assert probe.library.atoll_npu_run(1, None, 1) == (wait or close)
+    assert probe.log == ["left.open", "left.start", "left.wait", "left.close"]
+
+
+def test_p6_what_did_not_start_is_closed_and_not_waited_for(probe: Probe) -> None:
+    probe.failing = {"left.start": -5, "left.close": -3}
+    assert probe.library.atoll_npu_start(1, None, 1) == -5
+    assert probe.log == ["left.open", "left.start", "left.close"]
+
+
+def test_p6_two_devices_run_at_once(probe: Probe) -> None:
+    assert probe.library.atoll_npu_start(1, None, 1) == 0
+    assert probe.library.atoll_npu_start(2, None, 1) == 0
+    assert probe.library.atoll_npu_wait(1) == 0
+    assert probe.library.atoll_npu_wait(2) == 0
+    assert probe.log == [
+        *("left.open", "left.start", "right.open", "right.start"),
+        *("left.wait", "left.close", "right.wait", "right.close"),
+    ]
 
 
 def test_m9_what_did_not_open_is_neither_run_nor_closed(probe: Probe) -> None:

@@ -71,13 +71,13 @@ def test_a_record_survives_its_files(tmp_path: Path) -> None:
 
 def test_result_names_phases_masters_and_buffers() -> None:
     result = make_result(RECORD, ("cpu", "npu"))
-    assert [(p.sample, p.operator, p.device, p.begin, p.end) for p in result.phases] == [
-        (None, None, None, 0, 10),
-        (None, None, None, 10, 20),
-        (0, None, None, 20, 30),
-        (0, 7, 1, 30, 40),
-        (0, None, None, 40, 50),
-        (None, None, None, 50, 61),
+    assert [(p.sample, p.operators, p.begin, p.end) for p in result.phases] == [
+        (None, (), 0, 10),
+        (None, (), 10, 20),
+        (0, (), 20, 30),
+        (0, (7,), 30, 40),
+        (0, (), 40, 50),
+        (None, (), 50, 61),
     ]
     read, fetched = result.phases[3].touched
     assert (read.master, read.kind, read.accesses, read.transferred) == ("npu", "read", 4, 32)

@@ -45,7 +45,9 @@ GOOD = RunReport(
     pools={"shared": PoolUse(size=64, used=32, peak=16, bound=16)},
     total_cycles=500,
     cycles_by_kind={"cpu": 100, "npu": 300},
-    by_layer=(LayerCycles(operator="conv_2d_0", kind="conv_2d", device="npu", cycles=300),),
+    by_layer=(
+        LayerCycles(operator="conv_2d_0", kind="conv_2d", device="npu", begin=100, cycles=300),
+    ),
     wall={"simulation": 0.25},
 )
 

@@ -73,7 +73,7 @@ def test_a_dma_engine_is_shown(chip: Any) -> None:
         {
             "devices.dma": {**dma, "moves": [["flash", "sram"]]},
             "pools.weights.reach.dma": "ro",
-            "pools.shared.reach.dma": "none",
+            "pools.shared.reach.dma": "rw",
         }
     )
     assert "ripple at 0x40010000, irq 4" in as_text(explain(soc))

@@ -14,13 +14,13 @@ def test_m1_reach_lists_every_device_in_canonical_order(chip: Any) -> None:
         {
             "devices.dma": {**DMA, "moves": [["flash", "sram"]]},
             "pools.weights.reach": {"dma": "ro", "npu": "ro", "cpu": "ro"},
-            "pools.shared.reach": {"dma": "none", "npu": "rw", "cpu": "rw"},
+            "pools.shared.reach": {"dma": "rw", "npu": "rw", "cpu": "rw"},
         }
     )
     assert list(soc.pool("shared").reach.items()) == [
         ("cpu", Access.WRITE),
         ("npu", Access.WRITE),
-        ("dma", Access.NONE),
+        ("dma", Access.WRITE),
     ]
 
 

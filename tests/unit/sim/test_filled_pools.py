@@ -27,7 +27,7 @@ def phase(sample: int | None, *spans: range, master: str = "cpu") -> Phase:
         transferred=sum(map(len, spans)),
         spans=spans,
     )
-    return Phase(sample=sample, operator=None, device=None, begin=0, end=1, touched=(touched,))
+    return Phase(sample=sample, operators=(), begin=0, end=1, touched=(touched,))
 
 
 def result(*phases: Phase) -> SimResult:

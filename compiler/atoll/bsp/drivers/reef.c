@@ -120,16 +120,28 @@ static int32_t outcome(const struct atoll_reef *reef) {
   return ATOLL_ERROR_DEVICE;
 }
 
-int32_t atoll_reef_run(const struct atoll_reef *reef, const void *commands, int32_t count,
-                       uint32_t timeout) {
+int32_t atoll_reef_start(const struct atoll_reef *reef, const void *commands, int32_t count) {
   if (reef->state != ATOLL_REEF_OPEN) return ATOLL_ERROR_ORDER;
-  if (count < 1 || count > COMMANDS_MOST || timeout == 0u ||
+  if (count < 1 || count > COMMANDS_MOST ||
       ((uintptr_t)commands & (COMMAND_BYTES - 1u)) != 0u)
     return ATOLL_ERROR_ARGUMENT;
   if ((get(reef, ATOLL_REEF_REGISTER_STATUS) & STATUS_BUSY) != 0u) return ATOLL_ERROR_BUSY;
   set(reef, ATOLL_REEF_REGISTER_LIST_ADDRESS, (uint32_t)(uintptr_t)commands);
   set(reef, ATOLL_REEF_REGISTER_LIST_COUNT, (uint32_t)count);
   set(reef, ATOLL_REEF_REGISTER_CONTROL, CONTROL_START);
+  return ATOLL_OK;
+}
+
+int32_t atoll_reef_wait(const struct atoll_reef *reef, uint32_t timeout) {
+  if (reef->state != ATOLL_REEF_OPEN) return ATOLL_ERROR_ORDER;
+  if (timeout == 0u) return ATOLL_ERROR_ARGUMENT;
   const int32_t status = wait(reef, timeout);
   return status == ATOLL_OK ? outcome(reef) : status;
+}
+
+int32_t atoll_reef_run(const struct atoll_reef *reef, const void *commands, int32_t count,
+                       uint32_t timeout) {
+  if (timeout == 0u) return ATOLL_ERROR_ARGUMENT;
+  const int32_t status = atoll_reef_start(reef, commands, count);
+  return status == ATOLL_OK ? atoll_reef_wait(reef, timeout) : status;
 }

@@ -42,8 +42,14 @@ int32_t atoll_reef_close(struct atoll_reef *reef);
 int32_t atoll_reef_deactivate(struct atoll_reef *reef);
 int32_t atoll_reef_destroy(struct atoll_reef *reef);
 
-/* Run `count` commands at the 64-byte aligned `commands` on an open instance and wait for the end.
- * Gives up when no command completes within `timeout` cycles of the core. */
+/* Start `count` commands at the 64-byte aligned `commands` on an open, idle instance. */
+int32_t atoll_reef_start(const struct atoll_reef *reef, const void *commands, int32_t count);
+
+/* Wait for the end of what was started. Gives up when no command completes within `timeout` cycles
+ * of the core. */
+int32_t atoll_reef_wait(const struct atoll_reef *reef, uint32_t timeout);
+
+/* Start and wait. */
 int32_t atoll_reef_run(const struct atoll_reef *reef, const void *commands, int32_t count,
                        uint32_t timeout);
 

@@ -38,10 +38,16 @@ static int32_t stop_npu_conv(void) {
   return first_error(status, atoll_reef_destroy(&context_npu_conv));
 }
 
-static int32_t run_npu_conv(const void *commands, int32_t count) {
+static int32_t begin_npu_conv(const void *commands, int32_t count) {
   int32_t status = atoll_reef_open(&context_npu_conv);
   if (status != ATOLL_OK) return status;
-  status = atoll_reef_run(&context_npu_conv, commands, count, ATOLL_NPU_TIMEOUT);
+  status = atoll_reef_start(&context_npu_conv, commands, count);
+  if (status != ATOLL_OK) (void)atoll_reef_close(&context_npu_conv);
+  return status;
+}
+
+static int32_t finish_npu_conv(void) {
+  const int32_t status = atoll_reef_wait(&context_npu_conv, ATOLL_NPU_TIMEOUT);
   return first_error(status, atoll_reef_close(&context_npu_conv));
 }
 
@@ -58,10 +64,16 @@ static int32_t stop_npu_dw(void) {
   return first_error(status, atoll_reef_destroy(&context_npu_dw));
 }
 
-static int32_t run_npu_dw(const void *commands, int32_t count) {
+static int32_t begin_npu_dw(const void *commands, int32_t count) {
   int32_t status = atoll_reef_open(&context_npu_dw);
   if (status != ATOLL_OK) return status;
-  status = atoll_reef_run(&context_npu_dw, commands, count, ATOLL_NPU_TIMEOUT);
+  status = atoll_reef_start(&context_npu_dw, commands, count);
+  if (status != ATOLL_OK) (void)atoll_reef_close(&context_npu_dw);
+  return status;
+}
+
+static int32_t finish_npu_dw(void) {
+  const int32_t status = atoll_reef_wait(&context_npu_dw, ATOLL_NPU_TIMEOUT);
   return first_error(status, atoll_reef_close(&context_npu_dw));
 }
 
@@ -88,8 +100,19 @@ int32_t atoll_devices_stop(void) {
   return stop(2);
 }
 
-int32_t atoll_npu_run(int32_t device, const void *commands, int32_t count) {
-  if (device == ATOLL_DEVICE_NPU_CONV) return run_npu_conv(commands, count);
-  if (device == ATOLL_DEVICE_NPU_DW) return run_npu_dw(commands, count);
+int32_t atoll_npu_start(int32_t device, const void *commands, int32_t count) {
+  if (device == ATOLL_DEVICE_NPU_CONV) return begin_npu_conv(commands, count);
+  if (device == ATOLL_DEVICE_NPU_DW) return begin_npu_dw(commands, count);
   return ATOLL_ERROR_NO_DEVICE;
+}
+
+int32_t atoll_npu_wait(int32_t device) {
+  if (device == ATOLL_DEVICE_NPU_CONV) return finish_npu_conv();
+  if (device == ATOLL_DEVICE_NPU_DW) return finish_npu_dw();
+  return ATOLL_ERROR_NO_DEVICE;
+}
+
+int32_t atoll_npu_run(int32_t device, const void *commands, int32_t count) {
+  const int32_t status = atoll_npu_start(device, commands, count);
+  return status == ATOLL_OK ? atoll_npu_wait(device) : status;
 }

@@ -36,10 +36,16 @@ static int32_t stop_npu(void) {
   return first_error(status, atoll_reef_destroy(&context_npu));
 }
 
-static int32_t run_npu(const void *commands, int32_t count) {
+static int32_t begin_npu(const void *commands, int32_t count) {
   int32_t status = atoll_reef_open(&context_npu);
   if (status != ATOLL_OK) return status;
-  status = atoll_reef_run(&context_npu, commands, count, ATOLL_NPU_TIMEOUT);
+  status = atoll_reef_start(&context_npu, commands, count);
+  if (status != ATOLL_OK) (void)atoll_reef_close(&context_npu);
+  return status;
+}
+
+static int32_t finish_npu(void) {
+  const int32_t status = atoll_reef_wait(&context_npu, ATOLL_NPU_TIMEOUT);
   return first_error(status, atoll_reef_close(&context_npu));
 }
 
@@ -63,7 +69,17 @@ int32_t atoll_devices_stop(void) {
   return stop(1);
 }
 
-int32_t atoll_npu_run(int32_t device, const void *commands, int32_t count) {
-  if (device == ATOLL_DEVICE_NPU) return run_npu(commands, count);
+int32_t atoll_npu_start(int32_t device, const void *commands, int32_t count) {
+  if (device == ATOLL_DEVICE_NPU) return begin_npu(commands, count);
   return ATOLL_ERROR_NO_DEVICE;
+}
+
+int32_t atoll_npu_wait(int32_t device) {
+  if (device == ATOLL_DEVICE_NPU) return finish_npu();
+  return ATOLL_ERROR_NO_DEVICE;
+}
+
+int32_t atoll_npu_run(int32_t device, const void *commands, int32_t count) {
+  const int32_t status = atoll_npu_start(device, commands, count);
+  return status == ATOLL_OK ? atoll_npu_wait(device) : status;
 }

@@ -75,7 +75,13 @@ int32_t atoll_devices_start(void);
 /* Take every accelerator down, in reverse order; returns the first error. */
 int32_t atoll_devices_stop(void);
 
-/* Run `count` commands on the accelerator with ordinal `device` and wait for the end. */
+/* Start `count` commands on the accelerator or DMA engine with ordinal `device`; one list at a time. */
+int32_t atoll_npu_start(int32_t device, const void *commands, int32_t count);
+
+/* Wait for the end of what was started on `device`. */
+int32_t atoll_npu_wait(int32_t device);
+
+/* Start and wait. */
 int32_t atoll_npu_run(int32_t device, const void *commands, int32_t count);
 
 #ifdef __cplusplus

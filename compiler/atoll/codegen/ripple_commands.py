@@ -1,0 +1,41 @@
+"""Commands for the ripple DMA engine: a tensor is contiguous, so one row moves it whole."""
+
+from collections.abc import Callable
+
+from atoll.codegen.ripple_descriptor import DESCRIPTOR_BYTES, Descriptor
+from atoll.ir.graph import Graph, Operator
+from atoll.lower.accelerator import Job
+from atoll.resolve.soc import Engine
+
+_START_CYCLES = 40
+
+
+class RippleEmitter:
+    """The `CommandEmitter` of ripple."""
+
+    def prepare(self, op: Operator, graph: Graph, npu: Engine) -> Job:
+        """Name the two tensors and the one command of a copy."""
+        return Job(
+            operator=op.name,
+            device=npu.name,
+            reads=op.inputs[:1],
+            writes=op.outputs,
+            constants=(),
+            commands=f"{op.name}_commands",
+            commands_size=DESCRIPTOR_BYTES,
+        )
+
+    def encode(
+        self, op: Operator, graph: Graph, npu: Engine, address: Callable[[str], int]
+    ) -> bytes:
+        """Return the one descriptor of a copy."""
+        return Descriptor(
+            source=address(op.inputs[0]),
+            destination=address(op.outputs[0]),
+            row_bytes=graph.tensor(op.outputs[0]).size,
+        ).encode()
+
+    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine) -> int:
+        """Predict a beat in each cycle after the start; reads and writes share the bus port."""
+        beats = -(-graph.tensor(op.outputs[0]).size // npu.params["data_bytes"])
+        return _START_CYCLES + 2 * beats

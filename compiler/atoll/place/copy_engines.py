@@ -1,0 +1,88 @@
+"""Which DMA engine moves a copy; the host moves what none can (SEMANTICS P6)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import product
+
+from atoll.ir.graph import Graph, Operator
+from atoll.place.candidates import CONSTANT_ROLES, homes_of, needs_of, pools_for
+from atoll.place.replicas import COPY
+from atoll.resolve.soc import Access, Dma, ResolvedSoc
+
+
+def assign_copies(graph: Graph, soc: ResolvedSoc) -> Graph:
+    """Return `graph` with each copy of the host on the first DMA engine that can move it.
+
+    An engine can if, with it in the host's place, source and destination keep candidate pools,
+    and the engine moves between the memories of all of them.
+    """
+    if not soc.dmas or not any(_is_hosts(op, soc) for op in graph.operators):
+        return graph
+    needs = {name: dict(wanted) for name, wanted in needs_of(graph, soc).items()}
+    users = _users(graph)
+    operators: list[Operator] = []
+    for op in graph.operators:
+        engine = _engine(op, graph, soc, needs, users) if _is_hosts(op, soc) else None
+        operators.append(op if engine is None else replace(op, device=engine))
+    return graph.with_operators(operators)
+
+
+def covers(dma: Dma, soc: ResolvedSoc, sources: Iterable[str], destinations: Iterable[str]) -> bool:
+    """Say whether `dma` moves from each of the pools `sources` to each of `destinations`.
+
+    It must also reach a pool for its commands.
+    """
+    pairs = [
+        (soc.pool(source).region.memory, soc.pool(destination).region.memory)
+        for source, destination in product(sources, destinations)
+    ]
+    commands = pools_for(soc, {dma.name: Access.READ}, CONSTANT_ROLES, 1)
+    return bool(pairs and commands) and all(pair in dma.moves for pair in pairs)
+
+
+def _is_hosts(op: Operator, soc: ResolvedSoc) -> bool:
+    return op.kind == COPY and op.device == soc.host
+
+
+def _users(graph: Graph) -> Mapping[str, list[Operator]]:
+    """Return the operators that touch each tensor; a port counts as touched by none."""
+    users: dict[str, list[Operator]] = {}
+    for op in graph.operators:
+        for name in {*filter(None, op.inputs), *op.outputs}:
+            users.setdefault(name, []).append(op)
+    return users
+
+
+def _engine(
+    op: Operator,
+    graph: Graph,
+    soc: ResolvedSoc,
+    needs: dict[str, dict[str, Access]],
+    users: Mapping[str, list[Operator]],
+) -> str | None:
+    """Return the engine for a copy, and note in `needs` that it takes the host's place."""
+    source, destination = op.inputs[0], op.outputs[0]
+    assert source is not None
+    for dma in soc.dmas:
+        changed: dict[str, dict[str, Access]] = {}
+        for name, access in ((source, Access.READ), (destination, Access.WRITE)):
+            wanted = dict(needs[name])
+            if not _host_stays(name, op, graph, soc, users):
+                wanted.pop(soc.host, None)
+            changed[name] = wanted | {dma.name: access}
+        pools = {
+            name: homes_of(soc, wanted, graph.tensor(name)) for name, wanted in changed.items()
+        }
+        if covers(dma, soc, pools[source], pools[destination]):
+            needs.update(changed)
+            return dma.name
+    return None
+
+
+def _host_stays(
+    name: str, op: Operator, graph: Graph, soc: ResolvedSoc, users: Mapping[str, list[Operator]]
+) -> bool:
+    """Say whether the host touches a tensor for another reason than `op`."""
+    if name in (*graph.inputs, *graph.outputs):
+        return True
+    return any(other.device == soc.host and other is not op for other in users[name])

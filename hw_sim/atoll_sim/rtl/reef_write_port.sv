@@ -1,0 +1,117 @@
+`include "atoll_assert.svh"
+
+// Writes single beats with strobes over AXI4, several of them under way.
+//
+// Single beats never cross 4 KiB.
+module reef_write_port
+  import reef_pkg::*;
+#(
+  // Bytes of a beat.
+  parameter int unsigned DataBytes = 8,
+  // Writes under way, a power of two.
+  parameter int unsigned Writes = 8,
+  // Bits of the number of a beat.
+  localparam int unsigned IndexBits = 32 - $clog2(DataBytes)
+) (
+  // Clock and asynchronous reset
+  input  logic                     clk_i,
+  input  logic                     rst_ni,
+  // Issue nothing new; what is on the bus stays
+  input  logic                     halt_i,
+  // A beat to write: its address in beats, its bytes, and which of them count
+  input  logic                     valid_i,
+  output logic                     ready_o,
+  input  logic   [  IndexBits-1:0] index_i,
+  input  logic   [DataBytes*8-1:0] data_i,
+  input  logic   [  DataBytes-1:0] strobe_i,
+  // An error answer in this cycle
+  output fault_t                   fault_o,
+  // Nothing is outstanding on the bus
+  output logic                     idle_o,
+  // AXI4 write channels
+  output logic   [           31:0] m_axi_awaddr_o,
+  output logic   [            7:0] m_axi_awlen_o,
+  output logic   [            2:0] m_axi_awsize_o,
+  output logic   [            1:0] m_axi_awburst_o,
+  output logic                     m_axi_awvalid_o,
+  input  logic                     m_axi_awready_i,
+  output logic   [DataBytes*8-1:0] m_axi_wdata_o,
+  output logic   [  DataBytes-1:0] m_axi_wstrb_o,
+  output logic                     m_axi_wlast_o,
+  output logic                     m_axi_wvalid_o,
+  input  logic                     m_axi_wready_i,
+  input  logic   [            1:0] m_axi_bresp_i,
+  input  logic                     m_axi_bvalid_i,
+  output logic                     m_axi_bready_o
+);
+
+  localparam int unsigned BeatBits = $clog2(DataBytes);
+
+  logic issue, answer;
+  logic awvalid_q, wvalid_q;
+  logic [  IndexBits-1:0] awindex_q;
+  logic [DataBytes*8-1:0] wdata_q;
+  logic [  DataBytes-1:0] wstrb_q;
+  logic written_valid, writes_full;
+  logic [IndexBits-1:0] written_index;
+
+  assign ready_o = !halt_i && !writes_full
+      && (!awvalid_q || m_axi_awready_i) && (!wvalid_q || m_axi_wready_i);
+  assign issue = valid_i && ready_o;
+
+  always_ff @(posedge clk_i) begin
+    if (issue) begin
+      awindex_q <= index_i;
+      wdata_q   <= data_i;
+      wstrb_q   <= strobe_i;
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      awvalid_q <= 1'b0;
+      wvalid_q  <= 1'b0;
+    end else begin
+      awvalid_q <= issue || (awvalid_q && !m_axi_awready_i);
+      wvalid_q  <= issue || (wvalid_q && !m_axi_wready_i);
+    end
+  end
+
+  assign m_axi_awaddr_o  = {awindex_q, BeatBits'(0)};
+  assign m_axi_awlen_o   = 8'd0;
+  assign m_axi_awsize_o  = 3'(BeatBits);
+  assign m_axi_awburst_o = 2'b01;
+  assign m_axi_awvalid_o = awvalid_q;
+  assign m_axi_wdata_o   = wdata_q;
+  assign m_axi_wstrb_o   = wstrb_q;
+  assign m_axi_wlast_o   = 1'b1;
+  assign m_axi_wvalid_o  = wvalid_q;
+  assign m_axi_bready_o  = written_valid;
+
+  assign answer          = m_axi_bvalid_i && m_axi_bready_o;
+  assign fault_o.valid   = answer && m_axi_bresp_i[1];
+  assign fault_o.error   = response_error(m_axi_bresp_i, ErrWriteSlave, ErrWriteDecode);
+  assign fault_o.address = {written_index, BeatBits'(0)};
+  assign idle_o          = !written_valid;
+
+  reef_fifo #(
+    .Width(IndexBits),
+    .Depth(Writes)
+  ) u_writes (
+    .clk_i,
+    .rst_ni,
+    .flush_i(1'b0),
+    .push_i (issue),
+    .data_i (index_i),
+    .pop_i  (answer),
+    .valid_o(written_valid),
+    .data_o (written_index),
+    .full_o (writes_full)
+  );
+
+  `ATOLL_ASSERT(AddressIsHeld, awvalid_q && !m_axi_awready_i |=> awvalid_q && $stable(awindex_q))
+  `ATOLL_ASSERT(DataIsHeld, wvalid_q && !m_axi_wready_i |=>
+                wvalid_q && $stable(wdata_q) && $stable(wstrb_q))
+  `ATOLL_ASSERT(NeverIssuesWhenHalted, halt_i |-> !issue)
+
+endmodule

@@ -1,0 +1,248 @@
+`include "atoll_assert.svh"
+
+// ripple, a DMA engine; docs/ripple.md is its contract.
+//
+// The list is worked through as reef's is, and one reader serves descriptors and source rows in
+// turn. Source beats become destination beats in `ripple_shifter`.
+module ripple
+  import reef_pkg::fault_t;
+  import reef_pkg::status_t;
+  import ripple_pkg::*;
+#(
+  // Bytes of a beat: 8 or 16.
+  parameter int unsigned DataBytes = 8
+) (
+  // Clock and asynchronous reset
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  // AXI4-Lite control port
+  input  logic [           11:0] s_axil_awaddr_i,
+  input  logic                   s_axil_awvalid_i,
+  output logic                   s_axil_awready_o,
+  input  logic [           31:0] s_axil_wdata_i,
+  input  logic [            3:0] s_axil_wstrb_i,
+  input  logic                   s_axil_wvalid_i,
+  output logic                   s_axil_wready_o,
+  output logic [            1:0] s_axil_bresp_o,
+  output logic                   s_axil_bvalid_o,
+  input  logic                   s_axil_bready_i,
+  input  logic [           11:0] s_axil_araddr_i,
+  input  logic                   s_axil_arvalid_i,
+  output logic                   s_axil_arready_o,
+  output logic [           31:0] s_axil_rdata_o,
+  output logic [            1:0] s_axil_rresp_o,
+  output logic                   s_axil_rvalid_o,
+  input  logic                   s_axil_rready_i,
+  // AXI4 data master, INCR bursts of whole beats
+  output logic [           31:0] m_axi_awaddr_o,
+  output logic [            7:0] m_axi_awlen_o,
+  output logic [            2:0] m_axi_awsize_o,
+  output logic [            1:0] m_axi_awburst_o,
+  output logic                   m_axi_awvalid_o,
+  input  logic                   m_axi_awready_i,
+  output logic [DataBytes*8-1:0] m_axi_wdata_o,
+  output logic [  DataBytes-1:0] m_axi_wstrb_o,
+  output logic                   m_axi_wlast_o,
+  output logic                   m_axi_wvalid_o,
+  input  logic                   m_axi_wready_i,
+  input  logic [            1:0] m_axi_bresp_i,
+  input  logic                   m_axi_bvalid_i,
+  output logic                   m_axi_bready_o,
+  output logic [           31:0] m_axi_araddr_o,
+  output logic [            7:0] m_axi_arlen_o,
+  output logic [            2:0] m_axi_arsize_o,
+  output logic [            1:0] m_axi_arburst_o,
+  output logic                   m_axi_arvalid_o,
+  input  logic                   m_axi_arready_i,
+  input  logic [DataBytes*8-1:0] m_axi_rdata_i,
+  input  logic [            1:0] m_axi_rresp_i,
+  input  logic                   m_axi_rlast_i,
+  input  logic                   m_axi_rvalid_i,
+  output logic                   m_axi_rready_o,
+  // Level interrupt
+  output logic                   irq_o
+);
+
+  localparam logic [31:0] Id = 32'h4C50_4952;
+  localparam int unsigned IndexBits = 32 - $clog2(DataBytes);
+  localparam int unsigned DescriptorBytes = $bits(descriptor_t) / 8;
+
+  if (!(DataBytes inside {8, 16})) begin : gen_illegal_data
+    $error("DataBytes must be 8 or 16");
+  end
+
+  // List and faults; of two in one cycle, that of the read counts
+  logic start, abort, ended, halt, flush;
+  logic [31:0] list_address, list_count;
+  status_t status;
+  fault_t fault, read_fault, write_fault;
+
+  // Reads; descriptors and rows take turns.
+  logic copy_start, starved, fetch_run_valid, row_run_valid, run_ready;
+  logic [31:0] fetch_address, row_address, row_bytes;
+  descriptor_t descriptor;
+  logic beat_valid, fetch_pop, row_pop, reader_idle;
+  logic [DataBytes*8-1:0] beat_data;
+
+  // Writes
+  logic write_valid, write_ready, shifter_idle, port_idle;
+  logic [IndexBits-1:0] write_index;
+  logic [DataBytes*8-1:0] write_data;
+  logic [DataBytes-1:0] write_strobe;
+
+  assign fault = read_fault.valid ? read_fault : write_fault;
+
+  reef_registers #(
+    .Id        (Id),
+    .Params    ({8'd1, 8'(DataBytes), 16'd0}),
+    .WeightRows(0)
+  ) u_registers (
+    .clk_i,
+    .rst_ni,
+    .s_axil_awaddr_i,
+    .s_axil_awvalid_i,
+    .s_axil_awready_o,
+    .s_axil_wdata_i,
+    .s_axil_wstrb_i,
+    .s_axil_wvalid_i,
+    .s_axil_wready_o,
+    .s_axil_bresp_o,
+    .s_axil_bvalid_o,
+    .s_axil_bready_i,
+    .s_axil_araddr_i,
+    .s_axil_arvalid_i,
+    .s_axil_arready_o,
+    .s_axil_rdata_o,
+    .s_axil_rresp_o,
+    .s_axil_rvalid_o,
+    .s_axil_rready_i,
+    .start_o       (start),
+    .abort_o       (abort),
+    .list_address_o(list_address),
+    .list_count_o  (list_count),
+    .status_i      (status),
+    .ended_i       (ended),
+    .irq_o
+  );
+
+  ripple_commands #(
+    .DataBytes(DataBytes)
+  ) u_commands (
+    .clk_i,
+    .rst_ni,
+    .start_i       (start),
+    .abort_i       (abort),
+    .list_address_i(list_address),
+    .list_count_i  (list_count),
+    .status_o      (status),
+    .ended_o       (ended),
+    .bus_fault_i   (fault),
+    .bus_idle_i    (reader_idle && port_idle),
+    .halt_o        (halt),
+    .flush_o       (flush),
+    .run_valid_o   (fetch_run_valid),
+    .run_ready_i   (run_ready),
+    .run_address_o (fetch_address),
+    .beat_valid_i  (beat_valid),
+    .beat_data_i   (beat_data),
+    .beat_pop_o    (fetch_pop),
+    .copy_start_o  (copy_start),
+    .copy_done_i   (shifter_idle && port_idle),
+    .starved_i     (starved),
+    .descriptor_o  (descriptor)
+  );
+
+  ripple_rows u_rows (
+    .clk_i,
+    .rst_ni,
+    .flush_i      (flush),
+    .start_i      (copy_start),
+    .descriptor_i (descriptor),
+    .run_valid_o  (row_run_valid),
+    .run_ready_i  (run_ready),
+    .run_address_o(row_address),
+    .run_bytes_o  (row_bytes)
+  );
+
+  reef_reader #(
+    .DataBytes(DataBytes)
+  ) u_reader (
+    .clk_i,
+    .rst_ni,
+    .halt_i       (halt),
+    .flush_i      (flush),
+    .run_valid_i  (fetch_run_valid || row_run_valid),
+    .run_ready_o  (run_ready),
+    .run_address_i(fetch_run_valid ? fetch_address : row_address),
+    .run_bytes_i  (fetch_run_valid ? DescriptorBytes : row_bytes),
+    .beat_valid_o (beat_valid),
+    .beat_data_o  (beat_data),
+    .beat_pop_i   (fetch_pop || row_pop),
+    .fault_o      (read_fault),
+    .idle_o       (reader_idle),
+    .m_axi_araddr_o,
+    .m_axi_arlen_o,
+    .m_axi_arsize_o,
+    .m_axi_arburst_o,
+    .m_axi_arvalid_o,
+    .m_axi_arready_i,
+    .m_axi_rdata_i,
+    .m_axi_rresp_i,
+    .m_axi_rlast_i,
+    .m_axi_rvalid_i,
+    .m_axi_rready_o
+  );
+
+  ripple_shifter #(
+    .DataBytes(DataBytes)
+  ) u_shifter (
+    .clk_i,
+    .rst_ni,
+    .flush_i       (flush),
+    .start_i       (copy_start),
+    .descriptor_i  (descriptor),
+    .beat_valid_i  (beat_valid),
+    .beat_data_i   (beat_data),
+    .beat_pop_o    (row_pop),
+    .write_valid_o (write_valid),
+    .write_ready_i (write_ready),
+    .write_index_o (write_index),
+    .write_data_o  (write_data),
+    .write_strobe_o(write_strobe),
+    .starved_o     (starved),
+    .idle_o        (shifter_idle)
+  );
+
+  reef_write_port #(
+    .DataBytes(DataBytes)
+  ) u_port (
+    .clk_i,
+    .rst_ni,
+    .halt_i  (halt),
+    .valid_i (write_valid),
+    .ready_o (write_ready),
+    .index_i (write_index),
+    .data_i  (write_data),
+    .strobe_i(write_strobe),
+    .fault_o (write_fault),
+    .idle_o  (port_idle),
+    .m_axi_awaddr_o,
+    .m_axi_awlen_o,
+    .m_axi_awsize_o,
+    .m_axi_awburst_o,
+    .m_axi_awvalid_o,
+    .m_axi_awready_i,
+    .m_axi_wdata_o,
+    .m_axi_wstrb_o,
+    .m_axi_wlast_o,
+    .m_axi_wvalid_o,
+    .m_axi_wready_i,
+    .m_axi_bresp_i,
+    .m_axi_bvalid_i,
+    .m_axi_bready_o
+  );
+
+  `ATOLL_ASSERT(OnlyOneAsks, !(fetch_run_valid && row_run_valid))
+  `ATOLL_ASSERT(OnlyOneReads, !(fetch_pop && row_pop))
+
+endmodule

@@ -1,0 +1,150 @@
+"""Private memories and a DMA engine: digits with all copies on it, some beside computing."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from atoll.cli import main
+from atoll.ir.tir import AcceleratorStart
+from atoll.memory.contract import Span
+from atoll.pipeline import Compiled, build, compile_file, explanation, interface_of
+from atoll.place.plan_devices import plan_devices
+from atoll.resolve import load_soc
+from atoll_sim.cpu.host_memory import merge_spans
+from atoll_sim.placement import check_placement
+from atoll_sim.rtl_run import run_firmware
+from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
+from atoll_sim.samples import Sample
+from atoll_sim.simulation import AccessKind, SimResult, Touched
+
+ROOT = Path(__file__).parents[2]
+ISLANDS = str(ROOT / "tests" / "data" / "islands_dma.yaml")
+DIGITS = ROOT / "examples" / "01_digits"
+MODEL = str(DIGITS / "digits_int8.tflite")
+SAMPLES = 2
+
+
+@pytest.fixture(scope="module")
+def compiled() -> Compiled:
+    return compile_file(load_soc(ISLANDS), Path(MODEL))
+
+
+@pytest.fixture(scope="module")
+def samples(compiled: Compiled) -> tuple[Sample, ...]:
+    (name,) = compiled.graph.inputs
+    images = np.load(DIGITS / "digits_test.npz")["x"][:SAMPLES]
+    return tuple({name: image.reshape(compiled.graph.tensor(name).shape)} for image in images)
+
+
+@pytest.fixture(scope="module")
+def result(
+    compiled: Compiled, samples: tuple[Sample, ...], tmp_path_factory: pytest.TempPathFactory
+) -> SimResult:
+    """Return what the RTL did."""
+    tree = build(compiled, tmp_path_factory.mktemp("dma") / "build")
+    return run_firmware(compiled, tree.firmware.elf, samples)
+
+
+def copied(compiled: Compiled, result: SimResult) -> list[Touched]:
+    """Return what the engine wrote, phase by phase."""
+    (dma,) = compiled.soc.dmas
+    touched = [touch for phase in result.phases for touch in phase.touched]
+    return [t for t in touched if t.master == dma.name and t.kind is AccessKind.WRITE]
+
+
+def destinations(compiled: Compiled) -> list[Span]:
+    copies = [op.name for op in compiled.graph.operators if op.kind == "copy"]
+    phases = compiled.contract.phases.values()
+    return [span for phase in phases if phase.operator in copies for span in phase.writes]
+
+
+def test_p6_the_model_of_the_engine_copies_bit_exactly(
+    compiled: Compiled, samples: tuple[Sample, ...]
+) -> None:
+    kinds = {"cpu": CpuKind.NATIVE, "accelerator": AcceleratorKind.MODEL}
+    assert run_compiled(compiled, samples, **kinds).report.passed  # type: ignore[arg-type]
+
+
+def test_p6_the_run_function_is_handed_the_engine(compiled: Compiled) -> None:
+    assert interface_of(compiled).devices == ("npu_a", "npu_b", "dma")
+
+
+def test_p3_planning_copies_of_the_engine_again_changes_nothing(compiled: Compiled) -> None:
+    assert plan_devices(compiled.graph, compiled.soc).graph == compiled.graph
+
+
+def test_c5_explain_knows_who_touches_a_copy(compiled: Compiled) -> None:
+    found = {story.name: story for story in explanation(compiled).buffers}
+    copies = [op.outputs[0] for op in compiled.graph.operators if op.kind == "copy"]
+    for name in set(copies) - set(compiled.graph.outputs):
+        assert found[name].what == "copy"
+        assert found[name].uses[0].device == "dma"
+        assert explanation(compiled).text(name)
+
+
+@pytest.mark.rtl
+def test_p6_copies_on_the_engine_are_bit_exact_and_overlap(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["run", ISLANDS, MODEL, "--json"]) == 0
+    report: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert report["bit_exact"] is True
+    assert report["placement"]["violations"] == []
+    layers = report["cycles"]["by_layer"]
+    copies = [layer for layer in layers if layer["kind"] == "copy"]
+    assert len(copies) == 10
+    assert {layer["device"] for layer in copies} == {"dma"}
+    spent = max(layer["end"] for layer in layers) - min(layer["begin"] for layer in layers)
+    assert spent < sum(layer["cycles"] for layer in layers)
+    beside = [
+        (copy["operator"], other["operator"])
+        for copy in copies
+        for other in layers
+        if other["device"] != "dma"
+        and max(copy["begin"], other["begin"]) < min(copy["end"], other["end"])
+    ]
+    assert beside
+    assert report["cycles"]["overlapped"] > 0
+
+
+@pytest.mark.rtl
+def test_p5_the_engine_writes_exactly_the_bytes_of_the_plan(
+    compiled: Compiled, result: SimResult
+) -> None:
+    expected = destinations(compiled)
+    written = copied(compiled, result)
+    assert sum(t.transferred for t in written) == SAMPLES * sum(span.size for span in expected)
+    spans = merge_spans(span for touch in written for span in touch.spans)
+    assert spans == merge_spans(range(span.address, span.end) for span in expected)
+
+
+@pytest.mark.rtl
+def test_p6_several_operators_are_under_way_at_once(compiled: Compiled, result: SimResult) -> None:
+    devices = [
+        {compiled.graph.operators[number].device for number in phase.operators}
+        for phase in result.phases
+        if len(phase.operators) > 1
+    ]
+    assert devices
+    assert all(len(found) == 2 and "dma" in found for found in devices)
+    started = [s for s in compiled.module.entry.steps if isinstance(s.action, AcceleratorStart)]
+    assert len(devices) >= SAMPLES * len(started)
+
+
+@pytest.mark.rtl
+def test_p6_a_copy_to_other_bytes_is_noticed(compiled: Compiled, result: SimResult) -> None:
+    """Held against a plan that promises less, the same run breaks it."""
+    assert check_placement(compiled, result) == ()
+    number, phase = next(
+        (number, phase)
+        for number, phase in compiled.contract.phases.items()
+        if phase.device == "dma"
+    )
+    promised = {**compiled.contract.phases, number: replace(phase, writes=())}
+    changed = replace(compiled, contract=replace(compiled.contract, phases=promised))
+    found = check_placement(changed, result)
+    assert any(v.device == "dma" and v.rule == "out-of-plan write" for v in found)

@@ -1,0 +1,25 @@
+"""The DMA engine in RTL with a memory: copies, lists and faults."""
+
+import pytest
+
+from atoll_sim.benches.ripple_sources import RIPPLE_BENCH
+from atoll_sim.runner import run_bench
+
+pytestmark = pytest.mark.rtl
+
+NARROW = {"DataBytes": 8, "Latency": 1}
+WIDE = {"DataBytes": 16, "Latency": 6}
+
+
+@pytest.mark.parametrize("parameters", [NARROW, WIDE])
+@pytest.mark.parametrize("bench", ["ripple_copies", "ripple_lists"])
+def test_p6_the_engine_copies_and_stops_at_faults(bench: str, parameters: dict[str, int]) -> None:
+    run_bench(bench, "ripple_bench", RIPPLE_BENCH, parameters)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2, 3])
+@pytest.mark.parametrize("parameters", [NARROW, WIDE])
+def test_p6_many_random_copies(parameters: dict[str, int], seed: int) -> None:
+    options = {"Lists": 200}
+    run_bench("ripple_copies", "ripple_bench", RIPPLE_BENCH, parameters, seed, options=options)

@@ -1,0 +1,107 @@
+"""Starts as early as producers allow, waits as late as users allow; and what the verifier says."""
+
+import pytest
+
+from atoll.ir.faults import ProgramError
+from atoll.ir.text import parse_module
+from atoll.ir.tir import IRModule
+from atoll.ir.verify import verify
+from atoll.lower.overlap_runs import OverlapRuns
+from atoll.memory.liveness import live_intervals
+
+BUFFERS = ("x", "a", "b", "c", "d")
+LISTS = ("l0", "l1", "l2", "l3", "l4")
+
+
+def program(*steps: str) -> IRModule:
+    """Return an entry of runs; each step is ``DEVICE READS>WRITES``, such as ``dma x>a``."""
+    lines = ["module m", "entry [x] -> [d] {"]
+    lines += [f"  allocate {name}: i8[16] align 16 in global.workspace [p]" for name in BUFFERS]
+    lines += [f"  constant {name}: 64 align 64 [w] = later" for name in LISTS]
+    for number, step in enumerate(steps):
+        device, _, flow = step.partition(" ")
+        reads, writes = flow.split(">")
+        touched = ", ".join([*reads, f"l{number}"])
+        lines.append(
+            f"  step {number} s{number} on {device}: run {device}(l{number}, 1) "
+            f"reads [{touched}] writes [{', '.join(writes)}]"
+        )
+    module = parse_module("\n".join([*lines, "}"]))
+    verify(module)
+    return module
+
+
+def order(module: IRModule) -> list[str]:
+    """Return ``NUMBER ACTION`` of each step."""
+    return [f"{s.number} {str(s.action).split()[0]}" for s in module.entry.steps]
+
+
+def overlapped(*steps: str) -> IRModule:
+    module = OverlapRuns(devices=frozenset({"dma"})).run(program(*steps))
+    verify(module)
+    assert parse_module(str(module)) == module
+    return module
+
+
+def test_p6_a_copy_runs_beside_what_does_not_need_it() -> None:
+    module = overlapped("dma x>a", "npu x>b", "npu b>c", "npu ac>d")
+    assert order(module) == ["0 start", "1 run", "2 run", "0 wait", "3 run"]
+
+
+def test_p6_a_late_copy_starts_right_after_its_producer() -> None:
+    module = overlapped("npu x>a", "npu x>b", "npu b>c", "dma a>d", "npu c>b")
+    assert order(module) == ["0 run", "3 start", "1 run", "2 run", "4 run", "3 wait"]
+
+
+def test_p6_a_copy_that_is_needed_at_once_stays_one_run() -> None:
+    assert order(overlapped("npu x>a", "dma a>b", "npu b>d")) == ["0 run", "1 run", "2 run"]
+
+
+def test_p6_one_engine_runs_its_copies_one_after_the_other() -> None:
+    module = overlapped("dma x>a", "dma x>b", "npu x>c", "npu abc>d")
+    assert order(module) == ["0 run", "1 start", "2 run", "1 wait", "3 run"]
+
+
+def test_p6_bytes_that_are_still_read_are_not_overwritten() -> None:
+    module = overlapped("npu x>a", "npu a>b", "dma x>a", "npu b>c", "npu ac>d")
+    assert order(module) == ["0 run", "1 run", "2 start", "3 run", "2 wait", "4 run"]
+
+
+def test_p6_a_copy_of_a_pending_copy_waits_for_it() -> None:
+    module = overlapped("dma x>a", "npu x>b", "dma a>c", "npu bc>d")
+    assert order(module) == ["0 start", "1 run", "0 wait", "2 run", "3 run"]
+
+
+def test_p6_buffers_live_from_start_to_wait() -> None:
+    module = overlapped("npu x>a", "npu x>b", "npu b>c", "dma a>d", "npu c>b")
+    live = live_intervals(module.entry)
+    assert live["a"] == (0, 6)
+    assert live["d"] == (1, 6)
+
+
+def test_p6_running_the_pass_again_changes_nothing() -> None:
+    module = overlapped("dma x>a", "npu x>b", "npu b>c", "npu ac>d")
+    assert OverlapRuns(devices=frozenset({"dma"})).run(module) == module
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("wait dma", "wait npu", "waits for"),
+        ("reads [x, l1] writes [b]", "reads [x, l1] writes [a]", "disturbs 's0'"),
+        ("reads [b, l2] writes [c]", "reads [a, b, l2] writes [c]", "disturbs 's0'"),
+        ("on npu: run npu(l1, 1)", "on dma: run dma(l1, 1)", "busy with 's0'"),
+        (
+            "  step 0 s0 on dma: wait dma reads [x, l0] writes [a]\n",
+            "",
+            "never waits for 'dma'",
+        ),
+        ("wait dma reads [x, l0]", "wait dma reads [l0]", "does not repeat"),
+        ("step 0 s0 on dma: wait", "step 9 s0 on dma: wait", "was not started"),
+    ],
+)
+def test_p6_the_verifier_refuses_what_disturbs_a_run(old: str, new: str, message: str) -> None:
+    text = str(overlapped("dma x>a", "npu x>b", "npu b>c", "npu ac>d"))
+    assert old in text
+    with pytest.raises(ProgramError, match=message):
+        verify(parse_module(text.replace(old, new, 1)))

@@ -1,0 +1,92 @@
+"""Copies go to a DMA engine that reaches and covers both ends, else to the host."""
+
+from pathlib import Path
+
+import pytest
+
+from atoll.errors import DescriptionError
+from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll.resolve import load_soc
+from atoll.resolve.soc import Dma
+
+ROOT = Path(__file__).parents[3]
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+ISLANDS = ROOT / "tests" / "data" / "islands_dma.yaml"
+SHARED = ("pools.only_a.reach.cpu=rw", "pools.only_b.reach.cpu=rw")
+
+
+def copies(*overrides: str, soc: Path = ISLANDS, accelerators: bool = True) -> dict[str, str]:
+    """Return the device of every copy of digits."""
+    compiled = _compiled(overrides, BuildOptions(accelerators=accelerators), soc)
+    return {op.name: op.device for op in compiled.graph.operators if op.kind == "copy"}
+
+
+def _compiled(
+    overrides: tuple[str, ...], options: BuildOptions | None = None, soc: Path = ISLANDS
+) -> Compiled:
+    return compile_file(load_soc(str(soc), overrides), DIGITS, options)
+
+
+def test_p6_the_engine_moves_what_the_host_cannot_reach() -> None:
+    assert len(found := copies()) == 10
+    assert set(found.values()) == {"dma"}
+
+
+def test_p6_the_engine_relieves_a_host_that_reaches_all() -> None:
+    found = copies(*SHARED)
+    assert found
+    assert set(found.values()) == {"dma"}
+
+
+def test_p6_an_engine_without_the_pair_leaves_the_copy_to_the_host(tmp_path: Path) -> None:
+    soc = tmp_path / "narrow.yaml"
+    soc.write_text(f"extends: {ISLANDS}\ndevices: {{dma: {{moves: [[sram_a, sram_b]]}}}}\n")
+    found = copies(*SHARED, soc=soc)
+    assert set(found.values()) == {"cpu", "dma"}
+
+
+def test_p6_an_engine_that_reads_no_commands_copies_nothing() -> None:
+    assert set(copies(*SHARED, "pools.weights.reach.dma=none").values()) == {"cpu"}
+
+
+def test_p6_the_host_alone_copies_nothing() -> None:
+    assert copies(accelerators=False) == {}
+
+
+def test_p6_moves_are_checked_against_reach() -> None:
+    with pytest.raises(DescriptionError, match="copies to memory 'sram_a'") as caught:
+        load_soc(str(ISLANDS), ("pools.only_a.reach.dma=ro",))
+    assert {fault.code for fault in caught.value.faults} == {"E036"}
+    assert len(caught.value.faults) == 2
+
+
+def test_p6_an_engine_must_copy() -> None:
+    with pytest.raises(DescriptionError, match="'reef' of 'dma' is no DMA engine") as caught:
+        load_soc(str(ISLANDS), ("devices.dma.engine=reef",))
+    assert caught.value.faults[0].code == "E023"
+
+
+def test_p6_an_engine_has_parameters_and_registers() -> None:
+    soc = load_soc(str(ISLANDS), ("devices.dma.params.data_bytes=16",))
+    dma = soc.device("dma")
+    assert isinstance(dma, Dma)
+    assert (dma.spec.name, dma.params, dma.irq, dma.runs) == (
+        "ripple",
+        {"data_bytes": 16},
+        5,
+        ("copy",),
+    )
+    assert soc.dmas == (dma,)
+    assert dma in soc.engines
+    assert dma.registers.origin == 0x4000_2000
+
+
+def test_p6_a_pool_too_small_for_overlap_still_plans() -> None:
+    """With all buffers of the longest run at once and no more, copies run synchronously."""
+    free = _compiled(())
+    used = {name: use.used for name, use in free.plan.use.items()}
+    starts = sum("start" in str(step.action) for step in free.module.entry.steps)
+    assert starts > 0
+    for name in ("only_cpu", "only_a", "only_b"):
+        tight = _compiled((f"pools.{name}.size={used[name]}",))
+        assert tight.plan.use[name].used <= used[name]
