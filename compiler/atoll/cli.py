@@ -16,20 +16,25 @@ from typer.exceptions import TyperException
 
 from atoll.bsp.doctor import diagnose
 from atoll.bsp.toolchain import find_toolchain
-from atoll.cli_options import BuildFileOption, FreeOption, PinOption, PlaceOption
+from atoll.build_tree import build
+from atoll.cli_options import (
+    AcceleratorsOption,
+    BuildFileOption,
+    FreeOption,
+    JsonOption,
+    ModelArgument,
+    PinOption,
+    PlaceOption,
+    SetOption,
+    SocArgument,
+    ToolchainOption,
+)
 from atoll.description.build import load_requests
 from atoll.description.schemas import schema_text, write_schemas
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
 from atoll.files import DISK_FAULTS, unwritable, write_text
-from atoll.pipeline import (
-    STAGES,
-    BuildOptions,
-    build,
-    compile_file,
-    explanation,
-    require_stage,
-)
+from atoll.pipeline import STAGES, BuildOptions, compile_file, explanation, require_stage
 from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
@@ -45,34 +50,6 @@ out = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
 log = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 INTERRUPTED = 130
-
-SocArgument = Annotated[
-    Path,
-    typer.Argument(
-        metavar="SOC", help="SoC description (YAML), or the name of a shipped chip: lagoon."
-    ),
-]
-ModelArgument = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Quantised network (int8 TFLite).")
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Override a value of the description; may be given several times.",
-    ),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-AcceleratorsOption = Annotated[
-    bool, typer.Option(help="Use accelerators; otherwise the host runs every operator.")
-]
-ToolchainOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help="C compiler and linker: zig or gcc; default: the description's."
-    ),
-]
 
 
 def _print_version(wanted: bool) -> None:

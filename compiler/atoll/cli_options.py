@@ -25,3 +25,31 @@ FreeOption = Annotated[
     list[str] | None,
     typer.Option("--free", metavar="TENSOR", help="Allow copies of a tensor that is pinned."),
 ]
+
+SocArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SOC", help="SoC description (YAML), or the name of a shipped chip: lagoon."
+    ),
+]
+ModelArgument = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Quantised network (int8 TFLite).")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Override a value of the description; may be given several times.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+AcceleratorsOption = Annotated[
+    bool, typer.Option(help="Use accelerators; otherwise the host runs every operator.")
+]
+ToolchainOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="C compiler and linker: zig or gcc; default: the description's."
+    ),
+]

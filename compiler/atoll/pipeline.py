@@ -1,18 +1,13 @@
 """The compiler from top to bottom: each stage is one call, each arrow one value."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from atoll import plugins
-from atoll.bsp.firmware import build_firmware
-from atoll.bsp.interface import ELF_NAME, Firmware, GivenPool, ModelInterface, PoolShare, Port
-from atoll.checksums import write_checksums
-from atoll.codegen.llvm import emit_object
 from atoll.description.build import BuildRequests
 from atoll.errors import PlanError, UsageError
-from atoll.files import new_folder
 from atoll.frontend.tflite import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ir.narrowing import verify_narrowing, verify_scopes
@@ -29,7 +24,6 @@ from atoll.memory.first_fit import plan_first_fit
 from atoll.memory.frames import FRAME_ALLOWANCE
 from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
-from atoll.memory.run_arguments import run_arguments
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, pools_for
 from atoll.place.copy_engines import assign_copies
@@ -37,13 +31,9 @@ from atoll.place.partition import Decision
 from atoll.place.plan_devices import plan_devices
 from atoll.report.explain_buffers import buffer_stories
 from atoll.report.explain_text import Explanation
-from atoll.resolve.export import to_json, without_positions
 from atoll.resolve.soc import Access, Engine, ResolvedSoc
 from atoll.resolve.storage_scope import ScopeNames
 
-MARKER = "build.json"
-RESOLVED = "resolved.json"
-FORMAT = 1
 STAGES = ("frontend", "place", "lower", "specialize-storage", "overlap-runs", "memory")
 
 Observer = Callable[[str, object], None]
@@ -87,14 +77,6 @@ class Compiled:
     plan: MemoryPlan
     commands: Mapping[str, bytes]
     contract: Contract
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildTree:
-    """A build folder on disk."""
-
-    folder: Path
-    firmware: Firmware
 
 
 def compile_file(
@@ -244,27 +226,6 @@ def _emitter(npu: Engine) -> CommandEmitter:
     return emitter
 
 
-def build(compiled: Compiled, folder: Path, *, toolchain: str | None = None) -> BuildTree:
-    """Write the build folder: texts of every stage, object code, BSP, firmware.
-
-    Args:
-        compiled: what `compile_file` returned.
-        folder: made, or replaced if it is a build folder; never left half written.
-        toolchain: ``zig`` or ``gcc``; None takes the description's.
-
-    Raises:
-        UsageError: the folder is something else.
-        ToolchainError: a tool is missing or failed.
-        PlanError: code or stack do not fit.
-    """
-    with new_folder(folder, marker=MARKER) as fresh:
-        write_texts(compiled, fresh)
-        code = emit_object(compiled.module, compiled.plan, compiled.soc, compiled.commands)
-        firmware = build_firmware(compiled.soc, interface_of(compiled), code, fresh, toolchain)
-        write_checksums(fresh, sources_of(compiled.graph.name))
-    return BuildTree(folder=folder, firmware=replace(firmware, folder=folder))
-
-
 def explanation(compiled: Compiled) -> Explanation:
     """Return where every buffer of the compiled network is, and why (C5)."""
     stories = buffer_stories(compiled.soc, compiled.graph, compiled.module, compiled.plan)
@@ -274,81 +235,6 @@ def explanation(compiled: Compiled) -> Explanation:
         buffers=stories,
         decisions=compiled.decisions,
     )
-
-
-def interface_of(compiled: Compiled) -> ModelInterface:
-    """Return what the application sees of the compiled network."""
-    soc, graph, plan = compiled.soc, compiled.graph, compiled.plan
-
-    def ports(names: tuple[str, ...]) -> tuple[Port, ...]:
-        tensors = map(graph.tensor, names)
-        return tuple(
-            Port(name=each.name, size=each.size, address=plan.address(each.name), dtype=each.dtype)
-            for each in tensors
-        )
-
-    arguments = run_arguments(compiled.module, plan, soc)
-    return ModelInterface(
-        name=graph.name,
-        inputs=ports(graph.inputs),
-        outputs=ports(graph.outputs),
-        shares=tuple(_shares(compiled)),
-        pools=tuple(
-            GivenPool(pool=name, size=plan.use[name].used, alignment=soc.pool(name).alignment)
-            for name in arguments.pools
-        ),
-        devices=arguments.devices,
-        map_inputs=soc.interface.map_inputs,
-        map_outputs=soc.interface.map_outputs,
-    )
-
-
-def _shares(compiled: Compiled) -> Iterator[PoolShare]:
-    """Yield what the network takes of each pool that it uses."""
-    plan, entry = compiled.plan, compiled.module.entry
-    constants = {constant.name for constant in entry.constants}
-    for pool in plan.problem.pools:
-        ends = {True: 0, False: 0}
-        for placement in plan.placements.values():
-            if placement.pool == pool.name:
-                constant = placement.buffer in constants
-                end = placement.offset + entry.sizes[placement.buffer]
-                ends[constant] = max(ends[constant], end)
-        if any(ends.values()):
-            yield PoolShare(pool=pool.name, workspace=ends[False], constants=ends[True])
-
-
-def sources_of(model: str) -> tuple[str, ...]:
-    """Return the files that `atoll simulate` reads from the build folder of a model."""
-    return (MARKER, RESOLVED, f"{model}.tflite", ELF_NAME)
-
-
-def texts_of(compiled: Compiled) -> dict[str, str]:
-    """Return the text files of the build folder by name."""
-    marker = {
-        "format": FORMAT,
-        "soc": compiled.soc.name,
-        "model": compiled.graph.name,
-        "accelerators": compiled.options.accelerators,
-        "requests": compiled.options.requests.plain(),
-    }
-    texts = {
-        MARKER: json.dumps(marker, indent=2),
-        RESOLVED: to_json(without_positions(compiled.soc)),
-        "graph.txt": str(compiled.graph),
-        "placement.txt": "".join(f"{decision}\n" for decision in compiled.decisions),
-        "module.tir": str(compiled.module),
-        "plan.json": json.dumps(plan_json(compiled.plan), indent=2),
-        "contract.json": json.dumps(compiled.contract.as_json(), indent=2),
-    }
-    return {name: text.rstrip("\n") + "\n" for name, text in texts.items()}
-
-
-def write_texts(compiled: Compiled, folder: Path) -> None:
-    """Write the texts of every stage and the model file into `folder`."""
-    for name, text in texts_of(compiled).items():
-        (folder / name).write_text(text, encoding="utf-8")
-    (folder / f"{compiled.graph.name}.tflite").write_bytes(compiled.source)
 
 
 def require_stage(name: str | None) -> None:

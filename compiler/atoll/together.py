@@ -6,20 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from atoll.bsp.firmware import Part, link_firmware
+from atoll.build_tree import FORMAT, MARKER, BuildTree, interface_of, write_texts
 from atoll.codegen.llvm import emit_object
 from atoll.codegen.llvm_entry import MODEL_ALIGNMENT, pool_symbol
 from atoll.errors import ToolchainError
 from atoll.files import new_folder
-from atoll.pipeline import (
-    FORMAT,
-    MARKER,
-    BuildOptions,
-    BuildTree,
-    Compiled,
-    compile_file,
-    interface_of,
-    write_texts,
-)
+from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve.soc import ResolvedSoc
 
 

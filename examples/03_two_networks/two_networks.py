@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
+from atoll.build_tree import interface_of
 from atoll.errors import AtollError
-from atoll.pipeline import interface_of
 from atoll.report.text import render
 from atoll.resolve import load_soc
 from atoll.together import compile_together

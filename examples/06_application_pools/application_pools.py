@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
+from atoll.build_tree import interface_of
 from atoll.errors import AtollError
-from atoll.pipeline import compile_file, interface_of
+from atoll.pipeline import compile_file
 from atoll.report.text import render
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled

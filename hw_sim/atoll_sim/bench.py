@@ -18,10 +18,11 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
+from atoll.build_tree import build
 from atoll.codegen.llvm_jit import NativeProgram
 from atoll.errors import AtollError
 from atoll.ops import reference
-from atoll.pipeline import Compiled, build, compile_file
+from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.build import build_model
 from atoll_sim.cpu.host_memory import HostMemory

@@ -5,18 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.bsp.interface import ELF_NAME
+from atoll.build_tree import MARKER, RESOLVED, sources_of, texts_of
 from atoll.checksums import altered
 from atoll.description.build import read_requests
 from atoll.errors import UsageError
-from atoll.pipeline import (
-    MARKER,
-    RESOLVED,
-    BuildOptions,
-    Compiled,
-    compile_file,
-    sources_of,
-    texts_of,
-)
+from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve.export import from_json
 from atoll.resolve.soc import ResolvedSoc
 

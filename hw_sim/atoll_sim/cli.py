@@ -6,17 +6,18 @@ from typing import Annotated
 
 import typer
 
-from atoll.cli import (
+from atoll.cli import log, out, require_toolchain
+from atoll.cli_options import (
+    BuildFileOption,
+    FreeOption,
     JsonOption,
     ModelArgument,
+    PinOption,
+    PlaceOption,
     SetOption,
     SocArgument,
     ToolchainOption,
-    log,
-    out,
-    require_toolchain,
 )
-from atoll.cli_options import BuildFileOption, FreeOption, PinOption, PlaceOption
 from atoll.description.build import load_requests
 from atoll.files import require_writable
 from atoll.pipeline import BuildOptions, Compiled, compile_file

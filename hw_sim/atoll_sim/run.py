@@ -11,8 +11,9 @@ import numpy as np
 
 from atoll.bsp.elf_stack import StackBound
 from atoll.bsp.stack_check import check_stack
+from atoll.build_tree import build
 from atoll.errors import UsageError
-from atoll.pipeline import Compiled, build
+from atoll.pipeline import Compiled
 from atoll.report.result import LayerCycles, RunReport, StackUse
 from atoll_sim.build_folder import Image
 from atoll_sim.layers import check_layers

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from atoll.build_tree import build
 from atoll.cli import main
 from atoll.description.build import load_requests
-from atoll.pipeline import BuildOptions, Compiled, build, compile_file
+from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.place.replicas import COPY
 from atoll.resolve import load_soc
 from atoll_sim.build_folder import open_build

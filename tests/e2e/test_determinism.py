@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from atoll.pipeline import build, compile_file
+from atoll.build_tree import build
+from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 
 ROOT = Path(__file__).parents[2]

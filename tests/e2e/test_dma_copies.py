@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from atoll.build_tree import build, interface_of
 from atoll.cli import main
 from atoll.ir.tir import AcceleratorStart
 from atoll.memory.contract import Span
-from atoll.pipeline import Compiled, build, compile_file, explanation, interface_of
+from atoll.pipeline import Compiled, compile_file, explanation
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
 from atoll_sim.cpu.host_memory import merge_spans

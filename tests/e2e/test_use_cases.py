@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from atoll.bsp.emitters import bsp_files
+from atoll.build_tree import interface_of, texts_of
 from atoll.errors import PlanError, ToolchainError, UsageError
-from atoll.pipeline import Compiled, compile_file, interface_of, texts_of
+from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.together import build_together, compile_together
 from atoll_sim.build_folder import open_build

@@ -5,7 +5,8 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from atoll.pipeline import build, compile_file
+from atoll.build_tree import build
+from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 
 DEEP = Path(__file__).parents[1] / "data" / "deep.yaml"

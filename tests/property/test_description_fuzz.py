@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 import yaml
 
+from atoll.build_tree import texts_of
 from atoll.cli import main
 from atoll.errors import AtollError
-from atoll.pipeline import compile_file, texts_of
+from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.export import from_json, to_json
 

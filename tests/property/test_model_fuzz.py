@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from atoll.build_tree import texts_of
 from atoll.errors import AtollError
 from atoll.ir.graph import Graph
 from atoll.ops import reference
-from atoll.pipeline import compile_file, texts_of
+from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"

@@ -1,246 +1,46 @@
 """`ResolvedSoc`: the one value that every later stage reads. Plain data, no rules.
 
-All addresses are absolute byte addresses on the system bus, all sizes bytes, all clocks hertz.
 Sequences are in canonical order (docs/description.md), never in the order of the YAML's keys.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
-from atoll.errors import SourceLoc
+from atoll.resolve.entities import (
+    AcceleratorSpec,
+    Access,
+    Cpu,
+    Device,
+    Dma,
+    Engine,
+    Memory,
+    Npu,
+    OperatorSupport,
+    Pool,
+    Region,
+    RegionKind,
+    Registers,
+    StackLimit,
+)
 
-
-class Access(StrEnum):
-    """What a device may do with the bytes of a region."""
-
-    NONE = "none"
-    READ = "ro"
-    WRITE = "rw"
-
-
-class RegionKind(StrEnum):
-    """What a span of a memory is for."""
-
-    CODE = "code"
-    DATA = "data"
-    STACK = "stack"
-    POOL = "pool"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
-    """One physical memory.
-
-    Attributes:
-        kind: ``rom`` or ``ram``.
-        width: bytes moved per cycle.
-        banks: word-interleaved banks that serve different masters in one cycle.
-        read_latency: cycles from an accepted read to its data, at least 1.
-    """
-
-    name: str
-    origin: int
-    size: int
-    kind: str
-    width: int
-    banks: int
-    read_latency: int
-    at: SourceLoc | None = None
-
-    @property
-    def end(self) -> int:
-        """First address past the memory."""
-        return self.origin + self.size
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
-    """A span of one memory with one purpose; regions of a memory never overlap.
-
-    Attributes:
-        name: the pool's name, or ``<device>.code``, ``<device>.data``, ``<device>.stack``,
-            ``<device>.<thread>.stack``.
-    """
-
-    name: str
-    kind: RegionKind
-    memory: str
-    origin: int
-    size: int
-
-    @property
-    def end(self) -> int:
-        """First address past the region."""
-        return self.origin + self.size
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pool:
-    """A window of one memory in which the planner may place buffers.
-
-    Attributes:
-        role: ``constants``, ``workspace`` or ``both``.
-        alignment: bytes; every buffer in the pool starts at a multiple of it.
-        preference: the planner tries pools with smaller numbers first.
-        reach: access of every device of the chip, by device name.
-        provided: ``internal``, or ``application``: the application defines the bytes, and hands
-            their address to the run function.
-    """
-
-    name: str
-    region: Region
-    role: str
-    alignment: int
-    preference: int
-    reach: Mapping[str, Access]
-    provided: str = "internal"
-    at: SourceLoc | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StackLimit:
-    """A limit and the layer that set it, such as ``built-in`` or ``socs/lagoon.yaml:9:5``."""
-
-    value: int
-    layer: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Registers:
-    """A block of memory-mapped registers."""
-
-    origin: int
-    size: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Device:
-    """What every device has. Its name is the same word in YAML, Python, C, RTL and reports.
-
-    Attributes:
-        kind: ``cpu``, ``npu`` or ``dma``.
-        device_type: DLPack device type (kDLCPU = 1; kDLExtDev = 12 for others).
-        device_id: number among the devices of its type.
-        ordinal: number among all devices of the chip: its place in the one enumeration.
-        clock: hertz.
-    """
-
-    name: str
-    kind: str
-    device_type: int
-    device_id: int
-    ordinal: int
-    clock: int
-    at: SourceLoc | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cpu(Device):
-    """A core that runs compiled operators.
-
-    Attributes:
-        isa: such as ``rv32imc``.
-        rtl: core adapter of the simulator, such as ``picorv32``.
-        toolchain: ``zig`` or ``gcc``.
-        code: region of instructions and read-only data; its origin is the reset address.
-        data: region of .data and .bss.
-        stack: region of the main stack; it grows down from its end.
-        threads: stacks of the other threads, each named ``<device>.<thread>.stack``.
-        interrupt_reserve: bytes of every stack kept for interrupt handlers.
-        max_stack_alloca_size: largest kernel-local allocation that may live on the stack.
-        max_stack_size: most that one run may use, callees and reserve included.
-    """
-
-    isa: str
-    rtl: str
-    toolchain: str
-    code: Region
-    data: Region
-    stack: Region
-    threads: tuple[Region, ...] = ()
-    interrupt_reserve: int
-    max_stack_alloca_size: StackLimit
-    max_stack_size: StackLimit
-
-    @property
-    def stacks(self) -> tuple[Region, ...]:
-        """The main stack, then those of the other threads."""
-        return (self.stack, *self.threads)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorSupport:
-    """An operator kind that an accelerator runs.
-
-    Attributes:
-        limits: feature name (see `atoll.ops.registry`) to the inclusive (min, max) it may have.
-    """
-
-    kind: str
-    limits: Mapping[str, tuple[int | None, int | None]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceleratorSpec:
-    """What an accelerator's own YAML says, the same for all its instances.
-
-    Attributes:
-        name: such as ``reef``.
-        operators: what it runs, sorted by kind.
-        registers: register offsets in bytes by name.
-        rtl_module: SystemVerilog module with the ports of docs/platform.md.
-        rtl_sources: file names below `atoll_sim/rtl`, in compile order.
-        emitter: entry point ``module:Class`` that makes its commands.
-        model: entry point ``module:Class`` of its bit-exact software model.
-        driver: name of its C driver in the BSP.
-        asynchronous: it moves data and computes while the CPU does other work.
-    """
-
-    name: str
-    operators: tuple[OperatorSupport, ...]
-    registers: Mapping[str, int]
-    rtl_module: str
-    rtl_sources: tuple[str, ...]
-    emitter: str
-    model: str
-    driver: str
-    asynchronous: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Engine(Device):
-    """A device that runs lists of commands from memory: an accelerator or a DMA engine.
-
-    Attributes:
-        spec: what kind of engine it is.
-        params: every parameter of the instance by name, defaults included.
-        registers: its control port.
-        irq: interrupt line at the host.
-        runs: operator kinds this instance may run, sorted; a subset of the spec's.
-    """
-
-    spec: AcceleratorSpec
-    params: Mapping[str, int]
-    registers: Registers
-    irq: int
-    runs: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Npu(Engine):
-    """An accelerator instance."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dma(Engine):
-    """A DMA engine.
-
-    Attributes:
-        moves: (from memory, to memory) pairs it can copy between.
-    """
-
-    moves: tuple[tuple[str, str], ...]
+__all__ = [
+    "AcceleratorSpec",
+    "Access",
+    "CInterface",
+    "Cpu",
+    "Device",
+    "Dma",
+    "Engine",
+    "Memory",
+    "Npu",
+    "OperatorSupport",
+    "Pool",
+    "Region",
+    "RegionKind",
+    "Registers",
+    "ResolvedSoc",
+    "StackLimit",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
