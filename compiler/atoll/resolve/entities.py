@@ -118,7 +118,7 @@ class Device:
     """What every device has. Its name is the same word in YAML, Python, C, RTL and reports.
 
     Attributes:
-        kind: ``cpu``, ``npu`` or ``dma``.
+        kind: ``cpu``, ``dsp``, ``npu`` or ``dma``.
         device_type: DLPack device type (kDLCPU = 1; kDLExtDev = 12 for others).
         device_id: number among the devices of its type.
         ordinal: number among all devices of the chip: its place in the one enumeration.
@@ -149,6 +149,9 @@ class Cpu(Device):
         interrupt_reserve: bytes of every stack kept for interrupt handlers.
         max_stack_alloca_size: largest kernel-local allocation that may live on the stack.
         max_stack_size: most that one run may use, callees and reserve included.
+        mailbox: registers through which the host has this core run operators, at one address for
+            both (`atoll.resolve.mailbox`); None for the host.
+        irq: interrupt line of the mailbox at the host; None without a mailbox.
     """
 
     isa: str
@@ -161,6 +164,8 @@ class Cpu(Device):
     interrupt_reserve: int
     max_stack_alloca_size: StackLimit
     max_stack_size: StackLimit
+    mailbox: Registers | None = None
+    irq: int | None = None
 
     @property
     def stacks(self) -> tuple[Region, ...]:
