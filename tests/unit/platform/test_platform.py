@@ -30,7 +30,7 @@ def reachable(soc: ResolvedSoc, device: Device, *allowed: Access) -> set[int]:
     }
 
 
-@pytest.mark.parametrize("name", ["lagoon", "atoll2"])
+@pytest.mark.parametrize("name", ["lagoon", "atoll2", "twin"])
 def test_windows_are_those_of_the_description(name: str) -> None:
     soc = load_soc(name)
     for master in plan_chip(soc).masters:
