@@ -119,7 +119,7 @@ def run_compiled(
             result = run_native(compiled, samples, rtl=rtl, progress=progress)
         else:
             assert tree is not None
-            result = run_firmware(compiled, tree.firmware.elf, samples, progress=progress)
+            result = run_firmware(compiled, (tree.firmware.elf,), samples, progress=progress)
     stack = tree.firmware.stack if tree and cpu is CpuKind.RTL else None
     setup = Setup(cpu=cpu, accelerator=accelerator, stack=stack, wall=wall)
     return judge(compiled, samples, result, setup)
@@ -129,7 +129,7 @@ def run_image(
     image: Image, samples: Sequence[Sample], *, progress: Progress = lambda what: None
 ) -> Outcome:
     """Simulate the firmware of a build folder and hold it against its plan."""
-    result = run_firmware(image.compiled, image.elf, samples, progress=progress)
+    result = run_firmware(image.compiled, (image.elf,), samples, progress=progress)
     used = AcceleratorKind.RTL if image.compiled.options.accelerators else AcceleratorKind.NONE
     stack = check_stack(image.compiled.soc, image.elf, image.compiled.graph.name)
     setup = Setup(cpu=CpuKind.RTL, accelerator=used, stack=stack, wall={})

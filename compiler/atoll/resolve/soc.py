@@ -117,6 +117,12 @@ class ResolvedSoc:
         """All devices that run lists of commands."""
         return tuple(device for device in self.devices if isinstance(device, Engine))
 
+    @property
+    def irqs(self) -> Mapping[str, int]:
+        """The interrupt line at the host of each device that has one, by the device's name."""
+        cores = {core.name: core.irq for core in self.cpus if core.irq is not None}
+        return cores | {engine.name: engine.irq for engine in self.engines}
+
     def regions(self) -> Iterator[Region]:
         """Yield every region of the chip: pools, then the cores' code, data and stack."""
         yield from (pool.region for pool in self.pools)
