@@ -1,4 +1,4 @@
-"""Two cores on a whole chip in RTL: the host rings, the other answers; firewalls keep them apart."""
+"""Two cores in RTL: the host rings, the other answers, and firewalls keep them apart."""
 
 import dataclasses
 import subprocess
@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from atoll.resolve import load_soc
-from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_sim.build import build_model
 from atoll_sim.session import simulate
@@ -70,9 +69,7 @@ def run(twin: ResolvedSoc, tmp_path: Path) -> Run:
     def simulate_one(ending: str, *, alone: bool = False, **changes: object) -> SimResult:
         shared = twin.pool("shared").region.origin
         sources = {"cpu": "mailbox_host.c", "dsp": "mailbox_core.c"}
-        elves = tuple(
-            compiled(twin, cpu, sources[cpu.name], tmp_path, ending) for cpu in twin.cpus
-        )
+        elves = tuple(compiled(twin, cpu, sources[cpu.name], tmp_path, ending) for cpu in twin.cpus)
         request = SimRequest(
             executable=build_model(twin),
             elves=elves[:1] if alone else elves,
@@ -152,8 +149,3 @@ def test_a_core_without_firmware_sleeps(run: Run, twin: ResolvedSoc) -> None:
         for touch in (touch for touch in phase.touched if touch.master == "dsp"):
             assert touch.kind is AccessKind.FETCH
             assert inside(touch.spans, code.origin, code.origin + 16) == touch.spans
-
-
-def test_the_lines_of_host_and_core_are_those_of_the_description(twin: ResolvedSoc) -> None:
-    assert LINE == 3
-    assert twin.cpus[1].irq == 6
