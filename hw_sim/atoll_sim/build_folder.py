@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from atoll.bsp.cores import elf_names
 from atoll.bsp.interface import ELF_NAME
 from atoll.build_tree import MARKER, RESOLVED, sources_of, texts_of
 from atoll.checksums import altered
@@ -35,9 +36,9 @@ def open_build(folder: Path) -> Image:
     if "models" in build:
         raise _unusable(folder, "it holds several models, which `atoll_sim.turns` runs")
     name = str(build.get("model"))
-    if changed := tuple(altered(folder, sources_of(name))):
-        raise _unusable(folder, f"{', '.join(changed)} missing or changed since the build")
+    _require_unchanged(folder, sources_of(name))
     soc = _read_chip(folder)
+    _require_unchanged(folder, elf_names(soc))
     options = BuildOptions(
         accelerators=bool(build.get("accelerators")), requests=read_requests(build.get("requests"))
     )
@@ -46,6 +47,11 @@ def open_build(folder: Path) -> Image:
         if _content(folder / text_name) != text:
             raise _unusable(folder, f"{text_name} is not what this Atoll makes of the same input")
     return Image(compiled=compiled, elf=folder / ELF_NAME)
+
+
+def _require_unchanged(folder: Path, names: tuple[str, ...]) -> None:
+    if changed := tuple(altered(folder, names)):
+        raise _unusable(folder, f"{', '.join(changed)} missing or changed since the build")
 
 
 def _read_chip(folder: Path) -> ResolvedSoc:
