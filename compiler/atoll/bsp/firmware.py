@@ -41,10 +41,6 @@ class Part:
     others: Mapping[str, bytes] = field(default_factory=dict)
     origins: Mapping[str, int] = field(default_factory=dict)
 
-    def object_for(self, core: Cpu) -> bytes:
-        """Return the object that goes into the image of `core`."""
-        return self.others.get(core.name, self.code)
-
 
 def build_firmware(
     soc: ResolvedSoc,
@@ -89,7 +85,8 @@ def link_firmware(
         objects = list(_compile_all(sources[core.name], out, folder, tools))
         for part in parts:
             objects.append(f"{folder}/{c_name(part.interface.name)}_model.o")
-            write_bytes(out / objects[-1], part.object_for(core))
+            code = part.code if core.name == soc.host else part.others[core.name]
+            write_bytes(out / objects[-1], code)
         link = Link(
             folder=out,
             objects=tuple(objects),
