@@ -5,9 +5,10 @@ from pathlib import Path
 
 from atoll.bsp.elf_stack import StackBound
 from atoll.bsp.interface import ELF_NAME, ModelInterface
-from atoll.bsp.names import c_name, refuse_clashes
+from atoll.bsp.names import c_name
 from atoll.bsp.render import made_from, render
 from atoll.bsp.stack_check import check_stack
+from atoll.errors import ToolchainError
 from atoll.resolve.mailbox import MODEL_SHIFT, step_function
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
@@ -29,11 +30,16 @@ def elf_names(soc: ResolvedSoc) -> tuple[str, ...]:
     Raises:
         ToolchainError: E075, a core's image would be named as the host's.
     """
-    cores = image_cores(soc)
-    names = (ELF_NAME, *(f"{core.name}.elf" for core in cores[1:]))
-    owners = (f"image of '{core.name}'" for core in cores)
-    refuse_clashes(zip(names, owners, strict=True), "the build folder")
-    return names
+    names = tuple(f"{core.name}.elf" for core in soc.remote_cpus)
+    if ELF_NAME in names:
+        core = soc.device(ELF_NAME.removesuffix(".elf"))
+        raise ToolchainError(
+            "E075",
+            f"the image of core '{core.name}' would be called {ELF_NAME}, as the host's is",
+            at=core.at,
+            remedy="rename the core",
+        )
+    return (ELF_NAME, *names)
 
 
 def script_name(soc: ResolvedSoc, core: Cpu) -> str:
