@@ -129,9 +129,9 @@ def run_image(
     image: Image, samples: Sequence[Sample], *, progress: Progress = lambda what: None
 ) -> Outcome:
     """Simulate the firmware of a build folder and hold it against its plan."""
-    result = run_firmware(image.compiled, image.elf, samples, progress=progress)
+    result = run_firmware(image.compiled, image.elves[0], samples, progress=progress)
     used = AcceleratorKind.RTL if image.compiled.options.accelerators else AcceleratorKind.NONE
-    stacks = stacks_of(image.compiled.soc, image.elf.parent, image.compiled.graph.name)
+    stacks = stacks_of(image.compiled.soc, image.elves[0].parent, image.compiled.graph.name)
     setup = Setup(cpu=CpuKind.RTL, accelerator=used, stacks=stacks, wall={})
     return judge(image.compiled, samples, result, setup)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from elftools.elf.elffile import ELFFile
@@ -65,15 +66,19 @@ def planned(program: IRModule, soc: ResolvedSoc) -> MemoryPlan:
     return plan_first_fit(build_problem(program, soc))
 
 
+def section_of(code: bytes, name: str) -> Any:
+    section = ELFFile(BytesIO(code)).get_section_by_name(name)
+    assert section is not None
+    return section
+
+
 def functions(code: bytes) -> set[str]:
-    table = ELFFile(BytesIO(code)).get_section_by_name(".symtab")
-    assert table is not None
+    table = section_of(code, ".symtab")
     return {s.name for s in table.iter_symbols() if s["st_info"]["type"] == "STT_FUNC"}
 
 
 def undefined(code: bytes) -> set[str]:
-    table = ELFFile(BytesIO(code)).get_section_by_name(".symtab")
-    assert table is not None
+    table = section_of(code, ".symtab")
     return {s.name for s in table.iter_symbols() if s.name and s["st_shndx"] == "SHN_UNDEF"}
 
 
@@ -92,9 +97,7 @@ def test_d3_a_kernel_of_two_cores_is_in_both_objects(duo: Duo, steps: str) -> No
 def test_d3_each_object_is_made_for_its_cores_isa(duo: Duo) -> None:
     soc, program = duo(), module(IN_TURN)
     for core, code in emit_objects(program, planned(program, soc), soc, {}).items():
-        section = ELFFile(BytesIO(code)).get_section_by_name(".riscv.attributes")
-        assert section is not None
-        compressed = b"_c2p0" in section.data()
+        compressed = b"_c2p0" in section_of(code, ".riscv.attributes").data()
         assert compressed == (core == "cpu")
 
 
@@ -123,15 +126,12 @@ def test_k2_many_steps_make_no_table_of_addresses(duo: Duo) -> None:
     last = "  step 64 s64 on dsp: call @plus_one(a, y) reads [a] writes [y]"
     program = module("\n".join((*lines, last)))
     code = emit_objects(program, planned(program, soc), soc, {})["dsp"]
-    image = ELFFile(BytesIO(code))
-    assert not [s.name for s in image.iter_sections() if "rodata" in s.name]
-    section = image.get_section_by_name(".rela.text.net_dsp_step")
-    assert section is not None
-    symbols = image.get_section_by_name(".symtab")
-    assert symbols is not None
+    assert not [s.name for s in ELFFile(BytesIO(code)).iter_sections() if "rodata" in s.name]
+    symbols = section_of(code, ".symtab")
+    relocations = section_of(code, ".rela.text.net_dsp_step").iter_relocations()
     called = [
         symbols.get_symbol(each["r_info_sym"]).name
-        for each in section.iter_relocations()
+        for each in relocations
         if each["r_info_type"] == 19  # R_RISCV_CALL_PLT
     ]
     assert len(called) == 65
