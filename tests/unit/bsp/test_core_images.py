@@ -1,5 +1,6 @@
 """The image of each core: whose code it is, what it holds, and whose limits bound it."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from atoll.bsp.firmware import Part, link_firmware
+from atoll.bsp.gcc import PROGRAM
 from atoll.build_tree import BuildTree, build, interface_of, part_of, sources_of
 from atoll.checksums import altered
 from atoll.codegen.llvm import emit_objects
@@ -30,6 +32,16 @@ def test_d3_every_object_carries_its_own_cores_cpu(tree: BuildTree) -> None:
                 text = section.data().decode("latin-1")
             assert "rv32i2p1_m2p0" in text, path
             assert ("_c2p0" in text) == bool(isa), path
+
+
+@pytest.mark.skipif(shutil.which(PROGRAM) is None, reason=f"needs {PROGRAM}")
+def test_d3_each_core_has_a_toolchain_of_its_own(
+    duo: Duo, alternate: Alternate, tmp_path: Path
+) -> None:
+    firmware = build(alternate(duo("devices.dsp.toolchain=gcc")), tmp_path / "build").firmware
+    host, core = (image.toolchain for image in firmware.images)
+    assert host.startswith("zig ")
+    assert core.startswith("gcc ")
 
 
 def test_m6_only_the_hosts_image_holds_constants(tree: BuildTree) -> None:
