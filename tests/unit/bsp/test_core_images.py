@@ -1,6 +1,7 @@
 """The image of each core: whose code it is, what it holds, and whose limits bound it."""
 
 import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -42,6 +43,22 @@ def test_d3_each_core_has_a_toolchain_of_its_own(
     host, core = (image.toolchain for image in firmware.images)
     assert host.startswith("zig ")
     assert core.startswith("gcc ")
+
+
+@pytest.mark.parametrize(("compiler", "standard"), [("cc", "c99"), ("c++", "c++11")])
+def test_m8_headers_of_a_chip_with_two_cores_compile_together(
+    tree: BuildTree, compiler: str, standard: str
+) -> None:
+    found = shutil.which(compiler)
+    if found is None:
+        pytest.skip(f"needs {compiler} for this machine")
+    bsp = tree.folder / "bsp"
+    assert (bsp / "mailbox.h").exists()
+    includes = "".join(f'#include "{path.name}"\n' for path in sorted(bsp.glob("*.h")))
+    language = "c" if compiler == "cc" else "c++"
+    strict = ("-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only")
+    command = (found, f"-std={standard}", *strict, f"-I{bsp}", "-x", language, "-")
+    subprocess.run(command, input=2 * includes, text=True, check=True)
 
 
 def test_m6_only_the_hosts_image_holds_constants(tree: BuildTree) -> None:
