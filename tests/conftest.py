@@ -3,11 +3,15 @@
 import importlib.util
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from atoll.resolve import load_soc
+from atoll.resolve.soc import Device, Registers, ResolvedSoc
 
 TESTS = Path(__file__).parent
 SHARED = TESTS.parent.parent / "shared"
@@ -46,10 +50,25 @@ def tflite_builder() -> ModuleType:
     return _support("tflite_builder")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def every_operator(tflite_builder: ModuleType) -> Any:
     """A model with every operator, for the builder to write."""
     return _support("tflite_samples").every_operator(tflite_builder)
+
+
+@pytest.fixture(scope="session")
+def duo() -> Callable[..., ResolvedSoc]:
+    """Load tests/data/duo.yaml with overrides and give its second core a mailbox."""
+
+    def with_mailbox(device: Device) -> Device:
+        box = Registers(origin=0x4100_0000, size=4096)
+        return replace(device, mailbox=box, irq=7) if device.name == "dsp" else device  # type: ignore[call-arg]
+
+    def load(*overrides: str) -> ResolvedSoc:
+        soc = load_soc(TESTS / "data" / "duo.yaml", overrides)
+        return replace(soc, devices=tuple(map(with_mailbox, soc.devices)))
+
+    return load
 
 
 def _shared(name: str) -> Path:

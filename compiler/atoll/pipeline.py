@@ -15,6 +15,7 @@ from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
 from atoll.lower.accelerator import CommandEmitter, Job
 from atoll.lower.overlap_runs import OverlapRuns
+from atoll.lower.separate_kernels import SeparateKernels
 from atoll.lower.share_constants import ShareConstants
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import lower_graph
@@ -158,29 +159,37 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
 
 
 def specialized(module: IRModule, soc: ResolvedSoc) -> IRModule:
-    """Decide for every kernel's buffer whether it lives on the stack or in a pool.
+    """Decide for every kernel's buffer whether it lives on its core's stack or in a pool.
+
+    A kernel of several cores is copied, since their limits differ.
 
     Raises:
         PlanError: E067; neither can hold it.
     """
-    host = soc.host_cpu
-    taken = host.interrupt_reserve + RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
-    specialize = SpecializeStorage(
-        max_alloca=host.max_stack_alloca_size.value,
-        max_stack=max(0, host.max_stack_size.value - taken),
-        pools=pools_for(soc, {soc.host: Access.WRITE}, WORKSPACE_ROLES, 1),
-    )
-    narrowed = specialize.run(module)
+    separate = SeparateKernels().run(module)
+    verify(separate)
+    narrowed = separate
+    for cpu in soc.cpus:
+        taken = cpu.interrupt_reserve + RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
+        specialize = SpecializeStorage(
+            max_alloca=cpu.max_stack_alloca_size.value,
+            max_stack=max(0, cpu.max_stack_size.value - taken),
+            pools=pools_for(soc, {cpu.name: Access.WRITE}, WORKSPACE_ROLES, 1),
+            core=cpu.name,
+        )
+        narrowed = specialize.run(narrowed)
     verify(narrowed)
-    verify_narrowing(module, narrowed)
+    verify_narrowing(separate, narrowed)
     return narrowed
 
 
 def _scheduled(
     module: IRModule, soc: ResolvedSoc, taken: Mapping[str, int]
 ) -> tuple[IRModule, MemoryPlan]:
-    """Let DMA engines work beside other devices, unless only one at a time fits the pools."""
-    overlap = OverlapRuns(devices=frozenset(dma.name for dma in soc.dmas if dma.spec.asynchronous))
+    """Let DMA engines and cores work beside the host, unless only one at a time fits the pools."""
+    engines = (dma.name for dma in soc.dmas if dma.spec.asynchronous)
+    cores = (core.name for core in soc.remote_cpus)
+    overlap = OverlapRuns(devices=frozenset((*engines, *cores)))
     overlapped = overlap.run(module)
     verify(overlapped)
     try:

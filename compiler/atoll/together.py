@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from atoll.bsp.firmware import Part, link_firmware
-from atoll.build_tree import FORMAT, MARKER, BuildTree, interface_of, write_texts
-from atoll.codegen.llvm import emit_object
-from atoll.codegen.llvm_entry import MODEL_ALIGNMENT, pool_symbol
+from atoll.build_tree import FORMAT, MARKER, BuildTree, part_of, write_texts
+from atoll.codegen.llvm_pools import MODEL_ALIGNMENT, pool_symbol
 from atoll.errors import ToolchainError
 from atoll.files import new_folder
 from atoll.pipeline import BuildOptions, Compiled, compile_file
@@ -66,17 +65,16 @@ def build_together(
         names = [compiled.graph.name for compiled in models]
         marker = {"format": FORMAT, "soc": soc.name, "models": names}
         (fresh / MARKER).write_text(json.dumps(marker, indent=2) + "\n", encoding="utf-8")
-        parts = tuple(_part(compiled) for compiled in models)
+        parts = tuple(_part(compiled, position) for position, compiled in enumerate(models))
         firmware = link_firmware(soc, parts, fresh, toolchain)
     return BuildTree(folder=folder, firmware=replace(firmware, folder=folder))
 
 
-def _part(compiled: Compiled) -> Part:
+def _part(compiled: Compiled, position: int) -> Part:
     plan, soc = compiled.plan, compiled.soc
     origins = {
         pool_symbol(compiled.module.name, space, soc): space.origin
         for space in plan.problem.pools
         if any(plan.placements[c.name].pool == space.name for c in compiled.module.entry.constants)
     }
-    code = emit_object(compiled.module, plan, soc, compiled.commands)
-    return Part(interface=interface_of(compiled), code=code, origins=origins)
+    return part_of(compiled, position, origins)

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from atoll.bsp.interface import ELF_NAME
+from atoll.bsp.cores import elf_names
 from atoll.build_tree import MARKER, RESOLVED, sources_of, texts_of
 from atoll.checksums import altered
 from atoll.description.build import read_requests
@@ -16,10 +16,10 @@ from atoll.resolve.soc import ResolvedSoc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
-    """A linked firmware and the plan that it was linked for."""
+    """Linked firmware, the host's image first, and the plan that it was linked for."""
 
     compiled: Compiled
-    elf: Path
+    elves: tuple[Path, ...]
 
 
 def open_build(folder: Path) -> Image:
@@ -35,9 +35,9 @@ def open_build(folder: Path) -> Image:
     if "models" in build:
         raise _unusable(folder, "it holds several models, which `atoll_sim.turns` runs")
     name = str(build.get("model"))
-    if changed := tuple(altered(folder, sources_of(name))):
-        raise _unusable(folder, f"{', '.join(changed)} missing or changed since the build")
+    _require_unchanged(folder, sources_of(name))
     soc = _read_chip(folder)
+    _require_unchanged(folder, elf_names(soc))
     options = BuildOptions(
         accelerators=bool(build.get("accelerators")), requests=read_requests(build.get("requests"))
     )
@@ -45,7 +45,12 @@ def open_build(folder: Path) -> Image:
     for text_name, text in texts_of(compiled).items():
         if _content(folder / text_name) != text:
             raise _unusable(folder, f"{text_name} is not what this Atoll makes of the same input")
-    return Image(compiled=compiled, elf=folder / ELF_NAME)
+    return Image(compiled=compiled, elves=tuple(folder / name for name in elf_names(soc)))
+
+
+def _require_unchanged(folder: Path, names: tuple[str, ...]) -> None:
+    if changed := tuple(altered(folder, names)):
+        raise _unusable(folder, f"{', '.join(changed)} missing or changed since the build")
 
 
 def _read_chip(folder: Path) -> ResolvedSoc:

@@ -3,14 +3,14 @@
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
 
+from atoll.bsp.cores import stacks_of
 from atoll.bsp.elf_stack import StackBound
-from atoll.bsp.stack_check import check_stack
 from atoll.build_tree import build
 from atoll.errors import UsageError
 from atoll.pipeline import Compiled
@@ -50,13 +50,13 @@ class Setup:
     """How a run was made.
 
     Attributes:
-        stack: bound of the linked image that ran on the host core, None if none did.
+        stacks: bound of the linked image that ran, by core; empty if none did.
         wall: seconds of the parts before the simulation.
     """
 
     cpu: CpuKind
     accelerator: AcceleratorKind
-    stack: StackBound | None = None
+    stacks: Mapping[str, StackBound] = field(default_factory=dict)
     wall: Mapping[str, float]
 
 
@@ -119,9 +119,9 @@ def run_compiled(
             result = run_native(compiled, samples, rtl=rtl, progress=progress)
         else:
             assert tree is not None
-            result = run_firmware(compiled, (tree.firmware.elf,), samples, progress=progress)
-    stack = tree.firmware.stack if tree and cpu is CpuKind.RTL else None
-    setup = Setup(cpu=cpu, accelerator=accelerator, stack=stack, wall=wall)
+            result = run_firmware(compiled, tree.firmware.elves, samples, progress=progress)
+    stacks = tree.firmware.stacks if tree and cpu is CpuKind.RTL else {}
+    setup = Setup(cpu=cpu, accelerator=accelerator, stacks=stacks, wall=wall)
     return judge(compiled, samples, result, setup)
 
 
@@ -129,10 +129,10 @@ def run_image(
     image: Image, samples: Sequence[Sample], *, progress: Progress = lambda what: None
 ) -> Outcome:
     """Simulate the firmware of a build folder and hold it against its plan."""
-    result = run_firmware(image.compiled, (image.elf,), samples, progress=progress)
+    result = run_firmware(image.compiled, image.elves, samples, progress=progress)
     used = AcceleratorKind.RTL if image.compiled.options.accelerators else AcceleratorKind.NONE
-    stack = check_stack(image.compiled.soc, image.elf, image.compiled.graph.name)
-    setup = Setup(cpu=CpuKind.RTL, accelerator=used, stack=stack, wall={})
+    stacks = stacks_of(image.compiled.soc, image.elves[0].parent, image.compiled.graph.name)
+    setup = Setup(cpu=CpuKind.RTL, accelerator=used, stacks=stacks, wall={})
     return judge(image.compiled, samples, result, setup)
 
 
@@ -154,7 +154,7 @@ def judge(
         mismatches=layers.mismatches,
         accesses=count_accesses(result),
         violations=violations,
-        stack=_stack_use(compiled, result, setup.stack),
+        stack=_stack_use(compiled, result, setup.stacks),
         pools=compiled.plan.use,
         total_cycles=result.cycles,
         cycles_by_kind=_cycles_by_kind(compiled, result),
@@ -171,11 +171,11 @@ def judge(
 
 
 def _stack_use(
-    compiled: Compiled, result: SimResult, bound: StackBound | None
+    compiled: Compiled, result: SimResult, bounds: Mapping[str, StackBound]
 ) -> Mapping[str, StackUse]:
     return {
         cpu.name: StackUse(
-            bound=bound.bytes + cpu.interrupt_reserve if bound else None,
+            bound=bounds[cpu.name].bytes + cpu.interrupt_reserve if cpu.name in bounds else None,
             watermark=watermark(result.stacks[cpu.name]) if cpu.name in result.stacks else None,
             limit=cpu.max_stack_size.value,
             layer=cpu.max_stack_size.layer,

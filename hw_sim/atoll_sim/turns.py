@@ -39,7 +39,7 @@ def run_together(
     setup = Setup(
         cpu=CpuKind.RTL,
         accelerator=AcceleratorKind.RTL,
-        stack=tree.firmware.stack,
+        stacks=tree.firmware.stacks,
         wall=wall,
     )
     return tuple(

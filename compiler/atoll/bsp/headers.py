@@ -1,14 +1,16 @@
 """The C headers and sources that name a chip's devices and pools and a model's interface."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.bsp.interface import GivenPool, ModelInterface, Port
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
 from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import made_from, render
-from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
+from atoll.resolve import mailbox
+from atoll.resolve.soc import Cpu, Device, Engine, ResolvedSoc
 
+MAILBOX_DRIVER = "mailbox"
 _C_TYPES = {
     "int8": "int8_t",
     "uint8": "uint8_t",
@@ -18,6 +20,8 @@ _C_TYPES = {
     "float32": "float",
 }
 _TIMEOUT_FRACTION = 10  # of a second
+_CORE_TIMEOUT = 20  # seconds
+_LONGEST_WAIT = 2**32 - 1  # cycles; the timer has 32 bits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,16 +46,36 @@ class _CPort:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Driven:
+    """A device that the host brings up and starts."""
+
+    name: str
+    driver: str
+    core: bool
+
+
+def _driven(soc: ResolvedSoc) -> Iterator[_Driven]:
+    for core in soc.remote_cpus:
+        yield _Driven(name=core.name, driver=MAILBOX_DRIVER, core=True)
+    for engine in soc.engines:
+        yield _Driven(name=engine.name, driver=engine.spec.driver, core=False)
+
+
 def device_header(soc: ResolvedSoc) -> str:
     """Write ``atoll_devices.h``: the one enumeration of devices, registers and interrupts."""
     refuse_clashes(_device_names(soc), "atoll_devices.h")
-    specs = {npu.spec.name: npu.spec for npu in soc.engines}
+    offsets = {npu.spec.name: npu.spec.registers for npu in soc.engines}
+    if soc.remote_cpus:
+        offsets["mailbox"] = mailbox.REGISTERS
     return render(
         "atoll_devices.h",
         made_from=made_from(soc),
         soc=soc,
         macros=lambda device: tuple(_macros(device)),
-        specs=tuple((name, _by_offset(specs[name])) for name in sorted(specs)),
+        specs=tuple((name, _by_offset(offsets[name])) for name in sorted(offsets)),
+        cores=soc.remote_cpus,
+        line=mailbox.LINE,
     )
 
 
@@ -63,7 +87,10 @@ def device_source(soc: ResolvedSoc) -> str:
         soc=soc,
         drivers=drivers(soc),
         registers=_registers,
+        driven=tuple(_driven(soc)),
+        cores=soc.remote_cpus,
         timeout=soc.host_cpu.clock // _TIMEOUT_FRACTION,
+        core_timeout=min(soc.host_cpu.clock * _CORE_TIMEOUT, _LONGEST_WAIT),
     )
 
 
@@ -80,7 +107,8 @@ def model_header(soc: ResolvedSoc, model: ModelInterface) -> str:
     """
     name = c_name(model.name)
     refuse_clashes(_model_names(name.upper(), model), f"{name}.h")
-    return render("model.h", made_from=made_from(soc, model), **_model_values(model))
+    values = _model_values(model)
+    return render("model.h", made_from=made_from(soc, model), cores=soc.remote_cpus, **values)
 
 
 def application(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> str:
@@ -99,8 +127,8 @@ def application(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> str:
 
 
 def drivers(soc: ResolvedSoc) -> tuple[str, ...]:
-    """Return the drivers that the chip's accelerators need, sorted."""
-    return tuple(sorted({npu.spec.driver for npu in soc.engines}))
+    """Return the drivers that the chip's accelerators and cores need, sorted."""
+    return tuple(sorted({device.driver for device in _driven(soc)}))
 
 
 def _model_values(model: ModelInterface) -> dict[str, object]:
@@ -145,6 +173,9 @@ def _macros(device: Device) -> Iterator[tuple[str, str]]:
     yield "TYPE", str(device.device_type)
     yield "ID", str(device.device_id)
     yield "CLOCK", f"UINT32_C({device.clock})"
+    if isinstance(device, Cpu) and device.mailbox:
+        yield "REGISTERS", _registers(device)
+        yield "IRQ", f"UINT32_C({device.irq})"
     if isinstance(device, Engine):
         yield "REGISTERS", _registers(device)
         yield "IRQ", f"UINT32_C({device.irq})"
@@ -154,9 +185,10 @@ def _macros(device: Device) -> Iterator[tuple[str, str]]:
 
 def _registers(device: Device) -> str:
     assert isinstance(device, (Cpu, Engine))
-    return "0" if isinstance(device, Cpu) else f"UINT32_C(0x{device.registers.origin:08X})"
+    block = device.mailbox if isinstance(device, Cpu) else device.registers
+    return f"UINT32_C(0x{block.origin:08X})" if block else "0"
 
 
-def _by_offset(spec: AcceleratorSpec) -> tuple[tuple[str, int], ...]:
-    named = ((c_name(name).upper(), offset) for name, offset in spec.registers.items())
+def _by_offset(registers: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    named = ((c_name(name).upper(), offset) for name, offset in registers.items())
     return tuple(sorted(named, key=lambda row: (row[1], row[0])))

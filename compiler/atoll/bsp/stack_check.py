@@ -4,34 +4,32 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from atoll.bsp.elf_stack import ENTRY, INTERRUPT, StackBound, has_function, stack_bound
-from atoll.bsp.names import c_name
 from atoll.errors import Fault, PlanError
-from atoll.resolve.soc import Cpu, ResolvedSoc
+from atoll.resolve.soc import Cpu
 
 
-def check_stack(soc: ResolvedSoc, elf: Path, model: str) -> StackBound:
-    """Return the bound of the whole image of the host, once every limit holds.
+def check_stack(cpu: Cpu, elf: Path, work: str) -> StackBound:
+    """Return the bound of the whole image of a core, once every limit of the core holds.
 
     Args:
-        soc: the chip.
-        elf: the linked image.
-        model: its ``<model>_run`` and all below it, interrupts included, obey `max_stack_size`.
+        cpu: the core.
+        elf: its linked image.
+        work: a function that with all below it, interrupts included, obeys `max_stack_size`.
 
     Raises:
         PlanError: E066 for each limit that is exceeded; E076 as `stack_bound`.
     """
     whole = stack_bound(elf, ENTRY)
-    run = stack_bound(elf, f"{c_name(model)}_run")
+    run = stack_bound(elf, work)
     interrupt = stack_bound(elf, INTERRUPT) if has_function(elf, INTERRUPT) else None
-    if faults := tuple(_faults(soc, whole, run, interrupt)):
+    if faults := tuple(_faults(cpu, whole, run, interrupt)):
         raise PlanError.all(faults)
     return whole
 
 
 def _faults(
-    soc: ResolvedSoc, whole: StackBound, run: StackBound, interrupt: StackBound | None
+    cpu: Cpu, whole: StackBound, run: StackBound, interrupt: StackBound | None
 ) -> Iterator[Fault]:
-    cpu = soc.host_cpu
     reserve = f"{cpu.interrupt_reserve} B for interrupts"
     limit = cpu.max_stack_size
     if (need := run.bytes + cpu.interrupt_reserve) > limit.value:

@@ -54,6 +54,7 @@ class Link:
         script: the linker script.
         elf: the image to write.
         map: the map to write.
+        objects_folder: where a toolchain puts an object of its own.
     """
 
     folder: Path
@@ -61,6 +62,7 @@ class Link:
     script: str
     elf: str
     map: str
+    objects_folder: str = "obj"
 
 
 class Toolchain(Protocol):

@@ -49,11 +49,12 @@ class Zig:
     def link(self, link: Link) -> str:
         """See `atoll.bsp.toolchain.Toolchain.link`."""
         library = cached(f"{self.identity.replace(' ', '-')}/{_LIBRARY}", self._build_library)
-        write_bytes(link.folder / "obj" / _LIBRARY, library.read_bytes())
+        runtime = f"{link.objects_folder}/{_LIBRARY}"
+        write_bytes(link.folder / runtime, library.read_bytes())
         done = _zig(
             "ld.lld",
             *("-m", "elf32lriscv", "-T", link.script, *LINK_FLAGS),
-            *(f"-Map={link.map}", "-o", link.elf, *link.objects, f"obj/{_LIBRARY}"),
+            *(f"-Map={link.map}", "-o", link.elf, *link.objects, runtime),
             folder=link.folder,
         )
         return done.stderr if done.returncode else ""

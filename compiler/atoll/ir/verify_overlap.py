@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from atoll.ir.tir import AcceleratorStart, AcceleratorWait, KernelCall, Step
+from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, Step
 
 
 def disturbs(step: Step, other: Step) -> bool:
@@ -32,11 +32,11 @@ class Overlap:
             yield f"repeats the number {step.number}"
         self._seen.add(step.number)
         for start in self.pending.values():
-            if start.device == step.device and not isinstance(step.action, KernelCall):
+            if start.device == step.device:
                 yield f"runs on '{step.device}', which is busy with '{start.operator}'"
             elif disturbs(step, start):
                 yield f"disturbs '{start.operator}', which runs on '{start.device}'"
-        if isinstance(step.action, AcceleratorStart):
+        if isinstance(step.action, (AcceleratorStart, CallStart)):
             self.pending[step.device] = step
             return
         if step.number <= self._last:

@@ -9,7 +9,9 @@ from atoll.ir.tir import (
     AcceleratorRun,
     AcceleratorStart,
     AcceleratorWait,
+    CallStart,
     IRModule,
+    KernelCall,
     Step,
 )
 from atoll.ir.verify_overlap import disturbs
@@ -17,7 +19,7 @@ from atoll.ir.verify_overlap import disturbs
 
 @dataclass(frozen=True)
 class OverlapRuns:
-    """Split each run of some devices into a start and a wait.
+    """Split each run of some devices, and each call on some cores, into a start and a wait.
 
     A start comes right after the last step that makes its inputs or still needs the bytes that it
     writes; a wait right before the first step that needs its outputs, writes what it touches, or
@@ -25,7 +27,7 @@ class OverlapRuns:
     run. Buffers live from start to wait, so a plan may need more memory than before.
 
     Attributes:
-        devices: names of the devices that work while the host goes on.
+        devices: names of the devices that work while the host goes on; the host is none of them.
     """
 
     name: ClassVar[str] = "overlap-runs"
@@ -39,7 +41,10 @@ class OverlapRuns:
             for wait in [wait for wait in pending if _conflict(wait, step)]:
                 pending.remove(wait)
                 steps.append(wait)
-            if isinstance(step.action, AcceleratorRun) and step.device in self.devices:
+            if (
+                isinstance(step.action, (AcceleratorRun, KernelCall))
+                and step.device in self.devices
+            ):
                 steps.insert(_earliest(step, steps), _start(step, step.action))
                 pending.append(replace(step, action=AcceleratorWait(step.device)))
             else:
@@ -48,7 +53,9 @@ class OverlapRuns:
         return replace(module, entry=replace(module.entry, steps=joined))
 
 
-def _start(step: Step, run: AcceleratorRun) -> Step:
+def _start(step: Step, run: AcceleratorRun | KernelCall) -> Step:
+    if isinstance(run, KernelCall):
+        return replace(step, action=CallStart(run.function, run.arguments))
     return replace(step, action=AcceleratorStart(run.device, run.commands, run.count))
 
 
@@ -74,5 +81,8 @@ def _joined(steps: Sequence[Step]) -> Iterator[Step]:
             next(following)
             run = AcceleratorRun(start.device, start.commands, start.count)
             yield replace(step, action=run)
+        elif isinstance(start, CallStart) and after and after.number == step.number:
+            next(following)
+            yield replace(step, action=KernelCall(start.function, start.arguments))
         else:
             yield step

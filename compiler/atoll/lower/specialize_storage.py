@@ -35,12 +35,14 @@ class SpecializeStorage:
         max_stack: most bytes that the buffers of one kernel take on the stack, ``local`` ones
             included.
         pools: workspace pools that the core reaches, best first.
+        core: the functions that steps on this core call are placed; None places all.
     """
 
     name: ClassVar[str] = "specialize-storage"
     max_alloca: int
     max_stack: int
     pools: tuple[str, ...]
+    core: str | None = None
 
     def run(self, module: IRModule) -> IRModule:
         """Return the module with every kernel-local buffer placed.
@@ -50,7 +52,11 @@ class SpecializeStorage:
         """
         spilled: dict[str, tuple[Allocate, ...]] = {}
         functions = []
+        concerned = self._concerned(module)
         for function in module.functions:
+            if function.name not in concerned:
+                functions.append(function)
+                continue
             scopes = self._scopes(function)
             moved = tuple(a for a in _unplaced(function) if scopes[a.buffer] == IN_WORKSPACE)
             functions.append(_rewritten(function, scopes, moved))
@@ -58,6 +64,16 @@ class SpecializeStorage:
                 spilled[function.name] = moved
         self._check(spilled)
         return _with_workspace(replace(module, functions=tuple(functions)), spilled, self.pools)
+
+    def _concerned(self, module: IRModule) -> frozenset[str]:
+        """Return the functions to place."""
+        if self.core is None:
+            return frozenset(module.by_name)
+        return frozenset(
+            step.action.function
+            for step in module.entry.steps
+            if step.device == self.core and isinstance(step.action, KernelCall)
+        )
 
     def _scopes(self, function: PrimFunc) -> Mapping[str, str]:
         """Choose a scope for each unplaced buffer, first come first served."""

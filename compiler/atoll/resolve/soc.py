@@ -103,6 +103,11 @@ class ResolvedSoc:
         return tuple(device for device in self.devices if isinstance(device, Cpu))
 
     @property
+    def remote_cpus(self) -> tuple[Cpu, ...]:
+        """The cores other than the host that run operators for it: each has a mailbox."""
+        return tuple(cpu for cpu in self.cpus if cpu.name != self.host and cpu.mailbox)
+
+    @property
     def npus(self) -> tuple[Npu, ...]:
         """All accelerator instances."""
         return tuple(device for device in self.devices if isinstance(device, Npu))

@@ -1,4 +1,4 @@
-"""The host core played by the machine that runs Atoll: compiled kernels on planned addresses.
+"""The cores played by the machine that runs Atoll: compiled kernels on planned addresses.
 
 Everything but the core is as on the chip: buffers are at the addresses of the plan inside
 arrays that stand for the memories, and accelerators run the commands of the image.
@@ -10,7 +10,14 @@ from typing import Protocol
 
 from atoll import plugins
 from atoll.codegen.llvm_jit import NativeProgram
-from atoll.ir.tir import AcceleratorRun, AcceleratorStart, AcceleratorWait, KernelCall, Step
+from atoll.ir.tir import (
+    AcceleratorRun,
+    AcceleratorStart,
+    AcceleratorWait,
+    CallStart,
+    KernelCall,
+    Step,
+)
 from atoll.pipeline import Compiled
 from atoll.resolve.soc import Engine
 from atoll_sim.cpu.host_memory import DeviceBus, HostMemory, merge_spans
@@ -120,7 +127,7 @@ class NativeSession:
     def _run_step(self, program: NativeProgram, step: Step) -> int:
         plan = self._compiled.plan
         match step.action:
-            case KernelCall(function, arguments):
+            case KernelCall(function, arguments) | CallStart(function, arguments):
                 pointers = [self._memory.pointer(plan.address(name)) for name in arguments]
                 program.call(function, pointers)
                 return 0
@@ -151,7 +158,7 @@ class NativeSession:
 
     def _declared(self, step: Step) -> Iterator[Touched]:
         """Yield what a kernel says it writes; nothing watches the host's own accesses."""
-        if isinstance(step.action, KernelCall):
+        if isinstance(step.action, (KernelCall, CallStart)):
             plan, sizes = self._compiled.plan, self._compiled.module.entry.sizes
             spans = [
                 range(plan.address(name), plan.address(name) + sizes[name]) for name in step.writes
