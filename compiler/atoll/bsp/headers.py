@@ -48,18 +48,26 @@ class _CPort:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Driven:
-    """A device that the host brings up and starts."""
+    """A device that the host brings up and starts.
+
+    Attributes:
+        context: what the driver's macro for a context takes.
+        core: it takes the command of a core, not a list of commands.
+    """
 
     name: str
     driver: str
+    context: str
     core: bool
 
 
 def _driven(soc: ResolvedSoc) -> Iterator[_Driven]:
     for core in soc.remote_cpus:
-        yield _Driven(name=core.name, driver=MAILBOX_DRIVER, core=True)
+        name = core.name
+        yield _Driven(name=name, driver=MAILBOX_DRIVER, context=name.upper(), core=True)
     for engine in soc.engines:
-        yield _Driven(name=engine.name, driver=engine.spec.driver, core=False)
+        name, driver = engine.name, engine.spec.driver
+        yield _Driven(name=name, driver=driver, context=name.upper(), core=False)
 
 
 def device_header(soc: ResolvedSoc) -> str:

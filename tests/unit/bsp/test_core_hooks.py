@@ -15,24 +15,28 @@ DRIVER = """
 #include <stdint.h>
 #include "atoll_devices.h"
 struct atoll_{0} {{ const char *name; }};
-#define ATOLL_{1}_CONTEXT(device) {{ ATOLL_DEVICE_##device##_NAME }}
+#define ATOLL_{1}_CONTEXT(...) {{ 0 }}
 int32_t atoll_{0}_wait(const struct atoll_{0} *, uint32_t);
 """
 LISTENER = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_int32)
 
 
 class Probe:
-    """Notes every hook as ``device.hook`` with its number; the ones in `failing` fail."""
+    """Notes every hook as ``driver.hook`` with its number; the ones in `failing` fail.
 
-    def __init__(self, library: ctypes.CDLL) -> None:
+    The accelerator's driver is noted as ``npu``, whatever it is called.
+    """
+
+    def __init__(self, library: ctypes.CDLL, driver: str) -> None:
         self.library = library
+        self._driver = driver
         self.log: list[str] = []
         self.failing: dict[str, int] = {}
         self._listener = LISTENER(self._note)
         library.probe_tell(self._listener)
 
     def _note(self, what: bytes, number: int) -> int:
-        name = what.decode()
+        name = what.decode().replace(f"{self._driver}.", "npu.")
         self.log.append(name if number < 0 else f"{name}({number})")
         return self.failing.get(name, 0)
 
@@ -47,10 +51,9 @@ def probe(
     (folder / "atoll_devices.h").write_text(device_header(soc))
     (folder / "atoll_devices.c").write_text(device_source(soc))
     prototypes, bodies = [], []
-    for driver, start in (
-        ("mailbox", "int32_t number"),
-        ("reef", "const void *list, int32_t number"),
-    ):
+    (npu,) = soc.npus
+    kinds = (("mailbox", "int32_t number"), (npu.spec.driver, "const void *list, int32_t number"))
+    for driver, start in kinds:
         text = DRIVER.format(driver, driver.upper())
         mark = "(void)list; " if "list" in start else ""
         text += f"int32_t atoll_{driver}_start(const struct atoll_{driver} *, {start});\n"
@@ -75,15 +78,16 @@ def probe(
         + "void probe_tell(int32_t (*listener)(const char *, int32_t)) { tell = listener; }\n"
         + "".join(bodies)
     )
-    return Probe(host_library(folder / "atoll_devices.c", folder / "probe.c", include=folder))
+    library = host_library(folder / "atoll_devices.c", folder / "probe.c", include=folder)
+    return Probe(library, npu.spec.driver)
 
 
 def test_m9_cores_come_up_before_accelerators_and_go_down_after_them(probe: Probe) -> None:
     assert probe.library.atoll_devices_start() == 0
     assert probe.library.atoll_devices_stop() == 0
     assert probe.log == [
-        *("mailbox.init", "mailbox.activate", "reef.init", "reef.activate"),
-        *("reef.deactivate", "reef.destroy", "mailbox.deactivate", "mailbox.destroy"),
+        *("mailbox.init", "mailbox.activate", "npu.init", "npu.activate"),
+        *("npu.deactivate", "npu.destroy", "mailbox.deactivate", "mailbox.destroy"),
     ]
 
 
@@ -118,7 +122,7 @@ def test_p6_core_and_accelerator_run_at_once(probe: Probe) -> None:
     assert probe.library.atoll_npu_wait(NPU) == 0
     assert probe.library.atoll_core_wait(DSP) == 0
     assert [each for each in probe.log if "start" in each or "wait" in each] == [
-        *("mailbox.start(9)", "reef.start(1)", "reef.wait(1)", "mailbox.wait(1)"),
+        *("mailbox.start(9)", "npu.start(1)", "npu.wait(1)", "mailbox.wait(1)"),
     ]
 
 

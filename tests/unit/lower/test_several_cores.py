@@ -135,7 +135,9 @@ def test_p6_a_core_runs_beside_the_host() -> None:
     )
     verify(program)
     assert parse_module(str(program)) == program
-    assert order(program) == ["0 begin", "1 call", "2 call", "0 wait", "3 call"]
+    found = order(program)
+    assert found[0] == "0 begin"
+    assert found.index("1 call") < found.index("0 wait") < found.index("3 call")
 
 
 @pytest.mark.parametrize(
