@@ -46,10 +46,16 @@ def tflite_builder() -> ModuleType:
     return _support("tflite_builder")
 
 
+@pytest.fixture(scope="session")
+def tflite_samples() -> ModuleType:
+    """The module tests/tflite_samples.py."""
+    return _support("tflite_samples")
+
+
 @pytest.fixture
-def every_operator(tflite_builder: ModuleType) -> Any:
+def every_operator(tflite_builder: ModuleType, tflite_samples: ModuleType) -> Any:
     """A model with every operator, for the builder to write."""
-    return _support("tflite_samples").every_operator(tflite_builder)
+    return tflite_samples.every_operator(tflite_builder)
 
 
 def _shared(name: str) -> Path:

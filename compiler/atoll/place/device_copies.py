@@ -8,6 +8,7 @@ from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Tensor
 from atoll.place.candidates import Needs, allows, homes_of, needs_of
 from atoll.place.copy_engines import covers
+from atoll.place.output_copies import copy_outputs
 from atoll.place.reach_faults import unreachable
 from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_replicas
 from atoll.resolve.soc import Access, Dma, ResolvedSoc
@@ -23,6 +24,7 @@ def insert_copies(graph: Graph, soc: ResolvedSoc) -> Graph:
     Raises:
         PlacementError: E060, E061; a tensor for which no copy helps.
     """
+    graph = copy_outputs(graph, soc)
     needs, readers = needs_of(graph, soc), readers_of(graph)
     replicas: dict[str, list[Replica]] = {}
     faults: list[Fault] = []
