@@ -26,6 +26,17 @@ from atoll_sim.simulation import SimResult
 
 PAIR = Path(__file__).parents[1] / "data" / "pair.yaml"
 PLACES = ["conv_2d_2=npu_b", "conv_2d_3=npu_b"]
+WITH_ENGINE = """\
+extends: {}
+devices:
+  dma: {{kind: dma, engine: ripple, registers: 0x4000_2000, irq: 5, moves: [[sram, tcm]]}}
+memories:
+  tcm: {{origin: 0x1800_0000, size: 32 KiB, kind: ram, width: 4}}
+pools:
+  weights: {{reach: {{dma: ro}}}}
+  shared: {{reach: {{dma: rw}}}}
+  own: {{memory: tcm, role: workspace, reach: {{cpu: rw, npu_a: none, npu_b: none, dma: rw}}}}
+"""
 DEVICE_FAILED = 2**32 - 5  # ATOLL_ERROR_DEVICE
 
 
@@ -74,6 +85,23 @@ def test_p6_overlap_gives_way_where_pools_are_too_small(branches: Path) -> None:
     tight = compiled(branches, f"pools.shared.size={between}")
     assert tight.module == serial.module
     assert tight.plan.placements == serial.plan.placements
+
+
+def test_p6_engines_alone_overlap_where_there_is_room_for_no_more(
+    branches: Path, tmp_path: Path
+) -> None:
+    """A pin needs a copy; beside the accelerators it fits a small pool, the accelerators do not."""
+    chip = tmp_path / "chip.yaml"
+    chip.write_text(WITH_ENGINE.format(PAIR))
+    pins = ["max_pool_2d_5_out=shared:out", "max_pool_2d_5_out=own:in"]
+    options = BuildOptions(requests=load_requests(None, PLACES, pins))
+    at_size = {
+        size: started(
+            compile_file(load_soc(str(chip), (f"pools.shared.size={size}",)), branches, options)
+        )
+        for size in ("20 KiB", "16 KiB")
+    }
+    assert at_size == {"20 KiB": {"npu_a", "npu_b"}, "16 KiB": {"dma"}}
 
 
 @pytest.mark.rtl

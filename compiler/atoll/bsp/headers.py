@@ -1,12 +1,13 @@
 """The C headers and sources that name a chip's devices and pools and a model's interface."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.bsp.interface import GivenPool, ModelInterface, Port
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
 from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import made_from, render
+from atoll.plugins import load
 from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
 
 _C_TYPES = {
@@ -150,6 +151,14 @@ def _macros(device: Device) -> Iterator[tuple[str, str]]:
         yield "IRQ", f"UINT32_C({device.irq})"
         for name in sorted(device.params):
             yield c_name(name).upper(), f"UINT32_C({device.params[name]})"
+        identity = load(device.spec.emitter)().identity(device)
+        yield "IDENTITY", f"{{{', '.join(_identity(device.spec, identity))}}}"
+        yield "IDENTITY_COUNT", f"UINT32_C({len(identity)})"
+
+
+def _identity(spec: AcceleratorSpec, values: Mapping[str, int]) -> Iterator[str]:
+    for name, value in values.items():
+        yield f"{{ATOLL_{spec.name.upper()}_REGISTER_{name}, UINT32_C(0x{value:08X})}}"
 
 
 def _registers(device: Device) -> str:

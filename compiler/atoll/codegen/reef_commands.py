@@ -1,6 +1,6 @@
 """Commands for the reef accelerator: packed constants, one descriptor per sample, a cost."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import prod
 
@@ -24,6 +24,8 @@ _OPCODES = {
     "depthwise_conv_2d": Opcode.DEPTHWISE_CONV_2D,
     "fully_connected": Opcode.FULLY_CONNECTED,
 }
+_LETTERS = int.from_bytes(b"REEF", "little")
+CONTRACT_VERSION = 1
 _START_CYCLES = 100
 
 
@@ -76,6 +78,16 @@ class ReefEmitter:
             ).encode()
             for sample in range(shape.samples)
         )
+
+    def identity(self, npu: Engine) -> Mapping[str, int]:
+        """Return the registers that describe an instance (docs/reef.md)."""
+        params = npu.params
+        lanes = params["input_lanes"] | params["output_lanes"] << 8
+        return {
+            "ID": _LETTERS,
+            "PARAMS": lanes | params["data_bytes"] << 16 | CONTRACT_VERSION << 24,
+            "WEIGHT_ROWS": params["weight_rows"],
+        }
 
     def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine) -> int:
         """Predict busy cycles from array steps and from the bytes that nothing hides.

@@ -20,7 +20,7 @@ SPEC = AcceleratorSpec(
     rtl_sources=(),
     emitter="atoll.codegen.reef_commands:ReefEmitter",
     model="atoll_sim.npu_model:ReefModel",
-    driver="reef",
+    driver="command_list",
     asynchronous=True,
 )
 
