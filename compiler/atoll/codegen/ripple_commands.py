@@ -10,6 +10,7 @@ from atoll.resolve.soc import Engine
 _LETTERS = int.from_bytes(b"RIPL", "little")
 CONTRACT_VERSION = 1
 _START_CYCLES = 40
+_BEAT_CYCLES = 4
 
 
 class RippleEmitter:
@@ -42,6 +43,6 @@ class RippleEmitter:
         return {"ID": _LETTERS, "PARAMS": npu.params["data_bytes"] << 16 | CONTRACT_VERSION << 24}
 
     def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine) -> int:
-        """Predict a beat in each cycle after the start; reads and writes share the bus port."""
+        """Predict busy cycles: each beat is written and answered before the next one."""
         beats = -(-graph.tensor(op.outputs[0]).size // npu.params["data_bytes"])
-        return _START_CYCLES + 2 * beats
+        return _START_CYCLES + _BEAT_CYCLES * beats

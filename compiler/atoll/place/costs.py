@@ -6,15 +6,12 @@ from typing import Protocol
 
 from atoll import plugins
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ops.registry import kind_of
 from atoll.place.candidates import homes_of
+from atoll.place.core_cycles import core_cycles
 from atoll.resolve.soc import Access, Device, Engine, ResolvedSoc
 
-CYCLES_PER_MAC = 40
-"""A scalar core: seven instructions for a multiply-accumulate at 5.6 cycles each."""
-
-CYCLES_PER_ELEMENT = 100
-"""A scalar core: requantising and storing one element."""
+DRIVER_CYCLES = 400
+"""What the host takes to have an engine start, measured in RTL."""
 
 
 class CostModel(Protocol):
@@ -51,12 +48,10 @@ def compute_cycles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc)
     """Predict the time that `device` takes for `op`, in cycles of the host."""
     if isinstance(device, Engine):
         model: CostModel = plugins.load(device.spec.emitter)()
-        cycles = model.estimate_cycles(op, graph, device)
+        cycles, driver = model.estimate_cycles(op, graph, device), DRIVER_CYCLES
     else:
-        macs = kind_of(op).features(op, graph)["macs"]
-        elements = sum(tensor.elements for tensor in graph.results(op))
-        cycles = CYCLES_PER_MAC * macs + CYCLES_PER_ELEMENT * elements
-    return -(-cycles * soc.device(soc.host).clock // device.clock)
+        cycles, driver = core_cycles(op, graph), 0
+    return driver - (-cycles * soc.device(soc.host).clock // device.clock)
 
 
 def cycles_of(graph: Graph, soc: ResolvedSoc) -> Mapping[str, int]:
