@@ -51,9 +51,15 @@ def tflite_builder() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
-def every_operator(tflite_builder: ModuleType) -> Any:
+def tflite_samples() -> ModuleType:
+    """The module tests/tflite_samples.py."""
+    return _support("tflite_samples")
+
+
+@pytest.fixture(scope="session")
+def every_operator(tflite_builder: ModuleType, tflite_samples: ModuleType) -> Any:
     """A model with every operator, for the builder to write."""
-    return _support("tflite_samples").every_operator(tflite_builder)
+    return tflite_samples.every_operator(tflite_builder)
 
 
 @pytest.fixture(scope="session")

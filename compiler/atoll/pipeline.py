@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from atoll.memory.problem import MemoryPlan
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, pools_for
 from atoll.place.copy_engines import assign_copies
+from atoll.place.costs import cycles_of
 from atoll.place.partition import Decision
 from atoll.place.plan_devices import plan_devices
 from atoll.report.explain_buffers import buffer_stories
@@ -130,7 +132,7 @@ def _plan(
     module = specialized(module, soc)
     observe("specialize-storage", module)
     check_stack(module, soc)
-    module, plan = _scheduled(module, soc, taken)
+    module, plan = _scheduled(module, soc, cycles_of(graph, soc), taken)
     observe("overlap-runs", module)
     observe("memory", json.dumps(plan_json(plan), indent=2))
     return Compiled(
@@ -184,19 +186,24 @@ def specialized(module: IRModule, soc: ResolvedSoc) -> IRModule:
 
 
 def _scheduled(
-    module: IRModule, soc: ResolvedSoc, taken: Mapping[str, int]
+    module: IRModule, soc: ResolvedSoc, cycles: Mapping[str, int], taken: Mapping[str, int]
 ) -> tuple[IRModule, MemoryPlan]:
-    """Let DMA engines and cores work beside the host, unless only one at a time fits the pools."""
-    engines = (dma.name for dma in soc.dmas if dma.spec.asynchronous)
-    cores = (core.name for core in soc.remote_cpus)
-    overlap = OverlapRuns(devices=frozenset((*engines, *cores)))
-    overlapped = overlap.run(module)
-    verify(overlapped)
-    try:
-        return overlapped, _planned(overlapped, soc, taken)
-    except PlanError:
-        if overlapped == module:
-            raise
+    """Let as many devices work at the same time as the pools have room for.
+
+    All asynchronous ones are tried first, cores included, then DMA engines alone, then one device
+    at a time.
+    """
+    engines, copiers = (
+        frozenset(each.name for each in among if each.spec.asynchronous)
+        for among in (soc.engines, soc.dmas)
+    )
+    cores = frozenset(core.name for core in soc.remote_cpus)
+    for devices in (engines | cores, copiers):
+        overlapped = OverlapRuns(devices=devices, cycles=cycles).run(module)
+        verify(overlapped)
+        if overlapped != module:
+            with suppress(PlanError):
+                return overlapped, _planned(overlapped, soc, taken)
     return module, _planned(module, soc, taken)
 
 

@@ -4,9 +4,8 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -14,12 +13,11 @@ from pathlib import Path
 import cocotb_tools.config
 
 from atoll.cache import cache_folder, only_builder
-from atoll.errors import ToolchainError
 from atoll.resolve.soc import ResolvedSoc
+from atoll_sim.build_tools import call_tool, make_variables
 from atoll_sim.chip import Chip
 from atoll_sim.generate import RTL, generate, sources
 from atoll_sim.platform import plan_chip
-from atoll_sim.runner import make_variables, verilator_environment
 
 HERE = Path(__file__).parent
 CPLUSPLUS = tuple(HERE / name for name in ("main.cpp", "monitor.cpp", "backdoor.cpp"))
@@ -43,7 +41,7 @@ VERILATOR_FLAGS = (
 )
 COMPILER_FLAGS = "-std=c++20 -DVL_TIME_CONTEXT"
 MAKE_FLAGS = ("OPT_FAST=-O2", "OPT_GLOBAL=-O2", "OPT_SLOW=-O0")
-LOG_TAIL = 30
+WHAT = "the simulation"
 
 Progress = Callable[[str], None]
 
@@ -126,21 +124,10 @@ def _build(folder: Path, inputs: Inputs, name: str, progress: Progress) -> None:
     verilate += ["-CFLAGS", f"{COMPILER_FLAGS} -I{HERE} -I{folder}", "-LDFLAGS", link]
     verilate += map(str, (*files, *CPLUSPLUS))
     progress(f"building the model of '{name}': Verilator")
-    _call(verilate)
+    call_tool(verilate, WHAT)
     progress(f"building the model of '{name}': C++ compiler")
-    _call(
-        [
-            "make",
-            "-s",
-            "-j2",
-            "-C",
-            f"{folder}/obj",
-            "-f",
-            f"V{TOP}.mk",
-            *MAKE_FLAGS,
-            *make_variables(),
-        ]
-    )
+    make = ["make", "-s", "-j2", "-C", f"{folder}/obj", "-f", f"V{TOP}.mk", *MAKE_FLAGS]
+    call_tool([*make, *make_variables()], WHAT)
     (folder / "obj" / "model").replace(folder / "model")
     shutil.rmtree(folder / "obj")
     (folder / "complete.json").write_text(json.dumps({"model": _sha256(folder / "model")}))
@@ -160,25 +147,4 @@ def _sha256(path: Path) -> str:
 
 def _compiler_version() -> str:
     compiler = os.environ.get("CXX", "g++")
-    return _call([compiler, "--version"]).splitlines()[0]
-
-
-def _call(command: Sequence[str]) -> str:
-    try:
-        done = subprocess.run(command, env=verilator_environment(), capture_output=True, text=True)
-    except OSError as fault:
-        raise ToolchainError(
-            "E070",
-            f"cannot run '{command[0]}', which builds the simulation: {fault.strerror}",
-            remedy="install perl, make and a C++ compiler, and the Python package 'verilator'",
-        ) from fault
-    if done.returncode:
-        tail = "\n".join((done.stdout + done.stderr).splitlines()[-LOG_TAIL:])
-        raise ToolchainError(
-            "E077",
-            f"'{command[0]}' failed while building the simulation (status {done.returncode}):\n"
-            f"{tail}",
-            remedy="correct the first error above; for a full disk, empty the cache folder"
-            f" '{cache_folder()}'",
-        )
-    return done.stdout
+    return call_tool([compiler, "--version"], WHAT).splitlines()[0]

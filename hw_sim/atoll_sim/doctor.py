@@ -12,7 +12,8 @@ from find_libpython import find_libpython
 from atoll.bsp.doctor import Check
 from atoll.cache import cache_folder
 from atoll.errors import AtollError
-from atoll_sim.runner import build_model, verilator_environment
+from atoll_sim.build_tools import verilator_environment
+from atoll_sim.runner import build_model
 
 PROBE = "atoll_arbiter"
 LEAST_FREE = 2**30

@@ -99,13 +99,14 @@ def touched_by_phase(
     for phase, master, kind, start, end in spans.tolist():
         listed[phase, master, kind].append(range(start, end))
     touched: dict[int, list[Touched]] = defaultdict(list)
-    for phase, master, kind, _, accesses, transferred in counts.tolist():
+    for phase, master, kind, _, accesses, transferred, last in counts.tolist():
         touched[phase].append(
             Touched(
                 master=masters[master],
                 kind=KINDS[kind],
                 accesses=accesses,
                 transferred=transferred,
+                last=last,
                 spans=tuple(sorted(listed[phase, master, kind], key=lambda span: span.start)),
             )
         )

@@ -2,7 +2,8 @@
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -15,13 +16,14 @@ from atoll.build_tree import build
 from atoll.errors import UsageError
 from atoll.pipeline import Compiled
 from atoll.report.result import LayerCycles, RunReport, StackUse
+from atoll.resolve.soc import Engine
 from atoll_sim.build_folder import Image
 from atoll_sim.layers import check_layers
 from atoll_sim.native_run import run_native
 from atoll_sim.placement import check_placement, count_accesses
 from atoll_sim.rtl_run import run_firmware
 from atoll_sim.samples import Sample
-from atoll_sim.simulation import SimResult, Stop
+from atoll_sim.simulation import Phase, SimResult, Stop
 
 PAINT = 0xA5A5_A5A5
 """The word that the startup code fills the stack with."""
@@ -193,16 +195,29 @@ def watermark(stack: bytes) -> int:
 
 def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
     """Yield when each operator of the first sample ran, in the order in which they began."""
-    spans: dict[int, tuple[int, int]] = {}
+    phases: dict[int, list[Phase]] = defaultdict(list)
     for phase in result.phases:
         for number in phase.operators if phase.sample == 0 else ():
-            begin, _ = spans.get(number, (phase.begin, phase.end))
-            spans[number] = begin, phase.end
-    for number, (begin, end) in spans.items():
+            phases[number].append(phase)
+    for number, during in phases.items():
         op = compiled.graph.operators[number]
+        begin, end = during[0].begin, during[-1].end
+        engine = isinstance(compiled.soc.device(op.device), Engine)
+        done = last_access(op.device, during) + 1 if engine else end
         yield LayerCycles(
-            operator=op.name, kind=op.kind, device=op.device, begin=begin, cycles=end - begin
+            operator=op.name,
+            kind=op.kind,
+            device=op.device,
+            begin=begin,
+            cycles=end - begin,
+            worked=max(0, done - begin),
         )
+
+
+def last_access(device: str, phases: Iterable[Phase]) -> int:
+    """Return the last cycle in which a device touched memory, 0 if it never did."""
+    touched = (touch for phase in phases for touch in phase.touched)
+    return max((touch.last for touch in touched if touch.master == device), default=0)
 
 
 def _cycles_by_kind(compiled: Compiled, result: SimResult) -> Mapping[str, int]:

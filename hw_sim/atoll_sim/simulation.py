@@ -90,6 +90,7 @@ class Touched:
     Attributes:
         accesses: requests that the bus accepted.
         transferred: bytes that they moved, repetitions included.
+        last: cycle of the last of them, 0 where no clock ran.
         spans: the bytes touched, as addresses; in order, apart from each other.
     """
 
@@ -98,6 +99,7 @@ class Touched:
     accesses: int
     transferred: int
     spans: tuple[range, ...]
+    last: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from atoll.bsp.interface import Firmware, Image, ModelInterface, RegionUse
 from atoll.bsp.link_faults import link_error
 from atoll.bsp.names import c_name
 from atoll.bsp.stack_check import check_stack
-from atoll.bsp.toolchain import C_FLAGS, Link, Toolchain, find_toolchain
+from atoll.bsp.toolchain import Link, Toolchain, find_toolchain
 from atoll.bsp.tools import cached
 from atoll.files import write_bytes
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
@@ -128,7 +128,7 @@ def _compile_all(
     )
 
     def compile_one(source: str) -> str:
-        parts = (toolchain.identity, *C_FLAGS, source)
+        parts = (toolchain.identity, *toolchain.flags, source)
         key = sha256("\0".join(parts).encode() + headers + (bsp / source).read_bytes())
         made = cached(
             f"objects/{key.hexdigest()}.o",

@@ -7,8 +7,9 @@ from atoll.bsp.interface import GivenPool, ModelInterface, Port
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
 from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import made_from, render
+from atoll.plugins import load
 from atoll.resolve import mailbox
-from atoll.resolve.soc import Cpu, Device, Engine, ResolvedSoc
+from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
 
 MAILBOX_DRIVER = "mailbox"
 _C_TYPES = {
@@ -66,8 +67,9 @@ def _driven(soc: ResolvedSoc) -> Iterator[_Driven]:
         name = core.name
         yield _Driven(name=name, driver=MAILBOX_DRIVER, context=name.upper(), core=True)
     for engine in soc.engines:
-        name, driver = engine.name, engine.spec.driver
-        yield _Driven(name=name, driver=driver, context=name.upper(), core=False)
+        name, spec = engine.name, engine.spec
+        context = f"{name.upper()}, {spec.name.upper()}"
+        yield _Driven(name=name, driver=spec.driver, context=context, core=False)
 
 
 def device_header(soc: ResolvedSoc) -> str:
@@ -189,6 +191,14 @@ def _macros(device: Device) -> Iterator[tuple[str, str]]:
         yield "IRQ", f"UINT32_C({device.irq})"
         for name in sorted(device.params):
             yield c_name(name).upper(), f"UINT32_C({device.params[name]})"
+        identity = load(device.spec.emitter)().identity(device)
+        yield "IDENTITY", f"{{{', '.join(_identity(device.spec, identity))}}}"
+        yield "IDENTITY_COUNT", f"UINT32_C({len(identity)})"
+
+
+def _identity(spec: AcceleratorSpec, values: Mapping[str, int]) -> Iterator[str]:
+    for name, value in values.items():
+        yield f"{{ATOLL_{spec.name.upper()}_REGISTER_{name}, UINT32_C(0x{value:08X})}}"
 
 
 def _registers(device: Device) -> str:

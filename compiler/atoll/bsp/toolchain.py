@@ -70,7 +70,12 @@ class Toolchain(Protocol):
 
     @property
     def identity(self) -> str:
-        """Name, version and target: two equal identities make equal bytes."""
+        """Name, version and target: with the same `flags`, equal identities make equal bytes."""
+        ...
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What the compiler is told besides the names of source and object."""
         ...
 
     def compile(self, source: str, target: Path, *, folder: Path) -> None:

@@ -1,25 +1,23 @@
 """Estimate what an operator costs on a device, in cycles of the host."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from atoll import plugins
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ops.registry import kind_of
 from atoll.place.candidates import homes_of
-from atoll.resolve.soc import Access, Device, Npu, ResolvedSoc
+from atoll.place.core_cycles import core_cycles
+from atoll.resolve.soc import Access, Device, Engine, ResolvedSoc
 
-CYCLES_PER_MAC = 40
-"""A scalar core: seven instructions for a multiply-accumulate at 5.6 cycles each."""
-
-CYCLES_PER_ELEMENT = 100
-"""A scalar core: requantising and storing one element."""
+DRIVER_CYCLES = 400
+"""What the host takes to have an engine start, measured in RTL."""
 
 
 class CostModel(Protocol):
     """The part of an accelerator's emitter that placement asks."""
 
-    def estimate_cycles(self, op: Operator, graph: Graph, npu: Npu) -> int:
+    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine) -> int:
         """Predict the cycles that `npu` is busy with `op`."""
         ...
 
@@ -48,14 +46,19 @@ class Cost:
 
 def compute_cycles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) -> int:
     """Predict the time that `device` takes for `op`, in cycles of the host."""
-    if isinstance(device, Npu):
+    if isinstance(device, Engine):
         model: CostModel = plugins.load(device.spec.emitter)()
-        cycles = model.estimate_cycles(op, graph, device)
+        cycles, driver = model.estimate_cycles(op, graph, device), DRIVER_CYCLES
     else:
-        macs = kind_of(op).features(op, graph)["macs"]
-        elements = sum(tensor.elements for tensor in graph.results(op))
-        cycles = CYCLES_PER_MAC * macs + CYCLES_PER_ELEMENT * elements
-    return -(-cycles * soc.device(soc.host).clock // device.clock)
+        cycles, driver = core_cycles(op, graph), 0
+    return driver - (-cycles * soc.device(soc.host).clock // device.clock)
+
+
+def cycles_of(graph: Graph, soc: ResolvedSoc) -> Mapping[str, int]:
+    """Predict the cycles of every operator of a placed graph on its device, by name."""
+    return {
+        op.name: compute_cycles(op, graph, soc.device(op.device), soc) for op in graph.operators
+    }
 
 
 def copy_cycles(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> int:

@@ -67,7 +67,7 @@ def _operators(graph: Graph, mover: str, replicas: Sequence[Replica]) -> Iterato
     for replica in replicas:
         for reader in replica.readers:
             served.setdefault(reader, []).append(replica)
-    numbers = _free_numbers(graph)
+    numbers = copy_names(graph)
     filled: set[str] = set()
     for op in graph.operators:
         mine = served.get(op.name, [])
@@ -108,7 +108,8 @@ def with_exits(graph: Graph, replicas: Sequence[Replica]) -> Graph:
     return replace(graph, tensors=tuple(map(renamed, graph.tensors)), operators=tuple(operators))
 
 
-def _free_numbers(graph: Graph) -> Iterator[str]:
+def copy_names(graph: Graph) -> Iterator[str]:
+    """Yield names for copies that no operator of `graph` has."""
     taken = {op.name for op in graph.operators}
     return (name for number in count() if (name := f"{COPY}_{number}") not in taken)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from atoll.memory.problem import PoolUse
+from atoll.report.concurrency import Concurrency, Span, concurrency
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +81,8 @@ class LayerCycles:
     Attributes:
         begin: the cycle of its begin event, counted from reset.
         cycles: from then to its end event.
+        worked: from then until an engine last touched memory, which may be long before the host
+            waits for it; the same as `cycles` for a core.
     """
 
     operator: str
@@ -87,6 +90,7 @@ class LayerCycles:
     device: str
     begin: int
     cycles: int
+    worked: int
 
     @property
     def end(self) -> int:
@@ -162,13 +166,12 @@ class RunReport:
         return self.bit_exact and not self.violations
 
     @property
-    def overlapped(self) -> int:
-        """Cycles saved because operators of the first sample ran at once."""
-        busy, until = 0, 0
-        for layer in sorted(self.by_layer, key=lambda layer: layer.begin):
-            busy += max(0, layer.end - max(until, layer.begin))
-            until = max(until, layer.end)
-        return sum(layer.cycles for layer in self.by_layer) - busy
+    def concurrency(self) -> Concurrency:
+        """How much of the first sample's work was done at the same time."""
+        layers = self.by_layer
+        return concurrency(
+            Span(each.device, each.begin, each.begin + each.worked) for each in layers
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints; its keys are an interface."""
@@ -200,7 +203,10 @@ class RunReport:
                 "dsp": self.cycles_by_kind.get("dsp", 0),
                 "npu": self.cycles_by_kind.get("npu", 0),
                 "dma": self.cycles_by_kind.get("dma", 0),
-                "overlapped": self.overlapped,
+                "working": self.concurrency.working,
+                "at_once": self.concurrency.at_once,
+                "overlapped": self.concurrency.saved,
+                "by_device": dict(self.concurrency.by_device),
                 "by_layer": [
                     {
                         "operator": layer.operator,
@@ -209,6 +215,7 @@ class RunReport:
                         "begin": layer.begin,
                         "end": layer.end,
                         "cycles": layer.cycles,
+                        "worked": layer.worked,
                     }
                     for layer in self.by_layer
                 ],

@@ -122,7 +122,7 @@ def test_an_unknown_driver_or_core_lists_the_known(
     odd = replace(npu, spec=replace(npu.spec, driver="coral"))
     with pytest.raises(ToolchainError, match="no C driver 'coral' for 'npu'") as caught:
         bsp_files(make_soc(npus=(odd,)), make_model())
-    assert "one of reef" in str(caught.value)
+    assert "one of command_list" in str(caught.value)
     soc = make_soc()
     other = make_soc(cpu=replace(soc.host_cpu, rtl="ibex"))
     with pytest.raises(ToolchainError, match="no start-up code for core 'ibex'") as caught:
@@ -194,7 +194,7 @@ def test_m8_the_run_function_takes_what_is_not_empty(
     subprocess.run(command, cwd=tmp_path, check=True)
 
 
-@pytest.mark.parametrize("name", ["reef", "stdint", "atoll", "atoll_devices", "atoll_npu"])
+@pytest.mark.parametrize("name", ["command_list", "stdint", "atoll", "atoll_devices", "atoll_npu"])
 def test_m8_a_model_named_like_another_header_is_refused(
     make_soc: MakeSoc, make_model: MakeModel, name: str
 ) -> None:

@@ -71,7 +71,7 @@ def _npu(name: str, ordinal: int, lanes: int, runs: tuple[str, ...]) -> Npu:
         rtl_sources=(),
         emitter="atoll.codegen.reef_commands:ReefEmitter",
         model="atoll_sim.npu_model:ReefModel",
-        driver="reef",
+        driver="command_list",
         asynchronous=True,
     )
     return Npu(

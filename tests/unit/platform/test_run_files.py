@@ -36,7 +36,7 @@ RECORD = Record(
         Event(60, EventKind.EXIT, 3),
     ],
     captures=[Capture(0, 7, "b", b"xyz"), Capture(0, -1, "a", b"ok"), Capture(-1, -1, "cpu", b"s")],
-    counts=np.array([(3, 1, 0, 0, 4, 32), (3, 0, 2, 0, 9, 36)], dtype=COUNT),
+    counts=np.array([(3, 1, 0, 0, 4, 32, 38), (3, 0, 2, 0, 9, 36, 39)], dtype=COUNT),
     spans=np.array([(3, 1, 0, 0x220, 0x228), (3, 1, 0, 0x200, 0x208)], dtype=SPAN),
     blocked=np.array([(35, 3, 1, 1, 0x400, 8, 0)], dtype=BLOCKED),
     blocked_total=1,
@@ -81,6 +81,7 @@ def test_result_names_phases_masters_and_buffers() -> None:
     ]
     read, fetched = result.phases[3].touched
     assert (read.master, read.kind, read.accesses, read.transferred) == ("npu", "read", 4, 32)
+    assert (read.last, fetched.last) == (38, 39)
     assert read.spans == (range(0x200, 0x208), range(0x220, 0x228))
     assert (fetched.master, fetched.kind, fetched.spans) == ("cpu", "fetch", ())
     assert result.layers == ({7: {"b": b"xyz"}},)

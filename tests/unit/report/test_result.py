@@ -46,7 +46,9 @@ GOOD = RunReport(
     total_cycles=500,
     cycles_by_kind={"cpu": 100, "npu": 300},
     by_layer=(
-        LayerCycles(operator="conv_2d_0", kind="conv_2d", device="npu", begin=100, cycles=300),
+        LayerCycles(
+            operator="conv_2d_0", kind="conv_2d", device="npu", begin=100, cycles=300, worked=300
+        ),
     ),
     wall={"simulation": 0.25},
 )
