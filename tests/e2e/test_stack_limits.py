@@ -16,6 +16,7 @@ from atoll.ir.builder import FunctionBuilder
 from atoll.ir.text import parse_module
 from atoll.ir.tir import Allocate, Direction, Entry, Expr, IRModule, KernelCall, Step, Type
 from atoll.ir.verify import verify
+from atoll.lower.to_tir import lower_graph
 from atoll.memory.build_problem import build_problem
 from atoll.memory.first_fit import plan_first_fit
 from atoll.memory.stack_bound import check_stack
@@ -237,8 +238,7 @@ def hoarding(program: IRModule) -> IRModule:
 
 
 def hoarding_digits(monkeypatch: pytest.MonkeyPatch, *overrides: str) -> Compiled:
-    lower = pipeline.lower_graph
-    monkeypatch.setattr(pipeline, "lower_graph", lambda *rest: hoarding(lower(*rest)))
+    monkeypatch.setattr(pipeline, "lower_graph", lambda *rest: hoarding(lower_graph(*rest)))
     network = compile_file(chip(*overrides), DIGITS / "digits_int8.tflite")
     monkeypatch.undo()
     return network

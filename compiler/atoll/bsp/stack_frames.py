@@ -22,6 +22,21 @@ class Value:
 _State = tuple[Value | None, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Indirect:
+    """A jump or call whose target the code does not show.
+
+    Attributes:
+        address: of the instruction.
+        depth: bytes taken at that moment.
+        leaves: it is no call: a switch, or the last thing that the function does.
+    """
+
+    address: int
+    depth: int
+    leaves: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
     """What a function does to the stack.
@@ -30,15 +45,17 @@ class Frame:
         deepest: most bytes that it takes itself.
         calls: (address called, bytes taken at that moment), tail calls included.
         returns: it can come back to its caller.
-        unresolved: addresses of jumps and calls whose target is not known.
+        unresolved: jumps and calls whose target is not known.
+        covered: every instruction is on a path that was followed.
         unbounded: address at which the stack pointer is no longer known, if there is one.
     """
 
     deepest: int
     calls: tuple[tuple[int, int], ...]
     returns: bool
-    unresolved: tuple[int, ...]
+    unresolved: tuple[Indirect, ...]
     unbounded: int | None
+    covered: bool = True
 
 
 def analyse(
@@ -59,6 +76,7 @@ def analyse(
         returns=walk.comes_back,
         unresolved=tuple(sorted(walk.unresolved)),
         unbounded=walk.unbounded,
+        covered=walk.states.keys() == walk.code.keys(),
     )
 
 
@@ -71,7 +89,7 @@ class _Walk:
     visits: dict[int, int] = field(default_factory=dict)
     pending: list[int] = field(default_factory=list)
     calls: set[tuple[int, int]] = field(default_factory=set)
-    unresolved: set[int] = field(default_factory=set)
+    unresolved: set[Indirect] = field(default_factory=set)
     deepest: int = 0
     comes_back: bool = False
     unbounded: int | None = None
@@ -119,9 +137,16 @@ class _Walk:
             if state[SP] != Value(0, on_stack=True):
                 self.unbounded = item.address & _WORD
         else:
-            self.unresolved.add(item.address & _WORD)
-            if item.rd != ZERO:
-                self._reach(item.next, _after_call(state))
+            self._go_somewhere(item, state)
+
+    def _go_somewhere(self, item: Instruction, state: _State) -> None:
+        leaves = item.rd == ZERO
+        place = Indirect(address=item.address & _WORD, depth=self._depth(state), leaves=leaves)
+        self.unresolved.add(place)
+        if leaves:
+            self.comes_back = True
+        else:
+            self._reach(item.next, _after_call(state))
 
     def _go(self, item: Instruction, target: int, state: _State) -> None:
         if item.rd == ZERO and target in self.code:
