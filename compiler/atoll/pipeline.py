@@ -25,7 +25,7 @@ from atoll.memory.frames import FRAME_ALLOWANCE
 from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
-from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, pools_for
+from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, heaps_for, pools_for
 from atoll.place.copy_engines import assign_copies
 from atoll.place.partition import Decision
 from atoll.place.plan_devices import plan_devices
@@ -164,11 +164,13 @@ def specialized(module: IRModule, soc: ResolvedSoc) -> IRModule:
         PlanError: E067; neither can hold it.
     """
     host = soc.host_cpu
+    reach = {soc.host: Access.WRITE}
     taken = host.interrupt_reserve + RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
     specialize = SpecializeStorage(
         max_alloca=host.max_stack_alloca_size.value,
         max_stack=max(0, host.max_stack_size.value - taken),
-        pools=pools_for(soc, {soc.host: Access.WRITE}, WORKSPACE_ROLES, 1),
+        pools=pools_for(soc, reach, WORKSPACE_ROLES, 1),
+        heaps=heaps_for(soc, reach),
     )
     narrowed = specialize.run(module)
     verify(narrowed)

@@ -107,6 +107,9 @@ class PlacementCheck:
             spans += (*self._contract.inputs, *self._contract.outputs)
             if writes and self._starting:
                 yield from self._filled
+        for phase in active:
+            if device.name == phase.device:
+                yield from ((heap.address, heap.end) for heap in phase.heaps)
         for span in spans:
             yield (span.address, span.end) if writes else _beats(span, device)
 

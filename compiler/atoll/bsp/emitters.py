@@ -8,6 +8,7 @@ from atoll.bsp.headers import (
     device_header,
     device_source,
     drivers,
+    heap_source,
     model_header,
     pool_header,
 )
@@ -37,6 +38,7 @@ def bsp_files(
         "atoll_devices.h": device_header(soc),
         "atoll_devices.c": device_source(soc),
         "atoll_pools.h": pool_header(soc),
+        **({"atoll_pools.c": heap_source(soc)} if any(pool.heap for pool in soc.pools) else {}),
         **{f"{c_name(model.name)}.h": model_header(soc, model) for model in models},
         "main.c": application(soc, models),
         **dict(_shipped(soc)),

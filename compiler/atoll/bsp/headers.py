@@ -72,6 +72,11 @@ def pool_header(soc: ResolvedSoc) -> str:
     return render("atoll_pools.h", made_from=made_from(soc), soc=soc, symbol=POOL_SYMBOL)
 
 
+def heap_source(soc: ResolvedSoc) -> str:
+    """Write ``atoll_pools.c``: the workspace allocator of every pool that keeps a heap."""
+    return render("atoll_pools.c", made_from=made_from(soc), soc=soc)
+
+
 def model_header(soc: ResolvedSoc, model: ModelInterface) -> str:
     """Write ``<model>.h``: structs, sizes and buffers of a model, and its run function.
 

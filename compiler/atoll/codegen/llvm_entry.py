@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from llvmlite import ir
 
-from atoll.codegen.llvm_kernels import POINTER
+from atoll.codegen.llvm_heap import POINTER
 from atoll.ir.tir import (
     AcceleratorRun,
     AcceleratorStart,
@@ -36,7 +36,7 @@ def emit_entry(
     outputs and pools, of ordinals for devices. The function refuses a pool that is not where the
     plan has it, copies each input to its place unless the caller's pointer is that place already,
     runs the steps, and copies the outputs back likewise. It returns 0, or at once what an
-    accelerator failed with.
+    accelerator, or a kernel that found no block in a heap, failed with.
     """
     pools = _Pools(target, module, plan, soc, commands)
     _RunFunction(target, module, pools, soc, run_arguments(module, plan, soc)).emit()
@@ -184,7 +184,11 @@ class _RunFunction:
         match step.action:
             case KernelCall(function, arguments):
                 pointers = [self._pools.address(name) for name in arguments]
-                self._builder.call(self._target.get_global(function), pointers)
+                kernel = self._target.get_global(function)
+                if kernel.return_value.type == I32:
+                    self._checked(kernel, *pointers)
+                else:
+                    self._builder.call(kernel, pointers)
             case AcceleratorRun(device, commands, count):
                 place = self._pools.address(commands)
                 self._checked(self._accelerate, self._ordinal(device), place, I32(count))

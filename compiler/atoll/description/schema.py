@@ -166,6 +166,9 @@ class Pool(Described):
     size: PositiveSize | None = Field(default=None, description="All that is left by default.")
     alignment: Alignment = Field(default=16, description="Every buffer starts at a multiple.")
     preference: Preference = Field(default=0, description="Smaller numbers are tried first.")
+    heap: Size = Field(
+        default=0, description="Bytes at its end for buffers that are sized at run time."
+    )
     provided: Literal["internal", "application"] = Field(
         default="internal",
         description="Who defines its bytes: the image, or the application that calls the model.",

@@ -85,6 +85,7 @@ class Pool:
         reach: access of every device of the chip, by device name.
         provided: ``internal``, or ``application``: the application defines the bytes, and hands
             their address to the run function.
+        heap: bytes at its end that the workspace allocator gives out; planners leave them alone.
     """
 
     name: str
@@ -94,7 +95,18 @@ class Pool:
     preference: int
     reach: Mapping[str, Access]
     provided: str = "internal"
+    heap: int = 0
     at: SourceLoc | None = None
+
+    @property
+    def heap_origin(self) -> int:
+        """First byte of the heap: a multiple of 16, and the end of what is planned."""
+        return (self.region.end - self.heap) & ~15 if self.heap else self.region.end
+
+    @property
+    def room(self) -> int:
+        """Bytes in which buffers are planned."""
+        return self.heap_origin - self.region.origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -125,6 +125,10 @@ def _address_map(soc: ResolvedSoc) -> Table:
             block = device.registers
             what = f"{device.name}.registers"
             spans.append((block.origin, block.origin + block.size, what, "registers"))
+    for pool in soc.pools:
+        if pool.heap:
+            end = pool.heap_origin + pool.heap
+            spans.append((pool.heap_origin, end, f"{pool.name}.heap", f"heap in {pool.name}"))
     console = soc.console
     spans.append((console.origin, console.origin + console.size, "console", "registers"))
     return Table(

@@ -6,8 +6,12 @@ from atoll.description.schema import Npu
 from atoll.description.schema import Pool as PoolModel
 from atoll.resolve.draft import Draft
 from atoll.resolve.soc import Access, Pool, Region
+from atoll.units import format_size
 
 _ACCESS_OF_ROLE = {"constants": "ro", "workspace": "rw"}
+_BLOCK = 16
+"""Alignment of a heap's blocks, bytes."""
+
 _KINDS_OF_ROLE = {"constants": ("rom", "ram"), "workspace": ("ram",)}
 
 
@@ -16,6 +20,7 @@ def check_pools(draft: Draft) -> None:
     for name, pool in draft.pools():
         _check_memory_kind(draft, name, pool)
         _check_filling(draft, name, pool)
+        _check_heap(draft, name, pool)
         for device, _ in draft.devices():
             if device not in pool.reach:
                 _undecided(draft, name, pool, device)
@@ -50,10 +55,25 @@ def resolve_pools(draft: Draft, regions: Mapping[str, Region]) -> tuple[Pool, ..
             preference=pool.preference,
             reach={device: Access(pool.reach[device]) for device, _ in draft.devices()},
             provided=pool.provided,
+            heap=pool.heap,
             at=draft.where.key_at("pools", name),
         )
         for name, pool in draft.pools()
     )
+
+
+def check_heaps(draft: Draft, regions: Mapping[str, Region]) -> None:
+    """Note heaps that leave nothing of their pool; `regions` may lack some."""
+    for name, pool in draft.pools():
+        region = regions.get(name)
+        if pool.heap and region and region.size < pool.heap + _BLOCK:
+            draft.faults.add(
+                "E039",
+                f"the heap of pool '{name}' takes {format_size(pool.heap)} of its"
+                f" {format_size(region.size)}: nothing is left to plan",
+                at=draft.where.at("pools", name, "heap"),
+                remedy="make the heap smaller or the pool larger",
+            )
 
 
 def _undecided(draft: Draft, name: str, pool: PoolModel, device: str) -> None:
@@ -107,6 +127,31 @@ def _check_filling(draft: Draft, name: str, pool: PoolModel) -> None:
             f"pool '{name}' is for constants in RAM, which '{draft.host}' cannot fill at start",
             at=draft.where.at("pools", name, "reach", draft.host),
             remedy=f"write '{draft.host}: rw', or put the pool in a memory of kind rom",
+        )
+
+
+def _check_heap(draft: Draft, name: str, pool: PoolModel) -> None:
+    """Blocks are given out by the host, which writes them, in memory that the image knows."""
+    at = draft.where.at("pools", name, "heap")
+    if pool.heap % _BLOCK:
+        draft.faults.add(
+            "E035",
+            f"the heap of pool '{name}' has {pool.heap} bytes, no multiple of {_BLOCK}",
+            at=at,
+            remedy=f"use {-(-pool.heap // _BLOCK) * _BLOCK}, for example",
+        )
+    reasons = {
+        f"it is for {pool.role}": pool.role == "constants",
+        "the application provides it": pool.provided == "application",
+        f"'{draft.host}' cannot write it": pool.reach.get(draft.host or "", "rw") != "rw",
+    }
+    reason = next((reason for reason, holds in reasons.items() if holds), None)
+    if pool.heap and reason:
+        draft.faults.add(
+            "E034",
+            f"pool '{name}' cannot keep a heap: {reason}",
+            at=at,
+            remedy="delete 'heap', or keep it in another pool",
         )
 
 

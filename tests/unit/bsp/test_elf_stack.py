@@ -271,6 +271,7 @@ def test_k2_annotations_take_no_room_in_the_image(
     firmware = build(HANDLERS.replace("RUN {", f"{NAMED}RUN {{"), make_soc())
     with firmware.elf.open("rb") as file:
         section = ELFFile(file).get_section_by_name(".atoll.calls")
+        assert section is not None
         assert section.data_size == 16
         assert not section["sh_flags"] & 2
 
