@@ -201,7 +201,7 @@ def _own(soc: ResolvedSoc, cpu: Cpu, kind: AccessKind) -> Iterator[tuple[int, in
         yield cpu.code.origin, cpu.code.end
     if kind is AccessKind.FETCH:
         return
-    for region in (cpu.data, cpu.stack):
+    for region in (cpu.data, *cpu.stacks):
         yield region.origin, region.end
     if cpu.name == soc.host:
         for block in (*(npu.registers for npu in soc.engines), soc.console):

@@ -19,7 +19,7 @@ from atoll_sim.run_files import (
     read_record,
     write_work,
 )
-from atoll_sim.simulation import Buffer, SimRequest, SimResult, Stop
+from atoll_sim.simulation import Buffer, SimRequest, SimResult, Stop, stack_name
 
 
 def simulate(request: SimRequest) -> SimResult:
@@ -87,7 +87,11 @@ def _work(request: SimRequest) -> Work:
     soc, turns = request.soc, request.turns
     return Work(
         turns=turns,
-        stacks=tuple(Buffer(cpu.name, cpu.stack.origin, cpu.stack.size) for cpu in soc.cpus),
+        stacks=tuple(
+            Buffer(stack_name(stack), stack.origin, stack.size)
+            for cpu in soc.cpus
+            for stack in cpu.stacks
+        ),
         samples=tuple(
             b"".join(sample[buffer.name] for buffer in turns[number % len(turns)].inputs)
             for number, sample in enumerate(request.samples)

@@ -1,5 +1,6 @@
 """K2: the most stack that a linked image can use, from its machine code alone."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,9 @@ from atoll.errors import Fault, PlanError
 
 ENTRY = "atoll_reset"
 INTERRUPT = "atoll_interrupt"
+ON_THREAD = "atoll_run_models"
+
+_OTHER_STACK = re.compile(r"atoll_\w+_stack_top")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,11 +27,13 @@ class StackBound:
 
     Attributes:
         bytes: sum of the frames of `path`.
+        others: (name of its region, bytes) of stacks of other threads that it has calls run on.
         path: (function, bytes it holds while the next one runs), entry first.
     """
 
     bytes: int
     path: tuple[tuple[str, int], ...]
+    others: tuple[tuple[str, int], ...] = ()
 
     def __str__(self) -> str:
         chain = " > ".join(f"{function} {size}" for function, size in self.path)
@@ -61,6 +67,7 @@ class _Program:
     names: dict[int, str]
     code: dict[int, bytes]
     top: int
+    tops: frozenset[int]
     decode: Callable[[bytes, int], Iterator[Instruction]]
     declared: Mapping[int, tuple[int, ...]]
     frames: dict[int, Frame] = field(default_factory=dict)
@@ -69,13 +76,15 @@ class _Program:
 
     @classmethod
     def read(cls, image: ELFFile) -> "_Program":
-        names, code, top = {}, {}, 0
+        names, code, top, tops = {}, {}, 0, set()
         thumb_code = image["e_machine"] == "EM_ARM"
         table = image.get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
         for symbol in table.iter_symbols():
             if symbol.name == "atoll_stack_top":
                 top = symbol["st_value"]
+            elif _OTHER_STACK.fullmatch(symbol.name):
+                tops.add(symbol["st_value"])
             if symbol["st_info"]["type"] != "STT_FUNC" or not symbol["st_size"]:
                 continue
             address = symbol["st_value"] & (~1 if thumb_code else ~0)
@@ -85,7 +94,7 @@ class _Program:
                 names[address] = symbol.name
             code[address] = section.data()[start : start + symbol["st_size"]]
         decode = thumb.decode if thumb_code else riscv.decode
-        return cls(names, code, top, decode, declared_calls(image))
+        return cls(names, code, top, frozenset(tops), decode, declared_calls(image))
 
     def bound(self, entry: str) -> StackBound:
         address = next(address for address, name in self.names.items() if name == entry)
@@ -109,6 +118,8 @@ class _Program:
             if depth + below.bytes >= best.bytes:
                 path = ((name, depth), *below.path)
                 best = StackBound(bytes=depth + below.bytes, path=path)
+        for target in frame.elsewhere:
+            self._bound(target, (*callers, address))
         self.bounds[address] = best
         return best
 
@@ -125,7 +136,10 @@ class _Program:
             body = self.code.get(address)
             if body is not None:
                 self.frames[address] = analyse(
-                    self.decode(body, address), top=self.top, returns=self._returns
+                    self.decode(body, address),
+                    top=self.top,
+                    returns=self._returns,
+                    others=self.tops,
                 )
         return self.frames[address]
 

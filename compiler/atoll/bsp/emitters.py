@@ -80,7 +80,13 @@ def script_name(soc: ResolvedSoc) -> str:
 
 def startup(soc: ResolvedSoc) -> str:
     """Write ``startup.S``: stack, initialised and zeroed data, then ``main``."""
-    return render("startup.S", made_from=made_from(soc), copied=copied_pools(soc))
+    return render(
+        "startup.S",
+        made_from=made_from(soc),
+        copied=copied_pools(soc),
+        threads=tuple(stack.name.split(".")[1] for stack in soc.host_cpu.threads),
+        run_thread=soc.host_cpu.run_thread,
+    )
 
 
 def _shipped(soc: ResolvedSoc) -> Iterator[tuple[str, str]]:

@@ -99,6 +99,7 @@ def application(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> str:
         made_from=made_from(soc, *models),
         models=tuple(map(_model_values, models)),
         pools=tuple(given.values()),
+        run_thread=soc.host_cpu.run_thread,
         section=POOL_SECTION,
     )
 

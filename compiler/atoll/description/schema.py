@@ -41,6 +41,14 @@ class Limits(Described):
     )
 
 
+class CoreLimits(Limits):
+    """Limits of a core, and of its threads: those of the thread that models run on win."""
+
+    threads: dict[Name, Limits] = Field(
+        default={}, max_length=MAX_ENTRIES, description="Limits on the stack of a thread."
+    )
+
+
 class Span(Described):
     """A part of a memory; what is left out is chosen by resolution."""
 
@@ -57,6 +65,9 @@ class Stack(Described):
     threads: dict[Name, PositiveSize] = Field(
         default={}, max_length=MAX_ENTRIES, description="Size of the stack of each other thread."
     )
+    runs: Name | None = Field(
+        default=None, description="The thread that models run on; the main stack by default."
+    )
 
 
 class Cpu(Described):
@@ -72,7 +83,7 @@ class Cpu(Described):
     stack: Stack = Field(examples=["{memory: sram, size: 8 KiB}"])
     code: Span = Field(default=Span(), description="Instructions and read-only data.")
     data: Span = Field(default=Span(), description=".data and .bss.")
-    limits: Limits = Limits()
+    limits: CoreLimits = CoreLimits()
 
 
 class Npu(Described):

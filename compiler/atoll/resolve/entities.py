@@ -158,6 +158,7 @@ class Cpu(Device):
         data: region of .data and .bss.
         stack: region of the main stack; it grows down from its end.
         threads: stacks of the other threads, each named ``<device>.<thread>.stack``.
+        run_thread: the thread that models run on, "" for the main stack.
         interrupt_reserve: bytes of every stack kept for interrupt handlers.
         max_stack_alloca_size: largest kernel-local allocation that may live on the stack.
         max_stack_size: most that one run may use, callees and reserve included.
@@ -173,6 +174,7 @@ class Cpu(Device):
     data: Region
     stack: Region
     threads: tuple[Region, ...] = ()
+    run_thread: str = ""
     interrupt_reserve: int
     max_stack_alloca_size: StackLimit
     max_stack_size: StackLimit
@@ -183,6 +185,12 @@ class Cpu(Device):
     def stacks(self) -> tuple[Region, ...]:
         """The main stack, then those of the other threads."""
         return (self.stack, *self.threads)
+
+    @property
+    def run_stack(self) -> Region:
+        """The stack that models run on."""
+        name = f"{self.name}.{self.run_thread}.{RegionKind.STACK}"
+        return next((stack for stack in self.threads if stack.name == name), self.stack)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

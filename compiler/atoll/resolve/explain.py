@@ -168,6 +168,11 @@ def _stacks(soc: ResolvedSoc) -> Table:
         for thread in cpu.threads:
             word = thread.name.split(".")[1]
             rows.append((cpu.name, thread.name, thread.size, soc.layers[f"{key}.threads.{word}"]))
+        if cpu.run_thread:
+            size = cpu.run_stack.size
+            rows.append(
+                (cpu.name, f"runs on {cpu.run_stack.name}", size, soc.layers[f"{key}.runs"])
+            )
         for name, limit in (
             ("max_stack_alloca_size", cpu.max_stack_alloca_size),
             ("max_stack_size", cpu.max_stack_size),

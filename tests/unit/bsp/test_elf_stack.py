@@ -125,6 +125,15 @@ BOUNDS: dict[str, tuple[dict[str, str], int]] = {
         {"a": frame(16, "call t"), "t": "jr a0" + calls("t", "b"), "b": frame(48)},
         64,
     ),
+    "call on the stack of another thread": (
+        {
+            "a": frame(32, "mv s0, sp\nlui sp, 0x12345\ncall b\nmv sp, s0\ncall c")
+            + "\n.globl atoll_io_stack_top\n.set atoll_io_stack_top, 0x12345000",
+            "b": frame(512),
+            "c": frame(16),
+        },
+        48,
+    ),
     "falling through": ({"a": "addi sp, sp, -16", "b": "addi sp, sp, -32\n1: j 1b"}, 48),
 }
 
@@ -164,6 +173,14 @@ REFUSALS: dict[str, tuple[dict[str, str], str]] = {
     "annotation that recurs": (
         {"a": POINTER_CALL + calls("a", "b"), "b": frame(16, "call a")},
         "a > b > a",
+    ),
+    "fault on another stack": (
+        {
+            "a": frame(32, "mv s0, sp\nlui sp, 0x12345\ncall b\nmv sp, s0")
+            + "\n.globl atoll_io_stack_top\n.set atoll_io_stack_top, 0x12345000",
+            "b": POINTER_CALL,
+        },
+        "b jumps at 0x",
     ),
     "half an annotation": ({"a": POINTER_CALL + calls("a")}, "has 4 bytes, no list of pairs"),
     "no function there": ({"a": frame(16, "la a5, a + 6\njalr a5")}, "no function"),
