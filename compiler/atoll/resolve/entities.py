@@ -75,6 +75,36 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PoolSpeed:
+    """How fast a pool is read and written; estimates of placement use it, nothing else.
+
+    Attributes:
+        read_bandwidth, write_bandwidth: bytes per cycle.
+        latency: cycles from the request of a burst to its first data.
+        burst: most bytes of one burst, 0 if there is no limit.
+        clock: hertz; what cycles are counted in.
+    """
+
+    read_bandwidth: int
+    write_bandwidth: int
+    latency: int
+    burst: int
+    clock: int
+
+    def read_cycles(self, size: int) -> int:
+        """Return the cycles that reading `size` bytes takes."""
+        return self._waiting(size) + -(-size // self.read_bandwidth)
+
+    def write_cycles(self, size: int) -> int:
+        """Return the cycles that writing `size` bytes takes."""
+        return self._waiting(size) + -(-size // self.write_bandwidth)
+
+    def _waiting(self, size: int) -> int:
+        bursts = -(-size // self.burst) if self.burst else 1
+        return self.latency * bursts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
     """A window of one memory in which the planner may place buffers.
 
@@ -85,6 +115,7 @@ class Pool:
         reach: access of every device of the chip, by device name.
         provided: ``internal``, or ``application``: the application defines the bytes, and hands
             their address to the run function.
+        speed: None as if it were the memory's width without latency.
         heap: bytes at its end that the workspace allocator gives out; planners leave them alone.
     """
 
@@ -95,6 +126,7 @@ class Pool:
     preference: int
     reach: Mapping[str, Access]
     provided: str = "internal"
+    speed: PoolSpeed | None = None
     heap: int = 0
     at: SourceLoc | None = None
 

@@ -17,6 +17,7 @@ def explain(soc: ResolvedSoc) -> tuple[Table, ...]:
     """Return all that follows from a description, with the layer that set each value."""
     return (
         *summary(soc),
+        _speeds(soc),
         _scopes(soc),
         _address_map(soc),
         _reach(soc),
@@ -103,6 +104,27 @@ def _pools(soc: ResolvedSoc) -> Table:
             )
             for pool in soc.pools
         ),
+    )
+
+
+def _speeds(soc: ResolvedSoc) -> Table:
+    rows = tuple(
+        (
+            pool.name,
+            pool.speed.read_bandwidth,
+            pool.speed.write_bandwidth,
+            pool.speed.latency,
+            pool.speed.burst or "any",
+            f"{pool.speed.clock / 1e6:g} MHz",
+        )
+        for pool in soc.pools
+        if pool.speed
+    )
+    return Table(
+        key="speeds",
+        title="Speed of the pools, for estimates: bytes per cycle, cycles, bytes",
+        columns=("pool", "read", "write", "latency", "burst", "clock"),
+        rows=rows,
     )
 
 

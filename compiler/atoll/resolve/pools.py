@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from atoll.description.schema import Npu
 from atoll.description.schema import Pool as PoolModel
 from atoll.resolve.draft import Draft
-from atoll.resolve.soc import Access, Pool, Region
+from atoll.resolve.soc import Access, Pool, PoolSpeed, Region
 from atoll.units import format_size
 
 _ACCESS_OF_ROLE = {"constants": "ro", "workspace": "rw"}
 _BLOCK = 16
 """Alignment of a heap's blocks, bytes."""
 
-_KINDS_OF_ROLE = {"constants": ("rom", "ram"), "workspace": ("ram",)}
+_KINDS_OF_ROLE = {"constants": ("rom", "ram"), "workspace": ("ram",), "both": ("ram",)}
 
 
 def check_pools(draft: Draft) -> None:
@@ -21,6 +21,7 @@ def check_pools(draft: Draft) -> None:
         _check_memory_kind(draft, name, pool)
         _check_filling(draft, name, pool)
         _check_heap(draft, name, pool)
+        _check_speed(draft, name, pool)
         for device, _ in draft.devices():
             if device not in pool.reach:
                 _undecided(draft, name, pool, device)
@@ -55,6 +56,7 @@ def resolve_pools(draft: Draft, regions: Mapping[str, Region]) -> tuple[Pool, ..
             preference=pool.preference,
             reach={device: Access(pool.reach[device]) for device, _ in draft.devices()},
             provided=pool.provided,
+            speed=_speed(draft, pool),
             heap=pool.heap,
             at=draft.where.key_at("pools", name),
         )
@@ -76,8 +78,39 @@ def check_heaps(draft: Draft, regions: Mapping[str, Region]) -> None:
             )
 
 
+def _uses(pool: PoolModel) -> str:
+    return "constants and workspace" if pool.role == "both" else pool.role
+
+
+def _speed(draft: Draft, pool: PoolModel) -> PoolSpeed:
+    memory = draft.soc.memories[pool.memory]
+    host = draft.soc.devices[draft.host or ""]
+    return PoolSpeed(
+        read_bandwidth=pool.read_bandwidth or memory.width,
+        write_bandwidth=pool.write_bandwidth or memory.width,
+        latency=memory.read_latency if pool.latency is None else pool.latency,
+        burst=pool.burst or 0,
+        clock=pool.clock or host.clock,
+    )
+
+
+def _check_speed(draft: Draft, name: str, pool: PoolModel) -> None:
+    memory = draft.soc.memories.get(pool.memory)
+    for key in ("read_bandwidth", "write_bandwidth"):
+        asked = getattr(pool, key)
+        if memory and asked and asked > memory.width * memory.banks:
+            most = memory.width * memory.banks
+            draft.faults.add(
+                "E045",
+                f"pool '{name}' moves {asked} B per cycle, and memory '{pool.memory}' at most"
+                f" {most}: its width times its banks",
+                at=draft.where.at("pools", name, key),
+                remedy=f"use at most {most}",
+            )
+
+
 def _undecided(draft: Draft, name: str, pool: PoolModel, device: str) -> None:
-    access = _ACCESS_OF_ROLE[pool.role]
+    access = _ACCESS_OF_ROLE.get(pool.role, "rw")
     draft.faults.add(
         "E033",
         f"pool '{name}' does not say whether '{device}' reaches it",
@@ -93,7 +126,7 @@ def _check_memory_kind(draft: Draft, name: str, pool: PoolModel) -> None:
     if not fits_memory(draft, pool):
         draft.faults.add(
             "E034",
-            f"pool '{name}' is for {pool.role}, and memory '{pool.memory}' is {memory.kind}",
+            f"pool '{name}' is for {_uses(pool)}, and memory '{pool.memory}' is {memory.kind}",
             at=draft.where.at("pools", name, "role"),
             remedy=f"put it in a memory of kind {' or '.join(_KINDS_OF_ROLE[pool.role])}, "
             "or change its role",
@@ -112,7 +145,7 @@ def _check_memory_kind(draft: Draft, name: str, pool: PoolModel) -> None:
 def _check_filling(draft: Draft, name: str, pool: PoolModel) -> None:
     """Constants come with the image; in RAM the host writes them before anything runs."""
     memory = draft.soc.memories.get(pool.memory)
-    if pool.role != "constants" or memory is None:
+    if pool.role == "workspace" or memory is None:
         return
     if pool.provided == "application":
         draft.faults.add(
@@ -157,7 +190,7 @@ def _check_heap(draft: Draft, name: str, pool: PoolModel) -> None:
 
 def _check_reach(draft: Draft, device: str) -> None:
     for role, access in _ACCESS_OF_ROLE.items():
-        pools = {name: pool for name, pool in draft.pools() if pool.role == role}
+        pools = {name: pool for name, pool in draft.pools() if pool.role in (role, "both")}
         if any(pool.reach.get(device, access) in (access, "rw") for pool in pools.values()):
             continue
         fitting = next(iter(pools), None)
