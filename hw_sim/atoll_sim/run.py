@@ -66,8 +66,8 @@ class Outcome:
     outputs: tuple[Sample, ...]
 
 
-def check_kinds(cpu: CpuKind, accelerator: AcceleratorKind) -> None:
-    """Refuse a combination that cannot mean anything.
+def check_kinds(cpu: CpuKind, accelerator: AcceleratorKind, *, models: int = 1) -> None:
+    """Refuse a combination that cannot mean anything; `models` is their number in one image.
 
     Raises:
         UsageError: E095.
@@ -78,6 +78,12 @@ def check_kinds(cpu: CpuKind, accelerator: AcceleratorKind) -> None:
             "a core in RTL cannot drive an accelerator that is a software model: "
             "the model has no bus and no clock to answer it",
             remedy="use --accelerator rtl with --cpu rtl, or --cpu native with --accelerator model",
+        )
+    if models > 1 and cpu is CpuKind.NATIVE:
+        raise UsageError(
+            "E095",
+            f"{models} networks share one firmware, and the native host runs none",
+            remedy="use --cpu rtl, or run one MODEL at a time",
         )
 
 
