@@ -27,7 +27,7 @@ from atoll.memory.frames import FRAME_ALLOWANCE
 from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
-from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, pools_for
+from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, heaps_for, pools_for
 from atoll.place.copy_engines import assign_copies
 from atoll.place.costs import cycles_of
 from atoll.place.partition import Decision
@@ -172,11 +172,13 @@ def specialized(module: IRModule, soc: ResolvedSoc) -> IRModule:
     verify(separate)
     narrowed = separate
     for cpu in soc.cpus:
+        reach = {cpu.name: Access.WRITE}
         taken = cpu.interrupt_reserve + RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
         specialize = SpecializeStorage(
             max_alloca=cpu.max_stack_alloca_size.value,
             max_stack=max(0, cpu.max_stack_size.value - taken),
-            pools=pools_for(soc, {cpu.name: Access.WRITE}, WORKSPACE_ROLES, 1),
+            pools=pools_for(soc, reach, WORKSPACE_ROLES, 1),
+            heaps=heaps_for(soc, reach) if cpu.name == soc.host else (),
             core=cpu.name,
         )
         narrowed = specialize.run(narrowed)

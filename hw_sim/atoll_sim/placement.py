@@ -107,6 +107,9 @@ class PlacementCheck:
             spans += (*self._contract.inputs, *self._contract.outputs)
             if writes and self._starting:
                 yield from self._filled
+        for phase in active:
+            if device.name == phase.device:
+                yield from ((heap.address, heap.end) for heap in phase.heaps)
         for span in spans:
             yield (span.address, span.end) if writes else _beats(span, device)
 
@@ -198,7 +201,7 @@ def _own(soc: ResolvedSoc, cpu: Cpu, kind: AccessKind) -> Iterator[tuple[int, in
         yield cpu.code.origin, cpu.code.end
     if kind is AccessKind.FETCH:
         return
-    for region in (cpu.data, cpu.stack):
+    for region in (cpu.data, *cpu.stacks):
         yield region.origin, region.end
     for block in soc.registers_of(cpu):
         yield block.origin, block.origin + block.size

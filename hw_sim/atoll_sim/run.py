@@ -15,7 +15,7 @@ from atoll.bsp.elf_stack import StackBound
 from atoll.build_tree import build
 from atoll.errors import UsageError
 from atoll.pipeline import Compiled
-from atoll.report.result import LayerCycles, RunReport, StackUse
+from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve.soc import Engine
 from atoll_sim.build_folder import Image
 from atoll_sim.layers import check_layers
@@ -24,9 +24,7 @@ from atoll_sim.placement import check_placement, count_accesses
 from atoll_sim.rtl_run import run_firmware
 from atoll_sim.samples import Sample
 from atoll_sim.simulation import Phase, SimResult, Stop
-
-PAINT = 0xA5A5_A5A5
-"""The word that the startup code fills the stack with."""
+from atoll_sim.stacks import overruns, stack_use
 
 Progress = Callable[[str], None]
 """Told what the run is busy with."""
@@ -70,8 +68,8 @@ class Outcome:
     outputs: tuple[Sample, ...]
 
 
-def check_kinds(cpu: CpuKind, accelerator: AcceleratorKind) -> None:
-    """Refuse a combination that cannot mean anything.
+def check_kinds(cpu: CpuKind, accelerator: AcceleratorKind, *, models: int = 1) -> None:
+    """Refuse a combination that cannot mean anything; `models` is their number in one image.
 
     Raises:
         UsageError: E095.
@@ -82,6 +80,12 @@ def check_kinds(cpu: CpuKind, accelerator: AcceleratorKind) -> None:
             "a core in RTL cannot drive an accelerator that is a software model: "
             "the model has no bus and no clock to answer it",
             remedy="use --accelerator rtl with --cpu rtl, or --cpu native with --accelerator model",
+        )
+    if models > 1 and cpu is CpuKind.NATIVE:
+        raise UsageError(
+            "E095",
+            f"{models} networks share one firmware, and the native host runs none",
+            remedy="use --cpu rtl, or run one MODEL at a time",
         )
 
 
@@ -144,7 +148,8 @@ def judge(
     """Hold what a run did against reference, plan and stack bound."""
     begin = time.perf_counter()
     layers = check_layers(compiled.graph, samples, result)
-    violations = check_placement(compiled, result)
+    stacks = stack_use(compiled.soc, result, setup.stacks)
+    violations = (*check_placement(compiled, result), *overruns(compiled.soc, stacks))
     report = RunReport(
         soc=compiled.soc.name,
         model=compiled.graph.name,
@@ -156,7 +161,7 @@ def judge(
         mismatches=layers.mismatches,
         accesses=count_accesses(result),
         violations=violations,
-        stack=_stack_use(compiled, result, setup.stacks),
+        stack=stacks,
         pools=compiled.plan.use,
         total_cycles=result.cycles,
         cycles_by_kind=_cycles_by_kind(compiled, result),
@@ -170,27 +175,6 @@ def judge(
         notes=tuple(_notes(compiled, result)),
     )
     return Outcome(report=report, outputs=tuple(_outputs(compiled, result)))
-
-
-def _stack_use(
-    compiled: Compiled, result: SimResult, bounds: Mapping[str, StackBound]
-) -> Mapping[str, StackUse]:
-    return {
-        cpu.name: StackUse(
-            bound=bounds[cpu.name].bytes + cpu.interrupt_reserve if cpu.name in bounds else None,
-            watermark=watermark(result.stacks[cpu.name]) if cpu.name in result.stacks else None,
-            limit=cpu.max_stack_size.value,
-            layer=cpu.max_stack_size.layer,
-        )
-        for cpu in compiled.soc.cpus
-    }
-
-
-def watermark(stack: bytes) -> int:
-    """Return how many bytes of a stack that was painted from its low end are painted over."""
-    words = np.frombuffer(stack, dtype="<u4")
-    used = np.flatnonzero(words != PAINT)
-    return len(stack) - 4 * int(used[0]) if used.size else 0
 
 
 def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:

@@ -20,7 +20,7 @@ from atoll_sim.run_files import (
     read_record,
     write_work,
 )
-from atoll_sim.simulation import Buffer, SimRequest, SimResult, Stop
+from atoll_sim.simulation import Buffer, SimRequest, SimResult, Stop, stack_name
 
 
 def simulate(request: SimRequest) -> SimResult:
@@ -88,7 +88,11 @@ def _work(request: SimRequest, cores: Sequence[Cpu]) -> Work:
     soc, turns = request.soc, request.turns
     return Work(
         turns=turns,
-        stacks=tuple(Buffer(cpu.name, cpu.stack.origin, cpu.stack.size) for cpu in cores),
+        stacks=tuple(
+            Buffer(stack_name(stack), stack.origin, stack.size)
+            for cpu in cores
+            for stack in cpu.stacks
+        ),
         samples=tuple(
             b"".join(sample[buffer.name] for buffer in turns[number % len(turns)].inputs)
             for number, sample in enumerate(request.samples)

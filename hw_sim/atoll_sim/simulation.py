@@ -5,7 +5,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Region, RegionKind, ResolvedSoc
+
+
+def stack_name(stack: Region) -> str:
+    """Return what reports call a stack: its core, and its thread if that is not the main one."""
+    return stack.name.removesuffix(f".{RegionKind.STACK}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +155,8 @@ class SimResult:
         phases: all phases, in order.
         blocked: the first accesses that firewalls kept back, at most 1,000.
         blocked_total: how many there were.
-        stacks: the bytes at the end of the stack of each core with firmware, lowest address first.
+        stacks: the bytes at the end of each stack of the cores with firmware, lowest address first,
+            by `stack_name`.
         text: what the firmware printed.
         trapped: the core that met an illegal instruction or address, or None.
         cycles: clock cycles simulated.

@@ -54,6 +54,16 @@ CASES: dict[str, list[str]] = {
     "samples_not_arrays": [*NATIVE, "--input", "text.npz"],
     "output_into_missing_folder": [*NATIVE, "--output", "absent/out.npy"],
     "output_onto_folder": [*NATIVE, "--output", "foreign"],
+    "two_models_of_one_name": [*BUILD, "digits.tflite", "-o", "out"],
+    "two_models_one_place": [*BUILD, "other.tflite", "-o", "out", "--place", "add_3=cpu"],
+    "two_models_one_input": ["run", *BUILD[1:], "other.tflite", "--input", "shape.npy"],
+    "two_models_one_output": ["run", *BUILD[1:], "other.tflite", "--output", "out.npy"],
+    "two_models_uneven_samples": [
+        *("run", *BUILD[1:], "other.tflite"),
+        *("--input", "one.npy", "--input", "two.npy"),
+    ],
+    "two_models_native": [*NATIVE[:3], "other.tflite", *NATIVE[3:]],
+    "one_model_two_inputs": [*NATIVE, "--input", "one.npy", "--input", "two.npy"],
     "simulate_missing": ["simulate", "absent"],
     "simulate_foreign": ["simulate", "foreign"],
     "simulate_output": ["simulate", "foreign", "--output", "absent/out.npy"],
@@ -63,6 +73,9 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "build_no_marker": lambda folder: (folder / "build.json").unlink(),
     "build_marker_damaged": lambda folder: (folder / "build.json").write_text('{"model": '),
     "build_marker_no_object": lambda folder: (folder / "build.json").write_text("[1]"),
+    "build_marker_models": lambda folder: edit(
+        folder / "build.json", '"model": "digits"', '"models": "digits"'
+    ),
     "build_marker_edited": lambda folder: edit(folder / "build.json", "true", "false"),
     "build_chip_edited": lambda folder: edit(
         folder / "resolved.json", '"size": 262144', '"size": 0'
@@ -84,6 +97,9 @@ def edit(path: Path, old: str, new: str) -> None:
 def fill(folder: Path) -> None:
     """Put what the cases name into `folder`."""
     shutil.copyfile(DIGITS, folder / "digits.tflite")
+    shutil.copyfile(DIGITS, folder / "other.tflite")
+    np.save(folder / "one.npy", np.zeros((1, 8, 8, 1), np.int8))
+    np.save(folder / "two.npy", np.zeros((2, 8, 8, 1), np.int8))
     (folder / "foreign").mkdir()
     (folder / "foreign" / "thesis.txt").write_text("precious")
     (folder / "pipe").symlink_to("/dev/null")

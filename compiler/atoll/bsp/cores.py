@@ -52,7 +52,14 @@ def core_files(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> dict[str, 
     files: dict[str, str] = {}
     for core in soc.remote_cpus:
         startup, application = _own_sources(core)
-        files[startup] = render("startup.S", made_from=made_from(soc), copied=(), entry=CORE_ENTRY)
+        files[startup] = render(
+            "startup.S",
+            made_from=made_from(soc),
+            copied=(),
+            entry=CORE_ENTRY,
+            threads=tuple(stack.name.split(".")[1] for stack in core.threads),
+            run_thread=None,
+        )
         files[application] = render(
             "core_main.c",
             made_from=made_from(soc, *models),

@@ -10,6 +10,7 @@ from atoll.bsp.headers import (
     device_header,
     device_source,
     drivers,
+    heap_source,
     model_header,
     pool_header,
 )
@@ -40,6 +41,7 @@ def bsp_files(
         "atoll_devices.h": device_header(soc),
         "atoll_devices.c": device_source(soc),
         "atoll_pools.h": pool_header(soc),
+        **({"atoll_pools.c": heap_source(soc)} if any(pool.heap for pool in soc.pools) else {}),
         **{f"{c_name(model.name)}.h": model_header(soc, model) for model in models},
         "main.c": application(soc, models),
         **core_files(soc, models),
@@ -77,7 +79,14 @@ def _file_names(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> Iterator[
 
 def startup(soc: ResolvedSoc) -> str:
     """Write ``startup.S``: stack, initialised and zeroed data, then ``main``."""
-    return render("startup.S", made_from=made_from(soc), copied=copied_pools(soc), entry="main")
+    return render(
+        "startup.S",
+        made_from=made_from(soc),
+        copied=copied_pools(soc),
+        entry="main",
+        threads=tuple(stack.name.split(".")[1] for stack in soc.host_cpu.threads),
+        run_thread=soc.host_cpu.run_thread,
+    )
 
 
 def _shipped(soc: ResolvedSoc) -> Iterator[tuple[str, str]]:

@@ -109,6 +109,11 @@ def pool_header(soc: ResolvedSoc) -> str:
     return render("atoll_pools.h", made_from=made_from(soc), soc=soc, symbol=POOL_SYMBOL)
 
 
+def heap_source(soc: ResolvedSoc) -> str:
+    """Write ``atoll_pools.c``: the workspace allocator of every pool that keeps a heap."""
+    return render("atoll_pools.c", made_from=made_from(soc), soc=soc)
+
+
 def model_header(soc: ResolvedSoc, model: ModelInterface) -> str:
     """Write ``<model>.h``: structs, sizes and buffers of a model, and its run function.
 
@@ -132,6 +137,7 @@ def application(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> str:
         made_from=made_from(soc, *models),
         models=tuple(map(_model_values, models)),
         pools=tuple(given.values()),
+        run_thread=soc.host_cpu.run_thread,
         section=POOL_SECTION,
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from llvmlite import ir
 
-from atoll.codegen.llvm_kernels import POINTER
+from atoll.codegen.llvm_heap import POINTER
 from atoll.codegen.llvm_pools import I32, Pools
 from atoll.ir.tir import (
     AcceleratorRun,
@@ -38,7 +38,7 @@ def emit_entry(
     outputs and pools, of ordinals for devices. The function refuses a pool that is not where the
     plan has it, copies each input to its place unless the caller's pointer is that place already,
     runs the steps, and copies the outputs back likewise. It returns 0, or at once what an
-    accelerator or another core failed with.
+    accelerator or another core, or a kernel that found no block in a heap, failed with.
     """
     pools = Pools(target, module, plan, soc, commands)
     run = _RunFunction(target, module, pools, soc, run_arguments(module, plan, soc), position)
@@ -126,7 +126,11 @@ class _RunFunction:
                 self._busy.append(step.device)
             case KernelCall(function, arguments):
                 pointers = [self._pools.address(name) for name in arguments]
-                self._builder.call(self._target.get_global(function), pointers)
+                kernel = self._target.get_global(function)
+                if kernel.return_value.type == I32:
+                    self._checked(kernel, *pointers)
+                else:
+                    self._builder.call(kernel, pointers)
             case AcceleratorRun(device, commands, count):
                 place = self._pools.address(commands)
                 self._checked(self._accelerate, self._ordinal(device), place, I32(count))

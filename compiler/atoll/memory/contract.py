@@ -1,9 +1,18 @@
 """The contract: what each device may touch while each operator runs, derived from the plan."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from atoll.ir.tir import AcceleratorRun, AcceleratorStart, AcceleratorWait, Entry, IRModule
+from atoll.ir.tir import (
+    AcceleratorRun,
+    AcceleratorStart,
+    AcceleratorWait,
+    Entry,
+    IRModule,
+    KernelCall,
+    Step,
+)
+from atoll.ir.walk import runtime_allocations
 from atoll.memory.problem import MemoryPlan
 
 
@@ -30,6 +39,7 @@ class Phase:
         number: the operator's number in trace events.
         reads: spans whose bytes the device may read, commands and constants included.
         writes: spans whose bytes the device may write.
+        heaps: spans of which the device may take blocks.
     """
 
     number: int
@@ -37,6 +47,7 @@ class Phase:
     device: str
     reads: tuple[Span, ...]
     writes: tuple[Span, ...]
+    heaps: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +79,7 @@ class Contract:
                     "device": phase.device,
                     "reads": _spans_json(phase.reads),
                     "writes": _spans_json(phase.writes),
+                    "heaps": _spans_json(phase.heaps),
                 }
                 for phase in self.phases.values()
             ],
@@ -97,6 +109,7 @@ def contract_of(module: IRModule, plan: MemoryPlan) -> Contract:
             device=step.device,
             reads=pick(dict.fromkeys((*step.reads, *commands))),
             writes=pick(step.writes),
+            heaps=tuple(_heaps(step, module, plan)),
         )
     return Contract(
         inputs=pick(entry.inputs),
@@ -104,6 +117,17 @@ def contract_of(module: IRModule, plan: MemoryPlan) -> Contract:
         constants=pick(constant.name for constant in entry.constants),
         phases=phases,
     )
+
+
+def _heaps(step: Step, module: IRModule, plan: MemoryPlan) -> Iterator[Span]:
+    if not isinstance(step.action, KernelCall):
+        return
+    kernel = module.by_name[step.action.function]
+    taken = {allocate.pools[0] for allocate in runtime_allocations(kernel)}
+    for pool in plan.problem.pools:
+        if pool.name in taken:
+            origin = pool.origin + pool.size
+            yield Span(buffer="heap", pool=pool.name, address=origin, size=pool.heap)
 
 
 def _span(entry: Entry, plan: MemoryPlan, buffer: str) -> Span:

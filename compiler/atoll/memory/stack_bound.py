@@ -72,7 +72,7 @@ def _bound(cpu: Cpu, steps: Sequence[Step], depths: FrameDepths) -> StackBound:
         operator=step.operator if step else "",
         calls=calls,
         largest=f"{largest.buffer} ({largest.size} B)" if largest else "",
-        region=cpu.stack,
+        region=cpu.run_stack,
     )
 
 

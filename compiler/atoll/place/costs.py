@@ -1,6 +1,6 @@
 """Estimate what an operator costs on a device, in cycles of the host."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -8,7 +8,7 @@ from atoll import plugins
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.place.candidates import homes_of
 from atoll.place.core_cycles import core_cycles
-from atoll.resolve.soc import Access, Device, Engine, ResolvedSoc
+from atoll.resolve.soc import Access, Device, Engine, PoolSpeed, ResolvedSoc
 
 DRIVER_CYCLES = 400
 """What the host takes to have an engine start, measured in RTL."""
@@ -64,17 +64,22 @@ def cycles_of(graph: Graph, soc: ResolvedSoc) -> Mapping[str, int]:
 def copy_cycles(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> int:
     """Predict the time to move `tensor` between two devices: none over a pool that they share.
 
-    Otherwise every byte leaves one memory and enters another, each as wide as described.
+    Otherwise it is read from the first pool of the one and written to the first of the other, at
+    the speed that the description gives them (M1), in cycles of the host.
     """
-    if homes_of(soc, _needs(writer, reader), tensor):
+    if homes_of(soc, {reader: Access.READ} | {writer: Access.WRITE}, tensor):
         return 0
-    ends = (homes_of(soc, {name: need}, tensor) for name, need in _needs(writer, reader).items())
-    return sum(-(-tensor.size // _width(pools[0], soc)) for pools in ends if pools)
+    source = homes_of(soc, {writer: Access.WRITE}, tensor)[:1]
+    target = homes_of(soc, {reader: Access.READ}, tensor)[:1]
+    moves = [(speed, speed.read_cycles(tensor.size)) for speed in _speeds(source, soc)]
+    moves += [(speed, speed.write_cycles(tensor.size)) for speed in _speeds(target, soc)]
+    return sum(-(-cycles * soc.host_cpu.clock // speed.clock) for speed, cycles in moves)
 
 
-def _needs(writer: str, reader: str) -> dict[str, Access]:
-    return {reader: Access.READ} | {writer: Access.WRITE}
-
-
-def _width(pool: str, soc: ResolvedSoc) -> int:
-    return soc.memory(soc.pool(pool).region.memory).width
+def _speeds(pools: Iterable[str], soc: ResolvedSoc) -> Iterator[PoolSpeed]:
+    for name in pools:
+        pool = soc.pool(name)
+        width, clock = soc.memory(pool.region.memory).width, soc.host_cpu.clock
+        yield pool.speed or PoolSpeed(
+            read_bandwidth=width, write_bandwidth=width, latency=0, burst=0, clock=clock
+        )

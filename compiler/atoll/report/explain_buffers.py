@@ -120,7 +120,7 @@ def _left_stack(
         for device in devices:
             cpu = soc.device(device)
             assert isinstance(cpu, Cpu)
-            yield Alternative(place=cpu.stack.name, lacks=tuple(stack_lacks(cpu, size)))
+            yield Alternative(place=cpu.run_stack.name, lacks=tuple(stack_lacks(cpu, size)))
 
 
 def _inside_kernels(soc: ResolvedSoc, module: IRModule) -> Iterator[BufferStory]:
@@ -142,7 +142,7 @@ def _inside(
     cpu = soc.device(uses[0].device)
     assert isinstance(cpu, Cpu)
     local, size = allocate.scope == LOCAL, allocate.size
-    place = REGISTERS if local else cpu.stack.name
+    place = REGISTERS if local else cpu.run_stack.name
     needs = needs_of_uses(uses)
     pools = (
         Alternative(
@@ -156,7 +156,7 @@ def _inside(
         name=f"{kernel}.{allocate.buffer}",
         what="local",
         size=size,
-        scope=LOCAL if local else cpu.stack.name,
+        scope=LOCAL if local else cpu.run_stack.name,
         place=place,
         live=tuple((use.step, use.step + 1) for use in uses if use.step is not None),
         rule=IN_REGISTERS if local else stack_rule(cpu, size),

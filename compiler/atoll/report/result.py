@@ -190,7 +190,12 @@ class RunReport:
                 "violations": [violation.as_json() for violation in self.violations],
             },
             "stack": {
-                name: {"bound": use.bound, "watermark": use.watermark, "limit": use.limit}
+                name: {
+                    "bound": use.bound,
+                    "watermark": use.watermark,
+                    "limit": use.limit,
+                    "layer": use.layer,
+                }
                 for name, use in self.stack.items()
             },
             "pools": {

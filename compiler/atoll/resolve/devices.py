@@ -72,6 +72,7 @@ def _cpu(
         threads=tuple(
             regions[f"{name}.{thread}.{RegionKind.STACK}"] for thread in sorted(model.stack.threads)
         ),
+        run_thread=model.stack.runs or "",
         interrupt_reserve=model.stack.interrupts,
         max_stack_alloca_size=alloca_limit(draft, name, model),
         max_stack_size=total_limit(draft, name, model),

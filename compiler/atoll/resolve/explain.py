@@ -17,6 +17,7 @@ def explain(soc: ResolvedSoc) -> tuple[Table, ...]:
     """Return all that follows from a description, with the layer that set each value."""
     return (
         *summary(soc),
+        _speeds(soc),
         _scopes(soc),
         _address_map(soc),
         _reach(soc),
@@ -108,6 +109,27 @@ def _pools(soc: ResolvedSoc) -> Table:
     )
 
 
+def _speeds(soc: ResolvedSoc) -> Table:
+    rows = tuple(
+        (
+            pool.name,
+            pool.speed.read_bandwidth,
+            pool.speed.write_bandwidth,
+            pool.speed.latency,
+            pool.speed.burst or "any",
+            f"{pool.speed.clock / 1e6:g} MHz",
+        )
+        for pool in soc.pools
+        if pool.speed
+    )
+    return Table(
+        key="speeds",
+        title="Speed of the pools, for estimates: bytes per cycle, cycles, bytes",
+        columns=("pool", "read", "write", "latency", "burst", "clock"),
+        rows=rows,
+    )
+
+
 def _scopes(soc: ResolvedSoc) -> Table:
     return Table(
         key="scopes",
@@ -126,6 +148,10 @@ def _address_map(soc: ResolvedSoc) -> Table:
     blocks |= {f"{engine.name}.registers": engine.registers for engine in soc.engines}
     for what, block in (blocks | {"console": soc.console}).items():
         spans.append((block.origin, block.origin + block.size, what, "registers"))
+    for pool in soc.pools:
+        if pool.heap:
+            end = pool.heap_origin + pool.heap
+            spans.append((pool.heap_origin, end, f"{pool.name}.heap", f"heap in {pool.name}"))
     return Table(
         key="address_map",
         title="Address map",
@@ -163,6 +189,11 @@ def _stacks(soc: ResolvedSoc) -> Table:
         for thread in cpu.threads:
             word = thread.name.split(".")[1]
             rows.append((cpu.name, thread.name, thread.size, soc.layers[f"{key}.threads.{word}"]))
+        if cpu.run_thread:
+            size = cpu.run_stack.size
+            rows.append(
+                (cpu.name, f"runs on {cpu.run_stack.name}", size, soc.layers[f"{key}.runs"])
+            )
         for name, limit in (
             ("max_stack_alloca_size", cpu.max_stack_alloca_size),
             ("max_stack_size", cpu.max_stack_size),

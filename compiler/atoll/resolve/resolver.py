@@ -13,7 +13,7 @@ from atoll.resolve.devices import build_devices
 from atoll.resolve.draft import Draft
 from atoll.resolve.layout import lay_out
 from atoll.resolve.moves import check_moves
-from atoll.resolve.pools import check_pools, resolve_pools
+from atoll.resolve.pools import check_heaps, check_pools, resolve_pools
 from atoll.resolve.references import check_references, check_reserved
 from atoll.resolve.soc import CInterface, Registers, ResolvedSoc
 from atoll.resolve.stack_limits import ALLOCA, TOTAL, alloca_limit, total_limit
@@ -46,6 +46,7 @@ def resolve(description: Description) -> ResolvedSoc:
     console = Registers(origin=draft.soc.console, size=REGISTER_PAGE)
     check_bus(draft, blocks, console)
     regions = lay_out(draft, memories)
+    check_heaps(draft, regions)
     draft.faults.raise_any()
     assert draft.host is not None
     return ResolvedSoc(

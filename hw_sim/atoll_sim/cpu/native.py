@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from atoll import plugins
-from atoll.codegen.llvm_jit import NativeProgram
+from atoll.codegen.llvm_jit import HeapMemory, NativeProgram
+from atoll.ir.heap import Heap
 from atoll.ir.tir import (
     AcceleratorRun,
     AcceleratorStart,
@@ -68,7 +69,7 @@ class NativeSession:
     def run(self, samples: Sequence[Sample]) -> SimResult:
         """Run `samples` one after the other; an accelerator's error ends its sample."""
         begin = time.perf_counter()
-        program = NativeProgram(self._compiled.module)
+        program = NativeProgram(self._compiled.module, heaps=self._heaps())
         results, outputs, layers = [], [], []
         for number, sample in enumerate(samples):
             status, written = self._run_sample(program, number, sample)
@@ -100,6 +101,13 @@ class NativeSession:
                 return status
         return 0
 
+    def _heaps(self) -> Mapping[str, HeapMemory]:
+        return {
+            pool.name: HeapMemory(self._memory.pointer(pool.heap_origin), Heap(pool.heap))
+            for pool in self._compiled.soc.pools
+            if pool.heap
+        }
+
     def _load_constants(self) -> None:
         compiled = self._compiled
         for constant in compiled.module.entry.constants:
@@ -129,8 +137,7 @@ class NativeSession:
         match step.action:
             case KernelCall(function, arguments) | CallStart(function, arguments):
                 pointers = [self._memory.pointer(plan.address(name)) for name in arguments]
-                program.call(function, pointers)
-                return 0
+                return program.call(function, pointers)
             case AcceleratorWait():
                 return 0
             case AcceleratorRun(device, commands, count) | AcceleratorStart(

@@ -78,7 +78,8 @@ def test_the_json_keys_are_an_interface() -> None:
     data = json.loads(json.dumps(replace(GOOD, violations=(VIOLATION,)).as_json()))
     assert data["placement"]["accesses"] == 1000
     assert data["placement"]["violations"][0]["address"] == "0x20000010"
-    assert data["stack"] == {"cpu": {"bound": 300, "watermark": 200, "limit": 400}}
+    use = {"bound": 300, "watermark": 200, "limit": 400, "layer": "built-in"}
+    assert data["stack"] == {"cpu": use}
     assert data["pools"] == {"shared": {"size": 64, "used": 32, "peak": 16, "bound": 16}}
     assert data["cycles"]["total"] == 500
     assert (data["cycles"]["cpu"], data["cycles"]["npu"]) == (100, 300)
