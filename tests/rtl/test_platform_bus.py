@@ -46,7 +46,8 @@ def test_control_port() -> None:
 
 
 def test_console() -> None:
-    sources = ("atoll_bus_pkg.sv", "atoll_console.sv", "atoll_console_bench.sv")
+    port = ("atoll_bus_pkg.sv", "atoll_word_port.sv")
+    sources = (*port, "atoll_console.sv", "atoll_console_bench.sv")
     run_bench("console", "atoll_console_bench", sources)
 
 

@@ -1,3 +1,5 @@
+`include "atoll_assert.svh"
+
 // Turns beats of the bus into accesses to whole 32-bit registers.
 //
 // An access to anything but one whole word, and one that the registers do not grant, is answered
@@ -69,5 +71,8 @@ module atoll_word_port
       value_q  <= good && read_o ? value_i : '0;
     end
   end
+
+  `ATOLL_ASSERT(OnlyWholeWords, read_o || write_o |-> $countones(be_i) == 4)
+  `ATOLL_ASSERT(AnswersEveryRequest, valid_i |=> rvalid_o)
 
 endmodule
