@@ -138,6 +138,20 @@ def test_w1_k7_a_run_returns_what_the_allocator_refused(
     assert changed == {"softmax_9_out"}
 
 
+def test_w1_c5_explain_says_where_a_buffer_that_is_sized_at_run_time_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = pipeline.explanation(compiled_with(monkeypatch, COUNT, HEAP))
+    text = told.text("softmax_9.powers")
+    assert "softmax_9.powers: local, sized at run time, steps 9..9" in text
+    assert "scope global.private" in text
+    assert "W1: only the run knows its size" in text
+    assert "cpu.stack: only constant sizes are on a stack" in text
+    assert "shared: no heap that 'cpu' writes" in text
+    assert "softmax_9.powers" in told.text(None)
+    assert '"bytes": null' in told.json("softmax_9.powers")
+
+
 def test_w1_a_buffer_sized_at_run_time_needs_a_heap(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(PlanError, match="buffer 'powers' of kernel 'softmax_9'") as caught:
         compiled_with(monkeypatch, COUNT)

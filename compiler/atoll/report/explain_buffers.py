@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from atoll.errors import UsageError
 from atoll.ir.graph import Graph
-from atoll.ir.tir import Allocate, CallStart, IRModule, KernelCall
+from atoll.ir.tir import Allocate, CallStart, IRModule, KernelCall, RuntimeAllocate
 from atoll.ir.walk import statements
 from atoll.memory.problem import MemoryPlan
 from atoll.place.candidates import WORKSPACE_ROLES, by_preference
@@ -25,6 +25,7 @@ class BufferStory:
         name: of the program; ``<kernel>.<buffer>`` inside kernels.
         what: ``input``, ``output``, ``activation``, ``copy``, ``workspace``, ``constant``,
             ``commands`` or ``local``.
+        size: bytes; None if only the run knows.
         scope: its last storage scope.
         place: name of the pool or of the stack, or ``registers``.
         offset: bytes from the start of the pool; None outside pools.
@@ -37,7 +38,7 @@ class BufferStory:
 
     name: str
     what: str
-    size: int
+    size: int | None
     scope: str
     place: str
     offset: int | None = None
@@ -134,6 +135,8 @@ def _inside_kernels(soc: ResolvedSoc, module: IRModule) -> Iterator[BufferStory]
         for statement in statements(function.body):
             if isinstance(statement, Allocate) and uses:
                 yield _inside(soc, function.name, statement, uses)
+            elif isinstance(statement, RuntimeAllocate) and uses:
+                yield block_story(soc, function.name, statement, uses)
 
 
 def _inside(
@@ -162,4 +165,36 @@ def _inside(
         rule=IN_REGISTERS if local else stack_rule(cpu, size),
         uses=uses,
         alternatives=tuple(pools),
+    )
+
+
+def block_story(
+    soc: ResolvedSoc, kernel: str, allocate: RuntimeAllocate, uses: tuple[Use, ...]
+) -> BufferStory:
+    """Tell of a buffer of a kernel that is sized at run time: a block of the first heap (W1)."""
+    cpu = soc.device(uses[0].device)
+    assert isinstance(cpu, Cpu)
+    place, *others = allocate.pools
+    reachable = dict.fromkeys(others, f"possible; '{place}' is tried first")
+    pools = (
+        Alternative(
+            place=pool.name,
+            lacks=() if pool.name in reachable else (f"no heap that '{cpu.name}' writes",),
+            remark=reachable.get(pool.name, ""),
+        )
+        for pool in by_preference(soc)
+        if pool.name != place
+    )
+    stack = Alternative(place=cpu.run_stack.name, lacks=("only constant sizes are on a stack",))
+    return BufferStory(
+        name=f"{kernel}.{allocate.buffer}",
+        what="local",
+        size=None,
+        scope=str(scope_of_pool(place)),
+        place=place,
+        live=tuple((use.step, use.step + 1) for use in uses if use.step is not None),
+        rule=f"W1: only the run knows its size, {allocate.type}[{allocate.elements}]; '{place}' is "
+        f"the first pool with a heap that '{cpu.name}' writes",
+        uses=uses,
+        alternatives=(stack, *pools),
     )

@@ -128,7 +128,8 @@ BOUNDS: dict[str, tuple[dict[str, str], int]] = {
     "call on the stack of another thread": (
         {
             "a": frame(32, "mv s0, sp\nlui sp, 0x12345\ncall b\nmv sp, s0\ncall c")
-            + "\n.globl atoll_io_stack_top\n.set atoll_io_stack_top, 0x12345000",
+            + "\n.globl atoll_io_stack_top\n.set atoll_io_stack_top, 0x12345000"
+            + "\n.globl atoll_stack_top\n.set atoll_stack_top, 0x12346000",
             "b": frame(512),
             "c": frame(16),
         },
