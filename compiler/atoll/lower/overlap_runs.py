@@ -55,15 +55,15 @@ class OverlapRuns:
             steps=steps,
             cycles=tuple(self.cycles[step.operator] for step in steps),
             beside=tuple(
-                step.device in self.devices and _halves(step.action) is not None for step in steps
+                step.device in self.devices and _halves(step) is not None for step in steps
             ),
         )
         return min((list_schedule(work, window) for window in WINDOWS), key=lambda each: each.now)
 
 
-def _halves(action: Action) -> tuple[Action, Action] | None:
-    """Return start and wait of what can be split."""
-    match action:
+def _halves(step: Step) -> tuple[Action, Action] | None:
+    """Return start and wait of a step that can be split."""
+    match step.action:
         case AcceleratorRun(device, commands, count):
             return AcceleratorStart(device, commands, count), AcceleratorWait(device)
     return None
@@ -74,7 +74,8 @@ def _steps(steps: tuple[Step, ...], events: list[Event]) -> Iterator[Step]:
     following = iter(pairwise((*events, None)))
     for event, after in following:
         assert event is not None
-        step, halves = steps[event.position], _halves(steps[event.position].action)
+        step = steps[event.position]
+        halves = _halves(step)
         if event.phase is Phase.RUN or halves is None:
             yield step
         elif event.phase is Phase.START and after == Event(Phase.WAIT, event.position):
