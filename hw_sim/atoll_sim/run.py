@@ -16,7 +16,6 @@ from atoll.build_tree import build
 from atoll.errors import UsageError
 from atoll.pipeline import Compiled
 from atoll.report.result import LayerCycles, RunReport
-from atoll.resolve.soc import Engine
 from atoll_sim.build_folder import Image
 from atoll_sim.layers import check_layers
 from atoll_sim.native_run import run_native
@@ -186,8 +185,8 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
     for number, during in phases.items():
         op = compiled.graph.operators[number]
         begin, end = during[0].begin, during[-1].end
-        engine = isinstance(compiled.soc.device(op.device), Engine)
-        done = last_access(op.device, during) + 1 if engine else end
+        hosts = op.device == compiled.soc.host
+        done = end if hosts else min(end, last_access(op.device, during) + 1)
         yield LayerCycles(
             operator=op.name,
             kind=op.kind,

@@ -90,10 +90,11 @@ def test_p6_overlap_gives_way_where_pools_are_too_small(branches: Path) -> None:
 def test_p6_engines_alone_overlap_where_there_is_room_for_no_more(
     branches: Path, tmp_path: Path
 ) -> None:
-    """A pin needs a copy; beside the accelerators it fits a small pool, the accelerators do not."""
+    """Pins need copies, which fit a small pool beside other work; the accelerators do not."""
     chip = tmp_path / "chip.yaml"
     chip.write_text(WITH_ENGINE.format(PAIR))
-    pins = ["max_pool_2d_5_out=shared:out", "max_pool_2d_5_out=own:in"]
+    pinned = ("max_pool_2d_5_out", "add_4_out")
+    pins = [f"{name}={pool}" for name in pinned for pool in ("shared:out", "own:in")]
     options = BuildOptions(requests=load_requests(None, PLACES, pins))
     at_size = {
         size: started(

@@ -81,8 +81,8 @@ class LayerCycles:
     Attributes:
         begin: the cycle of its begin event, counted from reset.
         cycles: from then to its end event.
-        worked: from then until an engine last touched memory, which may be long before the host
-            waits for it; the same as `cycles` for a core.
+        worked: from then until its device last touched memory, which may be long before the host
+            waits for it; the same as `cycles` for the host.
     """
 
     operator: str
