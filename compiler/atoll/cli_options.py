@@ -29,7 +29,8 @@ FreeOption = Annotated[
 SocArgument = Annotated[
     Path,
     typer.Argument(
-        metavar="SOC", help="SoC description (YAML), or the name of a shipped chip: lagoon."
+        metavar="SOC",
+        help="SoC description (YAML), or the name of a shipped chip: lagoon, atoll2, twin.",
     ),
 ]
 ModelArgument = Annotated[

@@ -82,8 +82,8 @@ def simulation_speed(compiled: Compiled) -> Row:
         folder = Path(temporary)
         elf = build(compiled, folder / "build").firmware.elf
         image = folder / "image.bin"
-        write_image(elf, compiled.soc, image)
-        request = request_for(compiled, elf, samples, executable, folder / "run")
+        write_image((elf,), compiled.soc, image)
+        request = request_for(compiled, (elf,), samples, executable, folder / "run")
         ours, peer = [], []
         for _ in range(ROUNDS):
             ours.append(simulate(request).cycles_per_second)

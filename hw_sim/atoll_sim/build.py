@@ -83,7 +83,7 @@ def build_model(
 
     Args:
         soc: the chip.
-        external_host: leave the host core out; see `platform.plan_chip`.
+        external_host: leave the cores out; see `platform.plan_chip`.
         waves: able to write waveforms, which costs speed.
         progress: is told what is being done, if it takes time.
 

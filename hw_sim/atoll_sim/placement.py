@@ -193,16 +193,15 @@ def _blamed(active: Sequence[Phase], device: str) -> Phase | None:
 
 
 def _own(soc: ResolvedSoc, cpu: Cpu, kind: AccessKind) -> Iterator[tuple[int, int]]:
-    """Yield what a core may touch at any time: its own regions, and registers at the host."""
+    """Yield what a core may touch at any time: its own regions and the registers it reaches."""
     if kind is not AccessKind.WRITE:
         yield cpu.code.origin, cpu.code.end
     if kind is AccessKind.FETCH:
         return
     for region in (cpu.data, cpu.stack):
         yield region.origin, region.end
-    if cpu.name == soc.host:
-        for block in (*(npu.registers for npu in soc.engines), soc.console):
-            yield block.origin, block.origin + block.size
+    for block in soc.registers_of(cpu):
+        yield block.origin, block.origin + block.size
 
 
 def _beats(span: Span, device: Device) -> tuple[int, int]:

@@ -14,28 +14,28 @@ from atoll_sim.simulation import Buffer, SimRequest, SimResult
 
 def run_firmware(
     compiled: Compiled,
-    elf: Path,
+    elves: Sequence[Path],
     samples: Sequence[Sample],
     *,
     progress: Callable[[str], None] = lambda what: None,
 ) -> SimResult:
-    """Simulate `elf`, which was linked for `compiled`, on the chip's RTL.
+    """Simulate firmware that was linked for `compiled` on the chip's RTL.
 
     Args:
         compiled: names the buffers to fill, to read and to compare.
-        elf: the firmware.
+        elves: the firmware, the host's first.
         samples: run one after the other.
         progress: told what goes on.
     """
     executable = build_model(compiled.soc, progress=progress)
     progress(f"simulating {len(samples)} sample{'s' if len(samples) != 1 else ''} in RTL")
     with run_folder() as folder:
-        return simulate(request_for(compiled, elf, samples, executable, folder))
+        return simulate(request_for(compiled, elves, samples, executable, folder))
 
 
 def run_firmware_in_turn(
     models: Sequence[Compiled],
-    elf: Path,
+    elves: Sequence[Path],
     samples: Sequence[Sequence[Sample]],
     *,
     progress: Callable[[str], None] = lambda what: None,
@@ -43,8 +43,8 @@ def run_firmware_in_turn(
     """Simulate an image of several models, `samples` of each; all have the same number."""
     executable = build_model(models[0].soc, progress=progress)
     with run_folder() as folder:
-        first = request_for(models[0], elf, (), executable, folder)
-        others = [request_for(each, elf, (), executable, folder) for each in models[1:]]
+        first = request_for(models[0], elves, (), executable, folder)
+        others = [request_for(each, elves, (), executable, folder) for each in models[1:]]
         request = replace(
             first,
             samples=tuple(_bytes(each) for turn in zip(*samples, strict=True) for each in turn),
@@ -56,7 +56,7 @@ def run_firmware_in_turn(
 
 def request_for(
     compiled: Compiled,
-    elf: Path,
+    elves: Sequence[Path],
     samples: Sequence[Sample],
     executable: Path,
     folder: Path,
@@ -65,7 +65,7 @@ def request_for(
     entry = compiled.module.entry
     return SimRequest(
         executable=executable,
-        elf=elf,
+        elves=tuple(elves),
         soc=compiled.soc,
         run_dir=folder,
         samples=tuple(_bytes(sample) for sample in samples),

@@ -119,7 +119,7 @@ def run_compiled(
             result = run_native(compiled, samples, rtl=rtl, progress=progress)
         else:
             assert tree is not None
-            result = run_firmware(compiled, tree.firmware.elf, samples, progress=progress)
+            result = run_firmware(compiled, tree.firmware.elves, samples, progress=progress)
     stacks = tree.firmware.stacks if tree and cpu is CpuKind.RTL else {}
     setup = Setup(cpu=cpu, accelerator=accelerator, stacks=stacks, wall=wall)
     return judge(compiled, samples, result, setup)
@@ -129,7 +129,7 @@ def run_image(
     image: Image, samples: Sequence[Sample], *, progress: Progress = lambda what: None
 ) -> Outcome:
     """Simulate the firmware of a build folder and hold it against its plan."""
-    result = run_firmware(image.compiled, image.elves[0], samples, progress=progress)
+    result = run_firmware(image.compiled, image.elves, samples, progress=progress)
     used = AcceleratorKind.RTL if image.compiled.options.accelerators else AcceleratorKind.NONE
     stacks = stacks_of(image.compiled.soc, image.elves[0].parent, image.compiled.graph.name)
     setup = Setup(cpu=CpuKind.RTL, accelerator=used, stacks=stacks, wall={})

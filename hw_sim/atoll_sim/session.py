@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from atoll.errors import SimulationError
+from atoll.resolve.soc import Cpu
 from atoll_sim.firmware import write_image
 from atoll_sim.model_process import LOG, bench_environment, broken_off
 from atoll_sim.phases import make_result
@@ -32,8 +33,8 @@ def simulate(request: SimRequest) -> SimResult:
     folder.mkdir(parents=True, exist_ok=True)
     for name in (RESULT, CAPTURES, ACCESS, WAVES):
         (folder / name).unlink(missing_ok=True)
-    write_image(request.elf, request.soc, folder / IMAGE)
-    write_work(folder, _work(request))
+    cores = write_image(request.elves, request.soc, folder / IMAGE)
+    write_work(folder, _work(request, cores))
     command = [str(request.executable.absolute()), *(("--waves", WAVES) if request.waves else ())]
     _run(command, folder, request.max_seconds)
     masters = tuple(master.name for master in plan_chip(request.soc).masters)
@@ -83,11 +84,11 @@ def _run(command: Sequence[str], folder: Path, max_seconds: float) -> None:
         raise broken_off(folder, status)
 
 
-def _work(request: SimRequest) -> Work:
+def _work(request: SimRequest, cores: Sequence[Cpu]) -> Work:
     soc, turns = request.soc, request.turns
     return Work(
         turns=turns,
-        stacks=tuple(Buffer(cpu.name, cpu.stack.origin, cpu.stack.size) for cpu in soc.cpus),
+        stacks=tuple(Buffer(cpu.name, cpu.stack.origin, cpu.stack.size) for cpu in cores),
         samples=tuple(
             b"".join(sample[buffer.name] for buffer in turns[number % len(turns)].inputs)
             for number, sample in enumerate(request.samples)

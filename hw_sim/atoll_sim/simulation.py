@@ -32,7 +32,7 @@ class SimRequest:
 
     Attributes:
         executable: the model, from `atoll_sim.build`.
-        elf: the firmware.
+        elves: the firmware: one file for each core that has any, the host's first.
         run_dir: folder for this run's files; made if missing, its files are overwritten.
         samples: for each sample the bytes of every input buffer, by its name.
         inputs: where the bench writes a sample before it asks for a run.
@@ -46,7 +46,7 @@ class SimRequest:
     """
 
     executable: Path
-    elf: Path
+    elves: tuple[Path, ...]
     soc: ResolvedSoc
     run_dir: Path
     samples: tuple[Mapping[str, bytes], ...]
@@ -148,7 +148,7 @@ class SimResult:
         phases: all phases, in order.
         blocked: the first accesses that firewalls kept back, at most 1,000.
         blocked_total: how many there were.
-        stacks: the bytes of each core's stack at the end, lowest address first.
+        stacks: the bytes at the end of the stack of each core with firmware, lowest address first.
         text: what the firmware printed.
         trapped: the core that met an illegal instruction or address, or None.
         cycles: clock cycles simulated.

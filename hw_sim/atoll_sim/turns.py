@@ -34,7 +34,8 @@ def run_together(
         progress("building the firmware")
         tree = build_together(models, keep or Path(temporary) / "build")
         wall = {"build": time.perf_counter() - begin}
-        result = run_firmware_in_turn(models, tree.firmware.elf, samples, progress=progress)
+        elves = tree.firmware.elves
+        result = run_firmware_in_turn(models, elves, samples, progress=progress)
     setup = Setup(
         cpu=CpuKind.RTL,
         accelerator=AcceleratorKind.RTL,

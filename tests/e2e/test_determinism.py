@@ -37,7 +37,7 @@ def test_m6_two_builds_are_the_same(tmp_path: Path) -> None:
     assert first == built(ROOT / "socs" / "lagoon.yaml", tmp_path / "somewhere" / "else")
 
 
-@pytest.mark.parametrize("chip", ["lagoon", "atoll2"])
+@pytest.mark.parametrize("chip", ["lagoon", "atoll2", "twin"])
 def test_d4_the_order_of_keys_does_not_matter(
     chip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

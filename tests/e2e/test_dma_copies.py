@@ -47,7 +47,7 @@ def result(
 ) -> SimResult:
     """Return what the RTL did."""
     tree = build(compiled, tmp_path_factory.mktemp("dma") / "build")
-    return run_firmware(compiled, tree.firmware.elf, samples)
+    return run_firmware(compiled, (tree.firmware.elf,), samples)
 
 
 def copied(compiled: Compiled, result: SimResult) -> list[Touched]:

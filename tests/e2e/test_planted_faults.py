@@ -45,7 +45,7 @@ def in_rtl(compiled: Compiled, folder: Path, hardware: ResolvedSoc) -> SimResult
     tree = build(compiled, folder / "build")
     samples = random_sample(compiled.graph)
     request = request_for(
-        compiled, tree.firmware.elf, samples, build_model(hardware), folder / "run"
+        compiled, (tree.firmware.elf,), samples, build_model(hardware), folder / "run"
     )
     return simulate(request)
 

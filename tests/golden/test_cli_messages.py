@@ -44,6 +44,7 @@ CASES: dict[str, list[str]] = {
     "toolchain_unknown_native": [*NATIVE, "--toolchain", "icc"],
     "stage_unknown": [*BUILD, "-o", "out", "--dump-after", "lowering"],
     "rtl_core_with_model": ["run", "lagoon", "digits.tflite", "--accelerator", "model"],
+    "place_without_mailbox": ["run", "mute.yaml", "digits.tflite", "--place", "softmax_9=dsp"],
     "emitter_missing": ["run", "emitter.yaml", "digits.tflite"],
     "samples_missing": [*NATIVE, "--input", "absent.npy"],
     "samples_folder": [*NATIVE, "--input", "foreign"],
@@ -90,6 +91,8 @@ def fill(folder: Path) -> None:
     chip = (ROOT / "socs" / "lagoon.yaml").read_text()
     (folder / "chip.yaml").write_text(chip)
     (folder / "emitter.yaml").write_text(chip.replace("accelerator: reef", "accelerator: ./a.yaml"))
+    twin = (ROOT / "socs" / "twin.yaml").read_text()
+    (folder / "mute.yaml").write_text(twin.replace("    mailbox: 0x4000_3000\n    irq: 6\n", ""))
     accelerator = (ROOT / "socs" / "accelerators" / "reef.yaml").read_text()
     (folder / "a.yaml").write_text(accelerator.replace("reef_commands:", "absent_commands:"))
     (folder / "damaged.npy").write_bytes(b"\x93NUMPY\x01\x00\x10\x00{'descr': '|i1'")

@@ -23,7 +23,7 @@ from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
 from atoll_sim.samples import random_sample
 
 ISLANDS = Path(__file__).parents[1] / "data" / "islands.yaml"
-CHIPS = ("lagoon", "atoll2", str(ISLANDS))
+CHIPS = ("lagoon", "atoll2", "twin", str(ISLANDS))
 GROUPS = 6
 PER_GROUP = 12
 

@@ -31,7 +31,7 @@ def run(tiny: ResolvedSoc, firmware: Callable[[str], Path], tmp_path: Path) -> R
     def simulate_one(ending: str, **changes: object) -> SimResult:
         request = SimRequest(
             executable=build_model(tiny, waves=bool(changes.get("waves"))),
-            elf=firmware(ending),
+            elves=(firmware(ending),),
             soc=tiny,
             run_dir=tmp_path,
             samples=SAMPLES,
@@ -140,4 +140,4 @@ def test_firmware_for_another_chip_is_refused(
     with pytest.raises(SimulationError, match="no memory for them"):
         run("GOOD", soc=soc)
     with pytest.raises(SimulationError, match="cannot read the firmware"):
-        run("GOOD", elf=Path(__file__))
+        run("GOOD", elves=(Path(__file__),))

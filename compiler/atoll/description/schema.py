@@ -60,9 +60,9 @@ class Stack(Described):
 
 
 class Cpu(Described):
-    """A core that runs compiled operators."""
+    """A core that runs compiled operators; a ``dsp`` is the host only where it is named so."""
 
-    kind: Literal["cpu"]
+    kind: Literal["cpu", "dsp"]
     isa: str = Field(
         max_length=64, description="Instruction set such as rv32imc.", examples=["rv32imc"]
     )
@@ -72,6 +72,14 @@ class Cpu(Described):
     stack: Stack = Field(examples=["{memory: sram, size: 8 KiB}"])
     code: Span = Field(default=Span(), description="Instructions and read-only data.")
     data: Span = Field(default=Span(), description=".data and .bss.")
+    mailbox: Address | None = Field(
+        default=None,
+        description="Address of the registers through which the host has it run operators.",
+        examples=["0x4002_0000"],
+    )
+    irq: IrqLine | None = Field(
+        default=None, description="Interrupt line of the mailbox at the host.", examples=["5"]
+    )
     limits: Limits = Limits()
 
 

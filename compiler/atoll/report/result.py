@@ -127,7 +127,7 @@ class RunReport:
         layers_compared: tensors held against the reference, over all samples.
         accesses: bus accesses held against the plan.
         total_cycles: from reset to exit; 0 where no clock ran.
-        cycles_by_kind: cycles in operators by kind of device (``cpu``, ``npu``, ``dma``).
+        cycles_by_kind: cycles in operators by kind of device (``cpu``, ``dsp``, ``npu``, ``dma``).
         wall: seconds by part of the run.
         notes: what a reader should know, such as described devices that took no part.
     """
@@ -197,6 +197,7 @@ class RunReport:
             "cycles": {
                 "total": self.total_cycles,
                 "cpu": self.cycles_by_kind.get("cpu", 0),
+                "dsp": self.cycles_by_kind.get("dsp", 0),
                 "npu": self.cycles_by_kind.get("npu", 0),
                 "dma": self.cycles_by_kind.get("dma", 0),
                 "overlapped": self.overlapped,

@@ -50,7 +50,9 @@ def _devices(soc: ResolvedSoc) -> Table:
 def _essence(device: Device) -> str:
     match device:
         case Cpu():
-            return f"{device.rtl} {device.isa}, {device.toolchain}"
+            what = f"{device.rtl} {device.isa}, {device.toolchain}"
+            box = device.mailbox
+            return f"{what}, mailbox at {box.origin:#010x}, irq {device.irq}" if box else what
         case Engine():
             return f"{device.spec.name} at {device.registers.origin:#010x}, irq {device.irq}"
         case _:
@@ -120,13 +122,10 @@ def _address_map(soc: ResolvedSoc) -> Table:
         (region.origin, region.end, region.name, f"{region.kind} in {region.memory}")
         for region in soc.regions()
     ]
-    for device in soc.devices:
-        if isinstance(device, Engine):
-            block = device.registers
-            what = f"{device.name}.registers"
-            spans.append((block.origin, block.origin + block.size, what, "registers"))
-    console = soc.console
-    spans.append((console.origin, console.origin + console.size, "console", "registers"))
+    blocks = {f"{core.name}.mailbox": core.mailbox for core in soc.cpus if core.mailbox}
+    blocks |= {f"{engine.name}.registers": engine.registers for engine in soc.engines}
+    for what, block in (blocks | {"console": soc.console}).items():
+        spans.append((block.origin, block.origin + block.size, what, "registers"))
     return Table(
         key="address_map",
         title="Address map",

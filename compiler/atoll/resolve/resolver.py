@@ -23,6 +23,9 @@ from atoll.resolve.targets import check_devices, default_device
 DERIVED = "derived"
 """The layer of values that follow from others."""
 
+_NO_MAILBOX = (("mailbox",), ("irq",))
+"""Keys of a core that nothing follows from when they are left out."""
+
 
 def resolve(description: Description) -> ResolvedSoc:
     """Return all that `description` implies.
@@ -66,7 +69,7 @@ def _layers(draft: Draft) -> dict[str, str]:
     for key, value in draft.description.values():
         if value is not None:
             layers[".".join(key)] = draft.where.layer(*key)
-        elif key[-2:-1] != ("limits",) and key != ("extends",):
+        elif key[-2:-1] != ("limits",) and key != ("extends",) and key[2:] not in _NO_MAILBOX:
             layers[".".join(key)] = DERIVED
     for name, npu, spec in draft.engines():
         for parameter in spec.model.parameters.keys() - npu.params.keys():

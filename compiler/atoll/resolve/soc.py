@@ -122,6 +122,12 @@ class ResolvedSoc:
         """All devices that run lists of commands."""
         return tuple(device for device in self.devices if isinstance(device, Engine))
 
+    @property
+    def irqs(self) -> Mapping[str, int]:
+        """The interrupt line at the host of each device that has one, by the device's name."""
+        cores = {core.name: core.irq for core in self.cpus if core.irq is not None}
+        return cores | {engine.name: engine.irq for engine in self.engines}
+
     def regions(self) -> Iterator[Region]:
         """Yield every region of the chip: pools, then the cores' code, data and stack."""
         yield from (pool.region for pool in self.pools)
@@ -131,8 +137,8 @@ class ResolvedSoc:
     def windows(self, device: Device) -> Iterator[tuple[Region | Registers, Access]]:
         """Yield all that `device` may touch: what the firewall lets through, nothing more.
 
-        Pools by reach; a core also its own code (read), data and stack; the host also every
-        register block.
+        Pools by reach; a core also its own code (read), data, stack and mailbox; the host also
+        every register block and mailbox.
         """
         for pool in self.pools:
             if pool.reach[device.name] is not Access.NONE:
@@ -141,8 +147,13 @@ class ResolvedSoc:
             yield device.code, Access.READ
             yield device.data, Access.WRITE
             yield from ((stack, Access.WRITE) for stack in device.stacks)
+        yield from ((block, Access.WRITE) for block in self.registers_of(device))
+
+    def registers_of(self, device: Device) -> Iterator[Registers]:
+        """Yield the register blocks that `device` may touch: all for the host, else its mailbox."""
         if device.name == self.host:
-            for other in self.devices:
-                if isinstance(other, Engine):
-                    yield other.registers, Access.WRITE
-            yield self.console, Access.WRITE
+            yield from (core.mailbox for core in self.cpus if core.mailbox)
+            yield from (engine.registers for engine in self.engines)
+            yield self.console
+        elif isinstance(device, Cpu) and device.mailbox:
+            yield device.mailbox

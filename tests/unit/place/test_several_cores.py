@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from atoll.description.build import load_requests
+from atoll.errors import PlacementError
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.place.costs import compute_cycles
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve.se_scope import ScopeTable, join
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Cpu, ResolvedSoc
 
 MakeSoc = Callable[..., ResolvedSoc]
 MakeGraph = Callable[..., Graph]
@@ -57,3 +60,35 @@ def test_d3_the_scopes_of_two_cores_do_not_join(make_soc: MakeSoc) -> None:
     assert len(set(scopes.values())) == 5
     assert join(scopes["one"], scopes["two"]) is None
     assert join(scopes["left"], scopes["right"]) is None
+
+
+def without_mailboxes(soc: ResolvedSoc) -> ResolvedSoc:
+    devices = (
+        replace(device, mailbox=None, irq=None) if isinstance(device, Cpu) else device
+        for device in soc.devices
+    )
+    return replace(soc, devices=tuple(devices))
+
+
+def test_d3_a_core_without_a_mailbox_runs_nothing_and_the_error_names_it(
+    make_soc: MakeSoc, make_graph: MakeGraph
+) -> None:
+    soc = without_mailboxes(make_soc(POOLS, cores=("one",)))
+    graph = make_graph("a = add(x x)\nb = add(a a)")
+    with pytest.raises(PlacementError) as caught:
+        plan_devices(graph, soc, load_requests(None, ["add_1=one"]))
+    (fault,) = caught.value.faults
+    assert fault.code == "E048"
+    assert "'add_1'" in fault.message
+    assert "one has no mailbox through which the host could have it" in fault.message
+    assert fault.remedy == "ask for another device, such as 'cpu', or give it 'mailbox' and 'irq'"
+
+
+def test_d3_nothing_falls_to_a_core_without_a_mailbox(
+    make_soc: MakeSoc, make_graph: MakeGraph
+) -> None:
+    soc = make_soc(POOLS, cores=("one",), default_device="one")
+    graph = make_graph("a = add(x x)")
+    assert [op.device for op in plan_devices(graph, soc).graph.operators] == ["one"]
+    planned = plan_devices(graph, without_mailboxes(soc))
+    assert [op.device for op in planned.graph.operators] == ["cpu"]

@@ -1,0 +1,153 @@
+/* Made from twin.yaml by `atoll build`; edits are lost.
+ *
+ * The device table, and the accelerators' hooks in order.
+ */
+#include "atoll_devices.h"
+
+#include "atoll_status.h"
+#include "reef.h"
+#include "ripple.h"
+
+const struct atoll_device_row atoll_device_table[ATOLL_DEVICE_COUNT] = {
+    {"cpu", 1, 0, UINT32_C(100000000), 0},
+    {"dsp", 1, 1, UINT32_C(100000000), 0},
+    {"npu_large", 12, 0, UINT32_C(100000000), UINT32_C(0x40000000)},
+    {"npu_small", 12, 1, UINT32_C(100000000), UINT32_C(0x40001000)},
+    {"dma", 12, 2, UINT32_C(100000000), UINT32_C(0x40002000)},
+};
+
+/* An accelerator that completes no command for this many cycles of the host has failed. */
+#ifndef ATOLL_NPU_TIMEOUT
+#define ATOLL_NPU_TIMEOUT UINT32_C(10000000)
+#endif
+
+static struct atoll_reef context_npu_large = ATOLL_REEF_CONTEXT(NPU_LARGE);
+static struct atoll_reef context_npu_small = ATOLL_REEF_CONTEXT(NPU_SMALL);
+static struct atoll_ripple context_dma = ATOLL_RIPPLE_CONTEXT(DMA);
+
+static int32_t first_error(int32_t earlier, int32_t later) {
+  return earlier != ATOLL_OK ? earlier : later;
+}
+
+static int32_t start_npu_large(void) {
+  int32_t status = atoll_reef_init(&context_npu_large);
+  if (status != ATOLL_OK) return status;
+  status = atoll_reef_activate(&context_npu_large);
+  if (status != ATOLL_OK) (void)atoll_reef_destroy(&context_npu_large);
+  return status;
+}
+
+static int32_t stop_npu_large(void) {
+  const int32_t status = atoll_reef_deactivate(&context_npu_large);
+  return first_error(status, atoll_reef_destroy(&context_npu_large));
+}
+
+static int32_t begin_npu_large(const void *commands, int32_t count) {
+  int32_t status = atoll_reef_open(&context_npu_large);
+  if (status != ATOLL_OK) return status;
+  status = atoll_reef_start(&context_npu_large, commands, count);
+  if (status != ATOLL_OK) (void)atoll_reef_close(&context_npu_large);
+  return status;
+}
+
+static int32_t finish_npu_large(void) {
+  const int32_t status = atoll_reef_wait(&context_npu_large, ATOLL_NPU_TIMEOUT);
+  return first_error(status, atoll_reef_close(&context_npu_large));
+}
+
+static int32_t start_npu_small(void) {
+  int32_t status = atoll_reef_init(&context_npu_small);
+  if (status != ATOLL_OK) return status;
+  status = atoll_reef_activate(&context_npu_small);
+  if (status != ATOLL_OK) (void)atoll_reef_destroy(&context_npu_small);
+  return status;
+}
+
+static int32_t stop_npu_small(void) {
+  const int32_t status = atoll_reef_deactivate(&context_npu_small);
+  return first_error(status, atoll_reef_destroy(&context_npu_small));
+}
+
+static int32_t begin_npu_small(const void *commands, int32_t count) {
+  int32_t status = atoll_reef_open(&context_npu_small);
+  if (status != ATOLL_OK) return status;
+  status = atoll_reef_start(&context_npu_small, commands, count);
+  if (status != ATOLL_OK) (void)atoll_reef_close(&context_npu_small);
+  return status;
+}
+
+static int32_t finish_npu_small(void) {
+  const int32_t status = atoll_reef_wait(&context_npu_small, ATOLL_NPU_TIMEOUT);
+  return first_error(status, atoll_reef_close(&context_npu_small));
+}
+
+static int32_t start_dma(void) {
+  int32_t status = atoll_ripple_init(&context_dma);
+  if (status != ATOLL_OK) return status;
+  status = atoll_ripple_activate(&context_dma);
+  if (status != ATOLL_OK) (void)atoll_ripple_destroy(&context_dma);
+  return status;
+}
+
+static int32_t stop_dma(void) {
+  const int32_t status = atoll_ripple_deactivate(&context_dma);
+  return first_error(status, atoll_ripple_destroy(&context_dma));
+}
+
+static int32_t begin_dma(const void *commands, int32_t count) {
+  int32_t status = atoll_ripple_open(&context_dma);
+  if (status != ATOLL_OK) return status;
+  status = atoll_ripple_start(&context_dma, commands, count);
+  if (status != ATOLL_OK) (void)atoll_ripple_close(&context_dma);
+  return status;
+}
+
+static int32_t finish_dma(void) {
+  const int32_t status = atoll_ripple_wait(&context_dma, ATOLL_NPU_TIMEOUT);
+  return first_error(status, atoll_ripple_close(&context_dma));
+}
+
+/* Take the first `count` accelerators down. */
+static int32_t stop(int32_t count) {
+  int32_t status = ATOLL_OK;
+  if (count >= 3) status = first_error(status, stop_dma());
+  if (count >= 2) status = first_error(status, stop_npu_small());
+  if (count >= 1) status = first_error(status, stop_npu_large());
+  return status;
+}
+
+int32_t atoll_devices_start(void) {
+  int32_t count = 0;
+  int32_t status = ATOLL_OK;
+  if (status == ATOLL_OK) status = start_npu_large();
+  if (status == ATOLL_OK) count++;
+  if (status == ATOLL_OK) status = start_npu_small();
+  if (status == ATOLL_OK) count++;
+  if (status == ATOLL_OK) status = start_dma();
+  if (status == ATOLL_OK) count++;
+  if (status != ATOLL_OK) (void)stop(count);
+  return status;
+}
+
+int32_t atoll_devices_stop(void) {
+  return stop(3);
+}
+
+int32_t atoll_npu_start(int32_t device, const void *commands, int32_t count) {
+  if (device == ATOLL_DEVICE_NPU_LARGE) return begin_npu_large(commands, count);
+  if (device == ATOLL_DEVICE_NPU_SMALL) return begin_npu_small(commands, count);
+  if (device == ATOLL_DEVICE_DMA) return begin_dma(commands, count);
+  return ATOLL_ERROR_NO_DEVICE;
+}
+
+int32_t atoll_npu_wait(int32_t device) {
+  if (device == ATOLL_DEVICE_NPU_LARGE) return finish_npu_large();
+  if (device == ATOLL_DEVICE_NPU_SMALL) return finish_npu_small();
+  if (device == ATOLL_DEVICE_DMA) return finish_dma();
+  return ATOLL_ERROR_NO_DEVICE;
+}
+
+int32_t atoll_npu_run(int32_t device, const void *commands, int32_t count) {
+  const int32_t status = atoll_npu_start(device, commands, count);
+  return status == ATOLL_OK ? atoll_npu_wait(device) : status;
+}
