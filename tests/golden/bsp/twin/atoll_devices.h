@@ -37,6 +37,8 @@ enum atoll_device {
 #define ATOLL_DEVICE_DSP_TYPE 1
 #define ATOLL_DEVICE_DSP_ID 1
 #define ATOLL_DEVICE_DSP_CLOCK UINT32_C(100000000)
+#define ATOLL_DEVICE_DSP_REGISTERS UINT32_C(0x40003000)
+#define ATOLL_DEVICE_DSP_IRQ UINT32_C(6)
 
 /* npu_large: npu. */
 #define ATOLL_DEVICE_NPU_LARGE_NAME "npu_large"
@@ -71,6 +73,13 @@ enum atoll_device {
 #define ATOLL_DEVICE_DMA_IRQ UINT32_C(5)
 #define ATOLL_DEVICE_DMA_DATA_BYTES UINT32_C(8)
 
+/* Register offsets of mailbox. */
+#define ATOLL_MAILBOX_REGISTER_ID UINT32_C(0x000)
+#define ATOLL_MAILBOX_REGISTER_COMMAND UINT32_C(0x004)
+#define ATOLL_MAILBOX_REGISTER_STATUS UINT32_C(0x008)
+#define ATOLL_MAILBOX_REGISTER_RESULT UINT32_C(0x00C)
+#define ATOLL_MAILBOX_REGISTER_CLEAR UINT32_C(0x010)
+
 /* Register offsets of reef. */
 #define ATOLL_REEF_REGISTER_ID UINT32_C(0x000)
 #define ATOLL_REEF_REGISTER_PARAMS UINT32_C(0x004)
@@ -102,6 +111,9 @@ enum atoll_device {
 #define ATOLL_RIPPLE_REGISTER_CYCLES UINT32_C(0x030)
 #define ATOLL_RIPPLE_REGISTER_STALLS UINT32_C(0x034)
 
+/* Interrupt line at a core that stays high while the host waits for it. */
+#define ATOLL_MAILBOX_LINE UINT32_C(3)
+
 /* One row of the table: DLPack device type and id, and where its registers are (0: none). */
 struct atoll_device_row {
   const char *name;
@@ -114,10 +126,10 @@ struct atoll_device_row {
 /* Rows by ordinal. */
 extern const struct atoll_device_row atoll_device_table[ATOLL_DEVICE_COUNT];
 
-/* Bring every accelerator up. On an error those that are up already go down again. */
+/* Bring every accelerator and core up. On an error those that are up already go down again. */
 int32_t atoll_devices_start(void);
 
-/* Take every accelerator down, in reverse order; returns the first error. */
+/* Take every accelerator and core down, in reverse order; returns the first error. */
 int32_t atoll_devices_stop(void);
 
 /* Start `count` commands on the accelerator or DMA engine with ordinal `device`; one list at a time. */
@@ -128,6 +140,16 @@ int32_t atoll_npu_wait(int32_t device);
 
 /* Start and wait. */
 int32_t atoll_npu_run(int32_t device, const void *commands, int32_t count);
+
+/* Have the core with ordinal `device` run a command: a step's number, above it the position of its
+ * model in the firmware. */
+int32_t atoll_core_start(int32_t device, int32_t command);
+
+/* Wait for the end of what was started on the core `device`; returns what it answers. */
+int32_t atoll_core_wait(int32_t device);
+
+/* Start and wait. */
+int32_t atoll_core_run(int32_t device, int32_t command);
 
 #ifdef __cplusplus
 }
