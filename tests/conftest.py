@@ -3,7 +3,6 @@
 import importlib.util
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from atoll.resolve import load_soc
-from atoll.resolve.soc import Device, Registers, ResolvedSoc
+from atoll.resolve.soc import ResolvedSoc
 
 TESTS = Path(__file__).parent
 SHARED = TESTS.parent.parent / "shared"
@@ -64,15 +63,10 @@ def every_operator(tflite_builder: ModuleType, tflite_samples: ModuleType) -> An
 
 @pytest.fixture(scope="session")
 def duo() -> Callable[..., ResolvedSoc]:
-    """Load tests/data/duo.yaml with overrides and give its second core a mailbox."""
-
-    def with_mailbox(device: Device) -> Device:
-        box = Registers(origin=0x4100_0000, size=4096)
-        return replace(device, mailbox=box, irq=7) if device.name == "dsp" else device  # type: ignore[call-arg]
+    """Load tests/data/duo.yaml, a chip with two cores, with overrides."""
 
     def load(*overrides: str) -> ResolvedSoc:
-        soc = load_soc(TESTS / "data" / "duo.yaml", overrides)
-        return replace(soc, devices=tuple(map(with_mailbox, soc.devices)))
+        return load_soc(TESTS / "data" / "duo.yaml", overrides)
 
     return load
 

@@ -1,5 +1,5 @@
-/* Driver of the mailbox through which the host has another core run operators; docs/cores.md is its
- * contract. */
+/* Driver of the mailbox through which the host has another core run operators; docs/platform.md is
+ * its contract. */
 #ifndef ATOLL_MAILBOX_H
 #define ATOLL_MAILBOX_H
 
