@@ -41,6 +41,32 @@ class Probe:
         return self.failing.get(name, 0)
 
 
+SOURCE = """
+static int32_t (*tell)(const char *, int32_t);
+void probe_tell(int32_t (*listener)(const char *, int32_t));
+void probe_tell(int32_t (*listener)(const char *, int32_t)) { tell = listener; }
+"""
+
+
+def fake_driver(driver: str, start: str) -> tuple[str, str]:
+    """Return header and source of a driver that only tells; `start` are what its start takes."""
+    taken = f"const struct atoll_{driver} *it"
+    mark = "(void)list; " if "list" in start else ""
+    header = DRIVER.format(driver, driver.upper())
+    header += f"int32_t atoll_{driver}_start({taken}, {start});\n"
+    source = (
+        f"int32_t atoll_{driver}_start({taken}, {start}) {{"
+        f' (void)it; {mark}return tell("{driver}.start", number); }}\n'
+        f"int32_t atoll_{driver}_wait({taken}, uint32_t timeout) {{"
+        f' (void)it; return tell("{driver}.wait", timeout > 1000000u ? 1 : 0); }}\n'
+    )
+    for hook in HOOKS:
+        prototype = f"int32_t atoll_{driver}_{hook}(struct atoll_{driver} *it)"
+        header += f"{prototype};\n"
+        source += f'{prototype} {{ (void)it; return tell("{driver}.{hook}", -1); }}\n'
+    return header, source
+
+
 @pytest.fixture
 def probe(
     duo: Callable[..., ResolvedSoc],
@@ -48,36 +74,17 @@ def probe(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Probe:
     soc, folder = duo(), tmp_path_factory.mktemp("hooks")
+    (npu,) = soc.npus
     (folder / "atoll_devices.h").write_text(device_header(soc))
     (folder / "atoll_devices.c").write_text(device_source(soc))
-    prototypes, bodies = [], []
-    (npu,) = soc.npus
+    includes, bodies = "", ""
     kinds = (("mailbox", "int32_t number"), (npu.spec.driver, "const void *list, int32_t number"))
     for driver, start in kinds:
-        text = DRIVER.format(driver, driver.upper())
-        mark = "(void)list; " if "list" in start else ""
-        text += f"int32_t atoll_{driver}_start(const struct atoll_{driver} *, {start});\n"
-        bodies.append(
-            f"int32_t atoll_{driver}_start(const struct atoll_{driver} *it, {start}) {{"
-            f' (void)it; {mark}return tell("{driver}.start", number); }}\n'
-            f"int32_t atoll_{driver}_wait(const struct atoll_{driver} *it, uint32_t timeout) {{"
-            f' (void)it; return tell("{driver}.wait", timeout > 1000000u ? 1 : 0); }}\n'
-        )
-        for hook in HOOKS:
-            text += f"int32_t atoll_{driver}_{hook}(struct atoll_{driver} *);\n"
-            bodies.append(
-                f"int32_t atoll_{driver}_{hook}(struct atoll_{driver} *it) {{"
-                f' (void)it; return tell("{driver}.{hook}", -1); }}\n'
-            )
-        prototypes.append(f'#include "{driver}.h"\n')
-        (folder / f"{driver}.h").write_text(text)
-    (folder / "probe.c").write_text(
-        "".join(prototypes)
-        + "static int32_t (*tell)(const char *, int32_t);\n"
-        + "void probe_tell(int32_t (*listener)(const char *, int32_t));\n"
-        + "void probe_tell(int32_t (*listener)(const char *, int32_t)) { tell = listener; }\n"
-        + "".join(bodies)
-    )
+        header, source = fake_driver(driver, start)
+        (folder / f"{driver}.h").write_text(header)
+        includes += f'#include "{driver}.h"\n'
+        bodies += source
+    (folder / "probe.c").write_text(includes + SOURCE + bodies)
     library = host_library(folder / "atoll_devices.c", folder / "probe.c", include=folder)
     return Probe(library, npu.spec.driver)
 
