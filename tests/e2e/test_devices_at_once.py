@@ -37,7 +37,7 @@ pools:
   shared: {{reach: {{dma: rw}}}}
   own: {{memory: tcm, role: workspace, reach: {{cpu: rw, npu_a: none, npu_b: none, dma: rw}}}}
 """
-DEVICE_FAILED = 2**32 - 5  # ATOLL_ERROR_DEVICE
+DEVICE_FAILED = -5
 
 
 Write = Callable[..., Path]
