@@ -46,6 +46,12 @@ def tflite_builder() -> ModuleType:
     return _support("tflite_builder")
 
 
+@pytest.fixture(scope="session")
+def vcd_reader() -> ModuleType:
+    """The module tests/vcd_reader.py."""
+    return _support("vcd_reader")
+
+
 @pytest.fixture
 def every_operator(tflite_builder: ModuleType) -> Any:
     """A model with every operator, for the builder to write."""

@@ -73,6 +73,7 @@ class Chip:
         half_period: picoseconds of half a clock cycle.
         slaves: signals of the register blocks.
         external_host: the test bench makes the host's accesses; there is no host core.
+        waves: waveforms show the operators by name.
     """
 
     soc: ResolvedSoc
@@ -82,3 +83,4 @@ class Chip:
     memories: tuple[BuiltMemory, ...]
     slaves: tuple[str, ...]
     external_host: bool
+    waves: bool = False

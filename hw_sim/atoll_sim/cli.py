@@ -33,6 +33,14 @@ from atoll_sim.run import (
     run_image,
 )
 from atoll_sim.samples import Sample, load_samples, random_sample, save_outputs
+from atoll_sim.waves.options import (
+    WavesFromOption,
+    WavesLimitOption,
+    WavesOperatorOption,
+    WavesOption,
+    WavesToOption,
+)
+from atoll_sim.waves.request import operator_names, operator_number, request_waves
 
 InputOption = Annotated[
     Path | None,
@@ -70,6 +78,11 @@ def run(
     ] = None,
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
+    waves: WavesOption = None,
+    waves_from: WavesFromOption = None,
+    waves_to: WavesToOption = None,
+    waves_operator: WavesOperatorOption = None,
+    waves_limit: WavesLimitOption = None,
     brief: BriefOption = False,
     machine: JsonOption = False,
 ) -> None:
@@ -79,7 +92,10 @@ def run(
 
     Example: atoll run lagoon model.tflite --cpu native --accelerator model
     """
-    check_kinds(cpu, accelerator)
+    asked = request_waves(
+        waves, first=waves_from, last=waves_to, operator=waves_operator, limit=waves_limit
+    )
+    check_kinds(cpu, accelerator, asked)
     if output:
         require_writable(output)
     resolved = load_soc(soc, overrides or ())
@@ -90,6 +106,8 @@ def run(
     )
     compiled = compile_file(resolved, model, options)
     batch = _samples(compiled, samples)
+    if asked:
+        operator_number(asked, operator_names(compiled.graph))
     with log.status("compiling") as status:
         outcome = run_compiled(
             compiled,
@@ -99,6 +117,7 @@ def run(
             keep=keep,
             progress=status.update,
             toolchain=toolchain,
+            waves=asked,
         )
     _finish(compiled, outcome, output, brief=brief, machine=machine)
 
@@ -109,6 +128,11 @@ def simulate(
     ],
     samples: InputOption = None,
     output: OutputOption = None,
+    waves: WavesOption = None,
+    waves_from: WavesFromOption = None,
+    waves_to: WavesToOption = None,
+    waves_operator: WavesOperatorOption = None,
+    waves_limit: WavesLimitOption = None,
     brief: BriefOption = False,
     machine: JsonOption = False,
 ) -> None:
@@ -116,14 +140,17 @@ def simulate(
 
     The firmware runs in RTL; the status is that of `atoll run`.
 
-    Example: atoll simulate build/model --input samples.npy
+    Example: atoll simulate build/model --input samples.npy --waves model.vcd
     """
+    asked = request_waves(
+        waves, first=waves_from, last=waves_to, operator=waves_operator, limit=waves_limit
+    )
     if output:
         require_writable(output)
     image = open_build(folder)
     batch = _samples(image.compiled, samples)
     with log.status("simulating") as status:
-        outcome = run_image(image, batch, progress=status.update)
+        outcome = run_image(image, batch, progress=status.update, waves=asked)
     _finish(image.compiled, outcome, output, brief=brief, machine=machine)
 
 

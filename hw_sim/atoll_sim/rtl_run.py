@@ -10,6 +10,8 @@ from atoll_sim.model_process import run_folder
 from atoll_sim.samples import Sample
 from atoll_sim.session import simulate
 from atoll_sim.simulation import Buffer, SimRequest, SimResult
+from atoll_sim.waves.recording import record
+from atoll_sim.waves.request import Waves, operator_names
 
 
 def run_firmware(
@@ -18,6 +20,7 @@ def run_firmware(
     samples: Sequence[Sample],
     *,
     progress: Callable[[str], None] = lambda what: None,
+    waves: Waves | None = None,
 ) -> SimResult:
     """Simulate `elf`, which was linked for `compiled`, on the chip's RTL.
 
@@ -26,11 +29,15 @@ def run_firmware(
         elf: the firmware.
         samples: run one after the other.
         progress: told what goes on.
+        waves: waveforms to record.
     """
-    executable = build_model(compiled.soc, progress=progress)
+    executable = build_model(compiled.soc, waves=waves.format if waves else None, progress=progress)
     progress(f"simulating {len(samples)} sample{'s' if len(samples) != 1 else ''} in RTL")
     with run_folder() as folder:
-        return simulate(request_for(compiled, elf, samples, executable, folder))
+        request = request_for(compiled, elf, samples, executable, folder)
+        if waves is None:
+            return simulate(request)
+        return record(waves, request, (operator_names(compiled.graph),), progress)
 
 
 def run_firmware_in_turn(

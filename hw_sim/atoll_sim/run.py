@@ -22,6 +22,7 @@ from atoll_sim.placement import check_placement, count_accesses
 from atoll_sim.rtl_run import run_firmware
 from atoll_sim.samples import Sample
 from atoll_sim.simulation import SimResult, Stop
+from atoll_sim.waves.request import Waves
 
 PAINT = 0xA5A5_A5A5
 """The word that the startup code fills the stack with."""
@@ -68,12 +69,18 @@ class Outcome:
     outputs: tuple[Sample, ...]
 
 
-def check_kinds(cpu: CpuKind, accelerator: AcceleratorKind) -> None:
+def check_kinds(cpu: CpuKind, accelerator: AcceleratorKind, waves: Waves | None = None) -> None:
     """Refuse a combination that cannot mean anything.
 
     Raises:
-        UsageError: E095.
+        UsageError: E089, E095.
     """
+    if waves and cpu is CpuKind.NATIVE:
+        raise UsageError(
+            "E089",
+            "a native core has no waveforms: only --cpu rtl simulates the whole chip",
+            remedy="leave --cpu native out, or --waves",
+        )
     if cpu is CpuKind.RTL and accelerator is AcceleratorKind.MODEL:
         raise UsageError(
             "E095",
@@ -92,6 +99,7 @@ def run_compiled(
     keep: Path | None = None,
     progress: Progress = lambda what: None,
     toolchain: str | None = None,
+    waves: Waves | None = None,
 ) -> Outcome:
     """Run `samples` and hold every layer and every access against reference and plan.
 
@@ -103,8 +111,9 @@ def run_compiled(
         keep: folder for the build; a temporary one is removed afterwards.
         progress: told what goes on.
         toolchain: see `pipeline.build`.
+        waves: waveforms to record, only with `CpuKind.RTL`.
     """
-    check_kinds(cpu, accelerator)
+    check_kinds(cpu, accelerator, waves)
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="atoll-") as temporary:
         folder = keep or Path(temporary) / "build"
@@ -119,17 +128,22 @@ def run_compiled(
             result = run_native(compiled, samples, rtl=rtl, progress=progress)
         else:
             assert tree is not None
-            result = run_firmware(compiled, tree.firmware.elf, samples, progress=progress)
+            elf = tree.firmware.elf
+            result = run_firmware(compiled, elf, samples, progress=progress, waves=waves)
     stack = tree.firmware.stack if tree and cpu is CpuKind.RTL else None
     setup = Setup(cpu=cpu, accelerator=accelerator, stack=stack, wall=wall)
     return judge(compiled, samples, result, setup)
 
 
 def run_image(
-    image: Image, samples: Sequence[Sample], *, progress: Progress = lambda what: None
+    image: Image,
+    samples: Sequence[Sample],
+    *,
+    progress: Progress = lambda what: None,
+    waves: Waves | None = None,
 ) -> Outcome:
     """Simulate the firmware of a build folder and hold it against its plan."""
-    result = run_firmware(image.compiled, image.elf, samples, progress=progress)
+    result = run_firmware(image.compiled, image.elf, samples, progress=progress, waves=waves)
     used = AcceleratorKind.RTL if image.compiled.options.accelerators else AcceleratorKind.NONE
     stack = check_stack(image.compiled.soc, image.elf, image.compiled.graph.name)
     setup = Setup(cpu=CpuKind.RTL, accelerator=used, stack=stack, wall={})
@@ -223,6 +237,8 @@ def _notes(compiled: Compiled, result: SimResult) -> Iterator[str]:
         yield f"the simulation was stopped: {result.stop}"
     if result.blocked_total > len(result.blocked):
         yield f"only the first {len(result.blocked)} of {result.blocked_total} refused accesses"
+    if result.recorded:
+        yield str(result.recorded)
     if result.text.strip():
         yield f"the firmware printed: {result.text.strip()}"
 

@@ -22,6 +22,7 @@ class Core:
         isas: instruction sets it can be set to.
         lines: interrupt lines that devices may use.
         parameters: of the adapter, for one core of a chip.
+        shown: signals below the adapter that waveforms show, with their bits.
     """
 
     module: str
@@ -30,6 +31,7 @@ class Core:
     isas: tuple[str, ...]
     lines: range
     parameters: Callable[[Cpu], Mapping[str, str]]
+    shown: tuple[tuple[str, int], ...]
 
     def path(self) -> Path:
         """Return the core's own source."""
@@ -54,6 +56,7 @@ CORES: Mapping[str, Core] = {
         isas=PICORV32_ISAS,
         lines=range(3, 32),
         parameters=_picorv32,
+        shown=(("u_core.reg_pc", 32), ("u_core.irq_pending", 32)),
     ),
 }
 
