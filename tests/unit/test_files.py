@@ -22,9 +22,14 @@ def test_a_file_is_replaced_only_by_a_whole_one(tmp_path: Path) -> None:
     with replacing(target) as temporary:
         temporary.write_text("new")
         assert not target.exists()
-    with pytest.raises(FileNotFoundError), replacing(target) as temporary:
-        temporary.write_text("half")
-        (tmp_path / "gone").read_text()
+
+    def break_off() -> None:
+        with replacing(target) as temporary:
+            temporary.write_text("half")
+            (tmp_path / "gone").read_text()
+
+    with pytest.raises(FileNotFoundError):
+        break_off()
     assert target.read_text() == "new"
     assert list(tmp_path.iterdir()) == [target]
 

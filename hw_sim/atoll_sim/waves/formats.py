@@ -9,6 +9,7 @@ from pathlib import Path
 
 from atoll.errors import UsageError
 
+FST_PACKAGES = "zlib1g-dev and liblz4-dev (zlib-devel and lz4-devel)"
 PROBE = """\
 #include <lz4.h>
 #include <zlib.h>
@@ -43,8 +44,7 @@ def format_of(path: Path) -> WaveFormat:
             "E089",
             "this machine cannot write FST waveforms: the headers or libraries of zlib or LZ4"
             " are missing",
-            remedy=f"install zlib1g-dev and liblz4-dev (zlib-devel and lz4-devel), or write"
-            f" {path.with_suffix('.vcd')}",
+            remedy=f"install {FST_PACKAGES}, or write {path.with_suffix('.vcd')}",
         )
     return found
 

@@ -1,6 +1,7 @@
 """Save files as text, marks as numbers, and what the format needs."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from atoll.errors import UsageError
 from atoll.resolve import load_soc
 from atoll_sim.chip import Chip
+from atoll_sim.generate import generate, sources
 from atoll_sim.platform import plan_chip
 from atoll_sim.simulation import Phase
 from atoll_sim.waves.formats import WaveFormat, can_write_fst, format_of
@@ -97,6 +99,14 @@ def test_marks_are_where_operators_begin(chip: Chip) -> None:
         (mark.name, mark.time) for mark in operator_marks(chip, phases, names, range(1000))
     ] == [*(("a", 95_000), ("b", 195_000), ("a", 495_000), ("other", 595_000))]
     assert [mark.name for mark in operator_marks(chip, phases, names, range(20, 50))] == ["b"]
+
+
+def test_only_models_that_record_have_names_of_operators(chip: Chip) -> None:
+    plain, recording = chip, replace(chip, waves=True)
+    assert "atoll_operator_name" not in generate(plain)["atoll_chip.sv"]
+    assert generate(recording)["atoll_chip.sv"].count("  atoll_operator_name #(") == 2
+    extra = set(sources(recording)) - set(sources(plain))
+    assert [path.name for path in extra] == ["atoll_operator_name.sv"]
 
 
 def test_without_waves_nothing_is_asked() -> None:
