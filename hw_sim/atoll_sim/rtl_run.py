@@ -31,13 +31,11 @@ def run_firmware(
         progress: told what goes on.
         waves: waveforms to record.
     """
-    executable = build_model(compiled.soc, waves=waves.format if waves else None, progress=progress)
+    executable = _model(compiled, waves, progress)
     progress(f"simulating {len(samples)} sample{'s' if len(samples) != 1 else ''} in RTL")
     with run_folder() as folder:
         request = request_for(compiled, elf, samples, executable, folder)
-        if waves is None:
-            return simulate(request)
-        return record(waves, request, (operator_names(compiled.graph),), progress)
+        return _simulate(request, (compiled,), waves, progress)
 
 
 def run_firmware_in_turn(
@@ -46,9 +44,10 @@ def run_firmware_in_turn(
     samples: Sequence[Sequence[Sample]],
     *,
     progress: Callable[[str], None] = lambda what: None,
+    waves: Waves | None = None,
 ) -> SimResult:
     """Simulate an image of several models, `samples` of each; all have the same number."""
-    executable = build_model(models[0].soc, progress=progress)
+    executable = _model(models[0], waves, progress)
     with run_folder() as folder:
         first = request_for(models[0], elf, (), executable, folder)
         others = [request_for(each, elf, (), executable, folder) for each in models[1:]]
@@ -58,7 +57,23 @@ def run_firmware_in_turn(
             more=tuple(turn for other in others for turn in other.turns),
         )
         progress(f"simulating {len(request.samples)} runs in RTL")
+        return _simulate(request, models, waves, progress)
+
+
+def _model(compiled: Compiled, waves: Waves | None, progress: Callable[[str], None]) -> Path:
+    return build_model(compiled.soc, waves=waves.format if waves else None, progress=progress)
+
+
+def _simulate(
+    request: SimRequest,
+    models: Sequence[Compiled],
+    waves: Waves | None,
+    progress: Callable[[str], None],
+) -> SimResult:
+    if waves is None:
         return simulate(request)
+    names = [operator_names(model.graph) for model in models]
+    return record(waves, request, names, progress)
 
 
 def request_for(

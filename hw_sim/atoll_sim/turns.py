@@ -12,6 +12,7 @@ from atoll_sim.rtl_run import run_firmware_in_turn
 from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, Progress, Setup, judge
 from atoll_sim.samples import Sample
 from atoll_sim.simulation import Phase, SimResult
+from atoll_sim.waves.request import Waves
 
 
 def run_together(
@@ -20,6 +21,7 @@ def run_together(
     *,
     keep: Path | None = None,
     progress: Progress = lambda what: None,
+    waves: Waves | None = None,
 ) -> tuple[Outcome, ...]:
     """Run models of one image in turn and hold each against its reference and plan.
 
@@ -28,13 +30,15 @@ def run_together(
         samples: for each model as many samples.
         keep: folder for the build; a temporary one is removed afterwards.
         progress: told what goes on.
+        waves: waveforms to record; an operator is one of the first model's.
     """
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="atoll-") as temporary:
         progress("building the firmware")
         tree = build_together(models, keep or Path(temporary) / "build")
         wall = {"build": time.perf_counter() - begin}
-        result = run_firmware_in_turn(models, tree.firmware.elf, samples, progress=progress)
+        elf = tree.firmware.elf
+        result = run_firmware_in_turn(models, elf, samples, progress=progress, waves=waves)
     setup = Setup(
         cpu=CpuKind.RTL,
         accelerator=AcceleratorKind.RTL,

@@ -10,12 +10,17 @@ import pytest
 
 from atoll.cli import main
 from atoll.resolve import load_soc
+from atoll.together import compile_together
 from atoll_sim.platform import plan_chip
+from atoll_sim.samples import random_sample
+from atoll_sim.turns import run_together
 from atoll_sim.waves.formats import can_write_fst
 from atoll_sim.waves.marks import time_of
+from atoll_sim.waves.request import request_waves
 
 ROOT = Path(__file__).parents[2]
 DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
+SAMPLER = ROOT / "examples" / "03_two_networks" / "sampler.tflite"
 ISLANDS = str(ROOT / "tests" / "data" / "islands_dma.yaml")
 OPERATORS = 3
 
@@ -70,6 +75,21 @@ def test_simulate_records_the_same_bytes_as_run(
     ]
     assert files[0] == files[1]
     assert set(files[0]) == {"a.vcd", "a.gtkw", "a.sucl"}
+
+
+def test_of_two_networks_each_has_its_own_names(tmp_path: Path, vcd_reader: ModuleType) -> None:
+    chip = load_soc("lagoon")
+    models = compile_together(chip, (Path(DIGITS), SAMPLER))
+    samples = [random_sample(model.graph) for model in models]
+    foreign = {operator.name for operator in models[0].graph.operators}
+    second = run_together(models, samples)[1].report
+    layer = next(each for each in second.by_layer if each.operator not in foreign)
+    waves = request_waves(tmp_path / "a.vcd", first=layer.begin, last=layer.begin + 99)
+    assert run_together(models, samples, waves=waves)[1].report.passed
+    texts = vcd_reader.read_vcd(tmp_path / "a.vcd").texts(
+        f"atoll_chip.u_{layer.device}_operator.name[383:0]"
+    )
+    assert texts[0] == (time_of(plan_chip(chip), layer.begin), layer.operator)
 
 
 @pytest.mark.slow
