@@ -50,6 +50,12 @@ def tflite_builder() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def vcd_reader() -> ModuleType:
+    """The module tests/vcd_reader.py."""
+    return _support("vcd_reader")
+
+
+@pytest.fixture(scope="session")
 def tflite_samples() -> ModuleType:
     """The module tests/tflite_samples.py."""
     return _support("tflite_samples")

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -18,10 +18,13 @@ from atoll_sim.build_tools import call_tool, make_variables
 from atoll_sim.chip import Chip
 from atoll_sim.generate import RTL, generate, sources
 from atoll_sim.platform import plan_chip
+from atoll_sim.waves.formats import WaveFormat
 
 HERE = Path(__file__).parent
-CPLUSPLUS = tuple(HERE / name for name in ("main.cpp", "monitor.cpp", "backdoor.cpp"))
-HEADERS = tuple(HERE / name for name in ("monitor.h", "backdoor.h", "tables.h"))
+CPLUSPLUS = tuple(
+    HERE / name for name in ("main.cpp", "monitor.cpp", "backdoor.cpp", "recorder.cpp")
+)
+HEADERS = tuple(HERE / name for name in ("monitor.h", "backdoor.h", "recorder.h", "tables.h"))
 TOP = "atoll_chip"
 # Only these signals can be reached from outside; Verilator optimises the rest freely.
 VISIBLE = {
@@ -74,7 +77,7 @@ def build_model(
     soc: ResolvedSoc,
     *,
     external_host: bool = False,
-    waves: bool = False,
+    waves: WaveFormat | None = None,
     progress: Progress = lambda line: None,
 ) -> Path:
     """Return the executable model of `soc`, from the cache if the same was built before.
@@ -82,14 +85,14 @@ def build_model(
     Args:
         soc: the chip.
         external_host: leave the cores out; see `platform.plan_chip`.
-        waves: able to write waveforms, which costs speed.
+        waves: able to write waveforms of this format, which costs speed.
         progress: is told what is being done, if it takes time.
 
     Raises:
         SimulationError: the chip cannot be simulated.
         ToolchainError: a tool is missing or fails.
     """
-    chip = plan_chip(soc, external_host=external_host)
+    chip = replace(plan_chip(soc, external_host=external_host), waves=waves is not None)
     inputs = _inputs(chip, waves)
     final = cache_folder() / "chips" / f"{soc.name}-{inputs.digest()}"
     with only_builder(final):
@@ -101,7 +104,7 @@ def build_model(
     return final / "model"
 
 
-def _inputs(chip: Chip, waves: bool) -> Inputs:
+def _inputs(chip: Chip, waves: WaveFormat | None) -> Inputs:
     visible = ["`verilator_config"]
     for table in (VISIBLE, VISIBLE_HOST if chip.external_host else {}):
         for module, names in table.items():
@@ -109,7 +112,7 @@ def _inputs(chip: Chip, waves: bool) -> Inputs:
     return Inputs(
         generated={**generate(chip), "visible.vlt": "\n".join(visible) + "\n"},
         rtl=sources(chip),
-        flags=(*VERILATOR_FLAGS, *(("--trace-vcd",) if waves else ())),
+        flags=(*VERILATOR_FLAGS, *((f"--trace-{waves}",) if waves else ())),
     )
 
 

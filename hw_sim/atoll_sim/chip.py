@@ -94,6 +94,7 @@ class Chip:
         slaves: signals of the register blocks' ports.
         lines: signal of each interrupt line at the host, by its number.
         external_host: the test bench makes the host's accesses; there is no core.
+        waves: waveforms show the operators by name.
     """
 
     soc: ResolvedSoc
@@ -105,3 +106,4 @@ class Chip:
     slaves: tuple[str, ...]
     lines: Mapping[int, str]
     external_host: bool
+    waves: bool = False

@@ -36,6 +36,14 @@ from atoll_sim.run import (
 )
 from atoll_sim.samples import require_each, samples_of, save_outputs
 from atoll_sim.turns import run_image_in_turn, run_together
+from atoll_sim.waves.options import (
+    WavesFromOption,
+    WavesLimitOption,
+    WavesOperatorOption,
+    WavesOption,
+    WavesToOption,
+)
+from atoll_sim.waves.request import operator_names, operator_number, request_waves
 
 InputOption = Annotated[
     list[Path] | None,
@@ -76,6 +84,11 @@ def run(
     ] = None,
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
+    waves: WavesOption = None,
+    waves_from: WavesFromOption = None,
+    waves_to: WavesToOption = None,
+    waves_operator: WavesOperatorOption = None,
+    waves_limit: WavesLimitOption = None,
     brief: BriefOption = False,
     machine: JsonOption = False,
 ) -> None:
@@ -86,7 +99,10 @@ def run(
 
     Example: atoll run lagoon model.tflite --cpu native --accelerator model
     """
-    check_kinds(cpu, accelerator, models=len(models))
+    asked = request_waves(
+        waves, first=waves_from, last=waves_to, operator=waves_operator, limit=waves_limit
+    )
+    check_kinds(cpu, accelerator, asked, models=len(models))
     _prepare(output or ())
     require_each("--output", output or (), len(models))
     resolved = load_soc(soc, overrides or ())
@@ -95,10 +111,17 @@ def run(
     options = build_options(models, build_file, place, pin, free, accelerators=used)
     compiled = compile_together(resolved, models, options)
     batches = samples_of(compiled, samples or ())
+    if asked:
+        operator_number(asked, operator_names(compiled[0].graph))
     with log.status("compiling") as status:
         if len(compiled) > 1:
             outcomes = run_together(
-                compiled, batches, keep=keep, progress=status.update, toolchain=toolchain
+                compiled,
+                batches,
+                keep=keep,
+                progress=status.update,
+                toolchain=toolchain,
+                waves=asked,
             )
         else:
             outcome = run_compiled(
@@ -109,6 +132,7 @@ def run(
                 keep=keep,
                 progress=status.update,
                 toolchain=toolchain,
+                waves=asked,
             )
             outcomes = (outcome,)
     _finish(compiled, outcomes, output or (), brief=brief, machine=machine)
@@ -120,6 +144,11 @@ def simulate(
     ],
     samples: InputOption = None,
     output: OutputOption = None,
+    waves: WavesOption = None,
+    waves_from: WavesFromOption = None,
+    waves_to: WavesToOption = None,
+    waves_operator: WavesOperatorOption = None,
+    waves_limit: WavesLimitOption = None,
     brief: BriefOption = False,
     machine: JsonOption = False,
 ) -> None:
@@ -127,8 +156,11 @@ def simulate(
 
     The firmware runs in RTL; the status is that of `atoll run`.
 
-    Example: atoll simulate build/model --input samples.npy
+    Example: atoll simulate build/model --input samples.npy --waves model.vcd
     """
+    asked = request_waves(
+        waves, first=waves_from, last=waves_to, operator=waves_operator, limit=waves_limit
+    )
     _prepare(output or ())
     image = open_build(folder)
     models = image.models
@@ -136,9 +168,9 @@ def simulate(
     batches = samples_of(models, samples or ())
     with log.status("simulating") as status:
         if len(models) > 1:
-            outcomes = run_image_in_turn(image, batches, progress=status.update)
+            outcomes = run_image_in_turn(image, batches, progress=status.update, waves=asked)
         else:
-            outcomes = (run_image(image, batches[0], progress=status.update),)
+            outcomes = (run_image(image, batches[0], progress=status.update, waves=asked),)
     _finish(models, outcomes, output or (), brief=brief, machine=machine)
 
 

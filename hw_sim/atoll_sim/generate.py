@@ -59,6 +59,7 @@ def sources(chip: Chip) -> tuple[Path, ...]:
     cores = [master.core for master in chip.masters if master.core]
     names = [f"{name}.sv" for name in BUS_SOURCES]
     names += ["atoll_mailbox.sv"] if chip.mailboxes else []
+    names += ["atoll_operator_name.sv"] if chip.waves else []
     names += [f"{core.module}.sv" for core in cores]
     names += [name for npu in chip.soc.engines for name in npu.spec.rtl_sources]
     paths = [core.path() for core in cores] + [RTL / name for name in names]

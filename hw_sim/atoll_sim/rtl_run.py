@@ -10,6 +10,8 @@ from atoll_sim.model_process import run_folder
 from atoll_sim.samples import Sample
 from atoll_sim.session import simulate
 from atoll_sim.simulation import Buffer, SimRequest, SimResult
+from atoll_sim.waves.recording import record
+from atoll_sim.waves.request import Waves, operator_names
 
 
 def run_firmware(
@@ -18,6 +20,7 @@ def run_firmware(
     samples: Sequence[Sample],
     *,
     progress: Callable[[str], None] = lambda what: None,
+    waves: Waves | None = None,
 ) -> SimResult:
     """Simulate firmware that was linked for `compiled` on the chip's RTL.
 
@@ -26,11 +29,13 @@ def run_firmware(
         elves: the firmware, the host's first.
         samples: run one after the other.
         progress: told what goes on.
+        waves: waveforms to record.
     """
-    executable = build_model(compiled.soc, progress=progress)
+    executable = _model(compiled, waves, progress)
     progress(f"simulating {len(samples)} sample{'s' if len(samples) != 1 else ''} in RTL")
     with run_folder() as folder:
-        return simulate(request_for(compiled, elves, samples, executable, folder))
+        request = request_for(compiled, elves, samples, executable, folder)
+        return _simulate(request, (compiled,), waves, progress)
 
 
 def run_firmware_in_turn(
@@ -39,9 +44,10 @@ def run_firmware_in_turn(
     samples: Sequence[Sequence[Sample]],
     *,
     progress: Callable[[str], None] = lambda what: None,
+    waves: Waves | None = None,
 ) -> SimResult:
     """Simulate an image of several models, `samples` of each; all have the same number."""
-    executable = build_model(models[0].soc, progress=progress)
+    executable = _model(models[0], waves, progress)
     with run_folder() as folder:
         first = request_for(models[0], elves, (), executable, folder)
         others = [request_for(each, elves, (), executable, folder) for each in models[1:]]
@@ -51,7 +57,23 @@ def run_firmware_in_turn(
             more=tuple(turn for other in others for turn in other.turns),
         )
         progress(f"simulating {len(request.samples)} runs in RTL")
+        return _simulate(request, models, waves, progress)
+
+
+def _model(compiled: Compiled, waves: Waves | None, progress: Callable[[str], None]) -> Path:
+    return build_model(compiled.soc, waves=waves.format if waves else None, progress=progress)
+
+
+def _simulate(
+    request: SimRequest,
+    models: Sequence[Compiled],
+    waves: Waves | None,
+    progress: Callable[[str], None],
+) -> SimResult:
+    if waves is None:
         return simulate(request)
+    names = [operator_names(model.graph) for model in models]
+    return record(waves, request, names, progress)
 
 
 def request_for(

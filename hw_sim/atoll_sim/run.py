@@ -24,6 +24,7 @@ from atoll_sim.rtl_run import run_firmware
 from atoll_sim.samples import Sample
 from atoll_sim.simulation import Phase, SimResult, Stop
 from atoll_sim.stacks import overruns, stack_use
+from atoll_sim.waves.request import Waves
 
 Progress = Callable[[str], None]
 """Told what the run is busy with."""
@@ -67,12 +68,20 @@ class Outcome:
     outputs: tuple[Sample, ...]
 
 
-def check_kinds(cpu: CpuKind, accelerator: AcceleratorKind, *, models: int = 1) -> None:
+def check_kinds(
+    cpu: CpuKind, accelerator: AcceleratorKind, waves: Waves | None = None, *, models: int = 1
+) -> None:
     """Refuse a combination that cannot mean anything; `models` is their number in one image.
 
     Raises:
-        UsageError: E095.
+        UsageError: E089, E095.
     """
+    if waves and cpu is CpuKind.NATIVE:
+        raise UsageError(
+            "E089",
+            "a native core has no waveforms: only --cpu rtl simulates the whole chip",
+            remedy="leave --cpu native out, or --waves",
+        )
     if cpu is CpuKind.RTL and accelerator is AcceleratorKind.MODEL:
         raise UsageError(
             "E095",
@@ -97,6 +106,7 @@ def run_compiled(
     keep: Path | None = None,
     progress: Progress = lambda what: None,
     toolchain: str | None = None,
+    waves: Waves | None = None,
 ) -> Outcome:
     """Run `samples` and hold every layer and every access against reference and plan.
 
@@ -108,8 +118,9 @@ def run_compiled(
         keep: folder for the build; a temporary one is removed afterwards.
         progress: told what goes on.
         toolchain: see `pipeline.build`.
+        waves: waveforms to record, only with `CpuKind.RTL`.
     """
-    check_kinds(cpu, accelerator)
+    check_kinds(cpu, accelerator, waves)
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="atoll-") as temporary:
         folder = keep or Path(temporary) / "build"
@@ -124,17 +135,23 @@ def run_compiled(
             result = run_native(compiled, samples, rtl=rtl, progress=progress)
         else:
             assert tree is not None
-            result = run_firmware(compiled, tree.firmware.elves, samples, progress=progress)
+            result = run_firmware(
+                compiled, tree.firmware.elves, samples, progress=progress, waves=waves
+            )
     stacks = tree.firmware.stacks if tree and cpu is CpuKind.RTL else {}
     setup = Setup(cpu=cpu, accelerator=accelerator, stacks=stacks, wall=wall)
     return judge(compiled, samples, result, setup)
 
 
 def run_image(
-    image: Image, samples: Sequence[Sample], *, progress: Progress = lambda what: None
+    image: Image,
+    samples: Sequence[Sample],
+    *,
+    progress: Progress = lambda what: None,
+    waves: Waves | None = None,
 ) -> Outcome:
     """Simulate the firmware of a build folder and hold it against its plan."""
-    result = run_firmware(image.compiled, image.elves, samples, progress=progress)
+    result = run_firmware(image.compiled, image.elves, samples, progress=progress, waves=waves)
     used = AcceleratorKind.RTL if image.compiled.options.accelerators else AcceleratorKind.NONE
     stacks = stacks_of(image.compiled.soc, image.elves[0].parent, image.compiled.graph.name)
     setup = Setup(cpu=CpuKind.RTL, accelerator=used, stacks=stacks, wall={})
@@ -221,6 +238,8 @@ def _notes(compiled: Compiled, result: SimResult) -> Iterator[str]:
         yield f"the simulation was stopped: {result.stop}"
     if result.blocked_total > len(result.blocked):
         yield f"only the first {len(result.blocked)} of {result.blocked_total} refused accesses"
+    if result.recorded:
+        yield str(result.recorded)
     if result.text.strip():
         yield f"the firmware printed: {result.text.strip()}"
 

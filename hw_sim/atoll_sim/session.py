@@ -1,19 +1,20 @@
 """Run firmware on a built model, in a process of its own, and hand back what it did."""
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from atoll.errors import SimulationError
 from atoll.resolve.soc import Cpu
 from atoll_sim.firmware import write_image
-from atoll_sim.model_process import LOG, bench_environment, broken_off
+from atoll_sim.model_process import LOG, broken_off, run_watched
 from atoll_sim.phases import make_result
 from atoll_sim.platform import PICOSECONDS, plan_chip
 from atoll_sim.run_files import (
     ACCESS,
     CAPTURES,
     IMAGE,
+    RECORDED,
     RESULT,
     WAVES,
     Work,
@@ -31,12 +32,15 @@ def simulate(request: SimRequest) -> SimResult:
     """
     folder = request.run_dir
     folder.mkdir(parents=True, exist_ok=True)
-    for name in (RESULT, CAPTURES, ACCESS, WAVES):
+    for name in (RESULT, CAPTURES, ACCESS, RECORDED):
         (folder / name).unlink(missing_ok=True)
     cores = write_image(request.elves, request.soc, folder / IMAGE)
     write_work(folder, _work(request, cores))
-    command = [str(request.executable.absolute()), *(("--waves", WAVES) if request.waves else ())]
-    _run(command, folder, request.max_seconds)
+    command, waves = [str(request.executable.absolute())], request.waves
+    if waves:
+        (folder / WAVES).write_text(waves.settings)
+        command += ["--waves", str(waves.file.absolute()), WAVES]
+    _run(command, folder, request.max_seconds, waves.watch if waves else lambda: None)
     masters = tuple(master.name for master in plan_chip(request.soc).masters)
     return make_result(read_record(folder), masters)
 
@@ -63,17 +67,11 @@ def require_exit(result: SimResult) -> None:
     )
 
 
-def _run(command: Sequence[str], folder: Path, max_seconds: float) -> None:
+def _run(
+    command: Sequence[str], folder: Path, max_seconds: float, watch: Callable[[], None]
+) -> None:
     try:
-        with (folder / LOG).open("w") as stream:
-            status = subprocess.run(
-                command,
-                cwd=folder,
-                env=bench_environment("soc"),
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-                timeout=max_seconds,
-            ).returncode
+        status = run_watched(command, folder, max_seconds, watch)
     except subprocess.TimeoutExpired as fault:
         raise SimulationError(
             "E088",

@@ -1,6 +1,6 @@
 """What goes into a simulation of firmware, and what comes out."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -32,6 +32,45 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """How a simulation records waveforms; see `waves.recording`.
+
+    Attributes:
+        file: where to, in the format that the executable is built for.
+        settings: lines for recorder.cpp.
+        watch: called about once a second while the simulation runs.
+    """
+
+    file: Path
+    settings: str
+    watch: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What was recorded.
+
+    Attributes:
+        first: first cycle in the file.
+        last: last cycle in the file; 0 if there is none.
+        full: recording ended early, at the limit of the file's size.
+    """
+
+    path: Path
+    size: int
+    first: int
+    last: int
+    full: bool
+
+    def __str__(self) -> str:
+        size = f"{self.path}, {self.size / 10**6:,.1f} MB"
+        if not self.last:
+            return f"waves: {size}, no cycle: the run has none of those asked for"
+        stopped = "; stopped at the limit of its size" if self.full else ""
+        return f"waves: {size}, cycles {self.first:,} to {self.last:,}{stopped}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SimRequest:
     """A simulation to run.
 
@@ -47,7 +86,7 @@ class SimRequest:
         max_cycles: the simulation stops here at the latest.
         stall_cycles: it stops after so many cycles without an event of the firmware.
         max_seconds: wall-clock limit of the whole process.
-        waves: write ``waves.vcd``; the executable must be built for it.
+        waves: record waveforms; the executable must be built for it.
     """
 
     executable: Path
@@ -62,7 +101,7 @@ class SimRequest:
     max_cycles: int = 10**10
     stall_cycles: int = 10**8
     max_seconds: float = 3600.0
-    waves: bool = False
+    waves: Recording | None = None
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -161,6 +200,7 @@ class SimResult:
         trapped: the core that met an illegal instruction or address, or None.
         cycles: clock cycles simulated.
         wall_seconds: from the release of reset to the end.
+        recorded: the waveforms, if any were asked for.
     """
 
     stop: Stop
@@ -176,6 +216,7 @@ class SimResult:
     trapped: str | None
     cycles: int
     wall_seconds: float
+    recorded: Recorded | None = None
 
     @property
     def cycles_per_second(self) -> float:

@@ -15,6 +15,7 @@ from atoll_sim.rtl_run import run_firmware_in_turn
 from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, Progress, Setup, judge
 from atoll_sim.samples import Sample
 from atoll_sim.simulation import Phase, SimResult
+from atoll_sim.waves.request import Waves
 
 
 def run_together(
@@ -24,6 +25,7 @@ def run_together(
     keep: Path | None = None,
     progress: Progress = lambda what: None,
     toolchain: str | None = None,
+    waves: Waves | None = None,
 ) -> tuple[Outcome, ...]:
     """Run models of one image in turn and hold each against its reference and plan.
 
@@ -33,24 +35,31 @@ def run_together(
         keep: folder for the build; a temporary one is removed afterwards.
         progress: told what goes on.
         toolchain: see `atoll.build_tree.build`.
+        waves: waveforms to record; an operator is one of the first model's.
     """
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="atoll-") as temporary:
         progress("building the firmware")
         tree = build_together(models, keep or Path(temporary) / "build", toolchain=toolchain)
         wall = {"build": time.perf_counter() - begin}
-        result = run_firmware_in_turn(models, tree.firmware.elves, samples, progress=progress)
+        result = run_firmware_in_turn(
+            models, tree.firmware.elves, samples, progress=progress, waves=waves
+        )
     return _judged(models, samples, result, tree.firmware.stacks, wall)
 
 
 def run_image_in_turn(
-    image: Image, samples: Sequence[Sequence[Sample]], *, progress: Progress = lambda what: None
+    image: Image,
+    samples: Sequence[Sequence[Sample]],
+    *,
+    progress: Progress = lambda what: None,
+    waves: Waves | None = None,
 ) -> tuple[Outcome, ...]:
     """Simulate the firmware of a build folder of several models, as `run_together`."""
     models = image.models
     folder = image.elves[0].parent
     bounds = [stacks_of(each.soc, folder, each.graph.name) for each in models]
-    result = run_firmware_in_turn(models, image.elves, samples, progress=progress)
+    result = run_firmware_in_turn(models, image.elves, samples, progress=progress, waves=waves)
     return _judged(models, samples, result, bounds[-1], {})
 
 

@@ -20,6 +20,8 @@ DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 BUILD = ["build", "lagoon", "digits.tflite"]
 NATIVE = ["run", "lagoon", "digits.tflite", "--cpu", "native", "--accelerator", "model"]
 
+RUN = ["run", "lagoon", "digits.tflite"]
+
 CASES: dict[str, list[str]] = {
     "chip_unknown": ["check", "lagon"],
     "chip_missing": ["check", "absent.yaml"],
@@ -65,6 +67,20 @@ CASES: dict[str, list[str]] = {
     ],
     "two_models_native": [*NATIVE[:3], "other.tflite", *NATIVE[3:]],
     "one_model_two_inputs": [*NATIVE, "--input", "one.npy", "--input", "two.npy"],
+    "waves_of_native": [*NATIVE, "--waves", "out.vcd"],
+    "waves_extension": [*RUN, "--waves", "out.ghw"],
+    "waves_into_missing_folder": [*RUN, "--waves", "absent/out.vcd"],
+    "waves_onto_folder": [*RUN, "--waves", "folder.vcd"],
+    "waves_view_onto_folder": [*RUN, "--waves", "view.vcd"],
+    "waves_option_alone": [*RUN, "--waves-operator", "conv_2d_0"],
+    "waves_operator_unknown": [*RUN, "--waves", "out.vcd", "--waves-operator", "conv_9"],
+    "waves_operator_and_cycles": [
+        *(*RUN, "--waves", "out.vcd"),
+        *("--waves-operator", "conv_2d_0", "--waves-from", "7"),
+    ],
+    "waves_backwards": [*RUN, "--waves", "out.vcd", "--waves-from", "7", "--waves-to", "5"],
+    "waves_limit": [*RUN, "--waves", "out.vcd", "--waves-limit", "many"],
+    "simulate_waves_extension": ["simulate", "foreign", "--waves", "out.ghw"],
     "simulate_missing": ["simulate", "absent"],
     "simulate_foreign": ["simulate", "foreign"],
     "simulate_output": ["simulate", "foreign", "--output", "absent/out.npy"],
@@ -104,6 +120,8 @@ def fill(folder: Path) -> None:
     (folder / "foreign").mkdir()
     (folder / "foreign" / "thesis.txt").write_text("precious")
     (folder / "pipe").symlink_to("/dev/null")
+    (folder / "folder.vcd").mkdir()
+    (folder / "view.gtkw").mkdir()
     chip = (ROOT / "socs" / "lagoon.yaml").read_text()
     (folder / "chip.yaml").write_text(chip)
     (folder / "emitter.yaml").write_text(chip.replace("accelerator: reef", "accelerator: ./a.yaml"))

@@ -30,7 +30,7 @@ def run(tiny: ResolvedSoc, firmware: Callable[[str], Path], tmp_path: Path) -> R
 
     def simulate_one(ending: str, **changes: object) -> SimResult:
         request = SimRequest(
-            executable=build_model(tiny, waves=bool(changes.get("waves"))),
+            executable=build_model(tiny),
             elves=(firmware(ending),),
             soc=tiny,
             run_dir=tmp_path,
@@ -123,13 +123,6 @@ def test_a_failed_assertion_ends_the_simulation_and_is_named(run: Run) -> None:
     with pytest.raises(SimulationError, match=r"NeverAcross4KiB failed in .*u_npu_bus") as caught:
         run("ILLEGAL")
     assert caught.value.faults[0].code == "E087"
-
-
-def test_waves(run: Run, tmp_path: Path) -> None:
-    run("GOOD", waves=True)
-    text = (tmp_path / "waves.vcd").read_text()
-    assert "$var" in text
-    assert "dev_cpu_valid" in text
 
 
 def test_firmware_for_another_chip_is_refused(

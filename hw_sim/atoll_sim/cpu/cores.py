@@ -30,6 +30,7 @@ class Core:
         lines: interrupt lines that devices may use.
         parameters: of the adapter, for one core of a chip.
         asleep: a program that does nothing, for a core without firmware.
+        shown: signals below the adapter that waveforms show, with their bits.
     """
 
     module: str
@@ -39,6 +40,7 @@ class Core:
     lines: range
     parameters: Callable[[Cpu], Mapping[str, str]]
     asleep: bytes
+    shown: tuple[tuple[str, int], ...]
 
     def path(self) -> Path:
         """Return the core's own source."""
@@ -64,6 +66,7 @@ CORES: Mapping[str, Core] = {
         lines=range(3, 32),
         parameters=_picorv32,
         asleep=struct.pack("<II", WAITIRQ, BACK_TO_IT),
+        shown=(("u_core.reg_pc", 32), ("u_core.irq_pending", 32)),
     ),
 }
 
