@@ -37,7 +37,7 @@ def emit_object(
     """
     machine = core_machine(soc.host_cpu.isa)
     target = new_module(module.name, machine)
-    emit_functions(target, module.functions, linkage="internal")
+    emit_functions(target, module, linkage="internal")
     emit_entry(target, module, plan, soc, commands)
     code: bytes = machine.emit_object(optimized(target, machine, LEVEL))
     return code
@@ -51,5 +51,5 @@ def dump(module: IRModule, isa: str, level: int = LEVEL) -> str:
     """
     machine = core_machine(isa)
     target = new_module(module.name, machine)
-    emit_functions(target, module.functions, linkage="")
+    emit_functions(target, module, linkage="")
     return str(optimized(target, machine, level))

@@ -16,7 +16,7 @@ class NativeProgram:
     def __init__(self, module: IRModule, level: int = 3) -> None:
         machine = host_machine()
         source = new_module(module.name, machine)
-        emit_functions(source, module.functions, linkage="")
+        emit_functions(source, module, linkage="")
         self._engine = binding.create_mcjit_compiler(optimized(source, machine, level), machine)
         self._engine.finalize_object()
         self._kernels = {
@@ -31,6 +31,6 @@ class NativeProgram:
         """Run a kernel on buffers at these addresses, in the order of its parameters.
 
         The buffers are as large as the parameters say, aligned for their elements, and those
-        that are written overlap no other.
+        that are written overlap no other but as the steps of the entry allow.
         """
         self._kernels[function](*pointers)

@@ -1,6 +1,6 @@
 """Loop programs as LLVM IR: the same functions for the core and for the host."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from llvmlite import ir
 
@@ -15,6 +15,8 @@ from atoll.ir.tir import (
     Expr,
     For,
     If,
+    IRModule,
+    KernelCall,
     Let,
     Load,
     Operation,
@@ -54,19 +56,34 @@ def integer(type: Type) -> ir.IntType:
     return ir.IntType(type.bits)
 
 
-def emit_functions(module: ir.Module, functions: Iterable[PrimFunc], linkage: str) -> None:
-    """Add functions, callees first; kernels get `linkage`, scalar functions are inlined.
+def emit_functions(target: ir.Module, module: IRModule, linkage: str) -> None:
+    """Add the functions of `module`; kernels get `linkage`, scalar functions are inlined.
 
-    Kernels are never inlined: every operator has a frame and a symbol of its own.
+    Kernels are never inlined: every operator has a frame and a symbol of its own. Their buffers
+    are apart in memory, except for those that the entry lets overlap.
     """
-    for function in functions:
-        declared = _declare(module, function)
+    overlapping = overlapping_parameters(module)
+    for function in module.functions:
+        declared = _declare(target, function, overlapping.get(function.name, frozenset()))
         declared.linkage = "internal" if function.result else linkage
         declared.section = f".text.{function.name}"
-        _Emitter(module, function, declared).run()
+        _Emitter(target, function, declared).run()
 
 
-def _declare(module: ir.Module, function: PrimFunc) -> ir.Function:
+def overlapping_parameters(module: IRModule) -> Mapping[str, frozenset[str]]:
+    """Return the parameters of each kernel that share bytes with another in some step."""
+    found: dict[str, frozenset[str]] = {}
+    for step in module.entry.steps:
+        if isinstance(step.action, KernelCall):
+            buffers = {name for each in step.overlaps for name in (each.written, each.read)}
+            kernel = module.by_name[step.action.function]
+            names = zip(step.action.arguments, kernel.buffers, strict=True)
+            shared = frozenset(buffer.name for name, buffer in names if name in buffers)
+            found[kernel.name] = found.get(kernel.name, frozenset()) | shared
+    return found
+
+
+def _declare(module: ir.Module, function: PrimFunc, overlapping: frozenset[str]) -> ir.Function:
     types = [integer(p.type) if isinstance(p, Var) else POINTER for p in function.parameters]
     result = integer(function.result) if function.result else ir.VoidType()
     declared = ir.Function(module, ir.FunctionType(result, types), function.name)
@@ -75,8 +92,10 @@ def _declare(module: ir.Module, function: PrimFunc) -> ir.Function:
     for argument, parameter in zip(declared.args, function.parameters, strict=True):
         argument.name = parameter.name
         if isinstance(parameter, BufferParam):
-            for attribute in ("noalias", "captures(none)", "nofree", "nonnull"):
+            for attribute in ("captures(none)", "nofree", "nonnull"):
                 argument.add_attribute(attribute)
+            if parameter.name not in overlapping:
+                argument.add_attribute("noalias")
             argument.attributes.dereferenceable = parameter.elements * parameter.type.bytes
     return declared
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.safe_overlap import SafeOverlap
 from atoll.resolve.soc import Engine
 
 
@@ -25,6 +26,7 @@ class Job:
         commands_count: what the accelerator is told to execute.
         alignment: bytes that `constants` start at multiples of.
         commands_alignment: bytes that `commands` starts at a multiple of.
+        overlaps: which of `writes` may lie over which of `reads`, and how.
     """
 
     operator: str
@@ -37,6 +39,7 @@ class Job:
     commands_count: int = 1
     alignment: int = 16
     commands_alignment: int = 64
+    overlaps: tuple[SafeOverlap, ...] = ()
 
 
 class CommandEmitter(Protocol):
