@@ -13,7 +13,7 @@ _START_CYCLES = 40
 class RippleEmitter:
     """The `CommandEmitter` of ripple."""
 
-    def prepare(self, op: Operator, graph: Graph, npu: Engine) -> Job:
+    def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
         """Name the two tensors and the one command of a copy."""
         return Job(
             operator=op.name,
@@ -26,7 +26,12 @@ class RippleEmitter:
         )
 
     def encode(
-        self, op: Operator, graph: Graph, npu: Engine, address: Callable[[str], int]
+        self,
+        op: Operator,
+        graph: Graph,
+        npu: Engine,
+        address: Callable[[str], int],
+        splits: int = 1,
     ) -> bytes:
         """Return the one descriptor of a copy."""
         return Descriptor(

@@ -48,20 +48,33 @@ class CommandEmitter(Protocol):
     Every operator it is given has a kind and features within the limits of the accelerator.
     """
 
-    def prepare(self, op: Operator, graph: Graph, npu: Engine) -> Job:
-        """Pack the constants of `op` and say which buffers its commands touch."""
+    def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
+        """Pack the constants of `op` and say which buffers its commands touch.
+
+        Args:
+            op: the operator.
+            graph: the graph that holds it.
+            npu: the instance that runs it.
+            splits: commands that may be spent so that the output may lie over an input.
+        """
         ...
 
     def encode(
-        self, op: Operator, graph: Graph, npu: Engine, address: Callable[[str], int]
+        self,
+        op: Operator,
+        graph: Graph,
+        npu: Engine,
+        address: Callable[[str], int],
+        splits: int = 1,
     ) -> bytes:
-        """Return the `Job.commands_size` bytes of commands.
+        """Return the commands: `Job.commands_size` bytes, or fewer for fewer commands.
 
         Args:
             op: the operator that `prepare` got.
             graph: the graph that holds it.
             npu: the instance that runs it.
             address: absolute byte address of an activation, or of a constant of the job.
+            splits: what `prepare` got.
         """
         ...
 

@@ -41,7 +41,8 @@ class OverlapRuns:
                 steps.append(wait)
             if isinstance(step.action, AcceleratorRun) and step.device in self.devices:
                 steps.insert(_earliest(step, steps), _start(step, step.action))
-                pending.append(replace(step, action=AcceleratorWait(step.device)))
+                wait = replace(step, action=AcceleratorWait(step.device), overlaps=())
+                pending.append(wait)
             else:
                 steps.append(step)
         joined = tuple(_joined([*steps, *pending]))
@@ -49,7 +50,8 @@ class OverlapRuns:
 
 
 def _start(step: Step, run: AcceleratorRun) -> Step:
-    return replace(step, action=AcceleratorStart(run.device, run.commands, run.count))
+    start = AcceleratorStart(run.device, run.commands, run.count)
+    return replace(step, action=start, overlaps=())
 
 
 def _conflict(one: Step, other: Step) -> bool:

@@ -68,6 +68,12 @@ def with_callees(kernels: Iterable[PrimFunc]) -> tuple[PrimFunc, ...]:
     return (*library, *kernels)
 
 
+def without_overlaps(module: IRModule) -> IRModule:
+    """Return the module with all results apart from all operands."""
+    steps = tuple(replace(step, overlaps=()) for step in module.entry.steps)
+    return replace(module, entry=replace(module.entry, steps=steps))
+
+
 class _Lowering:
     """Collects kernels, buffers and steps; identical kernels are kept once."""
 

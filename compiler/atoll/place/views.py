@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.place.candidates import homes_of, needs_of
+from atoll.place.partition import Decision
 from atoll.resolve.soc import Access, ResolvedSoc
 
 RESHAPE = "reshape"
@@ -58,3 +59,14 @@ class _Viewer:
         self.tensors |= {storage.name: shared, result: replace(view, view=storage.name, pool="")}
         self.needs[storage.name] = needs
         return True
+
+
+def described(decisions: tuple[Decision, ...], graph: Graph) -> tuple[Decision, ...]:
+    """Say of every operator that has become a view that it runs nowhere."""
+    kept = {op.name for op in graph.operators}
+    return tuple(
+        decision
+        if decision.operator in kept
+        else replace(decision, reason="no byte moves: its output is a view", rejected=())
+        for decision in decisions
+    )
