@@ -1,8 +1,9 @@
 """The contract: what each device may touch while each operator runs, derived from the plan."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ir.tir import AcceleratorRun, AcceleratorStart, AcceleratorWait, Entry, IRModule
 from atoll.memory.problem import MemoryPlan
 
@@ -30,6 +31,7 @@ class Phase:
         number: the operator's number in trace events.
         reads: spans whose bytes the device may read, commands and constants included.
         writes: spans whose bytes the device may write.
+        overlaps: which of `writes` may lie over which of `reads`, and from which distance on.
     """
 
     number: int
@@ -37,6 +39,17 @@ class Phase:
     device: str
     reads: tuple[Span, ...]
     writes: tuple[Span, ...]
+    overlaps: tuple[SafeOverlap, ...] = ()
+
+    def consumed(self) -> Iterator[Span]:
+        """Yield the spans in `reads` over which the operator may write when it has read them."""
+        places = {span.buffer: span.address for span in (*self.reads, *self.writes)}
+        for span in self.reads:
+            if any(
+                each.read == span.buffer and places[each.written] + each.distance <= span.address
+                for each in self.overlaps
+            ):
+                yield span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +81,7 @@ class Contract:
                     "device": phase.device,
                     "reads": _spans_json(phase.reads),
                     "writes": _spans_json(phase.writes),
+                    "overlaps": [str(each) for each in phase.overlaps],
                 }
                 for phase in self.phases.values()
             ],
@@ -97,6 +111,7 @@ def contract_of(module: IRModule, plan: MemoryPlan) -> Contract:
             device=step.device,
             reads=pick(dict.fromkeys((*step.reads, *commands))),
             writes=pick(step.writes),
+            overlaps=step.overlaps,
         )
     return Contract(
         inputs=pick(entry.inputs),

@@ -26,12 +26,12 @@ def run(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
         values[name] = value
     views = {tensor.name: tensor for tensor in graph.tensors if tensor.view}
 
-    def value(name: str) -> Array:
+    def viewed(name: str) -> Array:
         if name in views:
             return values[views[name].view].reshape(views[name].shape)
         return values[name]
 
     for op in graph.operators:
-        arguments = [value(name) if name else None for name in op.inputs]
+        arguments = [viewed(name) if name else None for name in op.inputs]
         values.update(zip(op.outputs, kind_of(op).reference(op, graph, arguments), strict=True))
-    return values | {name: value(name) for name in views}
+    return values | {name: viewed(name) for name in views}
