@@ -82,7 +82,7 @@ def test_c5_a_pool_without_room_says_how_much_is_free() -> None:
 
 
 def test_c5_a_preferred_place_is_why_another_was_not_taken(lagoon: Compiled) -> None:
-    (shared, _) = stories(lagoon)["average_pool_2d_6_out"].alternatives
+    (shared, _) = stories(lagoon)["softmax_9_out"].alternatives
     assert str(shared) == "shared: possible; 'private' is tried first"
 
 
