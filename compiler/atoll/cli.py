@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from typer.exceptions import TyperException
 
 from atoll.bsp.doctor import diagnose
@@ -23,12 +22,15 @@ from atoll.cli_options import (
     FreeOption,
     JsonOption,
     ModelArgument,
+    OverlapOption,
     PinOption,
     PlaceOption,
     SetOption,
     SocArgument,
     ToolchainOption,
 )
+from atoll.cli_output import log
+from atoll.cli_plan import plan
 from atoll.description.build import load_requests
 from atoll.description.schemas import schema_text, write_schemas
 from atoll.description.template import starting_description
@@ -46,8 +48,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-out = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
-log = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+app.command()(plan)
 
 INTERRUPTED = 130
 
@@ -177,6 +178,7 @@ def build_command(
     place: PlaceOption = None,
     pin: PinOption = None,
     free: FreeOption = None,
+    overlap: OverlapOption = None,
     accelerators: AcceleratorsOption = True,
     dump_after: Annotated[
         str | None,
@@ -199,7 +201,7 @@ def build_command(
         if stage == dump_after:
             print(result)
 
-    requests = load_requests(build_file, place or (), pin or (), free or ())
+    requests = load_requests(build_file, place or (), pin or (), free or (), overlap)
     options = BuildOptions(accelerators=accelerators, requests=requests)
     compiled = compile_file(resolved, model, options, observe)
     with log.status("building the firmware"):

@@ -1,7 +1,7 @@
 """Options of the command line that several commands take."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -24,6 +24,13 @@ PinOption = Annotated[
 FreeOption = Annotated[
     list[str] | None,
     typer.Option("--free", metavar="TENSOR", help="Allow copies of a tensor that is pinned."),
+]
+
+OverlapOption = Annotated[
+    Literal["none", "free", "all"] | None,
+    typer.Option(
+        help="Let results lie over operands: none, free (default: where it costs no time), all.",
+    ),
 ]
 
 SocArgument = Annotated[

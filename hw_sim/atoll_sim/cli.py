@@ -6,18 +6,20 @@ from typing import Annotated
 
 import typer
 
-from atoll.cli import log, out, require_toolchain
+from atoll.cli import require_toolchain
 from atoll.cli_options import (
     BuildFileOption,
     FreeOption,
     JsonOption,
     ModelArgument,
+    OverlapOption,
     PinOption,
     PlaceOption,
     SetOption,
     SocArgument,
     ToolchainOption,
 )
+from atoll.cli_output import log, out
 from atoll.description.build import load_requests
 from atoll.files import require_writable
 from atoll.pipeline import BuildOptions, Compiled, compile_file
@@ -65,6 +67,7 @@ def run(
     place: PlaceOption = None,
     pin: PinOption = None,
     free: FreeOption = None,
+    overlap: OverlapOption = None,
     keep: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the build folder in DIR.")
     ] = None,
@@ -86,7 +89,7 @@ def run(
     require_toolchain(resolved, toolchain)
     options = BuildOptions(
         accelerators=accelerator is not AcceleratorKind.NONE,
-        requests=load_requests(build_file, place or (), pin or (), free or ()),
+        requests=load_requests(build_file, place or (), pin or (), free or (), overlap),
     )
     compiled = compile_file(resolved, model, options)
     batch = _samples(compiled, samples)
