@@ -50,18 +50,6 @@ def with_metadata(source: bytes, name: str, data: bytes) -> bytes:
     return front.before(source)
 
 
-def metadata(source: bytes, name: str) -> bytes | None:
-    """Return the content of a metadata entry, None if the file has none of that name."""
-    flatbuffer.verify(source, _SCHEMA, "model")
-    model = Model.GetRootAs(source, 0)
-    for index in range(model.MetadataLength()):
-        entry = model.Metadata(index)
-        if entry.Name() == name.encode() and entry.Buffer() < model.BuffersLength():
-            buffer = model.Buffers(entry.Buffer())
-            return bytes(buffer.DataAsNumpy()) if buffer.DataLength() else b""
-    return None
-
-
 def _fields(model: Model, source: bytes) -> Iterator[tuple[int, int]]:
     """Yield each field of the root table that is present: the number, or where it points."""
     for slot in range(_SLOTS):

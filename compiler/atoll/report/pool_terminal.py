@@ -21,7 +21,9 @@ def drawn(pictures: Iterable[PoolPicture]) -> Iterator[Text]:
         blocks = {block.buffer: block for block in reversed(picture.blocks)}
         largest = sorted(blocks.values(), key=lambda block: (block.low - block.high, block.number))
         chosen = sorted(largest[: len(ascii_lowercase)], key=lambda block: block.number)
-        letters = {block.buffer: letter for block, letter in zip(chosen, ascii_lowercase)}
+        letters = {
+            block.buffer: letter for block, letter in zip(chosen, ascii_lowercase, strict=False)
+        }
         key = [_explained(block, letters) for block in chosen]
         if len(largest) > len(chosen):
             key.append(Text(f"  {_SMALL} {len(largest) - len(chosen)} smaller buffers"))
