@@ -46,6 +46,12 @@ def tflite_builder() -> ModuleType:
     return _support("tflite_builder")
 
 
+@pytest.fixture(scope="session")
+def overlap_planner() -> ModuleType:
+    """The module tests/overlap_planner.py."""
+    return _support("overlap_planner")
+
+
 @pytest.fixture
 def every_operator(tflite_builder: ModuleType) -> Any:
     """A model with every operator, for the builder to write."""
