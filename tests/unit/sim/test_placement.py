@@ -186,7 +186,7 @@ def test_an_operand_may_be_overwritten_as_it_is_read(in_place: Compiled) -> None
         for phase in good.phases
     )
     unwritten = with_touch(replace(good, phases=phases), number, look)
-    assert {found.rule for found in violations(in_place, unwritten)} == {"read before write"}
+    assert {found.buffer for found in violations(in_place, unwritten)} == {operand.buffer}
 
 
 def test_a_distance_that_is_not_kept_is_a_violation(compiled: Compiled) -> None:
