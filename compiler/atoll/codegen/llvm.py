@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_jit import NativeProgram
-from atoll.codegen.llvm_kernels import emit_functions
+from atoll.codegen.llvm_kernels import emit_functions, overlapping_parameters
 from atoll.codegen.llvm_target import core_machine, new_module, optimized
 from atoll.ir.tir import IRModule
 from atoll.memory.problem import MemoryPlan
@@ -37,7 +37,7 @@ def emit_object(
     """
     machine = core_machine(soc.host_cpu.isa)
     target = new_module(module.name, machine)
-    emit_functions(target, module, linkage="internal")
+    emit_functions(target, module.functions, "internal", overlapping_parameters(module))
     emit_entry(target, module, plan, soc, commands)
     code: bytes = machine.emit_object(optimized(target, machine, LEVEL))
     return code
@@ -51,5 +51,5 @@ def dump(module: IRModule, isa: str, level: int = LEVEL) -> str:
     """
     machine = core_machine(isa)
     target = new_module(module.name, machine)
-    emit_functions(target, module, linkage="")
+    emit_functions(target, module.functions, "", overlapping_parameters(module))
     return str(optimized(target, machine, level))

@@ -5,7 +5,7 @@ from ctypes import CFUNCTYPE, c_void_p
 
 from llvmlite import binding
 
-from atoll.codegen.llvm_kernels import emit_functions
+from atoll.codegen.llvm_kernels import emit_functions, overlapping_parameters
 from atoll.codegen.llvm_target import host_machine, new_module, optimized
 from atoll.ir.tir import IRModule
 
@@ -16,7 +16,7 @@ class NativeProgram:
     def __init__(self, module: IRModule, level: int = 3) -> None:
         machine = host_machine()
         source = new_module(module.name, machine)
-        emit_functions(source, module, linkage="")
+        emit_functions(source, module.functions, "", overlapping_parameters(module))
         self._engine = binding.create_mcjit_compiler(optimized(source, machine, level), machine)
         self._engine.finalize_object()
         self._kernels = {

@@ -1,6 +1,7 @@
 """Loop programs as LLVM IR: the same functions for the core and for the host."""
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from llvmlite import ir
 
@@ -33,6 +34,8 @@ from atoll.resolve.storage_scope import LOCAL, ON_STACK
 POINTER = ir.PointerType()
 STACK_SCOPES = (LOCAL, ON_STACK)
 
+APART: Mapping[str, frozenset[str]] = MappingProxyType({})
+
 _ARITHMETIC = {
     Operation.ADD: ir.IRBuilder.add,
     Operation.SUB: ir.IRBuilder.sub,
@@ -56,18 +59,22 @@ def integer(type: Type) -> ir.IntType:
     return ir.IntType(type.bits)
 
 
-def emit_functions(target: ir.Module, module: IRModule, linkage: str) -> None:
-    """Add the functions of `module`; kernels get `linkage`, scalar functions are inlined.
+def emit_functions(
+    module: ir.Module,
+    functions: Iterable[PrimFunc],
+    linkage: str,
+    overlapping: Mapping[str, frozenset[str]] = APART,
+) -> None:
+    """Add functions, callees first; kernels get `linkage`, scalar functions are inlined.
 
     Kernels are never inlined: every operator has a frame and a symbol of its own. Their buffers
-    are apart in memory, except for those that the entry lets overlap.
+    are apart in memory, but for the parameters in `overlapping`.
     """
-    overlapping = overlapping_parameters(module)
-    for function in module.functions:
-        declared = _declare(target, function, overlapping.get(function.name, frozenset()))
+    for function in functions:
+        declared = _declare(module, function, overlapping.get(function.name, frozenset()))
         declared.linkage = "internal" if function.result else linkage
         declared.section = f".text.{function.name}"
-        _Emitter(target, function, declared).run()
+        _Emitter(module, function, declared).run()
 
 
 def overlapping_parameters(module: IRModule) -> Mapping[str, frozenset[str]]:
