@@ -18,18 +18,21 @@ class Plan:
         self._distance = {(each.later, each.earlier): each.distance for each in problem.overlaps}
         self._placed: list[tuple[Buffer, Placement]] = []
 
-    def run(self) -> dict[str, Placement]:
-        """Return a placement for each buffer."""
+    def run(self) -> dict[str, Placement] | None:
+        """Return a placement for each buffer, None if there is no room for one."""
         for buffer in sorted(self._problem.buffers, key=lambda b: (-b.live[0][0], -b.size)):
-            self._placed.append((buffer, self._place(buffer)))
+            placement = self._place(buffer)
+            if placement is None:
+                return None
+            self._placed.append((buffer, placement))
         return {placement.buffer: placement for _, placement in self._placed}
 
-    def _place(self, buffer: Buffer) -> Placement:
+    def _place(self, buffer: Buffer) -> Placement | None:
         for name in buffer.pools:
             for offset in sorted(self._offsets(buffer, self._pools[name])):
                 if self._fits(buffer, self._pools[name], offset):
                     return Placement(buffer=buffer.name, pool=name, offset=offset)
-        raise AssertionError(f"no room for {buffer}")
+        return None
 
     def _offsets(self, buffer: Buffer, pool: PoolSpace) -> Iterator[int]:
         alignment = max(pool.alignment, buffer.alignment)
@@ -56,8 +59,13 @@ class Plan:
 
 
 def overlapping(plan: MemoryPlan) -> MemoryPlan:
-    """Return another plan of the same problem; what it says of its pools is the size alone."""
+    """Return another plan of the same problem, `plan` if none is found.
+
+    What it says of its pools is the size and what is used of it alone.
+    """
     placements = Plan(plan.problem).run()
+    if placements is None:
+        return plan
     used = dict.fromkeys(plan.use, 0)
     for buffer in plan.problem.buffers:
         place = placements[buffer.name]
