@@ -155,3 +155,12 @@ def test_c5_text_and_data_of_the_command_agree(
 def test_c5_a_buffer_without_a_network_is_a_misuse(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "lagoon", "--buffer", "x"]) == 1
     assert capsys.readouterr().err.startswith("error[E090]: --buffer needs a MODEL")
+
+
+def test_c5_explain_finds_a_view_in_its_storage(lagoon: Compiled) -> None:
+    view = next(tensor for tensor in lagoon.graph.tensors if tensor.view)
+    told = explanation(lagoon)
+    assert told.text(view.name) == told.text(view.view)
+    assert f"\n  is also: {view.name}\n" in told.text(view.view)
+    (found,) = json.loads(told.json(view.name))["buffers"]
+    assert (found["name"], found["views"]) == (view.view, [view.name])
