@@ -1,8 +1,9 @@
 """The command `atoll plan`: memory plans of networks and of bare instances."""
 
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -22,18 +23,21 @@ from atoll.cli_options import (
 from atoll.cli_output import log, out
 from atoll.codegen.tflm_file import tflm_file
 from atoll.description.build import load_requests
-from atoll.errors import UsageError
+from atoll.errors import PlanError, UsageError
 from atoll.files import require_writable, write_bytes, write_text
 from atoll.memory.first_fit import plan_first_fit
-from atoll.memory.instance import load_instance, solution_csv
+from atoll.memory.instance import POOL, UNLIMITED, load_instance, solution_csv
 from atoll.memory.plan_text import plan_json
-from atoll.memory.problem import MemoryPlan
+from atoll.memory.problem import MemoryPlan, Problem
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.report.plan_table import plan_table
 from atoll.report.pool_picture import pool_pictures
 from atoll.report.pool_svg import svg_of
 from atoll.report.pool_terminal import drawn
 from atoll.resolve import load_soc
+from atoll.units import parse_size
+
+_SIZE = re.compile(f"set the size of pool '{POOL}' to (.+) or more")
 
 
 class Export(StrEnum):
@@ -67,6 +71,17 @@ class _Planned:
         return solution_csv(self.plan.problem, offsets)
 
 
+def _bytes(text: str) -> int:
+    """Read a number of bytes, with or without a unit."""
+    try:
+        size = int(text) if text.isascii() and text.isdigit() else parse_size(text)
+    except ValueError as fault:
+        raise typer.BadParameter(str(fault)) from fault
+    if not 1 <= size <= UNLIMITED:
+        raise typer.BadParameter(f"{text} is outside of 1 to 2^62 bytes")
+    return size
+
+
 def plan(
     soc: Annotated[
         Path | None,
@@ -80,7 +95,10 @@ def plan(
         typer.Option(metavar="FILE", help="Plan this table instead: id,lower,upper,size (CSV)."),
     ] = None,
     capacity: Annotated[
-        int | None, typer.Option(min=1, metavar="BYTES", help="Size of the instance's pool.")
+        int | None,
+        typer.Option(
+            parser=_bytes, metavar="BYTES", help="Size of the instance's pool, such as '1 MiB'."
+        ),
     ] = None,
     alignment: Annotated[
         int, typer.Option(min=1, metavar="BYTES", help="Alignment of the instance's buffers.")
@@ -117,7 +135,7 @@ def plan(
         require_writable(path)
     if instance is not None:
         problem = load_instance(instance, capacity, alignment)
-        found = _Planned(of={"instance": instance.name}, plan=plan_first_fit(problem))
+        found = _Planned(of={"instance": instance.name}, plan=_instance_plan(problem))
     else:
         assert soc is not None
         assert model is not None
@@ -135,6 +153,18 @@ def plan(
         print(found.json(), end="")
     else:
         _show(found, picture=picture)
+
+
+def _instance_plan(problem: Problem) -> MemoryPlan:
+    """Plan an instance; a remedy names the option that sets the pool's size."""
+    try:
+        return plan_first_fit(problem)
+    except PlanError as error:
+        faults = (
+            replace(fault, remedy=_SIZE.sub(r"give --capacity '\1' or more", fault.remedy or ""))
+            for fault in error.faults
+        )
+        raise PlanError.all(faults) from error
 
 
 def _show(found: _Planned, *, picture: bool) -> None:

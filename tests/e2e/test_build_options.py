@@ -22,6 +22,7 @@ OPTIONS = """\
 place: {conv_2d_2: cpu}
 pin: {add_3_out: private:out, conv_2d_0_out: {pool: shared, applies: both}}
 free: [conv_2d_0_out]
+overlap: all
 """
 
 

@@ -39,6 +39,7 @@ USES: dict[str, list[str]] = {
     "both": ["plan", "lagoon", "--instance", "good.csv"],
     "capacity_of_network": [*NETWORK, "--capacity", "100"],
     "capacity_none": [*PLAN, "--capacity", "0"],
+    "capacity_no_size": [*PLAN, "--capacity", "1 kB"],
     "alignment_odd": [*PLAN, "--alignment", "12"],
     "instance_missing": ["plan", "--instance", "absent.csv"],
     "instance_folder": ["plan", "--instance", "."],
