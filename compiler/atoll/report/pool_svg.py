@@ -62,7 +62,9 @@ class _Panel:
             self._level(picture.used, "peak", f"peak = bound {picture.used:,} B")
         else:
             self._level(picture.used, "peak", f"peak {picture.used:,} B")
-            self._level(picture.bound, "bound", f"bound {picture.bound:,} B")
+            near = (picture.used - picture.bound) * self._tall < _LINE
+            below = _LINE if near else 0
+            self._level(picture.bound, "bound", f"bound {picture.bound:,} B", below)
 
     def _x(self, step: int) -> float:
         return _LEFT + (step - self._picture.begin) * self._wide
@@ -100,9 +102,10 @@ class _Panel:
             name = block.buffer if len(block.buffer) <= room else block.buffer[: room - 1] + "…"
             _text(group, self._x(block.begin) + 3, self._y(block.high) + _LINE - 1, name)
 
-    def _level(self, address: int, style: str, words: str) -> None:
+    def _level(self, address: int, style: str, words: str, below: int = 0) -> None:
+        """Mark an address, with words that many pixels below the line."""
         self._line(self._picture.begin, address, self._picture.end, address, style)
-        _text(self._group, self._x(self._picture.end) + 6, self._y(address) + 4, words)
+        _text(self._group, self._x(self._picture.end) + 6, self._y(address) + 4 + below, words)
 
     def _line(self, step: int, address: int, to_step: int, to_address: int, style: str) -> None:
         SubElement(

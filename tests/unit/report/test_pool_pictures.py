@@ -1,5 +1,6 @@
 """Pictures of pools: the right blocks, valid XML without references, 80 columns in a terminal."""
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -80,6 +81,16 @@ def test_peak_and_bound_are_marked(plan: MemoryPlan) -> None:
     lines = printed(list(pool_pictures(plan))).splitlines()
     assert lines[0] == "fast: 96 B used, optimal"
     assert lines[1].endswith("| peak bound")
+
+
+@pytest.mark.parametrize(("bound", "apart"), [(32, True), (95, False)])
+def test_words_on_peak_and_bound_do_not_meet(plan: MemoryPlan, bound: int, apart: bool) -> None:
+    (picture,) = pool_pictures(plan)
+    texts = elements(svg_of("t", [replace(picture, bound=bound)]), "text")
+    heights = {text.text: float(text.attrib["y"]) for text in texts}
+    distance = heights[f"bound {bound} B"] - heights["peak 96 B"]
+    assert distance >= 12
+    assert (distance > 100) == apart
 
 
 @given(st.lists(NAMES, min_size=1, max_size=40, unique=True))
