@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from atoll.codegen.reef_geometry import Geometry
-from atoll.ops.overlap import Bytes, pixel_distance, still_read
+from atoll.ops.overlap import MOST_PIXELS, Bytes, pixel_distance, still_read
 from atoll.ops.window import Window
 
 _LONGEST_ROW = 0xFFFF
@@ -67,9 +67,11 @@ class Strips:
         self._channels = shape.output[2]
         self._one_block = self._channels <= lanes
         self._in_place = shape.depthwise and shape.depth_multiplier == 1
-        self._lowest = _lowest(self._shape)
-        self._least = pixel_distance(self._lowest, self._channels)
         self._apart = shape.samples * self._image * self._channels
+        self._least = self._apart
+        if shape.samples * self._image <= MOST_PIXELS:
+            self._lowest = _lowest(self._shape)
+            self._least = min(self._apart, pixel_distance(self._lowest, self._channels))
         self.distance = self._find_distance(most)
         few = self._one_block or self.distance == self._apart
         self.count = shape.samples if few else len(self._cut(self.distance, most))
@@ -86,7 +88,8 @@ class Strips:
         command, and it stays among its own channels if the distance is a whole number of pixels.
         """
         raster = self._one_block or (self._in_place and distance % self._channels == 0)
-        if (raster and distance >= self._least) or not 0 <= distance < self._apart:
+        over = self.useful and 0 <= distance < self._apart
+        if (raster and distance >= self._least) or not over:
             images = range(0, self._shape.samples * self._image, self._image)
             yield from (_part(self._whole, Strip(at, at + self._image)) for at in images)
             return
@@ -96,8 +99,10 @@ class Strips:
         yield from (_part(self._shape, strip) for strip in strips)
 
     def _find_distance(self, most: int) -> int:
-        if self._one_block or self._least >= self._apart or not _inside(self._shape):
-            return min(self._least, self._apart) if self._one_block else self._apart
+        if self._one_block or self._least == self._apart:
+            return self._least
+        if not _inside(self._shape):
+            return self._apart
         low, high = self._least, self._apart
         while low < high:
             middle = (low + high) // 2
@@ -149,7 +154,9 @@ def _part(shape: Geometry, strip: Strip) -> Part:
 def _as_row(shape: Geometry) -> Geometry:
     """Return a pointwise operator as one on a single row, so that strips may span rows."""
     row = shape.input[0] * shape.input[1]
-    if (shape.kernel, shape.stride, shape.pad) != ((1, 1), (1, 1), (0, 0)) or row > _LONGEST_ROW:
+    steps = (shape.kernel, shape.stride, shape.pad)
+    pointwise = steps == ((1, 1), (1, 1), (0, 0)) and shape.input[:2] == shape.output[:2]
+    if not pointwise or row > _LONGEST_ROW:
         return shape
     return replace(shape, input=(1, row, shape.input[2]), output=(1, row, shape.output[2]))
 

@@ -13,6 +13,9 @@ from atoll.ops.window import Window
 Distances = tuple[int | None, ...]
 Bytes = NDArray[np.int64]
 
+MOST_PIXELS = 1 << 20
+"""Pixels of an output that are gone through one by one; larger ones stay apart."""
+
 NEVER = np.iinfo(np.int64).max // 2
 """Stands for the lowest byte that is read where none is."""
 
@@ -30,6 +33,9 @@ def window_distance(image: tuple[int, ...], window: Window, channels: int) -> in
     Returns:
         Bytes; None where that is as good as no overlap.
     """
+    rows, columns = window.positions(image[1], image[2])
+    if image[0] * rows * columns > MOST_PIXELS:
+        return None
     lowest = still_read(image, window)
     return _useful(pixel_distance(lowest, channels), lowest.size * channels)
 
