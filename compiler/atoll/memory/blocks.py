@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from atoll.memory.conflicts import conflicting_pairs, moments
-from atoll.memory.problem import Buffer, Problem
+from atoll.memory.problem import Buffer, Interval, Problem
 
 Separations = Mapping[tuple[int, int], int]
 
@@ -21,6 +21,7 @@ class Block:
         pools: where it may be, best first.
         costs: the price of each of these pools: cost, then bytes x place in the list.
         offset: where it has to be in its pool, or None.
+        live: steps in which any of its buffers is live; intervals may overlap.
     """
 
     names: tuple[str, ...]
@@ -29,6 +30,7 @@ class Block:
     pools: tuple[str, ...]
     costs: tuple[tuple[int, int], ...]
     offset: int | None
+    live: tuple[Interval, ...]
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,7 @@ def _joined(buffers: Sequence[Buffer]) -> Block:
             for pool in pools
         ),
         offset=min(offsets, default=None),
+        live=tuple(sorted(interval for buffer in buffers for interval in buffer.live)),
     )
 
 
