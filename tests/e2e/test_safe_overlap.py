@@ -51,5 +51,5 @@ def test_m2_on_a_core_alone(network: str, shared_models: Path, overlap_planner: 
     model = shared_models / f"{network}.tflite"
     compiled = compiled_with(model, "lagoon", "free", accelerators=False)
     moved = with_plan(compiled, overlap_planner.overlapping(compiled.plan))
-    assert overlap_planner.overlapping_pairs(moved.plan) >= 10
+    assert overlap_planner.overlapping_pairs(moved.plan) >= 9
     check_in_rtl(moved, shared_models / "golden" / f"{network}.npz", AcceleratorKind.NONE)
