@@ -65,11 +65,6 @@ class _Planned:
         verdict = {"cost": plan.cost, "gap": plan.gap, "optimal": plan.optimal}
         return json.dumps({**self.of, **verdict, **plan_json(plan)}, indent=2) + "\n"
 
-    def csv(self) -> str:
-        """Return the plan as a table."""
-        offsets = {name: place.offset for name, place in self.plan.placements.items()}
-        return solution_csv(self.plan.problem, offsets)
-
 
 def _bytes(text: str) -> int:
     """Read a number of bytes, with or without a unit."""
@@ -182,7 +177,7 @@ def _export(found: _Planned, export: Export, output: Path | None, model: Path | 
         write_bytes(output, file.data)
         log.print(f"wrote {output}: {file.summary}")
         return
-    text = found.json() if export is Export.JSON else found.csv()
+    text = found.json() if export is Export.JSON else solution_csv(found.plan)
     if output is None:
         print(text, end="")
     else:

@@ -82,11 +82,10 @@ def test_what_is_written_is_read(
     file.write_text("\n".join(lines))
     problem = load_instance(file, alignment=1 << power)
     plan = plan_first_fit(problem)
-    offsets = {name: place.offset for name, place in plan.placements.items()}
-    solution = list(csv.DictReader(StringIO(solution_csv(problem, offsets))))
+    solution = list(csv.DictReader(StringIO(solution_csv(plan))))
     assert [{key: row[key] for key in columns} for row in solution] == [
         {key: str(value) for key, value in row.items()} for row in rows
     ]
     assert all(int(row["offset"]) % (1 << power) == 0 for row in solution)
-    file.write_text(solution_csv(problem, offsets))
+    file.write_text(solution_csv(plan))
     assert load_instance(file, alignment=1 << power) == problem

@@ -11,7 +11,7 @@ from errno import EINVAL
 from pathlib import Path
 
 from atoll.errors import Fault, SourceLoc, UsageError
-from atoll.memory.problem import Buffer, PoolSpace, Problem
+from atoll.memory.problem import Buffer, MemoryPlan, PoolSpace, Problem
 
 POOL = "pool"
 GREATEST_FILE = 64 * 2**20
@@ -20,7 +20,7 @@ LONGEST_ID = 256
 UNLIMITED = 1 << 62
 
 _REQUIRED = ("id", "lower", "upper", "size")
-_KNOWN = (*_REQUIRED, "alignment", "offset")
+_KNOWN = (*_REQUIRED, "alignment", "pool", "offset")
 _MOST_FAULTS = 100
 _FORMAT = "write a first line 'id,lower,upper,size' and a line such as '0,5,9,4096' per buffer"
 
@@ -29,7 +29,7 @@ def load_instance(path: Path, capacity: int | None = None, alignment: int = 1) -
     """Return the problem in a file.
 
     Args:
-        path: the file; a column `offset`, which solutions have, is not looked at.
+        path: the file; columns `pool` and `offset`, which solutions have, are not looked at.
         capacity: bytes of the pool, None for no limit.
         alignment: of every buffer, besides what the file says.
 
@@ -186,13 +186,16 @@ class _Reader:
         self.faults.append(Fault(code="E058", message=message, at=at, other=other, remedy=remedy))
 
 
-def solution_csv(problem: Problem, offsets: Mapping[str, int]) -> str:
-    """Return a plan as a table of the instance's format with a column `offset`.
+def solution_csv(plan: MemoryPlan) -> str:
+    """Return a plan as an instance with a column `offset`, and `pool` if there are several.
 
-    Each life of a buffer is a line; the offsets count from the start of the buffer's pool.
+    Each life of a buffer is a line; offsets count from the start of the buffer's pool.
     """
-    lines = ["id,lower,upper,size,offset"]
-    for buffer in problem.buffers:
+    several = len(plan.problem.pools) > 1
+    lines = [f"id,lower,upper,size,{'pool,' if several else ''}offset"]
+    for buffer in plan.problem.buffers:
+        place = plan.placements[buffer.name]
+        where = f"{place.pool},{place.offset}" if several else f"{place.offset}"
         for lower, upper in buffer.live:
-            lines.append(f"{buffer.name},{lower},{upper},{buffer.size},{offsets[buffer.name]}")
+            lines.append(f"{buffer.name},{lower},{upper},{buffer.size},{where}")
     return "\n".join(lines) + "\n"
