@@ -20,10 +20,10 @@ from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import lower_graph, without_overlaps
 from atoll.memory.build_problem import NOTHING, build_problem
 from atoll.memory.contract import Contract, contract_of
-from atoll.memory.first_fit import plan_first_fit
 from atoll.memory.frames import FRAME_ALLOWANCE
 from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
+from atoll.memory.solve import plan_memory
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, pools_for
 from atoll.place.copy_engines import assign_copies
@@ -233,7 +233,7 @@ def _scheduled(
 
 def _planned(module: IRModule, soc: ResolvedSoc, taken: Mapping[str, int]) -> MemoryPlan:
     steps = [step.operator for step in module.entry.steps]
-    return plan_first_fit(build_problem(module, soc, taken), steps)
+    return plan_memory(build_problem(module, soc, taken), steps)
 
 
 def explanation(compiled: Compiled) -> Explanation:

@@ -1,6 +1,7 @@
 """How long to search, and word of how far it got."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
 
@@ -55,6 +56,7 @@ class Meter:
         self.spent = 0
         self._observe = observe
         self._begin = monotonic()
+        self._limit = effort.nodes
 
     @property
     def seconds(self) -> float:
@@ -65,14 +67,26 @@ class Meter:
     def over(self) -> bool:
         """Nothing is left."""
         late = self.effort.seconds is not None and self.seconds >= self.effort.seconds
-        return late or self.spent >= self.effort.nodes
+        return late or self.spent >= self._limit
+
+    @contextmanager
+    def share(self, part: float) -> Iterator[None]:
+        """Let what is inside spend this part of what is left."""
+        limit = self._limit
+        self._limit = self.spent + int(part * max(0, limit - self.spent))
+        yield
+        self._limit = limit
 
     def allow(self, nodes: int) -> Callable[[int], int]:
-        """Return how many steps a search of at most `nodes` nodes may take after some."""
-        most = min(nodes, self.effort.nodes - self.spent)
+        """Return how many steps a search of at most `nodes` nodes may take after some.
+
+        A step looks at one node at most, so the search stops at the same node however its steps
+        are dealt out.
+        """
+        most = min(nodes, self._limit - self.spent)
 
         def steps(done: int) -> int:
-            return 0 if done >= most or self.over else min(2 * (most - done), SLICE)
+            return 0 if done >= most or self.over else min(most - done, SLICE)
 
         return steps
 
@@ -82,6 +96,4 @@ class Meter:
 
     def tell(self, used: int, bound: int) -> None:
         """Tell the observer about a better plan or a better bound."""
-        self._observe(
-            Progress(used=used, bound=bound, nodes=self.spent, seconds=self.seconds)
-        )
+        self._observe(Progress(used=used, bound=bound, nodes=self.spent, seconds=self.seconds))

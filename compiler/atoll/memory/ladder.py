@@ -50,14 +50,14 @@ def improve(packing: Packing, known: Packed, enough: int, meter: Meter, engine: 
 
     Returns:
         A plan that is as good or better; it takes `enough` or less, or what its bound says, or
-        the meter is over.
+        none fits the pool, or the meter is over.
     """
-    if known.used <= max(known.bound, enough) or len(packing.free) > LARGEST or meter.over:
+    if _settled(packing, known, enough) or len(packing.free) > LARGEST or meter.over:
         return known
-    search = Search(packing, known.used, engine)
+    search = Search(packing, engine)
     nodes = float(_FIRST)
     for way in ways(packing, meter.effort.seed):
-        for capacity in _rungs(packing.step, known, enough):
+        for capacity in _rungs(packing, known, enough):
             outcome = search.fits(capacity, way, meter.allow(int(nodes)))
             meter.spend(outcome.nodes)
             if outcome.offsets is not None:
@@ -69,19 +69,26 @@ def improve(packing: Packing, known: Packed, enough: int, meter: Meter, engine: 
                 continue
             meter.tell(known.used, known.bound)
             break
-        if known.used <= max(known.bound, enough) or meter.over:
+        if _settled(packing, known, enough) or meter.over:
             return known
         nodes *= _GROWTH
     raise AssertionError("ways do not end")
 
 
-def _rungs(step: int, known: Packed, enough: int) -> Iterator[int]:
-    """Yield capacities below the best plan, the lowest that may be possible first."""
+def _settled(packing: Packing, known: Packed, enough: int) -> bool:
+    return known.used <= max(known.bound, enough) or known.bound > packing.pool.size
+
+
+def _rungs(packing: Packing, known: Packed, enough: int) -> Iterator[int]:
+    """Yield capacities below the best plan, the lowest that may be possible first.
+
+    A plan that fits the pool comes before one that is as low as can be.
+    """
     least = max(known.bound, enough)
-    if enough > known.bound:
-        yield least
+    if known.used > packing.pool.size:
+        yield max(least, packing.pool.size)
         return
-    highest = (known.used - 1) // step * step
+    highest = (known.used - 1) // packing.step * packing.step
     tried: set[int] = set()
     for part in (1, 8, 0):
         drop = (known.used - least) // part if part else 0

@@ -48,13 +48,24 @@ class Packing:
         """Return the bytes that a free member takes from one below another."""
         return -(-size // self.grain) * self.grain
 
-    def forbidden(self, member: int, horizon: int) -> list[Interval]:
-        """Return the offsets below `horizon` at which a free member cannot start, sorted."""
+    @cached_property
+    def horizon(self) -> int:
+        """Offset below which there is a plan, if there is one."""
+        blocks = self.whole.blocks
+        ends = [end for _, end in self.pool.reserved]
+        ends += [block.offset + block.size for block in blocks if block.offset is not None]
+        room = sum(
+            block.size + self.alignment(n) + self.pool.bank for n, block in enumerate(blocks)
+        )
+        return min(self.pool.size, max(ends, default=0) + room)
+
+    def forbidden(self, member: int) -> list[Interval]:
+        """Return the offsets below the horizon at which a free member cannot start, sorted."""
         blocks, whole = self.whole.blocks, self.whole
         size = blocks[member].size
         spans = [(begin - size + 1, end) for begin, end in self.pool.reserved]
         if self.pool.bank:
-            borders = range(self.pool.bank, min(horizon, self.pool.size), self.pool.bank)
+            borders = range(self.pool.bank, self.horizon, self.pool.bank)
             spans += [(border - size + 1, border) for border in borders]
         if self.pinned:
             for other in self.pinned.keys() & set(whole.neighbours[member]):

@@ -15,11 +15,7 @@ def heaviest(packing: Packing) -> int:
 
 def least_offsets(packing: Packing) -> Mapping[int, int]:
     """Return the lowest offset of each free member if it were alone."""
-    horizon = packing.pool.size
-    return {
-        member: packing.lifted(member, 0, packing.forbidden(member, horizon))
-        for member in packing.free
-    }
+    return {member: packing.lifted(member, 0, packing.forbidden(member)) for member in packing.free}
 
 
 def packing_bound(packing: Packing) -> int:

@@ -73,13 +73,13 @@ class Outcome:
 class Search:
     """Searches one packing, for one capacity at a time."""
 
-    def __init__(self, packing: Packing, horizon: int, engine: Engine) -> None:
-        """Prepare for capacities up to `horizon`."""
+    def __init__(self, packing: Packing, engine: Engine) -> None:
+        """Prepare for any capacity."""
         self._packing = packing
-        self._tables = _tables(packing, horizon)
+        self._tables = _tables(packing)
         self._run = engine.load(self._tables)
         self._least = [
-            packing.lifted(member, 0, packing.forbidden(member, horizon)) for member in packing.free
+            packing.lifted(member, 0, packing.forbidden(member)) for member in packing.free
         ]
 
     def fits(self, capacity: int, way: Way, more: Steps) -> Outcome:
@@ -133,7 +133,7 @@ class Search:
         }
 
 
-def _tables(packing: Packing, horizon: int) -> Arrays:
+def _tables(packing: Packing) -> Arrays:
     """Return what does not depend on the capacity."""
     whole, blocks = packing.whole, packing.whole.blocks
     place = {member: number for number, member in enumerate(packing.free)}
@@ -147,7 +147,7 @@ def _tables(packing: Packing, horizon: int) -> Arrays:
     for number, clique in enumerate(cliques):
         for member in clique:
             joined[place[member]].append(number)
-    ranges = [packing.forbidden(member, horizon) for member in packing.free]
+    ranges = [packing.forbidden(member) for member in packing.free]
     lists = {
         "range_from": _starts(ranges),
         "edge_from": _starts(edges),

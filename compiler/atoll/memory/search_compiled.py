@@ -19,6 +19,10 @@ from atoll.memory.search_kernel import (
 _LOADER = "atoll.codegen.llvm_cached:cached_kernel"
 
 
+_WARM = 400
+"""Nodes that are interpreted before anything is compiled: small problems end earlier."""
+
+
 class Compiled:
     """Runs the kernel as machine code of the host."""
 
@@ -52,9 +56,35 @@ class Compiled:
 
 
 @cache
-def fastest_engine() -> Engine:
+def _compiled() -> Engine:
     """Return the compiled kernel, or the interpreted one where nothing can be compiled."""
     try:
         return Compiled()
     except AtollError:
         return Interpreted()
+
+
+class FastEngine:
+    """Interprets the first nodes and compiles for the others; the answers are the same."""
+
+    def __init__(self) -> None:
+        self._cold = _WARM
+
+    def load(self, tables: Arrays) -> Runner:
+        """Take the parameters that stay the same."""
+        slow = Interpreted().load(tables)
+        fast: Runner | None = None
+
+        def run(work: Arrays, steps: Steps) -> None:
+            nonlocal fast
+
+            def first_steps(done: int) -> int:
+                return min(steps(done), max(0, self._cold - done))
+
+            slow(work, first_steps)
+            self._cold = max(0, self._cold - work["state"][NODES])
+            if work["state"][STATUS] == RUNNING and steps(work["state"][NODES]):
+                fast = fast or _compiled().load(tables)
+                fast(work, steps)
+
+        return run

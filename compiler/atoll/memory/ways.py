@@ -53,7 +53,8 @@ def ways(packing: Packing, seed: int) -> Iterator[Way]:
         varied = number >= len(_PLAN)
         noise = [exp(_SPREAD * random.uniform(-1, 1)) if varied else 1.0 for _ in measures]
         order = sorted(
-            range(len(measures)), key=lambda place: (_KEYS[key](measures[place], noise[place]), place)
+            range(len(measures)),
+            key=lambda place: (_KEYS[key](measures[place], noise[place]), place),
         )
         yield Way(by_clique=by_clique, rank=_ranks(packing, order, places))
 
