@@ -25,17 +25,20 @@ from atoll.codegen.tflm_file import tflm_file
 from atoll.description.build import load_requests
 from atoll.errors import PlanError, UsageError
 from atoll.files import require_writable, write_bytes, write_text
-from atoll.memory.first_fit import plan_first_fit
+from atoll.memory.algorithms import DEFAULT, OWN
+from atoll.memory.algorithms import algorithm as require_algorithm
+from atoll.memory.effort import Effort, Progress
 from atoll.memory.instance import POOL, UNLIMITED, load_instance, solution_csv
 from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan, Problem
+from atoll.memory.solve import plan_memory
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.report.plan_table import plan_table
 from atoll.report.pool_picture import pool_pictures
 from atoll.report.pool_svg import svg_of
 from atoll.report.pool_terminal import drawn
 from atoll.resolve import load_soc
-from atoll.units import parse_size
+from atoll.units import parse_duration, parse_size
 
 _SIZE = re.compile(f"set the size of pool '{POOL}' to (.+) or more")
 
@@ -77,6 +80,14 @@ def _bytes(text: str) -> int:
     return size
 
 
+def _seconds(text: str) -> float:
+    """Read a duration."""
+    try:
+        return parse_duration(text)
+    except ValueError as fault:
+        raise typer.BadParameter(str(fault)) from fault
+
+
 def plan(
     soc: Annotated[
         Path | None,
@@ -98,6 +109,18 @@ def plan(
     alignment: Annotated[
         int, typer.Option(min=1, metavar="BYTES", help="Alignment of the instance's buffers.")
     ] = 1,
+    algorithm: Annotated[
+        str, typer.Option(metavar="NAME", help=f"Planner: {', '.join(OWN)}, or a package's.")
+    ] = DEFAULT,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            parser=_seconds, metavar="TIME", help="Stop searching after this time, such as '10s'."
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Of what the planner draws at random.")
+    ] = 0,
     export: Annotated[
         Export | None,
         typer.Option(help="Write the plan in this format; tflm: into a copy of the network."),
@@ -125,17 +148,23 @@ def plan(
 
     Example: atoll plan lagoon model.tflite --picture, or: atoll plan --instance A.csv --json
     """
+    search = _search(algorithm, budget, seed)
     _check_usage(soc, model, instance, capacity, alignment, export, output)
     for path in filter(None, (output, figure)):
         require_writable(path)
     if instance is not None:
         problem = load_instance(instance, capacity, alignment)
-        found = _Planned(of={"instance": instance.name}, plan=_instance_plan(problem))
+        found = _Planned(of={"instance": instance.name}, plan=_instance_plan(problem, search))
     else:
         assert soc is not None
         assert model is not None
         requests = load_requests(build_file, place or (), pin or (), free or (), overlap)
-        options = BuildOptions(accelerators=accelerators, requests=requests)
+        options = BuildOptions(
+            accelerators=accelerators,
+            requests=requests,
+            algorithm=search.name,
+            effort=search.effort,
+        )
         compiled = compile_file(load_soc(soc, overrides or ()), model, options)
         names = {"soc": compiled.soc.name, "model": compiled.graph.name}
         found = _Planned(of=names, plan=compiled.plan)
@@ -150,10 +179,34 @@ def plan(
         _show(found, picture=picture)
 
 
-def _instance_plan(problem: Problem) -> MemoryPlan:
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A planner and what it may spend."""
+
+    name: str
+    effort: Effort
+
+
+def _search(name: str, budget: float | None, seed: int) -> _Search:
+    """Return what was asked for; a budget in time is all that counts then."""
+    require_algorithm(name)
+    if budget is None:
+        return _Search(name, Effort(seed=seed))
+    return _Search(name, Effort(nodes=UNLIMITED, seconds=budget, seed=seed))
+
+
+def _instance_plan(problem: Problem, search: _Search) -> MemoryPlan:
     """Plan an instance; a remedy names the option that sets the pool's size."""
     try:
-        return plan_first_fit(problem)
+        with log.status("planning") as status:
+
+            def tell(progress: Progress) -> None:
+                bound = f"at least {progress.bound:,} B are needed"
+                status.update(
+                    f"planning: {progress.used:,} B after {progress.nodes:,} nodes, {bound}"
+                )
+
+            return plan_memory(problem, name=search.name, effort=search.effort, observe=tell)
     except PlanError as error:
         faults = (
             replace(fault, remedy=_SIZE.sub(r"give --capacity '\1' or more", fault.remedy or ""))

@@ -18,8 +18,10 @@ from atoll.lower.overlap_runs import OverlapRuns
 from atoll.lower.share_constants import ShareConstants
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import lower_graph, without_overlaps
+from atoll.memory.algorithms import DEFAULT
 from atoll.memory.build_problem import NOTHING, build_problem
 from atoll.memory.contract import Contract, contract_of
+from atoll.memory.effort import Effort
 from atoll.memory.frames import FRAME_ALLOWANCE
 from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
@@ -53,10 +55,14 @@ class BuildOptions:
     Attributes:
         accelerators: False compiles every operator for the cores.
         requests: where operators and tensors shall be.
+        algorithm: name of the memory planner.
+        effort: what it may spend.
     """
 
     accelerators: bool = True
     requests: BuildRequests = field(default_factory=BuildRequests)
+    algorithm: str = DEFAULT
+    effort: Effort = field(default_factory=Effort)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +167,7 @@ def _plan_once(
     module = specialized(module, soc)
     observe("specialize-storage", module)
     check_stack(module, soc)
-    module, plan = _scheduled(module, soc, taken)
+    module, plan = _scheduled(module, soc, options, taken)
     observe("overlap-runs", module)
     observe("memory", json.dumps(plan_json(plan), indent=2))
     unfinished = Compiled(
@@ -217,23 +223,26 @@ def specialized(module: IRModule, soc: ResolvedSoc) -> IRModule:
 
 
 def _scheduled(
-    module: IRModule, soc: ResolvedSoc, taken: Mapping[str, int]
+    module: IRModule, soc: ResolvedSoc, options: BuildOptions, taken: Mapping[str, int]
 ) -> tuple[IRModule, MemoryPlan]:
     """Let DMA engines work beside other devices, unless only one at a time fits the pools."""
     overlap = OverlapRuns(devices=frozenset(dma.name for dma in soc.dmas if dma.spec.asynchronous))
     overlapped = overlap.run(module)
     verify(overlapped)
     try:
-        return overlapped, _planned(overlapped, soc, taken)
+        return overlapped, _planned(overlapped, soc, options, taken)
     except PlanError:
         if overlapped == module:
             raise
-    return module, _planned(module, soc, taken)
+    return module, _planned(module, soc, options, taken)
 
 
-def _planned(module: IRModule, soc: ResolvedSoc, taken: Mapping[str, int]) -> MemoryPlan:
+def _planned(
+    module: IRModule, soc: ResolvedSoc, options: BuildOptions, taken: Mapping[str, int]
+) -> MemoryPlan:
     steps = [step.operator for step in module.entry.steps]
-    return plan_memory(build_problem(module, soc, taken), steps)
+    problem = build_problem(module, soc, taken)
+    return plan_memory(problem, steps, name=options.algorithm, effort=options.effort)
 
 
 def explanation(compiled: Compiled) -> Explanation:

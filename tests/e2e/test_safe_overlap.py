@@ -7,11 +7,16 @@ import numpy as np
 import pytest
 
 from atoll.description.build import load_requests
+from atoll.errors import PlanError
 from atoll.pipeline import BuildOptions, Compiled, compile_file, with_plan
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
 
 pytestmark = pytest.mark.rtl
+
+
+TARGETS = {"kws_ref_model": 10_048, "vww_96_int8": 36_896}
+"""Most bytes that the activations take."""
 
 
 def compiled_with(model: Path, soc: str, overlap: str, *, accelerators: bool = True) -> Compiled:
@@ -31,6 +36,36 @@ def check_in_rtl(compiled: Compiled, golden: Path, accelerator: AcceleratorKind)
     assert outcome.report.passed
     output = outcome.outputs[0][compiled.graph.outputs[0]]
     assert output.tobytes() == values["outputs_tflm"][0].tobytes()
+
+
+@pytest.mark.parametrize("network", TARGETS)
+def test_m2_the_least_memory_runs(network: str, shared_models: Path) -> None:
+    compiled = compiled_with(shared_models / f"{network}.tflite", "lagoon", "all")
+    assert compiled.plan.use["shared"].used == TARGETS[network]
+    assert compiled.plan.optimal
+    golden = shared_models / "golden" / f"{network}.npz"
+    check_in_rtl(compiled, golden, AcceleratorKind.RTL)
+
+
+@pytest.mark.parametrize("network", TARGETS)
+def test_m2_a_core_alone_needs_as_little(network: str, shared_models: Path) -> None:
+    model = shared_models / f"{network}.tflite"
+    compiled = compiled_with(model, "lagoon", "free", accelerators=False)
+    assert compiled.plan.use["private"].used == TARGETS[network]
+    assert compiled.plan.use["shared"].used == 0
+
+
+def test_m5_strips_come_where_memory_is_short(shared_models: Path) -> None:
+    """With 11 KiB the keyword network fits only if its results lie over their operands."""
+    model = shared_models / "kws_ref_model.tflite"
+    small = load_soc("lagoon", ["pools.shared.size=11 KiB"])
+    compiled = compile_file(small, model, BuildOptions())
+    assert compiled.plan.use["shared"].used <= 11 * 1024
+    assert max(job.commands_count for job in compiled.jobs.values()) > 1
+    roomy = compile_file(load_soc("lagoon"), model, BuildOptions())
+    assert {job.commands_count for job in roomy.jobs.values()} == {1}
+    with pytest.raises(PlanError, match="too small"):
+        compile_file(small, model, BuildOptions(requests=load_requests(None, overlap="none")))
 
 
 @pytest.mark.parametrize("soc", ["lagoon", "atoll2"])

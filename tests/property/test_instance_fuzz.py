@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from atoll.errors import AtollError, Fault
 from atoll.memory.checker import check
-from atoll.memory.first_fit import plan_first_fit
 from atoll.memory.instance import load_instance, solution_csv
+from atoll.memory.solve import plan_memory
 
 NUMBERS = st.integers(-3, 40) | st.integers(-(2**70), 2**70)
 CELLS = NUMBERS.map(str) | st.sampled_from(
@@ -39,7 +39,7 @@ def faults_of(file: Path) -> tuple[Fault, ...]:
         problem = load_instance(file)
     except AtollError as error:
         return error.faults
-    check(plan_first_fit(problem))
+    check(plan_memory(problem))
     return ()
 
 
@@ -81,7 +81,7 @@ def test_what_is_written_is_read(
     lines = [",".join(columns), *(",".join(str(row[name]) for name in columns) for row in rows)]
     file.write_text("\n".join(lines))
     problem = load_instance(file, alignment=1 << power)
-    plan = plan_first_fit(problem)
+    plan = plan_memory(problem)
     solution = list(csv.DictReader(StringIO(solution_csv(plan))))
     assert [{key: row[key] for key in columns} for row in solution] == [
         {key: str(value) for key, value in row.items()} for row in rows

@@ -6,8 +6,8 @@ from pathlib import Path
 from atoll.frontend.tflite import load_tflite
 from atoll.frontend.tflite_metadata import with_metadata
 from atoll.frontend.tflite_reader import read_file
-from atoll.memory.first_fit import plan_first_fit
 from atoll.memory.problem import MemoryPlan
+from atoll.memory.solve import plan_memory
 from atoll.memory.tflm_arena import ARENA, METADATA, arena_problem, offline_allocation
 
 
@@ -41,6 +41,6 @@ def tflm_file(model: Path) -> TflmFile:
         ModelError: the file is damaged or holds what Atoll does not support.
     """
     graph = load_tflite(model)
-    plan = plan_first_fit(arena_problem(graph))
+    plan = plan_memory(arena_problem(graph))
     content = offline_allocation(graph, plan, len(read_file(model).tensors))
     return TflmFile(data=with_metadata(model.read_bytes(), METADATA, content), plan=plan)

@@ -63,12 +63,11 @@ def improve(packing: Packing, known: Packed, enough: int, meter: Meter, engine: 
             if outcome.offsets is not None:
                 used = used_by(packing, outcome.offsets)
                 known = replace(known, offsets=outcome.offsets, used=used)
-            elif outcome.exhausted:
+                meter.tell(known.used, known.bound)
+                break
+            if outcome.exhausted:
                 known = replace(known, bound=max(known.bound, capacity + packing.step))
-            else:
-                continue
-            meter.tell(known.used, known.bound)
-            break
+                meter.tell(known.used, known.bound)
         if _settled(packing, known, enough) or meter.over:
             return known
         nodes *= _GROWTH

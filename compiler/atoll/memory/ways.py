@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
+from heapq import heappop, heappush
 from itertools import count
 from math import exp
 from random import Random
@@ -45,9 +46,15 @@ _PLAN = ((False, 0), (True, 1), (True, 2), (False, 2), (False, 1), (True, 0), (F
 
 
 def ways(packing: Packing, seed: int) -> Iterator[Way]:
-    """Yield ways to branch without end; those of a packing and a seed are always the same."""
+    """Yield ways to branch without end; those of a packing and a seed are always the same.
+
+    Where results may lie over operands the order of the problem comes first: in a network that is
+    the order of execution, and chains of overlaps follow it.
+    """
     measures, random = _measures(packing), Random(seed)
     places = {member: place for place, member in enumerate(packing.free)}
+    if packing.whole.nearer:
+        yield Way(by_clique=False, rank=_ranks(packing, range(len(places)), places))
     for number in count():
         by_clique, key = _PLAN[number % len(_PLAN)]
         varied = number >= len(_PLAN)
@@ -105,8 +112,11 @@ def _adjusted(order: Sequence[int], before: dict[int, list[int]]) -> Sequence[in
     wanted = {place: rank for rank, place in enumerate(order)}
     sorter.prepare()
     adjusted: list[int] = []
+    ready: list[tuple[int, int]] = []
     while sorter.is_active():
-        ready = min(sorter.get_ready(), key=wanted.__getitem__)
-        adjusted.append(ready)
-        sorter.done(ready)
+        for place in sorter.get_ready():
+            heappush(ready, (wanted[place], place))
+        _, chosen = heappop(ready)
+        adjusted.append(chosen)
+        sorter.done(chosen)
     return adjusted

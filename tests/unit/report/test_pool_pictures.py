@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from atoll.memory.first_fit import plan_first_fit
 from atoll.memory.problem import Buffer, MemoryPlan, PoolSpace, Problem
+from atoll.memory.solve import plan_memory
 from atoll.report.plan_table import plan_table
 from atoll.report.pool_picture import PoolPicture, pool_pictures
 from atoll.report.pool_svg import svg_of
@@ -28,7 +28,7 @@ def plan_of(*buffers: tuple[str, int, tuple[int, int]]) -> MemoryPlan:
         Buffer(name=name, size=size, alignment=8, live=(life,), pools=("fast",))
         for name, size, life in buffers
     )
-    return plan_first_fit(Problem(pools=pools, buffers=listed))
+    return plan_memory(Problem(pools=pools, buffers=listed))
 
 
 @pytest.fixture
