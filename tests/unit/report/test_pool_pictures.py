@@ -123,5 +123,5 @@ def test_the_table_says_what_is_proven(plan: MemoryPlan) -> None:
     assert plan_table(plan) == (
         "pool    size  used  bound  gap  proof\n"
         "fast  65,536    96     96    0  optimal\n"
-        "3 buffers\n"
+        "3 buffers, planned by auto\n"
     )
