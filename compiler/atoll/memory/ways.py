@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
+from heapq import heappop, heappush
 from math import exp, log, sqrt
 from random import Random
 
@@ -180,9 +181,11 @@ def _adjusted(order: Sequence[int], before: dict[int, list[int]]) -> Sequence[in
         sorter.add(place)
     wanted = {place: rank for rank, place in enumerate(order)}
     sorter.prepare()
+    ready: list[tuple[int, int]] = []
     adjusted: list[int] = []
     while sorter.is_active():
-        ready = min(sorter.get_ready(), key=wanted.__getitem__)
-        adjusted.append(ready)
-        sorter.done(ready)
+        for place in sorter.get_ready():
+            heappush(ready, (wanted[place], place))
+        adjusted.append(heappop(ready)[1])
+        sorter.done(adjusted[-1])
     return adjusted
