@@ -1,8 +1,9 @@
 """What planners place: blocks, each the storage of one buffer or of several aliases."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 
 from atoll.memory.conflicts import conflicting_pairs, moments
 from atoll.memory.problem import Buffer, Interval, Problem
@@ -87,7 +88,11 @@ def make_blocks(problem: Problem) -> Blocks:
     groups: dict[tuple[str, ...], list[Buffer]] = {}
     for buffer in problem.buffers:
         groups.setdefault(group_of.get(buffer.name, (buffer.name,)), []).append(buffer)
-    blocks = tuple(_joined(buffers) for buffers in groups.values())
+    there = {pool.name for pool in problem.pools}
+    blocks = tuple(
+        _joined(buffers, set() if _torn(names, problem) else there)
+        for names, buffers in groups.items()
+    )
     number = block_numbers(blocks)
     neighbours, nearer = _neighbours(problem, number, blocks)
     apart = tuple(tuple(sorted({number[name] for name in group})) for group in problem.apart)
@@ -99,8 +104,13 @@ def block_numbers(blocks: Sequence[Block]) -> Mapping[str, int]:
     return {name: place for place, block in enumerate(blocks) for name in block.names}
 
 
-def _joined(buffers: Sequence[Buffer]) -> Block:
-    allowed = [set(_pools(buffer)) for buffer in buffers]
+def _torn(names: Sequence[str], problem: Problem) -> bool:
+    """Tell whether aliases would have to be in different pools."""
+    return any(len(set(names) & set(group)) > 1 for group in problem.apart)
+
+
+def _joined(buffers: Sequence[Buffer], there: Set[str]) -> Block:
+    allowed = [there & set(_pools(buffer)) for buffer in buffers]
     offsets = {b.pin.offset for b in buffers if b.pin and b.pin.offset is not None}
     pools = [pool for pool in buffers[0].pools if all(pool in each for each in allowed)]
     if len(offsets) > 1:
@@ -156,4 +166,21 @@ def _neighbours(
         for (lower, upper), distance in related.items()
         if (lower, upper) not in plain and (upper, lower) not in related
     }
+    if _circular(nearer):  # through aliases: several buffers of one storage
+        nearer = {
+            pair: distance
+            for pair, distance in nearer.items()
+            if all(len(blocks[block].names) == 1 for block in pair)
+        }
     return tuple(tuple(sorted(set(each))) for each in neighbours), nearer
+
+
+def _circular(pairs: Iterable[tuple[int, int]]) -> bool:
+    before: dict[int, list[int]] = {}
+    for lower, upper in pairs:
+        before.setdefault(upper, []).append(lower)
+    try:
+        TopologicalSorter(before).prepare()
+    except CycleError:
+        return True
+    return False

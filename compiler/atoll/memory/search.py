@@ -12,6 +12,7 @@ from atoll.memory.search_kernel import (
     BUFFERS,
     BY_CLIQUE,
     CLIQUE_COUNT,
+    DEEPEST,
     EXHAUSTED,
     NODES,
     RUNNING,
@@ -63,11 +64,13 @@ class Outcome:
         offsets: a plan that fits, or None.
         exhausted: there is no plan.
         nodes: how many nodes were looked at.
+        deepest: how many members were placed at once, at most.
     """
 
     offsets: Offsets | None
     exhausted: bool
     nodes: int
+    deepest: int = 0
 
 
 class Search:
@@ -90,20 +93,24 @@ class Search:
             way: how to branch.
             more: how far to go on.
         """
-        packing = self._packing
         if any(end > capacity for end in self._pinned_ends()):
             return Outcome(offsets=None, exhausted=True, nodes=0)
         work = self._work(capacity, way)
         self._run(work, more)
         state = work["state"]
-        if state[STATUS] != SOLVED:
-            return Outcome(offsets=None, exhausted=state[STATUS] == EXHAUSTED, nodes=state[NODES])
-        count = len(packing.free)
+        offsets = self._solution(work) if state[STATUS] == SOLVED else None
+        exhausted = state[STATUS] == EXHAUSTED
+        return Outcome(
+            offsets=offsets, exhausted=exhausted, nodes=state[NODES], deepest=state[DEEPEST]
+        )
+
+    def _solution(self, work: Arrays) -> Offsets:
+        packing, count = self._packing, len(self._packing.free)
         placed = {
             packing.free[block]: work["low"][level * count + block]
             for level, block in enumerate(work["chosen"][:count])
         }
-        return Outcome(offsets={**packing.pinned, **placed}, exhausted=False, nodes=state[NODES])
+        return {**packing.pinned, **placed}
 
     def _pinned_ends(self) -> Iterable[int]:
         blocks = self._packing.whole.blocks
@@ -113,7 +120,7 @@ class Search:
         packing = self._packing
         count = len(packing.free)
         ceiling = packing.first + packing.rounded(max(0, capacity - packing.first))
-        state = [0] * 8
+        state = [0] * 9
         state[BUFFER_COUNT] = count
         state[CLIQUE_COUNT] = len(self._tables["member_from"]) - 1
         state[BY_CLIQUE] = int(way.by_clique)

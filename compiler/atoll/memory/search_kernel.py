@@ -31,7 +31,7 @@ _EDGES = LARGEST * LARGEST
 _BOTH, _READ = Direction.BOTH, Direction.READ
 
 BUFFERS: tuple[tuple[str, Type, int, Direction], ...] = (
-    ("state", Type.I32, 8, _BOTH),
+    ("state", Type.I32, 9, _BOTH),
     ("limits", Type.I64, 3, _READ),
     ("size", Type.I64, LARGEST, _READ),
     ("alignment", Type.I64, LARGEST, _READ),
@@ -67,7 +67,7 @@ and those by which j has to be above them if it is (`below`); `clique` the cliqu
 bytes (`weight`) that j surely adds to each; `member` the buffers of a clique. `rank` settles ties.
 """
 
-BUFFER_COUNT, CLIQUE_COUNT, BY_CLIQUE, STEPS, LEVEL, STATUS, FAILED, NODES = range(8)
+BUFFER_COUNT, CLIQUE_COUNT, BY_CLIQUE, STEPS, LEVEL, STATUS, FAILED, NODES, DEEPEST = range(9)
 """Elements of `state`. Set by the caller: how many buffers and cliques there are, whether to
 choose from the fullest clique rather than from all buffers, how many steps to take, and 0."""
 
@@ -198,6 +198,7 @@ class _Search:
         builder, state = self._builder, self._state
         state[NODES] = add(state[NODES], 1)
         level = builder.let("level", state[LEVEL])
+        state[DEEPEST] = maximum(state[DEEPEST], level)
         row = builder.let("row", _op("*", level, self._count))
         left = builder.let("left", subtract(self._count, level))
         failed = self._bound(row, left)

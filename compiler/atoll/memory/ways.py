@@ -1,11 +1,10 @@
 """Orders of branching for the exact search: a few that work well, then random variations."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from heapq import heappop, heappush
-from itertools import count
-from math import exp
+from math import exp, log, sqrt
 from random import Random
 
 from atoll.memory.packing import Packing
@@ -13,6 +12,15 @@ from atoll.memory.search import Way
 
 _SPREAD = 0.3
 """Logarithm of the most that a random variation multiplies a measure with."""
+
+_CHANGED = 0.15
+"""Part of the blocks that a way differs in from the one that it varies."""
+
+_PATIENCE = 25
+"""Ways without gain after which a family starts again."""
+
+_CURIOSITY = 0.15
+"""Weight of how rarely a family was tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,29 +49,91 @@ _KEYS: tuple[Callable[[Measures, float], tuple[float, ...]], ...] = (
     lambda m, noise: (-m.pressure, -m.length * noise),
     lambda m, noise: (-m.area * noise,),
 )
-_PLAN = ((False, 0), (True, 1), (True, 2), (False, 2), (False, 1), (True, 0), (False, 3))
-"""Whether to choose by clique, and by which key to settle ties."""
+_ARMS = ((1, True), (0, False), (2, True), (2, False), (0, True), (1, False), (3, False))
+"""By which key to settle ties, and whether to choose by clique."""
 
 
-def ways(packing: Packing, seed: int) -> Iterator[Way]:
-    """Yield ways to branch without end; those of a packing and a seed are always the same.
+@dataclass(slots=True)
+class Arm:
+    """A family of ways, and how deep they led.
 
-    Where results may lie over operands the order of the problem comes first: in a network that is
-    the order of execution, and chains of overlaps follow it.
+    Attributes:
+        key: number of the key.
+        by_clique: as `Way`.
+        climbing: vary the way that led deepest, rather than draw a new one each time.
+        pulls: how many ways were tried.
+        depth: sum of the parts of all blocks that they placed.
+        noise: of the way that led deepest.
+        deepest: how deep that was.
+        idle: ways since then.
     """
-    measures, random = _measures(packing), Random(seed)
-    places = {member: place for place, member in enumerate(packing.free)}
-    if packing.whole.nearer:
-        yield Way(by_clique=False, rank=_ranks(packing, range(len(places)), places))
-    for number in count():
-        by_clique, key = _PLAN[number % len(_PLAN)]
-        varied = number >= len(_PLAN)
-        noise = [exp(_SPREAD * random.uniform(-1, 1)) if varied else 1.0 for _ in measures]
+
+    key: int
+    by_clique: bool
+    climbing: bool
+    noise: list[float]
+    pulls: int = 0
+    depth: float = 0.0
+    deepest: float = -1.0
+    idle: int = 0
+
+    def promise(self, pulls: int) -> float:
+        """Return how much is to be expected of the next way, after `pulls` in all."""
+        return self.depth / self.pulls + _CURIOSITY * sqrt(log(pulls) / self.pulls)
+
+
+class Ways:
+    """Ways to branch; families that lead deep come more often. The same seed gives the same."""
+
+    def __init__(self, packing: Packing, seed: int) -> None:
+        self._packing = packing
+        self._random = Random(seed)
+        self._measures = _measures(packing)
+        self._places = {member: place for place, member in enumerate(packing.free)}
+        still = [1.0] * len(packing.free)
+        self._arms = [
+            Arm(key, by_clique, climbing, still)
+            for climbing in (False, True)
+            for key, by_clique in _ARMS
+        ]
+        self._pulls = 0
+        self._arm = self._arms[0]
+        self._noise = still
+
+    def next(self) -> Way:
+        """Return a way to try; tell with `report` how it went."""
+        fresh = next((arm for arm in self._arms if not arm.pulls), None)
+        self._arm = fresh or max(self._arms, key=lambda arm: arm.promise(self._pulls))
+        self._noise = self._varied(self._arm)
+        key = _KEYS[self._arm.key]
         order = sorted(
-            range(len(measures)),
-            key=lambda place: (_KEYS[key](measures[place], noise[place]), place),
+            range(len(self._measures)),
+            key=lambda place: (key(self._measures[place], self._noise[place]), place),
         )
-        yield Way(by_clique=by_clique, rank=_ranks(packing, order, places))
+        ranks = _ranks(self._packing, order, self._places)
+        return Way(by_clique=self._arm.by_clique, rank=ranks)
+
+    def report(self, deepest: int) -> None:
+        """Take how many blocks the last way placed at most."""
+        arm, depth = self._arm, deepest / max(1, len(self._measures))
+        self._pulls += 1
+        arm.pulls += 1
+        arm.depth += depth
+        arm.idle = 0 if depth > arm.deepest else arm.idle + 1
+        if depth >= arm.deepest:
+            arm.deepest, arm.noise = depth, self._noise
+        if arm.idle > _PATIENCE:
+            arm.deepest, arm.idle = -1.0, 0
+
+    def _varied(self, arm: Arm) -> list[float]:
+        if not arm.pulls and not arm.climbing:
+            return arm.noise
+        share = _CHANGED if arm.climbing and arm.deepest >= 0 else 1.0
+        random = self._random
+        return [
+            old * exp(_SPREAD * random.uniform(-1, 1)) if random.random() < share else old
+            for old in (arm.noise if share < 1 else [1.0] * len(arm.noise))
+        ]
 
 
 def _measures(packing: Packing) -> list[Measures]:
@@ -111,12 +181,11 @@ def _adjusted(order: Sequence[int], before: dict[int, list[int]]) -> Sequence[in
         sorter.add(place)
     wanted = {place: rank for rank, place in enumerate(order)}
     sorter.prepare()
-    adjusted: list[int] = []
     ready: list[tuple[int, int]] = []
+    adjusted: list[int] = []
     while sorter.is_active():
         for place in sorter.get_ready():
             heappush(ready, (wanted[place], place))
-        _, chosen = heappop(ready)
-        adjusted.append(chosen)
-        sorter.done(chosen)
+        adjusted.append(heappop(ready)[1])
+        sorter.done(adjusted[-1])
     return adjusted
