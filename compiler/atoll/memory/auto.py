@@ -83,7 +83,11 @@ class _Attempt:
         if fallback is not None:
             cost_bound = self.assignment.prices.cost(self.bound)
             return plan_of(self.whole, fallback, self.name, cost_bound=cost_bound)
-        return self._infeasible(self.blamed, proven=self.proven and not self.meter.over)
+        blamed = _too_many(self.whole)
+        if not blamed and len(self.whole.problem.pools) == 1:
+            blamed = self.blamed
+        proven = self.proven and not self.meter.over
+        return self._infeasible(blamed, proven=proven)
 
     def _greedy(self) -> Places | None:
         """Return the cheapest plan of the greedy orders."""
@@ -158,6 +162,24 @@ def _hints(homes: Homes, fallback: Places) -> Mapping[str, Offsets]:
         if all(home == pool for home, _ in places):
             hints[pool] = {b: offset for b, (_, offset) in zip(members, places, strict=True)}
     return hints
+
+
+def _too_many(whole: Blocks) -> tuple[int, ...]:
+    """Return the fewest blocks found that conflict and are more than all of their pools hold."""
+    sizes = {pool.name: pool.size for pool in whole.problem.pools}
+    found: tuple[int, ...] = ()
+    for clique in whole.cliques:
+        weights = Packing(whole, whole.problem.pools[0], clique).weights(clique, rounded=False)
+        pools = {pool for block in clique for pool in whole.blocks[block].pools}
+        excess = sum(weights.values()) - sum(sizes[pool] for pool in pools)
+        part = list(clique)
+        for block in sorted(clique, key=lambda each: weights[each]):
+            if weights[block] < excess:
+                excess -= weights[block]
+                part.remove(block)
+        if excess > 0 and (not found or len(part) < len(found)):
+            found = tuple(part)
+    return found
 
 
 def _fewer(packing: Packing) -> tuple[int, ...]:

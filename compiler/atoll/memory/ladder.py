@@ -94,7 +94,8 @@ def _rungs(packing: Packing, known: Packed, enough: int, pull: int) -> Iterator[
     """
     least = max(known.bound, enough)
     if known.used > packing.pool.size:
-        yield max(least, packing.pool.size)
+        highest = max(least, packing.pool.size)
+        yield least + (highest - least) * (pull % 3) // 2
         return
     highest = (known.used - 1) // packing.step * packing.step
     drop = (known.used - least) // _DROPS[pull % len(_DROPS)]
