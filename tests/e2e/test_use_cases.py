@@ -84,7 +84,7 @@ def test_m7_u2_both_networks_run_in_rtl_in_one_image(capsys: pytest.CaptureFixtu
 @pytest.mark.rtl
 def test_m7_u2_and_u3_two_networks_fill_one_ram_with_constants() -> None:
     """The second network's part of ITCM comes from flash behind the first one's."""
-    chip = load_soc(SCRIPTS["u3"].parent / "chip.yaml")
+    chip = load_soc(SCRIPTS["u3"].parent / "chip.yaml", ["memories.itcm.size=10 KiB"])
     models = compile_together(chip, (DIGITS, TWO / "sampler.tflite"))
     used = [model.plan.use["fast_weights"].used for model in models]
     assert min(used) > 0
