@@ -62,6 +62,12 @@ def tflite_samples() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def overlap_planner() -> ModuleType:
+    """The module tests/overlap_planner.py."""
+    return _support("overlap_planner")
+
+
+@pytest.fixture(scope="session")
 def every_operator(tflite_builder: ModuleType, tflite_samples: ModuleType) -> Any:
     """A model with every operator, for the builder to write."""
     return tflite_samples.every_operator(tflite_builder)

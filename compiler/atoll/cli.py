@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from typer.exceptions import TyperException
 
 from atoll.bsp.doctor import diagnose
@@ -22,6 +21,7 @@ from atoll.cli_options import (
     FreeOption,
     JsonOption,
     ModelsArgument,
+    OverlapOption,
     PinOption,
     PlaceOption,
     SetOption,
@@ -29,6 +29,8 @@ from atoll.cli_options import (
     ToolchainOption,
     build_options,
 )
+from atoll.cli_output import log
+from atoll.cli_plan import plan
 from atoll.description.schemas import schema_text, write_schemas
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
@@ -46,8 +48,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-out = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
-log = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+app.command()(plan)
 
 INTERRUPTED = 130
 
@@ -177,6 +178,7 @@ def build_command(
     place: PlaceOption = None,
     pin: PinOption = None,
     free: FreeOption = None,
+    overlap: OverlapOption = None,
     accelerators: AcceleratorsOption = True,
     dump_after: Annotated[
         str | None,
@@ -200,7 +202,9 @@ def build_command(
         if stage == dump_after:
             print(result)
 
-    options = build_options(models, build_file, place, pin, free, accelerators=accelerators)
+    options = build_options(
+        models, build_file, place, pin, free, overlap, accelerators=accelerators
+    )
     compiled = compile_together(resolved, models, options, observe)
     with log.status("building the firmware"):
         tree = build_models(compiled, output, toolchain=toolchain)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -29,6 +29,13 @@ PinOption = Annotated[
 FreeOption = Annotated[
     list[str] | None,
     typer.Option("--free", metavar="TENSOR", help="Allow copies of a tensor that is pinned."),
+]
+
+OverlapOption = Annotated[
+    Literal["none", "free", "all"] | None,
+    typer.Option(
+        help="Let results lie over operands: none, free (default: where it costs no time), all.",
+    ),
 ]
 
 SocArgument = Annotated[
@@ -71,6 +78,7 @@ def build_options(
     place: Sequence[str] | None,
     pin: Sequence[str] | None,
     free: Sequence[str] | None,
+    overlap: str | None,
     *,
     accelerators: bool,
 ) -> BuildOptions:
@@ -88,5 +96,5 @@ def build_options(
             f"{len(models)}",
             remedy="give one MODEL, or leave the option out",
         )
-    requests = load_requests(build_file, place or (), pin or (), free or ())
+    requests = load_requests(build_file, place or (), pin or (), free or (), overlap)
     return BuildOptions(accelerators=accelerators, requests=requests)

@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from atoll import plugins
+from atoll.codegen.commands import encode_commands, padded, prepare_jobs, with_counts
 from atoll.description.build import BuildRequests
 from atoll.errors import PlanError, UsageError
 from atoll.frontend.tflite import load_tflite
@@ -14,30 +13,38 @@ from atoll.ir.graph import Graph
 from atoll.ir.narrowing import verify_narrowing, verify_scopes
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
-from atoll.lower.accelerator import CommandEmitter, Job
+from atoll.lower.accelerator import Job
 from atoll.lower.overlap_runs import OverlapRuns
 from atoll.lower.separate_kernels import SeparateKernels
 from atoll.lower.share_constants import ShareConstants
 from atoll.lower.specialize_storage import SpecializeStorage
-from atoll.lower.to_tir import lower_graph
+from atoll.lower.to_tir import lower_graph, without_overlaps
+from atoll.memory.algorithms import DEFAULT
 from atoll.memory.build_problem import NOTHING, build_problem
 from atoll.memory.contract import Contract, contract_of
-from atoll.memory.first_fit import plan_first_fit
+from atoll.memory.effort import Effort
 from atoll.memory.frames import FRAME_ALLOWANCE
 from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
+from atoll.memory.solve import plan_memory, solve
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, heaps_for, pools_for
 from atoll.place.copy_engines import assign_copies
 from atoll.place.costs import cycles_of
 from atoll.place.partition import Decision
 from atoll.place.plan_devices import plan_devices
+from atoll.place.views import described, with_views
 from atoll.report.explain_buffers import buffer_stories
 from atoll.report.explain_text import Explanation
-from atoll.resolve.soc import Access, Engine, ResolvedSoc
+from atoll.resolve.soc import Access, ResolvedSoc
 from atoll.resolve.storage_scope import ScopeNames
 
 STAGES = ("frontend", "place", "lower", "specialize-storage", "overlap-runs", "memory")
+
+MOST_COMMANDS = 128
+"""Commands that an accelerator may spend on one operator so that its output may overlap."""
+
+_SPLITS = {"none": (1,), "free": (1, MOST_COMMANDS), "all": (MOST_COMMANDS,)}
 
 Observer = Callable[[str, object], None]
 """Called with the name of a stage and its result."""
@@ -50,10 +57,14 @@ class BuildOptions:
     Attributes:
         accelerators: False compiles every operator for the cores.
         requests: where operators and tensors shall be.
+        algorithm: name of the memory planner.
+        effort: what it may spend.
     """
 
     accelerators: bool = True
     requests: BuildRequests = field(default_factory=BuildRequests)
+    algorithm: str = DEFAULT
+    effort: Effort = field(default_factory=Effort)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +77,7 @@ class Compiled:
         decisions: why each operator of the network runs where it runs.
         copies: for each constant that repeats another, the one that stands for both.
         jobs: what accelerators were asked to run, by operator.
+        splits: commands that an accelerator may spend on one operator for the sake of memory.
         commands: bytes of each command list, by buffer.
     """
 
@@ -78,6 +90,7 @@ class Compiled:
     copies: Mapping[str, str]
     jobs: Mapping[str, Job]
     plan: MemoryPlan
+    splits: int
     commands: Mapping[str, bytes]
     contract: Contract
 
@@ -108,8 +121,10 @@ def compile_file(
     observe("frontend", network)
     placed = plan_devices(network, soc, options.requests, accelerators=options.accelerators)
     graph = assign_copies(placed.graph, soc) if options.accelerators else placed.graph
+    graph = with_views(graph, soc)
     observe("place", graph)
-    return _plan(soc, options, model.read_bytes(), graph, placed.decisions, observe, taken)
+    decisions = described(placed.decisions, graph)
+    return _plan(soc, options, model.read_bytes(), graph, decisions, observe, taken)
 
 
 def _plan(
@@ -121,8 +136,30 @@ def _plan(
     observe: Observer,
     taken: Mapping[str, int],
 ) -> Compiled:
-    jobs = _jobs(graph, soc)
+    """Plan; where that is too large and the user allows it, with operators cut into strips."""
+    splits, *further = _SPLITS[options.requests.model.overlap]
+    try:
+        return _plan_once(soc, options, source, graph, decisions, observe, taken, splits)
+    except PlanError as error:
+        if not further or error.faults[0].code != "E062":
+            raise
+    return _plan_once(soc, options, source, graph, decisions, observe, taken, *further)
+
+
+def _plan_once(
+    soc: ResolvedSoc,
+    options: BuildOptions,
+    source: bytes,
+    graph: Graph,
+    decisions: tuple[Decision, ...],
+    observe: Observer,
+    taken: Mapping[str, int],
+    splits: int,
+) -> Compiled:
+    jobs = prepare_jobs(graph, soc, splits)
     module = lower_graph(graph, soc, jobs, candidate_pools(graph, soc))
+    if options.requests.model.overlap == "none":
+        module = without_overlaps(module)
     verify(module)
     shared = ShareConstants().run(module)
     module = shared.module
@@ -132,10 +169,10 @@ def _plan(
     module = specialized(module, soc)
     observe("specialize-storage", module)
     check_stack(module, soc)
-    module, plan = _scheduled(module, soc, cycles_of(graph, soc), taken)
+    module, plan = _scheduled(module, soc, options, cycles_of(graph, soc), taken)
     observe("overlap-runs", module)
     observe("memory", json.dumps(plan_json(plan), indent=2))
-    return Compiled(
+    unfinished = Compiled(
         soc=soc,
         options=options,
         source=source,
@@ -145,18 +182,26 @@ def _plan(
         copies=shared.copies,
         plan=plan,
         jobs=jobs,
-        commands=_commands(graph, soc, jobs, shared.copies, plan),
+        splits=splits,
+        commands={},
         contract=contract_of(module, plan),
     )
+    return with_plan(unfinished, plan)
 
 
 def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
     """Return the same program on another plan; nothing checks that the plan is right."""
+    jobs = compiled.jobs
+    commands = encode_commands(
+        compiled.graph, compiled.soc, jobs, compiled.copies, plan, compiled.splits
+    )
+    module = with_counts(compiled.module, jobs, commands)
     return replace(
         compiled,
         plan=plan,
-        commands=_commands(compiled.graph, compiled.soc, compiled.jobs, compiled.copies, plan),
-        contract=contract_of(compiled.module, plan),
+        module=module,
+        commands=padded(commands, jobs),
+        contract=contract_of(module, plan),
     )
 
 
@@ -188,12 +233,16 @@ def specialized(module: IRModule, soc: ResolvedSoc) -> IRModule:
 
 
 def _scheduled(
-    module: IRModule, soc: ResolvedSoc, cycles: Mapping[str, int], taken: Mapping[str, int]
+    module: IRModule,
+    soc: ResolvedSoc,
+    options: BuildOptions,
+    cycles: Mapping[str, int],
+    taken: Mapping[str, int],
 ) -> tuple[IRModule, MemoryPlan]:
     """Let as many devices work at the same time as the pools have room for.
 
     All asynchronous ones are tried first, cores included, then DMA engines alone, then one device
-    at a time.
+    at a time. Only the last of these is worth an explanation of what does not fit.
     """
     engines, copiers = (
         frozenset(each.name for each in among if each.spec.asynchronous)
@@ -204,44 +253,19 @@ def _scheduled(
         overlapped = OverlapRuns(devices=devices, cycles=cycles).run(module)
         verify(overlapped)
         if overlapped != module:
-            with suppress(PlanError):
-                return overlapped, _planned(overlapped, soc, taken)
-    return module, _planned(module, soc, taken)
+            problem = build_problem(overlapped, soc, taken)
+            answer = solve(problem, name=options.algorithm, effort=options.effort)
+            if isinstance(answer, MemoryPlan):
+                return overlapped, answer
+    return module, _planned(module, soc, options, taken)
 
 
-def _planned(module: IRModule, soc: ResolvedSoc, taken: Mapping[str, int]) -> MemoryPlan:
+def _planned(
+    module: IRModule, soc: ResolvedSoc, options: BuildOptions, taken: Mapping[str, int]
+) -> MemoryPlan:
     steps = [step.operator for step in module.entry.steps]
-    return plan_first_fit(build_problem(module, soc, taken), steps)
-
-
-def _jobs(graph: Graph, soc: ResolvedSoc) -> Mapping[str, Job]:
-    return {
-        op.name: _emitter(npu).prepare(op, graph, npu)
-        for op in graph.operators
-        if isinstance(npu := soc.device(op.device), Engine)
-    }
-
-
-def _commands(
-    graph: Graph,
-    soc: ResolvedSoc,
-    jobs: Mapping[str, Job],
-    copies: Mapping[str, str],
-    plan: MemoryPlan,
-) -> Mapping[str, bytes]:
-    def address(buffer: str) -> int:
-        return plan.address(copies.get(buffer, buffer))
-
-    return {
-        jobs[op.name].commands: _emitter(npu).encode(op, graph, npu, address)
-        for op in graph.operators
-        if isinstance(npu := soc.device(op.device), Engine)
-    }
-
-
-def _emitter(npu: Engine) -> CommandEmitter:
-    emitter: CommandEmitter = plugins.load(npu.spec.emitter)()
-    return emitter
+    problem = build_problem(module, soc, taken)
+    return plan_memory(problem, steps, name=options.algorithm, effort=options.effort)
 
 
 def explanation(compiled: Compiled) -> Explanation:

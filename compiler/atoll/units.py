@@ -1,9 +1,10 @@
-"""Sizes and frequencies as people write them; conversions are exact or refused."""
+"""Sizes, frequencies and durations as people write them; conversions are exact or refused."""
 
 import re
 
 _SIZES = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _FREQUENCIES = {"Hz": 1, "kHz": 10**3, "MHz": 10**6, "GHz": 10**9}
+_DURATIONS = {"ms": 1, "s": 1000, "min": 60_000}
 _QUANTITY = re.compile(r"([0-9][0-9_]*(?:\.[0-9]+)?)\s*([A-Za-z]+)")
 
 
@@ -23,6 +24,15 @@ def parse_frequency(text: str) -> int:
         ValueError: no unit of Hz, kHz, MHz, GHz, or not a whole number of hertz.
     """
     return _parse(text, _FREQUENCIES)
+
+
+def parse_duration(text: str) -> float:
+    """Turn ``"1.5 s"`` into 1.5 seconds.
+
+    Raises:
+        ValueError: no unit of ms, s, min, or not a whole number of milliseconds.
+    """
+    return _parse(text, _DURATIONS) / 1000
 
 
 def format_size(size: int) -> str:

@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from atoll.cli import log, out, require_toolchain
+from atoll.cli import require_toolchain
 from atoll.cli_options import (
     BuildFileOption,
     FreeOption,
     JsonOption,
     ModelsArgument,
+    OverlapOption,
     PinOption,
     PlaceOption,
     SetOption,
@@ -20,6 +21,7 @@ from atoll.cli_options import (
     ToolchainOption,
     build_options,
 )
+from atoll.cli_output import log, out
 from atoll.files import require_writable
 from atoll.pipeline import Compiled
 from atoll.report.text import render
@@ -79,6 +81,7 @@ def run(
     place: PlaceOption = None,
     pin: PinOption = None,
     free: FreeOption = None,
+    overlap: OverlapOption = None,
     keep: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the build folder in DIR.")
     ] = None,
@@ -108,7 +111,7 @@ def run(
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
     used = accelerator is not AcceleratorKind.NONE
-    options = build_options(models, build_file, place, pin, free, accelerators=used)
+    options = build_options(models, build_file, place, pin, free, overlap, accelerators=used)
     compiled = compile_together(resolved, models, options)
     batches = samples_of(compiled, samples or ())
     if asked:

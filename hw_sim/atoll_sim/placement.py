@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atoll.bsp.linker import copied_pools
 from atoll.memory.contract import Contract, Phase, Span
@@ -12,6 +13,8 @@ from atoll.resolve.soc import Cpu, Device, Engine, ResolvedSoc
 from atoll_sim.platform import axi_bytes
 from atoll_sim.simulation import AccessKind, BlockedAccess, SimResult, Touched
 from atoll_sim.simulation import Phase as TracedPhase
+
+Owners = NDArray[np.int32]
 
 _NOTHING_YET = -1
 
@@ -42,6 +45,7 @@ class PlacementCheck:
             (pool.region.origin, pool.region.end) for pool in copied_pools(compiled.soc)
         )
         self._starting = True
+        self._consumed: dict[tuple[int, str], Owners] = {}
         self._number = {name: index for index, name in enumerate(names)}
         self._owner = {
             pool.name: np.full(pool.region.size, _NOTHING_YET, dtype=np.int32)
@@ -68,13 +72,32 @@ class PlacementCheck:
             owner.fill(_NOTHING_YET)
         for span in self._contract.inputs:
             self._claim(span, [range(span.address, span.end)])
+        self._consumed.clear()
 
     def _phase(self, traced: TracedPhase, active: Sequence[Phase]) -> Iterator[Violation]:
+        for phase in active:
+            self._begin(phase)
         for touch in sorted(traced.touched, key=lambda touch: touch.kind != AccessKind.WRITE):
             yield from self._outside(touch, active)
             for phase in active:
                 if touch.master == phase.device:
                     yield from self._contents(touch, phase)
+
+    def _begin(self, phase: Phase) -> None:
+        """Remember what the operands hold that the operator overwrites after it has read them.
+
+        The order of accesses within an operator is not recorded; the distance that its kernel
+        declares, and that the plan keeps, says that bytes are read in time.
+        """
+        consumed = {read for _, read in phase.overlaps}
+        for span in phase.reads:
+            if span.buffer in consumed and (phase.number, span.buffer) not in self._consumed:
+                self._consumed[phase.number, span.buffer] = self._owners(span).copy()
+
+    def _owners(self, span: Span) -> Owners:
+        """Return whose value each byte of a span holds, as a view."""
+        begin = span.address - self._soc.pool(span.pool).region.origin
+        return self._owner[span.pool][begin : begin + span.size]
 
     def _outside(self, touch: Touched, active: Sequence[Phase]) -> Iterator[Violation]:
         """Yield the touched bytes that the contract does not give to this master now."""
@@ -124,14 +147,14 @@ class PlacementCheck:
                     yield from self._stale(span, touch, phase)
 
     def _claim(self, span: Span, ranges: Iterable[range]) -> None:
-        owner, base = self._owner[span.pool], self._soc.pool(span.pool).region.origin
+        owners = self._owners(span)
         for part in _within(span, ranges):
-            owner[part.start - base : part.stop - base] = self._number[span.buffer]
+            owners[part.start - span.address : part.stop - span.address] = self._number[span.buffer]
 
     def _stale(self, span: Span, touch: Touched, phase: Phase) -> Iterator[Violation]:
-        owner, base = self._owner[span.pool], self._soc.pool(span.pool).region.origin
+        owners = self._consumed.get((phase.number, span.buffer), self._owners(span))
         for part in _within(span, touch.spans):
-            held = owner[part.start - base : part.stop - base]
+            held = owners[part.start - span.address : part.stop - span.address]
             wrong = np.flatnonzero(held != self._number[span.buffer])
             if not wrong.size:
                 continue

@@ -18,7 +18,7 @@ from atoll.ir.tir import Allocate, Direction, Entry, Expr, IRModule, KernelCall,
 from atoll.ir.verify import verify
 from atoll.lower.to_tir import lower_graph
 from atoll.memory.build_problem import build_problem
-from atoll.memory.first_fit import plan_first_fit
+from atoll.memory.solve import plan_memory
 from atoll.memory.stack_bound import check_stack
 from atoll.pipeline import Compiled, compile_file, specialized
 from atoll.resolve import load_soc
@@ -197,7 +197,7 @@ def test_k2_sixty_four_live_buffers_spill_into_the_workspace() -> None:
     module = specialized(sixty_four_live_buffers(), soc)
     (bound,) = check_stack(module, soc)
     assert bound.bound <= 4096 < 64 * 1023
-    plan = plan_first_fit(build_problem(module, soc))
+    plan = plan_memory(build_problem(module, soc))
     moved = [name for name in plan.placements if name.startswith("hoard_0_t")]
     stayed = str(module).count("in global.stack")
     assert len(moved) + stayed == 64
@@ -209,7 +209,7 @@ def test_k2_sixty_four_live_buffers_that_fit_nowhere_are_refused_with_a_remedy()
     soc = chip("pools.private.size=16 KiB", "memories.sram.size=32 KiB")
     module = specialized(sixty_four_live_buffers(), soc)
     with pytest.raises(PlanError) as caught:
-        plan_first_fit(build_problem(module, soc), ["hoard_0"])
+        plan_memory(build_problem(module, soc), ["hoard_0"])
     fault = caught.value.faults[0]
     assert fault.code == "E062"
     assert "at step 0 (hoard_0)" in fault.message
@@ -217,7 +217,7 @@ def test_k2_sixty_four_live_buffers_that_fit_nowhere_are_refused_with_a_remedy()
     remedy = re.fullmatch(r"set the size of pool 'private' to (\d+) B or more", fault.remedy)
     assert remedy is not None
     enough = chip(f"pools.private.size={remedy[1]}", "memories.sram.size=32 KiB")
-    plan_first_fit(build_problem(specialized(sixty_four_live_buffers(), enough), enough))
+    plan_memory(build_problem(specialized(sixty_four_live_buffers(), enough), enough))
 
 
 def hoarding(program: IRModule) -> IRModule:

@@ -28,11 +28,12 @@ PLACED = ("add_3=dsp", "softmax_9=dsp")
 ALL_DEVICES = {"cpu", "dsp", "npu_large", "npu_small", "dma"}
 
 
-def compiled(model: Path, placed: Sequence[str], *overrides: str, **options: bool) -> Compiled:
+def compiled(
+    model: Path, placed: Sequence[str], *overrides: str, accelerators: bool = True
+) -> Compiled:
     requests = load_requests(None, placed)
-    return compile_file(
-        load_soc("twin", overrides), model, BuildOptions(requests=requests, **options)
-    )
+    options = BuildOptions(accelerators=accelerators, requests=requests)
+    return compile_file(load_soc("twin", overrides), model, options)
 
 
 def image_of(program: Compiled) -> Sample:

@@ -20,10 +20,11 @@ ATTRIBUTES: st.SearchStrategy[Attribute] = st.one_of(
 
 
 @st.composite
-def tensors(draw: st.DrawFn, name: str) -> Tensor:
+def tensors(draw: st.DrawFn, name: str, views: st.SearchStrategy[str]) -> Tensor:
     dtype = draw(st.sampled_from(sorted(ITEM_BYTES)))
     shape = tuple(draw(st.lists(st.integers(0, 5), max_size=3)))
-    tensor = Tensor(name=name, shape=shape, dtype=dtype, pool=draw(st.just("") | WORDS))
+    pool = draw(st.just("") | WORDS)
+    tensor = Tensor(name=name, shape=shape, dtype=dtype, pool=pool, view=draw(views))
     return replace(tensor, data=bytes(tensor.size)) if draw(st.booleans()) else tensor
 
 
@@ -32,6 +33,7 @@ def graphs(draw: st.DrawFn) -> Graph:
     """Make any graph that prints, sensible or not."""
     names = draw(st.lists(NAMES, min_size=1, max_size=6, unique=True))
     some = st.lists(st.sampled_from(names), max_size=3).map(tuple)
+    views = st.just("") | st.sampled_from(names)
     operators = [
         Operator(
             name=draw(WORDS),
@@ -45,7 +47,7 @@ def graphs(draw: st.DrawFn) -> Graph:
     ]
     return Graph(
         name=draw(WORDS),
-        tensors=tuple(draw(tensors(name)) for name in names),
+        tensors=tuple(draw(tensors(name, views)) for name in names),
         operators=tuple(operators),
         inputs=draw(some),
         outputs=draw(some),

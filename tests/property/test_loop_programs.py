@@ -31,6 +31,7 @@ from atoll.ir.tir import (
     KernelCall,
     Operation,
     PrimFunc,
+    SafeOverlap,
     Step,
     Type,
     Var,
@@ -203,6 +204,9 @@ STEPS = st.builds(
     | st.builds(AcceleratorRun, NAMES, NAMES, st.integers(1, 9))
     | st.builds(AcceleratorStart, NAMES, NAMES, st.integers(1, 9))
     | st.builds(AcceleratorWait, NAMES),
+    overlaps=st.lists(st.builds(SafeOverlap, NAMES, NAMES, st.integers(0, 2**40)), max_size=2).map(
+        tuple
+    ),
 )
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from atoll.errors import PlanError
 from atoll.memory.checker import check
-from atoll.memory.first_fit import plan_first_fit
 from atoll.memory.problem import Buffer, MemoryPlan, PoolSpace, Problem
+from atoll.memory.solve import plan_memory
 
 
 def random_problem(rng: random.Random) -> Problem:
@@ -41,7 +41,7 @@ def random_buffer(rng: random.Random, name: str, pools: tuple[PoolSpace, ...]) -
 def plans(seeds: range) -> Iterator[MemoryPlan | PlanError]:
     for seed in seeds:
         try:
-            yield plan_first_fit(random_problem(random.Random(seed)))
+            yield plan_memory(random_problem(random.Random(seed)))
         except PlanError as fault:
             yield fault
 

@@ -16,7 +16,7 @@ import pytest
 from atoll.description.build import load_requests
 from atoll.errors import AtollError
 from atoll.frontend.tflite import load_tflite
-from atoll.pipeline import BuildOptions, compile_file
+from atoll.pipeline import BuildOptions, compile_file, with_plan
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
@@ -262,3 +262,46 @@ def test_random_networks_in_full_rtl(
         )
         ran += runs_as_planned(path, load_soc(chip), cpu=CpuKind.RTL)
     assert ran > count // 2
+
+
+def runs_overlapping(path: Path, chip: str, planner: ModuleType, cpu: CpuKind) -> int:
+    """Run a network whose results lie over their operands; count those, 0 if it does not fit."""
+    options = BuildOptions(requests=load_requests(None, overlap="all"))
+    try:
+        compiled = compile_file(load_soc(chip), path, options)
+    except AtollError:
+        return 0
+    moved = with_plan(compiled, planner.overlapping(compiled.plan))
+    kind = AcceleratorKind.MODEL if cpu is CpuKind.NATIVE else AcceleratorKind.RTL
+    report = run_compiled(moved, random_sample(moved.graph), cpu=cpu, accelerator=kind).report
+    assert report.passed, (report.mismatches, report.violations)
+    return int(planner.overlapping_pairs(moved.plan))
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_m2_results_over_operands(
+    group: int, tmp_path: Path, tflite_builder: ModuleType, overlap_planner: ModuleType
+) -> None:
+    chance = random.Random(f"overlaps {group}")
+    path = tmp_path / "network.tflite"
+    overlaps = 0
+    for _ in range(PER_GROUP):
+        path.write_bytes(random_network(tflite_builder, chance))
+        chip = chance.choice(CHIPS)
+        overlaps += runs_overlapping(path, chip, overlap_planner, CpuKind.NATIVE)
+    assert overlaps > PER_GROUP // 2
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(
+    "count", [3, pytest.param(40, marks=pytest.mark.slow)], ids=["few", "many"]
+)
+def test_m2_results_over_operands_in_full_rtl(
+    count: int, tmp_path: Path, tflite_builder: ModuleType, overlap_planner: ModuleType
+) -> None:
+    path = tmp_path / "network.tflite"
+    overlaps = 0
+    for seed in range(count):
+        path.write_bytes(random_network(tflite_builder, random.Random(f"overlaps {seed}")))
+        overlaps += runs_overlapping(path, "lagoon", overlap_planner, CpuKind.RTL)
+    assert overlaps > count

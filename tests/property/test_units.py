@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atoll.units import format_size, parse_frequency, parse_size
+from atoll.units import format_size, parse_duration, parse_frequency, parse_size
 
 UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
@@ -26,6 +26,12 @@ def test_the_largest_exact_unit_is_written(size: int) -> None:
     assert int(count) * UNITS[unit] == size
     larger = [scale for scale in UNITS.values() if scale > UNITS[unit]]
     assert all(size % scale for scale in larger)
+
+
+def test_durations_are_seconds() -> None:
+    assert [parse_duration(text) for text in ("10s", "1.5 s", "20 ms", "2min")] == [
+        *(10, 1.5, 0.02, 120),
+    ]
 
 
 def test_fractions_are_exact_or_refused() -> None:

@@ -6,7 +6,7 @@ from llvmlite import binding, ir
 
 from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_jit import NativeProgram
-from atoll.codegen.llvm_kernels import emit_functions
+from atoll.codegen.llvm_kernels import emit_functions, overlapping_parameters
 from atoll.codegen.llvm_steps import emit_steps, functions_on
 from atoll.codegen.llvm_target import core_machine, new_module, optimized
 from atoll.ir.tir import IRModule
@@ -63,7 +63,7 @@ def emit_object(
     """
     machine = core_machine(soc.host_cpu.isa)
     target = new_module(module.name, machine)
-    emit_functions(target, functions_on(module, soc.host), linkage="internal")
+    _emit_core_functions(target, module, soc.host)
     emit_entry(target, module, plan, soc, commands, position)
     return _machine_code(target, machine)
 
@@ -80,7 +80,7 @@ def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core:
     """
     machine = core_machine(core.isa)
     target = new_module(module.name, machine)
-    emit_functions(target, functions_on(module, core.name), linkage="internal")
+    _emit_core_functions(target, module, core.name)
     emit_steps(target, module, plan, soc, core.name)
     return _machine_code(target, machine)
 
@@ -93,8 +93,13 @@ def dump(module: IRModule, isa: str, level: int = LEVEL) -> str:
     """
     machine = core_machine(isa)
     target = new_module(module.name, machine)
-    emit_functions(target, module.functions, linkage="")
+    emit_functions(target, module.functions, "", overlapping_parameters(module))
     return str(optimized(target, machine, level))
+
+
+def _emit_core_functions(target: ir.Module, module: IRModule, device: str) -> None:
+    functions = functions_on(module, device)
+    emit_functions(target, functions, "internal", overlapping_parameters(module))
 
 
 def _machine_code(target: ir.Module, machine: binding.TargetMachine) -> bytes:

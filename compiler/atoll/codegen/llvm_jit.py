@@ -11,7 +11,7 @@ from typing import Any
 from llvmlite import binding, ir
 
 from atoll.codegen.llvm_heap import ALLOCATE, FREE, HEAP_SYMBOL
-from atoll.codegen.llvm_kernels import emit_functions
+from atoll.codegen.llvm_kernels import emit_functions, overlapping_parameters
 from atoll.codegen.llvm_target import host_machine, new_module, optimized
 from atoll.ir.heap import Heap
 from atoll.ir.tir import IRModule
@@ -38,7 +38,7 @@ class NativeProgram:
         """Compile; `heaps` are by pool, all that the kernels name."""
         machine = host_machine()
         source = new_module(module.name, machine)
-        emit_functions(source, module.functions, linkage="")
+        emit_functions(source, module.functions, "", overlapping_parameters(module))
         named = [symbol for symbol in source.global_values if symbol.name.startswith(HEAP_SYMBOL)]
         for symbol in named:
             symbol.initializer = ir.Constant(symbol.value_type, None)
@@ -63,7 +63,7 @@ class NativeProgram:
         """Run a kernel on buffers at these addresses, in the order of its parameters.
 
         The buffers are as large as the parameters say, aligned for their elements, and those
-        that are written overlap no other.
+        that are written overlap no other but as the steps of the entry allow.
 
         Returns:
             0, or a negative code: a heap had no block for a buffer that is sized at run time.

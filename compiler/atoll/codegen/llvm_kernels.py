@@ -1,6 +1,7 @@
 """Loop programs as LLVM IR: the same functions for the core and for the host."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from llvmlite import ir
 
@@ -16,6 +17,8 @@ from atoll.ir.tir import (
     Expr,
     For,
     If,
+    IRModule,
+    KernelCall,
     Let,
     Load,
     Operation,
@@ -32,6 +35,8 @@ from atoll.ir.walk import runtime_allocations
 from atoll.resolve.storage_scope import LOCAL, ON_STACK
 
 STACK_SCOPES = (LOCAL, ON_STACK)
+
+APART: Mapping[str, frozenset[str]] = MappingProxyType({})
 
 _ARITHMETIC = {
     Operation.ADD: ir.IRBuilder.add,
@@ -56,20 +61,39 @@ def integer(type: Type) -> ir.IntType:
     return ir.IntType(type.bits)
 
 
-def emit_functions(module: ir.Module, functions: Iterable[PrimFunc], linkage: str) -> None:
+def emit_functions(
+    module: ir.Module,
+    functions: Iterable[PrimFunc],
+    linkage: str,
+    overlapping: Mapping[str, frozenset[str]] = APART,
+) -> None:
     """Add functions, callees first; kernels get `linkage`, scalar functions are inlined.
 
     Kernels are never inlined: every operator has a frame and a symbol of its own. One with
-    buffers that are sized at run time returns a status, 0 or a negative code.
+    buffers that are sized at run time returns a status, 0 or a negative code. Buffers are apart
+    in memory, but for the parameters in `overlapping`.
     """
     for function in functions:
-        declared = _declare(module, function)
+        declared = _declare(module, function, overlapping.get(function.name, frozenset()))
         declared.linkage = "internal" if function.result else linkage
         declared.section = f".text.{function.name}"
         _Emitter(module, function, declared).run()
 
 
-def _declare(module: ir.Module, function: PrimFunc) -> ir.Function:
+def overlapping_parameters(module: IRModule) -> Mapping[str, frozenset[str]]:
+    """Return the parameters of each kernel that share bytes with another in some step."""
+    found: dict[str, frozenset[str]] = {}
+    for step in module.entry.steps:
+        if isinstance(step.action, KernelCall):
+            buffers = {name for each in step.overlaps for name in (each.written, each.read)}
+            kernel = module.by_name[step.action.function]
+            names = zip(step.action.arguments, kernel.buffers, strict=True)
+            shared = frozenset(buffer.name for name, buffer in names if name in buffers)
+            found[kernel.name] = found.get(kernel.name, frozenset()) | shared
+    return found
+
+
+def _declare(module: ir.Module, function: PrimFunc, overlapping: frozenset[str]) -> ir.Function:
     types = [integer(p.type) if isinstance(p, Var) else POINTER for p in function.parameters]
     result = integer(function.result) if function.result else ir.VoidType()
     if runtime_allocations(function):
@@ -80,8 +104,10 @@ def _declare(module: ir.Module, function: PrimFunc) -> ir.Function:
     for argument, parameter in zip(declared.args, function.parameters, strict=True):
         argument.name = parameter.name
         if isinstance(parameter, BufferParam):
-            for attribute in ("noalias", "captures(none)", "nofree", "nonnull"):
+            for attribute in ("captures(none)", "nofree", "nonnull"):
                 argument.add_attribute(attribute)
+            if parameter.name not in overlapping:
+                argument.add_attribute("noalias")
             argument.attributes.dereferenceable = parameter.elements * parameter.type.bytes
     return declared
 

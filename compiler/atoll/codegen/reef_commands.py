@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from math import prod
 
 import numpy as np
 
@@ -15,7 +14,9 @@ from atoll.codegen.reef_packing import (
     pack_depthwise,
     pack_parameters,
 )
+from atoll.codegen.reef_strips import Strips
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.safe_overlap import SafeOverlap
 from atoll.lower.accelerator import Job
 from atoll.ops.quantization import activation_range, channel_scaling, zero_point_of
 from atoll.resolve.soc import Engine
@@ -32,9 +33,11 @@ CONTRACT_VERSION = 1
 class ReefEmitter:
     """The `CommandEmitter` of reef."""
 
-    def prepare(self, op: Operator, graph: Graph, npu: Engine) -> Job:
+    def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
         """Pack weights and parameter table of `op`; name the buffers that it touches."""
-        lanes, samples = npu.params["output_lanes"], geometry_of(op, graph).samples
+        lanes = npu.params["output_lanes"]
+        strips = Strips(geometry_of(op, graph), lanes, splits)
+        overlap = SafeOverlap(op.outputs[0], op.inputs[0], strips.distance)
         weights = operand(op, graph, 1)
         values = weights.array.astype(np.int8)
         if op.kind == "depthwise_conv_2d":
@@ -53,30 +56,34 @@ class ReefEmitter:
                 _constant(_parameters(op), table, "int32"),
             ),
             commands=f"{op.name}_commands",
-            commands_size=DESCRIPTOR_BYTES * samples,
-            commands_count=samples,
+            commands_size=DESCRIPTOR_BYTES * strips.count,
+            commands_count=strips.count,
+            overlaps=(overlap,) if strips.useful else (),
         )
 
     def encode(
-        self, op: Operator, graph: Graph, npu: Engine, address: Callable[[str], int]
+        self,
+        op: Operator,
+        graph: Graph,
+        npu: Engine,
+        address: Callable[[str], int],
+        splits: int = 1,
     ) -> bytes:
-        """Return one descriptor for each sample of the batch."""
+        """Return one descriptor for each sample of the batch, or for each strip of it."""
         shape = geometry_of(op, graph)
-        first = replace(
-            _describe(op, graph, shape),
-            input_address=address(op.inputs[0]),
-            output_address=address(op.outputs[0]),
-            weights_address=address(_weights(op)),
-            parameters_address=address(_parameters(op)),
-            weight_block_bytes=shape.block_bytes(npu),
-        )
+        strips = Strips(shape, npu.params["output_lanes"], splits)
+        source, target = address(op.inputs[0]), address(op.outputs[0])
         return b"".join(
             replace(
-                first,
-                input_address=first.input_address + sample * prod(shape.input),
-                output_address=first.output_address + sample * prod(shape.output),
+                _describe(op, graph, part.shape),
+                input_address=source + part.input,
+                output_address=target + part.output,
+                weights_address=address(_weights(op)),
+                parameters_address=address(_parameters(op)),
+                input_row_pitch=shape.input[1] * shape.input[2],
+                weight_block_bytes=shape.block_bytes(npu),
             ).encode()
-            for sample in range(shape.samples)
+            for part in strips.parts(source - target)
         )
 
     def identity(self, npu: Engine) -> Mapping[str, int]:
@@ -120,7 +127,7 @@ def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:
         activation_min=low,
         activation_max=high,
         depth_multiplier=shape.depth_multiplier,
-        input_row_pitch=shape.input[1] * shape.input[2],
+        input_row_pitch=0,
         weight_block_bytes=0,
         kernel_row_bytes=shape.kernel_row,
     )

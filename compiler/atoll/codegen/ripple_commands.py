@@ -16,7 +16,7 @@ _BEAT_CYCLES = 4
 class RippleEmitter:
     """The `CommandEmitter` of ripple."""
 
-    def prepare(self, op: Operator, graph: Graph, npu: Engine) -> Job:
+    def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
         """Name the two tensors and the one command of a copy."""
         return Job(
             operator=op.name,
@@ -29,7 +29,12 @@ class RippleEmitter:
         )
 
     def encode(
-        self, op: Operator, graph: Graph, npu: Engine, address: Callable[[str], int]
+        self,
+        op: Operator,
+        graph: Graph,
+        npu: Engine,
+        address: Callable[[str], int],
+        splits: int = 1,
     ) -> bytes:
         """Return the one descriptor of a copy."""
         return Descriptor(

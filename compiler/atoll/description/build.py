@@ -90,6 +90,11 @@ class Build(Described):
         description="Tensors that may be copied although they are pinned.",
         examples=["[logits]"],
     )
+    overlap: Literal["none", "free", "all"] = Field(
+        default="free",
+        description="Whether an operator's output may lie over its input: nowhere, where it costs "
+        "no time, or wherever it saves memory. If memory is short, 'free' turns to 'all'.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +110,7 @@ class BuildRequests:
             "place": dict(self.model.place),
             "pin": {name: [str(pin) for pin in pins] for name, pins in self.model.pin.items()},
             "free": list(self.model.free),
+            "overlap": self.model.overlap,
         }
 
 
@@ -113,6 +119,7 @@ def load_requests(
     place: Sequence[str] = (),
     pin: Sequence[str] = (),
     free: Sequence[str] = (),
+    overlap: str | None = None,
 ) -> BuildRequests:
     """Load the build options at `path`, if any, with those of the command line on top.
 
@@ -121,6 +128,7 @@ def load_requests(
         place: ``OPERATOR=DEVICE`` texts.
         pin: ``TENSOR=POOL[:in|out|both]`` texts; all those of one tensor count together.
         free: names of tensors, added to the file's.
+        overlap: ``none``, ``free`` or ``all``.
 
     Raises:
         DescriptionError: the file is no YAML, a key is unknown, a value ill-typed.
@@ -135,6 +143,7 @@ def load_requests(
     given: dict[str, Plain] = {
         "place": chosen,
         "pin": {name: list(values) for name, values in pins.items()},
+        "overlap": overlap,
     }
     root = merge(root, node_of({key: value for key, value in given.items() if value}))
     where = SourceMap(_with_free(root, free))

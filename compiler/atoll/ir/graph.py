@@ -41,6 +41,7 @@ class Tensor:
         data: little-endian bytes of a constant, None for an activation.
         index: number of the tensor in the model file, -1 if a pass made it.
         pool: the only pool that may hold it, "" where memory planning may choose.
+        view: the tensor whose bytes it is, no view itself; "" if it has bytes of its own.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Tensor:
     data: bytes | None = None
     index: int = -1
     pool: str = ""
+    view: str = ""
 
     @property
     def elements(self) -> int:
@@ -70,7 +72,9 @@ class Tensor:
     def __str__(self) -> str:
         dims = "x".join(map(str, self.shape)) or "scalar"
         constant = " const" if self.data is not None else ""
-        return f"%{self.name}: {self.dtype}[{dims}]{constant}" + (self.pool and f" in {self.pool}")
+        view = self.view and f" view of %{self.view}"
+        place = self.pool and f" in {self.pool}"
+        return f"%{self.name}: {self.dtype}[{dims}]{constant}{view}{place}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +139,10 @@ class Graph:
     def tensor(self, name: str) -> Tensor:
         """Look a tensor up by name."""
         return self.by_name[name]
+
+    def storage(self, name: str) -> str:
+        """Return the tensor that has the bytes of a tensor: itself unless it is a view."""
+        return self.by_name[name].view or name
 
     def operands(self, op: Operator) -> tuple[Tensor | None, ...]:
         """Return the input tensors of `op`, None where one is absent."""

@@ -15,7 +15,7 @@ _WORD = r"[A-Za-z_]\w*"
 _HEADER = re.compile(rf"graph (?P<name>{_WORD})\((?P<ins>[\w, ]*)\) -> \((?P<outs>[\w, ]*)\)")
 _TENSOR = re.compile(
     rf"%(?P<name>{_WORD}): (?P<dtype>\w+)\[(?P<shape>scalar|\d+(?:x\d+)*)\]"
-    rf"(?P<const> const)?(?: in (?P<pool>{_WORD}))?"
+    rf"(?P<const> const)?(?: view of %(?P<view>{_WORD}))?(?: in (?P<pool>{_WORD}))?"
 )
 _OPERATOR = re.compile(
     rf"(?P<outs>[%\w, ]*?) ?= (?P<kind>{_WORD})\((?P<ins>[%\w, ]*)\) \{{(?P<options>[^{{}}]*)\}}"
@@ -65,6 +65,7 @@ def _tensor(line: str, number: int) -> Tensor:
         dtype=found["dtype"],
         data=bytes(size) if found["const"] else None,
         pool=found["pool"] or "",
+        view=found["view"] or "",
     )
 
 
@@ -119,6 +120,7 @@ def _check_names(graph: Graph) -> None:
 
 def _mentioned(graph: Graph) -> Iterator[str]:
     yield from (*graph.inputs, *graph.outputs)
+    yield from filter(None, (tensor.view for tensor in graph.tensors))
     for op in graph.operators:
         yield from filter(None, (*op.inputs, *op.outputs))
 

@@ -13,6 +13,7 @@ from atoll.ir.tir import (
     IRModule,
     KernelCall,
     PrimFunc,
+    SafeOverlap,
     Step,
     Type,
 )
@@ -86,14 +87,26 @@ def _step(tokens: Tokens) -> Step:
     tokens.expect("reads")
     reads = _names(tokens)
     tokens.expect("writes")
+    writes = _names(tokens)
+    over = tokens.accept("over")
     return Step(
         operator=operator,
         number=number,
         device=device,
         reads=reads,
-        writes=_names(tokens),
+        writes=writes,
         action=action,
+        overlaps=tokens.nests(lambda: _overlap(tokens), "[", "]") if over else (),
     )
+
+
+def _overlap(tokens: Tokens) -> SafeOverlap:
+    """Read ``written + distance <= read``."""
+    written = tokens.name()
+    tokens.expect("+")
+    distance = tokens.number()
+    tokens.expect("<=")
+    return SafeOverlap(written, tokens.name(), distance)
 
 
 def _action(tokens: Tokens) -> Action:

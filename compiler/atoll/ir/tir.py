@@ -11,6 +11,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from atoll.ir.graph import Tensor
+from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ir.scalars import (
     Binary,
     Call,
@@ -67,6 +68,7 @@ __all__ = [
     "PrimFunc",
     "Return",
     "RuntimeAllocate",
+    "SafeOverlap",
     "Select",
     "Step",
     "Stmt",
@@ -187,6 +189,7 @@ class Step:
         device: the device that runs it.
         reads: buffers whose bytes it reads, constants included.
         writes: buffers whose bytes it writes; scratch is in both.
+        overlaps: which results may lie over which operands, and how.
     """
 
     operator: str
@@ -195,10 +198,12 @@ class Step:
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     action: Action
+    overlaps: tuple[SafeOverlap, ...] = ()
 
     def __str__(self) -> str:
         head = f"step {self.number} {self.operator} on {self.device}: {self.action}"
-        return f"{head} reads {bracketed(self.reads)} writes {bracketed(self.writes)}"
+        line = f"{head} reads {bracketed(self.reads)} writes {bracketed(self.writes)}"
+        return line + (f" over {bracketed(map(str, self.overlaps))}" if self.overlaps else "")
 
 
 @dataclass(frozen=True)

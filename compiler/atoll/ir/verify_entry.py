@@ -79,6 +79,7 @@ def _step(step: Step, module: IRModule, written: set[str]) -> Iterator[str]:
         if name not in written and name not in step.writes:
             yield f"reads '{name}' before it is written"
     yield from (f"writes the constant '{name}'" for name in step.writes if name in constants)
+    yield from _overlaps(step, constants)
     match step.action:
         case KernelCall() | CallStart():
             yield from _call(step, step.action, module)
@@ -90,6 +91,18 @@ def _step(step: Step, module: IRModule, written: set[str]) -> Iterator[str]:
                 yield f"is on '{step.device}' and runs '{device}'"
             if commands not in constants or commands not in step.reads or count < 1:
                 yield f"runs {count} commands of '{commands}', which is no constant that it reads"
+
+
+def _overlaps(step: Step, constants: set[str]) -> Iterator[str]:
+    for overlap in step.overlaps:
+        if overlap.written not in step.writes or overlap.written in step.reads:
+            yield f"lets '{overlap.written}' overlap, which it does not only write"
+        if overlap.read not in step.reads or overlap.read in {*step.writes, *constants}:
+            yield f"lets '{overlap.read}' be overlapped, which it does not only read"
+        if overlap.distance < 0:
+            yield f"lets '{overlap.written}' lie {-overlap.distance} bytes above its operand"
+        if isinstance(step.action, (AcceleratorStart, CallStart, AcceleratorWait)):
+            yield f"lets '{overlap.written}' overlap although other steps run meanwhile"
 
 
 def _call(step: Step, call: KernelCall | CallStart, module: IRModule) -> Iterator[str]:

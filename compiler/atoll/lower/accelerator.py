@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.safe_overlap import SafeOverlap
 from atoll.resolve.soc import Engine
 
 
@@ -25,6 +26,7 @@ class Job:
         commands_count: what the accelerator is told to execute.
         alignment: bytes that `constants` start at multiples of.
         commands_alignment: bytes that `commands` starts at a multiple of.
+        overlaps: which of `writes` may lie over which of `reads`, and how.
     """
 
     operator: str
@@ -37,6 +39,7 @@ class Job:
     commands_count: int = 1
     alignment: int = 16
     commands_alignment: int = 64
+    overlaps: tuple[SafeOverlap, ...] = ()
 
 
 class CommandEmitter(Protocol):
@@ -45,20 +48,33 @@ class CommandEmitter(Protocol):
     Every operator it is given has a kind and features within the limits of the accelerator.
     """
 
-    def prepare(self, op: Operator, graph: Graph, npu: Engine) -> Job:
-        """Pack the constants of `op` and say which buffers its commands touch."""
+    def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
+        """Pack the constants of `op` and say which buffers its commands touch.
+
+        Args:
+            op: the operator.
+            graph: the graph that holds it.
+            npu: the instance that runs it.
+            splits: commands that may be spent so that the output may lie over an input.
+        """
         ...
 
     def encode(
-        self, op: Operator, graph: Graph, npu: Engine, address: Callable[[str], int]
+        self,
+        op: Operator,
+        graph: Graph,
+        npu: Engine,
+        address: Callable[[str], int],
+        splits: int = 1,
     ) -> bytes:
-        """Return the `Job.commands_size` bytes of commands.
+        """Return the commands: `Job.commands_size` bytes, or fewer for fewer commands.
 
         Args:
             op: the operator that `prepare` got.
             graph: the graph that holds it.
             npu: the instance that runs it.
             address: absolute byte address of an activation, or of a constant of the job.
+            splits: what `prepare` got.
         """
         ...
 

@@ -30,7 +30,8 @@ class OverlapRuns:
     another step can begin. Steps that touch the same bytes, one of them writing, keep their order.
     A wait comes right before the first step that needs it, or earlier if the device is surely done.
     If nothing is gained, the program stays as it is. Buffers live from start to wait and steps
-    change places, so a plan may need more memory than before.
+    change places, so a plan may need more memory than before. What is split loses its overlaps,
+    since operand and result are both alive while other steps run.
 
     Attributes:
         devices: names of the devices that work while the host goes on; the host is none of them.
@@ -85,4 +86,4 @@ def _steps(steps: tuple[Step, ...], events: list[Event]) -> Iterator[Step]:
             next(following)
             yield step
         else:
-            yield replace(step, action=halves[event.phase is Phase.WAIT])
+            yield replace(step, action=halves[event.phase is Phase.WAIT], overlaps=())

@@ -13,6 +13,7 @@ from atoll.ir.tir import (
     KernelCall,
     Lowered,
     PrimFunc,
+    SafeOverlap,
     Step,
 )
 from atoll.ir.walk import callees
@@ -67,6 +68,12 @@ def with_callees(kernels: Iterable[PrimFunc]) -> tuple[PrimFunc, ...]:
     return (*library, *kernels)
 
 
+def without_overlaps(module: IRModule) -> IRModule:
+    """Return the module with all results apart from all operands."""
+    steps = tuple(replace(step, overlaps=()) for step in module.entry.steps)
+    return replace(module, entry=replace(module.entry, steps=steps))
+
+
 class _Lowering:
     """Collects kernels, buffers and steps; identical kernels are kept once."""
 
@@ -86,10 +93,13 @@ class _Lowering:
     def call(self, number: int, op: Operator, lowered: Lowered) -> None:
         """Add a step that runs a kernel."""
         made = {tensor.name: tensor for tensor in lowered.constants}
-        for name in lowered.arguments:
+        names = tuple(
+            name if name in made else self._graph.storage(name) for name in lowered.arguments
+        )
+        for name in names:
             self._touch(made.get(name) or self._graph.tensor(name), op.device)
         kernel = self._kernels.setdefault(replace(lowered.function, name=""), lowered.function)
-        used = list(zip(lowered.arguments, kernel.buffers, strict=True))
+        used = list(zip(names, kernel.buffers, strict=True))
         self._steps.append(
             Step(
                 operator=op.name,
@@ -97,13 +107,15 @@ class _Lowering:
                 device=op.device,
                 reads=_unique(name for name, buffer in used if buffer.direction.reads),
                 writes=_unique(name for name, buffer in used if buffer.direction.writes),
-                action=KernelCall(kernel.name, lowered.arguments),
+                action=KernelCall(kernel.name, names),
+                overlaps=self._safe(op),
             )
         )
 
     def accelerate(self, number: int, op: Operator, job: Job) -> None:
         """Add a step that runs a job's commands; their bytes come after memory planning."""
-        for name in (*job.reads, *job.writes):
+        reads = tuple(map(self._graph.storage, job.reads))
+        for name in (*reads, *job.writes):
             self._touch(self._graph.tensor(name), job.device)
         for tensor in job.constants:
             self._touch(tensor, job.device, job.alignment)
@@ -119,9 +131,12 @@ class _Lowering:
                 operator=op.name,
                 number=number,
                 device=job.device,
-                reads=_unique((*job.reads, *constants)),
+                reads=_unique((*reads, *constants)),
                 writes=_unique(job.writes),
                 action=AcceleratorRun(job.device, job.commands, job.commands_count),
+                overlaps=tuple(
+                    replace(each, read=self._graph.storage(each.read)) for each in job.overlaps
+                ),
             )
         )
 
@@ -135,6 +150,22 @@ class _Lowering:
             steps=tuple(self._steps),
         )
         return IRModule(self._graph.name, with_callees(self._kernels.values()), entry)
+
+    def _safe(self, op: Operator) -> tuple[SafeOverlap, ...]:
+        """Say how far the output of a kernel may lie over the activations that it reads."""
+        distances: dict[str, int | None] = {}
+        for name, distance in zip(op.inputs, kind_of(op).overlap(op, self._graph), strict=True):
+            if name and self._graph.tensor(name).data is None:
+                read = self._graph.storage(name)
+                before = distances.get(read, 0)
+                apart = distance is None or before is None
+                distances[read] = None if apart else max(distance or 0, before or 0)
+        (written,) = op.outputs
+        return tuple(
+            SafeOverlap(written, read, distance)
+            for read, distance in distances.items()
+            if distance is not None
+        )
 
     def _touch(self, tensor: Tensor, device: str, align: int = BUFFER_ALIGNMENT) -> None:
         """Make sure that a tensor has a buffer."""

@@ -1,11 +1,11 @@
 """State what memory planning has to solve for one module on one chip."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from atoll.ir.tir import IRModule
-from atoll.memory.liveness import live_intervals
-from atoll.memory.problem import Buffer, PoolSpace, Problem
+from atoll.ir.tir import Entry, IRModule
+from atoll.memory.liveness import Interval, live_intervals
+from atoll.memory.problem import Buffer, Overlap, PoolSpace, Problem
 from atoll.resolve.soc import ResolvedSoc
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
@@ -28,7 +28,16 @@ def build_problem(
         for name, size, align, pools in sized
         if name in live
     )
-    return Problem(pools=pool_spaces(soc, taken), buffers=buffers)
+    overlaps = tuple(_overlaps(entry, live))
+    return Problem(pools=pool_spaces(soc, taken), buffers=buffers, overlaps=overlaps)
+
+
+def _overlaps(entry: Entry, live: Mapping[str, Interval]) -> Iterator[Overlap]:
+    """Yield what may share bytes: where an operand's life ends as the result's begins."""
+    for number, step in enumerate(entry.steps):
+        for each in step.overlaps:
+            if live[each.read][1] == number + 1 and live[each.written][0] == number:
+                yield Overlap(later=each.written, earlier=each.read, distance=each.distance)
 
 
 def pool_spaces(soc: ResolvedSoc, taken: Mapping[str, int] = NOTHING) -> tuple[PoolSpace, ...]:

@@ -1,37 +1,26 @@
 """Accept or refuse a memory plan. Shares no code with any planner.
 
-Sweeps over the steps with the live buffers ordered by address, so that only neighbours have
-to be compared: n log n comparisons for n buffers.
+Takes n log n comparisons for n buffers, plus one for each pair that a relation of the problem
+lets share bytes.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import pairwise
 
 from atoll.errors import Fault, PlanError
+from atoll.memory.checker_clashes import Span, clashes
 from atoll.memory.problem import Buffer, MemoryPlan, Placement, PoolSpace
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class _Span:
-    """Addresses of a placed buffer."""
-
-    begin: int
-    end: int
-    buffer: str = field(compare=False)
-    pool: str = field(compare=False)
-
-    def __str__(self) -> str:
-        return f"'{self.buffer}' in pool '{self.pool}' at {self.begin:#010x}..{self.end - 1:#010x}"
+from atoll.memory.problem_rules import ill_formed as _broken
+from atoll.memory.problem_rules import problem_faults
 
 
 def check(plan: MemoryPlan) -> None:
     """Accept `plan` if it solves its problem.
 
     Raises:
-        PlanError: E063, two buffers share bytes while both are live; E064, a buffer is missing,
-            unknown, in a pool that it may not be in, misaligned or outside of its pool.
+        PlanError: E063, two buffers share bytes although they conflict; E064, a buffer is missing,
+            unknown, in a pool that it may not be in, misaligned, outside of its pool, on a
+            reserved range or not where it is pinned, a relation does not hold, a figure of the
+            plan is wrong, or the problem itself is not well-formed.
     """
     faults = tuple(violations(plan))
     if faults:
@@ -41,22 +30,22 @@ def check(plan: MemoryPlan) -> None:
 def violations(plan: MemoryPlan) -> Iterator[Fault]:
     """Yield every rule that `plan` breaks."""
     problem = plan.problem
+    yield from problem_faults(problem)
     pools = {pool.name: pool for pool in problem.pools}
-    names = [buffer.name for buffer in problem.buffers]
-    if len(pools) < len(problem.pools) or len(set(names)) < len(names):
-        yield _broken("two pools or two buffers of the problem have one name")
-    for stray in sorted(plan.placements.keys() - set(names)):
+    for stray in sorted(plan.placements.keys() - {buffer.name for buffer in problem.buffers}):
         yield _broken(f"'{stray}' is placed, but is no buffer of the problem")
-    spans: dict[str, _Span] = {}
+    spans: dict[str, Span] = {}
     for buffer in problem.buffers:
         placement = plan.placements.get(buffer.name)
         faults = tuple(_misplaced(buffer, placement, pools))
         yield from faults
         if placement is not None and placement.pool in pools:
             begin = pools[placement.pool].origin + placement.offset
-            spans[buffer.name] = _Span(begin, begin + buffer.size, buffer.name, placement.pool)
-    yield from _overlaps([b for b in problem.buffers if b.name in spans], spans)
+            spans[buffer.name] = Span(begin, begin + buffer.size, buffer.name, placement.pool)
+    yield from clashes(problem, spans)
+    yield from _unrelated(plan, spans)
     yield from _wrong_use(plan, spans)
+    yield from _wrong_cost(plan)
 
 
 def _misplaced(
@@ -64,11 +53,6 @@ def _misplaced(
 ) -> Iterator[Fault]:
     """Yield what is wrong with where one buffer is, other buffers aside."""
     subject = f"buffer '{buffer.name}'"
-    times = [step for interval in buffer.live for step in interval]
-    if not times or buffer.size < 1:
-        yield _broken(f"{subject} has no bytes, or lives in no step")
-    if any(later <= earlier for earlier, later in pairwise(times)):
-        yield _broken(f"{subject} has intervals that are empty, unsorted or adjoining")
     if placement is None:
         yield _broken(f"{subject} is not placed")
         return
@@ -80,56 +64,51 @@ def _misplaced(
     if placement.pool not in pools:
         return
     pool = pools[placement.pool]
-    address = pool.origin + placement.offset
-    place = f"{subject} in pool '{pool.name}' at {address:#010x}"
+    place = f"{subject} in pool '{pool.name}' at {pool.origin + placement.offset:#010x}"
+    for reason in _wrong_offsets(buffer, placement.offset, pool):
+        yield _broken(f"{place} {reason}")
+    pin = buffer.pin
+    if pin and (
+        pin.pool not in (None, placement.pool) or pin.offset not in (None, placement.offset)
+    ):
+        wanted = f"pool '{pin.pool}'" if pin.pool else "any pool"
+        wanted += "" if pin.offset is None else f" at offset {pin.offset}"
+        yield _broken(f"{place} is pinned to {wanted}")
+
+
+def _wrong_offsets(buffer: Buffer, offset: int, pool: PoolSpace) -> Iterator[str]:
+    """Yield what is wrong with the place of a buffer in its pool."""
     for alignment, owner in ((buffer.alignment, "the buffer"), (pool.alignment, "the pool")):
-        if address % alignment:
-            yield _broken(f"{place} breaks the alignment of {alignment} bytes of {owner}")
-    if placement.offset < 0 or placement.offset + buffer.size > pool.size:
-        last = pool.origin + pool.size - 1
-        yield _broken(
-            f"{place} with {buffer.size} bytes leaves its pool, "
-            f"which spans {pool.origin:#010x}..{last:#010x}"
-        )
+        if (pool.origin + offset) % alignment:
+            yield f"breaks the alignment of {alignment} bytes of {owner}"
+    end = offset + buffer.size
+    if offset < 0 or end > pool.size:
+        span = f"{pool.origin:#010x}..{pool.origin + pool.size - 1:#010x}"
+        yield f"with {buffer.size} bytes leaves its pool, which spans {span}"
+    for begin, until in pool.reserved:
+        if begin < end and offset < until:
+            yield f"with {buffer.size} bytes touches offsets {begin}..{until - 1}, reserved"
+    if pool.bank and offset // pool.bank != (end - 1) // pool.bank:
+        yield f"with {buffer.size} bytes crosses a border between banks of {pool.bank} bytes"
 
 
-def _overlaps(buffers: list[Buffer], spans: Mapping[str, _Span]) -> Iterator[Fault]:
-    """Yield the pairs found to share bytes while both are live, each once."""
-    events = sorted(
-        (step, starts, buffer.name)
-        for buffer in buffers
-        for begin, end in buffer.live
-        for step, starts in ((begin, True), (end, False))
-    )
-    live: list[_Span] = []  # disjoint, by address
-    reported: set[frozenset[str]] = set()
-    for step, starts, name in events:
-        span = spans[name]
-        position = bisect_left(live, span)
-        if not starts:
-            if live[position : position + 1] == [span] and live[position].buffer == name:
-                live.pop(position)
-            continue
-        clash = next(
-            (
-                each
-                for each in live[max(position - 1, 0) : position + 1]
-                if each.begin < span.end and span.begin < each.end
-            ),
-            None,
-        )
-        if clash is None:
-            live.insert(position, span)
-        elif (pair := frozenset((name, clash.buffer))) not in reported:
-            reported.add(pair)
-            yield Fault(
-                code="E063",
-                message=f"two buffers share bytes at step {step}, where both are live: "
-                f"{clash} and {span}",
-            )
+def _unrelated(plan: MemoryPlan, spans: Mapping[str, Span]) -> Iterator[Fault]:
+    """Yield the relations between buffers that do not hold."""
+    for group in plan.problem.aliases:
+        placed = [spans[name] for name in group if name in spans]
+        if len({(span.pool, span.begin) for span in placed}) > 1:
+            yield _broken(f"aliases are not at one place: {'; '.join(map(str, placed))}")
+    for group in plan.problem.apart:
+        holders: dict[str, str] = {}
+        for name in group:
+            if name in spans and (other := holders.setdefault(spans[name].pool, name)) != name:
+                yield _broken(
+                    f"'{other}' and '{name}' are both in pool '{spans[name].pool}', "
+                    "but have to be in different pools"
+                )
 
 
-def _wrong_use(plan: MemoryPlan, spans: Mapping[str, _Span]) -> Iterator[Fault]:
+def _wrong_use(plan: MemoryPlan, spans: Mapping[str, Span]) -> Iterator[Fault]:
     """Yield what the plan says wrongly about its pools."""
     for pool in plan.problem.pools:
         ends = [span.end - pool.origin for span in spans.values() if span.pool == pool.name]
@@ -148,5 +127,14 @@ def _wrong_use(plan: MemoryPlan, spans: Mapping[str, _Span]) -> Iterator[Fault]:
             )
 
 
-def _broken(message: str) -> Fault:
-    return Fault(code="E064", message=message)
+def _wrong_cost(plan: MemoryPlan) -> Iterator[Fault]:
+    """Yield what the plan says wrongly about its cost."""
+    cost = 0
+    for buffer in plan.problem.buffers:
+        placement = plan.placements.get(buffer.name)
+        if placement is not None and buffer.costs and placement.pool in buffer.pools:
+            cost += buffer.costs[buffer.pools.index(placement.pool)]
+    if not plan.cost_bound <= cost == plan.cost:
+        yield _broken(
+            f"the plan costs {cost}, not {plan.cost} with a lower bound of {plan.cost_bound}"
+        )

@@ -40,6 +40,8 @@ class Phase:
         reads: spans whose bytes the device may read, commands and constants included.
         writes: spans whose bytes the device may write.
         heaps: spans of which the device may take blocks.
+        overlaps: pairs of buffers (written, read): bytes of the first may take the place of
+            bytes of the second once those are read.
     """
 
     number: int
@@ -48,6 +50,7 @@ class Phase:
     reads: tuple[Span, ...]
     writes: tuple[Span, ...]
     heaps: tuple[Span, ...] = ()
+    overlaps: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +83,7 @@ class Contract:
                     "reads": _spans_json(phase.reads),
                     "writes": _spans_json(phase.writes),
                     "heaps": _spans_json(phase.heaps),
+                    "overlaps": [list(pair) for pair in phase.overlaps],
                 }
                 for phase in self.phases.values()
             ],
@@ -110,6 +114,7 @@ def contract_of(module: IRModule, plan: MemoryPlan) -> Contract:
             reads=pick(dict.fromkeys((*step.reads, *commands))),
             writes=pick(step.writes),
             heaps=tuple(_heaps(step, module, plan)),
+            overlaps=tuple(_overlaps(step, spans)),
         )
     return Contract(
         inputs=pick(entry.inputs),
@@ -128,6 +133,14 @@ def _heaps(step: Step, module: IRModule, plan: MemoryPlan) -> Iterator[Span]:
         if pool.name in taken:
             origin = pool.origin + pool.size
             yield Span(buffer="heap", pool=pool.name, address=origin, size=pool.heap)
+
+
+def _overlaps(step: Step, spans: Mapping[str, Span]) -> Iterator[tuple[str, str]]:
+    """Yield the results that the plan has laid over an operand, far enough below its start."""
+    for each in step.overlaps:
+        written, read = spans[each.written], spans[each.read]
+        if written.address + each.distance <= read.address < written.end:
+            yield each.written, each.read
 
 
 def _span(entry: Entry, plan: MemoryPlan, buffer: str) -> Span:

@@ -11,7 +11,7 @@ from atoll.units import format_size
 Search = Callable[[Problem], Mapping[str, Placement] | None]
 
 _UNLIMITED = 1 << 62
-_TRIALS = 10
+_TRIALS = 40
 _LISTED = 8
 
 
@@ -100,7 +100,7 @@ def _growth(problem: Problem, pool: PoolSpace, search: Search) -> int | None:
         return None
     fails = pool.size
     for _ in range(_TRIALS):
-        if fits - fails <= pool.alignment:
+        if fits - fails <= 1:
             break
         middle = (fits + fails) // 2
         smaller = used(middle)

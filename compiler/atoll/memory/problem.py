@@ -1,7 +1,10 @@
-"""The memory planning problem and its answer. Plain data; planners and the checker share it."""
+"""The memory planning problem and its answers. Plain data; planners and the checker share it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+Interval = tuple[int, int]
+"""Half-open: the first step or offset, and the first one past it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,6 +16,8 @@ class PoolSpace:
         size: hard limit in bytes.
         alignment: least alignment of every buffer in it.
         heap: bytes right behind it that the workspace allocator gives out.
+        reserved: offsets that no buffer may touch, sorted and disjoint.
+        bank: bytes from one border to the next that no buffer may cross; 0 for no borders.
     """
 
     name: str
@@ -20,6 +25,21 @@ class PoolSpace:
     size: int
     alignment: int
     heap: int = 0
+    reserved: tuple[Interval, ...] = ()
+    bank: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin:
+    """Where a buffer has to be, as far as it is given.
+
+    Attributes:
+        pool: one of the buffer's candidates, or None for any.
+        offset: in its pool, or None for any.
+    """
+
+    pool: str | None = None
+    offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,23 +50,75 @@ class Buffer:
         name: unique in the problem.
         size: bytes, at least 1.
         alignment: bytes, a power of two.
-        live: half-open intervals of steps, sorted and disjoint; constants live in all steps.
+        live: half-open intervals of steps, sorted and disjoint; constants live in all steps. Not
+            looked at if the problem lists its conflicts.
         pools: candidate pools, best first.
+        costs: what the buffer costs in each of its candidate pools, 0 or more; () if all cost 0.
+        pin: where it has to be, if anything is given.
     """
 
     name: str
     size: int
     alignment: int
-    live: tuple[tuple[int, int], ...]
+    live: tuple[Interval, ...]
     pools: tuple[str, ...]
+    costs: tuple[int, ...] = ()
+    pin: Pin | None = None
+
+    def cost(self, pool: str) -> int:
+        """Return what the buffer costs in one of its candidate pools."""
+        return self.costs[self.pools.index(pool)] if self.costs else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlap:
+    """Lets a later buffer take over bytes of an earlier one while the earlier is being used up.
+
+    A kernel that works in raster order has read an element of its input before the output grows
+    over it, if the output starts far enough below. The two may share bytes as long as
+    ``address(later) + distance <= address(earlier)``; otherwise they have to be apart as any two
+    buffers that conflict. With a distance of 0 the buffers may start at one address (elementwise
+    operators in place); a distance of `size` of the later buffer or more allows nothing.
+
+    Attributes:
+        later: the buffer that is written, an operator's output.
+        earlier: the buffer that is read for the last time by that operator.
+        distance: bytes, 0 or more, by which the later buffer has to start below the earlier one.
+    """
+
+    later: str
+    earlier: str
+    distance: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Place every buffer in one of its pools so that no two overlap in space and time."""
+    """Place every buffer in one of its pools so that no two that conflict share bytes.
+
+    Two buffers conflict if they are live in one step, or if `conflicts` says so. A plan is better
+    if it costs less; at equal cost, if fewer bytes are in later candidates (size x place in
+    `Buffer.pools`); then, if the sum of used bytes over the pools is less.
+
+    Attributes:
+        pools: disjoint in the address space.
+        buffers: in any order.
+        conflicts: pairs of names; replaces the lifetimes unless it is None.
+        overlaps: pairs that may share bytes although they conflict; no buffer takes over, even
+            indirectly, itself.
+        aliases: groups of buffers that are one storage: same pool and offset. The storage is as
+            large and as aligned as its largest buffer needs, for as long as any of them is live.
+        exclusive: groups of buffers of which no two ever conflict, whatever their lifetimes say,
+            such as the branches of a condition.
+        apart: groups of buffers of which no two may be in one pool.
+    """
 
     pools: tuple[PoolSpace, ...]
     buffers: tuple[Buffer, ...]
+    conflicts: frozenset[tuple[str, str]] | None = None
+    overlaps: tuple[Overlap, ...] = ()
+    aliases: tuple[tuple[str, ...], ...] = ()
+    exclusive: tuple[tuple[str, ...], ...] = ()
+    apart: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +136,8 @@ class PoolUse:
 
     Attributes:
         used: end of the highest buffer.
-        peak: most bytes live in the pool at one step.
+        peak: most bytes live in the pool at one step, less what overlaps may save; of the
+            buffers that all conflict with each other if the problem lists conflicts.
         bound: no plan of the buffers that the plan put here uses less than this.
     """
 
@@ -72,6 +145,11 @@ class PoolUse:
     used: int
     peak: int
     bound: int
+
+    @property
+    def gap(self) -> int:
+        """Bytes that might still be saved."""
+        return self.used - self.bound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +159,48 @@ class MemoryPlan:
     Attributes:
         placements: one per buffer, by buffer name.
         use: by pool name, for every pool of the problem.
+        cost: sum over the buffers.
+        cost_bound: no plan costs less.
+        algorithm: name of the one that found it.
     """
 
     problem: Problem
     placements: Mapping[str, Placement]
     use: Mapping[str, PoolUse]
+    cost: int = 0
+    cost_bound: int = 0
+    algorithm: str = ""
 
     def address(self, buffer: str) -> int:
         """Return the absolute address of `buffer`."""
         placement = self.placements[buffer]
         pool = next(pool for pool in self.problem.pools if pool.name == placement.pool)
         return pool.origin + placement.offset
+
+    @property
+    def gap(self) -> int:
+        """Bytes that might still be saved in all pools together, each with the buffers it has."""
+        return sum(use.gap for use in self.use.values())
+
+    @property
+    def optimal(self) -> bool:
+        """Proven: no plan costs less, and no pool can hold what it holds in less."""
+        return self.cost == self.cost_bound and self.gap == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Infeasible:
+    """The other answer: no plan was found.
+
+    Attributes:
+        buffers: names of the fewest buffers found that have no plan even on their own; all of
+            them if no fewer are known.
+        proven: there surely is no plan.
+    """
+
+    problem: Problem
+    buffers: tuple[str, ...]
+    proven: bool
+
+
+Answer = MemoryPlan | Infeasible

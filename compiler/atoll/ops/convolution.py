@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks, convolution_rules
 from atoll.ops import convolution_geometry as geometry
+from atoll.ops.overlap import Distances, window_distance
 from atoll.ops.quantization import activation_range, channel_scaling, mbqm, zero_point_of
 from atoll.ops.registry import Array
 from atoll.ops.window import Window
@@ -64,6 +65,13 @@ class Convolution:
         scaled = mbqm(sums.astype(np.int64) + bias, multiplier, shift) + zero_point_of(output)
         result = np.clip(scaled, *activation_range(op, output))
         return (result.astype(np.int8).reshape(output.shape),)
+
+    def overlap(self, op: Operator, graph: Graph) -> Distances:
+        """Keep the window of the current pixel, or the row of a dense layer, until it is done."""
+        x, weights, output = geometry.tensors(op, graph)
+        image, window = geometry.image(op, x, weights), geometry.window(op, weights)
+        constants = (None,) * (len(op.inputs) - 1)
+        return (window_distance(image, window, output.shape[-1]), *constants)
 
     def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
         """Return the sums of products [N, OH, OW, O]: whole numbers, exact in float64."""

@@ -8,6 +8,7 @@ import numpy as np
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks
 from atoll.ops.checks import required
+from atoll.ops.overlap import Distances
 from atoll.ops.quantization import (
     Integers,
     activation_range,
@@ -30,6 +31,12 @@ class Elementwise:
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return the count of elements; there are no multiply-accumulates."""
         return {"macs": 0, "elements": graph.results(op)[0].elements}
+
+    def overlap(self, op: Operator, graph: Graph) -> Distances:
+        """Let the output take the place of an input that is not broadcast."""
+        (output,) = graph.results(op)
+        elements = (required(op, graph, position).elements for position in range(len(op.inputs)))
+        return tuple(0 if count == output.elements else None for count in elements)
 
 
 class Add(Elementwise):

@@ -8,6 +8,7 @@ import numpy as np
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks, window_rules
 from atoll.ops.checks import required
+from atoll.ops.overlap import Distances, window_distance
 from atoll.ops.quantization import INT8_MIN, Integers, activation_range
 from atoll.ops.registry import Array
 from atoll.ops.window import Window
@@ -45,6 +46,11 @@ class Pooling:
         (output,) = graph.results(op)
         pooled = self.pooled(np.asarray(inputs[0], np.int64), _window(op))
         return (np.clip(pooled, *activation_range(op, output)).astype(np.int8),)
+
+    def overlap(self, op: Operator, graph: Graph) -> Distances:
+        """Keep the window of the current pixel until it is done."""
+        shape = required(op, graph, 0).shape
+        return (window_distance(shape, _window(op), shape[-1]),)
 
     def pooled(self, image: Integers, window: Window) -> Integers:
         """Return one value for each window and channel [N, OH, OW, C]."""

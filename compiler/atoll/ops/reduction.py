@@ -10,6 +10,7 @@ from atoll.errors import Fault
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks
 from atoll.ops.checks import required
+from atoll.ops.overlap import Distances
 from atoll.ops.quantization import (
     INT8_MAX,
     INT8_MIN,
@@ -44,6 +45,14 @@ class Mean:
         scaled = mbqm(centred.sum(axis=mean_axes(op, graph)), *mean_scaling(op, graph))
         result = np.clip(scaled + zero_point_of(output), INT8_MIN, INT8_MAX)
         return (result.astype(np.int8).reshape(output.shape),)
+
+    def overlap(self, op: Operator, graph: Graph) -> Distances:
+        """Let the output take the input's place: means are written as fast as values go, or slower.
+
+        All that one mean needs is read before it is written, and the values of the next ones lie
+        above it.
+        """
+        return (0, *(None,) * (len(op.inputs) - 1))
 
     def lower(self, op: Operator, graph: Graph) -> "Lowered":
         """Return the loop program."""

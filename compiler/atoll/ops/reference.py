@@ -24,7 +24,14 @@ def run(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
         assert value.shape == tensor.shape, f"{tensor}: {value.shape}"
         assert value.dtype == np.dtype(tensor.dtype), f"{tensor}: {value.dtype}"
         values[name] = value
+    views = {tensor.name: tensor for tensor in graph.tensors if tensor.view}
+
+    def viewed(name: str) -> Array:
+        if name in views:
+            return values[views[name].view].reshape(views[name].shape)
+        return values[name]
+
     for op in graph.operators:
-        arguments = [values[name] if name else None for name in op.inputs]
+        arguments = [viewed(name) if name else None for name in op.inputs]
         values.update(zip(op.outputs, kind_of(op).reference(op, graph, arguments), strict=True))
-    return values
+    return values | {name: viewed(name) for name in views}

@@ -54,6 +54,15 @@ class OperatorKind(Protocol):
     def lower(self, op: Operator, graph: Graph) -> "Lowered":
         """Return the operator's loop program, with shapes and quantisation as constants."""
 
+    def overlap(self, op: Operator, graph: Graph) -> tuple[int | None, ...]:
+        """Say how far the output of the loop program may lie over each input.
+
+        Returns:
+            For each input the least distance in bytes, 0 or more, from the start of the output
+            up to the start of the input with which no byte is written that is still read; None
+            where the two must not share bytes.
+        """
+
 
 def kind_of(op: Operator) -> OperatorKind:
     """Look the kind of `op` up."""

@@ -1,6 +1,7 @@
 """RESHAPE, PAD, CONCATENATION and copy: bytes move, values stay."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ from atoll.errors import Fault
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks
 from atoll.ops.checks import required
+from atoll.ops.overlap import Distances, concatenation_distances
 from atoll.ops.quantization import zero_point_of
 from atoll.ops.registry import Array
 
@@ -22,6 +24,10 @@ class Movement:
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return the bytes written; there are no multiply-accumulates."""
         return {"macs": 0, "bytes": graph.results(op)[0].size}
+
+    def overlap(self, op: Operator, graph: Graph) -> Distances:
+        """Let the output take the place of the first input, whose elements keep their order."""
+        return (0, *(None,) * (len(op.inputs) - 1))
 
 
 class Reshape(Movement):
@@ -60,6 +66,10 @@ class Pad(Movement):
         fill = zero_point_of(graph.results(op)[0])
         return (np.pad(inputs[0], paddings(op, graph), constant_values=fill),)
 
+    def overlap(self, op: Operator, graph: Graph) -> Distances:
+        """Keep apart: the output is filled before the input is read."""
+        return (None,) * len(op.inputs)
+
     def lower(self, op: Operator, graph: Graph) -> "Lowered":
         """Return the loop program."""
         from atoll.ops.shape_loops import lower_pad
@@ -80,6 +90,14 @@ class Concatenation(Movement):
         """Join the inputs in their order."""
         present = [values for values in inputs if values is not None]
         return (np.concatenate(present, axis=op.integer("axis")),)
+
+    def overlap(self, op: Operator, graph: Graph) -> Distances:
+        """Let each input lie where it ends up, or above."""
+        (output,) = graph.results(op)
+        axis = op.integer("axis") % len(output.shape)
+        inputs = (required(op, graph, position) for position in range(len(op.inputs)))
+        runs = tuple(prod(tensor.shape[axis:]) for tensor in inputs)
+        return concatenation_distances(runs, prod(output.shape[:axis]))
 
     def lower(self, op: Operator, graph: Graph) -> "Lowered":
         """Return the loop program."""

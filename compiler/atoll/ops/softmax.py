@@ -13,6 +13,7 @@ from atoll.errors import Fault
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops import checks
 from atoll.ops.checks import required
+from atoll.ops.overlap import Distances
 from atoll.ops.quantization import (
     INT8_MAX,
     INT8_MIN,
@@ -68,6 +69,10 @@ class Softmax:
         shares = rdbp(srdhm(inverse, powers), exponent + 31 - 8) + INT8_MIN
         result = np.where(counted, np.clip(shares, INT8_MIN, INT8_MAX), INT8_MIN)
         return (result.astype(np.int8),)
+
+    def overlap(self, op: Operator, graph: Graph) -> Distances:
+        """Let the output take the input's place: a row is read before it is written."""
+        return (0,)
 
     def lower(self, op: Operator, graph: Graph) -> "Lowered":
         """Return the loop program."""

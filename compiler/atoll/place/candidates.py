@@ -62,14 +62,14 @@ def needs_of(graph: Graph, soc: ResolvedSoc) -> Mapping[str, Needs]:
     """Return what each device does with each tensor of a placed graph.
 
     The producer writes and consumers read; the host writes the graph's inputs and reads its
-    outputs. A tensor that nothing touches has no needs.
+    outputs. A tensor that nothing touches has no needs, nor has a view: its storage is touched.
     """
     needs: dict[str, dict[str, Access]] = {tensor.name: {} for tensor in graph.tensors}
     for name in graph.outputs:
         needs[name][soc.host] = Access.READ
     for op in graph.operators:
         for name in filter(None, op.inputs):
-            needs[name].setdefault(op.device, Access.READ)
+            needs[graph.storage(name)].setdefault(op.device, Access.READ)
     for op in graph.operators:
         for name in op.outputs:
             needs[name][op.device] = Access.WRITE

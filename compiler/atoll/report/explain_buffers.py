@@ -34,6 +34,7 @@ class BufferStory:
         rule: why it is there.
         uses: who touches it, in the order of execution.
         alternatives: each other place, and what it lacks.
+        views: tensors that are the same bytes.
     """
 
     name: str
@@ -47,6 +48,7 @@ class BufferStory:
     rule: str
     uses: tuple[Use, ...]
     alternatives: tuple[Alternative, ...]
+    views: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """Return the story for machines."""
@@ -62,6 +64,7 @@ class BufferStory:
             "rule": self.rule,
             "uses": [use.as_json() for use in self.uses],
             "alternatives": [each.as_json() for each in self.alternatives],
+            "views": list(self.views),
         }
 
 
@@ -73,12 +76,12 @@ def buffer_stories(
 
 
 def story_of(stories: tuple[BufferStory, ...], name: str) -> BufferStory:
-    """Return the story of one buffer.
+    """Return the story of one buffer, by its name or that of a view of it.
 
     Raises:
         UsageError: E028; there is no such buffer, the message names the nearest one.
     """
-    found = {story.name: story for story in stories}
+    found = {name: story for story in stories for name in (story.name, *story.views)}
     if name not in found:
         close = get_close_matches(name, found, n=1, cutoff=0.4)
         all_of_them = "'atoll explain SOC MODEL' lists all buffers"
@@ -111,6 +114,7 @@ def _planned(
             rule=rules.rule(buffer, needs),
             uses=uses[name],
             alternatives=(*_left_stack(soc, what, needs, buffer.size), *others),
+            views=tuple(tensor.name for tensor in graph.tensors if tensor.view == name),
         )
 
 

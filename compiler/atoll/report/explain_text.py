@@ -121,6 +121,8 @@ def _lines(story: BufferStory, decisions: Sequence[Decision]) -> Iterator[str]:
     at = "" if story.address is None else f" at {story.address:#010x}, offset {story.offset}"
     yield f"  where: {story.place}{at}; scope {story.scope}"
     yield f"  why: {story.rule}"
+    if story.views:
+        yield f"  is also: {', '.join(story.views)}"
     yield "  touched by:"
     yield from (f"    {line}" for line in _uses(story.uses))
     yield "  not in:"

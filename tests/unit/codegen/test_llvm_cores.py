@@ -23,9 +23,9 @@ from atoll.ir.text import parse_module
 from atoll.ir.tir import Direction, IRModule, PrimFunc, Type
 from atoll.ir.verify import verify
 from atoll.memory.build_problem import build_problem
-from atoll.memory.first_fit import plan_first_fit
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.run_arguments import run_arguments
+from atoll.memory.solve import plan_memory
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 Duo = Callable[..., ResolvedSoc]
@@ -63,7 +63,7 @@ def module(steps: str) -> IRModule:
 
 
 def planned(program: IRModule, soc: ResolvedSoc) -> MemoryPlan:
-    return plan_first_fit(build_problem(program, soc))
+    return plan_memory(build_problem(program, soc))
 
 
 def section_of(code: bytes, name: str) -> Any:

@@ -26,8 +26,8 @@ from atoll.ir.tir import (
 )
 from atoll.ir.verify import verify
 from atoll.memory.build_problem import build_problem
-from atoll.memory.first_fit import plan_first_fit
 from atoll.memory.problem import MemoryPlan
+from atoll.memory.solve import plan_memory
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
@@ -97,7 +97,7 @@ def soc() -> ResolvedSoc:
 
 @pytest.fixture(scope="module")
 def plan(soc: ResolvedSoc) -> MemoryPlan:
-    return plan_first_fit(build_problem(model(), soc))
+    return plan_memory(build_problem(model(), soc))
 
 
 @pytest.fixture(scope="module")

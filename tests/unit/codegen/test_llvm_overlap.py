@@ -13,7 +13,7 @@ from atoll.codegen.llvm_target import host_machine, new_module
 from atoll.ir.text import parse_module
 from atoll.ir.verify import verify
 from atoll.memory.build_problem import build_problem
-from atoll.memory.first_fit import plan_first_fit
+from atoll.memory.solve import plan_memory
 from atoll.resolve import load_soc
 
 PAIR = Path(__file__).parents[2] / "data" / "pair.yaml"
@@ -79,7 +79,7 @@ def call(tmp_path: Path) -> Call:
         reloc="static", codemodel="default"
     )
     target = new_module("net", machine)
-    emit_entry(target, program, plan_first_fit(build_problem(program, soc)), soc, {})
+    emit_entry(target, program, plan_memory(build_problem(program, soc)), soc, {})
     code = machine.emit_object(binding.parse_assembly(str(target)))
     (tmp_path / "net.o").write_bytes(code)
     (tmp_path / "main.c").write_text(MAIN)

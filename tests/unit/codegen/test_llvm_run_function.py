@@ -12,8 +12,8 @@ from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_target import host_machine, new_module
 from atoll.ir.tir import AcceleratorRun, Allocate, Constant, Entry, IRModule, Step, Type
 from atoll.memory.build_problem import build_problem
-from atoll.memory.first_fit import plan_first_fit
 from atoll.memory.run_arguments import run_arguments
+from atoll.memory.solve import plan_memory
 from atoll.resolve import load_soc
 
 STUBS = """
@@ -90,7 +90,7 @@ def run(tmp_path: Path) -> Run:
 
     def call(keys: Sequence[str] = (), setup: str = "") -> tuple[tuple[str, ...], str]:
         soc, program = load_soc("lagoon", list(keys)), network()
-        plan = plan_first_fit(build_problem(program, soc))
+        plan = plan_memory(build_problem(program, soc))
         host_machine()  # makes LLVM know this machine
         machine = binding.Target.from_default_triple().create_target_machine(
             reloc="static", codemodel="default"

@@ -61,6 +61,14 @@ def test_p1_the_command_line_says_the_same_and_wins(file: Any) -> None:
     assert load_requests(None).model == load_requests(file("version: 1\n")).model
 
 
+def test_p1_overlap_is_free_unless_somebody_says_otherwise(file: Any) -> None:
+    assert load_requests(None).model.overlap == "free"
+    asked = file("overlap: all\n")
+    assert load_requests(asked).model.overlap == "all"
+    assert load_requests(asked, overlap="none").model.overlap == "none"
+    assert read_requests(load_requests(asked).plain()).model.overlap == "all"
+
+
 def test_p1_options_survive_as_data(file: Any) -> None:
     asked = load_requests(file(FULL), free=["hidden"])
     assert read_requests(json.loads(json.dumps(asked.plain()))) == asked
@@ -87,6 +95,7 @@ def test_p1_the_schema_accepts_what_the_model_accepts(file: Any) -> None:
         ("pin: {t: []}", "1:10: error[E012]: 'pin.t' must be POOL, POOL:in,"),
         ("place: {a: [b]}", "1:12: error[E012]: 'place.a' must be text, not a list of 1"),
         ("free: yes_all", "1:7: error[E012]: 'free' must be a list, written as [a, b]"),
+        ("overlap: some", "1:10: error[E012]: 'overlap' must be"),
         ("[a]", "1:1: error[E012]: the description must be a mapping"),
         ("version: 2", "1:10: error[E015]: version 2"),
     ],
@@ -106,7 +115,7 @@ def test_p7_a_wrong_file_is_refused_with_its_place(file: Any, text: str, message
     ],
 )
 def test_p7_a_wrong_word_of_the_command_line_is_refused(
-    wishes: dict[str, list[str]], messages: list[str]
+    wishes: dict[str, Any], messages: list[str]
 ) -> None:
     with pytest.raises(AtollError, match="E090") as caught:
         load_requests(None, **wishes)

@@ -87,6 +87,12 @@ BROKEN = {
         ("run npu(conv_commands", "run npu(middle", "which is no constant that it reads"),
         ("reads [middle, table", "reads [middle, tabel", "touches 'tabel', which is not declared"),
     ],
+    "overlaps": [
+        ("[result]\n}", "[result] over [image + 1 <= middle]\n}", "lets 'image' overlap, which it"),
+        ("[result]\n}", "[result] over [result + 1 <= image]\n}", "lets 'image' be overlapped"),
+        ("[result]\n}", "[result] over [result + 1 <= table]\n}", "lets 'table' be overlapped"),
+        ("[result]\n}", "[result] over [result + -1 <= middle]\n}", "1 bytes above its operand"),
+    ],
 }
 CASES = [(rule, *case) for rule, cases in BROKEN.items() for case in cases]
 
@@ -106,6 +112,17 @@ def test_broken_rule(rule: str, old: str, new: str, message: str) -> None:
     with pytest.raises(ProgramError) as caught:
         verify(parse_module(GOOD.replace(old, new, 1)))
     assert message in str(caught.value)
+
+
+def test_an_overlap_is_none_while_other_steps_run() -> None:
+    steps = "start npu(conv_commands, 1) reads [middle, table, conv_commands] writes [result]"
+    wait = "  step 1 conv on npu: wait npu reads [middle, table, conv_commands] writes [result]\n}"
+    text = GOOD.replace("run npu(conv_commands, 1)", "start npu(conv_commands, 1)")
+    verify(parse_module(text.replace("[result]\n}", f"[result]\n{wait}")))
+    assert steps in text
+    over = "[result] over [result + 4 <= middle]\n"
+    with pytest.raises(ProgramError, match="although other steps run meanwhile"):
+        verify(parse_module(text.replace("[result]\n}", f"{over}{wait}")))
 
 
 def test_all_faults_are_reported(good: IRModule) -> None:

@@ -9,12 +9,13 @@ from atoll.errors import PlanError
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.faults import ProgramError
 from atoll.ir.text import parse_module
-from atoll.ir.tir import Direction, IRModule, KernelCall, PrimFunc, Type
+from atoll.ir.tir import Direction, IRModule, KernelCall, PrimFunc, SafeOverlap, Type
 from atoll.ir.verify import verify
 from atoll.lower.overlap_runs import OverlapRuns
 from atoll.lower.separate_kernels import SeparateKernels
 from atoll.memory.build_problem import build_problem
-from atoll.memory.first_fit import plan_first_fit
+from atoll.memory.contract import contract_of
+from atoll.memory.solve import plan_memory
 from atoll.memory.stack_bound import check_stack
 from atoll.pipeline import specialized
 from atoll.resolve.soc import ResolvedSoc
@@ -98,7 +99,7 @@ def test_k1_k4_each_core_obeys_its_own_limit(
     limits = (f"devices.{name}.limits.max_stack_alloca_size" for name in ("cpu", "dsp"))
     soc = duo(*(f"{key}={value}" for key, value in zip(limits, (host, other), strict=True)))
     program = specialized(module(*SHARED), soc)
-    plan = plan_first_fit(build_problem(program, soc))
+    plan = plan_memory(build_problem(program, soc))
     assert sorted(name for name in plan.placements if name.endswith("_t")) == moved
     bounds = {bound.device: bound for bound in check_stack(program, soc)}
     saved = {"cpu": "s0_t" in moved, "dsp": "s1_t" in moved}
@@ -163,3 +164,42 @@ def test_p6_the_verifier_refuses_what_disturbs_a_core(old: str, new: str, messag
     assert old in text
     with pytest.raises(ProgramError, match=message):
         verify(parse_module(text.replace(old, new, 1)))
+
+
+def with_overlaps(program: IRModule) -> IRModule:
+    """Return the chain whose results may all lie over their operands, as in `flat`."""
+    steps = tuple(
+        replace(step, overlaps=(SafeOverlap(step.writes[0], step.reads[0], 0),))
+        for step in program.entry.steps
+    )
+    return replace(program, entry=replace(program.entry, steps=steps))
+
+
+def test_m2_what_is_split_loses_its_overlaps_and_nothing_else_does() -> None:
+    """Both buffers of a core that runs beside the host are in use until the host has waited."""
+    chain = with_overlaps(module("cpu flat x>a", "dsp flat a>b", "cpu flat x>c", "cpu flat b>y"))
+    program = OverlapRuns(devices=frozenset({"dsp"}), cycles=CYCLES).run(chain)
+    verify(program)
+    kept = [bool(step.overlaps) for step in program.entry.steps]
+    assert order(program) == ["0 call", "1 begin", "2 call", "1 wait", "3 call"]
+    assert kept == [True, False, True, False, True]
+    with pytest.raises(ProgramError, match="although other steps run meanwhile"):
+        verify(with_overlaps(program))
+
+
+def test_m2_a_result_of_another_core_lies_over_its_operand(duo: Duo) -> None:
+    alone = module("cpu flat x>a", "dsp flat a>b", "cpu flat b>y")
+    tight = duo(f"pools.shared.size={SIZE}")
+    with pytest.raises(PlanError, match="too small"):
+        plan_memory(build_problem(alone, tight))
+    program = specialized(with_overlaps(alone), tight)
+    plan = plan_memory(build_problem(program, tight))
+    assert {plan.placements[name].offset for name in ("x", "a", "b", "y")} == {0}
+    contract = contract_of(program, plan)
+    assert [phase.overlaps for phase in contract.phases.values()] == [
+        (("a", "x"),),
+        (("b", "a"),),
+        (("y", "b"),),
+    ]
+    roomy = plan_memory(build_problem(alone, duo()))
+    assert not any(phase.overlaps for phase in contract_of(alone, roomy).phases.values())

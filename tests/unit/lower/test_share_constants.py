@@ -23,9 +23,9 @@ from atoll.ir.tir import (
 from atoll.ir.verify import verify
 from atoll.lower.share_constants import ShareConstants
 from atoll.memory.build_problem import build_problem
-from atoll.memory.first_fit import plan_first_fit
 from atoll.memory.pool_use import pool_uses
 from atoll.memory.problem import MemoryPlan, Placement
+from atoll.memory.solve import plan_memory
 from atoll.resolve import load_soc
 
 FOUR, EIGHT = bytes([1, 2, 3, 4]), bytes(range(11, 19))
@@ -175,7 +175,7 @@ def test_m6_four_and_eight_bytes_at_sixteen_occupy_24() -> None:
     image = pool_images(program, in_order(program), {})["weights"]
     assert len(image) == 24
     assert image == FOUR + bytes(12) + EIGHT, "padding is zero"
-    planned = plan_first_fit(build_problem(program, load_soc("lagoon")))
+    planned = plan_memory(build_problem(program, load_soc("lagoon")))
     assert planned.use["weights"].used == 20, "the planner puts the larger one first"
     assert pool_images(program, planned, {})["weights"] == EIGHT + bytes(8) + FOUR
 
@@ -189,7 +189,7 @@ def test_m6_two_plans_give_the_same_image(alignment: int) -> None:
     images = []
     for _ in range(2):
         program = ShareConstants().run(module(*pairs)).module
-        plan = plan_first_fit(build_problem(program, load_soc("lagoon")))
+        plan = plan_memory(build_problem(program, load_soc("lagoon")))
         assert len(program.entry.constants) == len(pairs)
         for item in program.entry.constants:
             assert plan.address(item.name) % alignment == 0

@@ -1,8 +1,19 @@
 """The problem holds what steps touch, as large, aligned and placed as the program says."""
 
-from atoll.ir.tir import Allocate, Constant, Entry, IRModule, KernelCall, Step, Type
+from dataclasses import replace
+
+from atoll.ir.tir import (
+    Allocate,
+    Constant,
+    Entry,
+    IRModule,
+    KernelCall,
+    SafeOverlap,
+    Step,
+    Type,
+)
 from atoll.memory.build_problem import build_problem
-from atoll.memory.problem import Buffer, PoolSpace
+from atoll.memory.problem import Buffer, Overlap, PoolSpace
 from atoll.resolve.soc import Access, Pool, Region, RegionKind, Registers, ResolvedSoc
 
 
@@ -72,3 +83,44 @@ def test_buffers_and_pools() -> None:
         Buffer(name="y", size=1, alignment=8, live=((1, 2),), pools=both),
         Buffer(name="w", size=7, alignment=64, live=((0, 2),), pools=("flash",)),
     )
+
+
+def chain(*steps: Step, outputs: tuple[str, ...] = ("c",)) -> IRModule:
+    allocations = tuple(allocate(name, Type.I8, 8) for name in "xabc")
+    entry = Entry(
+        inputs=("x",), outputs=outputs, allocations=allocations, constants=(), steps=steps
+    )
+    return IRModule("m", (), entry)
+
+
+def over(written: Step, distance: int) -> Step:
+    overlap = SafeOverlap(written.writes[0], written.reads[0], distance)
+    return replace(written, overlaps=(overlap,))
+
+
+def test_m2_overlaps_where_a_life_ends_as_another_begins() -> None:
+    module = chain(
+        over(step(0, ("x",), ("a",)), 3), over(step(1, ("a",), ("b",)), 0), step(2, ("b",), ("c",))
+    )
+    assert build_problem(module, soc()).overlaps == (
+        Overlap(later="a", earlier="x", distance=3),
+        Overlap(later="b", earlier="a", distance=0),
+    )
+
+
+def test_m2_no_overlap_of_what_is_read_again_or_written_before() -> None:
+    read_again = chain(
+        over(step(0, ("x",), ("a",)), 3), step(1, ("x", "a"), ("b",)), step(2, ("b",), ("c",))
+    )
+    assert build_problem(read_again, soc()).overlaps == ()
+    an_output = chain(
+        step(0, ("x",), ("a",)),
+        over(step(1, ("a",), ("b",)), 0),
+        step(2, ("b",), ("c",)),
+        outputs=("a", "c"),
+    )
+    assert build_problem(an_output, soc()).overlaps == ()
+    written_twice = chain(
+        step(0, ("x",), ("a", "b")), over(step(1, ("a",), ("b",)), 0), step(2, ("b",), ("c",))
+    )
+    assert build_problem(written_twice, soc()).overlaps == ()

@@ -6,9 +6,9 @@ from atoll.errors import PlanError
 from atoll.ir.faults import ProgramError
 from atoll.ir.tir import Allocate, Entry, IRModule, PrimFunc, Type
 from atoll.ir.verify import verify
-from atoll.memory.first_fit import plan_first_fit
 from atoll.memory.frames import FRAME_ALLOWANCE, FrameDepths
 from atoll.memory.problem import Buffer, PoolSpace, Problem
+from atoll.memory.solve import plan_memory
 from atoll.units import format_size
 
 FLOATS = 822_083_584
@@ -44,9 +44,9 @@ def test_k7_a_plan_is_exact_or_an_error_that_names_the_size(size: int) -> None:
     buffer = Buffer(name="t", size=size, alignment=16, live=((0, 1),), pools=("s",))
     small = PoolSpace(name="s", origin=0, size=2**32, alignment=16)
     large = PoolSpace(name="s", origin=0, size=2**64, alignment=16)
-    assert plan_first_fit(Problem(pools=(large,), buffers=(buffer,))).use["s"].used == size
+    assert plan_memory(Problem(pools=(large,), buffers=(buffer,))).use["s"].used == size
     if size > small.size:
         with pytest.raises(PlanError) as caught:
-            plan_first_fit(Problem(pools=(small,), buffers=(buffer,)))
+            plan_memory(Problem(pools=(small,), buffers=(buffer,)))
         assert caught.value.faults[0].code == "E061"
         assert str(size) in str(caught.value) or format_size(size) in str(caught.value)

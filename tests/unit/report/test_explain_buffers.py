@@ -82,7 +82,7 @@ def test_c5_a_pool_without_room_says_how_much_is_free() -> None:
 
 
 def test_c5_a_preferred_place_is_why_another_was_not_taken(lagoon: Compiled) -> None:
-    (shared, _) = stories(lagoon)["average_pool_2d_6_out"].alternatives
+    (shared, _) = stories(lagoon)["softmax_9_out"].alternatives
     assert str(shared) == "shared: possible; 'private' is tried first"
 
 
@@ -155,3 +155,12 @@ def test_c5_text_and_data_of_the_command_agree(
 def test_c5_a_buffer_without_a_network_is_a_misuse(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "lagoon", "--buffer", "x"]) == 1
     assert capsys.readouterr().err.startswith("error[E090]: --buffer needs a MODEL")
+
+
+def test_c5_explain_finds_a_view_in_its_storage(lagoon: Compiled) -> None:
+    view = next(tensor for tensor in lagoon.graph.tensors if tensor.view)
+    told = explanation(lagoon)
+    assert told.text(view.name) == told.text(view.view)
+    assert f"\n  is also: {view.name}\n" in told.text(view.view)
+    (found,) = json.loads(told.json(view.name))["buffers"]
+    assert (found["name"], found["views"]) == (view.view, [view.name])

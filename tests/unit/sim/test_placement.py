@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from atoll.pipeline import Compiled, compile_file
+from atoll.memory.contract import Span
+from atoll.pipeline import Compiled, compile_file, with_plan
 from atoll.report.result import Violation
 from atoll.resolve import load_soc
 from atoll_sim.native_run import run_native
@@ -153,3 +154,55 @@ def test_a_refused_access_names_all(compiled: Compiled, good: SimResult) -> None
         f"blocked by the firewall: device npu, operator conv_2d_2, {span.buffer} in shared, "
         f"address {span.address:#010x} (8 B) at cycle 77: npu has no window for this write"
     )
+
+
+@pytest.fixture(scope="module")
+def in_place(compiled: Compiled) -> Compiled:
+    """The network with the result of the softmax over its operand."""
+    return softmax_at(compiled, above=0)
+
+
+def softmax_of(compiled: Compiled) -> int:
+    """Return the number of the softmax."""
+    phases = compiled.contract.phases.values()
+    return next(phase.number for phase in phases if phase.operator == "softmax_9")
+
+
+def softmax_at(compiled: Compiled, above: int) -> Compiled:
+    """Return the network with the result of softmax some bytes above its operand."""
+    operand = compiled.plan.placements["fully_connected_8_out"]
+    place = replace(operand, buffer="softmax_9_out", offset=operand.offset + above)
+    placements = {**compiled.plan.placements, "softmax_9_out": place}
+    return with_plan(compiled, replace(compiled.plan, placements=placements))
+
+
+def operands_of(compiled: Compiled) -> list[Span]:
+    """Return what the result of softmax lies over."""
+    phase = compiled.contract.phases[softmax_of(compiled)]
+    over = [read for written, read in phase.overlaps if written == "softmax_9_out"]
+    return [span for span in phase.reads if span.buffer in over]
+
+
+def test_an_operand_may_be_overwritten_as_it_is_read(in_place: Compiled) -> None:
+    number = softmax_of(in_place)
+    (operand,) = operands_of(in_place)
+    good = run_native(in_place, random_sample(in_place.graph) * 2)
+    look = touch("cpu", AccessKind.READ, range(operand.address, operand.end))
+    assert violations(in_place, with_touch(good, number, look)) == ()
+    phases = tuple(
+        replace(phase, touched=()) if number - 1 in phase.operators else phase
+        for phase in good.phases
+    )
+    unwritten = with_touch(replace(good, phases=phases), number, look)
+    assert {found.buffer for found in violations(in_place, unwritten)} == {operand.buffer}
+
+
+def test_a_distance_that_is_not_kept_is_a_violation(compiled: Compiled) -> None:
+    above = softmax_at(compiled, above=1)
+    number = softmax_of(above)
+    assert above.contract.phases[number].overlaps == ()
+    (operand,) = above.contract.phases[number].reads
+    good = run_native(above, random_sample(above.graph))
+    look = touch("cpu", AccessKind.READ, range(operand.address, operand.end))
+    found = violations(above, with_touch(good, number, look))
+    assert {violation.rule for violation in found} == {"overwritten before read"}

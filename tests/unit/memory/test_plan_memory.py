@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from atoll.errors import PlanError
-from atoll.memory.first_fit import plan_first_fit
 from atoll.memory.problem import Buffer, MemoryPlan, PoolSpace, Problem
+from atoll.memory.solve import plan_memory
 
 MLPERF_TINY = {"mlpt_ad": 768, "mlpt_ic": 49_152, "mlpt_kws": 16_000, "mlpt_vww": 55_296}
 
@@ -26,7 +26,7 @@ def buffer(
 
 
 def plan(pools: list[PoolSpace], *buffers: Buffer) -> MemoryPlan:
-    return plan_first_fit(Problem(pools=tuple(pools), buffers=buffers))
+    return plan_memory(Problem(pools=tuple(pools), buffers=buffers))
 
 
 def where(result: MemoryPlan) -> dict[str, tuple[str, int]]:
@@ -124,7 +124,7 @@ def test_m4_interval_vectors_reach_their_bound(vector: str, shared_planner: Path
 
 def failure(pools: list[PoolSpace], *buffers: Buffer, operators: tuple[str, ...] = ()) -> str:
     with pytest.raises(PlanError) as caught:
-        plan_first_fit(Problem(pools=tuple(pools), buffers=buffers), operators)
+        plan_memory(Problem(pools=tuple(pools), buffers=buffers), operators)
     return str(caught.value)
 
 

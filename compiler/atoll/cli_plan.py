@@ -1,0 +1,267 @@
+"""The command `atoll plan`: memory plans of networks and of bare instances."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from atoll.cli_options import (
+    AcceleratorsOption,
+    BuildFileOption,
+    FreeOption,
+    JsonOption,
+    OverlapOption,
+    PinOption,
+    PlaceOption,
+    SetOption,
+)
+from atoll.cli_output import log, out
+from atoll.codegen.tflm_file import tflm_file
+from atoll.description.build import load_requests
+from atoll.errors import PlanError, UsageError
+from atoll.files import require_writable, write_bytes, write_text
+from atoll.memory.algorithms import DEFAULT, OWN
+from atoll.memory.algorithms import algorithm as require_algorithm
+from atoll.memory.effort import Effort, Progress
+from atoll.memory.instance import POOL, UNLIMITED, load_instance, solution_csv
+from atoll.memory.plan_text import plan_json
+from atoll.memory.problem import MemoryPlan, Problem
+from atoll.memory.solve import plan_memory
+from atoll.pipeline import BuildOptions, compile_file
+from atoll.report.plan_table import plan_table
+from atoll.report.pool_picture import pool_pictures
+from atoll.report.pool_svg import svg_of
+from atoll.report.pool_terminal import drawn
+from atoll.resolve import load_soc
+from atoll.units import parse_duration, parse_size
+
+_SIZE = re.compile(f"set the size of pool '{POOL}' to (.+) or more")
+
+
+class Export(StrEnum):
+    """Formats of a plan."""
+
+    CSV = "csv"
+    JSON = "json"
+    TFLM = "tflm"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Planned:
+    """A plan and what it is for."""
+
+    of: Mapping[str, str]
+    plan: MemoryPlan
+
+    @property
+    def title(self) -> str:
+        return " on ".join(list(self.of.values())[::-1])
+
+    def json(self) -> str:
+        """Return the plan for machines."""
+        plan = self.plan
+        verdict = {"cost": plan.cost, "gap": plan.gap, "optimal": plan.optimal}
+        return json.dumps({**self.of, **verdict, **plan_json(plan)}, indent=2) + "\n"
+
+
+def _bytes(text: str) -> int:
+    """Read a number of bytes, with or without a unit."""
+    try:
+        size = int(text) if text.isascii() and text.isdigit() else parse_size(text)
+    except ValueError as fault:
+        raise typer.BadParameter(str(fault)) from fault
+    if not 1 <= size <= UNLIMITED:
+        raise typer.BadParameter(f"{text} is outside of 1 to 2^62 bytes")
+    return size
+
+
+def _seconds(text: str) -> float:
+    """Read a duration."""
+    try:
+        return parse_duration(text)
+    except ValueError as fault:
+        raise typer.BadParameter(str(fault)) from fault
+
+
+def plan(
+    soc: Annotated[
+        Path | None,
+        typer.Argument(metavar="[SOC]", help="SoC description (YAML), or a shipped chip: lagoon."),
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Argument(metavar="[MODEL]", help="Quantised network (int8 TFLite).")
+    ] = None,
+    instance: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Plan this table instead: id,lower,upper,size (CSV)."),
+    ] = None,
+    capacity: Annotated[
+        int | None,
+        typer.Option(
+            parser=_bytes, metavar="BYTES", help="Size of the instance's pool, such as '1 MiB'."
+        ),
+    ] = None,
+    alignment: Annotated[
+        int, typer.Option(min=1, metavar="BYTES", help="Alignment of the instance's buffers.")
+    ] = 1,
+    algorithm: Annotated[
+        str, typer.Option(metavar="NAME", help=f"Planner: {', '.join(OWN)}, or a package's.")
+    ] = DEFAULT,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            parser=_seconds, metavar="TIME", help="Stop searching after this time, such as '10s'."
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Of what the planner draws at random.")
+    ] = 0,
+    export: Annotated[
+        Export | None,
+        typer.Option(help="Write the plan in this format; tflm: into a copy of the network."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="File to export to; default: stdout."),
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the pools into this file (SVG).")
+    ] = None,
+    picture: Annotated[bool, typer.Option("--picture", help="Draw the pools here.")] = False,
+    overrides: SetOption = None,
+    build_file: BuildFileOption = None,
+    place: PlaceOption = None,
+    pin: PinOption = None,
+    free: FreeOption = None,
+    overlap: OverlapOption = None,
+    accelerators: AcceleratorsOption = True,
+    machine: JsonOption = False,
+) -> None:
+    """Plan memory: of a network on a chip, or of a bare instance.
+
+    For each pool it says what is used, what no plan can go below, and so whether that is optimal.
+
+    Example: atoll plan lagoon model.tflite --picture, or: atoll plan --instance A.csv --json
+    """
+    search = _search(algorithm, budget, seed)
+    _check_usage(soc, model, instance, capacity, alignment, export, output)
+    for path in filter(None, (output, figure)):
+        require_writable(path)
+    if instance is not None:
+        problem = load_instance(instance, capacity, alignment)
+        found = _Planned(of={"instance": instance.name}, plan=_instance_plan(problem, search))
+    else:
+        assert soc is not None
+        assert model is not None
+        requests = load_requests(build_file, place or (), pin or (), free or (), overlap)
+        options = BuildOptions(
+            accelerators=accelerators,
+            requests=requests,
+            algorithm=search.name,
+            effort=search.effort,
+        )
+        compiled = compile_file(load_soc(soc, overrides or ()), model, options)
+        names = {"soc": compiled.soc.name, "model": compiled.graph.name}
+        found = _Planned(of=names, plan=compiled.plan)
+    if figure:
+        write_text(figure, svg_of(found.title, pool_pictures(found.plan)))
+        log.print(f"wrote {figure}")
+    if export:
+        _export(found, export, output, model)
+    elif machine:
+        print(found.json(), end="")
+    else:
+        _show(found, picture=picture)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A planner and what it may spend."""
+
+    name: str
+    effort: Effort
+
+
+def _search(name: str, budget: float | None, seed: int) -> _Search:
+    """Return what was asked for; a budget in time is all that counts then."""
+    require_algorithm(name)
+    if budget is None:
+        return _Search(name, Effort(seed=seed))
+    return _Search(name, Effort(nodes=UNLIMITED, seconds=budget, seed=seed))
+
+
+def _instance_plan(problem: Problem, search: _Search) -> MemoryPlan:
+    """Plan an instance; a remedy names the option that sets the pool's size."""
+    try:
+        with log.status("planning") as status:
+
+            def tell(progress: Progress) -> None:
+                bound = f"at least {progress.bound:,} B are needed"
+                status.update(
+                    f"planning: {progress.used:,} B after {progress.nodes:,} nodes, {bound}"
+                )
+
+            return plan_memory(problem, name=search.name, effort=search.effort, observe=tell)
+    except PlanError as error:
+        faults = (
+            replace(fault, remedy=_SIZE.sub(r"give --capacity '\1' or more", fault.remedy or ""))
+            for fault in error.faults
+        )
+        raise PlanError.all(faults) from error
+
+
+def _show(found: _Planned, *, picture: bool) -> None:
+    print(plan_table(found.plan), end="")
+    for part in drawn(pool_pictures(found.plan)) if picture else ():
+        out.print()
+        out.print(part)
+
+
+def _export(found: _Planned, export: Export, output: Path | None, model: Path | None) -> None:
+    if export is Export.TFLM:
+        assert model is not None
+        assert output is not None
+        file = tflm_file(model)
+        write_bytes(output, file.data)
+        log.print(f"wrote {output}: {file.summary}")
+        return
+    text = found.json() if export is Export.JSON else solution_csv(found.plan)
+    if output is None:
+        print(text, end="")
+    else:
+        write_text(output, text)
+        log.print(f"wrote {output}")
+
+
+def _check_usage(
+    soc: Path | None,
+    model: Path | None,
+    instance: Path | None,
+    capacity: int | None,
+    alignment: int,
+    export: Export | None,
+    output: Path | None,
+) -> None:
+    if instance is not None and soc is not None:
+        raise _misused("--instance takes no SOC and no MODEL", "plan one or the other")
+    if instance is None and (soc is None or model is None):
+        raise _misused("nothing to plan", "give SOC and MODEL, or --instance FILE")
+    if instance is None and (capacity is not None or alignment != 1):
+        remedy = "change the pool with --set pools.NAME.size=SIZE"
+        raise _misused("--capacity and --alignment are for an --instance", remedy)
+    if alignment & (alignment - 1):
+        raise _misused(f"--alignment {alignment} is no power of two", "give 1, 2, 4, 8, 16, ...")
+    if export is Export.TFLM and (model is None or output is None):
+        remedy = "write atoll plan SOC MODEL --export tflm -o FILE.tflite"
+        raise _misused("--export tflm needs a MODEL and a file to write", remedy)
+    if output is not None and export is None:
+        raise _misused("--output needs --export", "give --export csv, json or tflm")
+
+
+def _misused(message: str, remedy: str) -> UsageError:
+    return UsageError("E090", message, remedy=remedy)

@@ -1,0 +1,99 @@
+"""How long to search, and word of how far it got."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import monotonic
+
+SLICE = 1 << 12
+"""Most steps between two looks at the clock."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """What a search may spend. Without `seconds`, the same problem gives the same plan always.
+
+    Attributes:
+        nodes: of search trees, in all.
+        seconds: of time, or None.
+        seed: of what is drawn at random.
+    """
+
+    nodes: int = 300_000
+    seconds: float | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """The best so far.
+
+    Attributes:
+        used: bytes of the pool that is being packed.
+        bound: no plan of it uses less.
+        nodes: looked at in all.
+        seconds: since the beginning.
+    """
+
+    used: int
+    bound: int
+    nodes: int
+    seconds: float
+
+
+Observer = Callable[[Progress], None]
+
+
+def unobserved(progress: Progress) -> None:
+    """Take no notice."""
+
+
+class Meter:
+    """Counts what is spent."""
+
+    def __init__(self, effort: Effort, observe: Observer = unobserved) -> None:
+        self.effort = effort
+        self.spent = 0
+        self._observe = observe
+        self._begin = monotonic()
+        self._limit = effort.nodes
+
+    @property
+    def seconds(self) -> float:
+        """Time since the beginning."""
+        return monotonic() - self._begin
+
+    @property
+    def over(self) -> bool:
+        """Nothing is left."""
+        late = self.effort.seconds is not None and self.seconds >= self.effort.seconds
+        return late or self.spent >= self._limit
+
+    @contextmanager
+    def share(self, part: float) -> Iterator[None]:
+        """Let what is inside spend this part of what is left."""
+        limit = self._limit
+        self._limit = self.spent + int(part * max(0, limit - self.spent))
+        yield
+        self._limit = limit
+
+    def allow(self, nodes: int) -> Callable[[int], int]:
+        """Return how many steps a search of at most `nodes` nodes may take after some.
+
+        A step looks at one node at most, so the search stops at the same node however its steps
+        are dealt out.
+        """
+        most = min(nodes, self._limit - self.spent)
+
+        def steps(done: int) -> int:
+            return 0 if done >= most or self.over else min(most - done, SLICE)
+
+        return steps
+
+    def spend(self, nodes: int) -> None:
+        """Count the nodes of a search."""
+        self.spent += nodes
+
+    def tell(self, used: int, bound: int) -> None:
+        """Tell the observer about a better plan or a better bound."""
+        self._observe(Progress(used=used, bound=bound, nodes=self.spent, seconds=self.seconds))

@@ -1,0 +1,75 @@
+"""Plan memory: the one way in to every algorithm. The checker accepts what comes out."""
+
+from collections.abc import Mapping, Sequence
+
+from atoll.errors import PlanError
+from atoll.memory.algorithms import DEFAULT, algorithm
+from atoll.memory.checker import check
+from atoll.memory.effort import Effort, Meter, Observer, unobserved
+from atoll.memory.misfit import misfit
+from atoll.memory.problem import Answer, MemoryPlan, Placement, Problem
+from atoll.memory.problem_rules import problem_faults
+
+_TRIAL = Effort(nodes=20_000)
+"""For each of the many trials that look for the smallest change with which a problem fits."""
+
+
+def solve(
+    problem: Problem,
+    *,
+    name: str = DEFAULT,
+    effort: Effort | None = None,
+    observe: Observer = unobserved,
+) -> Answer:
+    """Answer `problem`.
+
+    Args:
+        problem: what to place.
+        name: the algorithm, one of `algorithm_names()`.
+        effort: what it may spend.
+        observe: told about every better plan of a pool.
+
+    Raises:
+        PlanError: E064, the problem is not well-formed, or the algorithm's plan is wrong.
+        UsageError: E094; there is no such algorithm.
+    """
+    plan = algorithm(name)
+    faults = tuple(problem_faults(problem))
+    if faults:
+        raise PlanError.all(faults)
+    answer = plan(problem, Meter(effort or Effort(), observe))
+    if isinstance(answer, MemoryPlan):
+        check(answer)
+    return answer
+
+
+def plan_memory(
+    problem: Problem,
+    operators: Sequence[str] = (),
+    *,
+    name: str = DEFAULT,
+    effort: Effort | None = None,
+    observe: Observer = unobserved,
+) -> MemoryPlan:
+    """Plan `problem`.
+
+    Args:
+        problem: what to place.
+        operators: name of the operator of each step, for errors.
+        name: as `solve`.
+        effort: as `solve`.
+        observe: as `solve`.
+
+    Raises:
+        PlanError: E060 to E062, a buffer fits nowhere; E064, as `solve`.
+        UsageError: as `solve`.
+    """
+    answer = solve(problem, name=name, effort=effort, observe=observe)
+    if isinstance(answer, MemoryPlan):
+        return answer
+    raise PlanError.all(misfit(problem, operators, _trial))
+
+
+def _trial(problem: Problem) -> Mapping[str, Placement] | None:
+    answer = solve(problem, effort=_TRIAL)
+    return answer.placements if isinstance(answer, MemoryPlan) else None

@@ -1,0 +1,191 @@
+"""Orders of branching for the exact search: a few that work well, then random variations."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from heapq import heappop, heappush
+from math import exp, log, sqrt
+from random import Random
+
+from atoll.memory.packing import Packing
+from atoll.memory.search import Way
+
+_SPREAD = 0.3
+"""Logarithm of the most that a random variation multiplies a measure with."""
+
+_CHANGED = 0.15
+"""Part of the blocks that a way differs in from the one that it varies."""
+
+_PATIENCE = 25
+"""Ways without gain after which a family starts again."""
+
+_CURIOSITY = 0.15
+"""Weight of how rarely a family was tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """What makes a block hard to place.
+
+    Attributes:
+        size: bytes.
+        length: how many steps it is live in; how many blocks it conflicts with if these are listed.
+        pressure: bytes of its heaviest clique.
+    """
+
+    size: int
+    length: int
+    pressure: int
+
+    @property
+    def area(self) -> int:
+        """Size times length."""
+        return self.size * self.length
+
+
+_KEYS: tuple[Callable[[Measures, float], tuple[float, ...]], ...] = (
+    lambda m, noise: (-m.length * noise, -m.size),
+    lambda m, noise: (-m.pressure, -m.area * noise),
+    lambda m, noise: (-m.pressure, -m.length * noise),
+    lambda m, noise: (-m.area * noise,),
+)
+_ARMS = ((1, True), (0, False), (2, True), (2, False), (0, True), (1, False), (3, False))
+"""By which key to settle ties, and whether to choose by clique."""
+
+
+@dataclass(slots=True)
+class Arm:
+    """A family of ways, and how deep they led.
+
+    Attributes:
+        key: number of the key.
+        by_clique: as `Way`.
+        climbing: vary the way that led deepest, rather than draw a new one each time.
+        pulls: how many ways were tried.
+        depth: sum of the parts of all blocks that they placed.
+        noise: of the way that led deepest.
+        deepest: how deep that was.
+        idle: ways since then.
+    """
+
+    key: int
+    by_clique: bool
+    climbing: bool
+    noise: list[float]
+    pulls: int = 0
+    depth: float = 0.0
+    deepest: float = -1.0
+    idle: int = 0
+
+    def promise(self, pulls: int) -> float:
+        """Return how much is to be expected of the next way, after `pulls` in all."""
+        return self.depth / self.pulls + _CURIOSITY * sqrt(log(pulls) / self.pulls)
+
+
+class Ways:
+    """Ways to branch; families that lead deep come more often. The same seed gives the same."""
+
+    def __init__(self, packing: Packing, seed: int) -> None:
+        self._packing = packing
+        self._random = Random(seed)
+        self._measures = _measures(packing)
+        self._places = {member: place for place, member in enumerate(packing.free)}
+        still = [1.0] * len(packing.free)
+        self._arms = [
+            Arm(key, by_clique, climbing, still)
+            for climbing in (False, True)
+            for key, by_clique in _ARMS
+        ]
+        self._pulls = 0
+        self._arm = self._arms[0]
+        self._noise = still
+
+    def next(self) -> Way:
+        """Return a way to try; tell with `report` how it went."""
+        fresh = next((arm for arm in self._arms if not arm.pulls), None)
+        self._arm = fresh or max(self._arms, key=lambda arm: arm.promise(self._pulls))
+        self._noise = self._varied(self._arm)
+        key = _KEYS[self._arm.key]
+        order = sorted(
+            range(len(self._measures)),
+            key=lambda place: (key(self._measures[place], self._noise[place]), place),
+        )
+        ranks = _ranks(self._packing, order, self._places)
+        return Way(by_clique=self._arm.by_clique, rank=ranks)
+
+    def report(self, deepest: int) -> None:
+        """Take how many blocks the last way placed at most."""
+        arm, depth = self._arm, deepest / max(1, len(self._measures))
+        self._pulls += 1
+        arm.pulls += 1
+        arm.depth += depth
+        arm.idle = 0 if depth > arm.deepest else arm.idle + 1
+        if depth >= arm.deepest:
+            arm.deepest, arm.noise = depth, self._noise
+        if arm.idle > _PATIENCE:
+            arm.deepest, arm.idle = -1.0, 0
+
+    def _varied(self, arm: Arm) -> list[float]:
+        if not arm.pulls and not arm.climbing:
+            return arm.noise
+        share = _CHANGED if arm.climbing and arm.deepest >= 0 else 1.0
+        random = self._random
+        return [
+            old * exp(_SPREAD * random.uniform(-1, 1)) if random.random() < share else old
+            for old in (arm.noise if share < 1 else [1.0] * len(arm.noise))
+        ]
+
+
+def _measures(packing: Packing) -> list[Measures]:
+    blocks = packing.whole.blocks
+    pressure = dict.fromkeys(packing.members, 0)
+    for clique in packing.cliques:
+        total = sum(blocks[member].size for member in clique)
+        for member in clique:
+            pressure[member] = max(pressure[member], total)
+    return [
+        Measures(
+            size=blocks[member].size,
+            length=_length(packing, member),
+            pressure=pressure[member],
+        )
+        for member in packing.free
+    ]
+
+
+def _length(packing: Packing, member: int) -> int:
+    whole = packing.whole
+    if whole.problem.conflicts is not None:
+        return len(whole.neighbours[member]) + 1
+    return sum(end - begin for begin, end in whole.blocks[member].live)
+
+
+def _ranks(packing: Packing, order: Sequence[int], places: dict[int, int]) -> list[int]:
+    """Return the place of each block in `order`; a block comes before those it may start with."""
+    before: dict[int, list[int]] = {}
+    for (lower, upper), distance in packing.whole.nearer.items():
+        if distance == 0 and lower in places and upper in places:
+            before.setdefault(places[upper], []).append(places[lower])
+    if before:
+        order = _adjusted(order, before)
+    ranks = [0] * len(order)
+    for rank, place in enumerate(order):
+        ranks[place] = rank
+    return ranks
+
+
+def _adjusted(order: Sequence[int], before: dict[int, list[int]]) -> Sequence[int]:
+    """Sort `order` as little as `before` requires."""
+    sorter = TopologicalSorter(before)
+    for place in order:
+        sorter.add(place)
+    wanted = {place: rank for rank, place in enumerate(order)}
+    sorter.prepare()
+    ready: list[tuple[int, int]] = []
+    adjusted: list[int] = []
+    while sorter.is_active():
+        for place in sorter.get_ready():
+            heappush(ready, (wanted[place], place))
+        adjusted.append(heappop(ready)[1])
+        sorter.done(adjusted[-1])
+    return adjusted

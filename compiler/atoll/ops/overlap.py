@@ -1,0 +1,96 @@
+"""How far a kernel's output may lie over an input: what is still read when bytes are written.
+
+A distance is in bytes, from the start of the output up to the start of the input. Kernels of
+windows write pixel after pixel in the order of memory and may read the current window until its
+pixel is complete; elementwise ones read an element before they write it.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atoll.ops.window import Window
+
+Distances = tuple[int | None, ...]
+Bytes = NDArray[np.int64]
+
+MOST_PIXELS = 1 << 20
+"""Pixels of an output that are gone through one by one; larger ones stay apart."""
+
+NEVER = np.iinfo(np.int64).max // 2
+"""Stands for the lowest byte that is read where none is."""
+
+_NONE = -1
+
+
+def window_distance(image: tuple[int, ...], window: Window, channels: int) -> int | None:
+    """Return the distance of an operator that slides a window over int8 images.
+
+    Args:
+        image: input extents [N, H, W, C].
+        window: what one output pixel reads.
+        channels: bytes of an output pixel.
+
+    Returns:
+        Bytes; None where that is as good as no overlap.
+    """
+    rows, columns = window.positions(image[1], image[2])
+    if image[0] * rows * columns > MOST_PIXELS:
+        return None
+    lowest = still_read(image, window)
+    return _useful(pixel_distance(lowest, channels), lowest.size * channels)
+
+
+def pixel_distance(lowest: Bytes, channels: int) -> int:
+    """Return the distance with which every pixel may be written while its window is read.
+
+    Args:
+        lowest: the lowest byte that each output pixel or a later one reads.
+        channels: bytes of an output pixel.
+    """
+    ends = np.arange(1, lowest.size + 1) * channels
+    return max(0, int((ends - lowest).max(initial=0)))
+
+
+def still_read(image: tuple[int, ...], window: Window) -> Bytes:
+    """Return the lowest byte that each output pixel or a later one reads, `NEVER` for none."""
+    batch, height, width, channels = image
+    places = window.positions(height, width)
+    rows = _first_taps(
+        height, places[0], window.stride_h, window.pad_top, window.extent[0], window.dilation_h
+    )[:, np.newaxis]
+    columns = _first_taps(
+        width, places[1], window.stride_w, window.pad_left, window.extent[1], window.dilation_w
+    )[np.newaxis, :]
+    pixels = np.where((rows == _NONE) | (columns == _NONE), NEVER, rows * width + columns)
+    first = np.arange(batch)[:, np.newaxis] * height * width + pixels.reshape(1, -1)
+    bytes_read = np.minimum(first * channels, NEVER).reshape(-1)
+    later: Bytes = np.minimum.accumulate(bytes_read[::-1])[::-1]
+    return later
+
+
+def concatenation_distances(runs: tuple[int, ...], outer: int) -> Distances:
+    """Return the distance for each input of a concatenation.
+
+    Args:
+        runs: bytes that each input contributes at a time.
+        outer: how often.
+    """
+    total = sum(runs)
+    before = (sum(runs[:position]) for position in range(len(runs)))
+    return tuple(
+        _useful(start + (outer - 1) * (total - run), outer * total)
+        for start, run in zip(before, runs, strict=True)
+    )
+
+
+def _first_taps(size: int, places: int, stride: int, pad: int, extent: int, dilation: int) -> Bytes:
+    """Return the first coordinate inside the image at each place of a window, or `_NONE`."""
+    origin = np.arange(places, dtype=np.int64) * stride - pad
+    first = origin + -(np.minimum(origin, 0) // dilation) * dilation
+    inside: Bytes = np.where((first < origin + extent) & (first < size), first, _NONE)
+    return inside
+
+
+def _useful(distance: int, size: int) -> int | None:
+    """Return `distance` unless an output of `size` bytes is below the input then anyway."""
+    return distance if distance < size else None

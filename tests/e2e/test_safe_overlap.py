@@ -1,0 +1,89 @@
+"""Networks whose results lie over their operands, core and accelerator in RTL, bit for bit."""
+
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from atoll.description.build import load_requests
+from atoll.errors import PlanError
+from atoll.pipeline import BuildOptions, Compiled, compile_file, with_plan
+from atoll.resolve import load_soc
+from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
+
+pytestmark = pytest.mark.rtl
+
+
+TARGETS = {"kws_ref_model": 10_048, "vww_96_int8": 36_896}
+"""Most bytes that the activations take."""
+
+
+def compiled_with(model: Path, soc: str, overlap: str, *, accelerators: bool = True) -> Compiled:
+    requests = load_requests(None, overlap=overlap)
+    options = BuildOptions(accelerators=accelerators, requests=requests)
+    return compile_file(load_soc(soc), model, options)
+
+
+def check_in_rtl(compiled: Compiled, golden: Path, accelerator: AcceleratorKind) -> None:
+    """Run the first golden sample: bit-exact, and as the plan says."""
+    values = np.load(golden)
+    name = compiled.graph.inputs[0]
+    sample = {name: values["inputs"][0].reshape(compiled.graph.tensor(name).shape)}
+    outcome = run_compiled(compiled, [sample], cpu=CpuKind.RTL, accelerator=accelerator)
+    assert outcome.report.mismatches == ()
+    assert outcome.report.violations == ()
+    assert outcome.report.passed
+    output = outcome.outputs[0][compiled.graph.outputs[0]]
+    assert output.tobytes() == values["outputs_tflm"][0].tobytes()
+
+
+@pytest.mark.parametrize("network", TARGETS)
+def test_m2_the_least_memory_runs(network: str, shared_models: Path) -> None:
+    compiled = compiled_with(shared_models / f"{network}.tflite", "lagoon", "all")
+    assert compiled.plan.use["shared"].used == TARGETS[network]
+    golden = shared_models / "golden" / f"{network}.npz"
+    check_in_rtl(compiled, golden, AcceleratorKind.RTL)
+
+
+@pytest.mark.parametrize("network", TARGETS)
+def test_m2_a_core_alone_needs_as_little(network: str, shared_models: Path) -> None:
+    model = shared_models / f"{network}.tflite"
+    compiled = compiled_with(model, "lagoon", "free", accelerators=False)
+    assert compiled.plan.use["private"].used == TARGETS[network]
+    assert compiled.plan.use["shared"].used == 0
+
+
+def test_m5_strips_come_where_memory_is_short(shared_models: Path) -> None:
+    """With 11 KiB the keyword network fits only if its results lie over their operands."""
+    model = shared_models / "kws_ref_model.tflite"
+    small = load_soc("lagoon", ["pools.shared.size=11 KiB"])
+    compiled = compile_file(small, model, BuildOptions())
+    assert compiled.plan.use["shared"].used <= 11 * 1024
+    assert max(job.commands_count for job in compiled.jobs.values()) > 1
+    roomy = compile_file(load_soc("lagoon"), model, BuildOptions())
+    assert {job.commands_count for job in roomy.jobs.values()} == {1}
+    with pytest.raises(PlanError, match="too small"):
+        compile_file(small, model, BuildOptions(requests=load_requests(None, overlap="none")))
+
+
+@pytest.mark.parametrize("soc", ["lagoon", "atoll2"])
+@pytest.mark.parametrize("network", ["kws_ref_model", "vww_96_int8", "pretrainedResnet_quant"])
+def test_m2_with_accelerators(
+    network: str, soc: str, shared_models: Path, overlap_planner: ModuleType
+) -> None:
+    compiled = compiled_with(shared_models / f"{network}.tflite", soc, "all")
+    moved = with_plan(compiled, overlap_planner.overlapping(compiled.plan))
+    assert overlap_planner.overlapping_pairs(moved.plan) >= 3
+    golden = shared_models / "golden" / f"{network}.npz"
+    check_in_rtl(moved, golden, AcceleratorKind.RTL)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("network", ["kws_ref_model", "vww_96_int8"])
+def test_m2_on_a_core_alone(network: str, shared_models: Path, overlap_planner: ModuleType) -> None:
+    model = shared_models / f"{network}.tflite"
+    compiled = compiled_with(model, "lagoon", "free", accelerators=False)
+    moved = with_plan(compiled, overlap_planner.overlapping(compiled.plan))
+    assert overlap_planner.overlapping_pairs(moved.plan) >= 9
+    check_in_rtl(moved, shared_models / "golden" / f"{network}.npz", AcceleratorKind.NONE)

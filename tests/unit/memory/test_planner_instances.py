@@ -1,0 +1,183 @@
+"""Published instances and vectors: the peaks to reach, the time it may take, and the proof."""
+
+import csv
+import json
+from pathlib import Path
+from time import process_time
+
+import pytest
+
+from atoll.frontend.tflite import load_tflite
+from atoll.memory.algorithms import algorithm_names
+from atoll.memory.blocks import make_blocks
+from atoll.memory.effort import Effort, Meter
+from atoll.memory.ladder import improve
+from atoll.memory.pack import pack
+from atoll.memory.packing import Packing
+from atoll.memory.problem import Buffer, Infeasible, MemoryPlan, PoolSpace, Problem
+from atoll.memory.search import Engine, Interpreted
+from atoll.memory.search_compiled import Compiled
+from atoll.memory.solve import plan_memory, solve
+
+CAPACITY = 1_048_576
+BEST_KNOWN = {"A": 1_048_576, "B": 1_048_576, "C": 1_039_360, "D": 1_031_168, "E": 1_048_576}
+BOUNDS = {"mlpt_ad": 768, "mlpt_ic": 49_152, "mlpt_kws": 16_000, "mlpt_vww": 55_296}
+UNLIMITED = 1 << 40
+
+
+def pool(name: str, size: int, number: int = 0, alignment: int = 1) -> PoolSpace:
+    return PoolSpace(name=name, origin=number << 48, size=size, alignment=alignment)
+
+
+def instance(path: Path, size: int) -> Problem:
+    """Read ``id,lower,upper,size``."""
+    buffers = tuple(
+        Buffer(
+            name=row["id"],
+            size=int(row["size"]),
+            alignment=1,
+            live=((int(row["lower"]), int(row["upper"])),),
+            pools=("s",),
+        )
+        for row in csv.DictReader(path.read_text().splitlines())
+    )
+    return Problem(pools=(pool("s", size),), buffers=buffers)
+
+
+def challenging(folder: Path, name: str) -> Problem:
+    return instance(folder / f"{name}.1048576.csv", CAPACITY)
+
+
+@pytest.mark.parametrize("name", BEST_KNOWN)
+def test_m4_a_challenging_instance_fits_its_capacity(name: str, shared_planner: Path) -> None:
+    plan = plan_memory(challenging(shared_planner, name), effort=Effort(nodes=600_000))
+    assert plan.use["s"].used <= BEST_KNOWN[name]
+    assert plan.optimal or name == "D"
+
+
+def seconds_to_fit(folder: Path, engine: Engine) -> float:
+    """Return the processor time that all five instances take, from problem to offsets."""
+    begin = process_time()
+    for name in BEST_KNOWN:
+        whole = make_blocks(challenging(folder, name))
+        packing = Packing(whole, whole.problem.pools[0], tuple(range(len(whole.blocks))))
+        greedy = pack(packing, Meter(Effort(nodes=0)), engine)
+        assert greedy is not None
+        found = improve(packing, greedy, CAPACITY, Meter(Effort(nodes=2_000_000)), engine)
+        assert found.used <= CAPACITY
+    return process_time() - begin
+
+
+def test_compiled_search_fits_the_challenging_instances_in_two_seconds(
+    shared_planner: Path,
+) -> None:
+    assert seconds_to_fit(shared_planner, Compiled()) <= 2
+
+
+@pytest.mark.slow
+def test_interpreted_search_fits_the_challenging_instances_in_a_minute(
+    shared_planner: Path,
+) -> None:
+    assert seconds_to_fit(shared_planner, Interpreted()) <= 60
+
+
+@pytest.mark.parametrize("network", BOUNDS)
+def test_m4_a_network_is_at_its_bound_at_once(network: str, shared_planner: Path) -> None:
+    problem = instance(shared_planner / "lifetimes" / f"{network}.csv", CAPACITY)
+    begin = process_time()
+    plan = plan_memory(problem)
+    assert process_time() - begin <= 0.05
+    assert plan.optimal
+    assert plan.use["s"].used == BOUNDS[network]
+
+
+GRAPHS = ("chain", "fanout", "mobilenet_slice", "resnet_slice")
+
+
+@pytest.mark.parametrize("vector", GRAPHS)
+def test_m4_conflict_graphs_reach_their_peaks(vector: str, shared_planner: Path) -> None:
+    case = json.loads((shared_planner / "tvm_vectors.json").read_text())["graphs"][vector]
+    alignment = case.get("alignment", 1)
+    problem = Problem(
+        pools=tuple(
+            pool(name, size or UNLIMITED, number)
+            for number, (name, size) in enumerate(case["pools"].items())
+        ),
+        buffers=tuple(
+            Buffer(name=name, size=size, alignment=alignment, live=(), pools=tuple(case["pools"]))
+            for name, size in case["sizes"].items()
+        ),
+        conflicts=frozenset(
+            (name, other) for name, others in case["conflicts"].items() for other in others
+        ),
+    )
+    plan = plan_memory(problem)
+    assert plan.optimal
+    for name, expected in case["expected"].items():
+        assert plan.use[name].used <= expected
+
+
+def accesses(model: Path, fast: int) -> Problem:
+    """Return the activations of a network; in the slow pool they cost their bytes per access."""
+    graph = load_tflite(model)
+    first: dict[str, int] = dict.fromkeys(graph.inputs, 0)
+    last: dict[str, int] = {}
+    count: dict[str, int] = dict.fromkeys(graph.inputs, 0)
+    for step, operator in enumerate(graph.operators):
+        activations = [t for t in operator.inputs if t and graph.by_name[t].data is None]
+        for name in (*activations, *operator.outputs):
+            first.setdefault(name, step)
+            last[name] = step
+            count[name] = count.get(name, 0) + 1
+    sizes = {name: -(-graph.by_name[name].size // 16) * 16 for name in first}
+    return Problem(
+        pools=(pool("fast", fast), pool("slow", UNLIMITED, 1)),
+        buffers=tuple(
+            Buffer(
+                name=name,
+                size=sizes[name],
+                alignment=16,
+                live=((first[name], last[name] + 1),),
+                pools=("fast", "slow"),
+                costs=(0, sizes[name] * count[name]),
+            )
+            for name in first
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "bound", "shares"),
+    [
+        ("pretrainedResnet_quant", 49_152, (0.479, 0.359, 0.120)),
+        ("kws_ref_model", 16_000, (0.994, 0.442, 0.442)),
+        ("vww_96_int8", 55_296, (0.412, 0.300, 0.169)),
+    ],
+)
+def test_two_pools_split_the_accesses_as_well_as_can_be(
+    model: str, bound: int, shares: tuple[float, ...], shared_models: Path
+) -> None:
+    for tenths, share in zip((4, 6, 8), shares, strict=True):
+        problem = accesses(shared_models / f"{model}.tflite", bound * tenths // 10)
+        plan = plan_memory(problem)
+        assert plan.optimal
+        total = sum(buffer.costs[1] for buffer in problem.buffers)
+        assert round(plan.cost / total, 3) == share
+
+
+@pytest.mark.parametrize("name", algorithm_names())
+def test_every_algorithm_says_its_name_and_keeps_the_limit(name: str, shared_planner: Path) -> None:
+    problem = instance(shared_planner / "lifetimes" / "mlpt_ic.csv", 80_000)
+    answer = solve(problem, name=name)
+    assert isinstance(answer, MemoryPlan)
+    assert answer.algorithm == name
+    assert answer.use["s"].bound == BOUNDS["mlpt_ic"] <= answer.use["s"].used
+
+
+def test_what_has_no_plan_names_the_buffers_that_are_too_many(shared_planner: Path) -> None:
+    problem = instance(shared_planner / "lifetimes" / "mlpt_kws.csv", 15_999)
+    answer = solve(problem)
+    assert isinstance(answer, Infeasible)
+    assert answer.proven
+    sizes = {buffer.name: buffer.size for buffer in problem.buffers}
+    assert sum(sizes[name] for name in answer.buffers) == 16_000
