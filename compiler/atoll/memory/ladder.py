@@ -18,7 +18,7 @@ _LEAST, _DIVES = 200, 4
 """Nodes of a short search: at least, and times the number of blocks. Those that succeed mostly do
 so early; now and then a long one follows, which may prove that there is no plan."""
 
-_DROPS = (8, 2, 32, 128)
+_DROPS = (16, 4, 64)
 """How far below the best plan to look, as part of the distance to the bound."""
 
 
@@ -62,7 +62,7 @@ def improve(packing: Packing, known: Packed, enough: int, meter: Meter, engine: 
     search, ways = Search(packing, engine), Ways(packing, meter.effort.seed)
     begin, least = meter.spent, max(_LEAST, _DIVES * len(packing.free))
     for pull in count():
-        way, deepest = ways.next(), 0
+        way, deepest, solved = ways.next(), 0, False
         thorough = (meter.spent - begin) // 2 if not pull & (pull - 1) else 0
         for capacity in _rungs(packing, known, enough, pull):
             outcome = search.fits(capacity, way, meter.allow(max(least, thorough)))
@@ -70,14 +70,14 @@ def improve(packing: Packing, known: Packed, enough: int, meter: Meter, engine: 
             deepest = max(deepest, outcome.deepest)
             if outcome.offsets is not None:
                 used = used_by(packing, outcome.offsets)
-                known = replace(known, offsets=outcome.offsets, used=used)
+                known, solved = replace(known, offsets=outcome.offsets, used=used), True
             elif outcome.exhausted:
                 known = replace(known, bound=max(known.bound, capacity + packing.step))
             else:
                 continue
             meter.tell(known.used, known.bound)
             break
-        ways.report(deepest)
+        ways.report(deepest, solved=solved)
         if _settled(packing, known, enough) or meter.over:
             break
     return known
@@ -100,7 +100,4 @@ def _rungs(packing: Packing, known: Packed, enough: int, pull: int) -> Iterator[
     highest = (known.used - 1) // packing.step * packing.step
     drop = (known.used - least) // _DROPS[pull % len(_DROPS)]
     second = max(least, min(highest, known.used - drop))
-    if pull % 2 == 0:
-        yield least
-    if pull % 2 or second != least:
-        yield second
+    yield second if pull % 4 else least

@@ -53,7 +53,7 @@ _ARMS = ((1, True), (0, False), (2, True), (2, False), (0, True), (1, False), (3
 """By which key to settle ties, and whether to choose by clique."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Arm:
     """A family of ways, and how deep they led.
 
@@ -97,13 +97,13 @@ class Ways:
             for key, by_clique in _ARMS
         ]
         self._pulls = 0
+        self._focus = 0
         self._arm = self._arms[0]
         self._noise = still
 
     def next(self) -> Way:
         """Return a way to try; tell with `report` how it went."""
-        fresh = next((arm for arm in self._arms if not arm.pulls), None)
-        self._arm = fresh or max(self._arms, key=lambda arm: arm.promise(self._pulls))
+        self._arm = self._chosen()
         self._noise = self._varied(self._arm)
         key = _KEYS[self._arm.key]
         order = sorted(
@@ -113,8 +113,18 @@ class Ways:
         ranks = _ranks(self._packing, order, self._places)
         return Way(by_clique=self._arm.by_clique, rank=ranks)
 
-    def report(self, deepest: int) -> None:
-        """Take how many blocks the last way placed at most."""
+    def _chosen(self) -> Arm:
+        if self._focus:
+            self._focus -= 1
+            return self._arm
+        fresh = next((arm for arm in self._arms if not arm.pulls), None)
+        return fresh or max(self._arms, key=lambda arm: arm.promise(self._pulls))
+
+    def report(self, deepest: int, *, solved: bool) -> None:
+        """Take how many blocks the last way placed at most, and whether that made a plan.
+
+        After a plan, a few variations of its way come next.
+        """
         arm, depth = self._arm, deepest / max(1, len(self._measures))
         self._pulls += 1
         arm.pulls += 1
@@ -124,6 +134,10 @@ class Ways:
             arm.deepest, arm.noise = depth, self._noise
         if arm.idle > _PATIENCE:
             arm.deepest, arm.idle = -1.0, 0
+        if solved:
+            self._focus = _PATIENCE
+            self._arm = self._arms[self._arms.index(arm) % len(_ARMS) + len(_ARMS)]
+            self._arm.noise, self._arm.deepest, self._arm.idle = self._noise, 0.0, 0
 
     def _varied(self, arm: Arm) -> list[float]:
         if not arm.pulls and not arm.climbing:
