@@ -143,7 +143,7 @@ def _plan(
         plan=plan,
         jobs=jobs,
         commands=_commands(graph, soc, jobs, shared.copies, plan),
-        contract=contract_of(module, plan),
+        contract=contract_of(module, plan, graph, soc),
     )
 
 
@@ -153,7 +153,7 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
         compiled,
         plan=plan,
         commands=_commands(compiled.graph, compiled.soc, compiled.jobs, compiled.copies, plan),
-        contract=contract_of(compiled.module, plan),
+        contract=contract_of(compiled.module, plan, compiled.graph, compiled.soc),
     )
 
 

@@ -16,14 +16,18 @@ import cocotb_tools.config
 from atoll.cache import cache_folder, only_builder
 from atoll.errors import ToolchainError
 from atoll.resolve.soc import ResolvedSoc
+from atoll_sim import shadow
 from atoll_sim.chip import Chip
 from atoll_sim.generate import RTL, generate, sources
 from atoll_sim.platform import plan_chip
 from atoll_sim.runner import make_variables, verilator_environment
 
 HERE = Path(__file__).parent
-CPLUSPLUS = tuple(HERE / name for name in ("main.cpp", "monitor.cpp", "backdoor.cpp"))
-HEADERS = tuple(HERE / name for name in ("monitor.h", "backdoor.h", "tables.h"))
+CPLUSPLUS = (
+    *(HERE / name for name in ("main.cpp", "monitor.cpp", "backdoor.cpp")),
+    *shadow.SOURCES,
+)
+HEADERS = (*(HERE / name for name in ("monitor.h", "backdoor.h", "tables.h")), *shadow.HEADERS)
 TOP = "atoll_chip"
 # Only these signals can be reached from outside; Verilator optimises the rest freely.
 VISIBLE = {

@@ -3,6 +3,7 @@
 //   model                  run the cocotb test that the environment names
 //   model --bare IMAGE N   load IMAGE, answer N requests, leave; no Python (speed comparison)
 //   --waves FILE           write a VCD file (only models built for it)
+//   --shadow FILE          hold every access against the packed contract in FILE
 
 #include <chrono>
 #include <cstdio>
@@ -201,11 +202,7 @@ size_t atoll_spans(const record::Span** first) {
   return monitor::log().spans.size();
 }
 
-size_t atoll_blocked(const record::Blocked** first, uint64_t* total) {
-  *first = monitor::log().blocked.data();
-  *total = monitor::log().blocked_total;
-  return monitor::log().blocked.size();
-}
+shadow::Shadow* atoll_shadow_of_model() { return &monitor::watcher(); }
 
 size_t atoll_text(const char** first) {
   *first = monitor::log().text.data();
@@ -217,9 +214,11 @@ size_t atoll_text(const char** first) {
 int main(int argc, char** argv) {
   const char* waves = nullptr;
   const char* image = nullptr;
+  const char* contract = nullptr;
   unsigned requests = 0;
   for (int i = 1; i < argc; ++i) {
     if (!std::strcmp(argv[i], "--waves") && i + 1 < argc) waves = argv[++i];
+    if (!std::strcmp(argv[i], "--shadow") && i + 1 < argc) contract = argv[++i];
     if (!std::strcmp(argv[i], "--bare") && i + 2 < argc) {
       image = argv[++i];
       requests = static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
@@ -231,6 +230,10 @@ int main(int argc, char** argv) {
   Verilated::threadContextp()->fatalOnVpiError(false);
   if (const char* missing = backdoor::open()) {
     std::fprintf(stderr, "the model lacks memory '%s'\n", missing);
+    return 1;
+  }
+  if (contract && !monitor::hold_against(contract)) {
+    std::fprintf(stderr, "cannot load '%s'\n", contract);
     return 1;
   }
   return image ? run_bare(image, requests) : run_cocotb();

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from atoll.errors import SimulationError
+from atoll_sim.findings import name_findings
 from atoll_sim.firmware import write_image
 from atoll_sim.model_process import LOG, bench_environment, broken_off
 from atoll_sim.phases import make_result
@@ -14,6 +15,7 @@ from atoll_sim.run_files import (
     CAPTURES,
     IMAGE,
     RESULT,
+    SHADOW,
     WAVES,
     Work,
     read_record,
@@ -35,9 +37,14 @@ def simulate(request: SimRequest) -> SimResult:
     write_image(request.elf, request.soc, folder / IMAGE)
     write_work(folder, _work(request))
     command = [str(request.executable.absolute()), *(("--waves", WAVES) if request.waves else ())]
+    if request.table:
+        (folder / SHADOW).write_bytes(request.table.words)
+        command += ["--shadow", SHADOW]
     _run(command, folder, request.max_seconds)
     masters = tuple(master.name for master in plan_chip(request.soc).masters)
-    return make_result(read_record(folder), masters)
+    record, table = read_record(folder), request.table
+    findings = name_findings(record.findings, table, request.soc) if table else ()
+    return make_result(record, masters, findings)
 
 
 def require_exit(result: SimResult) -> None:
