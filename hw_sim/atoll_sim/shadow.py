@@ -4,6 +4,7 @@ import ctypes
 import hashlib
 import os
 import subprocess
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -121,9 +122,7 @@ class HostShadow(Shadow):
         library = ctypes.CDLL(str(shadow_library()))
         library.atoll_shadow_new.restype = ctypes.c_void_p
         super().__init__(library, library.atoll_shadow_new())
-
-    def __del__(self) -> None:
-        self._library.atoll_shadow_delete(self._handle)
+        weakref.finalize(self, library.atoll_shadow_delete, self._handle)
 
 
 def shadow_library() -> Path:

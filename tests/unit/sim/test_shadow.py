@@ -4,12 +4,15 @@ The program is in ``shadow_bench.py``. A right run has no finding; each test cha
 """
 
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from atoll.resolve import load_soc
+from atoll_sim.findings import name_findings
 from atoll_sim.shadow import FETCH, READ, WRITE
+from atoll_sim.shadow_table import shadow_table
 
 
 def test_a_right_program_has_no_finding_run_after_run(shadow: ModuleType) -> None:
@@ -65,6 +68,15 @@ def test_c3_the_plan_cannot_give_what_the_description_denies(shadow: ModuleType)
     bench.event(shadow.BEGUN, 0)
     bench.write(shadow.NPU_A, "x", 0, 8)
     assert bench.only("device without reach").buffer == "x"
+
+
+def test_c3_nor_can_it_give_a_read(shadow: ModuleType) -> None:
+    place = replace(shadow.span("y"), pool="only_a", address=shadow.span("x").address + 2048)
+    bench = shadow.Bench(shadow.contract(y=place))
+    bench.up_to(2)
+    bench.event(shadow.BEGUN, 2)
+    bench.read(shadow.NPU_B, "y", 0, 8)
+    assert bench.only("device without reach").device == "npu_b"
 
 
 def test_m2_read_before_write(shadow: ModuleType) -> None:
@@ -251,6 +263,30 @@ def test_k1_below_what_the_stack_may_use(shadow: ModuleType) -> None:
     assert found.key == "devices.cpu.limits.max_stack_size"
 
 
+def test_k1_another_core_paints_its_stack_until_its_first_operator(
+    shadow: ModuleType, tmp_path: Path
+) -> None:
+    (tmp_path / "two.yaml").write_text(
+        f"extends: {shadow.ISLANDS}\nsoc: two\ndevices:\n  dsp:\n"
+        "    {kind: cpu, isa: rv32imc, stack: {memory: dtcm, size: 2 KiB},"
+        " limits: {max_stack_size: 1040}}\npools:\n"
+        + "".join(f"  {pool.name}: {{reach: {{dsp: ro}}}}\n" for pool in shadow.CHIP.pools)
+    )
+    chip = load_soc(tmp_path / "two.yaml")
+    stack = next(cpu.stack for cpu in chip.cpus if cpu.name == "dsp")
+    held = shadow.contract()
+    on_dsp = replace(held.phases[4], device="dsp", writes=())
+    bench = shadow.Bench(replace(held, phases={**held.phases, 4: on_dsp}), chip=chip)
+    dsp = bench.table.masters.index("dsp")
+    bench.start()
+    bench.at(dsp, WRITE, stack.origin, stack.size)
+    bench.event(shadow.BEGUN, 4)
+    bench.at(dsp, WRITE, stack.end - 1040, 1040)
+    assert bench.found() == ()
+    bench.at(dsp, WRITE, stack.end - 1044, 4)
+    assert bench.only("stack below its limit").device == "dsp"
+
+
 def test_k1_just_under_the_stack(shadow: ModuleType) -> None:
     cpu = shadow.CHIP.host_cpu
     short = replace(cpu, stack=replace(cpu.stack, origin=cpu.stack.origin + 64, size=2048))
@@ -377,6 +413,27 @@ def test_c3_a_refused_access_where_no_memory_is(shadow: ModuleType) -> None:
     bench = shadow.Bench()
     bench.refuse(shadow.NPU_A, FETCH, 0xF000_0000, 4)
     assert bench.only("device without reach").pool == ""
+
+
+def test_m7_u2_models_that_run_in_turn_have_contracts_of_their_own(shadow: ModuleType) -> None:
+    elsewhere = replace(shadow.span("x"), address=shadow.span("x").address + 2048)
+    bench = shadow.Bench()
+    table = shadow_table(shadow.CHIP, [shadow.contract(), shadow.contract(x=elsewhere)])
+    assert bench.shadow.load(table.words)
+    for place in (shadow.span("x"), elsewhere, shadow.span("x")):
+        bench.start()
+        bench.event(shadow.BEGUN, 0)
+        bench.at(shadow.NPU_A, WRITE, place.address, place.size)
+        bench.event(shadow.ENDED, 0)
+        bench.event(shadow.RUN_ENDED)
+    records, total = bench.shadow.findings()
+    assert total == 0
+    bench.start()
+    bench.event(shadow.BEGUN, 0)
+    bench.at(shadow.NPU_A, WRITE, shadow.span("x").address, 8)
+    records, _ = bench.shadow.findings()
+    (found,) = name_findings(records, table, shadow.CHIP)
+    assert (found.model, found.violation.rule) == (1, "outside any live buffer")
 
 
 def test_one_finding_for_each_rule_buffer_and_operator(shadow: ModuleType) -> None:
