@@ -24,7 +24,7 @@ class RuleText:
 
 _POOL = "pools.{pool}.memory"
 _REACH = "pools.{pool}.reach.{device}"
-_PLAN = "the plan is wrong, or the image is not the plan's: build again, and report it if it stays"
+_PLAN = "build again; if Atoll made this plan, report it"
 
 RULES = (
     RuleText(
@@ -47,28 +47,28 @@ RULES = (
         number="M2",
         detail="nobody has written this byte of '{buffer}' in this lifetime",
         key=_POOL,
-        remedy="run the operator or copy that writes '{buffer}' first: " + _PLAN,
+        remedy="run the operator or copy that writes '{buffer}' first, or " + _PLAN,
     ),
     RuleText(
         name="stale read",
         number="M2",
         detail="the lifetime of '{buffer}' is over",
         key=_POOL,
-        remedy="keep '{buffer}' until its last reader is done: " + _PLAN,
+        remedy="keep '{buffer}' until its last reader is done, or " + _PLAN,
     ),
     RuleText(
         name="overlap clobber",
         number="M3",
         detail="'{buffer}' is live and {device} may not write it now{instead}",
         key=_POOL,
-        remedy="give '{buffer}' bytes of its own: " + _PLAN,
+        remedy="give '{buffer}' bytes of its own, or " + _PLAN,
     ),
     RuleText(
         name="overwritten before read",
         number="M3",
         detail="the bytes hold '{other}'{writer}",
         key=_POOL,
-        remedy="give '{buffer}' bytes of its own: " + _PLAN,
+        remedy="give '{buffer}' bytes of its own, or " + _PLAN,
     ),
     RuleText(
         name="write to read-only",
@@ -89,7 +89,7 @@ RULES = (
         number="M2",
         detail="what {device} is running may not {kind} '{buffer}'",
         key="devices.{device}.kind",
-        remedy="run the operators in the order of the plan: " + _PLAN,
+        remedy="run the operators in the order of the plan, or " + _PLAN,
     ),
     RuleText(
         name="stack below its limit",
@@ -111,7 +111,7 @@ RULES = (
         number="M3",
         detail="'{buffer}' does not start at a multiple of its alignment",
         key="pools.{pool}.alignment",
-        remedy="let the plan align '{buffer}': " + _PLAN,
+        remedy="let the plan align '{buffer}', or " + _PLAN,
     ),
     RuleText(
         name="copy moved other bytes",
