@@ -40,14 +40,16 @@ def moved(compiled: Compiled, buffer: str, pool: str, offset: int) -> Compiled:
     )
 
 
-def in_rtl(compiled: Compiled, folder: Path, hardware: ResolvedSoc) -> SimResult:
+def in_rtl(
+    compiled: Compiled, folder: Path, hardware: ResolvedSoc, max_cycles: int = 10**9
+) -> SimResult:
     """Simulate the firmware of `compiled` on another chip's RTL."""
     tree = build(compiled, folder / "build")
     samples = random_sample(compiled.graph)
     request = request_for(
         compiled, tree.firmware.elf, samples, build_model(hardware), folder / "run"
     )
-    return simulate(request)
+    return simulate(replace(request, max_cycles=max_cycles))
 
 
 def first(violations: Sequence[Violation]) -> Violation:
@@ -179,7 +181,8 @@ def test_a_stack_below_need(lagoon: Compiled, tmp_path: Path) -> None:
     cpu = lagoon.soc.host_cpu
     short = replace(cpu, stack=replace(cpu.stack, origin=cpu.stack.end - 32, size=32))
     devices = tuple(short if device is cpu else device for device in lagoon.soc.devices)
-    result = in_rtl(lagoon, tmp_path, replace(lagoon.soc, devices=devices))
+    hardware = replace(lagoon.soc, devices=devices)
+    result = in_rtl(lagoon, tmp_path, hardware, max_cycles=100_000)
     found = violations(result)[0]
     assert (found.rule, found.device) == ("blocked by the firewall", "cpu")
     assert found.pool == "cpu.stack"
