@@ -72,6 +72,8 @@ class Chip:
         data_bytes: bytes of a bus beat.
         half_period: picoseconds of half a clock cycle.
         slaves: signals of the register blocks.
+        guard: addresses of the registers that tell what firewalls kept back.
+        guard_line: its interrupt line at the host.
         external_host: the test bench makes the host's accesses; there is no host core.
     """
 
@@ -81,4 +83,6 @@ class Chip:
     masters: tuple[Master, ...]
     memories: tuple[BuiltMemory, ...]
     slaves: tuple[str, ...]
+    guard: range
+    guard_line: int
     external_host: bool

@@ -1,15 +1,18 @@
 """Decide how a chip is simulated: which modules, on which bus, behind which firewall windows."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 from atoll.errors import SimulationError
-from atoll.resolve.soc import Access, Cpu, Device, Engine, Memory, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Device, Engine, Memory, Registers, ResolvedSoc
 from atoll_sim.chip import BuiltMemory, Chip, Master, Target
 from atoll_sim.cpu.cores import CORES
 from atoll_sim.platform_checks import platform_faults
 
 PICOSECONDS = 10**12
+GUARD_LINE = 2
+"""Where the host learns of a firewall: PicoRV32's own line for bus errors."""
 
 
 def plan_chip(soc: ResolvedSoc, *, external_host: bool = False) -> Chip:
@@ -40,6 +43,8 @@ def plan_chip(soc: ResolvedSoc, *, external_host: bool = False) -> Chip:
             for memory in soc.memories
             if reach[memory.name]
         ),
+        guard=_span(soc.guard),
+        guard_line=GUARD_LINE,
         slaves=tuple(target.signal for target in _register_blocks(soc)),
         external_host=external_host,
     )
@@ -84,11 +89,15 @@ def _reaching(soc: ResolvedSoc, devices: Iterable[Device], memory: Memory) -> tu
 
 def _register_blocks(soc: ResolvedSoc) -> tuple[Target, ...]:
     blocks = {engine.name: engine.registers for engine in soc.engines}
-    blocks["console"] = soc.console
+    blocks["console"] = replace(soc.console, size=soc.console.size - soc.guard.size)
+    blocks["guard"] = soc.guard
     return tuple(
-        Target(signal=f"reg_{name}", index="", span=range(at.origin, at.origin + at.size))
-        for name, at in blocks.items()
+        Target(signal=f"reg_{name}", index="", span=_span(at)) for name, at in blocks.items()
     )
+
+
+def _span(block: Registers) -> range:
+    return range(block.origin, block.origin + block.size)
 
 
 def _master(

@@ -45,6 +45,11 @@ def test_control_port() -> None:
     run_bench("control_port", "atoll_axil_bench", sources)
 
 
+def test_guard() -> None:
+    sources = ("atoll_bus_pkg.sv", "atoll_guard.sv", "atoll_guard_bench.sv")
+    run_bench("guard", "atoll_guard_bench", sources)
+
+
 def test_console() -> None:
     sources = ("atoll_bus_pkg.sv", "atoll_console.sv", "atoll_console_bench.sv")
     run_bench("console", "atoll_console_bench", sources)

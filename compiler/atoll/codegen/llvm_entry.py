@@ -36,7 +36,7 @@ def emit_entry(
     outputs and pools, of ordinals for devices. The function refuses a pool that is not where the
     plan has it, copies each input to its place unless the caller's pointer is that place already,
     runs the steps, and copies the outputs back likewise. It returns 0, or at once what an
-    accelerator failed with.
+    accelerator failed with, or that a firewall kept something back during a step.
     """
     pools = _Pools(target, module, plan, soc, commands)
     _RunFunction(target, module, pools, soc, run_arguments(module, plan, soc)).emit()
@@ -135,6 +135,7 @@ class _RunFunction:
         self._accelerate = self._external("atoll_npu_run", I32, I32, POINTER, I32)
         self._start = self._external("atoll_npu_start", I32, I32, POINTER, I32)
         self._wait = self._external("atoll_npu_wait", I32, I32)
+        self._guard = self._external("atoll_guard_check", I32, I32)
         self._busy: list[str] = []
         structs = tuple(arguments.structs())
         signature = ir.FunctionType(I32, [POINTER] * len(structs))
@@ -196,19 +197,20 @@ class _RunFunction:
                 self._busy.remove(device)
                 self._checked(self._wait, self._ordinal(device))
         if not isinstance(step.action, AcceleratorStart):
+            self._checked(self._guard, I32(0))
             self._builder.call(self._end, event)
 
     def _ordinal(self, device: str) -> ir.Value:
         return self._member("devices", device, I32)
 
     def _checked(self, function: ir.Function, *arguments: ir.Value) -> None:
-        """Call `function`; if it fails, wait for what still runs and return its status."""
+        """Call `function`; if it fails, wait for what still runs and return why."""
         builder = self._builder
         status = builder.call(function, arguments)
         with builder.if_then(builder.icmp_unsigned("!=", status, I32(0)), likely=False):
             for device in self._busy:
                 builder.call(self._wait, [self._ordinal(device)])
-            builder.ret(status)
+            builder.ret(builder.call(self._guard, [status]))
 
     def _external(self, name: str, result: ir.Type, *arguments: ir.Type) -> ir.Function:
         return ir.Function(self._target, ir.FunctionType(result, arguments), name)

@@ -117,6 +117,12 @@ class ResolvedSoc:
         """All devices that run lists of commands."""
         return tuple(device for device in self.devices if isinstance(device, Engine))
 
+    @property
+    def guard(self) -> Registers:
+        """The upper half of the console's page: what the firewalls kept back."""
+        half = self.console.size // 2
+        return Registers(origin=self.console.origin + half, size=self.console.size - half)
+
     def regions(self) -> Iterator[Region]:
         """Yield every region of the chip: pools, then the cores' code, data and stack."""
         yield from (pool.region for pool in self.pools)

@@ -47,7 +47,8 @@ def test_targets_are_the_reached_memories_and_for_the_host_all_registers(
 ) -> None:
     cpu, npu = plan_chip(lagoon).masters
     assert [t.signal + t.index for t in cpu.targets] == [
-        *("mem_flash[0]", "mem_dtcm[0]", "mem_sram[0]", "reg_npu", "reg_console")
+        *("mem_flash[0]", "mem_dtcm[0]", "mem_sram[0]", "reg_npu", "reg_console"),
+        "reg_guard",
     ]
     assert [t.signal + t.index for t in npu.targets] == ["mem_flash[1]", "mem_sram[1]"]
     assert cpu.parameters["ResetAddress"] == f"32'h{lagoon.host_cpu.code.origin:08x}"
