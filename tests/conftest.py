@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
+
 TESTS = Path(__file__).parent
 SHARED = TESTS.parent.parent / "shared"
 
@@ -46,10 +49,32 @@ def tflite_builder() -> ModuleType:
     return _support("tflite_builder")
 
 
-@pytest.fixture
-def every_operator(tflite_builder: ModuleType) -> Any:
+@pytest.fixture(scope="session")
+def vcd_reader() -> ModuleType:
+    """The module tests/vcd_reader.py."""
+    return _support("vcd_reader")
+
+
+@pytest.fixture(scope="session")
+def tflite_samples() -> ModuleType:
+    """The module tests/tflite_samples.py."""
+    return _support("tflite_samples")
+
+
+@pytest.fixture(scope="session")
+def every_operator(tflite_builder: ModuleType, tflite_samples: ModuleType) -> Any:
     """A model with every operator, for the builder to write."""
-    return _support("tflite_samples").every_operator(tflite_builder)
+    return tflite_samples.every_operator(tflite_builder)
+
+
+@pytest.fixture(scope="session")
+def duo() -> Callable[..., ResolvedSoc]:
+    """Load tests/data/duo.yaml, a chip with two cores, with overrides."""
+
+    def load(*overrides: str) -> ResolvedSoc:
+        return load_soc(TESTS / "data" / "duo.yaml", overrides)
+
+    return load
 
 
 def _shared(name: str) -> Path:

@@ -1,5 +1,6 @@
 """Models for tests, made with tests/builder.py."""
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -84,3 +85,82 @@ def _operators(operator: Any) -> tuple[Any, ...]:
         operator(code=code, inputs=inputs, outputs=(output,), table=table, options=options)
         for code, inputs, output, table, options in rows
     )
+
+
+def conv_add_conv(builder: ModuleType) -> Any:
+    """Make a pointwise convolution, an addition of its input, and one with fewer channels."""
+    return _Network(builder, (1, 8, 8, 16)).finished(
+        lambda net: net.conv(net.add(net.conv(net.input, 16), net.input), 4)
+    )
+
+
+def branches(builder: ModuleType, width: int = 16) -> Any:
+    """Make two chains of two convolutions and a chain of two poolings, over one input, added up.
+
+    The first chain has `width` channels between its convolutions, the second 16.
+    """
+
+    def result(net: "_Network") -> int:
+        left, right = (net.conv(net.conv(net.input, each), 16) for each in (width, 16))
+        return net.add(net.add(left, right), net.pool(net.pool(net.input)))
+
+    return _Network(builder, (1, 16, 16, 16)).finished(result)
+
+
+class _Network:
+    """Adds operators on int8 images of one height and width; tensors are known by number."""
+
+    def __init__(self, builder: ModuleType, shape: tuple[int, int, int, int]) -> None:
+        self._builder = builder
+        self._rng = np.random.default_rng(5)
+        self._image = shape[:3]
+        self._tensors: list[Any] = []
+        self._operators: list[Any] = []
+        self.input = self._activation(shape[3])
+
+    def finished(self, result: Callable[["_Network"], int]) -> Any:
+        """Return the model whose output `result` makes."""
+        output = result(self)
+        return self._builder.Model(
+            tensors=tuple(self._tensors),
+            operators=tuple(self._operators),
+            inputs=(self.input,),
+            outputs=(output,),
+        )
+
+    def conv(self, source: int, channels: int) -> int:
+        """Add a pointwise convolution."""
+        shape = (channels, 1, 1, self._tensors[source].shape[3])
+        data = self._rng.integers(-127, 128, shape).astype(np.int8)
+        weights = self._tensor(shape=shape, scales=(0.01,), zero_points=(0,), data=data, name="w")
+        options = {"StrideH": 1, "StrideW": 1, "Padding": 1}
+        return self._operator("CONV_2D", (source, weights, -1), channels, "Conv2DOptions", options)
+
+    def add(self, left: int, right: int) -> int:
+        """Add an addition."""
+        channels = self._tensors[left].shape[3]
+        return self._operator("ADD", (left, right), channels, "AddOptions", {})
+
+    def pool(self, source: int) -> int:
+        """Add a pooling with a window of one pixel."""
+        options = {"StrideH": 1, "StrideW": 1, "FilterHeight": 1, "FilterWidth": 1}
+        channels = self._tensors[source].shape[3]
+        return self._operator("MAX_POOL_2D", (source,), channels, "Pool2DOptions", options)
+
+    def _operator(
+        self, code: str, inputs: tuple[int, ...], channels: int, table: str, options: Any
+    ) -> int:
+        output = self._activation(channels)
+        self._operators.append(
+            self._builder.Operator(
+                code=code, inputs=inputs, outputs=(output,), table=table, options=options
+            )
+        )
+        return output
+
+    def _activation(self, channels: int) -> int:
+        return self._tensor(shape=(*self._image, channels), name="act", **SCALE)
+
+    def _tensor(self, **fields: Any) -> int:
+        self._tensors.append(self._builder.Tensor(**fields))
+        return len(self._tensors) - 1

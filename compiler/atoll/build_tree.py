@@ -1,15 +1,17 @@
 """The build folder of a compiled network: texts of every stage, object code, BSP, firmware."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from atoll.bsp.firmware import build_firmware
+from atoll.bsp.cores import elf_names
+from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.interface import ELF_NAME, Firmware, GivenPool, ModelInterface, PoolShare, Port
 from atoll.checksums import write_checksums
-from atoll.codegen.llvm import emit_object
+from atoll.codegen.llvm import emit_objects
 from atoll.files import new_folder
+from atoll.memory.build_problem import NOTHING
 from atoll.memory.contract_text import contract_json
 from atoll.memory.plan_text import plan_json
 from atoll.memory.run_arguments import run_arguments
@@ -44,10 +46,24 @@ def build(compiled: Compiled, folder: Path, *, toolchain: str | None = None) -> 
     """
     with new_folder(folder, marker=MARKER) as fresh:
         write_texts(compiled, fresh)
-        code = emit_object(compiled.module, compiled.plan, compiled.soc, compiled.commands)
-        firmware = build_firmware(compiled.soc, interface_of(compiled), code, fresh, toolchain)
-        write_checksums(fresh, sources_of(compiled.graph.name))
+        firmware = link_firmware(compiled.soc, (part_of(compiled),), fresh, toolchain)
+        write_checksums(fresh, sources_of(compiled.graph.name, elf_names(compiled.soc)))
     return BuildTree(folder=folder, firmware=replace(firmware, folder=folder))
+
+
+def part_of(compiled: Compiled, position: int = 0, origins: Mapping[str, int] = NOTHING) -> Part:
+    """Return what a firmware has of the compiled network, in machine code.
+
+    Args:
+        compiled: the network.
+        position: its place among those of the firmware, from 0.
+        origins: where the plan has its constants, by symbol.
+    """
+    soc, module = compiled.soc, compiled.module
+    codes = emit_objects(module, compiled.plan, soc, compiled.commands, position)
+    return Part(
+        interface=interface_of(compiled), code=codes.pop(soc.host), others=codes, origins=origins
+    )
 
 
 def interface_of(compiled: Compiled) -> ModelInterface:
@@ -92,9 +108,9 @@ def _shares(compiled: Compiled) -> Iterator[PoolShare]:
             yield PoolShare(pool=pool.name, workspace=ends[False], constants=ends[True])
 
 
-def sources_of(model: str) -> tuple[str, ...]:
+def sources_of(model: str, elves: tuple[str, ...] = (ELF_NAME,)) -> tuple[str, ...]:
     """Return the files that `atoll simulate` reads from the build folder of a model."""
-    return (MARKER, RESOLVED, f"{model}.tflite", ELF_NAME)
+    return (MARKER, RESOLVED, f"{model}.tflite", *elves)
 
 
 def texts_of(compiled: Compiled) -> dict[str, str]:

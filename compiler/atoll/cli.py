@@ -16,20 +16,19 @@ from typer.exceptions import TyperException
 
 from atoll.bsp.doctor import diagnose
 from atoll.bsp.toolchain import find_toolchain
-from atoll.build_tree import build
 from atoll.cli_options import (
     AcceleratorsOption,
     BuildFileOption,
     FreeOption,
     JsonOption,
-    ModelArgument,
+    ModelsArgument,
     PinOption,
     PlaceOption,
     SetOption,
     SocArgument,
     ToolchainOption,
+    build_options,
 )
-from atoll.description.build import load_requests
 from atoll.description.schemas import schema_text, write_schemas
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
@@ -39,6 +38,7 @@ from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.tables import Table, as_data, as_text
+from atoll.together import build_models, compile_together
 
 app = typer.Typer(
     name="atoll",
@@ -167,7 +167,7 @@ def new(
 @app.command("build")
 def build_command(
     soc: SocArgument,
-    model: ModelArgument,
+    models: ModelsArgument,
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="Build folder to make or replace.")
     ],
@@ -185,9 +185,10 @@ def build_command(
         ),
     ] = None,
 ) -> None:
-    """Compile a network for a chip.
+    """Compile networks for a chip.
 
     The build folder holds every stage as text, the BSP, and the firmware, ready to simulate.
+    Several networks share the workspace of one firmware, and each has a folder of its name.
 
     Example: atoll build lagoon model.tflite -o build/model
     """
@@ -199,11 +200,10 @@ def build_command(
         if stage == dump_after:
             print(result)
 
-    requests = load_requests(build_file, place or (), pin or (), free or ())
-    options = BuildOptions(accelerators=accelerators, requests=requests)
-    compiled = compile_file(resolved, model, options, observe)
+    options = build_options(models, build_file, place, pin, free, accelerators=accelerators)
+    compiled = compile_together(resolved, models, options, observe)
     with log.status("building the firmware"):
-        tree = build(compiled, output, toolchain=toolchain)
+        tree = build_models(compiled, output, toolchain=toolchain)
     log.print(f"wrote {tree.folder}: {tree.firmware.summary()}")
 
 

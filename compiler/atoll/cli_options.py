@@ -1,9 +1,14 @@
 """Options of the command line that several commands take."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from atoll.description.build import load_requests
+from atoll.errors import UsageError
+from atoll.pipeline import BuildOptions
 
 BuildFileOption = Annotated[
     Path | None,
@@ -29,11 +34,16 @@ FreeOption = Annotated[
 SocArgument = Annotated[
     Path,
     typer.Argument(
-        metavar="SOC", help="SoC description (YAML), or the name of a shipped chip: lagoon."
+        metavar="SOC",
+        help="SoC description (YAML), or the name of a shipped chip: lagoon, atoll2, twin.",
     ),
 ]
-ModelArgument = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Quantised network (int8 TFLite).")
+ModelsArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="MODEL",
+        help="Quantised network (int8 TFLite); of several, one image that runs them in turn.",
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,
@@ -53,3 +63,30 @@ ToolchainOption = Annotated[
         metavar="NAME", help="C compiler and linker: zig or gcc; default: the description's."
     ),
 ]
+
+
+def build_options(
+    models: Sequence[Path],
+    build_file: Path | None,
+    place: Sequence[str] | None,
+    pin: Sequence[str] | None,
+    free: Sequence[str] | None,
+    *,
+    accelerators: bool,
+) -> BuildOptions:
+    """Return what the options of a command ask for.
+
+    Raises:
+        UsageError: E090; there are several models, and an option names operators or tensors.
+    """
+    asked = {"--build": build_file, "--place": place, "--pin": pin, "--free": free}
+    given = ", ".join(option for option, value in asked.items() if value)
+    if given and len(models) > 1:
+        raise UsageError(
+            "E090",
+            f"{given}: names of operators and tensors belong to one MODEL, and there are "
+            f"{len(models)}",
+            remedy="give one MODEL, or leave the option out",
+        )
+    requests = load_requests(build_file, place or (), pin or (), free or ())
+    return BuildOptions(accelerators=accelerators, requests=requests)

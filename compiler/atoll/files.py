@@ -37,18 +37,49 @@ def require_writable(path: Path) -> None:
 
 
 @contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield an empty file that becomes `path` when the block ends without an error.
+
+    Raises:
+        UsageError: E092, see `write_bytes`.
+    """
+    temporary, target = _temporary(path)
+    try:
+        yield temporary
+        _rename(temporary, target, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
 def _beside(path: Path) -> Iterator[tuple[Path, Path]]:
     """Yield an empty file in the folder of `path`, and `path` without links."""
+    temporary, target = _temporary(path)
+    try:
+        yield temporary, target
+    except OSError as fault:
+        raise unwritable(path, fault) from fault
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _temporary(path: Path) -> tuple[Path, Path]:
+    """Make an empty file in the folder of `path`; return it, and `path` without links."""
     try:
         target = _real(path)
         if target.exists() and not target.is_file():
             raise unwritable(path, OSError(errno.EINVAL, "it is no regular file"))
         number, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         os.close(number)
-        try:
-            yield Path(name), target
-        finally:
-            Path(name).unlink(missing_ok=True)
+    except OSError as fault:
+        raise unwritable(path, fault) from fault
+    return Path(name), target
+
+
+def _rename(temporary: Path, target: Path, path: Path) -> None:
+    try:
+        temporary.chmod(0o644)
+        temporary.replace(target)
     except OSError as fault:
         raise unwritable(path, fault) from fault
 

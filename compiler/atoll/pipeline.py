@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
 from atoll.lower.accelerator import CommandEmitter, Job
 from atoll.lower.overlap_runs import OverlapRuns
+from atoll.lower.separate_kernels import SeparateKernels
 from atoll.lower.share_constants import ShareConstants
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import lower_graph
@@ -25,8 +27,9 @@ from atoll.memory.frames import FRAME_ALLOWANCE
 from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
-from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, pools_for
+from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, heaps_for, pools_for
 from atoll.place.copy_engines import assign_copies
+from atoll.place.costs import cycles_of
 from atoll.place.partition import Decision
 from atoll.place.plan_devices import plan_devices
 from atoll.report.explain_buffers import buffer_stories
@@ -129,7 +132,7 @@ def _plan(
     module = specialized(module, soc)
     observe("specialize-storage", module)
     check_stack(module, soc)
-    module, plan = _scheduled(module, soc, taken)
+    module, plan = _scheduled(module, soc, cycles_of(graph, soc), taken)
     observe("overlap-runs", module)
     observe("memory", json.dumps(plan_json(plan), indent=2))
     return Compiled(
@@ -158,36 +161,51 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
 
 
 def specialized(module: IRModule, soc: ResolvedSoc) -> IRModule:
-    """Decide for every kernel's buffer whether it lives on the stack or in a pool.
+    """Decide for every kernel's buffer whether it lives on its core's stack or in a pool.
+
+    A kernel of several cores is copied, since their limits differ.
 
     Raises:
         PlanError: E067; neither can hold it.
     """
-    host = soc.host_cpu
-    taken = host.interrupt_reserve + RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
-    specialize = SpecializeStorage(
-        max_alloca=host.max_stack_alloca_size.value,
-        max_stack=max(0, host.max_stack_size.value - taken),
-        pools=pools_for(soc, {soc.host: Access.WRITE}, WORKSPACE_ROLES, 1),
-    )
-    narrowed = specialize.run(module)
+    separate = SeparateKernels().run(module)
+    verify(separate)
+    narrowed = separate
+    for cpu in soc.cpus:
+        reach = {cpu.name: Access.WRITE}
+        taken = cpu.interrupt_reserve + RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
+        specialize = SpecializeStorage(
+            max_alloca=cpu.max_stack_alloca_size.value,
+            max_stack=max(0, cpu.max_stack_size.value - taken),
+            pools=pools_for(soc, reach, WORKSPACE_ROLES, 1),
+            heaps=heaps_for(soc, reach) if cpu.name == soc.host else (),
+            core=cpu.name,
+        )
+        narrowed = specialize.run(narrowed)
     verify(narrowed)
-    verify_narrowing(module, narrowed)
+    verify_narrowing(separate, narrowed)
     return narrowed
 
 
 def _scheduled(
-    module: IRModule, soc: ResolvedSoc, taken: Mapping[str, int]
+    module: IRModule, soc: ResolvedSoc, cycles: Mapping[str, int], taken: Mapping[str, int]
 ) -> tuple[IRModule, MemoryPlan]:
-    """Let DMA engines work beside other devices, unless only one at a time fits the pools."""
-    overlap = OverlapRuns(devices=frozenset(dma.name for dma in soc.dmas if dma.spec.asynchronous))
-    overlapped = overlap.run(module)
-    verify(overlapped)
-    try:
-        return overlapped, _planned(overlapped, soc, taken)
-    except PlanError:
-        if overlapped == module:
-            raise
+    """Let as many devices work at the same time as the pools have room for.
+
+    All asynchronous ones are tried first, cores included, then DMA engines alone, then one device
+    at a time.
+    """
+    engines, copiers = (
+        frozenset(each.name for each in among if each.spec.asynchronous)
+        for among in (soc.engines, soc.dmas)
+    )
+    cores = frozenset(core.name for core in soc.remote_cpus)
+    for devices in (engines | cores, copiers):
+        overlapped = OverlapRuns(devices=devices, cycles=cycles).run(module)
+        verify(overlapped)
+        if overlapped != module:
+            with suppress(PlanError):
+                return overlapped, _planned(overlapped, soc, taken)
     return module, _planned(module, soc, taken)
 
 

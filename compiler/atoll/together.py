@@ -5,20 +5,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from atoll.bsp.cores import elf_names
 from atoll.bsp.firmware import Part, link_firmware
-from atoll.build_tree import FORMAT, MARKER, BuildTree, interface_of, write_texts
-from atoll.codegen.llvm import emit_object
-from atoll.codegen.llvm_entry import MODEL_ALIGNMENT, pool_symbol
+from atoll.build_tree import FORMAT, MARKER, RESOLVED, BuildTree, build, part_of, write_texts
+from atoll.checksums import write_checksums
+from atoll.codegen.llvm_pools import MODEL_ALIGNMENT, pool_symbol
 from atoll.errors import ToolchainError
 from atoll.files import new_folder
-from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll.pipeline import BuildOptions, Compiled, Observer, compile_file
 from atoll.resolve.soc import ResolvedSoc
 
 
 def compile_together(
-    soc: ResolvedSoc, models: Sequence[Path], options: BuildOptions | None = None
+    soc: ResolvedSoc,
+    models: Sequence[Path],
+    options: BuildOptions | None = None,
+    observe: Observer = lambda stage, result: None,
 ) -> tuple[Compiled, ...]:
-    """Compile several models for one firmware image.
+    """Compile one or more models for one firmware image.
 
     They run one at a time: their workspaces share the pools' first bytes, as large as the largest
     needs, and their constants lie one behind the other.
@@ -37,7 +41,7 @@ def compile_together(
     taken: dict[str, int] = {}
     together = []
     for model in models:
-        compiled = compile_file(soc, model, options, taken=dict(taken))
+        compiled = compile_file(soc, model, options, observe, taken=dict(taken))
         together.append(compiled)
         for pool in soc.pools:
             used = compiled.plan.use[pool.name].used
@@ -45,6 +49,15 @@ def compile_together(
                 step = max(pool.alignment, MODEL_ALIGNMENT)
                 taken[pool.name] = -(-(taken.get(pool.name, 0) + used) // step) * step
     return tuple(together)
+
+
+def build_models(
+    models: Sequence[Compiled], folder: Path, *, toolchain: str | None = None
+) -> BuildTree:
+    """Write the build folder of what `compile_together` returned: `build` or `build_together`."""
+    if len(models) == 1:
+        return build(models[0], folder, toolchain=toolchain)
+    return build_together(models, folder, toolchain=toolchain)
 
 
 def build_together(
@@ -64,19 +77,36 @@ def build_together(
             (fresh / compiled.graph.name).mkdir()
             write_texts(compiled, fresh / compiled.graph.name)
         names = [compiled.graph.name for compiled in models]
-        marker = {"format": FORMAT, "soc": soc.name, "models": names}
+        marker = {
+            "format": FORMAT,
+            "soc": soc.name,
+            "models": names,
+            "accelerators": models[0].options.accelerators,
+            "requests": models[0].options.requests.plain(),
+        }
         (fresh / MARKER).write_text(json.dumps(marker, indent=2) + "\n", encoding="utf-8")
-        parts = tuple(_part(compiled) for compiled in models)
+        parts = tuple(_part(compiled, position) for position, compiled in enumerate(models))
         firmware = link_firmware(soc, parts, fresh, toolchain)
+        write_checksums(fresh, sources_together(names, elf_names(soc)))
     return BuildTree(folder=folder, firmware=replace(firmware, folder=folder))
 
 
-def _part(compiled: Compiled) -> Part:
+def sources_together(names: Sequence[str], elves: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the files that `atoll simulate` reads from the build folder of several models.
+
+    Args:
+        names: of the models.
+        elves: names of the images.
+    """
+    own = (f"{name}/{file}" for name in names for file in (MARKER, RESOLVED, f"{name}.tflite"))
+    return (MARKER, *elves, *own)
+
+
+def _part(compiled: Compiled, position: int) -> Part:
     plan, soc = compiled.plan, compiled.soc
     origins = {
         pool_symbol(compiled.module.name, space, soc): space.origin
         for space in plan.problem.pools
         if any(plan.placements[c.name].pool == space.name for c in compiled.module.entry.constants)
     }
-    code = emit_object(compiled.module, plan, soc, compiled.commands)
-    return Part(interface=interface_of(compiled), code=code, origins=origins)
+    return part_of(compiled, position, origins)

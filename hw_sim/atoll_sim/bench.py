@@ -87,8 +87,8 @@ def simulation_speed(compiled: Compiled) -> tuple[Row, Row]:
         folder = Path(temporary)
         elf = build(compiled, folder / "build").firmware.elf
         image = folder / "image.bin"
-        write_image(elf, compiled.soc, image)
-        request = request_for(compiled, elf, samples, executable, folder / "run")
+        write_image((elf,), compiled.soc, image)
+        request = request_for(compiled, (elf,), samples, executable, folder / "run")
         contract = folder / "shadow.bin"
         contract.write_bytes(shadow_table(compiled.soc, [compiled.contract]).words)
         ours, watched, peer = [], [], []

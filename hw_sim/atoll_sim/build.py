@@ -4,30 +4,32 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
 import cocotb_tools.config
 
 from atoll.cache import cache_folder, only_builder
-from atoll.errors import ToolchainError
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim import shadow
+from atoll_sim.build_tools import call_tool, make_variables
 from atoll_sim.chip import Chip
 from atoll_sim.generate import RTL, generate, sources
 from atoll_sim.platform import plan_chip
-from atoll_sim.runner import make_variables, verilator_environment
+from atoll_sim.waves.formats import WaveFormat
 
 HERE = Path(__file__).parent
 CPLUSPLUS = (
-    *(HERE / name for name in ("main.cpp", "monitor.cpp", "backdoor.cpp")),
+    *(HERE / name for name in ("main.cpp", "monitor.cpp", "backdoor.cpp", "recorder.cpp")),
     *shadow.SOURCES,
 )
-HEADERS = (*(HERE / name for name in ("monitor.h", "backdoor.h", "tables.h")), *shadow.HEADERS)
+HEADERS = (
+    *(HERE / name for name in ("monitor.h", "backdoor.h", "recorder.h", "tables.h")),
+    *shadow.HEADERS,
+)
 TOP = "atoll_chip"
 # Only these signals can be reached from outside; Verilator optimises the rest freely.
 VISIBLE = {
@@ -47,7 +49,7 @@ VERILATOR_FLAGS = (
 )
 COMPILER_FLAGS = "-std=c++20 -DVL_TIME_CONTEXT"
 MAKE_FLAGS = ("OPT_FAST=-O2", "OPT_GLOBAL=-O2", "OPT_SLOW=-O0")
-LOG_TAIL = 30
+WHAT = "the simulation"
 
 Progress = Callable[[str], None]
 
@@ -80,22 +82,22 @@ def build_model(
     soc: ResolvedSoc,
     *,
     external_host: bool = False,
-    waves: bool = False,
+    waves: WaveFormat | None = None,
     progress: Progress = lambda line: None,
 ) -> Path:
     """Return the executable model of `soc`, from the cache if the same was built before.
 
     Args:
         soc: the chip.
-        external_host: leave the host core out; see `platform.plan_chip`.
-        waves: able to write waveforms, which costs speed.
+        external_host: leave the cores out; see `platform.plan_chip`.
+        waves: able to write waveforms of this format, which costs speed.
         progress: is told what is being done, if it takes time.
 
     Raises:
         SimulationError: the chip cannot be simulated.
         ToolchainError: a tool is missing or fails.
     """
-    chip = plan_chip(soc, external_host=external_host)
+    chip = replace(plan_chip(soc, external_host=external_host), waves=waves is not None)
     inputs = _inputs(chip, waves)
     final = cache_folder() / "chips" / f"{soc.name}-{inputs.digest()}"
     with only_builder(final):
@@ -107,7 +109,7 @@ def build_model(
     return final / "model"
 
 
-def _inputs(chip: Chip, waves: bool) -> Inputs:
+def _inputs(chip: Chip, waves: WaveFormat | None) -> Inputs:
     visible = ["`verilator_config"]
     for table in (VISIBLE, VISIBLE_HOST if chip.external_host else {}):
         for module, names in table.items():
@@ -115,7 +117,7 @@ def _inputs(chip: Chip, waves: bool) -> Inputs:
     return Inputs(
         generated={**generate(chip), "visible.vlt": "\n".join(visible) + "\n"},
         rtl=sources(chip),
-        flags=(*VERILATOR_FLAGS, *(("--trace-vcd",) if waves else ())),
+        flags=(*VERILATOR_FLAGS, *((f"--trace-{waves}",) if waves else ())),
     )
 
 
@@ -130,21 +132,10 @@ def _build(folder: Path, inputs: Inputs, name: str, progress: Progress) -> None:
     verilate += ["-CFLAGS", f"{COMPILER_FLAGS} -I{HERE} -I{folder}", "-LDFLAGS", link]
     verilate += map(str, (*files, *CPLUSPLUS))
     progress(f"building the model of '{name}': Verilator")
-    _call(verilate)
+    call_tool(verilate, WHAT)
     progress(f"building the model of '{name}': C++ compiler")
-    _call(
-        [
-            "make",
-            "-s",
-            "-j2",
-            "-C",
-            f"{folder}/obj",
-            "-f",
-            f"V{TOP}.mk",
-            *MAKE_FLAGS,
-            *make_variables(),
-        ]
-    )
+    make = ["make", "-s", "-j2", "-C", f"{folder}/obj", "-f", f"V{TOP}.mk", *MAKE_FLAGS]
+    call_tool([*make, *make_variables()], WHAT)
     (folder / "obj" / "model").replace(folder / "model")
     shutil.rmtree(folder / "obj")
     (folder / "complete.json").write_text(json.dumps({"model": _sha256(folder / "model")}))
@@ -164,25 +155,4 @@ def _sha256(path: Path) -> str:
 
 def _compiler_version() -> str:
     compiler = os.environ.get("CXX", "g++")
-    return _call([compiler, "--version"]).splitlines()[0]
-
-
-def _call(command: Sequence[str]) -> str:
-    try:
-        done = subprocess.run(command, env=verilator_environment(), capture_output=True, text=True)
-    except OSError as fault:
-        raise ToolchainError(
-            "E070",
-            f"cannot run '{command[0]}', which builds the simulation: {fault.strerror}",
-            remedy="install perl, make and a C++ compiler, and the Python package 'verilator'",
-        ) from fault
-    if done.returncode:
-        tail = "\n".join((done.stdout + done.stderr).splitlines()[-LOG_TAIL:])
-        raise ToolchainError(
-            "E077",
-            f"'{command[0]}' failed while building the simulation (status {done.returncode}):\n"
-            f"{tail}",
-            remedy="correct the first error above; for a full disk, empty the cache folder"
-            f" '{cache_folder()}'",
-        )
-    return done.stdout
+    return call_tool([compiler, "--version"], WHAT).splitlines()[0]

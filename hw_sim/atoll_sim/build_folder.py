@@ -1,25 +1,38 @@
 """Open a build folder that `atoll build` wrote, and refuse one that was changed since."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from atoll.bsp.interface import ELF_NAME
+from atoll.bsp.cores import elf_names
 from atoll.build_tree import MARKER, RESOLVED, sources_of, texts_of
 from atoll.checksums import altered
 from atoll.description.build import read_requests
-from atoll.errors import UsageError
-from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll.errors import DescriptionError, UsageError
+from atoll.pipeline import BuildOptions, Compiled
 from atoll.resolve.export import from_json
 from atoll.resolve.soc import ResolvedSoc
+from atoll.together import compile_together, sources_together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
-    """A linked firmware and the plan that it was linked for."""
+    """Linked firmware and the plans that it was linked for.
 
-    compiled: Compiled
-    elf: Path
+    Attributes:
+        models: in the order in which the firmware runs them.
+        elves: the images of the cores, the host's first.
+    """
+
+    models: tuple[Compiled, ...]
+    elves: tuple[Path, ...]
+
+    @property
+    def compiled(self) -> Compiled:
+        """The only model."""
+        (model,) = self.models
+        return model
 
 
 def open_build(folder: Path) -> Image:
@@ -32,25 +45,52 @@ def open_build(folder: Path) -> Image:
         UsageError: E096, not a build folder, damaged, changed, or of another version.
     """
     build = _read_marker(folder)
-    if "models" in build:
-        raise _unusable(folder, "it holds several models, which `atoll_sim.turns` runs")
-    name = str(build.get("model"))
-    if changed := tuple(altered(folder, sources_of(name))):
+    names = _names(folder, build)
+    several = "models" in build
+    homes = [Path(name) if several else Path() for name in names]
+    sources = sources_together(names) if several else sources_of(names[0])
+    _require_unchanged(folder, sources)
+    soc = _read_chip(folder, homes[0] / RESOLVED)
+    _require_unchanged(folder, elf_names(soc))
+    options = _options(folder, build)
+    files = [folder / home / f"{name}.tflite" for home, name in zip(homes, names, strict=True)]
+    models = compile_together(soc, files, options)
+    for home, compiled in zip(homes, models, strict=True):
+        _compare(folder, home, compiled)
+    return Image(models=models, elves=tuple(folder / name for name in elf_names(soc)))
+
+
+def _require_unchanged(folder: Path, names: tuple[str, ...]) -> None:
+    if changed := tuple(altered(folder, names)):
         raise _unusable(folder, f"{', '.join(changed)} missing or changed since the build")
-    soc = _read_chip(folder)
-    options = BuildOptions(
-        accelerators=bool(build.get("accelerators")), requests=read_requests(build.get("requests"))
-    )
-    compiled = compile_file(soc, folder / f"{name}.tflite", options)
-    for text_name, text in texts_of(compiled).items():
-        if _content(folder / text_name) != text:
-            raise _unusable(folder, f"{text_name} is not what this Atoll makes of the same input")
-    return Image(compiled=compiled, elf=folder / ELF_NAME)
 
 
-def _read_chip(folder: Path) -> ResolvedSoc:
+def _names(folder: Path, build: Mapping[str, object]) -> list[str]:
+    """Return the models of a folder; more than one have folders of their own."""
+    names = build.get("models", [build.get("model")])
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise _unusable(folder, f"{MARKER} is damaged")
+    return [str(name) for name in names]
+
+
+def _options(folder: Path, build: Mapping[str, object]) -> BuildOptions:
     try:
-        return from_json((folder / RESOLVED).read_text(encoding="utf-8"))
+        requests = read_requests(build.get("requests"))
+    except DescriptionError as error:
+        raise _unusable(folder, error.faults[0].message) from error
+    return BuildOptions(accelerators=bool(build.get("accelerators")), requests=requests)
+
+
+def _compare(folder: Path, home: Path, compiled: Compiled) -> None:
+    """Refuse a folder whose texts at `home` are not those of `compiled`."""
+    for name, text in texts_of(compiled).items():
+        if _content(folder / home / name) != text:
+            raise _unusable(folder, f"{home / name} is not what this Atoll makes of the same input")
+
+
+def _read_chip(folder: Path, name: Path) -> ResolvedSoc:
+    try:
+        return from_json((folder / name).read_text(encoding="utf-8"))
     except UsageError as error:
         raise _unusable(folder, error.faults[0].message) from error
 

@@ -41,8 +41,26 @@ class BuiltMemory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mailbox:
+    """The mailbox of a core as it is built.
+
+    Attributes:
+        name: the core.
+        host: signals of the host's port.
+        core: signals of the core's port.
+        line: interrupt line at the core.
+    """
+
+    name: str
+    host: str
+    core: str
+    origin: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Master:
-    """A core or an accelerator as it is built; without `core` and `npu`, the external host.
+    """A core or an accelerator as it is built; beside an external host no core is.
 
     Attributes:
         index: its number in the monitors.
@@ -50,6 +68,7 @@ class Master:
         writable: likewise for writing.
         parameters: SystemVerilog parameters of its module, with their values.
         axi_bytes: bytes of an accelerator's data port.
+        interrupts: signal with the interrupt lines of a core.
     """
 
     name: str
@@ -62,6 +81,7 @@ class Master:
     npu: Engine | None
     parameters: Mapping[str, str]
     axi_bytes: int
+    interrupts: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +91,11 @@ class Chip:
     Attributes:
         data_bytes: bytes of a bus beat.
         half_period: picoseconds of half a clock cycle.
-        slaves: signals of the register blocks.
+        slaves: signals of the register blocks' ports.
         guard: addresses of the registers that tell what firewalls kept back.
-        guard_line: its interrupt line at the host.
-        external_host: the test bench makes the host's accesses; there is no host core.
+        lines: signal of each interrupt line at the host, by its number.
+        external_host: the test bench makes the host's accesses; there is no core.
+        waves: waveforms show the operators by name.
     """
 
     soc: ResolvedSoc
@@ -82,7 +103,9 @@ class Chip:
     half_period: int
     masters: tuple[Master, ...]
     memories: tuple[BuiltMemory, ...]
+    mailboxes: tuple[Mailbox, ...]
     slaves: tuple[str, ...]
     guard: range
-    guard_line: int
+    lines: Mapping[int, str]
     external_host: bool
+    waves: bool = False

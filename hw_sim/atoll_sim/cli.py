@@ -1,6 +1,7 @@
 """The commands that the simulator adds to `atoll`: run and simulate."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,18 +12,19 @@ from atoll.cli_options import (
     BuildFileOption,
     FreeOption,
     JsonOption,
-    ModelArgument,
+    ModelsArgument,
     PinOption,
     PlaceOption,
     SetOption,
     SocArgument,
     ToolchainOption,
+    build_options,
 )
-from atoll.description.build import load_requests
 from atoll.files import require_writable
-from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll.pipeline import Compiled
 from atoll.report.text import render
 from atoll.resolve import load_soc
+from atoll.together import compile_together
 from atoll_sim.build_folder import open_build
 from atoll_sim.run import (
     AcceleratorKind,
@@ -32,20 +34,32 @@ from atoll_sim.run import (
     run_compiled,
     run_image,
 )
-from atoll_sim.samples import Sample, load_samples, random_sample, save_outputs
+from atoll_sim.samples import require_each, samples_of, save_outputs
+from atoll_sim.turns import run_image_in_turn, run_together
+from atoll_sim.waves.options import (
+    WavesFromOption,
+    WavesLimitOption,
+    WavesOperatorOption,
+    WavesOption,
+    WavesToOption,
+)
+from atoll_sim.waves.request import operator_names, operator_number, request_waves
 
 InputOption = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
         "--input",
         metavar="FILE",
-        help="One sample or a batch (.npy; .npz for several inputs); default: a seeded random one.",
+        help="One sample or a batch (.npy; .npz for several inputs), once for each MODEL; "
+        "default: a seeded random one.",
     ),
 ]
 OutputOption = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
-        "--output", metavar="FILE", help="Write the outputs of all samples (.npy or .npz)."
+        "--output",
+        metavar="FILE",
+        help="Write the outputs of all samples (.npy or .npz), once for each MODEL.",
     ),
 ]
 BriefOption = Annotated[bool, typer.Option("--brief", help="Leave out memory map and layer table.")]
@@ -53,7 +67,7 @@ BriefOption = Annotated[bool, typer.Option("--brief", help="Leave out memory map
 
 def run(
     soc: SocArgument,
-    model: ModelArgument,
+    models: ModelsArgument,
     samples: InputOption = None,
     output: OutputOption = None,
     cpu: Annotated[CpuKind, typer.Option(help="Who plays the cores.")] = CpuKind.RTL,
@@ -70,37 +84,58 @@ def run(
     ] = None,
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
+    waves: WavesOption = None,
+    waves_from: WavesFromOption = None,
+    waves_to: WavesToOption = None,
+    waves_operator: WavesOperatorOption = None,
+    waves_limit: WavesLimitOption = None,
     brief: BriefOption = False,
     machine: JsonOption = False,
 ) -> None:
-    """Compile, simulate and check a network on a chip.
+    """Compile, simulate and check networks on a chip.
 
     The status is 0 only if all layers are bit-exact and no access broke the plan.
+    Several networks share one firmware, which runs them in turn.
 
     Example: atoll run lagoon model.tflite --cpu native --accelerator model
     """
-    check_kinds(cpu, accelerator)
-    if output:
-        require_writable(output)
+    asked = request_waves(
+        waves, first=waves_from, last=waves_to, operator=waves_operator, limit=waves_limit
+    )
+    check_kinds(cpu, accelerator, asked, models=len(models))
+    _prepare(output or ())
+    require_each("--output", output or (), len(models))
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
-    options = BuildOptions(
-        accelerators=accelerator is not AcceleratorKind.NONE,
-        requests=load_requests(build_file, place or (), pin or (), free or ()),
-    )
-    compiled = compile_file(resolved, model, options)
-    batch = _samples(compiled, samples)
+    used = accelerator is not AcceleratorKind.NONE
+    options = build_options(models, build_file, place, pin, free, accelerators=used)
+    compiled = compile_together(resolved, models, options)
+    batches = samples_of(compiled, samples or ())
+    if asked:
+        operator_number(asked, operator_names(compiled[0].graph))
     with log.status("compiling") as status:
-        outcome = run_compiled(
-            compiled,
-            batch,
-            cpu=cpu,
-            accelerator=accelerator,
-            keep=keep,
-            progress=status.update,
-            toolchain=toolchain,
-        )
-    _finish(compiled, outcome, output, brief=brief, machine=machine)
+        if len(compiled) > 1:
+            outcomes = run_together(
+                compiled,
+                batches,
+                keep=keep,
+                progress=status.update,
+                toolchain=toolchain,
+                waves=asked,
+            )
+        else:
+            outcome = run_compiled(
+                compiled[0],
+                batches[0],
+                cpu=cpu,
+                accelerator=accelerator,
+                keep=keep,
+                progress=status.update,
+                toolchain=toolchain,
+                waves=asked,
+            )
+            outcomes = (outcome,)
+    _finish(compiled, outcomes, output or (), brief=brief, machine=machine)
 
 
 def simulate(
@@ -109,6 +144,11 @@ def simulate(
     ],
     samples: InputOption = None,
     output: OutputOption = None,
+    waves: WavesOption = None,
+    waves_from: WavesFromOption = None,
+    waves_to: WavesToOption = None,
+    waves_operator: WavesOperatorOption = None,
+    waves_limit: WavesLimitOption = None,
     brief: BriefOption = False,
     machine: JsonOption = False,
 ) -> None:
@@ -116,29 +156,46 @@ def simulate(
 
     The firmware runs in RTL; the status is that of `atoll run`.
 
-    Example: atoll simulate build/model --input samples.npy
+    Example: atoll simulate build/model --input samples.npy --waves model.vcd
     """
-    if output:
-        require_writable(output)
+    asked = request_waves(
+        waves, first=waves_from, last=waves_to, operator=waves_operator, limit=waves_limit
+    )
+    _prepare(output or ())
     image = open_build(folder)
-    batch = _samples(image.compiled, samples)
+    models = image.models
+    require_each("--output", output or (), len(models))
+    batches = samples_of(models, samples or ())
     with log.status("simulating") as status:
-        outcome = run_image(image, batch, progress=status.update)
-    _finish(image.compiled, outcome, output, brief=brief, machine=machine)
+        if len(models) > 1:
+            outcomes = run_image_in_turn(image, batches, progress=status.update, waves=asked)
+        else:
+            outcomes = (run_image(image, batches[0], progress=status.update, waves=asked),)
+    _finish(models, outcomes, output or (), brief=brief, machine=machine)
 
 
-def _samples(compiled: Compiled, path: Path | None) -> tuple[Sample, ...]:
-    return load_samples(path, compiled.graph) if path else random_sample(compiled.graph)
+def _prepare(outputs: Sequence[Path]) -> None:
+    for output in outputs:
+        require_writable(output)
 
 
 def _finish(
-    compiled: Compiled, outcome: Outcome, output: Path | None, *, brief: bool, machine: bool
+    models: Sequence[Compiled],
+    outcomes: Sequence[Outcome],
+    outputs: Sequence[Path],
+    *,
+    brief: bool,
+    machine: bool,
 ) -> None:
-    if output and outcome.outputs:
-        save_outputs(output, outcome.outputs)
+    for path, outcome in zip(outputs, outcomes, strict=False):
+        if outcome.outputs:
+            save_outputs(path, outcome.outputs)
+    reports = [outcome.report for outcome in outcomes]
     if machine:
-        print(json.dumps(outcome.report.as_json(), indent=2))
+        objects = [report.as_json() for report in reports]
+        print(json.dumps(objects if len(objects) > 1 else objects[0], indent=2))
     else:
-        out.print(render(outcome.report, compiled.plan, brief=brief))
-    if not outcome.report.passed:
+        for model, report in zip(models, reports, strict=True):
+            out.print(render(report, model.plan, brief=brief))
+    if not all(report.passed for report in reports):
         raise typer.Exit(1)

@@ -12,7 +12,9 @@ from find_libpython import find_libpython
 from atoll.bsp.doctor import Check
 from atoll.cache import cache_folder
 from atoll.errors import AtollError
-from atoll_sim.runner import build_model, verilator_environment
+from atoll_sim.build_tools import verilator_environment
+from atoll_sim.runner import build_model
+from atoll_sim.waves.formats import FST_PACKAGES, can_write_fst
 
 PROBE = "atoll_arbiter"
 LEAST_FREE = 2**30
@@ -24,6 +26,7 @@ def diagnose() -> Iterator[Check]:
     yield _cocotb()
     yield _cache()
     yield _probe()
+    yield _fst()
 
 
 def _verilator() -> Check:
@@ -73,3 +76,15 @@ def _probe() -> Check:
     except AtollError as error:
         return Check(name=name, ok=False, found=error.faults[0].message, remedy=remedy)
     return Check(name=name, ok=True, found=f"{PROBE} builds, {model}")
+
+
+def _fst() -> Check:
+    """Look for the libraries of a format that only a recording of waveforms can ask for."""
+    ok = can_write_fst()
+    return Check(
+        name="FST waveforms",
+        ok=ok,
+        found="zlib and LZ4 are there" if ok else "zlib or LZ4 is not there; VCD works without",
+        remedy=f"install {FST_PACKAGES}",
+        required=False,
+    )

@@ -1,41 +1,63 @@
-"""Turn an ELF file into the image that the simulator loads."""
+"""Turn ELF files into the image that the simulator loads."""
 
 import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from atoll.errors import Fault, SimulationError
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Cpu, ResolvedSoc
+from atoll_sim.cpu.cores import CORES
 
 
-def write_image(elf: Path, soc: ResolvedSoc, image: Path) -> None:
-    """Write the loadable bytes of `elf` as records (address, size, bytes) to `image`.
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Bytes that a file puts into memory."""
+
+    elf: Path
+    address: int
+    data: bytes
+
+    @property
+    def end(self) -> int:
+        """First address past the bytes."""
+        return self.address + len(self.data)
+
+
+def write_image(elves: Sequence[Path], soc: ResolvedSoc, image: Path) -> tuple[Cpu, ...]:
+    """Write the loadable bytes of `elves` as records (address, size, bytes) to `image`.
+
+    A core other than the host for which there is no firmware gets a program that sleeps.
+
+    Returns:
+        The cores for which there is firmware.
 
     Raises:
-        SimulationError: no ELF file, or some bytes lie outside the chip's memories.
+        SimulationError: no ELF file, or some bytes lie outside the chip's memories or twice
+            in the same place.
     """
-    segments = load_segments(elf)
-    faults = [
-        Fault(
-            code="E084",
-            message=f"'{elf}' has {len(data)} bytes for {address:#010x}, where '{soc.name}'"
-            " has no memory for them",
-            remedy="build the firmware again for this chip",
-        )
-        for address, data in segments
-        if not any(m.origin <= address and address + len(data) <= m.end for m in soc.memories)
-    ]
+    segments = [segment for elf in elves for segment in load_segments(elf)]
+    faults = [*_homeless(segments, soc), *_overlapping(segments)]
     if faults:
         raise SimulationError.all(faults)
+    started = tuple(cpu for cpu in soc.cpus if _covers(segments, cpu.code.origin))
+    asleep = [cpu for cpu in soc.cpus if cpu not in started and cpu.name != soc.host]
+    records = [
+        *((segment.address, segment.data) for segment in segments),
+        *((cpu.code.origin, CORES[cpu.rtl].asleep) for cpu in asleep),
+    ]
     image.write_bytes(
-        b"".join(struct.pack("<II", address, len(data)) + data for address, data in segments)
+        b"".join(struct.pack("<II", address, len(data)) + data for address, data in records)
     )
+    return started
 
 
-def load_segments(elf: Path) -> tuple[tuple[int, bytes], ...]:
-    """Return (load address, bytes) of all that `elf` puts into memory.
+def load_segments(elf: Path) -> tuple[Segment, ...]:
+    """Return all that `elf` puts into memory.
 
     Raises:
         SimulationError: the file is missing, or no ELF file.
@@ -43,7 +65,7 @@ def load_segments(elf: Path) -> tuple[tuple[int, bytes], ...]:
     try:
         with elf.open("rb") as stream:
             return tuple(
-                (segment["p_paddr"], segment.data())
+                Segment(elf, segment["p_paddr"], segment.data())
                 for segment in ELFFile(stream).iter_segments("PT_LOAD")
                 if segment["p_filesz"]
             )
@@ -53,3 +75,30 @@ def load_segments(elf: Path) -> tuple[tuple[int, bytes], ...]:
             f"cannot read the firmware '{elf}': {fault}",
             remedy="build it again",
         ) from fault
+
+
+def _covers(segments: Sequence[Segment], address: int) -> bool:
+    return any(segment.address <= address < segment.end for segment in segments)
+
+
+def _homeless(segments: Sequence[Segment], soc: ResolvedSoc) -> Iterator[Fault]:
+    for segment in segments:
+        if any(m.origin <= segment.address and segment.end <= m.end for m in soc.memories):
+            continue
+        yield Fault(
+            code="E084",
+            message=f"'{segment.elf}' has {len(segment.data)} bytes for {segment.address:#010x},"
+            f" where '{soc.name}' has no memory for them",
+            remedy="build the firmware again for this chip",
+        )
+
+
+def _overlapping(segments: Sequence[Segment]) -> Iterator[Fault]:
+    ordered = sorted(segments, key=lambda segment: (segment.address, segment.end))
+    for low, high in pairwise(ordered):
+        if high.address < low.end:
+            yield Fault(
+                code="E084",
+                message=f"'{low.elf}' and '{high.elf}' both have bytes for {high.address:#010x}",
+                remedy="give each core its own firmware, built for this chip",
+            )

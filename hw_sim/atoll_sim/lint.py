@@ -8,13 +8,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from atoll.description.share import shared_folder
 from atoll.resolve import load_soc
+from atoll_sim.build_tools import verilator_environment
 from atoll_sim.generate import RTL, generate, sources
 from atoll_sim.platform import plan_chip
-from atoll_sim.runner import verilator_environment
 
 VERIBLE = ("verible-verilog-lint", "--rules_config", str(RTL / "verible.rules"))
 
@@ -31,11 +32,13 @@ def commands(folder: Path) -> Iterator[tuple[str, Sequence[str]]]:
     yield "verible", (*VERIBLE, *sorted(str(path) for path in RTL.glob("*.sv")))
     for description in sorted(shared_folder("socs").glob("*.yaml")):
         yield description.stem, verilator(description, folder / description.stem)
+    waves = shared_folder("socs") / "lagoon.yaml"
+    yield "waveforms", verilator(waves, folder / "waveforms", waves=True)
 
 
-def verilator(description: Path, folder: Path) -> Sequence[str]:
+def verilator(description: Path, folder: Path, *, waves: bool = False) -> Sequence[str]:
     """Write the generated part of a chip into `folder`; return the command that lints it all."""
-    chip = plan_chip(load_soc(description))
+    chip = replace(plan_chip(load_soc(description)), waves=waves)
     folder.mkdir()
     texts = generate(chip)
     for name, text in texts.items():

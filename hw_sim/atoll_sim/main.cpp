@@ -2,7 +2,7 @@
 //
 //   model                  run the cocotb test that the environment names
 //   model --bare IMAGE N   load IMAGE, answer N requests, leave; no Python (speed comparison)
-//   --waves FILE           write a VCD file (only models built for it)
+//   --waves FILE SETTINGS  record waveforms, see recorder.h (only models built for it)
 //   --shadow FILE          hold every access against the packed contract in FILE
 
 #include <chrono>
@@ -15,11 +15,9 @@
 #include "backdoor.h"
 #include "chip.h"
 #include "monitor.h"
+#include "recorder.h"
 #include "verilated.h"
 #include "verilated_vpi.h"
-#if VM_TRACE
-#include "verilated_vcd_c.h"
-#endif
 
 extern "C" void vlog_startup_routines_bootstrap(void);
 
@@ -35,18 +33,12 @@ constexpr uint64_t kNever = ~0ULL;
 // The Verilated model with its clock.
 class Model {
  public:
-  explicit Model(const char* waves) {
+  Model(const char* waves, const char* settings) {
     context_.reset(new VerilatedContext);
     Verilated::threadContextp(context_.get());
     context_->traceEverOn(waves != nullptr);
     top_.reset(new Vatoll_chip(context_.get(), ""));
-#if VM_TRACE
-    if (waves) {
-      trace_.reset(new VerilatedVcdC);
-      top_->trace(trace_.get(), 99);
-      trace_->open(waves);
-    }
-#endif
+    if (waves) recorder_.reset(new recorder::Recorder(*top_, waves, settings));
   }
 
   ~Model() { top_->final(); }
@@ -57,7 +49,7 @@ class Model {
 
   void dump() {
 #if VM_TRACE
-    if (trace_) trace_->dump(context_->time());
+    if (recorder_) recorder_->dump(context_->time());
 #endif
   }
 
@@ -75,9 +67,7 @@ class Model {
  private:
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<Vatoll_chip> top_;
-#if VM_TRACE
-  std::unique_ptr<VerilatedVcdC> trace_;
-#endif
+  std::unique_ptr<recorder::Recorder> recorder_;
   uint64_t next_edge_ = chip::kHalfPeriod;
 };
 
@@ -213,18 +203,22 @@ size_t atoll_text(const char** first) {
 
 int main(int argc, char** argv) {
   const char* waves = nullptr;
+  const char* settings = nullptr;
   const char* image = nullptr;
   const char* contract = nullptr;
   unsigned requests = 0;
   for (int i = 1; i < argc; ++i) {
-    if (!std::strcmp(argv[i], "--waves") && i + 1 < argc) waves = argv[++i];
     if (!std::strcmp(argv[i], "--shadow") && i + 1 < argc) contract = argv[++i];
+    if (!std::strcmp(argv[i], "--waves") && i + 2 < argc) {
+      waves = argv[++i];
+      settings = argv[++i];
+    }
     if (!std::strcmp(argv[i], "--bare") && i + 2 < argc) {
       image = argv[++i];
       requests = static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
     }
   }
-  Model only(waves);
+  Model only(waves, settings);
   model = &only;
   Verilated::threadContextp()->commandArgs(argc, argv);
   Verilated::threadContextp()->fatalOnVpiError(false);

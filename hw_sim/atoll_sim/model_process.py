@@ -2,10 +2,12 @@
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import cocotb_tools.config
@@ -17,6 +19,7 @@ from atoll_sim.build import TOP
 
 LOG = "simulation.log"
 LOG_TAIL = 20
+WATCH_SECONDS = 1.0
 
 
 @contextmanager
@@ -47,6 +50,38 @@ def bench_environment(bench: str) -> Mapping[str, str]:
         "COCOTB_ANSI_OUTPUT": "0",
         "TOPLEVEL_LANG": "verilog",
     }
+
+
+def run_watched(
+    command: Sequence[str], folder: Path, max_seconds: float, watch: Callable[[], None]
+) -> int:
+    """Run a model with the bench ``soc`` in `folder` and return its status.
+
+    Args:
+        command: the model and its arguments.
+        folder: takes its output as `LOG`.
+        max_seconds: the model is killed after so long.
+        watch: called about once a second.
+
+    Raises:
+        TimeoutExpired: the model was killed.
+    """
+    environment = bench_environment("soc")
+    end = time.monotonic() + max_seconds
+    with (
+        (folder / LOG).open("w") as log,
+        subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
+        ) as process,
+    ):
+        try:
+            while (left := end - time.monotonic()) > WATCH_SECONDS:
+                with suppress(subprocess.TimeoutExpired):
+                    return process.wait(WATCH_SECONDS)
+                watch()
+            return process.wait(max(left, 0.0))
+        finally:
+            process.kill()
 
 
 def broken_off(folder: Path, status: int | None) -> SimulationError:

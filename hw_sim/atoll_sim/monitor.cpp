@@ -58,6 +58,7 @@ struct Account {
   std::vector<Touched> touched;
   uint64_t accesses = 0;
   uint64_t bytes = 0;
+  uint64_t last = 0;
 };
 
 using Accounts = std::array<std::array<Account, record::kAccessKinds>, chip::kMasters>;
@@ -114,7 +115,8 @@ void close_phase() {
     for (uint32_t kind = 0; kind < record::kAccessKinds; ++kind) {
       Account& account = accounts()[master][kind];
       if (account.accesses == 0) continue;
-      now.counts.push_back({now.phase, master, kind, 0, account.accesses, account.bytes});
+      now.counts.push_back({now.phase, master, kind, 0, account.accesses, account.bytes,
+                            account.last});
       for (Touched& touched : account.touched) {
         touched.flush(now.spans, now.phase, master, kind);
       }
@@ -135,6 +137,7 @@ void atoll_saw_access(unsigned master, unsigned kind, unsigned address, unsigned
   monitor::Account& account = monitor::accounts()[master][kind];
   ++account.accesses;
   account.bytes += static_cast<unsigned>(__builtin_popcount(bytes));
+  account.last = monitor::log().cycle;
   account.touched[memory].mark(address - chip::kMemories[memory].origin, bytes);
   shadow::Shadow& watcher = monitor::watcher();
   if (watcher.loaded()) watcher.access(monitor::log().cycle, master, kind, address, bytes);

@@ -19,7 +19,7 @@ EVENT = np.dtype([("cycle", "<u8"), ("kind", "<u4"), ("value", "<u4")])
 COUNT = np.dtype(
     [
         *((name, "<u4") for name in ("phase", "master", "kind", "reserved")),
-        *((name, "<u8") for name in ("accesses", "bytes")),
+        *((name, "<u8") for name in ("accesses", "bytes", "last")),
     ]
 )
 SPAN = np.dtype([*((name, "<u4") for name in ("phase", "master", "kind", "start")), ("end", "<u8")])

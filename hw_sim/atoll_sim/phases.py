@@ -30,7 +30,7 @@ def make_result(
     return SimResult(
         stop=record.stop,
         exit_status=last.value if last and last.kind is EventKind.EXIT else None,
-        results=tuple(event.value for event in runs),
+        results=tuple(_signed(event.value) for event in runs),
         outputs=_outputs(record.captures),
         layers=_layers(record.captures),
         phases=_phases(record, masters),
@@ -42,6 +42,11 @@ def make_result(
         cycles=record.cycles,
         wall_seconds=record.wall_seconds,
     )
+
+
+def _signed(word: int) -> int:
+    """Return what a 32-bit register holds as the C code meant it: codes are negative."""
+    return word - 2**32 if word >= 2**31 else word
 
 
 def _outputs(captures: Iterable[Capture]) -> tuple[Mapping[str, bytes], ...]:
@@ -102,13 +107,14 @@ def touched_by_phase(
     for phase, master, kind, start, end in spans.tolist():
         listed[phase, master, kind].append(range(start, end))
     touched: dict[int, list[Touched]] = defaultdict(list)
-    for phase, master, kind, _, accesses, transferred in counts.tolist():
+    for phase, master, kind, _, accesses, transferred, last in counts.tolist():
         touched[phase].append(
             Touched(
                 master=masters[master],
                 kind=KINDS[kind],
                 accesses=accesses,
                 transferred=transferred,
+                last=last,
                 spans=tuple(sorted(listed[phase, master, kind], key=lambda span: span.start)),
             )
         )

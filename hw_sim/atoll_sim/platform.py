@@ -5,8 +5,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 from atoll.errors import SimulationError
+from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Memory, Registers, ResolvedSoc
-from atoll_sim.chip import BuiltMemory, Chip, Master, Target
+from atoll_sim.chip import BuiltMemory, Chip, Mailbox, Master, Target
 from atoll_sim.cpu.cores import CORES
 from atoll_sim.platform_checks import platform_faults
 
@@ -20,7 +21,7 @@ def plan_chip(soc: ResolvedSoc, *, external_host: bool = False) -> Chip:
 
     Args:
         soc: the chip.
-        external_host: leave the host core out; the test bench makes its accesses.
+        external_host: leave all cores out; the test bench makes the host's accesses.
 
     Raises:
         SimulationError: the description asks for what the simulator cannot build.
@@ -44,8 +45,12 @@ def plan_chip(soc: ResolvedSoc, *, external_host: bool = False) -> Chip:
             if reach[memory.name]
         ),
         guard=_span(soc.guard),
-        guard_line=GUARD_LINE,
-        slaves=tuple(target.signal for target in _register_blocks(soc)),
+        mailboxes=_mailboxes(soc),
+        slaves=(
+            *(target.signal for target in _register_blocks(soc)),
+            *(mailbox.core for mailbox in _mailboxes(soc)),
+        ),
+        lines=_lines(soc),
         external_host=external_host,
     )
 
@@ -88,16 +93,45 @@ def _reaching(soc: ResolvedSoc, devices: Iterable[Device], memory: Memory) -> tu
 
 
 def _register_blocks(soc: ResolvedSoc) -> tuple[Target, ...]:
-    blocks = {engine.name: engine.registers for engine in soc.engines}
+    """Return the register blocks at the host."""
+    blocks = {core.name: core.mailbox for core in soc.cpus if core.mailbox}
+    blocks |= {engine.name: engine.registers for engine in soc.engines}
     blocks["console"] = replace(soc.console, size=soc.console.size - soc.guard.size)
     blocks["guard"] = soc.guard
-    return tuple(
-        Target(signal=f"reg_{name}", index="", span=_span(at)) for name, at in blocks.items()
-    )
+    return tuple(_block(f"reg_{name}", registers) for name, registers in blocks.items())
+
+
+def _block(signal: str, registers: Registers) -> Target:
+    return Target(signal=signal, index="", span=_span(registers))
 
 
 def _span(block: Registers) -> range:
     return range(block.origin, block.origin + block.size)
+
+
+def _mailboxes(soc: ResolvedSoc) -> tuple[Mailbox, ...]:
+    return tuple(
+        Mailbox(
+            name=core.name,
+            host=f"reg_{core.name}",
+            core=f"box_{core.name}",
+            origin=core.mailbox.origin,
+            line=LINE,
+        )
+        for core in soc.cpus
+        if core.mailbox
+    )
+
+
+def _lines(soc: ResolvedSoc) -> Mapping[int, str]:
+    return {GUARD_LINE: "guard_irq"} | {line: f"dev_{name}_irq" for name, line in soc.irqs.items()}
+
+
+def _registers(soc: ResolvedSoc, device: Device) -> tuple[Target, ...]:
+    """Return the register blocks that a master reaches: the host all, a core its mailbox."""
+    if device.name == soc.host:
+        return _register_blocks(soc)
+    return tuple(_block(f"box_{device.name}", each) for each in soc.registers_of(device))
 
 
 def _master(
@@ -116,21 +150,27 @@ def _master(
         )
         for memory in memories
     )
-    is_host = device.name == soc.host
-    in_rtl = isinstance(device, Cpu) and not (external_host and is_host)
-    core = CORES[device.rtl] if isinstance(device, Cpu) and in_rtl else None
+    core = CORES[device.rtl] if isinstance(device, Cpu) and not external_host else None
     return Master(
         name=device.name,
         signal=f"dev_{device.name}",
         index=index,
         readable=_spans(soc, device, Access.READ, Access.WRITE),
         writable=_spans(soc, device, Access.WRITE),
-        targets=targets + (_register_blocks(soc) if is_host else ()),
+        targets=targets + _registers(soc, device),
         core=core,
         npu=device if isinstance(device, Engine) else None,
         parameters=_parameters(device),
         axi_bytes=axi_bytes(device) if isinstance(device, Engine) else 0,
+        interrupts=_interrupts(soc, device),
     )
+
+
+def _interrupts(soc: ResolvedSoc, device: Device) -> str:
+    if device.name == soc.host:
+        return "irq"
+    mailbox = next((each for each in _mailboxes(soc) if each.name == device.name), None)
+    return f"32'(dev_{device.name}_ring) << {mailbox.line}" if mailbox else "'0"
 
 
 def _parameters(device: Cpu | Engine) -> Mapping[str, str]:

@@ -74,15 +74,15 @@ def _clock_faults(soc: ResolvedSoc) -> list[Fault]:
 def _line_faults(soc: ResolvedSoc) -> list[Fault]:
     core = CORES.get(soc.host_cpu.rtl)
     lines = core.lines if core else range(32)
-    users = Counter(npu.irq for npu in soc.engines)
+    users = Counter(soc.irqs.values())
     return [
         Fault(
             code="E083",
-            message=f"device '{npu.name}' cannot use interrupt line {npu.irq} of"
-            f" '{soc.host}': {'it is shared' if npu.irq in lines else 'the core has no such line'}",
-            at=npu.at,
+            message=f"device '{name}' cannot use interrupt line {line} of"
+            f" '{soc.host}': {'it is shared' if line in lines else 'the core has no such line'}",
+            at=soc.device(name).at,
             remedy=f"set 'irq' to a line from {lines.start} to {lines.stop - 1} of its own",
         )
-        for npu in soc.engines
-        if npu.irq not in lines or users[npu.irq] > 1
+        for name, line in soc.irqs.items()
+        if line not in lines or users[line] > 1
     ]

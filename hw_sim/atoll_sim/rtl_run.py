@@ -11,41 +11,47 @@ from atoll_sim.samples import Sample
 from atoll_sim.session import simulate
 from atoll_sim.shadow_table import shadow_table
 from atoll_sim.simulation import Buffer, SimRequest, SimResult
+from atoll_sim.waves.recording import record
+from atoll_sim.waves.request import Waves, operator_names
 
 
 def run_firmware(
     compiled: Compiled,
-    elf: Path,
+    elves: Sequence[Path],
     samples: Sequence[Sample],
     *,
     progress: Callable[[str], None] = lambda what: None,
+    waves: Waves | None = None,
 ) -> SimResult:
-    """Simulate `elf`, which was linked for `compiled`, on the chip's RTL.
+    """Simulate firmware that was linked for `compiled` on the chip's RTL.
 
     Args:
         compiled: names the buffers to fill, to read and to compare.
-        elf: the firmware.
+        elves: the firmware, the host's first.
         samples: run one after the other.
         progress: told what goes on.
+        waves: waveforms to record.
     """
-    executable = build_model(compiled.soc, progress=progress)
+    executable = _model(compiled, waves, progress)
     progress(f"simulating {len(samples)} sample{'s' if len(samples) != 1 else ''} in RTL")
     with run_folder() as folder:
-        return simulate(request_for(compiled, elf, samples, executable, folder))
+        request = request_for(compiled, elves, samples, executable, folder)
+        return _simulate(request, (compiled,), waves, progress)
 
 
 def run_firmware_in_turn(
     models: Sequence[Compiled],
-    elf: Path,
+    elves: Sequence[Path],
     samples: Sequence[Sequence[Sample]],
     *,
     progress: Callable[[str], None] = lambda what: None,
+    waves: Waves | None = None,
 ) -> SimResult:
     """Simulate an image of several models, `samples` of each; all have the same number."""
-    executable = build_model(models[0].soc, progress=progress)
+    executable = _model(models[0], waves, progress)
     with run_folder() as folder:
-        first = request_for(models[0], elf, (), executable, folder)
-        others = [request_for(each, elf, (), executable, folder) for each in models[1:]]
+        first = request_for(models[0], elves, (), executable, folder)
+        others = [request_for(each, elves, (), executable, folder) for each in models[1:]]
         request = replace(
             first,
             samples=tuple(_bytes(each) for turn in zip(*samples, strict=True) for each in turn),
@@ -53,12 +59,28 @@ def run_firmware_in_turn(
             table=shadow_table(models[0].soc, [model.contract for model in models]),
         )
         progress(f"simulating {len(request.samples)} runs in RTL")
+        return _simulate(request, models, waves, progress)
+
+
+def _model(compiled: Compiled, waves: Waves | None, progress: Callable[[str], None]) -> Path:
+    return build_model(compiled.soc, waves=waves.format if waves else None, progress=progress)
+
+
+def _simulate(
+    request: SimRequest,
+    models: Sequence[Compiled],
+    waves: Waves | None,
+    progress: Callable[[str], None],
+) -> SimResult:
+    if waves is None:
         return simulate(request)
+    names = [operator_names(model.graph) for model in models]
+    return record(waves, request, names, progress)
 
 
 def request_for(
     compiled: Compiled,
-    elf: Path,
+    elves: Sequence[Path],
     samples: Sequence[Sample],
     executable: Path,
     folder: Path,
@@ -67,7 +89,7 @@ def request_for(
     entry = compiled.module.entry
     return SimRequest(
         executable=executable,
-        elf=elf,
+        elves=tuple(elves),
         soc=compiled.soc,
         run_dir=folder,
         samples=tuple(_bytes(sample) for sample in samples),

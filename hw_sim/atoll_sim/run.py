@@ -2,29 +2,29 @@
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
 
+from atoll.bsp.cores import stacks_of
 from atoll.bsp.elf_stack import StackBound
-from atoll.bsp.stack_check import check_stack
 from atoll.build_tree import build
 from atoll.errors import UsageError
 from atoll.pipeline import Compiled
-from atoll.report.result import LayerCycles, RunReport, StackUse
+from atoll.report.result import LayerCycles, RunReport
 from atoll_sim.build_folder import Image
 from atoll_sim.findings import count_accesses, violations
 from atoll_sim.layers import check_layers
 from atoll_sim.native_run import run_native
 from atoll_sim.rtl_run import run_firmware
 from atoll_sim.samples import Sample
-from atoll_sim.simulation import SimResult, Stop
-
-PAINT = 0xA5A5_A5A5
-"""The word that the startup code fills the stack with."""
+from atoll_sim.simulation import Phase, SimResult, Stop
+from atoll_sim.stacks import overruns, stack_use
+from atoll_sim.waves.request import Waves
 
 Progress = Callable[[str], None]
 """Told what the run is busy with."""
@@ -50,13 +50,13 @@ class Setup:
     """How a run was made.
 
     Attributes:
-        stack: bound of the linked image that ran on the host core, None if none did.
+        stacks: bound of the linked image that ran, by core; empty if none did.
         wall: seconds of the parts before the simulation.
     """
 
     cpu: CpuKind
     accelerator: AcceleratorKind
-    stack: StackBound | None = None
+    stacks: Mapping[str, StackBound] = field(default_factory=dict)
     wall: Mapping[str, float]
 
 
@@ -68,18 +68,32 @@ class Outcome:
     outputs: tuple[Sample, ...]
 
 
-def check_kinds(cpu: CpuKind, accelerator: AcceleratorKind) -> None:
-    """Refuse a combination that cannot mean anything.
+def check_kinds(
+    cpu: CpuKind, accelerator: AcceleratorKind, waves: Waves | None = None, *, models: int = 1
+) -> None:
+    """Refuse a combination that cannot mean anything; `models` is their number in one image.
 
     Raises:
-        UsageError: E095.
+        UsageError: E089, E095.
     """
+    if waves and cpu is CpuKind.NATIVE:
+        raise UsageError(
+            "E089",
+            "a native core has no waveforms: only --cpu rtl simulates the whole chip",
+            remedy="leave --cpu native out, or --waves",
+        )
     if cpu is CpuKind.RTL and accelerator is AcceleratorKind.MODEL:
         raise UsageError(
             "E095",
             "a core in RTL cannot drive an accelerator that is a software model: "
             "the model has no bus and no clock to answer it",
             remedy="use --accelerator rtl with --cpu rtl, or --cpu native with --accelerator model",
+        )
+    if models > 1 and cpu is CpuKind.NATIVE:
+        raise UsageError(
+            "E095",
+            f"{models} networks share one firmware, and the native host runs none",
+            remedy="use --cpu rtl, or run one MODEL at a time",
         )
 
 
@@ -92,6 +106,7 @@ def run_compiled(
     keep: Path | None = None,
     progress: Progress = lambda what: None,
     toolchain: str | None = None,
+    waves: Waves | None = None,
 ) -> Outcome:
     """Run `samples` and hold every layer and every access against reference and plan.
 
@@ -103,8 +118,9 @@ def run_compiled(
         keep: folder for the build; a temporary one is removed afterwards.
         progress: told what goes on.
         toolchain: see `pipeline.build`.
+        waves: waveforms to record, only with `CpuKind.RTL`.
     """
-    check_kinds(cpu, accelerator)
+    check_kinds(cpu, accelerator, waves)
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="atoll-") as temporary:
         folder = keep or Path(temporary) / "build"
@@ -119,20 +135,26 @@ def run_compiled(
             result = run_native(compiled, samples, rtl=rtl, progress=progress)
         else:
             assert tree is not None
-            result = run_firmware(compiled, tree.firmware.elf, samples, progress=progress)
-    stack = tree.firmware.stack if tree and cpu is CpuKind.RTL else None
-    setup = Setup(cpu=cpu, accelerator=accelerator, stack=stack, wall=wall)
+            result = run_firmware(
+                compiled, tree.firmware.elves, samples, progress=progress, waves=waves
+            )
+    stacks = tree.firmware.stacks if tree and cpu is CpuKind.RTL else {}
+    setup = Setup(cpu=cpu, accelerator=accelerator, stacks=stacks, wall=wall)
     return judge(compiled, samples, result, setup)
 
 
 def run_image(
-    image: Image, samples: Sequence[Sample], *, progress: Progress = lambda what: None
+    image: Image,
+    samples: Sequence[Sample],
+    *,
+    progress: Progress = lambda what: None,
+    waves: Waves | None = None,
 ) -> Outcome:
     """Simulate the firmware of a build folder and hold it against its plan."""
-    result = run_firmware(image.compiled, image.elf, samples, progress=progress)
+    result = run_firmware(image.compiled, image.elves, samples, progress=progress, waves=waves)
     used = AcceleratorKind.RTL if image.compiled.options.accelerators else AcceleratorKind.NONE
-    stack = check_stack(image.compiled.soc, image.elf, image.compiled.graph.name)
-    setup = Setup(cpu=CpuKind.RTL, accelerator=used, stack=stack, wall={})
+    stacks = stacks_of(image.compiled.soc, image.elves[0].parent, image.compiled.graph.name)
+    setup = Setup(cpu=CpuKind.RTL, accelerator=used, stacks=stacks, wall={})
     return judge(image.compiled, samples, result, setup)
 
 
@@ -142,6 +164,7 @@ def judge(
     """Hold what a run did against reference, plan and stack bound."""
     begin = time.perf_counter()
     layers = check_layers(compiled.graph, samples, result)
+    stacks = stack_use(compiled.soc, result, setup.stacks)
     report = RunReport(
         soc=compiled.soc.name,
         model=compiled.graph.name,
@@ -152,8 +175,8 @@ def judge(
         layers_equal=layers.compared - len(layers.mismatches),
         mismatches=layers.mismatches,
         accesses=count_accesses(result),
-        violations=violations(result),
-        stack=_stack_use(compiled, result, setup.stack),
+        violations=(*violations(result), *overruns(compiled.soc, stacks)),
+        stack=stacks,
         pools=compiled.plan.use,
         total_cycles=result.cycles,
         cycles_by_kind=_cycles_by_kind(compiled, result),
@@ -169,39 +192,31 @@ def judge(
     return Outcome(report=report, outputs=tuple(_outputs(compiled, result)))
 
 
-def _stack_use(
-    compiled: Compiled, result: SimResult, bound: StackBound | None
-) -> Mapping[str, StackUse]:
-    return {
-        cpu.name: StackUse(
-            bound=bound.bytes + cpu.interrupt_reserve if bound else None,
-            watermark=watermark(result.stacks[cpu.name]) if cpu.name in result.stacks else None,
-            limit=cpu.max_stack_size.value,
-            layer=cpu.max_stack_size.layer,
-        )
-        for cpu in compiled.soc.cpus
-    }
-
-
-def watermark(stack: bytes) -> int:
-    """Return how many bytes of a stack that was painted from its low end are painted over."""
-    words = np.frombuffer(stack, dtype="<u4")
-    used = np.flatnonzero(words != PAINT)
-    return len(stack) - 4 * int(used[0]) if used.size else 0
-
-
 def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
     """Yield when each operator of the first sample ran, in the order in which they began."""
-    spans: dict[int, tuple[int, int]] = {}
+    phases: dict[int, list[Phase]] = defaultdict(list)
     for phase in result.phases:
         for number in phase.operators if phase.sample == 0 else ():
-            begin, _ = spans.get(number, (phase.begin, phase.end))
-            spans[number] = begin, phase.end
-    for number, (begin, end) in spans.items():
+            phases[number].append(phase)
+    for number, during in phases.items():
         op = compiled.graph.operators[number]
+        begin, end = during[0].begin, during[-1].end
+        hosts = op.device == compiled.soc.host
+        done = end if hosts else min(end, last_access(op.device, during) + 1)
         yield LayerCycles(
-            operator=op.name, kind=op.kind, device=op.device, begin=begin, cycles=end - begin
+            operator=op.name,
+            kind=op.kind,
+            device=op.device,
+            begin=begin,
+            cycles=end - begin,
+            worked=max(0, done - begin),
         )
+
+
+def last_access(device: str, phases: Iterable[Phase]) -> int:
+    """Return the last cycle in which a device touched memory, 0 if it never did."""
+    touched = (touch for phase in phases for touch in phase.touched)
+    return max((touch.last for touch in touched if touch.master == device), default=0)
 
 
 def _cycles_by_kind(compiled: Compiled, result: SimResult) -> Mapping[str, int]:
@@ -223,6 +238,8 @@ def _notes(compiled: Compiled, result: SimResult) -> Iterator[str]:
     kept = sum(finding.violation.count for finding in result.findings)
     if result.findings_total > kept:
         yield f"{result.findings_total - kept:,} more accesses broke the plan in further ways"
+    if result.recorded:
+        yield str(result.recorded)
     if result.text.strip():
         yield f"the firmware printed: {result.text.strip()}"
 

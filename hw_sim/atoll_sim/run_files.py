@@ -18,7 +18,7 @@ from atoll_sim.monitors import Event, EventKind
 from atoll_sim.simulation import Buffer, Stop, Turn
 
 IMAGE = "image.bin"
-WAVES = "waves.vcd"
+WAVES, RECORDED = "waves.txt", "recorded.txt"
 REQUEST, SAMPLES = "request.json", "samples.bin"
 SHADOW = "shadow.bin"
 ARRAYS = ("counts", "spans", "findings")

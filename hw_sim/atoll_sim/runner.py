@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from importlib.metadata import distribution, version
+from importlib.metadata import version
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -19,7 +19,8 @@ import cocotb_tools.config
 from find_libpython import find_libpython
 
 from atoll.cache import cache_folder, only_builder
-from atoll.errors import SimulationError, ToolchainError
+from atoll.errors import SimulationError
+from atoll_sim.build_tools import call_tool, make_variables
 
 RTL = Path(__file__).parent / "rtl"
 VERILATOR_FLAGS = (
@@ -30,20 +31,6 @@ VERILATOR_FLAGS = (
 BENCH_MAIN = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
 # Everything else stays free for Verilator to optimise.
 PORTS_VISIBLE = '`verilator_config\npublic_flat_rw -module "{}" -var "*"\n'
-
-
-def verilator_environment() -> dict[str, str]:
-    """Return this process's environment with the Verilator of the Python package in front."""
-    root = Path(str(distribution("verilator").locate_file("verilator")))
-    search = os.pathsep.join((str(root / "bin"), os.environ.get("PATH", os.defpath)))
-    return {**os.environ, "VERILATOR_ROOT": str(root), "PATH": search}
-
-
-def make_variables() -> tuple[str, ...]:
-    """Return the assignments for make that replace what the Verilator package got wrong."""
-    compiler = os.environ.get("CXX", "g++")
-    tools = {"CXX": compiler, "LINK": compiler, "AR": "ar", "PERL": "perl"}
-    return tuple(f"{name}={value}" for name, value in {**tools, "PYTHON3": sys.executable}.items())
 
 
 def run_bench(
@@ -67,8 +54,8 @@ def run_bench(
         options: more for the bench to find in ``cocotb.plusargs``.
 
     Raises:
-        SimulationError: the model cannot be built, a test failed, or no test ran.
-        ToolchainError: a tool is missing.
+        SimulationError: a test failed, or no test ran.
+        ToolchainError: a tool is missing or fails.
     """
     model = build_model(toplevel, sources, parameters or {})
     logs = cache_folder() / "logs"
@@ -94,8 +81,7 @@ def build_model(toplevel: str, sources: Sequence[str], parameters: Mapping[str, 
     """Return the executable of `toplevel`, from the cache if it was built before.
 
     Raises:
-        SimulationError: Verilator or the C++ compiler rejects the sources.
-        ToolchainError: a tool is missing.
+        ToolchainError: a tool is missing or fails.
     """
     settings = [f"-G{name}={value}" for name, value in sorted(parameters.items())]
     cached = cache_folder() / "models" / _digest(toplevel, sources, settings) / "model"
@@ -115,9 +101,10 @@ def _build(cached: Path, toplevel: str, sources: Sequence[str], settings: Sequen
         files = (visible, RTL / "lint.vlt", *(RTL / name for name in sources), BENCH_MAIN)
         verilate = ["verilator", *VERILATOR_FLAGS, "--top-module", toplevel, *settings]
         verilate += ["-Mdir", folder, f"-I{RTL}", "-LDFLAGS", flags, *map(str, files)]
-        _call(toplevel, verilate)
+        call_tool(verilate, f"'{toplevel}'")
         _share_runtime(Path(folder))
-        _call(toplevel, ["make", "-C", folder, "-f", "Vtop.mk", "OPT_FAST=-O1", *make_variables()])
+        make = ["make", "-C", folder, "-f", "Vtop.mk", "OPT_FAST=-O1", *make_variables()]
+        call_tool(make, f"'{toplevel}'")
         _share_runtime(Path(folder))
         Path(folder, "model").replace(cached)
 
@@ -144,23 +131,6 @@ def _digest(toplevel: str, sources: Sequence[str], settings: Sequence[str]) -> s
     for name in (*headers, "lint.vlt", *sources):
         digest.update(f"{name}\0".encode() + (RTL / name).read_bytes())
     return digest.hexdigest()[:20]
-
-
-def _call(toplevel: str, command: Sequence[str]) -> None:
-    try:
-        done = subprocess.run(command, env=verilator_environment(), capture_output=True, text=True)
-    except FileNotFoundError as fault:
-        raise ToolchainError(
-            "E070",
-            f"cannot run '{command[0]}', which builds the simulation",
-            remedy="install perl, make and a C++ compiler, and the Python package 'verilator'",
-        ) from fault
-    if done.returncode:
-        raise SimulationError(
-            "E086",
-            f"'{command[0]}' cannot build '{toplevel}':\n{done.stdout}{done.stderr}",
-            remedy="correct the first error above",
-        )
 
 
 def _environment(bench: str, toplevel: str, seed: int, tests: Sequence[str]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from atoll.errors import UsageError
 from atoll.files import write_bytes
 from atoll.ir.graph import Graph, Tensor
+from atoll.pipeline import Compiled
 
 RANDOM_SEED = 2026
 
@@ -78,6 +79,44 @@ def load_samples(path: Path, graph: Graph) -> tuple[Sample, ...]:
             remedy="give every input the same number of samples",
         )
     return tuple({name: batch[i] for name, batch in batches.items()} for i in range(counts.pop()))
+
+
+def samples_of(models: Sequence[Compiled], files: Sequence[Path]) -> tuple[tuple[Sample, ...], ...]:
+    """Return the samples of each model: one file for each, or a random sample each.
+
+    Raises:
+        UsageError: E093; as `load_samples`, or there are not as many files as models, or not as
+            many samples for each model.
+    """
+    require_each("--input", files, len(models))
+    if not files:
+        return tuple(random_sample(model.graph) for model in models)
+    pairs = zip(files, models, strict=True)
+    batches = tuple(load_samples(file, model.graph) for file, model in pairs)
+    counts = [len(batch) for batch in batches]
+    if len(set(counts)) > 1:
+        raise UsageError(
+            "E093",
+            f"the networks run in turn, and there are {' and '.join(map(str, counts))} samples",
+            remedy="give every network the same number of samples",
+        )
+    return batches
+
+
+def require_each(option: str, files: Sequence[Path], models: int) -> None:
+    """Refuse files of an option that are not one for each of several models.
+
+    Raises:
+        UsageError: E093.
+    """
+    if files and len(files) != models:
+        named = "1 file" if len(files) == 1 else f"{len(files)} files"
+        networks = "1 network" if models == 1 else f"{models} networks"
+        raise UsageError(
+            "E093",
+            f"{option} names {named} for {networks}",
+            remedy=f"give {option} once for each MODEL, in the same order",
+        )
 
 
 def save_outputs(path: Path, outputs: Sequence[Sample]) -> None:

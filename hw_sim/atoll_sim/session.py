@@ -1,19 +1,21 @@
 """Run firmware on a built model, in a process of its own, and hand back what it did."""
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from atoll.errors import SimulationError
+from atoll.resolve.soc import Cpu
 from atoll_sim.findings import name_findings
 from atoll_sim.firmware import write_image
-from atoll_sim.model_process import LOG, bench_environment, broken_off
+from atoll_sim.model_process import LOG, broken_off, run_watched
 from atoll_sim.phases import make_result
 from atoll_sim.platform import PICOSECONDS, plan_chip
 from atoll_sim.run_files import (
     ACCESS,
     CAPTURES,
     IMAGE,
+    RECORDED,
     RESULT,
     SHADOW,
     WAVES,
@@ -21,7 +23,7 @@ from atoll_sim.run_files import (
     read_record,
     write_work,
 )
-from atoll_sim.simulation import Buffer, SimRequest, SimResult, Stop
+from atoll_sim.simulation import Buffer, SimRequest, SimResult, Stop, stack_name
 
 
 def simulate(request: SimRequest) -> SimResult:
@@ -32,15 +34,18 @@ def simulate(request: SimRequest) -> SimResult:
     """
     folder = request.run_dir
     folder.mkdir(parents=True, exist_ok=True)
-    for name in (RESULT, CAPTURES, ACCESS, WAVES):
+    for name in (RESULT, CAPTURES, ACCESS, RECORDED):
         (folder / name).unlink(missing_ok=True)
-    write_image(request.elf, request.soc, folder / IMAGE)
-    write_work(folder, _work(request))
-    command = [str(request.executable.absolute()), *(("--waves", WAVES) if request.waves else ())]
+    cores = write_image(request.elves, request.soc, folder / IMAGE)
+    write_work(folder, _work(request, cores))
+    command, waves = [str(request.executable.absolute())], request.waves
+    if waves:
+        (folder / WAVES).write_text(waves.settings)
+        command += ["--waves", str(waves.file.absolute()), WAVES]
     if request.table:
         (folder / SHADOW).write_bytes(request.table.words)
         command += ["--shadow", SHADOW]
-    _run(command, folder, request.max_seconds)
+    _run(command, folder, request.max_seconds, waves.watch if waves else lambda: None)
     masters = tuple(master.name for master in plan_chip(request.soc).masters)
     record, table = read_record(folder), request.table
     findings = name_findings(record.findings, table, request.soc) if table else ()
@@ -69,17 +74,11 @@ def require_exit(result: SimResult) -> None:
     )
 
 
-def _run(command: Sequence[str], folder: Path, max_seconds: float) -> None:
+def _run(
+    command: Sequence[str], folder: Path, max_seconds: float, watch: Callable[[], None]
+) -> None:
     try:
-        with (folder / LOG).open("w") as stream:
-            status = subprocess.run(
-                command,
-                cwd=folder,
-                env=bench_environment("soc"),
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-                timeout=max_seconds,
-            ).returncode
+        status = run_watched(command, folder, max_seconds, watch)
     except subprocess.TimeoutExpired as fault:
         raise SimulationError(
             "E088",
@@ -90,11 +89,15 @@ def _run(command: Sequence[str], folder: Path, max_seconds: float) -> None:
         raise broken_off(folder, status)
 
 
-def _work(request: SimRequest) -> Work:
+def _work(request: SimRequest, cores: Sequence[Cpu]) -> Work:
     soc, turns = request.soc, request.turns
     return Work(
         turns=turns,
-        stacks=tuple(Buffer(cpu.name, cpu.stack.origin, cpu.stack.size) for cpu in soc.cpus),
+        stacks=tuple(
+            Buffer(stack_name(stack), stack.origin, stack.size)
+            for cpu in cores
+            for stack in cpu.stacks
+        ),
         samples=tuple(
             b"".join(sample[buffer.name] for buffer in turns[number % len(turns)].inputs)
             for number, sample in enumerate(request.samples)

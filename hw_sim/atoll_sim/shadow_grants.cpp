@@ -35,6 +35,9 @@ Shadow::Claim Shadow::claim(uint32_t master, uint16_t segment) const {
       case kConstant:
         if (table_.right(active_[master], buffer) & kReads) found.read = buffer;
         break;
+      case kHeap:
+        if (table_.right(active_[master], buffer)) found.read = found.write = buffer;
+        break;
       case kWorkspace: claim_workspace(master, buffer, found); break;
       default: break;
     }

@@ -92,7 +92,7 @@ Shadow::Verdict Shadow::without_right(uint32_t master, uint32_t kind, uint32_t a
   if (past != kNone) return {kPastEnd, past, kNone};
   if (below_stack(master, segment)) return {kStackLimit, segments_[segment + 1].buffers.front()};
   for (uint16_t buffer : segments_[segment].buffers) {
-    if (table_.buffers[buffer].kind > kConstant) return in_fixed(master, kind, buffer);
+    if (table_.buffers[buffer].kind >= kCode) return in_fixed(master, kind, buffer);
   }
   const uint16_t pool = segments_[segment].pool;
   const uint32_t bit = 1U << master;

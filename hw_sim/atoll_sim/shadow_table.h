@@ -11,7 +11,7 @@ constexpr uint16_t kNone = 0xffff;
 constexpr uint32_t kNoWord = 0xffffffff;
 
 enum AccessKind : uint32_t { kRead, kWrite, kFetch, kAccessKinds };
-enum BufferKind : uint32_t { kWorkspace, kConstant, kCode, kData, kStack, kBeyondStack };
+enum BufferKind : uint32_t { kWorkspace, kConstant, kHeap, kCode, kData, kStack, kBeyondStack };
 enum Port : uint32_t { kInput = 1, kOutput = 2 };
 enum Right : uint8_t { kReads = 1, kWrites = 2 };
 

@@ -7,14 +7,14 @@ from itertools import chain
 import numpy as np
 
 from atoll.bsp.linker import copied_pools
-from atoll.memory.contract import Contract, Lifetime, Phase
+from atoll.memory.contract import Contract, Lifetime, Phase, Span
 from atoll.memory.contract_areas import Area
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Pool, ResolvedSoc
 from atoll_sim.platform import axi_bytes
 
-MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 1
+MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 2
 NONE = 0xFFFF_FFFF
-WORKSPACE, CONSTANT, CODE, DATA, STACK, BEYOND_STACK = range(6)
+WORKSPACE, CONSTANT, HEAP, CODE, DATA, STACK, BEYOND_STACK = range(7)
 AREA_KINDS = {"code": CODE, "data": DATA, "stack": STACK}
 INPUT, OUTPUT = 1, 2
 
@@ -117,6 +117,11 @@ class _Packer:
         ports = _ports(contract)
         for each in contract.lifetimes:
             self._add_buffer(each, model, ports.get(each.span.buffer, 0), base)
+        heaps = dict.fromkeys(heap for phase in contract.phases.values() for heap in phase.heaps)
+        for heap in heaps:
+            number[_heap_key(heap)] = len(self.buffers)
+            self.buffers.append((heap.address, heap.size, 1, HEAP, model, 0, NONE))
+            self.covered.append(_covered(heap))
         count = max(contract.phases, default=-1) + 1
         copies = {
             copy.number: (number[copy.source.buffer], number[copy.destination.buffer])
@@ -135,7 +140,7 @@ class _Packer:
         last = NONE if each.last is None else base + each.last
         words = (span.address, span.size, each.alignment, kind, model, port, last)
         self.buffers.append(words)
-        self.covered.append(Covered(name=span.buffer, place=span.pool, address=span.address))
+        self.covered.append(_covered(span))
 
     def add_areas(self, areas: Iterable[Area]) -> None:
         """Append code, data and stacks; what a stack must not reach is a buffer of its own."""
@@ -155,8 +160,9 @@ class _Packer:
     def _operator(self, phase: Phase | None, number: Mapping[str, int]) -> Words:
         if phase is None:
             return (NONE, *(0,) * 6)
-        reads = self._list(number[span.buffer] for span in phase.reads)
-        writes = self._list(number[span.buffer] for span in phase.writes)
+        heaps = [number[_heap_key(heap)] for heap in phase.heaps]
+        reads = self._list([*(number[span.buffer] for span in phase.reads), *heaps])
+        writes = self._list([*(number[span.buffer] for span in phase.writes), *heaps])
         first, words = self._list(number[name] for pair in phase.overlaps for name in pair)
         return (self.masters[phase.device], *reads, *writes, first, words // 2)
 
@@ -176,6 +182,15 @@ class _Packer:
         readers = bits(lambda access: access is not Access.NONE)
         writers = bits(lambda access: access is Access.WRITE)
         return (pool.region.origin, pool.region.size, readers, writers)
+
+
+def _covered(span: Span) -> Covered:
+    return Covered(name=span.buffer, place=span.pool, address=span.address)
+
+
+def _heap_key(heap: Span) -> str:
+    """Return what no buffer is called."""
+    return f"{heap.pool}:{heap.buffer}"
 
 
 def _ports(contract: Contract) -> Mapping[str, int]:

@@ -1,13 +1,18 @@
 """What goes into a simulation of firmware, and what comes out."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 from atoll.report.result import Violation
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Region, RegionKind, ResolvedSoc
 from atoll_sim.shadow_table import ShadowTable
+
+
+def stack_name(stack: Region) -> str:
+    """Return what reports call a stack: its core, and its thread if that is not the main one."""
+    return stack.name.removesuffix(f".{RegionKind.STACK}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +34,51 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """How a simulation records waveforms; see `waves.recording`.
+
+    Attributes:
+        file: where to, in the format that the executable is built for.
+        settings: lines for recorder.cpp.
+        watch: called about once a second while the simulation runs.
+    """
+
+    file: Path
+    settings: str
+    watch: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What was recorded.
+
+    Attributes:
+        first: first cycle in the file.
+        last: last cycle in the file; 0 if there is none.
+        full: recording ended early, at the limit of the file's size.
+    """
+
+    path: Path
+    size: int
+    first: int
+    last: int
+    full: bool
+
+    def __str__(self) -> str:
+        size = f"{self.path}, {self.size / 10**6:,.1f} MB"
+        if not self.last:
+            return f"waves: {size}, no cycle: the run has none of those asked for"
+        stopped = "; stopped at the limit of its size" if self.full else ""
+        return f"waves: {size}, cycles {self.first:,} to {self.last:,}{stopped}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SimRequest:
     """A simulation to run.
 
     Attributes:
         executable: the model, from `atoll_sim.build`.
-        elf: the firmware.
+        elves: the firmware: one file for each core that has any, the host's first.
         run_dir: folder for this run's files; made if missing, its files are overwritten.
         samples: for each sample the bytes of every input buffer, by its name.
         inputs: where the bench writes a sample before it asks for a run.
@@ -45,11 +89,11 @@ class SimRequest:
         max_cycles: the simulation stops here at the latest.
         stall_cycles: it stops after so many cycles without an event of the firmware.
         max_seconds: wall-clock limit of the whole process.
-        waves: write ``waves.vcd``; the executable must be built for it.
+        waves: record waveforms; the executable must be built for it.
     """
 
     executable: Path
-    elf: Path
+    elves: tuple[Path, ...]
     soc: ResolvedSoc
     run_dir: Path
     samples: tuple[Mapping[str, bytes], ...]
@@ -61,7 +105,7 @@ class SimRequest:
     max_cycles: int = 10**10
     stall_cycles: int = 10**8
     max_seconds: float = 3600.0
-    waves: bool = False
+    waves: Recording | None = None
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -94,6 +138,7 @@ class Touched:
     Attributes:
         accesses: requests that the bus accepted.
         transferred: bytes that they moved, repetitions included.
+        last: cycle of the last of them, 0 where no clock ran.
         spans: the bytes touched, as addresses; in order, apart from each other.
     """
 
@@ -102,6 +147,7 @@ class Touched:
     accesses: int
     transferred: int
     spans: tuple[range, ...]
+    last: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,11 +192,13 @@ class SimResult:
         phases: all phases, in order.
         findings: what broke the plan, in the order of the first access of each; at most 1,000.
         findings_total: accesses that broke it.
-        stacks: the bytes of each core's stack at the end, lowest address first.
+        stacks: the bytes at the end of each stack of the cores with firmware, lowest address first,
+            by `stack_name`.
         text: what the firmware printed.
         trapped: the core that met an illegal instruction or address, or None.
         cycles: clock cycles simulated.
         wall_seconds: from the release of reset to the end.
+        recorded: the waveforms, if any were asked for.
     """
 
     stop: Stop
@@ -166,6 +214,7 @@ class SimResult:
     trapped: str | None
     cycles: int
     wall_seconds: float
+    recorded: Recorded | None = None
 
     @property
     def cycles_per_second(self) -> float:

@@ -35,6 +35,7 @@ struct Count {
   uint32_t reserved;
   uint64_t accesses;
   uint64_t bytes;
+  uint64_t last;  // cycle of the last one
 };
 
 // Bytes from `start` up to, not including, `end`, that one master touched in a phase.

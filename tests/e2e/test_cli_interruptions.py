@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll import pipeline
+from atoll import build_tree
 from atoll.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -126,7 +126,7 @@ def test_a_disk_that_fills_while_the_firmware_is_built(
     def fill(*arguments: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(pipeline, "build_firmware", fill)
+    monkeypatch.setattr(build_tree, "link_firmware", fill)
     assert main(["build", "lagoon", DIGITS, "-o", str(tmp_path / "out")]) == 1
     assert "error[E092]" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
@@ -138,7 +138,7 @@ def test_ctrl_c_while_the_firmware_is_built(
     def interrupt(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pipeline, "build_firmware", interrupt)
+    monkeypatch.setattr(build_tree, "link_firmware", interrupt)
     assert main(["build", "lagoon", DIGITS, "-o", str(tmp_path / "out")]) == 130
     assert capsys.readouterr() == ("", "interrupted\n")
     assert list(tmp_path.iterdir()) == []

@@ -20,7 +20,7 @@ from atoll_sim.simulation import SimResult, Stop
 pytestmark = pytest.mark.rtl
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
-VIOLATION = -9 & 0xFFFF_FFFF
+VIOLATION = -9
 SAMPLES = 2
 
 
@@ -39,7 +39,7 @@ def run_with_reach(compiled: Compiled, reach: Mapping[str, Access], folder: Path
     tree = build(compiled, folder / "build")
     samples = random_sample(compiled.graph) * SAMPLES
     executable = build_model(hardware)
-    return simulate(request_for(compiled, tree.firmware.elf, samples, executable, folder / "run"))
+    return simulate(request_for(compiled, tree.firmware.elves, samples, executable, folder / "run"))
 
 
 @pytest.mark.parametrize("device", ["cpu", "npu"])

@@ -13,7 +13,7 @@ from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
 NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
 
 
-@pytest.mark.parametrize("soc", ["lagoon", "atoll2"])
+@pytest.mark.parametrize("soc", ["lagoon", "atoll2", "twin"])
 @pytest.mark.parametrize("accelerators", [True, False], ids=["model", "none"])
 @pytest.mark.parametrize("network", NETWORKS)
 def test_every_layer_equals_the_goldens(

@@ -47,7 +47,7 @@ def in_rtl(
     tree = build(compiled, folder / "build")
     samples = random_sample(compiled.graph)
     request = request_for(
-        compiled, tree.firmware.elf, samples, build_model(hardware), folder / "run"
+        compiled, (tree.firmware.elf,), samples, build_model(hardware), folder / "run"
     )
     return simulate(replace(request, max_cycles=max_cycles))
 

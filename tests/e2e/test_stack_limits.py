@@ -1,4 +1,8 @@
-"""C6, K1, K2, K5: no limit changes a byte, and watermark <= binary bound <= limit in every run."""
+"""C6, K1, K2, K5: no limit changes a byte, and watermark <= binary bound <= limit in every run.
+
+A limit is tried as both of K1: as `max_stack_alloca_size`, where every value gives a program, and
+as `max_stack_size`, where a value that no program can keep to is refused.
+"""
 
 import re
 from pathlib import Path
@@ -6,10 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from atoll.errors import PlanError
+from atoll import pipeline
+from atoll.errors import AtollError, PlanError
 from atoll.ir.builder import FunctionBuilder
+from atoll.ir.text import parse_module
 from atoll.ir.tir import Allocate, Direction, Entry, Expr, IRModule, KernelCall, Step, Type
 from atoll.ir.verify import verify
+from atoll.lower.to_tir import lower_graph
 from atoll.memory.build_problem import build_problem
 from atoll.memory.first_fit import plan_first_fit
 from atoll.memory.stack_bound import check_stack
@@ -19,6 +26,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_compiled
 
 LIMITS = (0, 256, 1024, 4096, 65536)
+ENOUGH = LIMITS[2:]
 NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
 DEEP = Path(__file__).parents[1] / "data" / "deep.yaml"
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits"
@@ -30,6 +38,12 @@ def compiled(model: Path, limit: int) -> Compiled:
     )
 
 
+def within(model: Path, total: int) -> Compiled:
+    """Compile with `max_stack_size`; nothing is kept for interrupts, so that 1,024 B can do."""
+    overrides = ("devices.cpu.stack.interrupts=0", f"devices.cpu.limits.max_stack_size={total}")
+    return compile_file(load_soc(DEEP, overrides), model)
+
+
 def run(network: Compiled, sample: np.ndarray, cpu: CpuKind) -> Outcome:
     name = network.graph.inputs[0]
     data = {name: sample.reshape(network.graph.tensor(name).shape)}
@@ -37,14 +51,15 @@ def run(network: Compiled, sample: np.ndarray, cpu: CpuKind) -> Outcome:
     return run_compiled(network, [data], cpu=cpu, accelerator=kind)
 
 
-def check_run(network: Compiled, outcome: Outcome, cpu: CpuKind, limit: int) -> bytes:
-    """Return the output of a run that must be flawless."""
+def check_run(network: Compiled, outcome: Outcome, cpu: CpuKind) -> bytes:
+    """Return the output of a run that must be flawless and within its stack."""
     report = outcome.report
     assert report.violations == ()
     assert report.mismatches == ()
     assert report.layers_equal == report.layers_compared > 0
-    assert network.soc.host_cpu.max_stack_alloca_size.value == limit
     stack = report.stack["cpu"]
+    (planned,) = check_stack(network.module, network.soc)
+    assert 0 < planned.bound <= stack.limit == network.soc.host_cpu.max_stack_size.value
     if cpu is CpuKind.RTL:
         assert stack.watermark is not None
         assert stack.bound is not None
@@ -59,7 +74,7 @@ def test_c6_every_limit_gives_the_same_bytes_natively(shared_models: Path, netwo
     for limit in LIMITS:
         program = compiled(shared_models / f"{network}.tflite", limit)
         outcome = run(program, golden["inputs"][0], CpuKind.NATIVE)
-        outputs.add(check_run(program, outcome, CpuKind.NATIVE, limit))
+        outputs.add(check_run(program, outcome, CpuKind.NATIVE))
     assert outputs == {golden["outputs_tflm"][0].tobytes()}
 
 
@@ -70,7 +85,7 @@ def test_c6_k5_every_limit_gives_the_same_bytes_in_rtl() -> None:
     for limit in LIMITS:
         program = compiled(DIGITS / "digits_int8.tflite", limit)
         outcome = run(program, sample, CpuKind.RTL)
-        outputs.add(check_run(program, outcome, CpuKind.RTL, limit))
+        outputs.add(check_run(program, outcome, CpuKind.RTL))
     assert len(outputs) == 1
 
 
@@ -82,8 +97,47 @@ def test_c6_k5_every_network_in_rtl(shared_models: Path, network: str, limit: in
     golden = np.load(shared_models / "golden" / f"{network}.npz")
     program = compiled(shared_models / f"{network}.tflite", limit)
     outcome = run(program, golden["inputs"][0], CpuKind.RTL)
-    output = check_run(program, outcome, CpuKind.RTL, limit)
+    output = check_run(program, outcome, CpuKind.RTL)
     assert output == golden["outputs_tflm"][0].tobytes()
+
+
+@pytest.mark.rtl
+@pytest.mark.slow
+@pytest.mark.parametrize("total", ENOUGH)
+@pytest.mark.parametrize("network", NETWORKS)
+def test_k1_k5_every_network_keeps_to_its_total_in_rtl(
+    shared_models: Path, network: str, total: int
+) -> None:
+    golden = np.load(shared_models / "golden" / f"{network}.npz")
+    program = within(shared_models / f"{network}.tflite", total)
+    output = check_run(program, run(program, golden["inputs"][0], CpuKind.RTL), CpuKind.RTL)
+    assert output == golden["outputs_tflm"][0].tobytes()
+
+
+@pytest.mark.rtl
+def test_k1_k5_every_total_that_is_enough_gives_the_same_bytes_in_rtl() -> None:
+    sample = np.load(DIGITS / "digits_test.npz")["x"][0]
+    outputs = set()
+    for total in ENOUGH:
+        program = within(DIGITS / "digits_int8.tflite", total)
+        outputs.add(check_run(program, run(program, sample, CpuKind.RTL), CpuKind.RTL))
+    assert len(outputs) == 1
+
+
+@pytest.mark.parametrize(("total", "code"), [(0, "E069"), (256, "E065")])
+def test_k1_a_total_that_is_too_small_is_refused_with_one_that_will_do(
+    total: int, code: str
+) -> None:
+    model = DIGITS / "digits_int8.tflite"
+    with pytest.raises(AtollError) as caught:
+        within(model, total)
+    (fault,) = caught.value.faults
+    assert fault.code == code
+    if code == "E065":
+        assert fault.remedy is not None
+        least = re.search(r"max_stack_size' and the stack's size to (\d+)", fault.remedy)
+        assert least is not None
+        within(model, int(least[1]))
 
 
 def test_k1_limit_zero_leaves_no_kernel_buffer_on_the_stack() -> None:
@@ -164,3 +218,53 @@ def test_k2_sixty_four_live_buffers_that_fit_nowhere_are_refused_with_a_remedy()
     assert remedy is not None
     enough = chip(f"pools.private.size={remedy[1]}", "memories.sram.size=32 KiB")
     plan_first_fit(build_problem(specialized(sixty_four_live_buffers(), enough), enough))
+
+
+def hoarding(program: IRModule) -> IRModule:
+    """Pass what the last kernel of the digits network reads through 64 buffers live at once."""
+    head, body = str(program).split("function @softmax_9(x: i8[10] read, y: i8[10] write) {\n")
+    kernel, entry = body.split("\n}\n", 1)
+    hoard = "".join(f"allocate t{n}: i8[1023] align 1 in global\n" for n in range(64))
+    moves = ["t0[n] = x[n]", *(f"t{n}[n] = t{n - 1}[n]" for n in range(1, 64))]
+    # The second pass reads all 64 once more: each is live while the others are written.
+    again = "".join(
+        f"t63[n] = trunc.i8(max(sext.i32(t63[n]), sext.i32(t{n}[n])))\n" for n in range(63)
+    )
+    loops = f"for n in 0 .. 10 {{\n{chr(10).join(moves)}\n}}\nfor n in 0 .. 10 {{\n{again}}}\n"
+    parameters = "function @softmax_9(x: i8[10] read, y: i8[10] write) {\n"
+    return parse_module(
+        f"{head}{parameters}{hoard}{loops}{kernel.replace('x[i', 't63[i')}\n}}\n{entry}"
+    )
+
+
+def hoarding_digits(monkeypatch: pytest.MonkeyPatch, *overrides: str) -> Compiled:
+    monkeypatch.setattr(pipeline, "lower_graph", lambda *rest: hoarding(lower_graph(*rest)))
+    network = compile_file(chip(*overrides), DIGITS / "digits_int8.tflite")
+    monkeypatch.undo()
+    return network
+
+
+@pytest.mark.rtl
+def test_k2_a_network_with_sixty_four_live_buffers_runs_within_its_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The whole way: what the stack cannot take is in a pool, and the linked image says so too."""
+    network = hoarding_digits(monkeypatch)
+    spilled = [name for name in network.plan.placements if re.fullmatch(r"softmax_9_t\d+", name)]
+    assert len(spilled) == 64 - (4096 - 1024 - 512 - 192) // 1024
+    outcome = run(network, np.load(DIGITS / "digits_test.npz")["x"][0], CpuKind.RTL)
+    check_run(network, outcome, CpuKind.RTL)
+    assert outcome.report.stack["cpu"].limit == 4096
+
+
+def test_k2_a_network_whose_live_buffers_fit_nowhere_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    small = ("pools.private.size=16 KiB", "memories.sram.size=32 KiB")
+    with pytest.raises(PlanError, match="softmax_9") as caught:
+        hoarding_digits(monkeypatch, *small)
+    (fault,) = caught.value.faults
+    assert fault.code == "E062"
+    assert fault.remedy is not None
+    enough = re.search(r"pool '(\w+)' to (\d+) B or more", fault.remedy)
+    assert enough is not None

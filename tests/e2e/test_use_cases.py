@@ -6,10 +6,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 from atoll.bsp.emitters import bsp_files
 from atoll.build_tree import interface_of, texts_of
+from atoll.cli import main
 from atoll.errors import PlanError, ToolchainError, UsageError
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
@@ -143,14 +145,64 @@ def test_m7_u2_two_networks_of_one_name_are_refused() -> None:
     assert caught.value.faults[0].code == "E075"
 
 
-def test_m7_u2_the_folder_of_two_networks_is_refused_as_one(tmp_path: Path) -> None:
+def test_m7_u2_the_folder_of_two_networks_opens_with_both(tmp_path: Path) -> None:
     folder = build_together(together(), tmp_path / "both").folder
     assert {"digits_int8", "sampler", "bsp", "firmware.elf"} <= {p.name for p in folder.iterdir()}
     first = (folder / "firmware.elf").read_bytes()
     assert build_together(together(), folder).folder == folder, "a build folder is replaced"
     assert (folder / "firmware.elf").read_bytes() == first
-    with pytest.raises(UsageError, match="it holds several models"):
+    image = open_build(folder)
+    assert [model.graph.name for model in image.models] == ["digits_int8", "sampler"]
+    assert [texts_of(model) for model in image.models] == [texts_of(model) for model in together()]
+
+
+@pytest.mark.parametrize("name", ["firmware.elf", "sampler/plan.json", "digits_int8/resolved.json"])
+def test_m7_u2_a_changed_folder_of_two_networks_is_refused(tmp_path: Path, name: str) -> None:
+    folder = build_together(together(), tmp_path / "both").folder
+    (folder / name).write_bytes((folder / name).read_bytes() + b" ")
+    with pytest.raises(UsageError, match=name) as caught:
         open_build(folder)
+    assert caught.value.faults[0].code == "E096"
+
+
+BOTH = [str(TWO / "chip.yaml"), str(DIGITS), str(TWO / "sampler.tflite")]
+
+
+@pytest.mark.rtl
+def test_m7_u2_the_command_line_builds_runs_and_simulates_both(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`run` and `simulate` of the folder that `build` wrote say the same, as text and as JSON."""
+    folder, outputs = str(tmp_path / "both"), [tmp_path / "digits.npy", tmp_path / "sampler.npy"]
+    assert main(["build", *BOTH, "-o", folder]) == 0
+    assert f"wrote {folder}: firmware.elf" in capsys.readouterr().err
+    writing = [word for path in outputs for word in ("--output", str(path))]
+    assert main(["run", *BOTH, "--brief", *writing]) == 0
+    ran = capsys.readouterr().out
+    assert "digits_int8 on lagoon: 11 of 11 layers bit-exact over 1 sample" in ran
+    assert "sampler on lagoon: 14 of 14 layers bit-exact over 1 sample" in ran
+    assert [np.load(path).shape for path in outputs] == [(1, 10), (2, 5)]
+    assert main(["simulate", folder, "--json"]) == 0
+    reports = json.loads(capsys.readouterr().out)
+    assert [report["model"] for report in reports] == ["digits_int8", "sampler"]
+    for report in reports:
+        assert report["bit_exact"]
+        assert report["placement"]["violations"] == []
+        assert report["stack"]["cpu"]["watermark"] <= report["stack"]["cpu"]["bound"]
+
+
+@pytest.mark.rtl
+def test_m7_u2_each_network_has_samples_of_its_own_on_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [tmp_path / "digits.npy", tmp_path / "sampler.npy"]
+    for file, model in zip(files, together(), strict=True):
+        (sample,) = random_sample(model.graph, seed=5)
+        (values,) = sample.values()
+        np.save(file, np.concatenate([values, values]))
+    reading = [word for path in files for word in ("--input", str(path))]
+    assert main(["run", *BOTH, "--brief", *reading]) == 0
+    assert capsys.readouterr().out.count("layers bit-exact over 2 samples") == 2
 
 
 def test_the_second_network_is_what_its_source_makes(

@@ -20,6 +20,8 @@ DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 BUILD = ["build", "lagoon", "digits.tflite"]
 NATIVE = ["run", "lagoon", "digits.tflite", "--cpu", "native", "--accelerator", "model"]
 
+RUN = ["run", "lagoon", "digits.tflite"]
+
 CASES: dict[str, list[str]] = {
     "chip_unknown": ["check", "lagon"],
     "chip_missing": ["check", "absent.yaml"],
@@ -44,6 +46,7 @@ CASES: dict[str, list[str]] = {
     "toolchain_unknown_native": [*NATIVE, "--toolchain", "icc"],
     "stage_unknown": [*BUILD, "-o", "out", "--dump-after", "lowering"],
     "rtl_core_with_model": ["run", "lagoon", "digits.tflite", "--accelerator", "model"],
+    "place_without_mailbox": ["run", "mute.yaml", "digits.tflite", "--place", "softmax_9=dsp"],
     "emitter_missing": ["run", "emitter.yaml", "digits.tflite"],
     "samples_missing": [*NATIVE, "--input", "absent.npy"],
     "samples_folder": [*NATIVE, "--input", "foreign"],
@@ -54,6 +57,30 @@ CASES: dict[str, list[str]] = {
     "samples_not_arrays": [*NATIVE, "--input", "text.npz"],
     "output_into_missing_folder": [*NATIVE, "--output", "absent/out.npy"],
     "output_onto_folder": [*NATIVE, "--output", "foreign"],
+    "two_models_of_one_name": [*BUILD, "digits.tflite", "-o", "out"],
+    "two_models_one_place": [*BUILD, "other.tflite", "-o", "out", "--place", "add_3=cpu"],
+    "two_models_one_input": ["run", *BUILD[1:], "other.tflite", "--input", "shape.npy"],
+    "two_models_one_output": ["run", *BUILD[1:], "other.tflite", "--output", "out.npy"],
+    "two_models_uneven_samples": [
+        *("run", *BUILD[1:], "other.tflite"),
+        *("--input", "one.npy", "--input", "two.npy"),
+    ],
+    "two_models_native": [*NATIVE[:3], "other.tflite", *NATIVE[3:]],
+    "one_model_two_inputs": [*NATIVE, "--input", "one.npy", "--input", "two.npy"],
+    "waves_of_native": [*NATIVE, "--waves", "out.vcd"],
+    "waves_extension": [*RUN, "--waves", "out.ghw"],
+    "waves_into_missing_folder": [*RUN, "--waves", "absent/out.vcd"],
+    "waves_onto_folder": [*RUN, "--waves", "folder.vcd"],
+    "waves_view_onto_folder": [*RUN, "--waves", "view.vcd"],
+    "waves_option_alone": [*RUN, "--waves-operator", "conv_2d_0"],
+    "waves_operator_unknown": [*RUN, "--waves", "out.vcd", "--waves-operator", "conv_9"],
+    "waves_operator_and_cycles": [
+        *(*RUN, "--waves", "out.vcd"),
+        *("--waves-operator", "conv_2d_0", "--waves-from", "7"),
+    ],
+    "waves_backwards": [*RUN, "--waves", "out.vcd", "--waves-from", "7", "--waves-to", "5"],
+    "waves_limit": [*RUN, "--waves", "out.vcd", "--waves-limit", "many"],
+    "simulate_waves_extension": ["simulate", "foreign", "--waves", "out.ghw"],
     "simulate_missing": ["simulate", "absent"],
     "simulate_foreign": ["simulate", "foreign"],
     "simulate_output": ["simulate", "foreign", "--output", "absent/out.npy"],
@@ -63,6 +90,9 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "build_no_marker": lambda folder: (folder / "build.json").unlink(),
     "build_marker_damaged": lambda folder: (folder / "build.json").write_text('{"model": '),
     "build_marker_no_object": lambda folder: (folder / "build.json").write_text("[1]"),
+    "build_marker_models": lambda folder: edit(
+        folder / "build.json", '"model": "digits"', '"models": "digits"'
+    ),
     "build_marker_edited": lambda folder: edit(folder / "build.json", "true", "false"),
     "build_chip_edited": lambda folder: edit(
         folder / "resolved.json", '"size": 262144', '"size": 0'
@@ -84,12 +114,19 @@ def edit(path: Path, old: str, new: str) -> None:
 def fill(folder: Path) -> None:
     """Put what the cases name into `folder`."""
     shutil.copyfile(DIGITS, folder / "digits.tflite")
+    shutil.copyfile(DIGITS, folder / "other.tflite")
+    np.save(folder / "one.npy", np.zeros((1, 8, 8, 1), np.int8))
+    np.save(folder / "two.npy", np.zeros((2, 8, 8, 1), np.int8))
     (folder / "foreign").mkdir()
     (folder / "foreign" / "thesis.txt").write_text("precious")
     (folder / "pipe").symlink_to("/dev/null")
+    (folder / "folder.vcd").mkdir()
+    (folder / "view.gtkw").mkdir()
     chip = (ROOT / "socs" / "lagoon.yaml").read_text()
     (folder / "chip.yaml").write_text(chip)
     (folder / "emitter.yaml").write_text(chip.replace("accelerator: reef", "accelerator: ./a.yaml"))
+    twin = (ROOT / "socs" / "twin.yaml").read_text()
+    (folder / "mute.yaml").write_text(twin.replace("    mailbox: 0x4000_3000\n    irq: 6\n", ""))
     accelerator = (ROOT / "socs" / "accelerators" / "reef.yaml").read_text()
     (folder / "a.yaml").write_text(accelerator.replace("reef_commands:", "absent_commands:"))
     (folder / "damaged.npy").write_bytes(b"\x93NUMPY\x01\x00\x10\x00{'descr': '|i1'")

@@ -25,7 +25,7 @@ def shuffled(value: Any, chance: random.Random) -> Any:
     return {key: shuffled(value[key], chance) for key in keys}
 
 
-@pytest.mark.parametrize("name", ["lagoon", "atoll2"])
+@pytest.mark.parametrize("name", ["lagoon", "atoll2", "twin"])
 def test_d4_shuffled_keys_give_identical_chips(name: str, tmp_path: Path) -> None:
     chance = random.Random(f"order of {name}")
     data = plain(read_yaml(SOCS / f"{name}.yaml"))

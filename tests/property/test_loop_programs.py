@@ -21,6 +21,7 @@ from atoll.ir.tir import (
     Allocate,
     Binary,
     Call,
+    CallStart,
     Const,
     Constant,
     Direction,
@@ -198,6 +199,7 @@ STEPS = st.builds(
     reads=LISTS,
     writes=LISTS,
     action=st.builds(KernelCall, NAMES, LISTS)
+    | st.builds(CallStart, NAMES, LISTS)
     | st.builds(AcceleratorRun, NAMES, NAMES, st.integers(1, 9))
     | st.builds(AcceleratorStart, NAMES, NAMES, st.integers(1, 9))
     | st.builds(AcceleratorWait, NAMES),

@@ -4,7 +4,7 @@ They run on the host's own CPU with the accelerators' software models.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -13,14 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from atoll.description.build import load_requests
 from atoll.errors import AtollError
+from atoll.frontend.tflite import load_tflite
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
 from atoll_sim.samples import random_sample
 
 ISLANDS = Path(__file__).parents[1] / "data" / "islands.yaml"
-CHIPS = ("lagoon", "atoll2", str(ISLANDS))
+CHIPS = ("lagoon", "atoll2", "twin", str(ISLANDS))
 GROUPS = 6
 PER_GROUP = 12
 
@@ -184,11 +187,17 @@ def random_network(builder: ModuleType, chance: random.Random) -> bytes:
 
 
 def runs_as_planned(
-    path: Path, chip: str, *, accelerators: bool = True, cpu: CpuKind = CpuKind.NATIVE
+    path: Path,
+    soc: ResolvedSoc,
+    *,
+    accelerators: bool = True,
+    cpu: CpuKind = CpuKind.NATIVE,
+    wishes: Sequence[str] = (),
 ) -> bool:
     """Tell whether a network ran; the only other end is that the chip has too little memory."""
+    options = BuildOptions(accelerators=accelerators, requests=load_requests(None, wishes))
     try:
-        compiled = compile_file(load_soc(chip), path, BuildOptions(accelerators=accelerators))
+        compiled = compile_file(soc, path, options)
     except AtollError as error:
         faults = error.faults
     else:
@@ -209,7 +218,31 @@ def test_random_networks(group: int, tmp_path: Path, tflite_builder: ModuleType)
     ran = 0
     for _ in range(PER_GROUP):
         path.write_bytes(random_network(tflite_builder, chance))
-        ran += runs_as_planned(path, chance.choice(CHIPS), accelerators=chance.random() < 0.8)
+        soc = load_soc(chance.choice(CHIPS))
+        ran += runs_as_planned(path, soc, accelerators=chance.random() < 0.8)
+    assert ran > PER_GROUP // 2
+
+
+def on_either_core(path: Path, chance: random.Random) -> list[str]:
+    """Ask for the second core for about half of a network's operators."""
+    return [f"{op.name}=dsp" for op in load_tflite(path).operators if chance.random() < 0.5]
+
+
+@pytest.mark.parametrize("group", range(2))
+def test_d3_random_networks_on_two_cores(
+    group: int, tmp_path: Path, tflite_builder: ModuleType, duo: Callable[..., ResolvedSoc]
+) -> None:
+    """Whatever runs where, and under whichever stack limit: the bytes are the reference's."""
+    chance = random.Random(f"cores {group}")
+    path = tmp_path / "network.tflite"
+    ran = 0
+    for _ in range(PER_GROUP):
+        path.write_bytes(random_network(tflite_builder, chance))
+        limits = (chance.choice((0, 64, 4096)) for _ in range(2))
+        keys = (f"devices.{core}.limits.max_stack_alloca_size" for core in ("cpu", "dsp"))
+        soc = duo(*(f"{key}={limit}" for key, limit in zip(keys, limits, strict=True)))
+        wishes = on_either_core(path, chance)
+        ran += runs_as_planned(path, soc, accelerators=chance.random() < 0.5, wishes=wishes)
     assert ran > PER_GROUP // 2
 
 
@@ -227,5 +260,5 @@ def test_random_networks_in_full_rtl(
         path.write_bytes(
             random_network(tflite_builder, random.Random(f"{Path(chip).stem}{seed}{count}"))
         )
-        ran += runs_as_planned(path, chip, cpu=CpuKind.RTL)
+        ran += runs_as_planned(path, load_soc(chip), cpu=CpuKind.RTL)
     assert ran > count // 2

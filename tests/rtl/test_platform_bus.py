@@ -51,5 +51,12 @@ def test_guard() -> None:
 
 
 def test_console() -> None:
-    sources = ("atoll_bus_pkg.sv", "atoll_console.sv", "atoll_console_bench.sv")
+    port = ("atoll_bus_pkg.sv", "atoll_word_port.sv")
+    sources = (*port, "atoll_console.sv", "atoll_console_bench.sv")
     run_bench("console", "atoll_console_bench", sources)
+
+
+@pytest.mark.parametrize("data", [8, 16])
+def test_mailbox(data: int) -> None:
+    sources = ("atoll_bus_pkg.sv", "atoll_word_port.sv", "atoll_mailbox.sv")
+    run_bench("mailbox", "atoll_mailbox", sources, {"DataBytes": data})

@@ -35,8 +35,8 @@ def run(tiny: ResolvedSoc, firmware: Callable[[str], Path], tmp_path: Path) -> R
 
     def simulate_one(ending: str, **changes: object) -> SimResult:
         request = SimRequest(
-            executable=build_model(tiny, waves=bool(changes.get("waves"))),
-            elf=firmware(ending),
+            executable=build_model(tiny),
+            elves=(firmware(ending),),
             soc=tiny,
             run_dir=tmp_path,
             samples=SAMPLES,
@@ -160,13 +160,6 @@ def test_a_failed_assertion_ends_the_simulation_and_is_named(run: Run) -> None:
     assert caught.value.faults[0].code == "E087"
 
 
-def test_waves(run: Run, tmp_path: Path) -> None:
-    run("GOOD", waves=True)
-    text = (tmp_path / "waves.vcd").read_text()
-    assert "$var" in text
-    assert "dev_cpu_valid" in text
-
-
 def test_firmware_for_another_chip_is_refused(
     run: Run, tiny: ResolvedSoc, firmware: Callable[[str], Path]
 ) -> None:
@@ -175,4 +168,4 @@ def test_firmware_for_another_chip_is_refused(
     with pytest.raises(SimulationError, match="no memory for them"):
         run("GOOD", soc=soc)
     with pytest.raises(SimulationError, match="cannot read the firmware"):
-        run("GOOD", elf=Path(__file__))
+        run("GOOD", elves=(Path(__file__),))

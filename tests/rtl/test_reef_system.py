@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from atoll_sim.benches import reef_layers
 from atoll_sim.benches.reef_sources import SYSTEM_BENCH
 from atoll_sim.runner import run_bench
 
@@ -22,10 +23,10 @@ def instance(
     }
 
 
-DEFAULT = instance(8, 8, 8, 128, 1)
+DEFAULT = instance(*reef_layers.DEFAULT)
 # Few weight rows, so that many kernels do not fit on chip.
-SMALL = instance(4, 4, 8, 16, 3)
-WIDE = instance(4, 16, 16, 16, 7)
+SMALL = instance(*reef_layers.SMALL)
+WIDE = instance(*reef_layers.WIDE)
 OTHERS = (
     *(instance(4, 4, 16, 32, 2), instance(4, 8, 8, 16, 1), instance(4, 8, 16, 64, 9)),
     *(instance(8, 4, 8, 16, 2), instance(8, 4, 16, 16, 1), instance(8, 8, 16, 1024, 5)),
@@ -53,8 +54,9 @@ def test_faults(parameters: Mapping[str, int]) -> None:
     run("reef_faults", parameters)
 
 
-def test_cycles() -> None:
-    run("reef_cycles", DEFAULT)
+@pytest.mark.parametrize("measured", reef_layers.INSTANCES)
+def test_cycles(measured: reef_layers.Instance) -> None:
+    run("reef_cycles", instance(*measured))
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Fixtures of the unit tests: the independent oracle."""
+"""Fixtures of the unit tests: the independent oracle, and a network on two cores."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,8 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from atoll.build_tree import BuildTree, build
+from atoll.description.build import load_requests
 from atoll.frontend.tflite import load_tflite
 from atoll.ops import reference
+from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll.resolve.soc import ResolvedSoc
 
 Arrays = list[NDArray[Any]]
 ARENA_BYTES = 2**20
@@ -50,3 +54,36 @@ def equals_tflm(
         np.testing.assert_array_equal(result, expected, err_msg=str(graph))
 
     return compare
+
+
+@pytest.fixture(scope="session")
+def network(
+    tmp_path_factory: pytest.TempPathFactory, tflite_builder: ModuleType, every_operator: Any
+) -> Path:
+    """A small network with every operator."""
+    path: Path = tmp_path_factory.mktemp("network") / "every.tflite"
+    path.write_bytes(tflite_builder.write(every_operator))
+    return path
+
+
+@pytest.fixture(scope="session")
+def alternate(network: Path) -> Callable[..., Compiled]:
+    """Put every other operator, counted from `first`, on `dsp`, all others on the host."""
+
+    def compiled(soc: ResolvedSoc, first: int = 0) -> Compiled:
+        names = [op.name for op in load_tflite(network).operators]
+        wishes = load_requests(None, [f"{name}=dsp" for name in names[first::2]])
+        return compile_file(soc, network, BuildOptions(accelerators=False, requests=wishes))
+
+    return compiled
+
+
+@pytest.fixture(scope="session")
+def program(duo: Callable[..., ResolvedSoc], alternate: Callable[..., Compiled]) -> Compiled:
+    return alternate(duo())
+
+
+@pytest.fixture(scope="session")
+def tree(program: Compiled, tmp_path_factory: pytest.TempPathFactory) -> BuildTree:
+    """The build folder of `program`; not to be written to."""
+    return build(program, tmp_path_factory.mktemp("built") / "build")

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from atoll.errors import UsageError
-from atoll.files import DISK_FAULTS, new_folder, require_writable, write_text
+from atoll.files import DISK_FAULTS, new_folder, replacing, require_writable, write_text
 
 MARKER = "ours.json"
 
@@ -13,6 +13,23 @@ def test_write_replaces_the_whole_file(tmp_path: Path) -> None:
     target = tmp_path / "a.txt"
     write_text(target, "old and longer")
     write_text(target, "new")
+    assert target.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_file_is_replaced_only_by_a_whole_one(tmp_path: Path) -> None:
+    target = tmp_path / "a.txt"
+    with replacing(target) as temporary:
+        temporary.write_text("new")
+        assert not target.exists()
+
+    def break_off() -> None:
+        with replacing(target) as temporary:
+            temporary.write_text("half")
+            (tmp_path / "gone").read_text()
+
+    with pytest.raises(FileNotFoundError):
+        break_off()
     assert target.read_text() == "new"
     assert list(tmp_path.iterdir()) == [target]
 

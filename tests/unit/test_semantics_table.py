@@ -53,6 +53,14 @@ def test_a_claimed_number_has_modules_and_tests_named_after_it(number: str) -> N
         assert number in numbers_of(test), test
 
 
+def test_every_number_has_a_row_that_lists_a_test_and_pytest_selects_one() -> None:
+    """`pytest -k k1` finds something for each number, and the table says what."""
+    listed = {number: tests for number, (_, _, tests) in rows().items()}
+    assert [number for number, tests in listed.items() if not tests] == []
+    selected = {number for test in named_tests() for number in numbers_of(test)}
+    assert [number for number in listed if number not in selected] == []
+
+
 def test_tests_are_named_after_numbers_that_exist() -> None:
     used = {number for test in named_tests() for number in numbers_of(test)}
     assert used <= set(rows())

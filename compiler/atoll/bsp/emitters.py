@@ -3,21 +3,24 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from atoll.bsp.cores import core_files, image_cores, script_name, sources_for
 from atoll.bsp.headers import (
+    MAILBOX_DRIVER,
     application,
     device_header,
     device_source,
     drivers,
+    heap_source,
     model_header,
     pool_header,
 )
 from atoll.bsp.interface import ModelInterface
-from atoll.bsp.linker import copied_pools, linker_script
+from atoll.bsp.linker import copied_pools, core_linker_script, linker_script
 from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import FOLDER, made_from, render
 from atoll.errors import Fault, ToolchainError
 from atoll.files import write_text
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Cpu, ResolvedSoc
 
 _STANDARD_HEADERS = ("stddef.h", "stdint.h")
 
@@ -32,13 +35,16 @@ def bsp_files(
     """
     refuse_clashes(_file_names(soc, models), "the BSP")
     files = {
-        script_name(soc): linker_script(soc, origins),
+        script_name(soc, soc.host_cpu): linker_script(soc, origins),
+        **{script_name(soc, core): core_linker_script(soc, core) for core in soc.remote_cpus},
         "startup.S": startup(soc),
         "atoll_devices.h": device_header(soc),
         "atoll_devices.c": device_source(soc),
         "atoll_pools.h": pool_header(soc),
+        **({"atoll_pools.c": heap_source(soc)} if any(pool.heap for pool in soc.pools) else {}),
         **{f"{c_name(model.name)}.h": model_header(soc, model) for model in models},
         "main.c": application(soc, models),
+        **core_files(soc, models),
         **dict(_shipped(soc)),
     }
     return dict(sorted(files.items()))
@@ -49,13 +55,13 @@ def write_bsp(
     models: Sequence[ModelInterface],
     folder: Path,
     origins: Mapping[str, int] | None = None,
-) -> tuple[str, ...]:
-    """Write the BSP into `folder`; return the names of the sources to compile."""
+) -> Mapping[str, tuple[str, ...]]:
+    """Write the BSP into `folder`; return the names of the sources to compile for each core."""
     files = bsp_files(soc, *models, origins=origins)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         write_text(folder / name, text)
-    return tuple(name for name in files if name.endswith((".c", ".S")))
+    return {core.name: sources_for(soc, core, files) for core in image_cores(soc)}
 
 
 def _file_names(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> Iterator[tuple[str, str]]:
@@ -71,19 +77,21 @@ def _file_names(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> Iterator[
         yield f"{name}.h", f"model '{model.name}'"
 
 
-def script_name(soc: ResolvedSoc) -> str:
-    """Name the linker script of the host core."""
-    return f"{soc.name}.ld"
-
-
 def startup(soc: ResolvedSoc) -> str:
     """Write ``startup.S``: stack, initialised and zeroed data, then ``main``."""
-    return render("startup.S", made_from=made_from(soc), copied=copied_pools(soc))
+    return render(
+        "startup.S",
+        made_from=made_from(soc),
+        copied=copied_pools(soc),
+        entry="main",
+        threads=tuple(stack.name.split(".")[1] for stack in soc.host_cpu.threads),
+        run_thread=soc.host_cpu.run_thread,
+    )
 
 
 def _shipped(soc: ResolvedSoc) -> Iterator[tuple[str, str]]:
-    core = _core_source(soc)
-    yield core, (FOLDER / "startup" / core).read_text()
+    for core in map(_core_source, image_cores(soc)):
+        yield core, (FOLDER / "startup" / core).read_text()
     for path in sorted((FOLDER / "runtime").iterdir()):
         yield path.name, path.read_text()
     _check_drivers(soc)
@@ -92,24 +100,24 @@ def _shipped(soc: ResolvedSoc) -> Iterator[tuple[str, str]]:
             yield name, (FOLDER / "drivers" / name).read_text()
 
 
-def _core_source(soc: ResolvedSoc) -> str:
+def _core_source(cpu: Cpu) -> str:
     """Name the file of reset, interrupts and waiting, which differ from core to core."""
-    host = soc.host_cpu
-    name = f"{host.rtl}.S"
+    name = f"{cpu.rtl}.S"
     known = sorted(path.name for path in (FOLDER / "startup").iterdir())
     if name in known:
         return name
     raise ToolchainError(
         "E071",
-        f"no start-up code for core '{host.rtl}' of '{host.name}'",
-        at=host.at,
-        remedy=f"set devices.{host.name}.rtl to one of "
+        f"no start-up code for core '{cpu.rtl}' of '{cpu.name}'",
+        at=cpu.at,
+        remedy=f"set devices.{cpu.name}.rtl to one of "
         + ", ".join(other.removesuffix(".S") for other in known),
     )
 
 
 def _check_drivers(soc: ResolvedSoc) -> None:
-    known = sorted(path.stem for path in (FOLDER / "drivers").glob("*.c"))
+    shipped = {path.stem for path in (FOLDER / "drivers").glob("*.c")}
+    known = sorted(shipped - {MAILBOX_DRIVER})
     faults = tuple(
         Fault(
             code="E071",

@@ -1,39 +1,44 @@
-"""Compile the BSP, link it with the model and report what the image takes."""
+"""Compile the BSP, link it with the models core by core, and report what the images take."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 
 from elftools.elf.elffile import ELFFile
 
-from atoll.bsp.emitters import script_name, write_bsp
-from atoll.bsp.interface import ELF_NAME, MAP_NAME, Firmware, ModelInterface, RegionUse
+from atoll.bsp.cores import elf_names, entry_function, image_cores, script_name
+from atoll.bsp.emitters import write_bsp
+from atoll.bsp.interface import Firmware, Image, ModelInterface, RegionUse
 from atoll.bsp.link_faults import link_error
 from atoll.bsp.names import c_name
 from atoll.bsp.stack_check import check_stack
-from atoll.bsp.toolchain import C_FLAGS, Link, Toolchain, find_toolchain
+from atoll.bsp.toolchain import Link, Toolchain, find_toolchain
 from atoll.bsp.tools import cached
 from atoll.files import write_bytes
-from atoll.resolve.soc import Region, ResolvedSoc
+from atoll.resolve.soc import Cpu, Region, ResolvedSoc
 
 _WORKERS = 2
 _ALLOCATED = 2  # SHF_ALLOC
+_NO_OTHERS: Mapping[str, bytes] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A model of a firmware image.
+    """A model of a firmware.
 
     Attributes:
         interface: what `code` implements.
         code: ELF object of the host's ABI that defines ``<model>_run``.
+        others: for each other core with an image, the object that defines ``<model>_<core>_step``.
         origins: where the plan has the model's constants, by symbol.
     """
 
     interface: ModelInterface
     code: bytes
+    others: Mapping[str, bytes] = field(default_factory=dict)
     origins: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -43,68 +48,93 @@ def build_firmware(
     model_object: bytes,
     out: Path,
     toolchain: str | None = None,
+    others: Mapping[str, bytes] = _NO_OTHERS,
 ) -> Firmware:
-    """Write ``bsp/``, ``obj/``, ``firmware.elf`` and ``firmware.map`` into `out`.
+    """Write ``bsp/``, ``obj/``, and for the host ``firmware.elf`` and ``firmware.map`` into `out`.
+
+    Every other core with a mailbox has ``obj/<core>/``, ``<core>.elf`` and ``<core>.map``.
 
     Args:
-        soc: the chip; the image is for its host.
+        soc: the chip.
         model: what `model_object` implements.
         model_object: ELF object of the host's ABI that defines ``<model>_run``.
         out: an existing folder.
-        toolchain: ``zig`` or ``gcc``; None takes the host's own.
+        toolchain: ``zig`` or ``gcc``; None takes each core's own.
+        others: what other cores have of the model: see `Part.others`.
 
     Raises:
         ToolchainError: E071 to E075, a tool is missing or refused its input.
         PlanError: E074, code or data do not fit their region; E066 and E076, the stack.
     """
-    return link_firmware(soc, (Part(interface=model, code=model_object),), out, toolchain)
+    part = Part(interface=model, code=model_object, others=others)
+    return link_firmware(soc, (part,), out, toolchain)
 
 
 def link_firmware(
     soc: ResolvedSoc, parts: Sequence[Part], out: Path, toolchain: str | None = None
 ) -> Firmware:
     """Write the firmware of one or more models, as `build_firmware`."""
-    tools = find_toolchain(soc.host_cpu, toolchain)
+    names = elf_names(soc)
     models = tuple(part.interface for part in parts)
     origins = {symbol: origin for part in parts for symbol, origin in part.origins.items()}
     sources = write_bsp(soc, models, out / "bsp", origins)
-    objects = list(_compile_all(sources, out, tools))
-    for part in parts:
-        objects.append(f"obj/{c_name(part.interface.name)}_model.o")
-        write_bytes(out / objects[-1], part.code)
-    link = Link(
-        folder=out,
-        objects=tuple(objects),
-        script=f"bsp/{script_name(soc)}",
-        elf=ELF_NAME,
-        map=MAP_NAME,
-    )
+    images = []
+    for core, elf in zip(image_cores(soc), names, strict=True):
+        tools = find_toolchain(core, toolchain)
+        folder = "obj" if core.name == soc.host else f"obj/{core.name}"
+        objects = list(_compile_all(sources[core.name], out, folder, tools))
+        for part in parts:
+            objects.append(f"{folder}/{c_name(part.interface.name)}_model.o")
+            code = part.code if core.name == soc.host else part.others[core.name]
+            write_bytes(out / objects[-1], code)
+        link = Link(
+            folder=out,
+            objects=tuple(objects),
+            script=f"bsp/{script_name(soc, core)}",
+            elf=elf,
+            map=elf.removesuffix(".elf") + ".map",
+            objects_folder=folder,
+        )
+        images.append(_linked(soc, core, models, link, tools))
+    return Firmware(folder=out, images=tuple(images))
+
+
+def _linked(
+    soc: ResolvedSoc, core: Cpu, models: Sequence[ModelInterface], link: Link, tools: Toolchain
+) -> Image:
+    """Link the image of one core and hold its stack against the core's limits."""
     if log := tools.link(link):
-        raise link_error(soc, log)
-    return Firmware(
-        folder=out,
+        raise link_error(soc, core, log)
+    elf = link.folder / link.elf
+    entries = [entry_function(soc, core, model.name) for model in models]
+    return Image(
+        core=core.name,
+        elf=link.elf,
+        map=link.map,
         toolchain=tools.identity,
-        use=tuple(_region_use(soc, out / ELF_NAME)),
-        stack=[check_stack(soc, out / ELF_NAME, model.name) for model in models][-1],
+        use=tuple(_region_use(soc, core, elf)),
+        stack=[check_stack(core, elf, entry) for entry in entries][-1],
     )
 
 
-def _compile_all(sources: tuple[str, ...], out: Path, toolchain: Toolchain) -> Iterator[str]:
+def _compile_all(
+    sources: tuple[str, ...], out: Path, folder: str, toolchain: Toolchain
+) -> Iterator[str]:
     """Compile what the cache does not hold; yield the objects in the order of `sources`."""
     bsp = out / "bsp"
-    (out / "obj").mkdir(exist_ok=True)
+    (out / folder).mkdir(exist_ok=True)
     headers = b"".join(
         f"{path.name}\0".encode() + path.read_bytes() for path in sorted(bsp.glob("*.h"))
     )
 
     def compile_one(source: str) -> str:
-        parts = (toolchain.identity, *C_FLAGS, source)
+        parts = (toolchain.identity, *toolchain.flags, source)
         key = sha256("\0".join(parts).encode() + headers + (bsp / source).read_bytes())
         made = cached(
             f"objects/{key.hexdigest()}.o",
             lambda target: toolchain.compile(source, target, folder=bsp),
         )
-        name = f"obj/{source.replace('.', '_')}.o"
+        name = f"{folder}/{source.replace('.', '_')}.o"
         write_bytes(out / name, made.read_bytes())
         return name
 
@@ -112,12 +142,11 @@ def _compile_all(sources: tuple[str, ...], out: Path, toolchain: Toolchain) -> I
         yield from workers.map(compile_one, sources)
 
 
-def _region_use(soc: ResolvedSoc, elf: Path) -> Iterator[RegionUse]:
+def _region_use(soc: ResolvedSoc, core: Cpu, elf: Path) -> Iterator[RegionUse]:
     """Add up, region by region, what the loaded segments and zeroed sections take."""
     with elf.open("rb") as file:
         spans = tuple(_spans(ELFFile(file)))
-    cpu = soc.host_cpu
-    for region in (*(pool.region for pool in soc.pools), cpu.code, cpu.data):
+    for region in (*(pool.region for pool in soc.pools), core.code, core.data):
         ends = [min(end, region.end) for start, end in spans if _starts_in(region, start)]
         if used := max(ends, default=region.origin) - region.origin:
             yield RegionUse(region=region.name, used=used, size=region.size)

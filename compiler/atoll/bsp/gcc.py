@@ -28,11 +28,15 @@ class Gcc:
         version = run_tool((self._program, "-dumpfullversion"), folder=Path.cwd()).stdout.strip()
         return f"gcc {version} rv32i{self.extensions}"
 
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """See `atoll.bsp.toolchain.Toolchain.flags`."""
+        # GCC turns loops into calls of memset and memcpy even when it must not know them.
+        return (*self._target, *C_FLAGS, "-fno-tree-loop-distribute-patterns")
+
     def compile(self, source: str, target: Path, *, folder: Path) -> None:
         """See `atoll.bsp.toolchain.Toolchain.compile`."""
-        # GCC turns loops into calls of memset and memcpy even when it must not know them.
-        loops = "-fno-tree-loop-distribute-patterns"
-        command = (self._program, *self._target, *C_FLAGS, loops, "-c", source, "-o", str(target))
+        command = (self._program, *self.flags, "-c", source, "-o", str(target))
         done = run_tool(command, folder=folder)
         if done.returncode:
             raise compile_failed(source, tail(done.stderr))

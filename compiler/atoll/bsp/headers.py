@@ -1,14 +1,17 @@
 """The C headers and sources that name a chip's devices and pools and a model's interface."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.bsp.interface import GivenPool, ModelInterface, Port
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
 from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import made_from, render
+from atoll.plugins import load
+from atoll.resolve import mailbox
 from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
 
+MAILBOX_DRIVER = "mailbox"
 _C_TYPES = {
     "int8": "int8_t",
     "uint8": "uint8_t",
@@ -18,6 +21,8 @@ _C_TYPES = {
     "float32": "float",
 }
 _TIMEOUT_FRACTION = 10  # of a second
+_CORE_TIMEOUT = 20  # seconds
+_LONGEST_WAIT = 2**32 - 1  # cycles; the timer has 32 bits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,16 +47,45 @@ class _CPort:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Driven:
+    """A device that the host brings up and starts.
+
+    Attributes:
+        context: what the driver's macro for a context takes.
+        core: it takes the command of a core, not a list of commands.
+    """
+
+    name: str
+    driver: str
+    context: str
+    core: bool
+
+
+def _driven(soc: ResolvedSoc) -> Iterator[_Driven]:
+    for core in soc.remote_cpus:
+        name = core.name
+        yield _Driven(name=name, driver=MAILBOX_DRIVER, context=name.upper(), core=True)
+    for engine in soc.engines:
+        name, spec = engine.name, engine.spec
+        context = f"{name.upper()}, {spec.name.upper()}"
+        yield _Driven(name=name, driver=spec.driver, context=context, core=False)
+
+
 def device_header(soc: ResolvedSoc) -> str:
     """Write ``atoll_devices.h``: the one enumeration of devices, registers and interrupts."""
     refuse_clashes(_device_names(soc), "atoll_devices.h")
-    specs = {npu.spec.name: npu.spec for npu in soc.engines}
+    offsets = {npu.spec.name: npu.spec.registers for npu in soc.engines}
+    if soc.remote_cpus:
+        offsets["mailbox"] = mailbox.REGISTERS
     return render(
         "atoll_devices.h",
         made_from=made_from(soc),
         soc=soc,
         macros=lambda device: tuple(_macros(device)),
-        specs=tuple((name, _by_offset(specs[name])) for name in sorted(specs)),
+        specs=tuple((name, _by_offset(offsets[name])) for name in sorted(offsets)),
+        cores=soc.remote_cpus,
+        line=mailbox.LINE,
     )
 
 
@@ -63,13 +97,21 @@ def device_source(soc: ResolvedSoc) -> str:
         soc=soc,
         drivers=drivers(soc),
         registers=_registers,
+        driven=tuple(_driven(soc)),
+        cores=soc.remote_cpus,
         timeout=soc.host_cpu.clock // _TIMEOUT_FRACTION,
+        core_timeout=min(soc.host_cpu.clock * _CORE_TIMEOUT, _LONGEST_WAIT),
     )
 
 
 def pool_header(soc: ResolvedSoc) -> str:
     """Write ``atoll_pools.h``: origin, size and symbol of every pool."""
     return render("atoll_pools.h", made_from=made_from(soc), soc=soc, symbol=POOL_SYMBOL)
+
+
+def heap_source(soc: ResolvedSoc) -> str:
+    """Write ``atoll_pools.c``: the workspace allocator of every pool that keeps a heap."""
+    return render("atoll_pools.c", made_from=made_from(soc), soc=soc)
 
 
 def model_header(soc: ResolvedSoc, model: ModelInterface) -> str:
@@ -80,7 +122,8 @@ def model_header(soc: ResolvedSoc, model: ModelInterface) -> str:
     """
     name = c_name(model.name)
     refuse_clashes(_model_names(name.upper(), model), f"{name}.h")
-    return render("model.h", made_from=made_from(soc, model), **_model_values(model))
+    values = _model_values(model)
+    return render("model.h", made_from=made_from(soc, model), cores=soc.remote_cpus, **values)
 
 
 def application(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> str:
@@ -94,13 +137,14 @@ def application(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> str:
         made_from=made_from(soc, *models),
         models=tuple(map(_model_values, models)),
         pools=tuple(given.values()),
+        run_thread=soc.host_cpu.run_thread,
         section=POOL_SECTION,
     )
 
 
 def drivers(soc: ResolvedSoc) -> tuple[str, ...]:
-    """Return the drivers that the chip's accelerators need, sorted."""
-    return tuple(sorted({npu.spec.driver for npu in soc.engines}))
+    """Return the drivers that the chip's accelerators and cores need, sorted."""
+    return tuple(sorted({device.driver for device in _driven(soc)}))
 
 
 def _model_values(model: ModelInterface) -> dict[str, object]:
@@ -145,18 +189,30 @@ def _macros(device: Device) -> Iterator[tuple[str, str]]:
     yield "TYPE", str(device.device_type)
     yield "ID", str(device.device_id)
     yield "CLOCK", f"UINT32_C({device.clock})"
+    if isinstance(device, Cpu) and device.mailbox:
+        yield "REGISTERS", _registers(device)
+        yield "IRQ", f"UINT32_C({device.irq})"
     if isinstance(device, Engine):
         yield "REGISTERS", _registers(device)
         yield "IRQ", f"UINT32_C({device.irq})"
         for name in sorted(device.params):
             yield c_name(name).upper(), f"UINT32_C({device.params[name]})"
+        identity = load(device.spec.emitter)().identity(device)
+        yield "IDENTITY", f"{{{', '.join(_identity(device.spec, identity))}}}"
+        yield "IDENTITY_COUNT", f"UINT32_C({len(identity)})"
+
+
+def _identity(spec: AcceleratorSpec, values: Mapping[str, int]) -> Iterator[str]:
+    for name, value in values.items():
+        yield f"{{ATOLL_{spec.name.upper()}_REGISTER_{name}, UINT32_C(0x{value:08X})}}"
 
 
 def _registers(device: Device) -> str:
     assert isinstance(device, (Cpu, Engine))
-    return "0" if isinstance(device, Cpu) else f"UINT32_C(0x{device.registers.origin:08X})"
+    block = device.mailbox if isinstance(device, Cpu) else device.registers
+    return f"UINT32_C(0x{block.origin:08X})" if block else "0"
 
 
-def _by_offset(spec: AcceleratorSpec) -> tuple[tuple[str, int], ...]:
-    named = ((c_name(name).upper(), offset) for name, offset in spec.registers.items())
+def _by_offset(registers: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    named = ((c_name(name).upper(), offset) for name, offset in registers.items())
     return tuple(sorted(named, key=lambda row: (row[1], row[0])))

@@ -1,13 +1,14 @@
 """What the compiler hands to the BSP, and what the BSP hands back."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from atoll.bsp.elf_stack import StackBound
 from atoll.units import format_size
 
 ELF_NAME = "firmware.elf"
-MAP_NAME = "firmware.map"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +56,12 @@ class ModelInterface:
     """What an application must know of a compiled model.
 
     Attributes:
-        name: prefix of every C name; the object file defines ``<name>_run``.
+        name: prefix of every C name; the host's object file defines ``<name>_run``.
         inputs: in the model's order.
         outputs: in the model's order.
         shares: what the model takes of each pool that it uses.
         pools: those that the application provides.
-        devices: accelerators that the model runs.
+        devices: accelerators and other cores that the model runs.
         map_inputs: the run function takes no inputs; they are written where the plan put them.
         map_outputs: likewise for outputs.
     """
@@ -88,7 +89,7 @@ class ModelInterface:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionUse:
-    """Bytes that the linked image takes of a region of the host core or of a pool."""
+    """Bytes that the linked image takes of a region of its core or of a pool."""
 
     region: str
     used: int
@@ -96,32 +97,83 @@ class RegionUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Firmware:
-    """A linked image.
+class Image:
+    """The linked image of one core.
 
     Attributes:
-        folder: the build folder that holds it.
-        toolchain: name and version of the tools that made it.
+        core: its name.
+        elf: name of the file in the build folder.
+        map: likewise, the linker's map of `elf`.
+        toolchain: name, version and target of the tools that made it.
         use: regions with contents, pools first.
         stack: most bytes of stack that the whole image can use, interrupts apart.
     """
 
-    folder: Path
+    core: str
+    elf: str
+    map: str
     toolchain: str
     use: tuple[RegionUse, ...]
     stack: StackBound
 
+    def summary(self) -> str:
+        """Say in one line what the image takes of each region."""
+        parts = (f"{use.region} {use.used} B of {format_size(use.size)}" for use in self.use)
+        return f"{self.elf}: {', '.join(parts)}, stack {self.stack.bytes} B"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Firmware:
+    """The linked images of a chip.
+
+    Attributes:
+        folder: the build folder that holds them.
+        images: one for each core that runs operators, the host's first.
+    """
+
+    folder: Path
+    images: tuple[Image, ...]
+
+    @property
+    def host(self) -> Image:
+        """The image of the host."""
+        return self.images[0]
+
     @property
     def elf(self) -> Path:
-        """The file that a loader or the simulator takes."""
-        return self.folder / ELF_NAME
+        """The host's file that a loader or the simulator takes."""
+        return self.folder / self.host.elf
+
+    @property
+    def elves(self) -> tuple[Path, ...]:
+        """The files of all cores, the host's first."""
+        return tuple(self.folder / image.elf for image in self.images)
 
     @property
     def map(self) -> Path:
         """The linker's map of `elf`."""
-        return self.folder / MAP_NAME
+        return self.folder / self.host.map
+
+    @property
+    def toolchain(self) -> str:
+        """Name, version and target of the tools that made the host's image."""
+        return self.host.toolchain
+
+    @property
+    def use(self) -> tuple[RegionUse, ...]:
+        """Regions of all images with contents, pools and the host's first."""
+        return tuple(use for image in self.images for use in image.use)
+
+    @property
+    def stack(self) -> StackBound:
+        """Most bytes of the host's stack that its image can use, interrupts apart."""
+        return self.host.stack
+
+    @property
+    def stacks(self) -> Mapping[str, StackBound]:
+        """Likewise by core."""
+        return MappingProxyType({image.core: image.stack for image in self.images})
 
     def summary(self) -> str:
-        """Say in one line what the image takes of each region."""
-        parts = (f"{use.region} {use.used} B of {format_size(use.size)}" for use in self.use)
-        return f"{ELF_NAME}: {', '.join(parts)}, stack {self.stack.bytes} B"
+        """Say in one line what the images take of each region."""
+        return "; ".join(image.summary() for image in self.images)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from atoll.bsp.tools import tail
 from atoll.errors import AtollError, Fault, PlanError, SourceLoc, ToolchainError
-from atoll.resolve.soc import Region, ResolvedSoc
+from atoll.resolve.soc import Cpu, Region, ResolvedSoc
 from atoll.units import format_size
 
 _OVERFLOW = re.compile(r"region [`']([\w.]+)'.*?overflowed by (\d+) bytes")
@@ -13,12 +13,13 @@ _BROKEN_RULE = re.compile(r"^\S*ld(?:\.lld)?: (?:error: )?(.+?): ((?:raise|give|
 _UNDEFINED = re.compile(r"undefined (?:symbol: |reference to [`'])([\w.$]+)")
 
 
-def link_error(soc: ResolvedSoc, log: str) -> AtollError:
-    """Describe a failed link: regions that overflow (E074), rules of the script and symbols (E073).
+def link_error(soc: ResolvedSoc, cpu: Cpu, log: str) -> AtollError:
+    """Describe a failed link of the image of `cpu`.
 
-    The assertions of the script read "what is wrong: remedy".
+    Regions overflow (E074); rules of the script are broken or symbols are missing (E073). The
+    assertions of the script read "what is wrong: remedy".
     """
-    if faults := tuple(_overflows(soc, log)):
+    if faults := tuple(_overflows(soc, cpu, log)):
         return PlanError.all(faults)
     if rules := tuple(_BROKEN_RULE.findall(log)):
         return ToolchainError.all(Fault(code="E073", message=m, remedy=r) for m, r in rules)
@@ -34,12 +35,12 @@ def link_error(soc: ResolvedSoc, log: str) -> AtollError:
 _REMEDY = "run `atoll doctor`; if all is well there, report this as a bug of Atoll"
 
 
-def _overflows(soc: ResolvedSoc, log: str) -> Iterator[Fault]:
+def _overflows(soc: ResolvedSoc, cpu: Cpu, log: str) -> Iterator[Fault]:
     missing: dict[str, int] = {}
     for name, size in _OVERFLOW.findall(log):
         missing[name] = max(missing.get(name, 0), int(size))
     for name in sorted(missing):
-        region, key, at = _described(soc, name)
+        region, key, at = _described(soc, cpu, name)
         yield Fault(
             code="E074",
             message=(
@@ -51,9 +52,8 @@ def _overflows(soc: ResolvedSoc, log: str) -> Iterator[Fault]:
         )
 
 
-def _described(soc: ResolvedSoc, name: str) -> tuple[Region, str, SourceLoc | None]:
+def _described(soc: ResolvedSoc, cpu: Cpu, name: str) -> tuple[Region, str, SourceLoc | None]:
     """Return the region that the linker script calls `name`, its key in the YAML and its place."""
-    cpu = soc.host_cpu
     if name.startswith("pool_"):
         pool = soc.pool(name.removeprefix("pool_"))
         return pool.region, f"pools.{pool.name}.size", pool.at

@@ -1,16 +1,16 @@
-"""The linker script of the host core, from the regions of the chip."""
+"""The linker script of a core, from the regions of the chip."""
 
 from collections.abc import Mapping
 
 from atoll.bsp.render import made_from, render
-from atoll.resolve.soc import Access, Pool, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Pool, ResolvedSoc
 
 POOL_SECTION = ".atoll.pool."
 POOL_SYMBOL = "atoll_pool_"
 
 
 def linker_script(soc: ResolvedSoc, origins: Mapping[str, int] | None = None) -> str:
-    """Place code, data, stack and every pool of the host where `soc` says.
+    """Place code, data and stack of the host and every pool where `soc` says.
 
     A pool that may hold constants gets the section ``.atoll.pool.<pool>`` at its origin; each pool
     has the symbol ``atoll_pool_<pool>``, from the model's object file or else from the script.
@@ -22,12 +22,34 @@ def linker_script(soc: ResolvedSoc, origins: Mapping[str, int] | None = None) ->
         "linker.ld",
         made_from=made_from(soc),
         cpu=soc.host_cpu,
+        host=True,
         pools=soc.pools,
         constants=constants,
         copied=copied_pools(soc),
         given=tuple(pool for pool in soc.pools if pool.provided == "application"),
         unloadable={pool.name for pool in constants if _unloadable(pool, soc)},
         origins=sorted((origins or {}).items()),
+        section=POOL_SECTION,
+        symbol=POOL_SYMBOL,
+    )
+
+
+def core_linker_script(soc: ResolvedSoc, core: Cpu) -> str:
+    """Place code, data and stack of another core than the host where `soc` says.
+
+    The pools are names of addresses: the host's image holds what is in them.
+    """
+    return render(
+        "linker.ld",
+        made_from=made_from(soc),
+        cpu=core,
+        host=False,
+        pools=soc.pools,
+        constants=(),
+        copied=(),
+        given=(),
+        unloadable=frozenset(),
+        origins=(),
         section=POOL_SECTION,
         symbol=POOL_SYMBOL,
     )

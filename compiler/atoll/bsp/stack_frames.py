@@ -1,6 +1,6 @@
 """Stack use of one function, from its machine code."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from atoll.bsp.riscv import RA, SP, T0, ZERO, Instruction, Kind
@@ -22,6 +22,21 @@ class Value:
 _State = tuple[Value | None, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Indirect:
+    """A jump or call whose target the code does not show.
+
+    Attributes:
+        address: of the instruction.
+        depth: bytes taken at that moment.
+        leaves: it is no call: a switch, or the last thing that the function does.
+    """
+
+    address: int
+    depth: int
+    leaves: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
     """What a function does to the stack.
@@ -29,20 +44,28 @@ class Frame:
     Attributes:
         deepest: most bytes that it takes itself.
         calls: (address called, bytes taken at that moment), tail calls included.
+        elsewhere: addresses called on the stack of another thread.
         returns: it can come back to its caller.
-        unresolved: addresses of jumps and calls whose target is not known.
+        unresolved: jumps and calls whose target is not known.
+        covered: every instruction is on a path that was followed.
         unbounded: address at which the stack pointer is no longer known, if there is one.
     """
 
     deepest: int
     calls: tuple[tuple[int, int], ...]
     returns: bool
-    unresolved: tuple[int, ...]
+    unresolved: tuple[Indirect, ...]
     unbounded: int | None
+    covered: bool = True
+    elsewhere: tuple[int, ...] = ()
 
 
 def analyse(
-    instructions: Iterable[Instruction], *, top: int, returns: Callable[[int], bool]
+    instructions: Iterable[Instruction],
+    *,
+    top: int,
+    returns: Callable[[int], bool],
+    others: Collection[int] = (),
 ) -> Frame:
     """Follow every path through one function and watch its stack pointer.
 
@@ -50,8 +73,9 @@ def analyse(
         instructions: all of the function, in order.
         top: address that reset code sets the stack pointer to; there, nothing is taken.
         returns: whether the function called at an address can come back.
+        others: where the stacks of other threads end.
     """
-    walk = _Walk({item.address: item for item in instructions}, top, returns)
+    walk = _Walk({item.address: item for item in instructions}, top, returns, frozenset(others))
     walk.run()
     return Frame(
         deepest=walk.deepest,
@@ -59,6 +83,8 @@ def analyse(
         returns=walk.comes_back,
         unresolved=tuple(sorted(walk.unresolved)),
         unbounded=walk.unbounded,
+        elsewhere=tuple(sorted(walk.elsewhere)),
+        covered=walk.states.keys() == walk.code.keys(),
     )
 
 
@@ -67,11 +93,13 @@ class _Walk:
     code: Mapping[int, Instruction]
     top: int
     returns: Callable[[int], bool]
+    others: frozenset[int]
+    elsewhere: set[int] = field(default_factory=set)
     states: dict[int, _State] = field(default_factory=dict)
     visits: dict[int, int] = field(default_factory=dict)
     pending: list[int] = field(default_factory=list)
     calls: set[tuple[int, int]] = field(default_factory=set)
-    unresolved: set[int] = field(default_factory=set)
+    unresolved: set[Indirect] = field(default_factory=set)
     deepest: int = 0
     comes_back: bool = False
     unbounded: int | None = None
@@ -119,21 +147,35 @@ class _Walk:
             if state[SP] != Value(0, on_stack=True):
                 self.unbounded = item.address & _WORD
         else:
-            self.unresolved.add(item.address & _WORD)
-            if item.rd != ZERO:
-                self._reach(item.next, _after_call(state))
+            self._go_somewhere(item, state)
+
+    def _go_somewhere(self, item: Instruction, state: _State) -> None:
+        leaves = item.rd == ZERO
+        place = Indirect(address=item.address & _WORD, depth=self._depth(state), leaves=leaves)
+        self.unresolved.add(place)
+        if leaves:
+            self.comes_back = True
+        else:
+            self._reach(item.next, _after_call(state))
 
     def _go(self, item: Instruction, target: int, state: _State) -> None:
         if item.rd == ZERO and target in self.code:
             self._reach(target, state)
             return
-        self.calls.add((target, self._depth(state)))
+        self._call(target, state)
         if not self.returns(target):
             return
         if item.rd != ZERO:
             self._reach(item.next, _after_call(state))
         else:
             self.comes_back = True
+
+    def _call(self, target: int, state: _State) -> None:
+        pointer = state[SP]
+        if pointer is not None and not pointer.on_stack and pointer.number in self.others:
+            self.elsewhere.add(target)
+        else:
+            self.calls.add((target, self._depth(state)))
 
     def _reach(self, address: int, state: _State) -> None:
         if address not in self.code:

@@ -54,6 +54,7 @@ class Link:
         script: the linker script.
         elf: the image to write.
         map: the map to write.
+        objects_folder: where a toolchain puts an object of its own.
     """
 
     folder: Path
@@ -61,6 +62,7 @@ class Link:
     script: str
     elf: str
     map: str
+    objects_folder: str = "obj"
 
 
 class Toolchain(Protocol):
@@ -68,7 +70,12 @@ class Toolchain(Protocol):
 
     @property
     def identity(self) -> str:
-        """Name, version and target: two equal identities make equal bytes."""
+        """Name, version and target: with the same `flags`, equal identities make equal bytes."""
+        ...
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What the compiler is told besides the names of source and object."""
         ...
 
     def compile(self, source: str, target: Path, *, folder: Path) -> None:

@@ -3,6 +3,7 @@
 import sys
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -39,21 +40,29 @@ class Zig:
                 remedy="install it with `pip install ziglang`, or use --toolchain gcc",
             ) from fault
 
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """See `atoll.bsp.toolchain.Toolchain.flags`."""
+        return ("-target", _TARGET, f"-mcpu={self._cpu}", "-mabi=ilp32", *C_FLAGS)
+
     def compile(self, source: str, target: Path, *, folder: Path) -> None:
         """See `atoll.bsp.toolchain.Toolchain.compile`."""
-        flags = ("-target", _TARGET, f"-mcpu={self._cpu}", "-mabi=ilp32", *C_FLAGS)
-        done = _zig("cc", *flags, "-c", source, "-o", str(target), folder=folder)
+        done = _zig("cc", *self.flags, "-c", source, "-o", str(target), folder=folder)
         if done.returncode:
             raise compile_failed(source, tail(done.stderr))
 
     def link(self, link: Link) -> str:
         """See `atoll.bsp.toolchain.Toolchain.link`."""
-        library = cached(f"{self.identity.replace(' ', '-')}/{_LIBRARY}", self._build_library)
-        write_bytes(link.folder / "obj" / _LIBRARY, library.read_bytes())
+        parts = "\0".join((self.identity, *self._library_flags))
+        library = cached(
+            f"objects/{sha256(parts.encode()).hexdigest()}-{_LIBRARY}", self._build_library
+        )
+        runtime = f"{link.objects_folder}/{_LIBRARY}"
+        write_bytes(link.folder / runtime, library.read_bytes())
         done = _zig(
             "ld.lld",
             *("-m", "elf32lriscv", "-T", link.script, *LINK_FLAGS),
-            *(f"-Map={link.map}", "-o", link.elf, *link.objects, f"obj/{_LIBRARY}"),
+            *(f"-Map={link.map}", "-o", link.elf, *link.objects, runtime),
             folder=link.folder,
         )
         return done.stderr if done.returncode else ""
@@ -62,12 +71,18 @@ class Zig:
     def _cpu(self) -> str:
         return "+".join(("generic_rv32", *self.extensions))
 
+    @property
+    def _library_flags(self) -> tuple[str, ...]:
+        return (
+            *("-target", _TARGET, f"-mcpu={self._cpu}", "-OReleaseFast", "-fstrip"),
+            *("-fno-unwind-tables", "-ffunction-sections", "-fdata-sections"),
+        )
+
     def _build_library(self, target: Path) -> None:
         """Build the compiler's run-time library as one object; some seconds, once per machine."""
         source = distribution("ziglang").locate_file("ziglang/lib/compiler_rt.zig")
         done = _zig(
-            *("build-obj", str(source), "-target", _TARGET, f"-mcpu={self._cpu}", "-OReleaseFast"),
-            *("-fstrip", "-fno-unwind-tables", "-ffunction-sections", "-fdata-sections"),
+            *("build-obj", str(source), *self._library_flags),
             *("--name", "compiler_rt", f"-femit-bin={target}"),
             folder=target.parent,
         )

@@ -1,46 +1,88 @@
-"""Machine code from loop programs: an object file for the host core, or LLVM IR to look at."""
+"""Machine code from loop programs: an object file for each core, or LLVM IR to look at."""
 
 from collections.abc import Mapping
+
+from llvmlite import binding, ir
 
 from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_jit import NativeProgram
 from atoll.codegen.llvm_kernels import emit_functions
+from atoll.codegen.llvm_steps import emit_steps, functions_on
 from atoll.codegen.llvm_target import core_machine, new_module, optimized
 from atoll.ir.tir import IRModule
 from atoll.memory.problem import MemoryPlan
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Cpu, ResolvedSoc
 
-__all__ = ["NativeProgram", "dump", "emit_object"]
+__all__ = ["NativeProgram", "dump", "emit_core_object", "emit_object", "emit_objects"]
 
 LEVEL = 3
 
 
+def emit_objects(
+    module: IRModule,
+    plan: MemoryPlan,
+    soc: ResolvedSoc,
+    commands: Mapping[str, bytes],
+    position: int = 0,
+) -> dict[str, bytes]:
+    """Compile a whole model: an object for every core that has an image, by name, host first.
+
+    Raises:
+        ToolchainError: E040; no code can be made for a core.
+    """
+    host = emit_object(module, plan, soc, commands, position)
+    others = {core.name: emit_core_object(module, plan, soc, core) for core in soc.remote_cpus}
+    return {soc.host: host} | others
+
+
 def emit_object(
-    module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, commands: Mapping[str, bytes]
+    module: IRModule,
+    plan: MemoryPlan,
+    soc: ResolvedSoc,
+    commands: Mapping[str, bytes],
+    position: int = 0,
 ) -> bytes:
-    """Compile a whole model for the host core of `soc`.
+    """Compile what the host core of `soc` has of a model.
 
     Args:
         module: verified; every kernel-local buffer has a place.
         plan: where the entry's buffers are.
         soc: the chip.
         commands: command lists by buffer name.
+        position: of the model among those of the firmware, from 0.
 
     Returns:
-        A relocatable ELF with ``<model>_run``, the kernels as local functions, and one section
-        ``.atoll.pool.<pool>`` with the symbol ``atoll_pool_<pool>`` for each pool that holds
-        constants. It needs the symbols of the other pools, ``memcpy``, ``memset``,
-        ``atoll_trace_begin``, ``atoll_trace_end`` and ``atoll_npu_run``.
+        A relocatable ELF with ``<model>_run``, the host's kernels as local functions, and one
+        section ``.atoll.pool.<pool>`` with the symbol ``atoll_pool_<pool>`` for each pool that
+        holds constants. It needs the symbols of the other pools, ``memcpy``, ``memset``,
+        ``atoll_trace_begin``, ``atoll_trace_end``, and ``atoll_npu_run`` and ``atoll_core_run``
+        or their halves if other devices take part.
 
     Raises:
         ToolchainError: E040; no code can be made for the core.
     """
     machine = core_machine(soc.host_cpu.isa)
     target = new_module(module.name, machine)
-    emit_functions(target, module.functions, linkage="internal")
-    emit_entry(target, module, plan, soc, commands)
-    code: bytes = machine.emit_object(optimized(target, machine, LEVEL))
-    return code
+    emit_functions(target, functions_on(module, soc.host), linkage="internal")
+    emit_entry(target, module, plan, soc, commands, position)
+    return _machine_code(target, machine)
+
+
+def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core: Cpu) -> bytes:
+    """Compile what another core than the host has of a model.
+
+    Returns:
+        A relocatable ELF with ``<model>_<core>_step`` and the core's kernels as local functions.
+        It needs the symbols ``atoll_pool_<pool>``, ``memcpy`` and ``memset``.
+
+    Raises:
+        ToolchainError: E040; no code can be made for the core.
+    """
+    machine = core_machine(core.isa)
+    target = new_module(module.name, machine)
+    emit_functions(target, functions_on(module, core.name), linkage="internal")
+    emit_steps(target, module, plan, soc, core.name)
+    return _machine_code(target, machine)
 
 
 def dump(module: IRModule, isa: str, level: int = LEVEL) -> str:
@@ -53,3 +95,8 @@ def dump(module: IRModule, isa: str, level: int = LEVEL) -> str:
     target = new_module(module.name, machine)
     emit_functions(target, module.functions, linkage="")
     return str(optimized(target, machine, level))
+
+
+def _machine_code(target: ir.Module, machine: binding.TargetMachine) -> bytes:
+    code: bytes = machine.emit_object(optimized(target, machine, LEVEL))
+    return code

@@ -1,36 +1,106 @@
 """Kernels compiled for the host and run on real memory."""
 
-from collections.abc import Sequence
-from ctypes import CFUNCTYPE, c_void_p
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from ctypes import CFUNCTYPE, POINTER, c_int32, c_uint32, c_void_p, cast
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any
 
-from llvmlite import binding
+from llvmlite import binding, ir
 
+from atoll.codegen.llvm_heap import ALLOCATE, FREE, HEAP_SYMBOL
 from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_target import host_machine, new_module, optimized
+from atoll.ir.heap import Heap
 from atoll.ir.tir import IRModule
+from atoll.ir.walk import runtime_allocations
+
+
+@dataclass(frozen=True, slots=True)
+class HeapMemory:
+    """Where blocks of a pool's heap are at the host, and who gives them out."""
+
+    address: int
+    heap: Heap
 
 
 class NativeProgram:
     """The kernels of a module as machine code of the host; the caller owns all memory."""
 
-    def __init__(self, module: IRModule, level: int = 3) -> None:
+    def __init__(
+        self,
+        module: IRModule,
+        level: int = 3,
+        heaps: Mapping[str, HeapMemory] = MappingProxyType({}),
+    ) -> None:
+        """Compile; `heaps` are by pool, all that the kernels name."""
         machine = host_machine()
         source = new_module(module.name, machine)
         emit_functions(source, module.functions, linkage="")
+        named = [symbol for symbol in source.global_values if symbol.name.startswith(HEAP_SYMBOL)]
+        for symbol in named:
+            symbol.initializer = ir.Constant(symbol.value_type, None)
+            _add_allocator()
         self._engine = binding.create_mcjit_compiler(optimized(source, machine, level), machine)
         self._engine.finalize_object()
+        for symbol in named:
+            address = self._engine.get_global_value_address(symbol.name)
+            _HEAPS[address] = heaps[symbol.name.removeprefix(HEAP_SYMBOL)]
+            weakref.finalize(self, _HEAPS.pop, address, None)
         self._kernels = {
-            kernel.name: CFUNCTYPE(None, *[c_void_p] * len(kernel.parameters))(
-                self._engine.get_function_address(kernel.name)
-            )
+            kernel.name: self._kernel(kernel.name, len(kernel.parameters), _result_of(kernel))
             for kernel in module.functions
             if kernel.result is None
         }
 
-    def call(self, function: str, pointers: Sequence[int]) -> None:
+    def _kernel(self, name: str, parameters: int, result: Any) -> Callable[..., int | None]:
+        prototype = CFUNCTYPE(result, *[c_void_p] * parameters)
+        return prototype(self._engine.get_function_address(name))
+
+    def call(self, function: str, pointers: Sequence[int]) -> int:
         """Run a kernel on buffers at these addresses, in the order of its parameters.
 
         The buffers are as large as the parameters say, aligned for their elements, and those
         that are written overlap no other.
+
+        Returns:
+            0, or a negative code: a heap had no block for a buffer that is sized at run time.
         """
-        self._kernels[function](*pointers)
+        return self._kernels[function](*pointers) or 0
+
+
+def _result_of(kernel: Any) -> Any:
+    return c_int32 if runtime_allocations(kernel) else None
+
+
+_HEAPS: dict[int, HeapMemory] = {}
+"""By the address of the symbol that compiled code hands to the allocator."""
+
+
+def _allocate(workspace: int, size: int, block: Any) -> int:
+    memory = _HEAPS[workspace]
+    offset = memory.heap.allocate(size)
+    if offset < 0:
+        return offset
+    block[0] = memory.address + offset
+    return 0
+
+
+def _free(workspace: int, block: int) -> int:
+    memory = _HEAPS[workspace]
+    return memory.heap.free(block - memory.address)
+
+
+_ENTRIES = {
+    ALLOCATE: CFUNCTYPE(c_int32, c_void_p, c_uint32, POINTER(c_void_p))(_allocate),
+    FREE: CFUNCTYPE(c_int32, c_void_p, c_void_p)(_free),
+}
+
+
+@cache
+def _add_allocator() -> None:
+    """Let compiled code find the allocator of W2 in this process."""
+    for name, function in _ENTRIES.items():
+        binding.add_symbol(name, cast(function, c_void_p).value)

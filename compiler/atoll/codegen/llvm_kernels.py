@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from llvmlite import ir
 
+from atoll.codegen.llvm_heap import POINTER, HeapBlocks
 from atoll.ir.tir import (
     Allocate,
     Binary,
@@ -20,15 +21,16 @@ from atoll.ir.tir import (
     Operation,
     PrimFunc,
     Return,
+    RuntimeAllocate,
     Select,
     Stmt,
     Store,
     Type,
     Var,
 )
+from atoll.ir.walk import runtime_allocations
 from atoll.resolve.storage_scope import LOCAL, ON_STACK
 
-POINTER = ir.PointerType()
 STACK_SCOPES = (LOCAL, ON_STACK)
 
 _ARITHMETIC = {
@@ -57,7 +59,8 @@ def integer(type: Type) -> ir.IntType:
 def emit_functions(module: ir.Module, functions: Iterable[PrimFunc], linkage: str) -> None:
     """Add functions, callees first; kernels get `linkage`, scalar functions are inlined.
 
-    Kernels are never inlined: every operator has a frame and a symbol of its own.
+    Kernels are never inlined: every operator has a frame and a symbol of its own. One with
+    buffers that are sized at run time returns a status, 0 or a negative code.
     """
     for function in functions:
         declared = _declare(module, function)
@@ -69,6 +72,8 @@ def emit_functions(module: ir.Module, functions: Iterable[PrimFunc], linkage: st
 def _declare(module: ir.Module, function: PrimFunc) -> ir.Function:
     types = [integer(p.type) if isinstance(p, Var) else POINTER for p in function.parameters]
     result = integer(function.result) if function.result else ir.VoidType()
+    if runtime_allocations(function):
+        result = integer(Type.I32)
     declared = ir.Function(module, ir.FunctionType(result, types), function.name)
     declared.attributes.add("nounwind")
     declared.attributes.add("alwaysinline" if function.result else "noinline")
@@ -90,6 +95,7 @@ class _Emitter:
         self._builder = ir.IRBuilder(declared.append_basic_block("entry"))
         self._values: dict[str, ir.Value] = {}
         self._buffers: dict[str, tuple[ir.Value, Type]] = {}
+        self._heap = HeapBlocks(module, self._builder)
         for argument, parameter in zip(declared.args, function.parameters, strict=True):
             if isinstance(parameter, BufferParam):
                 self._buffers[parameter.name] = argument, parameter.type
@@ -98,12 +104,16 @@ class _Emitter:
 
     def run(self) -> None:
         self._block(self._function.body)
-        if self._function.result is None:
+        if runtime_allocations(self._function):
+            self._builder.ret(integer(Type.I32)(0))
+        elif self._function.result is None:
             self._builder.ret_void()
 
     def _block(self, body: Iterable[Stmt]) -> None:
+        taken = self._heap.taken
         for statement in body:
             self._statement(statement)
+        self._heap.give_back(taken)
 
     def _statement(self, statement: Stmt) -> None:
         match statement:
@@ -120,6 +130,9 @@ class _Emitter:
                 self._builder.ret(self._value(statement.value))
             case Allocate():
                 self._allocate(statement)
+            case RuntimeAllocate():
+                block = self._heap.take(statement, self._value(statement.elements))
+                self._buffers[statement.buffer] = block, statement.type
 
     def _loop(self, loop: For) -> None:
         """Test at the bottom: the increment never passes `end` and so cannot overflow."""

@@ -1,11 +1,12 @@
 """Commands for the reef accelerator: packed constants, one descriptor per sample, a cost."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import prod
 
 import numpy as np
 
+from atoll.codegen.reef_cycles import busy_cycles
 from atoll.codegen.reef_descriptor import DESCRIPTOR_BYTES, Descriptor, Opcode
 from atoll.codegen.reef_geometry import Geometry, geometry_of, operand
 from atoll.codegen.reef_packing import (
@@ -24,7 +25,8 @@ _OPCODES = {
     "depthwise_conv_2d": Opcode.DEPTHWISE_CONV_2D,
     "fully_connected": Opcode.FULLY_CONNECTED,
 }
-_START_CYCLES = 100
+_LETTERS = int.from_bytes(b"REEF", "little")
+CONTRACT_VERSION = 1
 
 
 class ReefEmitter:
@@ -77,26 +79,19 @@ class ReefEmitter:
             for sample in range(shape.samples)
         )
 
-    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine) -> int:
-        """Predict busy cycles from array steps and from the bytes that nothing hides.
+    def identity(self, npu: Engine) -> Mapping[str, int]:
+        """Return the registers that describe an instance (docs/reef.md)."""
+        params = npu.params
+        lanes = params["input_lanes"] | params["output_lanes"] << 8
+        return {
+            "ID": _LETTERS,
+            "PARAMS": lanes | params["data_bytes"] << 16 | CONTRACT_VERSION << 24,
+            "WEIGHT_ROWS": params["weight_rows"],
+        }
 
-        Each block of output channels first reads its parameters and, if they fit on chip, its
-        weights; otherwise every pixel reads them again. A pixel takes one array step for each
-        kernel row and chunk of input lanes (depthwise: each tap), and at least one cycle for
-        each lane, which is what requantisation takes.
-        """
-        shape, params = geometry_of(op, graph), npu.params
-        lanes, width = params["output_lanes"], params["data_bytes"]
-        chunk = 1 if shape.depthwise else params["input_lanes"]
-        steps = shape.kernel[0] * -(-shape.kernel_row // chunk)
-        weights = shape.block_bytes(npu)
-        resident = weights <= params["weight_rows"] * params["input_lanes"] * lanes
-        pixels = shape.output[0] * shape.output[1]
-        loads = -(-lanes * PARAMETER_BYTES // width) + -(-weights // width) * (
-            1 if resident else pixels
-        )
-        blocks = -(-shape.output[2] // lanes)
-        return shape.samples * (_START_CYCLES + blocks * (loads + pixels * max(steps, lanes)))
+    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine) -> int:
+        """Predict busy cycles, see `reef_cycles`."""
+        return busy_cycles(geometry_of(op, graph), npu)
 
 
 def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:

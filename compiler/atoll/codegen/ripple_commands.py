@@ -1,13 +1,16 @@
 """Commands for the ripple DMA engine: a tensor is contiguous, so one row moves it whole."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from atoll.codegen.ripple_descriptor import DESCRIPTOR_BYTES, Descriptor
 from atoll.ir.graph import Graph, Operator
 from atoll.lower.accelerator import Job
 from atoll.resolve.soc import Engine
 
+_LETTERS = int.from_bytes(b"RIPL", "little")
+CONTRACT_VERSION = 1
 _START_CYCLES = 40
+_BEAT_CYCLES = 4
 
 
 class RippleEmitter:
@@ -35,7 +38,11 @@ class RippleEmitter:
             row_bytes=graph.tensor(op.outputs[0]).size,
         ).encode()
 
+    def identity(self, npu: Engine) -> Mapping[str, int]:
+        """Return the registers that describe an instance (docs/ripple.md)."""
+        return {"ID": _LETTERS, "PARAMS": npu.params["data_bytes"] << 16 | CONTRACT_VERSION << 24}
+
     def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine) -> int:
-        """Predict a beat in each cycle after the start; reads and writes share the bus port."""
+        """Predict busy cycles: each beat is written and answered before the next one."""
         beats = -(-graph.tensor(op.outputs[0]).size // npu.params["data_bytes"])
-        return _START_CYCLES + 2 * beats
+        return _START_CYCLES + _BEAT_CYCLES * beats

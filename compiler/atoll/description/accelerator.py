@@ -96,7 +96,7 @@ class Accelerator(Described):
     model: EntryPointName = Field(
         description="Its bit-exact software model.", examples=["package.module:Class"]
     )
-    driver: Name = Field(description="Its C driver in the BSP.", examples=["reef"])
+    driver: Name = Field(description="Its C driver in the BSP.", examples=["command_list"])
     load: Literal["memory"] = Field(
         default="memory", description="Where it fetches its commands from."
     )

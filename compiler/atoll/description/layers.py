@@ -13,6 +13,9 @@ from atoll.errors import DescriptionError, SourceLoc, UsageError
 
 MAX_LAYERS = 8
 
+_MAY_GROW = (("params",), ("threads",))
+"""Mappings that an override may add a name to; a later stage knows which names make sense."""
+
 
 def read_layers(path: Path) -> Node:
     """Read the file at `path` on top of the files that it extends.
@@ -92,8 +95,8 @@ def _check_path(root: Node, path: tuple[str, ...], schema: Shape, faults: Faults
         shape = shape_at(schema, path[:depth], plain(root))
         existing = data if isinstance(data, dict) else {}
         known = {*keys_of(shape), *existing} if shape else set(existing)
-        is_parameter = is_open(shape) and path[depth - 1 : depth] == ("params",)
-        if name not in known and not is_parameter:
+        is_new = is_open(shape) and path[depth - 1 : depth] in _MAY_GROW
+        if name not in known and not is_new:
             faults.add(
                 "E098",
                 f"'--set {'.'.join(path)}': there is no '{'.'.join(path[: depth + 1])}'",

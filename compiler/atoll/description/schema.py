@@ -8,7 +8,9 @@ from atoll.description.fields import (
     MAX_ENTRIES,
     Address,
     Alignment,
+    Bandwidth,
     Banks,
+    Delay,
     Described,
     Frequency,
     Integer,
@@ -41,6 +43,14 @@ class Limits(Described):
     )
 
 
+class CoreLimits(Limits):
+    """Limits of a core, and of its threads: those of the thread that models run on win."""
+
+    threads: dict[Name, Limits] = Field(
+        default={}, max_length=MAX_ENTRIES, description="Limits on the stack of a thread."
+    )
+
+
 class Span(Described):
     """A part of a memory; what is left out is chosen by resolution."""
 
@@ -57,12 +67,15 @@ class Stack(Described):
     threads: dict[Name, PositiveSize] = Field(
         default={}, max_length=MAX_ENTRIES, description="Size of the stack of each other thread."
     )
+    runs: Name | None = Field(
+        default=None, description="The thread that models run on; the main stack by default."
+    )
 
 
 class Cpu(Described):
-    """A core that runs compiled operators."""
+    """A core that runs compiled operators; a ``dsp`` is the host only where it is named so."""
 
-    kind: Literal["cpu"]
+    kind: Literal["cpu", "dsp"]
     isa: str = Field(
         max_length=64, description="Instruction set such as rv32imc.", examples=["rv32imc"]
     )
@@ -72,7 +85,15 @@ class Cpu(Described):
     stack: Stack = Field(examples=["{memory: sram, size: 8 KiB}"])
     code: Span = Field(default=Span(), description="Instructions and read-only data.")
     data: Span = Field(default=Span(), description=".data and .bss.")
-    limits: Limits = Limits()
+    mailbox: Address | None = Field(
+        default=None,
+        description="Address of the registers through which the host has it run operators.",
+        examples=["0x4002_0000"],
+    )
+    irq: IrqLine | None = Field(
+        default=None, description="Interrupt line of the mailbox at the host.", examples=["5"]
+    )
+    limits: CoreLimits = CoreLimits()
 
 
 class Npu(Described):
@@ -152,8 +173,8 @@ class Pool(Described):
     """A window of one memory in which the planner may place buffers."""
 
     memory: Name = Field(description="The memory that holds it.", examples=["sram"])
-    role: Literal["constants", "workspace"] = Field(
-        description="Weights and tables, or activations.", examples=["workspace"]
+    role: Literal["constants", "workspace", "both"] = Field(
+        description="Weights and tables, activations, or both.", examples=["workspace"]
     )
     reach: dict[Name, Literal["rw", "ro", "none"]] = Field(
         max_length=MAX_ENTRIES,
@@ -166,6 +187,25 @@ class Pool(Described):
     size: PositiveSize | None = Field(default=None, description="All that is left by default.")
     alignment: Alignment = Field(default=16, description="Every buffer starts at a multiple.")
     preference: Preference = Field(default=0, description="Smaller numbers are tried first.")
+    read_bandwidth: Bandwidth | None = Field(
+        default=None, description="Bytes read per cycle; the memory's width by default."
+    )
+    write_bandwidth: Bandwidth | None = Field(
+        default=None, description="Bytes written per cycle; the memory's width by default."
+    )
+    latency: Delay | None = Field(
+        default=None,
+        description="Cycles from a burst's request to its first data; the memory's by default.",
+    )
+    burst: PositiveSize | None = Field(
+        default=None, description="Most bytes of one burst; no limit by default."
+    )
+    clock: Frequency | None = Field(
+        default=None, description="Clock of bandwidth and latency; the host's by default."
+    )
+    heap: Size = Field(
+        default=0, description="Bytes at its end for buffers that are sized at run time."
+    )
     provided: Literal["internal", "application"] = Field(
         default="internal",
         description="Who defines its bytes: the image, or the application that calls the model.",

@@ -17,12 +17,13 @@ from atoll.ir.tir import (
     Load,
     PrimFunc,
     Return,
+    RuntimeAllocate,
     Stmt,
     Store,
     Type,
     Var,
 )
-from atoll.resolve.storage_scope import LOCAL
+from atoll.resolve.storage_scope import GLOBAL, LOCAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,16 @@ class FunctionBuilder:
         self.emit(
             Allocate(
                 buffer=buffer.name, type=type, elements=elements, align=type.bytes, scope=scope
+            )
+        )
+        return buffer
+
+    def reserve(self, name: str, type: Type, elements: Expr) -> Buffer:
+        """Take a buffer of as many elements as the run says from a heap, to the block's end."""
+        buffer = Buffer(self, self._fresh(name), type)
+        self.emit(
+            RuntimeAllocate(
+                buffer=buffer.name, type=type, elements=elements, align=type.bytes, scope=GLOBAL
             )
         )
         return buffer

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from atoll.ir.arithmetic import convert, evaluate
 from atoll.ir.faults import ProgramError, ill_formed
+from atoll.ir.heap import Heap
 from atoll.ir.tir import (
     Allocate,
     Binary,
@@ -23,16 +24,20 @@ from atoll.ir.tir import (
     Load,
     PrimFunc,
     Return,
+    RuntimeAllocate,
     Select,
     Stmt,
     Store,
     Var,
 )
+from atoll.ir.walk import runtime_allocations
 
 Memory = MutableSequence[int | None]
 
 
-def interpret(module: IRModule, function: str, arguments: Sequence[int | Memory]) -> int | None:
+def interpret(
+    module: IRModule, function: str, arguments: Sequence[int | Memory], heap: Heap | None = None
+) -> int | None:
     """Run a function of a verified module.
 
     Args:
@@ -40,20 +45,27 @@ def interpret(module: IRModule, function: str, arguments: Sequence[int | Memory]
         function: its name.
         arguments: a number or a mutable sequence of elements for each parameter; None marks an
             element that was never written.
+        heap: gives what is sized at run time; one without room by default.
 
     Returns:
-        The result of a scalar function.
+        The result of a scalar function; the status of a kernel with buffers of the heap, 0 or a
+        negative code.
 
     Raises:
         ProgramError: E078; an access is out of bounds or reads what was never written.
     """
-    return _Run(module.by_name, module.by_name[function]).run(arguments)
+    return _Run(module.by_name, module.by_name[function], heap or Heap(0)).run(arguments)
+
+
+class _Failed(Exception):  # noqa: N818
+    """Ends a kernel whose heap had no block; `args` is the code."""
 
 
 class _Run:
     """One activation of a function."""
 
-    def __init__(self, functions: Mapping[str, PrimFunc], function: PrimFunc) -> None:
+    def __init__(self, functions: Mapping[str, PrimFunc], function: PrimFunc, heap: Heap) -> None:
+        self._heap = heap
         self._functions = functions
         self._function = function
         self._values: dict[str, int] = {}
@@ -68,12 +80,33 @@ class _Run:
             assert isinstance(parameter, BufferParam)
             assert len(argument) == parameter.elements, f"{parameter}: {len(argument)}"
             self._buffers[parameter.name] = argument
-        self._block(self._function.body)
-        return self._result
+        takes = bool(runtime_allocations(self._function))
+        try:
+            self._block(self._function.body)
+        except _Failed as failed:
+            (status,) = failed.args
+            return int(status)
+        return 0 if takes else self._result
 
     def _block(self, body: Sequence[Stmt]) -> None:
-        for statement in body:
-            self._statement(statement)
+        taken: list[int] = []
+        try:
+            for statement in body:
+                if isinstance(statement, RuntimeAllocate):
+                    taken.append(self._take(statement))
+                else:
+                    self._statement(statement)
+        finally:
+            for offset in reversed(taken):
+                self._heap.free(offset)
+
+    def _take(self, allocate: RuntimeAllocate) -> int:
+        elements = self._value(allocate.elements)
+        offset = self._heap.allocate(elements * allocate.type.bytes)
+        if offset < 0:
+            raise _Failed(offset)
+        self._buffers[allocate.buffer] = [None] * elements
+        return offset
 
     def _statement(self, statement: Stmt) -> None:
         match statement:
@@ -126,6 +159,7 @@ class _Run:
                 return convert(expr.conversion, self._value(source), source.type, expr.type)
             case Call():
                 arguments = [self._value(argument) for argument in expr.arguments]
-                result = _Run(self._functions, self._functions[expr.function]).run(arguments)
+                callee = self._functions[expr.function]
+                result = _Run(self._functions, callee, self._heap).run(arguments)
                 assert result is not None
                 return result

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping
 
 from atoll.errors import Fault, UsageError
 from atoll.ir.faults import ProgramError, ill_formed
-from atoll.ir.tir import Allocate, Constant, Entry, IRModule, PrimFunc
+from atoll.ir.tir import Allocate, Constant, Entry, IRModule, PrimFunc, RuntimeAllocate
 from atoll.ir.walk import statements
 from atoll.resolve.storage_scope import IN_WORKSPACE, ScopeNames, narrows, parse_scope
+
+_Buffer = Allocate | RuntimeAllocate | Constant
 
 
 def verify_narrowing(before: IRModule, after: IRModule) -> None:
@@ -68,13 +70,16 @@ def _kernel(before: PrimFunc, after: PrimFunc) -> Iterator[Fault]:
             yield ill_formed(where, f"'{earlier.buffer}' left '{earlier.scope}' for the workspace")
 
 
-def _allocations(function: PrimFunc) -> Iterator[Allocate]:
-    return (item for item in statements(function.body) if isinstance(item, Allocate))
+def _allocations(function: PrimFunc) -> Iterator[Allocate | RuntimeAllocate]:
+    items = statements(function.body)
+    return (item for item in items if isinstance(item, (Allocate, RuntimeAllocate)))
 
 
-def _scopes(where: str, before: Allocate | Constant, after: Allocate | Constant) -> Iterator[Fault]:
-    match before, after:
-        case Allocate(), Allocate() if not narrows(after.scope, before.scope):
-            yield ill_formed(
-                where, f"'{before.buffer}' went from '{before.scope}' to '{after.scope}'"
-            )
+def _scopes(where: str, before: _Buffer, after: _Buffer) -> Iterator[Fault]:
+    if isinstance(before, Constant) or isinstance(after, Constant):
+        return
+    if not narrows(after.scope, before.scope):
+        yield ill_formed(where, f"'{before.buffer}' went from '{before.scope}' to '{after.scope}'")
+    gained = [pool for pool in after.pools if before.pools and pool not in before.pools]
+    if gained and isinstance(after, RuntimeAllocate):
+        yield ill_formed(where, f"'{after.buffer}' gained the heaps of {', '.join(gained)}")

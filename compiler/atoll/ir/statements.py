@@ -113,7 +113,34 @@ class Allocate:
         return f"allocate {self.buffer}: {shape} align {self.align} in {self.scope}{pools}"
 
 
-Stmt = For | Store | Let | If | Return | Allocate
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeAllocate:
+    """Take a block of a heap for `buffer`, to the end of its block of statements.
+
+    The kernel fails, and its buffers so far are given back, with `ERROR_ARGUMENT` of `ir.heap` if
+    the count is less than 1 and `ERROR_NO_MEMORY` if the bytes are more than the heap has left.
+
+    Attributes:
+        elements: an `I32` or `I64`, evaluated once; it is never wrapped to a size.
+        align: bytes, a power of two, at most what every block has.
+        scope: ``global`` or ``global.workspace``.
+        pools: whose heaps may give the block, best first; () until a pass has chosen.
+    """
+
+    buffer: str
+    type: Type
+    elements: Expr
+    align: int
+    scope: str
+    pools: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        pools = f" {bracketed(self.pools)}" if self.pools else ""
+        shape = f"{self.type}[{self.elements}]"
+        return f"allocate {self.buffer}: {shape} align {self.align} in {self.scope}{pools}"
+
+
+Stmt = For | Store | Let | If | Return | Allocate | RuntimeAllocate
 
 
 def _block(body: Iterable[Stmt]) -> str:

@@ -7,6 +7,7 @@ from atoll.ir.tir import (
     AcceleratorWait,
     Action,
     Allocate,
+    CallStart,
     Constant,
     Entry,
     IRModule,
@@ -99,6 +100,9 @@ def _action(tokens: Tokens) -> Action:
     if tokens.accept("call"):
         tokens.expect("@")
         return KernelCall(tokens.name(), tokens.nests(tokens.name, "(", ")"))
+    if tokens.accept("begin"):
+        tokens.expect("@")
+        return CallStart(tokens.name(), tokens.nests(tokens.name, "(", ")"))
     if tokens.accept("wait"):
         return AcceleratorWait(tokens.name())
     starts = tokens.accept("start")

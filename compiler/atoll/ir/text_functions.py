@@ -19,6 +19,7 @@ from atoll.ir.tir import (
     Operation,
     PrimFunc,
     Return,
+    RuntimeAllocate,
     Select,
     Stmt,
     Store,
@@ -36,18 +37,27 @@ _CASTS = {f"{conversion}.{type}": (conversion, type) for conversion in Conversio
 
 def read_allocate(tokens: Tokens) -> Allocate:
     """Read ``allocate name: type[elements] align n in scope [pools]``."""
+    name, type = _declaration(tokens)
+    elements = _elements(tokens)
+    align, scope, pools = _home(tokens)
+    return Allocate(
+        buffer=name, type=type, elements=elements, align=align, scope=scope, pools=pools
+    )
+
+
+def _declaration(tokens: Tokens) -> tuple[str, Type]:
     tokens.expect("allocate")
     name = tokens.name()
     tokens.expect(":")
-    type, elements = tokens.choose(_TYPES, "a type"), _elements(tokens)
+    return name, tokens.choose(_TYPES, "a type")
+
+
+def _home(tokens: Tokens) -> tuple[int, str, tuple[str, ...]]:
     tokens.expect("align")
     align = tokens.number()
     tokens.expect("in")
     scope = tokens.name()
-    pools = tokens.nests(tokens.name, "[", "]") if tokens.next == "[" else ()
-    return Allocate(
-        buffer=name, type=type, elements=elements, align=align, scope=scope, pools=pools
-    )
+    return align, scope, tokens.nests(tokens.name, "[", "]") if tokens.next == "[" else ()
 
 
 def _elements(tokens: Tokens) -> int:
@@ -108,12 +118,30 @@ class FunctionReader:
                 tokens.expect("return")
                 return Return(self._expression())
             case "allocate":
-                allocate = read_allocate(tokens)
-                self._buffers[allocate.buffer] = allocate.type
-                return allocate
+                return self._allocate()
         buffer, index = tokens.name(), self._index()
         tokens.expect("=")
         return Store(buffer, index, self._expression())
+
+    def _allocate(self) -> Allocate | RuntimeAllocate:
+        """Read an allocation, whose number of elements may be an expression."""
+        tokens = self._tokens
+        name, type = _declaration(tokens)
+        elements = self._index()
+        self._buffers[name] = type
+        align, scope, pools = _home(tokens)
+        if isinstance(elements, Const) and elements.type is Type.I32:
+            return Allocate(
+                buffer=name,
+                type=type,
+                elements=elements.value,
+                align=align,
+                scope=scope,
+                pools=pools,
+            )
+        return RuntimeAllocate(
+            buffer=name, type=type, elements=elements, align=align, scope=scope, pools=pools
+        )
 
     def _loop(self) -> For:
         self._tokens.expect("for")

@@ -33,6 +33,7 @@ from atoll.ir.statements import (
     Let,
     PrimFunc,
     Return,
+    RuntimeAllocate,
     Stmt,
     Store,
     bracketed,
@@ -47,6 +48,7 @@ __all__ = [
     "Binary",
     "BufferParam",
     "Call",
+    "CallStart",
     "Cast",
     "Const",
     "Constant",
@@ -64,6 +66,7 @@ __all__ = [
     "Operation",
     "PrimFunc",
     "Return",
+    "RuntimeAllocate",
     "Select",
     "Step",
     "Stmt",
@@ -111,13 +114,27 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class KernelCall:
-    """Run a kernel on the host; one buffer name for each of its parameters."""
+    """Run a kernel on the step's core, and wait; a buffer name for each of its parameters."""
 
     function: str
     arguments: tuple[str, ...]
 
     def __str__(self) -> str:
         return f"call @{self.function}({', '.join(self.arguments)})"
+
+
+@dataclass(frozen=True, slots=True)
+class CallStart:
+    """Have another core than the host start on a kernel, and go on.
+
+    Until the step that waits for it, the core reads and writes what the step says.
+    """
+
+    function: str
+    arguments: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"begin @{self.function}({', '.join(self.arguments)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +166,7 @@ class AcceleratorStart:
 
 @dataclass(frozen=True, slots=True)
 class AcceleratorWait:
-    """Wait for what was started on a device; the step repeats operator and buffers."""
+    """Wait for what was started on a device or core; the step repeats operator and buffers."""
 
     device: str
 
@@ -157,7 +174,7 @@ class AcceleratorWait:
         return f"wait {self.device}"
 
 
-Action = KernelCall | AcceleratorRun | AcceleratorStart | AcceleratorWait
+Action = KernelCall | CallStart | AcceleratorRun | AcceleratorStart | AcceleratorWait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

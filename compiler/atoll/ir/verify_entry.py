@@ -10,6 +10,7 @@ from atoll.ir.tir import (
     AcceleratorStart,
     AcceleratorWait,
     Allocate,
+    CallStart,
     Constant,
     Entry,
     IRModule,
@@ -30,7 +31,7 @@ def entry_faults(module: IRModule) -> Iterator[Fault]:
     for step in entry.steps:
         for message in (*_step(step, module, written), *overlap.objections(step)):
             yield ill_formed(f"step {step.number} '{step.operator}'", message)
-        if not isinstance(step.action, AcceleratorStart):
+        if not isinstance(step.action, (AcceleratorStart, CallStart)):
             written.update(step.writes)
     for name in overlap.pending:
         yield ill_formed("entry", f"never waits for '{name}'")
@@ -79,7 +80,7 @@ def _step(step: Step, module: IRModule, written: set[str]) -> Iterator[str]:
             yield f"reads '{name}' before it is written"
     yield from (f"writes the constant '{name}'" for name in step.writes if name in constants)
     match step.action:
-        case KernelCall():
+        case KernelCall() | CallStart():
             yield from _call(step, step.action, module)
         case AcceleratorWait(device):
             if device != step.device:
@@ -91,7 +92,7 @@ def _step(step: Step, module: IRModule, written: set[str]) -> Iterator[str]:
                 yield f"runs {count} commands of '{commands}', which is no constant that it reads"
 
 
-def _call(step: Step, call: KernelCall, module: IRModule) -> Iterator[str]:
+def _call(step: Step, call: KernelCall | CallStart, module: IRModule) -> Iterator[str]:
     kernel = module.by_name.get(call.function)
     if kernel is None or kernel.result is not None:
         yield f"calls '{call.function}', which is no kernel"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from atoll.errors import Fault
 from atoll.ir.affine import Affine, affine, extremes
 from atoll.ir.faults import ill_formed
+from atoll.ir.heap import ALIGNMENT
 from atoll.ir.ranges import Range, range_of
 from atoll.ir.tir import (
     Allocate,
@@ -21,6 +22,7 @@ from atoll.ir.tir import (
     Operation,
     PrimFunc,
     Return,
+    RuntimeAllocate,
     Stmt,
     Store,
     Type,
@@ -31,6 +33,7 @@ from atoll.ir.walk import blocks_of, expressions_of, subexpressions
 from atoll.resolve.storage_scope import GLOBAL, IN_WORKSPACE, LOCAL, ON_STACK
 
 LARGEST_BUFFER = 2**31 - 1
+_BLOCK_ALIGNMENTS = tuple(1 << shift for shift in range(ALIGNMENT.bit_length()))
 KERNEL_SCOPES = (LOCAL, GLOBAL, ON_STACK, IN_WORKSPACE)
 
 
@@ -126,6 +129,10 @@ class _FunctionChecker:
                     yield "returns before its end"
             case Allocate():
                 yield from _allocation(statement, scope)
+            case RuntimeAllocate():
+                if self._function.result is not None:
+                    yield f"allocates '{statement.buffer}', and is a function of scalars"
+                yield from _runtime_allocation(statement, scope)
 
     def _loop(self, loop: For, scope: _Scope) -> Iterator[str]:
         yield from _declared(loop.variable, scope)
@@ -214,6 +221,25 @@ def _allocation(allocate: Allocate, scope: _Scope) -> Iterator[str]:
         yield f"alignment {allocate.align} of '{allocate.buffer}' is no power of two"
     if allocate.scope not in KERNEL_SCOPES:
         yield f"scope '{allocate.scope}' of '{allocate.buffer}' is none of a kernel"
+
+
+def _runtime_allocation(allocate: RuntimeAllocate, scope: _Scope) -> Iterator[str]:
+    yield from _declared(allocate.buffer, scope)
+    most = LARGEST_BUFFER // allocate.type.bytes
+    count = range_of(allocate.elements, scope.ranges)
+    buffer = BufferParam(
+        allocate.buffer, allocate.type, max(1, min(count.high, most)), Direction.BOTH
+    )
+    yield from _buffer(buffer)
+    scope.buffers[allocate.buffer] = buffer
+    if allocate.elements.type not in (Type.I32, Type.I64):
+        yield f"number of elements of '{allocate.buffer}' is an {allocate.elements.type}"
+    elif count.high < 1 or count.low > most:
+        yield f"number of elements of '{allocate.buffer}' can never be from 1 to {most}"
+    if allocate.align not in _BLOCK_ALIGNMENTS:
+        yield f"alignment {allocate.align} of '{allocate.buffer}' is none of a heap"
+    if allocate.scope not in (GLOBAL, IN_WORKSPACE):
+        yield f"scope '{allocate.scope}' of '{allocate.buffer}' is none of a heap"
 
 
 def _buffer(buffer: BufferParam) -> Iterator[str]:

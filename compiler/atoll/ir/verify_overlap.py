@@ -1,8 +1,8 @@
-"""The rules of what runs at once: every start has its wait, and nobody disturbs what runs."""
+"""The rules of order: bytes pass on as in the graph, every start has its wait, nobody disturbs."""
 
 from collections.abc import Iterator
 
-from atoll.ir.tir import AcceleratorStart, AcceleratorWait, KernelCall, Step
+from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, Step
 
 
 def disturbs(step: Step, other: Step) -> bool:
@@ -14,6 +14,9 @@ def disturbs(step: Step, other: Step) -> bool:
 class Overlap:
     """Follows the steps of an entry in their order.
 
+    Steps may change places against their numbers, which are the order of the graph, unless one of
+    them writes bytes that the other touches.
+
     Attributes:
         pending: the start of what each device is busy with, by device.
     """
@@ -21,27 +24,35 @@ class Overlap:
     def __init__(self) -> None:
         self.pending: dict[str, Step] = {}
         self._seen: set[int] = set()
-        self._last = -1
+        self._touched: dict[str, int] = {}
+        self._written: dict[str, int] = {}
 
     def objections(self, step: Step) -> Iterator[str]:
         """Yield what is wrong with the order of `step`, the next one."""
         if isinstance(step.action, AcceleratorWait):
             yield from self._wait(step, self.pending.pop(step.device, None))
             return
-        if step.number in self._seen and step.number > self._last:
+        if step.number in self._seen:
             yield f"repeats the number {step.number}"
         self._seen.add(step.number)
         for start in self.pending.values():
-            if start.device == step.device and not isinstance(step.action, KernelCall):
+            if start.device == step.device:
                 yield f"runs on '{step.device}', which is busy with '{start.operator}'"
             elif disturbs(step, start):
                 yield f"disturbs '{start.operator}', which runs on '{start.device}'"
-        if isinstance(step.action, AcceleratorStart):
+        yield from self._order(step)
+        if isinstance(step.action, (AcceleratorStart, CallStart)):
             self.pending[step.device] = step
-            return
-        if step.number <= self._last:
-            yield f"comes after step {self._last}"
-        self._last = step.number
+
+    def _order(self, step: Step) -> Iterator[str]:
+        """Yield the buffers that a later operator of the graph has touched too early."""
+        for name in dict.fromkeys((*step.reads, *step.writes)):
+            rivals = self._touched if name in step.writes else self._written
+            if (latest := rivals.get(name, -1)) > step.number:
+                yield f"touches '{name}', comes after step {latest}"
+            self._touched[name] = max(step.number, self._touched.get(name, -1))
+            if name in step.writes:
+                self._written[name] = max(step.number, self._written.get(name, -1))
 
     def _wait(self, step: Step, start: Step | None) -> Iterator[str]:
         if start is None or start.number != step.number:

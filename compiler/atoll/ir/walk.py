@@ -3,7 +3,18 @@
 from collections.abc import Iterable, Iterator
 
 from atoll.ir.scalars import operands
-from atoll.ir.tir import Call, Expr, For, If, Let, PrimFunc, Return, Stmt, Store
+from atoll.ir.tir import (
+    Call,
+    Expr,
+    For,
+    If,
+    Let,
+    PrimFunc,
+    Return,
+    RuntimeAllocate,
+    Stmt,
+    Store,
+)
 
 
 def blocks_of(statement: Stmt) -> tuple[tuple[Stmt, ...], ...]:
@@ -27,6 +38,8 @@ def expressions_of(statement: Stmt) -> tuple[Expr, ...]:
             return (statement.value,)
         case If():
             return (statement.condition,)
+        case RuntimeAllocate():
+            return (statement.elements,)
     return ()
 
 
@@ -36,6 +49,11 @@ def statements(body: Iterable[Stmt]) -> Iterator[Stmt]:
         yield statement
         for block in blocks_of(statement):
             yield from statements(block)
+
+
+def runtime_allocations(function: PrimFunc) -> tuple[RuntimeAllocate, ...]:
+    """Return what `function` takes from heaps; a kernel that takes anything returns a status."""
+    return tuple(s for s in statements(function.body) if isinstance(s, RuntimeAllocate))
 
 
 def subexpressions(expr: Expr) -> Iterator[Expr]:

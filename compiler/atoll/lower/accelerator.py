@@ -1,6 +1,6 @@
 """What a stage needs to know of a command-driven accelerator; its emitter supplies it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -59,6 +59,13 @@ class CommandEmitter(Protocol):
             graph: the graph that holds it.
             npu: the instance that runs it.
             address: absolute byte address of an activation, or of a constant of the job.
+        """
+        ...
+
+    def identity(self, npu: Engine) -> Mapping[str, int]:
+        """Return what registers of the instance hold that tell what it is, by register name.
+
+        There is at least one; the firmware refuses to start an instance that differs.
         """
         ...
 

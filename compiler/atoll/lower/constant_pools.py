@@ -16,9 +16,9 @@ def constant_pools(soc: ResolvedSoc, device: str, name: str, size: int) -> tuple
         for pool in sorted(soc.pools, key=lambda pool: pool.preference)
         if pool.role in ("constants", "both") and pool.reach[device] is not Access.NONE
     ]
-    found = tuple(pool.name for pool in reached if pool.region.size >= size)
+    found = tuple(pool.name for pool in reached if pool.room >= size)
     if not found:
-        names = ", ".join(f"'{pool.name}' ({format_size(pool.region.size)})" for pool in reached)
+        names = ", ".join(f"'{pool.name}' ({format_size(pool.room)})" for pool in reached)
         raise PlacementError(
             "E061" if reached else "E060",
             f"constant '{name}' ({format_size(size)}) has no pool: '{device}' reads it, and the "

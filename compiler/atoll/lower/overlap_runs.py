@@ -1,6 +1,6 @@
 """Let devices work at the same time: start early, wait late."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
@@ -9,70 +9,80 @@ from atoll.ir.tir import (
     AcceleratorRun,
     AcceleratorStart,
     AcceleratorWait,
+    Action,
+    CallStart,
     IRModule,
+    KernelCall,
     Step,
 )
-from atoll.ir.verify_overlap import disturbs
+from atoll.lower.step_schedule import Event, Phase, Timeline, Work, list_schedule
+
+WINDOWS = (1, 64)
+"""Ready steps that a schedule chooses from; each is tried."""
 
 
 @dataclass(frozen=True)
 class OverlapRuns:
-    """Split each run of some devices into a start and a wait.
+    """Split runs of some devices into a start and a wait, and order all steps so that they overlap.
 
-    A start comes right after the last step that makes its inputs or still needs the bytes that it
-    writes; a wait right before the first step that needs its outputs, writes what it touches, or
-    wants the device. All other steps keep their order. A pair with nothing in between stays one
-    run. Buffers live from start to wait, so a plan may need more memory than before.
+    Two list schedules are made from the estimates and the one that ends first is taken: in one the
+    step at the head of the longest chain always comes next, in the other the host never waits while
+    another step can begin. Steps that touch the same bytes, one of them writing, keep their order.
+    A wait comes right before the first step that needs it, or earlier if the device is surely done.
+    If nothing is gained, the program stays as it is. Buffers live from start to wait and steps
+    change places, so a plan may need more memory than before.
 
     Attributes:
-        devices: names of the devices that work while the host goes on.
+        devices: names of the devices that work while the host goes on; the host is none of them.
+        cycles: estimate for each operator, by name; only comparisons rely on it.
     """
 
     name: ClassVar[str] = "overlap-runs"
     devices: frozenset[str]
+    cycles: Mapping[str, int]
 
     def run(self, module: IRModule) -> IRModule:
-        """Return the module with its steps in the new order."""
-        steps: list[Step] = []
-        pending: list[Step] = []
-        for step in module.entry.steps:
-            for wait in [wait for wait in pending if _conflict(wait, step)]:
-                pending.remove(wait)
-                steps.append(wait)
-            if isinstance(step.action, AcceleratorRun) and step.device in self.devices:
-                steps.insert(_earliest(step, steps), _start(step, step.action))
-                pending.append(replace(step, action=AcceleratorWait(step.device)))
-            else:
-                steps.append(step)
-        joined = tuple(_joined([*steps, *pending]))
-        return replace(module, entry=replace(module.entry, steps=joined))
+        """Return the module with its steps in the new order; what is split already stays."""
+        steps = module.entry.steps
+        if len({step.number for step in steps}) < len(steps):
+            return module
+        best = self._schedule(steps)
+        if max(best.ends.values(), default=0) >= sum(best.work.cycles):
+            return module
+        ordered = tuple(_steps(steps, best.events))
+        return replace(module, entry=replace(module.entry, steps=ordered))
+
+    def _schedule(self, steps: tuple[Step, ...]) -> Timeline:
+        work = Work(
+            steps=steps,
+            cycles=tuple(self.cycles[step.operator] for step in steps),
+            beside=tuple(
+                step.device in self.devices and _halves(step) is not None for step in steps
+            ),
+        )
+        return min((list_schedule(work, window) for window in WINDOWS), key=lambda each: each.now)
 
 
-def _start(step: Step, run: AcceleratorRun) -> Step:
-    return replace(step, action=AcceleratorStart(run.device, run.commands, run.count))
+def _halves(step: Step) -> tuple[Action, Action] | None:
+    """Return start and wait of what can be split, a call only on another core than the host."""
+    match step.action:
+        case AcceleratorRun(device, commands, count):
+            return AcceleratorStart(device, commands, count), AcceleratorWait(device)
+        case KernelCall(function, arguments):
+            return CallStart(function, arguments), AcceleratorWait(step.device)
+    return None
 
 
-def _conflict(one: Step, other: Step) -> bool:
-    return one.device == other.device or disturbs(one, other)
-
-
-def _earliest(step: Step, before: Sequence[Step]) -> int:
-    """Return the first place after every step that `step` has to wait for."""
-    place = len(before)
-    while place and not _conflict(before[place - 1], step):
-        place -= 1
-    return place
-
-
-def _joined(steps: Sequence[Step]) -> Iterator[Step]:
-    """Yield the steps, starts that are waited for at once as runs."""
-    following = iter(pairwise((*steps, None)))
-    for step, after in following:
-        assert step is not None
-        start = step.action
-        if isinstance(start, AcceleratorStart) and after and after.number == step.number:
-            next(following)
-            run = AcceleratorRun(start.device, start.commands, start.count)
-            yield replace(step, action=run)
-        else:
+def _steps(steps: tuple[Step, ...], events: list[Event]) -> Iterator[Step]:
+    """Yield the steps of a program; what is waited for at once is one run."""
+    following = iter(pairwise((*events, None)))
+    for event, after in following:
+        assert event is not None
+        step, halves = steps[event.position], _halves(steps[event.position])
+        if event.phase is Phase.RUN or halves is None:
             yield step
+        elif event.phase is Phase.START and after == Event(Phase.WAIT, event.position):
+            next(following)
+            yield step
+        else:
+            yield replace(step, action=halves[event.phase is Phase.WAIT])

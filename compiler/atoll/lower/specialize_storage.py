@@ -14,10 +14,11 @@ from atoll.ir.tir import (
     IRModule,
     KernelCall,
     PrimFunc,
+    RuntimeAllocate,
     Step,
     Stmt,
 )
-from atoll.ir.walk import statements
+from atoll.ir.walk import runtime_allocations, statements
 from atoll.resolve.storage_scope import GLOBAL, IN_WORKSPACE, LOCAL, ON_STACK
 
 STACK_ALIGNMENT = 16
@@ -29,35 +30,56 @@ class SpecializeStorage:
 
     A buffer of the workspace becomes a parameter of its kernel and an allocation of the entry
     that only the steps of that kernel touch. Buffers keep their contents, alignment and order.
+    One that is sized at run time stays where it is and gets the heaps that may give it a block.
 
     Attributes:
         max_alloca: most bytes of one buffer on the stack, inclusive.
         max_stack: most bytes that the buffers of one kernel take on the stack, ``local`` ones
             included.
         pools: workspace pools that the core reaches, best first.
+        heaps: those of them that keep a heap.
+        core: the functions that steps on this core call are placed; None places all.
     """
 
     name: ClassVar[str] = "specialize-storage"
     max_alloca: int
     max_stack: int
     pools: tuple[str, ...]
+    heaps: tuple[str, ...] = ()
+    core: str | None = None
 
     def run(self, module: IRModule) -> IRModule:
         """Return the module with every kernel-local buffer placed.
 
         Raises:
-            PlanError: E067; a buffer does not fit the stack and there is no workspace.
+            PlanError: E067; a buffer does not fit the stack and there is no workspace, or no
+                heap for one that is sized at run time.
         """
         spilled: dict[str, tuple[Allocate, ...]] = {}
         functions = []
+        concerned = self._concerned(module)
         for function in module.functions:
+            if function.name not in concerned:
+                functions.append(function)
+                continue
             scopes = self._scopes(function)
             moved = tuple(a for a in _unplaced(function) if scopes[a.buffer] == IN_WORKSPACE)
-            functions.append(_rewritten(function, scopes, moved))
+            functions.append(_rewritten(function, scopes, moved, self.heaps))
             if moved:
                 spilled[function.name] = moved
         self._check(spilled)
+        self._check_heaps(each for each in functions if each.name in concerned)
         return _with_workspace(replace(module, functions=tuple(functions)), spilled, self.pools)
+
+    def _concerned(self, module: IRModule) -> frozenset[str]:
+        """Return the functions to place."""
+        if self.core is None:
+            return frozenset(module.by_name)
+        return frozenset(
+            step.action.function
+            for step in module.entry.steps
+            if step.device == self.core and isinstance(step.action, KernelCall)
+        )
 
     def _scopes(self, function: PrimFunc) -> Mapping[str, str]:
         """Choose a scope for each unplaced buffer, first come first served."""
@@ -86,6 +108,21 @@ class SpecializeStorage:
             for allocate in allocates
         )
 
+    def _check_heaps(self, functions: Iterable[PrimFunc]) -> None:
+        faults = [
+            Fault(
+                code="E067",
+                message=f"buffer '{allocate.buffer}' of kernel '{function.name}' is sized at run "
+                "time, and the core reaches no pool that keeps a heap",
+                remedy="give a workspace pool that the core writes a heap, such as 'heap: 4 KiB'",
+            )
+            for function in functions
+            for allocate in runtime_allocations(function)
+            if not allocate.pools
+        ]
+        if faults:
+            raise PlanError.all(faults)
+
 
 def _allocations(function: PrimFunc) -> Iterable[Allocate]:
     return (item for item in statements(function.body) if isinstance(item, Allocate))
@@ -101,11 +138,17 @@ def _footprint(allocate: Allocate) -> int:
 
 
 def _rewritten(
-    function: PrimFunc, scopes: Mapping[str, str], moved: tuple[Allocate, ...]
+    function: PrimFunc,
+    scopes: Mapping[str, str],
+    moved: tuple[Allocate, ...],
+    heaps: tuple[str, ...],
 ) -> PrimFunc:
     """Set scopes; buffers in `moved` become parameters."""
 
     def placed(statement: Stmt) -> tuple[Stmt, ...]:
+        if isinstance(statement, RuntimeAllocate):
+            reached = tuple(p for p in heaps if not statement.pools or p in statement.pools)
+            return (replace(statement, scope=IN_WORKSPACE, pools=reached),)
         if not isinstance(statement, Allocate) or statement.buffer not in scopes:
             return (statement,)
         return () if statement in moved else (replace(statement, scope=ON_STACK),)

@@ -37,8 +37,9 @@ def pool_spaces(soc: ResolvedSoc, taken: Mapping[str, int] = NOTHING) -> tuple[P
         PoolSpace(
             name=pool.name,
             origin=pool.region.origin + taken.get(pool.name, 0),
-            size=pool.region.size - taken.get(pool.name, 0),
+            size=pool.room - taken.get(pool.name, 0),
             alignment=pool.alignment,
+            heap=pool.heap,
         )
         for pool in soc.pools
     )

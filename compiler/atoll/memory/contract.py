@@ -4,7 +4,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.ir.graph import Graph
-from atoll.ir.tir import AcceleratorRun, AcceleratorStart, AcceleratorWait, Entry, IRModule, Step
+from atoll.ir.tir import (
+    AcceleratorRun,
+    AcceleratorStart,
+    AcceleratorWait,
+    CallStart,
+    Entry,
+    IRModule,
+    KernelCall,
+    Step,
+)
+from atoll.ir.walk import runtime_allocations
 from atoll.memory.contract_areas import Area, areas_of
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import ResolvedSoc
@@ -51,6 +61,7 @@ class Phase:
         number: the operator's number in trace events.
         reads: spans whose bytes the device may read, commands and constants included.
         writes: spans whose bytes the device may write.
+        heaps: spans of which the device may take blocks.
         overlaps: pairs of buffers (written, read): bytes of the first may take the place of
             bytes of the second once those are read.
     """
@@ -60,6 +71,7 @@ class Phase:
     device: str
     reads: tuple[Span, ...]
     writes: tuple[Span, ...]
+    heaps: tuple[Span, ...] = ()
     overlaps: tuple[tuple[str, str], ...] = ()
 
 
@@ -120,6 +132,7 @@ def contract_of(module: IRModule, plan: MemoryPlan, graph: Graph, soc: ResolvedS
             device=step.device,
             reads=pick(dict.fromkeys((*step.reads, *_commands(step)))),
             writes=pick(step.writes),
+            heaps=tuple(_heaps(step, module, plan)),
         )
         for step in begun
     }
@@ -149,6 +162,17 @@ def _commands(step: Step) -> tuple[str, ...]:
     if isinstance(step.action, (AcceleratorRun, AcceleratorStart)):
         return (step.action.commands,)
     return ()
+
+
+def _heaps(step: Step, module: IRModule, plan: MemoryPlan) -> Iterator[Span]:
+    if not isinstance(step.action, (KernelCall, CallStart)):
+        return
+    kernel = module.by_name[step.action.function]
+    taken = {allocate.pools[0] for allocate in runtime_allocations(kernel)}
+    for pool in plan.problem.pools:
+        if pool.name in taken:
+            origin = pool.origin + pool.size
+            yield Span(buffer="heap", pool=pool.name, address=origin, size=pool.heap)
 
 
 def _span(entry: Entry, plan: MemoryPlan, buffer: str) -> Span:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from atoll.resolve.soc import Cpu, Region, RegionKind, ResolvedSoc
+from atoll.resolve.soc import Cpu, Region, Registers, ResolvedSoc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -11,10 +11,12 @@ class Area:
     """Addresses that belong to one core for good.
 
     Attributes:
-        name: of the region, such as ``cpu.stack``; ``<device>.registers`` or ``console``.
+        name: of the region, such as ``cpu.stack``; ``<device>.registers``, ``<core>.mailbox`` or
+            ``console``.
         kind: ``code``, ``data``, ``stack``, or ``registers``.
-        device: the core; for registers the host, which alone reaches them.
-        limit: bytes of a stack, counted from its end, that one run may use; else all.
+        device: the core; for registers the host, but a mailbox has a port at its core as well.
+        limit: bytes of the stack that models run on, counted from its end, that one run may use;
+            else all.
     """
 
     name: str
@@ -34,20 +36,17 @@ def _areas(soc: ResolvedSoc) -> Iterator[Area]:
     for cpu in soc.cpus:
         for region in (cpu.code, cpu.data, *cpu.stacks):
             yield _area(cpu, region)
-    blocks = {f"{engine.name}.registers": engine.registers for engine in soc.engines}
-    for name, block in {**blocks, "console": soc.console}.items():
-        yield Area(
-            name=name,
-            kind="registers",
-            device=soc.host,
-            address=block.origin,
-            size=block.size,
-            limit=block.size,
-        )
+    for cpu in soc.cpus:
+        if cpu.mailbox:
+            yield _registers(f"{cpu.name}.mailbox", soc.host, cpu.mailbox)
+            yield _registers(f"{cpu.name}.mailbox", cpu.name, cpu.mailbox)
+    for engine in soc.engines:
+        yield _registers(f"{engine.name}.registers", soc.host, engine.registers)
+    yield _registers("console", soc.host, soc.console)
 
 
 def _area(cpu: Cpu, region: Region) -> Area:
-    limit = cpu.max_stack_size.value if region.kind is RegionKind.STACK else region.size
+    limit = cpu.max_stack_size.value if region == cpu.run_stack else region.size
     return Area(
         name=region.name,
         kind=str(region.kind),
@@ -55,4 +54,15 @@ def _area(cpu: Cpu, region: Region) -> Area:
         address=region.origin,
         size=region.size,
         limit=min(limit, region.size),
+    )
+
+
+def _registers(name: str, device: str, block: Registers) -> Area:
+    return Area(
+        name=name,
+        kind="registers",
+        device=device,
+        address=block.origin,
+        size=block.size,
+        limit=block.size,
     )

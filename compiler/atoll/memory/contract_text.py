@@ -57,6 +57,7 @@ def _phase(phase: Phase) -> dict[str, object]:
         "device": phase.device,
         "reads": _spans(phase.reads),
         "writes": _spans(phase.writes),
+        "heaps": _spans(phase.heaps),
         "overlaps": [list(pair) for pair in phase.overlaps],
     }
 

@@ -12,12 +12,14 @@ class PoolSpace:
         origin: absolute address of offset 0.
         size: hard limit in bytes.
         alignment: least alignment of every buffer in it.
+        heap: bytes right behind it that the workspace allocator gives out.
     """
 
     name: str
     origin: int
     size: int
     alignment: int
+    heap: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from atoll.ir.tir import AcceleratorRun, AcceleratorStart, IRModule
+from atoll.ir.tir import IRModule
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import ResolvedSoc
 
@@ -16,7 +16,7 @@ class RunArguments:
         inputs: tensors that the caller points at, none if they are mapped.
         outputs: likewise.
         pools: pools of the application that the plan uses.
-        devices: accelerators and DMA engines that the model runs.
+        devices: accelerators, DMA engines and other cores that the model runs.
     """
 
     inputs: tuple[str, ...]
@@ -35,13 +35,12 @@ def run_arguments(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> RunAr
     """Return what the run function of a planned module takes."""
     entry, interface = module.entry, soc.interface
     used = {placement.pool for placement in plan.placements.values()}
-    runs = (AcceleratorRun, AcceleratorStart)
-    run = {step.device for step in entry.steps if isinstance(step.action, runs)}
+    run = {step.device for step in entry.steps} - {soc.host}
     return RunArguments(
         inputs=() if interface.map_inputs else entry.inputs,
         outputs=() if interface.map_outputs else entry.outputs,
         pools=tuple(
             pool.name for pool in soc.pools if pool.provided == "application" and pool.name in used
         ),
-        devices=tuple(engine.name for engine in soc.engines if engine.name in run),
+        devices=tuple(device.name for device in soc.devices if device.name in run),
     )

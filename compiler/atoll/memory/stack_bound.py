@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from atoll.errors import Fault, PlanError
-from atoll.ir.tir import IRModule, KernelCall, Step
+from atoll.ir.tir import CallStart, IRModule, KernelCall, Step
 from atoll.memory.frames import FrameDepths
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc, StackLimit
 
@@ -57,12 +57,12 @@ def _bound(cpu: Cpu, steps: Sequence[Step], depths: FrameDepths) -> StackBound:
     kernels = [
         (depths.of(step.action.function), step)
         for step in steps
-        if isinstance(step.action, KernelCall) and step.device == cpu.name
+        if isinstance(step.action, (KernelCall, CallStart)) and step.device == cpu.name
     ]
     depth, step = max(kernels, key=lambda pair: pair[0], default=(0, None))
     calls: tuple[str, ...] = ()
     largest = None
-    if step is not None and isinstance(step.action, KernelCall):
+    if step is not None and isinstance(step.action, (KernelCall, CallStart)):
         calls = depths.path(step.action.function)
         largest = depths.largest(step.action.function)
     return StackBound(
@@ -72,7 +72,7 @@ def _bound(cpu: Cpu, steps: Sequence[Step], depths: FrameDepths) -> StackBound:
         operator=step.operator if step else "",
         calls=calls,
         largest=f"{largest.buffer} ({largest.size} B)" if largest else "",
-        region=cpu.stack,
+        region=cpu.run_stack,
     )
 
 

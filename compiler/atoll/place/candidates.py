@@ -31,9 +31,15 @@ def pools_for(soc: ResolvedSoc, needs: Needs, roles: frozenset[str], size: int) 
     fitting = (
         pool
         for pool in by_preference(soc)
-        if pool.role in roles and pool.region.size >= size and not lacking(pool, needs)
+        if pool.role in roles and pool.room >= size and not lacking(pool, needs)
     )
     return tuple(pool.name for pool in fitting)
+
+
+def heaps_for(soc: ResolvedSoc, needs: Needs) -> tuple[str, ...]:
+    """Return the pools that keep a heap and give every device its need, best first."""
+    pools = (pool for pool in by_preference(soc) if pool.heap and not lacking(pool, needs))
+    return tuple(pool.name for pool in pools)
 
 
 def homes_of(soc: ResolvedSoc, needs: Needs, tensor: Tensor) -> tuple[str, ...]:

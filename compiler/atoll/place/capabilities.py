@@ -9,6 +9,8 @@ from atoll.place.replicas import COPY
 from atoll.place.requests import Requests
 from atoll.resolve.soc import Access, Cpu, Device, Npu, OperatorSupport, ResolvedSoc
 
+NO_MAILBOX = "has no mailbox through which the host could have it run operators"
+
 
 def obstacles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) -> Iterator[str]:
     """Yield what keeps `op` off `device`."""
@@ -16,6 +18,8 @@ def obstacles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) -> I
         case Npu():
             yield from _npu_obstacles(op, graph, device, soc)
         case Cpu():
+            if device.name != soc.host and device.mailbox is None:
+                yield NO_MAILBOX
             if not pools_for(soc, {device.name: Access.WRITE}, WORKSPACE_ROLES, 1):
                 yield "writes no workspace pool"
         case _:

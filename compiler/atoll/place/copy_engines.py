@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import product
 
-from atoll.ir.graph import Graph, Operator
-from atoll.place.candidates import CONSTANT_ROLES, homes_of, needs_of, pools_for
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.place.candidates import CONSTANT_ROLES, allows, homes_of, needs_of, pools_for
 from atoll.place.replicas import COPY
 from atoll.resolve.soc import Access, Dma, ResolvedSoc
 
@@ -38,6 +38,19 @@ def covers(dma: Dma, soc: ResolvedSoc, sources: Iterable[str], destinations: Ite
     ]
     commands = pools_for(soc, {dma.name: Access.READ}, CONSTANT_ROLES, 1)
     return bool(pairs and commands) and all(pair in dma.moves for pair in pairs)
+
+
+def mover_of(source: Tensor, writer: str | None, pool: str, soc: ResolvedSoc) -> str:
+    """Return what copies `source` into `pool`: the host, or an engine if only that can."""
+    if allows(soc.pool(pool).reach[soc.host], Access.WRITE):
+        return soc.host
+    written = {} if writer is None else {writer: Access.WRITE}
+    for dma in soc.dmas:
+        homes = homes_of(soc, {dma.name: Access.READ} | written, source)
+        reached = allows(soc.pool(pool).reach[dma.name], Access.WRITE)
+        if reached and covers(dma, soc, homes, (pool,)):
+            return dma.name
+    return soc.host
 
 
 def _is_hosts(op: Operator, soc: ResolvedSoc) -> bool:

@@ -1,25 +1,23 @@
 """Estimate what an operator costs on a device, in cycles of the host."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from atoll import plugins
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ops.registry import kind_of
 from atoll.place.candidates import homes_of
-from atoll.resolve.soc import Access, Device, Npu, ResolvedSoc
+from atoll.place.core_cycles import core_cycles
+from atoll.resolve.soc import Access, Device, Engine, PoolSpeed, ResolvedSoc
 
-CYCLES_PER_MAC = 40
-"""A scalar core: seven instructions for a multiply-accumulate at 5.6 cycles each."""
-
-CYCLES_PER_ELEMENT = 100
-"""A scalar core: requantising and storing one element."""
+DRIVER_CYCLES = 400
+"""What the host takes to have an engine start, measured in RTL."""
 
 
 class CostModel(Protocol):
     """The part of an accelerator's emitter that placement asks."""
 
-    def estimate_cycles(self, op: Operator, graph: Graph, npu: Npu) -> int:
+    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine) -> int:
         """Predict the cycles that `npu` is busy with `op`."""
         ...
 
@@ -48,30 +46,40 @@ class Cost:
 
 def compute_cycles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) -> int:
     """Predict the time that `device` takes for `op`, in cycles of the host."""
-    if isinstance(device, Npu):
+    if isinstance(device, Engine):
         model: CostModel = plugins.load(device.spec.emitter)()
-        cycles = model.estimate_cycles(op, graph, device)
+        cycles, driver = model.estimate_cycles(op, graph, device), DRIVER_CYCLES
     else:
-        macs = kind_of(op).features(op, graph)["macs"]
-        elements = sum(tensor.elements for tensor in graph.results(op))
-        cycles = CYCLES_PER_MAC * macs + CYCLES_PER_ELEMENT * elements
-    return -(-cycles * soc.device(soc.host).clock // device.clock)
+        cycles, driver = core_cycles(op, graph), 0
+    return driver - (-cycles * soc.device(soc.host).clock // device.clock)
+
+
+def cycles_of(graph: Graph, soc: ResolvedSoc) -> Mapping[str, int]:
+    """Predict the cycles of every operator of a placed graph on its device, by name."""
+    return {
+        op.name: compute_cycles(op, graph, soc.device(op.device), soc) for op in graph.operators
+    }
 
 
 def copy_cycles(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> int:
     """Predict the time to move `tensor` between two devices: none over a pool that they share.
 
-    Otherwise every byte leaves one memory and enters another, each as wide as described.
+    Otherwise it is read from the first pool of the one and written to the first of the other, at
+    the speed that the description gives them (M1), in cycles of the host.
     """
-    if homes_of(soc, _needs(writer, reader), tensor):
+    if homes_of(soc, {reader: Access.READ} | {writer: Access.WRITE}, tensor):
         return 0
-    ends = (homes_of(soc, {name: need}, tensor) for name, need in _needs(writer, reader).items())
-    return sum(-(-tensor.size // _width(pools[0], soc)) for pools in ends if pools)
+    source = homes_of(soc, {writer: Access.WRITE}, tensor)[:1]
+    target = homes_of(soc, {reader: Access.READ}, tensor)[:1]
+    moves = [(speed, speed.read_cycles(tensor.size)) for speed in _speeds(source, soc)]
+    moves += [(speed, speed.write_cycles(tensor.size)) for speed in _speeds(target, soc)]
+    return sum(-(-cycles * soc.host_cpu.clock // speed.clock) for speed, cycles in moves)
 
 
-def _needs(writer: str, reader: str) -> dict[str, Access]:
-    return {reader: Access.READ} | {writer: Access.WRITE}
-
-
-def _width(pool: str, soc: ResolvedSoc) -> int:
-    return soc.memory(soc.pool(pool).region.memory).width
+def _speeds(pools: Iterable[str], soc: ResolvedSoc) -> Iterator[PoolSpeed]:
+    for name in pools:
+        pool = soc.pool(name)
+        width, clock = soc.memory(pool.region.memory).width, soc.host_cpu.clock
+        yield pool.speed or PoolSpeed(
+            read_bandwidth=width, write_bandwidth=width, latency=0, burst=0, clock=clock
+        )

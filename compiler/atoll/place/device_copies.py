@@ -9,7 +9,7 @@ from atoll.ir.graph import Graph, Tensor
 from atoll.place.candidates import Needs, allows, homes_of, needs_of
 from atoll.place.copy_engines import covers
 from atoll.place.reach_faults import unreachable
-from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_replicas
+from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_exits, with_replicas
 from atoll.resolve.soc import Access, Dma, ResolvedSoc
 
 
@@ -17,7 +17,8 @@ def insert_copies(graph: Graph, soc: ResolvedSoc) -> Graph:
     """Return a graph whose every tensor has a pool that all its devices reach.
 
     An activation without one is copied by the host, or by a DMA engine where the host cannot,
-    once for all consumers on the same side, right before the first of them. A constant is
+    once for all consumers on the same side, right before the first of them. What the host reads as
+    an output is copied at the end if no operator on its side reads it before. A constant is
     duplicated. Changes nothing where nothing is missing, so running it twice is the same as once.
 
     Raises:
@@ -25,6 +26,7 @@ def insert_copies(graph: Graph, soc: ResolvedSoc) -> Graph:
     """
     needs, readers = needs_of(graph, soc), readers_of(graph)
     replicas: dict[str, list[Replica]] = {}
+    exits: list[Replica] = []
     faults: list[Fault] = []
     names = ReplicaNames(graph)
     for tensor in graph.tensors:
@@ -39,11 +41,13 @@ def insert_copies(graph: Graph, soc: ResolvedSoc) -> Graph:
         for group in groups[1:]:
             served = (op.name for op in readers[tensor.name] if op.device in group)
             replicas.setdefault(mover, []).append(names.replica(tensor, served))
+            if tensor.name in graph.outputs and soc.host in group:
+                exits.append(replicas[mover][-1])
     if faults:
         raise PlacementError.all(in_order(faults))
     for mover, made in replicas.items():
         graph = with_replicas(graph, mover, made)
-    return graph
+    return with_exits(graph, exits)
 
 
 def _moved(

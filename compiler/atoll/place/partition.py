@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from atoll.description.faults import in_order
 from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator
-from atoll.place.capabilities import obstacles, pin_obstacles
+from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles
 from atoll.place.costs import Cost, compute_cycles, copy_cycles
 from atoll.place.replicas import COPY, readers_of
 from atoll.place.requests import Requests
@@ -117,7 +117,8 @@ class _Chooser:
                     message=f"'{wish.device}' ({wish.source}) cannot run operator '{op.name}', "
                     f"which makes tensor {results}: {wish.device} {why}",
                     at=wish.at,
-                    remedy=f"ask for another device, such as '{self._soc.host}'",
+                    remedy=f"ask for another device, such as '{self._soc.host}'"
+                    + (", or give it 'mailbox' and 'irq'" if why == NO_MAILBOX else ""),
                 )
             )
         return Decision(operator=op.name, device=wish.device, reason=wish.source)

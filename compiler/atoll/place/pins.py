@@ -8,6 +8,7 @@ from atoll.description.faults import in_order, note
 from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.place.candidates import allows, needs_of, roles_of
+from atoll.place.copy_engines import mover_of
 from atoll.place.replicas import COPY, Replica, ReplicaNames, readers_of, with_replicas
 from atoll.place.requests import PinRequest, Requests
 from atoll.place.wishes import merged_pool
@@ -54,7 +55,15 @@ class _Pinning:
             replace(tensor, pool=self._homes.get(tensor.name, tensor.pool))
             for tensor in self._graph.tensors
         )
-        return with_replicas(replace(self._graph, tensors=tensors), self._soc.host, self._replicas)
+        graph = replace(self._graph, tensors=tensors)
+        replicas: dict[str, list[Replica]] = {}
+        for each in self._replicas:
+            source = graph.tensor(each.source)
+            mover = mover_of(source, self._writer(source), each.tensor.pool, self._soc)
+            replicas.setdefault(mover, []).append(each)
+        for mover, made in replicas.items():
+            graph = with_replicas(graph, mover, made)
+        return graph
 
     def add(self, tensor: Tensor) -> None:
         """Apply the pins of one tensor."""

@@ -49,7 +49,7 @@ def _too_large(subject: str, tensor: Tensor, largest: Pool) -> Fault:
     return Fault(
         code="E061",
         message=f"{subject} fits no pool that its devices reach: "
-        f"the largest, '{largest.name}', has {format_size(largest.region.size)}",
+        f"the largest, '{largest.name}', has {format_size(largest.room)}",
         at=largest.at,
         remedy=_enlarge(largest, tensor),
     )
@@ -60,7 +60,7 @@ def _enlarge(pool: Pool, tensor: Tensor) -> str:
 
 
 def _small(pool: Pool, tensor: Tensor) -> bool:
-    return pool.region.size < tensor.size
+    return pool.room < tensor.size
 
 
 def _users(tensor: Tensor, graph: Graph) -> str:
@@ -77,4 +77,4 @@ def _denial(pool: Pool, needs: Needs) -> str:
 
 
 def _size(pool: Pool) -> int:
-    return pool.region.size
+    return pool.room

@@ -52,7 +52,7 @@ def readers_of(graph: Graph) -> dict[str, list[Operator]]:
 
 
 def with_replicas(graph: Graph, mover: str, replicas: Sequence[Replica]) -> Graph:
-    """Return the graph with copies on `mover`, each right before its first reader.
+    """Return the graph with copies on `mover`, each right before its first reader, else at the end.
 
     A replica of a constant is a constant and needs no copy.
     """
@@ -67,7 +67,7 @@ def _operators(graph: Graph, mover: str, replicas: Sequence[Replica]) -> Iterato
     for replica in replicas:
         for reader in replica.readers:
             served.setdefault(reader, []).append(replica)
-    numbers = _free_numbers(graph)
+    numbers = copy_names(graph)
     filled: set[str] = set()
     for op in graph.operators:
         mine = served.get(op.name, [])
@@ -78,9 +78,38 @@ def _operators(graph: Graph, mover: str, replicas: Sequence[Replica]) -> Iterato
         names = {replica.source: replica.tensor.name for replica in mine}
         renamed = tuple(names.get(name, name) for name in op.inputs)
         yield replace(op, inputs=renamed) if mine else op
+    for replica in replicas:
+        if not replica.readers:
+            yield _copy(replica, mover, next(numbers))
 
 
-def _free_numbers(graph: Graph) -> Iterator[str]:
+def with_exits(graph: Graph, replicas: Sequence[Replica]) -> Graph:
+    """Return the graph whose outputs are the replicas of what they were, under the same names."""
+    if not replicas:
+        return graph
+    names = {replica.source: replica.tensor.name for replica in replicas}
+    names |= {name: source for source, name in names.items()}
+    known = graph.by_name
+
+    def renamed(tensor: Tensor) -> Tensor:
+        if tensor.name not in names:
+            return tensor
+        name = names[tensor.name]
+        return replace(tensor, name=name, index=known[name].index)
+
+    operators = (
+        replace(
+            op,
+            inputs=tuple(names.get(name, name) for name in op.inputs),
+            outputs=tuple(names.get(name, name) for name in op.outputs),
+        )
+        for op in graph.operators
+    )
+    return replace(graph, tensors=tuple(map(renamed, graph.tensors)), operators=tuple(operators))
+
+
+def copy_names(graph: Graph) -> Iterator[str]:
+    """Yield names for copies that no operator of `graph` has."""
     taken = {op.name for op in graph.operators}
     return (name for number in count() if (name := f"{COPY}_{number}") not in taken)
 

@@ -53,8 +53,8 @@ def pool_lacks(pool: Pool, needs: Needs, roles: frozenset[str], size: int) -> It
         yield f"its role is {pool.role}, not {min(roles - {'both'})}"
     for device, need in lacking(pool, needs).items():
         yield f"'{device}' has access {pool.reach[device]}, {need} needed"
-    if pool.region.size < size:
-        yield f"it has {format_size(pool.region.size)}, {format_size(size)} needed"
+    if pool.room < size:
+        yield f"it has {format_size(pool.room)}, {format_size(size)} needed"
 
 
 def stack_lacks(cpu: Cpu, size: int) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from atoll.ir.tir import Entry
+from atoll.ir.tir import AcceleratorWait, Entry
 from atoll.place.candidates import Needs
 from atoll.resolve.soc import Access
 
@@ -15,7 +15,8 @@ class Use:
     """One device touches a buffer once.
 
     Attributes:
-        step: number of the step, None for the caller.
+        step: number of the step, the one that starts it if another one waits for it; None for
+            the caller.
         operator: name of the operator, or what the caller does.
         access: what the device needs; ``rw`` as soon as it writes.
     """
@@ -50,6 +51,8 @@ def uses_of(entry: Entry, host: str) -> Mapping[str, tuple[Use, ...]]:
             Use(step=None, operator=CALLER_IN, device=host, access=Access.WRITE),
         )
     for number, step in enumerate(entry.steps):
+        if isinstance(step.action, AcceleratorWait):
+            continue
         for name in dict.fromkeys((*step.reads, *step.writes)):
             access = Access.WRITE if name in step.writes else Access.READ
             use = Use(step=number, operator=step.operator, device=step.device, access=access)

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from atoll.errors import UsageError
 from atoll.ir.graph import Graph
-from atoll.ir.tir import Allocate, IRModule, KernelCall
+from atoll.ir.tir import Allocate, CallStart, IRModule, KernelCall, RuntimeAllocate
 from atoll.ir.walk import statements
 from atoll.memory.problem import MemoryPlan
 from atoll.place.candidates import WORKSPACE_ROLES, by_preference
@@ -25,6 +25,7 @@ class BufferStory:
         name: of the program; ``<kernel>.<buffer>`` inside kernels.
         what: ``input``, ``output``, ``activation``, ``copy``, ``workspace``, ``constant``,
             ``commands`` or ``local``.
+        size: bytes; None if only the run knows.
         scope: its last storage scope.
         place: name of the pool or of the stack, or ``registers``.
         offset: bytes from the start of the pool; None outside pools.
@@ -37,7 +38,7 @@ class BufferStory:
 
     name: str
     what: str
-    size: int
+    size: int | None
     scope: str
     place: str
     offset: int | None = None
@@ -120,7 +121,7 @@ def _left_stack(
         for device in devices:
             cpu = soc.device(device)
             assert isinstance(cpu, Cpu)
-            yield Alternative(place=cpu.stack.name, lacks=tuple(stack_lacks(cpu, size)))
+            yield Alternative(place=cpu.run_stack.name, lacks=tuple(stack_lacks(cpu, size)))
 
 
 def _inside_kernels(soc: ResolvedSoc, module: IRModule) -> Iterator[BufferStory]:
@@ -128,11 +129,14 @@ def _inside_kernels(soc: ResolvedSoc, module: IRModule) -> Iterator[BufferStory]
         uses = tuple(
             Use(step=number, operator=step.operator, device=step.device, access=Access.WRITE)
             for number, step in enumerate(module.entry.steps)
-            if isinstance(step.action, KernelCall) and step.action.function == function.name
+            if isinstance(step.action, (KernelCall, CallStart))
+            and step.action.function == function.name
         )
         for statement in statements(function.body):
             if isinstance(statement, Allocate) and uses:
                 yield _inside(soc, function.name, statement, uses)
+            elif isinstance(statement, RuntimeAllocate) and uses:
+                yield block_story(soc, function.name, statement, uses)
 
 
 def _inside(
@@ -141,7 +145,7 @@ def _inside(
     cpu = soc.device(uses[0].device)
     assert isinstance(cpu, Cpu)
     local, size = allocate.scope == LOCAL, allocate.size
-    place = REGISTERS if local else cpu.stack.name
+    place = REGISTERS if local else cpu.run_stack.name
     needs = needs_of_uses(uses)
     pools = (
         Alternative(
@@ -155,10 +159,42 @@ def _inside(
         name=f"{kernel}.{allocate.buffer}",
         what="local",
         size=size,
-        scope=LOCAL if local else cpu.stack.name,
+        scope=LOCAL if local else cpu.run_stack.name,
         place=place,
         live=tuple((use.step, use.step + 1) for use in uses if use.step is not None),
         rule=IN_REGISTERS if local else stack_rule(cpu, size),
         uses=uses,
         alternatives=tuple(pools),
+    )
+
+
+def block_story(
+    soc: ResolvedSoc, kernel: str, allocate: RuntimeAllocate, uses: tuple[Use, ...]
+) -> BufferStory:
+    """Tell of a buffer of a kernel that is sized at run time: a block of the first heap (W1)."""
+    cpu = soc.device(uses[0].device)
+    assert isinstance(cpu, Cpu)
+    place, *others = allocate.pools
+    reachable = dict.fromkeys(others, f"possible; '{place}' is tried first")
+    pools = (
+        Alternative(
+            place=pool.name,
+            lacks=() if pool.name in reachable else (f"no heap that '{cpu.name}' writes",),
+            remark=reachable.get(pool.name, ""),
+        )
+        for pool in by_preference(soc)
+        if pool.name != place
+    )
+    stack = Alternative(place=cpu.run_stack.name, lacks=("only constant sizes are on a stack",))
+    return BufferStory(
+        name=f"{kernel}.{allocate.buffer}",
+        what="local",
+        size=None,
+        scope=str(scope_of_pool(place)),
+        place=place,
+        live=tuple((use.step, use.step + 1) for use in uses if use.step is not None),
+        rule=f"W1: only the run knows its size, {allocate.type}[{allocate.elements}]; '{place}' is "
+        f"the first pool with a heap that '{cpu.name}' writes",
+        uses=uses,
+        alternatives=(stack, *pools),
     )

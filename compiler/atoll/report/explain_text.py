@@ -64,7 +64,7 @@ def story_table(stories: Iterable[BufferStory]) -> Table:
                 story.place,
                 "-" if story.offset is None else story.offset,
                 "-" if story.address is None else f"{story.address:#010x}",
-                story.size,
+                "run time" if story.size is None else story.size,
                 _steps(story),
                 ", ".join(f"{name} {need}" for name, need in needs_of_uses(story.uses).items()),
             )
@@ -116,7 +116,8 @@ def story_text(story: BufferStory, decisions: Sequence[Decision]) -> str:
 
 
 def _lines(story: BufferStory, decisions: Sequence[Decision]) -> Iterator[str]:
-    yield f"{story.name}: {story.what}, {story.size} B, steps {_steps(story)}"
+    size = "sized at run time" if story.size is None else f"{story.size} B"
+    yield f"{story.name}: {story.what}, {size}, steps {_steps(story)}"
     at = "" if story.address is None else f" at {story.address:#010x}, offset {story.offset}"
     yield f"  where: {story.place}{at}; scope {story.scope}"
     yield f"  why: {story.rule}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from atoll.memory.problem import PoolUse
+from atoll.report.concurrency import Concurrency, Span, concurrency
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +108,8 @@ class LayerCycles:
     Attributes:
         begin: the cycle of its begin event, counted from reset.
         cycles: from then to its end event.
+        worked: from then until its device last touched memory, which may be long before the host
+            waits for it; the same as `cycles` for the host.
     """
 
     operator: str
@@ -114,6 +117,7 @@ class LayerCycles:
     device: str
     begin: int
     cycles: int
+    worked: int
 
     @property
     def end(self) -> int:
@@ -154,7 +158,7 @@ class RunReport:
         layers_compared: tensors held against the reference, over all samples.
         accesses: bus accesses held against the plan.
         total_cycles: from reset to exit; 0 where no clock ran.
-        cycles_by_kind: cycles in operators by kind of device (``cpu``, ``npu``, ``dma``).
+        cycles_by_kind: cycles in operators by kind of device (``cpu``, ``dsp``, ``npu``, ``dma``).
         wall: seconds by part of the run.
         notes: what a reader should know, such as described devices that took no part.
     """
@@ -189,13 +193,12 @@ class RunReport:
         return self.bit_exact and not self.violations
 
     @property
-    def overlapped(self) -> int:
-        """Cycles saved because operators of the first sample ran at once."""
-        busy, until = 0, 0
-        for layer in sorted(self.by_layer, key=lambda layer: layer.begin):
-            busy += max(0, layer.end - max(until, layer.begin))
-            until = max(until, layer.end)
-        return sum(layer.cycles for layer in self.by_layer) - busy
+    def concurrency(self) -> Concurrency:
+        """How much of the first sample's work was done at the same time."""
+        layers = self.by_layer
+        return concurrency(
+            Span(each.device, each.begin, each.begin + each.worked) for each in layers
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints; its keys are an interface."""
@@ -214,7 +217,12 @@ class RunReport:
                 "violations": [violation.as_json() for violation in self.violations],
             },
             "stack": {
-                name: {"bound": use.bound, "watermark": use.watermark, "limit": use.limit}
+                name: {
+                    "bound": use.bound,
+                    "watermark": use.watermark,
+                    "limit": use.limit,
+                    "layer": use.layer,
+                }
                 for name, use in self.stack.items()
             },
             "pools": {
@@ -224,9 +232,13 @@ class RunReport:
             "cycles": {
                 "total": self.total_cycles,
                 "cpu": self.cycles_by_kind.get("cpu", 0),
+                "dsp": self.cycles_by_kind.get("dsp", 0),
                 "npu": self.cycles_by_kind.get("npu", 0),
                 "dma": self.cycles_by_kind.get("dma", 0),
-                "overlapped": self.overlapped,
+                "working": self.concurrency.working,
+                "at_once": self.concurrency.at_once,
+                "overlapped": self.concurrency.saved,
+                "by_device": dict(self.concurrency.by_device),
                 "by_layer": [
                     {
                         "operator": layer.operator,
@@ -235,6 +247,7 @@ class RunReport:
                         "begin": layer.begin,
                         "end": layer.end,
                         "cycles": layer.cycles,
+                        "worked": layer.worked,
                     }
                     for layer in self.by_layer
                 ],

@@ -69,9 +69,6 @@ def cycle_table(report: RunReport) -> Table:
         table.add_row(layer.operator, layer.device, *times)
     for kind, cycles in report.cycles_by_kind.items():
         table.add_row(f"all on {kind}", "", "", "", f"{cycles:,}", style="bold")
-    if report.overlapped:
-        saved = f"{-report.overlapped:,}"
-        table.add_row("at the same time", "", "", "", saved, style="bold")
     return table
 
 
@@ -101,6 +98,8 @@ def _verdict(report: RunReport) -> Iterator[Text]:
         yield Text(str(violation), style="red")
     if len(report.violations) > VIOLATIONS_SHOWN:
         yield Text(f"... and {len(report.violations) - VIOLATIONS_SHOWN} more violations")
+    if report.concurrency.at_once:
+        yield Text(str(report.concurrency))
     for note in report.notes:
         yield Text(f"note: {note}")
     yield Text(

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from atoll.description.faults import note
 from atoll.description.fields import ADDRESS_SPACE
+from atoll.description.schema import Cpu
 from atoll.description.schema import Memory as MemoryModel
 from atoll.description.tree import Key
+from atoll.resolve import mailbox
 from atoll.resolve.draft import Draft, natural
 from atoll.resolve.soc import Memory, Registers
 from atoll.units import format_size
@@ -53,11 +55,15 @@ def resolve_memories(draft: Draft) -> tuple[Memory, ...]:
 
 
 def resolve_registers(draft: Draft) -> dict[str, Registers]:
-    """Return the register block of each device that has one."""
-    return {
-        name: Registers(origin=npu.registers, size=spec.model.registers.size)
-        for name, npu, spec in draft.engines()
+    """Return the register block of each device that has one: its own, or its mailbox."""
+    blocks = {
+        name: Registers(origin=cpu.mailbox, size=mailbox.SIZE)
+        for name, cpu in draft.cpus()
+        if cpu.mailbox is not None
     }
+    for name, engine, spec in draft.engines():
+        blocks[name] = Registers(origin=engine.registers, size=spec.model.registers.size)
+    return blocks
 
 
 def check_bus(draft: Draft, blocks: dict[str, Registers], console: Registers) -> None:
@@ -85,8 +91,9 @@ def _blocks(draft: Draft, blocks: dict[str, Registers], console: Registers) -> I
             continue
         yield Block(what=f"memory '{name}'", origin=memory.origin, size=memory.size, key=key)
     for name, block in blocks.items():
-        key = ("devices", name, "registers")
-        what = f"the register block of '{name}'"
+        own = isinstance(draft.soc.devices[name], Cpu)
+        key = ("devices", name, "mailbox" if own else "registers")
+        what = f"the {'mailbox' if own else 'register block'} of '{name}'"
         yield Block(what=what, origin=block.origin, size=block.size, key=key)
     yield Block(
         what="the register block of the console",

@@ -46,7 +46,7 @@ def _device(
 ) -> Device:
     name = common["name"]
     if isinstance(model, CpuModel):
-        return _cpu(draft, common, model, regions)
+        return _cpu(draft, common, model, regions, blocks.get(name))
     description = draft.description.accelerators[name]
     if isinstance(model, NpuModel):
         return Npu(**common, **_engine(model, description, blocks[name]))
@@ -54,7 +54,11 @@ def _device(
 
 
 def _cpu(
-    draft: Draft, common: Mapping[str, Any], model: CpuModel, regions: Mapping[str, Region]
+    draft: Draft,
+    common: Mapping[str, Any],
+    model: CpuModel,
+    regions: Mapping[str, Region],
+    mailbox: Registers | None,
 ) -> Cpu:
     name = common["name"]
     return Cpu(
@@ -68,9 +72,12 @@ def _cpu(
         threads=tuple(
             regions[f"{name}.{thread}.{RegionKind.STACK}"] for thread in sorted(model.stack.threads)
         ),
+        run_thread=model.stack.runs or "",
         interrupt_reserve=model.stack.interrupts,
         max_stack_alloca_size=alloca_limit(draft, name, model),
         max_stack_size=total_limit(draft, name, model),
+        mailbox=mailbox,
+        irq=model.irq,
     )
 
 

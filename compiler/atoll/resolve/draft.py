@@ -10,7 +10,7 @@ from atoll.description.loader import Description
 from atoll.description.schema import Cpu, Device, Dma, Engine, Npu, Pool, Soc
 from atoll.description.tree import SourceMap
 
-_KINDS = ("cpu", "npu", "dma")
+_KINDS = ("cpu", "dsp", "npu", "dma")
 
 
 def natural(name: str) -> tuple[tuple[str | int, ...], str]:
@@ -38,8 +38,9 @@ class Draft:
 
     @property
     def host(self) -> str | None:
-        """The explicit host, else the first CPU in canonical order."""
-        return self.soc.host or next((name for name, _ in self.cpus()), None)
+        """The explicit host, else the first core of kind ``cpu`` in canonical order."""
+        cpus = (name for name, core in self.cpus() if core.kind == "cpu")
+        return self.soc.host or next(cpus, None)
 
     def devices(self) -> Iterator[tuple[str, Device]]:
         """Yield the devices by kind, then by natural name."""

@@ -75,6 +75,36 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PoolSpeed:
+    """How fast a pool is read and written; estimates of placement use it, nothing else.
+
+    Attributes:
+        read_bandwidth, write_bandwidth: bytes per cycle.
+        latency: cycles from the request of a burst to its first data.
+        burst: most bytes of one burst, 0 if there is no limit.
+        clock: hertz; what cycles are counted in.
+    """
+
+    read_bandwidth: int
+    write_bandwidth: int
+    latency: int
+    burst: int
+    clock: int
+
+    def read_cycles(self, size: int) -> int:
+        """Return the cycles that reading `size` bytes takes."""
+        return self._waiting(size) + -(-size // self.read_bandwidth)
+
+    def write_cycles(self, size: int) -> int:
+        """Return the cycles that writing `size` bytes takes."""
+        return self._waiting(size) + -(-size // self.write_bandwidth)
+
+    def _waiting(self, size: int) -> int:
+        bursts = -(-size // self.burst) if self.burst else 1
+        return self.latency * bursts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
     """A window of one memory in which the planner may place buffers.
 
@@ -85,6 +115,8 @@ class Pool:
         reach: access of every device of the chip, by device name.
         provided: ``internal``, or ``application``: the application defines the bytes, and hands
             their address to the run function.
+        speed: None as if it were the memory's width without latency.
+        heap: bytes at its end that the workspace allocator gives out; planners leave them alone.
     """
 
     name: str
@@ -94,7 +126,19 @@ class Pool:
     preference: int
     reach: Mapping[str, Access]
     provided: str = "internal"
+    speed: PoolSpeed | None = None
+    heap: int = 0
     at: SourceLoc | None = None
+
+    @property
+    def heap_origin(self) -> int:
+        """First byte of the heap: a multiple of 16, and the end of what is planned."""
+        return (self.region.end - self.heap) & ~15 if self.heap else self.region.end
+
+    @property
+    def room(self) -> int:
+        """Bytes in which buffers are planned."""
+        return self.heap_origin - self.region.origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +190,7 @@ class Cpu(Device):
         data: region of .data and .bss.
         stack: region of the main stack; it grows down from its end.
         threads: stacks of the other threads, each named ``<device>.<thread>.stack``.
+        run_thread: the thread that models run on, "" for the main stack.
         interrupt_reserve: bytes of every stack kept for interrupt handlers.
         max_stack_alloca_size: largest kernel-local allocation that may live on the stack.
         max_stack_size: most that one run may use, callees and reserve included.
@@ -161,6 +206,7 @@ class Cpu(Device):
     data: Region
     stack: Region
     threads: tuple[Region, ...] = ()
+    run_thread: str = ""
     interrupt_reserve: int
     max_stack_alloca_size: StackLimit
     max_stack_size: StackLimit
@@ -171,6 +217,12 @@ class Cpu(Device):
     def stacks(self) -> tuple[Region, ...]:
         """The main stack, then those of the other threads."""
         return (self.stack, *self.threads)
+
+    @property
+    def run_stack(self) -> Region:
+        """The stack that models run on."""
+        name = f"{self.name}.{self.run_thread}.{RegionKind.STACK}"
+        return next((stack for stack in self.threads if stack.name == name), self.stack)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ def explain(soc: ResolvedSoc) -> tuple[Table, ...]:
     """Return all that follows from a description, with the layer that set each value."""
     return (
         *summary(soc),
+        _speeds(soc),
         _scopes(soc),
         _address_map(soc),
         _reach(soc),
@@ -50,7 +51,9 @@ def _devices(soc: ResolvedSoc) -> Table:
 def _essence(device: Device) -> str:
     match device:
         case Cpu():
-            return f"{device.rtl} {device.isa}, {device.toolchain}"
+            what = f"{device.rtl} {device.isa}, {device.toolchain}"
+            box = device.mailbox
+            return f"{what}, mailbox at {box.origin:#010x}, irq {device.irq}" if box else what
         case Engine():
             return f"{device.spec.name} at {device.registers.origin:#010x}, irq {device.irq}"
         case _:
@@ -106,6 +109,27 @@ def _pools(soc: ResolvedSoc) -> Table:
     )
 
 
+def _speeds(soc: ResolvedSoc) -> Table:
+    rows = tuple(
+        (
+            pool.name,
+            pool.speed.read_bandwidth,
+            pool.speed.write_bandwidth,
+            pool.speed.latency,
+            pool.speed.burst or "any",
+            f"{pool.speed.clock / 1e6:g} MHz",
+        )
+        for pool in soc.pools
+        if pool.speed
+    )
+    return Table(
+        key="speeds",
+        title="Speed of the pools, for estimates: bytes per cycle, cycles, bytes",
+        columns=("pool", "read", "write", "latency", "burst", "clock"),
+        rows=rows,
+    )
+
+
 def _scopes(soc: ResolvedSoc) -> Table:
     return Table(
         key="scopes",
@@ -120,13 +144,14 @@ def _address_map(soc: ResolvedSoc) -> Table:
         (region.origin, region.end, region.name, f"{region.kind} in {region.memory}")
         for region in soc.regions()
     ]
-    for device in soc.devices:
-        if isinstance(device, Engine):
-            block = device.registers
-            what = f"{device.name}.registers"
-            spans.append((block.origin, block.origin + block.size, what, "registers"))
-    console = soc.console
-    spans.append((console.origin, console.origin + console.size, "console", "registers"))
+    blocks = {f"{core.name}.mailbox": core.mailbox for core in soc.cpus if core.mailbox}
+    blocks |= {f"{engine.name}.registers": engine.registers for engine in soc.engines}
+    for what, block in (blocks | {"console": soc.console}).items():
+        spans.append((block.origin, block.origin + block.size, what, "registers"))
+    for pool in soc.pools:
+        if pool.heap:
+            end = pool.heap_origin + pool.heap
+            spans.append((pool.heap_origin, end, f"{pool.name}.heap", f"heap in {pool.name}"))
     return Table(
         key="address_map",
         title="Address map",
@@ -164,6 +189,11 @@ def _stacks(soc: ResolvedSoc) -> Table:
         for thread in cpu.threads:
             word = thread.name.split(".")[1]
             rows.append((cpu.name, thread.name, thread.size, soc.layers[f"{key}.threads.{word}"]))
+        if cpu.run_thread:
+            size = cpu.run_stack.size
+            rows.append(
+                (cpu.name, f"runs on {cpu.run_stack.name}", size, soc.layers[f"{key}.runs"])
+            )
         for name, limit in (
             ("max_stack_alloca_size", cpu.max_stack_alloca_size),
             ("max_stack_size", cpu.max_stack_size),

@@ -14,7 +14,7 @@ from atoll.resolve.soc import Cpu, Device, Dma, Npu, ResolvedSoc
 
 FORMAT = 1
 
-_DEVICES = {"cpu": Cpu, "npu": Npu, "dma": Dma}
+_DEVICES = {"cpu": Cpu, "dsp": Cpu, "npu": Npu, "dma": Dma}
 _LINE_AND_COLUMN = re.compile(r":[0-9]+:[0-9]+$")
 
 

@@ -5,7 +5,7 @@ Host and core see the same registers at the same address, each through a port of
 | register | host | core |
 |---|---|---|
 | ID | reads `ID` | likewise |
-| COMMAND | writes a step's number, unless BUSY: sets BUSY, interrupts the core | reads it |
+| COMMAND | writes a command, unless BUSY: sets BUSY, interrupts the core | reads it |
 | STATUS | reads BUSY (bit 0) and DONE (bit 1) | likewise |
 | RESULT | reads what the core wrote | writes: BUSY falls, DONE is set, the host interrupted |
 | CLEAR | writes: DONE and the host's interrupt fall | refused |
@@ -20,3 +20,22 @@ REGISTERS = MappingProxyType(
 SIZE = 4096
 LINE = 3
 """Interrupt line at the core that stays raised while BUSY."""
+MODEL_SHIFT = 16
+"""A command is a step's number below this bit, above it the model's position in the image."""
+
+
+def core_command(position: int, number: int) -> int:
+    """Return the command that has a core run step `number` of a model.
+
+    Args:
+        position: of the model among those of the firmware, 0..65535.
+        number: of the step, 0..65535 as in trace events.
+    """
+    assert 0 <= number < 1 << MODEL_SHIFT, f"step {number}"
+    assert 0 <= position < 1 << MODEL_SHIFT, f"model {position}"
+    return position << MODEL_SHIFT | number
+
+
+def step_function(model: str, core: str) -> str:
+    """Name the function of a core's image that runs a step of a model, given its number."""
+    return f"{model}_{core}_step"

@@ -13,7 +13,7 @@ from atoll.resolve.devices import build_devices
 from atoll.resolve.draft import Draft
 from atoll.resolve.layout import lay_out
 from atoll.resolve.moves import check_moves
-from atoll.resolve.pools import check_pools, resolve_pools
+from atoll.resolve.pools import check_heaps, check_pools, resolve_pools
 from atoll.resolve.references import check_references, check_reserved
 from atoll.resolve.soc import CInterface, Registers, ResolvedSoc
 from atoll.resolve.stack_limits import ALLOCA, TOTAL, alloca_limit, total_limit
@@ -22,6 +22,9 @@ from atoll.resolve.targets import check_devices, default_device
 
 DERIVED = "derived"
 """The layer of values that follow from others."""
+
+_NO_MAILBOX = (("mailbox",), ("irq",))
+"""Keys of a core that nothing follows from when they are left out."""
 
 
 def resolve(description: Description) -> ResolvedSoc:
@@ -43,6 +46,7 @@ def resolve(description: Description) -> ResolvedSoc:
     console = Registers(origin=draft.soc.console, size=REGISTER_PAGE)
     check_bus(draft, blocks, console)
     regions = lay_out(draft, memories)
+    check_heaps(draft, regions)
     draft.faults.raise_any()
     assert draft.host is not None
     return ResolvedSoc(
@@ -66,7 +70,7 @@ def _layers(draft: Draft) -> dict[str, str]:
     for key, value in draft.description.values():
         if value is not None:
             layers[".".join(key)] = draft.where.layer(*key)
-        elif key[-2:-1] != ("limits",) and key != ("extends",):
+        elif key[-2:-1] != ("limits",) and key != ("extends",) and key[2:] not in _NO_MAILBOX:
             layers[".".join(key)] = DERIVED
     for name, npu, spec in draft.engines():
         for parameter in spec.model.parameters.keys() - npu.params.keys():

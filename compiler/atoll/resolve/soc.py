@@ -17,6 +17,7 @@ from atoll.resolve.entities import (
     Npu,
     OperatorSupport,
     Pool,
+    PoolSpeed,
     Region,
     RegionKind,
     Registers,
@@ -35,6 +36,7 @@ __all__ = [
     "Npu",
     "OperatorSupport",
     "Pool",
+    "PoolSpeed",
     "Region",
     "RegionKind",
     "Registers",
@@ -103,6 +105,11 @@ class ResolvedSoc:
         return tuple(device for device in self.devices if isinstance(device, Cpu))
 
     @property
+    def remote_cpus(self) -> tuple[Cpu, ...]:
+        """The cores other than the host that run operators for it: each has a mailbox."""
+        return tuple(cpu for cpu in self.cpus if cpu.name != self.host and cpu.mailbox)
+
+    @property
     def npus(self) -> tuple[Npu, ...]:
         """All accelerator instances."""
         return tuple(device for device in self.devices if isinstance(device, Npu))
@@ -123,6 +130,12 @@ class ResolvedSoc:
         half = self.console.size // 2
         return Registers(origin=self.console.origin + half, size=self.console.size - half)
 
+    @property
+    def irqs(self) -> Mapping[str, int]:
+        """The interrupt line at the host of each device that has one, by the device's name."""
+        cores = {core.name: core.irq for core in self.cpus if core.irq is not None}
+        return cores | {engine.name: engine.irq for engine in self.engines}
+
     def regions(self) -> Iterator[Region]:
         """Yield every region of the chip: pools, then the cores' code, data and stack."""
         yield from (pool.region for pool in self.pools)
@@ -132,8 +145,8 @@ class ResolvedSoc:
     def windows(self, device: Device) -> Iterator[tuple[Region | Registers, Access]]:
         """Yield all that `device` may touch: what the firewall lets through, nothing more.
 
-        Pools by reach; a core also its own code (read), data and stack; the host also every
-        register block.
+        Pools by reach; a core also its own code (read), data, stack and mailbox; the host also
+        every register block and mailbox.
         """
         for pool in self.pools:
             if pool.reach[device.name] is not Access.NONE:
@@ -142,8 +155,13 @@ class ResolvedSoc:
             yield device.code, Access.READ
             yield device.data, Access.WRITE
             yield from ((stack, Access.WRITE) for stack in device.stacks)
+        yield from ((block, Access.WRITE) for block in self.registers_of(device))
+
+    def registers_of(self, device: Device) -> Iterator[Registers]:
+        """Yield the register blocks that `device` may touch: all for the host, else its mailbox."""
         if device.name == self.host:
-            for other in self.devices:
-                if isinstance(other, Engine):
-                    yield other.registers, Access.WRITE
-            yield self.console, Access.WRITE
+            yield from (core.mailbox for core in self.cpus if core.mailbox)
+            yield from (engine.registers for engine in self.engines)
+            yield self.console
+        elif isinstance(device, Cpu) and device.mailbox:
+            yield device.mailbox

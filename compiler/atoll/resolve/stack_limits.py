@@ -1,4 +1,7 @@
-"""How much stack compiled operators may use: built-in, chip, core, command line, in that order."""
+"""How much stack compiled operators may use.
+
+From the weakest layer to the strongest: built-in, chip, core, thread, command line.
+"""
 
 from collections.abc import Iterator
 
@@ -34,12 +37,11 @@ def alloca_limit(draft: Draft, name: str, cpu: Cpu) -> StackLimit:
 
 def total_limit(draft: Draft, name: str, cpu: Cpu) -> StackLimit:
     """Return the most that one run may use of a core's stack: all of it by default."""
-    key = total_key(draft, name, cpu)
-    limits = draft.soc.limits if key == ("limits", TOTAL) else cpu.limits
-    if key is None or limits.max_stack_size is None:
-        layer = draft.where.layer("devices", name, "stack", "size")
-        return StackLimit(value=cpu.stack.size, layer=layer)
-    return StackLimit(value=limits.max_stack_size, layer=draft.where.layer(*key))
+    for key, limits, fields in _layers(draft, name, cpu):
+        if TOTAL in fields and limits.max_stack_size is not None:
+            layer = draft.where.layer(*key, TOTAL)
+            return StackLimit(value=limits.max_stack_size, layer=layer)
+    return StackLimit(value=run_size(cpu), layer=draft.where.layer(*run_key(name, cpu)))
 
 
 def total_key(draft: Draft, name: str, cpu: Cpu) -> Key | None:
@@ -48,6 +50,18 @@ def total_key(draft: Draft, name: str, cpu: Cpu) -> Key | None:
         if TOTAL in fields and limits.max_stack_size is not None:
             return (*key, TOTAL)
     return None
+
+
+def run_size(cpu: Cpu) -> int:
+    """Return the bytes of the stack that models run on."""
+    return cpu.stack.threads.get(cpu.stack.runs or "", cpu.stack.size)
+
+
+def run_key(name: str, cpu: Cpu) -> Key:
+    """Return the key of the size of the stack that models run on."""
+    key = ("devices", name, "stack")
+    thread = cpu.stack.runs
+    return (*key, "threads", thread) if thread in cpu.stack.threads else (*key, "size")
 
 
 def fields_set(draft: Draft, key: Key, *, on_command_line: bool) -> frozenset[str]:
@@ -64,6 +78,11 @@ def fields_set(draft: Draft, key: Key, *, on_command_line: bool) -> frozenset[st
 def _layers(draft: Draft, name: str, cpu: Cpu) -> Iterator[tuple[Key, Limits, frozenset[str]]]:
     """Yield (key, limits, fields that the layer sets) from the strongest layer to the weakest."""
     core, chip = ("devices", name, "limits"), ("limits",)
+    name_of_thread = cpu.stack.runs or ""
+    thread = (*core, "threads", name_of_thread)
+    own = cpu.limits.threads.get(name_of_thread)
     for on_command_line in (True, False):
+        if own is not None:
+            yield thread, own, fields_set(draft, thread, on_command_line=on_command_line)
         yield core, cpu.limits, fields_set(draft, core, on_command_line=on_command_line)
         yield chip, draft.soc.limits, fields_set(draft, chip, on_command_line=on_command_line)

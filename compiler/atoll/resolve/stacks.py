@@ -1,11 +1,19 @@
 """Stacks that fit their memory and limits that fit the stack."""
 
-from atoll.description.faults import note
+from atoll.description.faults import nearest, note
 from atoll.description.schema import Cpu, Limits
 from atoll.description.tree import Key
 from atoll.resolve.claims import STACK_ALIGNMENT
 from atoll.resolve.draft import Draft
-from atoll.resolve.stack_limits import ALLOCA, NO_STACK, fields_set, total_key, total_limit
+from atoll.resolve.stack_limits import (
+    ALLOCA,
+    NO_STACK,
+    fields_set,
+    run_key,
+    run_size,
+    total_key,
+    total_limit,
+)
 from atoll.units import format_size
 
 
@@ -14,7 +22,10 @@ def check_stacks(draft: Draft) -> None:
     for name, cpu in draft.cpus():
         _check_stack(draft, name, cpu)
         _check_memories(draft, name, cpu)
+        _check_threads(draft, name, cpu)
         _check_allocas(draft, ("devices", name, "limits"), cpu.limits)
+        for thread, limits in cpu.limits.threads.items():
+            _check_allocas(draft, ("devices", name, "limits", "threads", thread), limits)
         _check_total(draft, name, cpu)
     _check_allocas(draft, ("limits",), draft.soc.limits)
 
@@ -25,6 +36,35 @@ def _check_stack(draft: Draft, name: str, cpu: Cpu) -> None:
     for thread, size in cpu.stack.threads.items():
         place = (*key, "threads", thread)
         _check_size(draft, f"'{name}.{thread}'", place, size, cpu.stack.interrupts)
+
+
+def _check_threads(draft: Draft, name: str, cpu: Cpu) -> None:
+    """Note each thread that is named and has no stack."""
+    named: dict[Key, str] = {
+        ("devices", name, "limits", "threads", each): each for each in cpu.limits.threads
+    }
+    if cpu.stack.runs is not None:
+        named["devices", name, "stack", "runs"] = cpu.stack.runs
+    if cpu.stack.runs is not None and cpu.mailbox is not None:
+        draft.faults.add(
+            "E049",
+            f"models cannot run on thread '{cpu.stack.runs}' of '{name}': a core with a mailbox "
+            "runs operators on its main stack",
+            at=draft.where.at("devices", name, "stack", "runs"),
+            remedy=f"remove devices.{name}.stack.runs",
+        )
+    for key, thread in named.items():
+        if thread not in cpu.stack.threads:
+            draft.faults.add(
+                "E021",
+                f"'{'.'.join(key)}' names thread '{thread}' of '{name}', which has no stack",
+                at=draft.where.at(*key) if key[-1] == "runs" else draft.where.key_at(*key),
+                remedy=nearest(
+                    thread,
+                    tuple(cpu.stack.threads),
+                    f"add it to devices.{name}.stack.threads with a size",
+                ),
+            )
 
 
 def _check_size(draft: Draft, owner: str, key: Key, size: int, interrupts: int) -> None:
@@ -75,16 +115,16 @@ def _check_allocas(draft: Draft, key: Key, limits: Limits) -> None:
 
 def _check_total(draft: Draft, name: str, cpu: Cpu) -> None:
     key, limit = total_key(draft, name, cpu), total_limit(draft, name, cpu)
-    if key is None or cpu.stack.interrupts >= cpu.stack.size:
+    size = run_size(cpu)
+    if key is None or cpu.stack.interrupts >= size:
         return
-    if cpu.stack.interrupts < limit.value <= cpu.stack.size:
+    if cpu.stack.interrupts < limit.value <= size:
         return
     draft.faults.add(
         "E069",
         f"'{key[-1]}' of '{name}' is {format_size(limit.value)}; the stack has"
-        f" {format_size(cpu.stack.size)}, {format_size(cpu.stack.interrupts)} of it for interrupts",
+        f" {format_size(size)}, {format_size(cpu.stack.interrupts)} of it for interrupts",
         at=draft.where.at(*key),
-        other=note(draft.where.at("devices", name, "stack", "size"), "the size of the stack"),
-        remedy=f"use more than {format_size(cpu.stack.interrupts)} and at most"
-        f" {format_size(cpu.stack.size)}",
+        other=note(draft.where.at(*run_key(name, cpu)), "the size of the stack"),
+        remedy=f"use more than {format_size(cpu.stack.interrupts)} and at most {format_size(size)}",
     )

@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from atoll.description.faults import nearest, note
-from atoll.description.schema import Cpu
+from atoll.description.schema import Cpu, Dma
 from atoll.resolve.draft import Draft
+from atoll.resolve.mailboxes import check_mailbox
 from atoll.resolve.soc import Device, ResolvedSoc
 
 DLPACK_CPU = 1
 DLPACK_EXTENSION = 12
 DEVICE_TYPES: Mapping[str, int] = {
     "cpu": DLPACK_CPU,
+    "dsp": DLPACK_CPU,
     "npu": DLPACK_EXTENSION,
     "dma": DLPACK_EXTENSION,
 }
@@ -36,16 +38,9 @@ def check_devices(draft: Draft) -> None:
     _check_host(draft)
     for name, cpu in draft.cpus():
         _check_core(draft, name, cpu)
+        check_mailbox(draft, name, cpu)
     _check_irqs(draft)
-    default = draft.soc.default_device
-    if default in draft.soc.devices and draft.soc.devices[default].kind == "dma":
-        draft.faults.add(
-            "E046",
-            f"default device '{default}' is a DMA engine, which runs no operators",
-            at=draft.where.at("default_device"),
-            other=note(draft.where.at("devices", default, "kind"), "its kind is given here"),
-            remedy="name a core or an accelerator",
-        )
+    _check_default_device(draft)
 
 
 def default_device(draft: Draft) -> str:
@@ -76,22 +71,43 @@ def find_devices(
 
 
 def _check_host(draft: Draft) -> None:
-    host = draft.host
+    host, cores = draft.host, [name for name, _ in draft.cpus()]
     if host is None:
         draft.faults.add(
             "E043",
             "the chip has no CPU, so nothing can start it",
             at=draft.where.key_at("devices"),
-            remedy="add a device of 'kind: cpu'",
+            remedy="add a device of 'kind: cpu'"
+            + (f", or write 'host: {cores[0]}'" if cores else ""),
         )
     elif host in draft.soc.devices and not isinstance(draft.soc.devices[host], Cpu):
-        cpus = [name for name, _ in draft.cpus()]
         draft.faults.add(
             "E043",
             f"host '{host}' is no CPU and cannot run scalar code",
             at=draft.where.at("host"),
             other=note(draft.where.at("devices", host, "kind"), "its kind is given here"),
-            remedy=f"use one of {', '.join(cpus)}" if cpus else "add a device of 'kind: cpu'",
+            remedy=f"use one of {', '.join(cores)}" if cores else "add a device of 'kind: cpu'",
+        )
+
+
+def _check_default_device(draft: Draft) -> None:
+    name = draft.soc.default_device or ""
+    device = draft.soc.devices.get(name)
+    if isinstance(device, Dma):
+        draft.faults.add(
+            "E046",
+            f"default device '{name}' is a DMA engine, which runs no operators",
+            at=draft.where.at("default_device"),
+            other=note(draft.where.at("devices", name, "kind"), "its kind is given here"),
+            remedy="name a core or an accelerator",
+        )
+    elif isinstance(device, Cpu) and device.mailbox is None and name != draft.host:
+        draft.faults.add(
+            "E046",
+            f"default device '{name}' has no mailbox, through which the host has it run operators",
+            at=draft.where.at("default_device"),
+            other=note(draft.where.key_at("devices", name), "the core is described here"),
+            remedy="give it 'mailbox' and 'irq', or name another device",
         )
 
 
@@ -118,7 +134,7 @@ def _check_irqs(draft: Draft) -> None:
     core = CORES.get(host.rtl) if isinstance(host, Cpu) else None
     owners: dict[int, str] = {}
     for name, device in draft.devices():
-        if isinstance(device, Cpu):
+        if device.irq is None:
             continue
         at = draft.where.at("devices", name, "irq")
         if core and device.irq not in core.irqs:

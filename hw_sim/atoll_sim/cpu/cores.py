@@ -1,5 +1,6 @@
 """The RTL cores that a chip may name, and how each is set up from its description."""
 
+import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import distribution
@@ -9,6 +10,12 @@ from atoll.errors import Fault
 from atoll.resolve.soc import Cpu
 
 PICORV32_ISAS = ("rv32i", "rv32e", "rv32im", "rv32em", "rv32ic", "rv32ec", "rv32imc", "rv32emc")
+
+WAITIRQ = 0x0800_400B
+"""PicoRV32's `waitirq x0`: stand still until an interrupt line is high."""
+
+BACK_TO_IT = 0xFFDF_F06F
+"""`j .-4`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +29,8 @@ class Core:
         isas: instruction sets it can be set to.
         lines: interrupt lines that devices may use.
         parameters: of the adapter, for one core of a chip.
+        asleep: a program that does nothing, for a core without firmware.
+        shown: signals below the adapter that waveforms show, with their bits.
     """
 
     module: str
@@ -30,6 +39,8 @@ class Core:
     isas: tuple[str, ...]
     lines: range
     parameters: Callable[[Cpu], Mapping[str, str]]
+    asleep: bytes
+    shown: tuple[tuple[str, int], ...]
 
     def path(self) -> Path:
         """Return the core's own source."""
@@ -54,6 +65,8 @@ CORES: Mapping[str, Core] = {
         isas=PICORV32_ISAS,
         lines=range(3, 32),
         parameters=_picorv32,
+        asleep=struct.pack("<II", WAITIRQ, BACK_TO_IT),
+        shown=(("u_core.reg_pc", 32), ("u_core.irq_pending", 32)),
     ),
 }
 

@@ -1,4 +1,4 @@
-"""The host core played by the machine that runs Atoll: compiled kernels on planned addresses.
+"""The cores played by the machine that runs Atoll: compiled kernels on planned addresses.
 
 Everything but the core is as on the chip: buffers are at the addresses of the plan inside
 arrays that stand for the memories, and accelerators run the commands of the image.
@@ -9,8 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from atoll import plugins
-from atoll.codegen.llvm_jit import NativeProgram
-from atoll.ir.tir import AcceleratorRun, AcceleratorStart, AcceleratorWait, KernelCall, Step
+from atoll.codegen.llvm_jit import HeapMemory, NativeProgram
+from atoll.ir.heap import Heap
+from atoll.ir.tir import (
+    AcceleratorRun,
+    AcceleratorStart,
+    AcceleratorWait,
+    CallStart,
+    KernelCall,
+    Step,
+)
 from atoll.pipeline import Compiled
 from atoll.resolve.soc import Engine
 from atoll_sim.cpu.host_memory import Accessed, DeviceBus, HostMemory
@@ -73,7 +81,7 @@ class NativeSession:
         beats = not isinstance(self._accelerators, ModelAccelerators)
         watch = Watch(self._compiled, self._memory, beats=beats)
         begin = time.perf_counter()
-        program = NativeProgram(self._compiled.module)
+        program = NativeProgram(self._compiled.module, heaps=self._heaps())
         results, outputs, layers = [], [], []
         for number, sample in enumerate(samples):
             status, written = self._run_sample(program, watch, number, sample)
@@ -106,6 +114,13 @@ class NativeSession:
                 return status
         return 0
 
+    def _heaps(self) -> Mapping[str, HeapMemory]:
+        return {
+            pool.name: HeapMemory(self._memory.pointer(pool.heap_origin), Heap(pool.heap))
+            for pool in self._compiled.soc.pools
+            if pool.heap
+        }
+
     def _load_constants(self) -> None:
         compiled = self._compiled
         for constant in compiled.module.entry.constants:
@@ -137,10 +152,10 @@ class NativeSession:
     def _run_step(self, program: NativeProgram, step: Step) -> Outcome:
         plan = self._compiled.plan
         match step.action:
-            case KernelCall(function, arguments):
+            case KernelCall(function, arguments) | CallStart(function, arguments):
                 pointers = [self._memory.pointer(plan.address(name)) for name in arguments]
-                program.call(function, pointers)
-                return FINE
+                status = program.call(function, pointers)
+                return Outcome(error=status, fault_address=0, completed=0) if status else FINE
             case AcceleratorWait():
                 return FINE
             case AcceleratorRun(device, commands, count) | AcceleratorStart(

@@ -1,4 +1,4 @@
-"""The accelerators of a chip in RTL, for a host core that is not: `--cpu native`."""
+"""The accelerators of a chip in RTL, for a host that is not: `--cpu native`."""
 
 import socket
 import subprocess

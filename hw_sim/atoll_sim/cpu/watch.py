@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from atoll.ir.tir import AcceleratorStart, AcceleratorWait, KernelCall, Step
+from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, KernelCall, Step
 from atoll.pipeline import Compiled
 from atoll_sim.cpu.host_memory import Accessed, HostMemory
 from atoll_sim.findings import KINDS, name_findings
@@ -60,7 +60,7 @@ class Watch:
             self._begin(step, engines)
         if (kind := BUS_ERRORS.get(outcome.error)) is not None:
             self._shadow.refuse(self._number[step.device], kind, outcome.fault_address, 1)
-        if not outcome.error and not isinstance(step.action, AcceleratorStart):
+        if not outcome.error and not isinstance(step.action, (AcceleratorStart, CallStart)):
             self._shadow.trace(OPERATOR_ENDED, step.number)
 
     def findings(self) -> tuple[tuple[Finding, ...], int]:
@@ -81,7 +81,7 @@ class Watch:
 
     def _declared(self, step: Step) -> Iterator[Accessed]:
         """Yield what a kernel says it reads, then what it writes: nothing watches the host."""
-        if not isinstance(step.action, KernelCall):
+        if not isinstance(step.action, (KernelCall, CallStart)):
             return
         plan, sizes = self._compiled.plan, self._compiled.module.entry.sizes
         scratch = set(step.reads) & set(step.writes)

@@ -34,9 +34,6 @@ module atoll_console
   output logic [           31:0] value_o
 );
 
-  localparam int unsigned Lanes    = DataBytes / 4;
-  localparam int unsigned LaneBits = $clog2(Lanes);
-
   typedef enum logic [11:0] {
     UART_TX = 12'h00,
     EXIT    = 12'h04,
@@ -45,46 +42,36 @@ module atoll_console
     RESULT  = 12'h10
   } register_e;
 
-  logic [LaneBits-1:0] lane;
+  logic read, write, granted;
   logic [11:0] offset;
-  logic whole, write, good, rvalid_q, good_q;
-  logic [LaneBits-1:0] lane_q;
-  logic [31:0] value_q;
 
-  always_comb begin
-    lane = '0;
-    for (int unsigned i = 0; i < Lanes; i++) if (be_i[4*i]) lane = LaneBits'(i);
-  end
-
-  assign whole   = be_i == DataBytes'(4'hf) << (4 * lane);
-  assign offset  = addr_i + 12'(4 * lane);
-  assign write   = valid_i && we_i && whole;
-  assign value_o = wdata_i[32*lane+:32];
+  atoll_word_port #(
+    .DataBytes(DataBytes)
+  ) u_port (
+    .clk_i,
+    .rst_ni,
+    .valid_i,
+    .ready_o,
+    .we_i,
+    .addr_i,
+    .wdata_i,
+    .be_i,
+    .rvalid_o,
+    .rdata_o,
+    .resp_o,
+    .read_o   (read),
+    .write_o  (write),
+    .offset_o (offset),
+    .value_o  (value_o),
+    .granted_i(granted),
+    .value_i  (request_i)
+  );
 
   assign uart_o   = write && offset == UART_TX;
   assign exit_o   = write && offset == EXIT;
   assign trace_o  = write && offset == TRACE;
   assign result_o = write && offset == RESULT;
-  assign good = uart_o || exit_o || trace_o || result_o || (!we_i && whole && offset == REQUEST);
-
-  assign ready_o  = 1'b1;
-  assign rvalid_o = rvalid_q;
-  assign rdata_o  = (8 * DataBytes)'(value_q) << (32 * lane_q);
-  assign resp_o   = good_q ? RespOkay : RespSlave;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      rvalid_q <= 1'b0;
-      good_q   <= 1'b0;
-      lane_q   <= '0;
-      value_q  <= '0;
-    end else begin
-      rvalid_q <= valid_i;
-      good_q   <= good;
-      lane_q   <= lane;
-      value_q  <= good && !we_i ? request_i : '0;
-    end
-  end
+  assign granted  = uart_o || exit_o || trace_o || result_o || (read && offset == REQUEST);
 
   `ATOLL_ASSERT(OnlyOneDoorbell, $onehot0({uart_o, exit_o, trace_o, result_o}))
 

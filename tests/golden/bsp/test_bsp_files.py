@@ -10,7 +10,7 @@ from atoll.bsp.firmware import build_firmware
 from atoll.bsp.interface import ModelInterface, PoolShare, Port
 from atoll.bsp.toolchain import find_toolchain
 from atoll.resolve import load_soc
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Cpu, ResolvedSoc
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = Path(__file__).parent
@@ -44,8 +44,9 @@ def generated(soc: ResolvedSoc) -> dict[str, str]:
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_generated_files(chip: str, golden: Callable[[Path, str], None]) -> None:
-    files = generated(load_soc(ROOT / "socs" / f"{chip}.yaml"))
-    assert len(files) == 7
+    soc = load_soc(ROOT / "socs" / f"{chip}.yaml")
+    files = generated(soc)
+    assert len(files) == 7 + 3 * len(soc.remote_cpus)
     assert {path.name for path in (GOLDEN / chip).iterdir()} <= set(files), "stale golden files"
     for name, text in files.items():
         golden(GOLDEN / chip / name, text)
@@ -61,6 +62,14 @@ int32_t tiny_run(const struct tiny_inputs *inputs, const struct tiny_outputs *ou
 """
 
 
+STEP = "int tiny_{core}_step(int number) {{ return number; }}\n"
+
+
+def compiled(source: str, core: Cpu, folder: Path) -> bytes:
+    find_toolchain(core).compile(source, folder / "made.o", folder=folder)
+    return (folder / "made.o").read_bytes()
+
+
 @pytest.mark.parametrize("chip", CHIPS)
 def test_the_files_make_firmware(chip: str, tmp_path: Path) -> None:
     """Every generated file is compiled or parsed; warnings are errors."""
@@ -69,15 +78,19 @@ def test_the_files_make_firmware(chip: str, tmp_path: Path) -> None:
     for name, text in bsp_files(soc, model).items():
         (tmp_path / name).write_text(text)
     (tmp_path / "tiny.c").write_text(MODEL.format(pool=pool, size=CONSTANTS))
-    tools = find_toolchain(soc.host_cpu)
-    tools.compile("tiny.c", tmp_path / "tiny.o", folder=tmp_path)
+    code = compiled("tiny.c", soc.host_cpu, tmp_path)
+    others = {}
+    for core in soc.remote_cpus:
+        (tmp_path / "step.c").write_text(STEP.format(core=core.name))
+        others[core.name] = compiled("step.c", core, tmp_path)
     out = tmp_path / "build"
     out.mkdir()
-    firmware = build_firmware(soc, model, (tmp_path / "tiny.o").read_bytes(), out)
+    firmware = build_firmware(soc, model, code, out, others=others)
     used = {use.region: use.used for use in firmware.use}
     assert used[pool] == CONSTANTS
-    assert set(used) == {pool, "cpu.code", "cpu.data"}
-    assert 0 < firmware.stack.bytes < soc.host_cpu.max_stack_size.value
+    assert set(used) == {pool, "cpu.code", "cpu.data", *(f"{name}.code" for name in others)}
+    for cpu in (soc.host_cpu, *soc.remote_cpus):
+        assert 0 < firmware.stacks[cpu.name].bytes < cpu.max_stack_size.value
 
 
 @pytest.mark.parametrize("chip", CHIPS)

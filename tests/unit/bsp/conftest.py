@@ -57,9 +57,9 @@ REEF = AcceleratorSpec(
     registers=REEF_REGISTERS,
     rtl_module="reef",
     rtl_sources=(),
-    emitter="",
+    emitter="atoll.codegen.reef_commands:ReefEmitter",
     model="",
-    driver="reef",
+    driver="command_list",
     asynchronous=True,
 )
 

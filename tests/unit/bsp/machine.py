@@ -71,6 +71,7 @@ class Machine:
 
     Attributes:
         lines: interrupt lines that are high now.
+        handler: where an interrupt continues.
     """
 
     memory: Memory
@@ -82,6 +83,7 @@ class Machine:
     high: int = 0
     mask: int = WORD
     resume: int | None = None
+    handler: int = INTERRUPT
     decoded: dict[int, tuple[int, Callable[[], None]]] = field(default_factory=dict)
 
     def run(self, most: int = 1_000_000) -> None:
@@ -99,7 +101,7 @@ class Machine:
             self.timer -= 1
             self.latched |= self.timer == 0
         if self.pending & ~self.mask and self.resume is None:
-            self.resume, self.pc = self.pc, INTERRUPT
+            self.resume, self.pc = self.pc, self.handler
             self.latched &= self.mask
             return
         if self.pc not in self.decoded:

@@ -96,6 +96,11 @@ def signed(value: int) -> int:
     return (value & WORD) - ((value & 0x8000_0000) << 1)
 
 
+def divided(a: int, b: int) -> int:
+    """Divide toward zero; by zero it is -1."""
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1) if b else -1
+
+
 def calculate(function: Callable[..., int]) -> Operation:
     def run(core: Core, use: Operands) -> None:
         core.x[use.registers[0]] = int(function(*use.calculated(core.x))) & WORD
@@ -181,12 +186,17 @@ OPERATIONS: dict[str, Operation] = {
     "mul": calculate(lambda a, b: a * b),
     "mulh": calculate(lambda a, b: signed(a) * signed(b) >> 32),
     "mulhu": calculate(lambda a, b: a * b >> 32),
+    "mulhsu": calculate(lambda a, b: signed(a) * (b & WORD) >> 32),
+    "div": calculate(lambda a, b: divided(signed(a), signed(b))),
+    "rem": calculate(lambda a, b: signed(a) - divided(signed(a), signed(b)) * signed(b)),
     "divu": calculate(lambda a, b: a // b if b else WORD),
     "remu": calculate(lambda a, b: a % b if b else a),
     "mv": calculate_one(lambda a: a),
     "neg": calculate_one(lambda a: -a),
     "not": calculate_one(lambda a: ~a),
     "snez": calculate_one(lambda a: a != 0),
+    "sgtz": calculate_one(lambda a: signed(a) > 0),
+    "sltz": calculate_one(lambda a: signed(a) < 0),
     "seqz": calculate_one(lambda a: a == 0),
     "li": load_immediate,
     "beq": branch(lambda a, b: a == b),

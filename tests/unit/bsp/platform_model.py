@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tests.unit.bsp.machine import HaltError, Machine, Memory, Registers
+from tests.unit.bsp.machine import INTERRUPT, HaltError, Machine, Memory, Registers
 
 from atoll.bsp.interface import Firmware
+from atoll.resolve import mailbox
 from atoll.resolve.soc import ResolvedSoc
 
 PAINT = 0xA5
@@ -119,8 +120,87 @@ def power_on(
     return core, console
 
 
-def watermark(soc: ResolvedSoc, core: Machine) -> int:
-    """Return the bytes of the painted stack that were written."""
-    stack = soc.host_cpu.stack
+@dataclass
+class Mailbox:
+    """The mailbox of a core: registers at the host, and `core`, the same as the core sees them.
+
+    Attributes:
+        asleep: the core's interrupt never comes.
+        commands: what the host asked for.
+    """
+
+    identity: int = 0x6174_4D42
+    asleep: bool = False
+    busy: bool = False
+    done: bool = False
+    command: int = 0
+    result: int = 0
+    commands: list[int] = field(default_factory=list)
+
+    @property
+    def core(self) -> "CorePort":
+        return CorePort(self)
+
+    def read(self, offset: int) -> int:
+        status = self.busy | self.done << 1
+        return {0x00: self.identity, 0x04: self.command, 0x08: status, 0x0C: self.result}[offset]
+
+    def write(self, offset: int, value: int) -> None:
+        match offset:
+            case 0x04 if not self.busy:
+                self.busy, self.done, self.command = True, False, value
+                self.commands.append(value)
+            case 0x10:
+                self.done = False
+            case _:
+                raise AssertionError(f"the host writes mailbox register {offset:#x}")
+
+
+@dataclass
+class CorePort:
+    """What the core sees of its mailbox."""
+
+    mailbox: Mailbox
+
+    def read(self, offset: int) -> int:
+        return self.mailbox.read(offset)
+
+    def write(self, offset: int, value: int) -> None:
+        assert offset == 0x0C, f"the core writes mailbox register {offset:#x}"
+        assert self.mailbox.busy, "the core answers what nobody asked"
+        self.mailbox.busy, self.mailbox.done, self.mailbox.result = False, True, value
+
+
+def add_core(soc: ResolvedSoc, firmware: Firmware, host: Machine, box: Mailbox) -> Machine:
+    """Load the image of the chip's only other core, which shares the host's memories."""
+    (cpu,) = soc.remote_cpus
+    assert cpu.mailbox is not None
+    host.memory.devices = {**host.memory.devices, cpu.mailbox.origin: box}
+    others = host.lines
+    host.lines = lambda: others() | box.done << (cpu.irq or 0)
+    core = Machine(
+        memory=Memory(host.memory.ram, {cpu.mailbox.origin: box.core}),
+        lines=lambda: (box.busy and not box.asleep) << mailbox.LINE,
+        handler=cpu.code.origin + INTERRUPT,
+    )
+    core.pc = core.memory.load(firmware.elves[1])
+    assert core.pc == cpu.code.origin
+    return core
+
+
+def run_both(host: Machine, core: Machine, most: int = 10_000_000) -> None:
+    """Run until the host's program ends, an instruction of each in turn."""
+    try:
+        for _ in range(most):
+            host.step()
+            core.step()
+    except HaltError:
+        return
+    raise AssertionError(f"still running at {host.pc:#x} and {core.pc:#x}")
+
+
+def watermark(soc: ResolvedSoc, core: Machine, name: str = "") -> int:
+    """Return the bytes of a core's painted stack that were written; the host's if unnamed."""
+    stack = next(cpu for cpu in soc.cpus if cpu.name == (name or soc.host)).stack
     data = bytes(core.memory.read(address, 1) for address in range(stack.origin, stack.end))
     return len(data.lstrip(bytes([PAINT])))

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from elftools.elf.elffile import ELFFile
 
 from atoll.bsp.elf_stack import stack_bound
 from atoll.bsp.interface import Firmware
@@ -18,6 +19,7 @@ from atoll.resolve.soc import Cpu, ResolvedSoc, StackLimit
 
 SCRIPT = """SECTIONS {
   .text 0x100 : { KEEP(*(.text)) }
+  .atoll.calls 0 (INFO) : { KEEP(*(.atoll.calls)) }
   .riscv.attributes 0 : { *(.riscv.attributes) }
   .symtab 0 : { *(.symtab) }
   .strtab 0 : { *(.strtab) }
@@ -55,6 +57,14 @@ def frame(size: int, body: str = "") -> str:
     leave = f"lw ra, {size - 4}(sp)\naddi sp, sp, {size}\nret"
     return f"{enter}\n{body}\n{leave}"
 
+
+def calls(*names: str) -> str:
+    """Annotate pairs (caller, callee), as `ATOLL_STACK_CALLS` does."""
+    words = ", ".join(names)
+    return f'\n.pushsection .atoll.calls, "a"\n.word {words}\n.popsection\n'
+
+
+POINTER_CALL = frame(16, "lw a5, 0(a0)\njalr a5")
 
 BOUNDS: dict[str, tuple[dict[str, str], int]] = {
     "leaf": ({"a": "ret"}, 0),
@@ -99,6 +109,32 @@ BOUNDS: dict[str, tuple[dict[str, str], int]] = {
     ),
     "loop": ({"a": frame(16, "1: call b\nbnez a0, 1b"), "b": frame(16)}, 32),
     "end by trap": ({"a": "addi sp, sp, -16\nunimp"}, 16),
+    "annotated call": (
+        {"a": POINTER_CALL + calls("a", "b", "a", "c"), "b": frame(32), "c": frame(64)},
+        80,
+    ),
+    "annotated call beside a deeper one": (
+        {"a": frame(16, "jalr a0\ncall c") + calls("a", "b"), "b": frame(32), "c": frame(64)},
+        80,
+    ),
+    "annotated tail call": (
+        {"a": "lw a5, 0(a0)\njr a5" + calls("a", "b"), "b": frame(48)},
+        48,
+    ),
+    "code after an annotated tail call": (
+        {"a": frame(16, "call t"), "t": "jr a0" + calls("t", "b"), "b": frame(48)},
+        64,
+    ),
+    "call on the stack of another thread": (
+        {
+            "a": frame(32, "mv s0, sp\nlui sp, 0x12345\ncall b\nmv sp, s0\ncall c")
+            + "\n.globl atoll_io_stack_top\n.set atoll_io_stack_top, 0x12345000"
+            + "\n.globl atoll_stack_top\n.set atoll_stack_top, 0x12346000",
+            "b": frame(512),
+            "c": frame(16),
+        },
+        48,
+    ),
     "falling through": ({"a": "addi sp, sp, -16", "b": "addi sp, sp, -32\n1: j 1b"}, 48),
 }
 
@@ -123,6 +159,31 @@ REFUSALS: dict[str, tuple[dict[str, str], str]] = {
     ),
     "call through a table": ({"a": frame(16, "lw a5, 0(a0)\njalr a5")}, "a jumps at 0x"),
     "switch": ({"a": "lw a5, 0(a0)\njr a5"}, "a jumps at 0x"),
+    "annotated switch": (
+        {"a": "lw a5, 0(a0)\njr a5\naddi sp, sp, -64\n1: j 1b" + calls("a", "b"), "b": "ret"},
+        "a jumps at 0x",
+    ),
+    "annotation without a call": (
+        {"a": frame(16, "call b") + calls("a", "b"), "b": "ret"},
+        "ATOLL_STACK_CALLS says what a calls, but it calls nothing through a pointer",
+    ),
+    "annotation of no function": (
+        {"a": POINTER_CALL + calls("a", "a + 4")},
+        "ATOLL_STACK_CALLS says that a calls 0x0+104, where no function starts",
+    ),
+    "annotation that recurs": (
+        {"a": POINTER_CALL + calls("a", "b"), "b": frame(16, "call a")},
+        "a > b > a",
+    ),
+    "fault on another stack": (
+        {
+            "a": frame(32, "mv s0, sp\nlui sp, 0x12345\ncall b\nmv sp, s0")
+            + "\n.globl atoll_io_stack_top\n.set atoll_io_stack_top, 0x12345000",
+            "b": POINTER_CALL,
+        },
+        "b jumps at 0x",
+    ),
+    "half an annotation": ({"a": POINTER_CALL + calls("a")}, "has 4 bytes, no list of pairs"),
     "no function there": ({"a": frame(16, "la a5, a + 6\njalr a5")}, "no function"),
     "alloca": ({"a": "sub sp, sp, a0\nadd sp, sp, a0\nret"}, "a loses track"),
     "alloca in a loop": ({"a": "1: addi sp, sp, -16\nbnez a0, 1b\nunimp"}, "a loses track"),
@@ -188,6 +249,51 @@ def test_k5_compiled_programs_use_what_the_bound_says(
     assert used <= firmware.stack.bytes < used + 16
 
 
+HANDLERS = """
+#include "atoll_stack.h"
+static int32_t shallow(int32_t x) { volatile char a[40]; a[x & 7] = 1; return a[x & 7]; }
+static int32_t deep(int32_t x) { volatile char a[700]; a[x & 7] = 1; return a[x & 7]; }
+typedef int32_t (*handler_t)(int32_t);
+static const volatile handler_t handlers[] = {shallow, deep};
+static int32_t __attribute__((noinline)) handle(int32_t number, int32_t x) {
+  return handlers[number](x) + 1;
+}
+RUN { (void)in; (void)out; return handle(0, 1) + handle(1, 2) - 4; }
+"""
+NAMED = "ATOLL_STACK_CALLS(handle, shallow);\nATOLL_STACK_CALLS(handle, deep);\n"
+
+
+def test_k2_k5_calls_through_a_table_are_in_the_bound_once_the_source_names_them(
+    build: Callable[..., Firmware],
+    make_soc: Callable[..., ResolvedSoc],
+    make_cpu: Callable[..., Cpu],
+    platform: ModuleType,
+) -> None:
+    """Following the remedy of the refusal, and nothing else, makes a firmware that is checked."""
+    soc = make_soc(cpu=make_cpu(stack_size=0x3000))
+    with pytest.raises(PlanError, match="handle jumps at") as caught:
+        build(HANDLERS, soc)
+    assert "ATOLL_STACK_CALLS of atoll_stack.h" in str(caught.value)
+    firmware = build(HANDLERS.replace("RUN {", f"{NAMED}RUN {{"), soc)
+    assert [name for name, _ in firmware.stack.path][-2:] == ["handle", "deep"]
+    core, console = platform.power_on(soc, firmware, [1, 2], {3: platform.Reef()})
+    core.run()
+    assert console.results == [0]
+    used = platform.watermark(soc, core)
+    assert used <= firmware.stack.bytes < used + 16
+
+
+def test_k2_annotations_take_no_room_in_the_image(
+    build: Callable[..., Firmware], make_soc: Callable[..., ResolvedSoc]
+) -> None:
+    firmware = build(HANDLERS.replace("RUN {", f"{NAMED}RUN {{"), make_soc())
+    with firmware.elf.open("rb") as file:
+        section = ELFFile(file).get_section_by_name(".atoll.calls")
+        assert section is not None
+        assert section.data_size == 16
+        assert not section["sh_flags"] & 2
+
+
 DEEP = """
 RUN {
   volatile char a[900];
@@ -219,7 +325,7 @@ def test_k2_a_run_beyond_max_stack_size_is_refused_with_the_limit_that_fits(
     firmware = build(DEEP, make_soc(cpu=_limited(cpu, need)))
     assert f"digits_run {need - cpu.interrupt_reserve}" in str(firmware.stack)
     with pytest.raises(PlanError):
-        check_stack(make_soc(cpu=_limited(cpu, need - 1)), firmware.elf, "digits")
+        check_stack(_limited(cpu, need - 1), firmware.elf, "digits_run")
 
 
 def test_k2_a_stack_that_is_too_small_for_the_firmware_is_refused(

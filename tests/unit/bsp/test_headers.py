@@ -30,9 +30,20 @@ int use(void) {{
   const uint8_t *weights = atoll_pool_weights;
   struct atoll_workspace workspace;
   return digits_run(&inputs, &outputs) + (int)DIGITS_INPUT_IMAGE__SIZE + weights[0] +
-         atoll_device_table[ATOLL_DEVICE_NPU].type + atoll_workspace_init(&workspace, 0, 0);
+         atoll_device_table[ATOLL_DEVICE_NPU].type + atoll_workspace_init(&workspace, 0, 0) +
+         (int)atoll_heap_shared.used + (int)ATOLL_POOL_SHARED_HEAP_SIZE;
 }}
+static int meant(void) {{ return 0; }}
+int call(int (*)(void));
+int call(int (*pointer)(void)) {{ return pointer(); }}
+ATOLL_STACK_CALLS(call, meant);
+ATOLL_STACK_CALLS(call, use);
 """
+
+
+def with_heap(soc: ResolvedSoc) -> ResolvedSoc:
+    pools = (replace(p, heap=1024) if p.name == "shared" else p for p in soc.pools)
+    return replace(soc, pools=tuple(pools))
 
 
 @pytest.mark.parametrize(("compiler", "standard", "suffix"), LANGUAGES)
@@ -49,7 +60,7 @@ def test_m8_headers_compile_together_and_twice(
         pytest.skip(f"needs {compiler} for this machine")
     headers = {
         name: text
-        for name, text in bsp_files(make_soc(), make_model()).items()
+        for name, text in bsp_files(with_heap(make_soc()), make_model()).items()
         if name.endswith(".h")
     }
     for name, text in headers.items():
@@ -62,8 +73,30 @@ def test_m8_headers_compile_together_and_twice(
     subprocess.run(command, cwd=tmp_path, check=True)
 
 
+def test_m1_a_heap_is_ready_before_the_program_starts(
+    tmp_path: Path,
+    make_soc: MakeSoc,
+    make_model: MakeModel,
+    host_library: Callable[..., ctypes.CDLL],
+) -> None:
+    """The allocator of a heap needs no call first: its state is initialised data."""
+    soc = with_heap(make_soc())
+    pool = soc.pool("shared")
+    for name, text in bsp_files(soc, make_model()).items():
+        if name.startswith("atoll_") and name.endswith((".h", ".c")):
+            (tmp_path / name).write_text(text)
+    library = host_library(tmp_path / "atoll_pools.c", include=tmp_path)
+    base = ctypes.c_void_p.in_dll(library, "atoll_heap_shared")
+    assert base.value == pool.heap_origin == pool.region.end - 1024
+    words = (ctypes.c_uint32 * 6).in_dll(library, "atoll_heap_shared")
+    assert list(words)[2:5] == [1024, 0, 0]
+
+
 def test_d2_the_table_has_each_device_at_its_ordinal(
-    tmp_path: Path, make_soc: MakeSoc, host_library: Callable[..., ctypes.CDLL]
+    tmp_path: Path,
+    make_soc: MakeSoc,
+    make_model: MakeModel,
+    host_library: Callable[..., ctypes.CDLL],
 ) -> None:
     """D2: what C reads is what Python resolved."""
 
@@ -122,7 +155,7 @@ def test_an_unknown_driver_or_core_lists_the_known(
     odd = replace(npu, spec=replace(npu.spec, driver="coral"))
     with pytest.raises(ToolchainError, match="no C driver 'coral' for 'npu'") as caught:
         bsp_files(make_soc(npus=(odd,)), make_model())
-    assert "one of reef" in str(caught.value)
+    assert "one of command_list" in str(caught.value)
     soc = make_soc()
     other = make_soc(cpu=replace(soc.host_cpu, rtl="ibex"))
     with pytest.raises(ToolchainError, match="no start-up code for core 'ibex'") as caught:
@@ -194,7 +227,7 @@ def test_m8_the_run_function_takes_what_is_not_empty(
     subprocess.run(command, cwd=tmp_path, check=True)
 
 
-@pytest.mark.parametrize("name", ["reef", "stdint", "atoll", "atoll_devices", "atoll_npu"])
+@pytest.mark.parametrize("name", ["command_list", "stdint", "atoll", "atoll_devices", "atoll_npu"])
 def test_m8_a_model_named_like_another_header_is_refused(
     make_soc: MakeSoc, make_model: MakeModel, name: str
 ) -> None:

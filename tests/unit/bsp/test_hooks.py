@@ -16,7 +16,7 @@ HEADER = """
 #include <stdint.h>
 #include "atoll_devices.h"
 struct atoll_probe { const char *name; int32_t opened; };
-#define ATOLL_PROBE_CONTEXT(device) { ATOLL_DEVICE_##device##_NAME, 0 }
+#define ATOLL_PROBE_CONTEXT(device, kind) { ATOLL_DEVICE_##device##_NAME, 0 }
 int32_t atoll_probe_start(struct atoll_probe *, const void *, int32_t);
 int32_t atoll_probe_wait(struct atoll_probe *, uint32_t);
 """

@@ -60,6 +60,15 @@ def assemble(tmp_path: Path) -> Callable[..., Path]:
     return run
 
 
+POINTER_CALL = "push {r7, lr}\nldr r3, [r0]\nblx r3\npop {r7, pc}"
+
+
+def calls(*names: str) -> str:
+    """Annotate pairs (caller, callee), as `ATOLL_STACK_CALLS` does."""
+    words = ", ".join(names)
+    return f'\n.pushsection .atoll.calls, "a"\n.word {words}\n.popsection\n'
+
+
 BOUNDS: dict[str, tuple[dict[str, str], int]] = {
     "leaf": ({"a": "bx lr"}, 0),
     "push and pop": ({"a": "push {r4, r5, r7, lr}\npop {r4, r5, r7, pc}"}, 16),
@@ -101,6 +110,15 @@ BOUNDS: dict[str, tuple[dict[str, str], int]] = {
         40,
     ),
     "loop": ({"a": "push {r4, lr}\n1: bl b\nsubs r4, #1\nbne 1b\npop {r4, pc}", "b": "bx lr"}, 8),
+    "annotated call": (
+        {"a": POINTER_CALL + calls("a", "b", "a", "c"), "b": "bx lr"}
+        | {"c": "sub sp, #64\nadd sp, #64\nbx lr"},
+        72,
+    ),
+    "annotated tail call": (
+        {"a": "ldr r3, [r0]\nbx r3" + calls("a", "b"), "b": "sub sp, #48\nadd sp, #48\nbx lr"},
+        48,
+    ),
     "return through the stack": ({"a": "push {r7, lr}\nmovw lr, #4\npop {r7, pc}"}, 8),
     "end by trap": ({"a": "sub sp, #16\nudf #0"}, 16),
 }
@@ -121,6 +139,18 @@ REFUSALS: dict[str, tuple[dict[str, str], str]] = {
     "call through a table": (
         {"a": "push {r7, lr}\nldr r3, [r0]\nblx r3\npop {r7, pc}"},
         "a jumps at 0x",
+    ),
+    "annotated switch": (
+        {"a": "ldr.w pc, [r0, r1, lsl #2]\nsub sp, #64\n1: b 1b" + calls("a", "b"), "b": "bx lr"},
+        "a jumps at 0x",
+    ),
+    "annotation without a call": (
+        {"a": "push {r7, lr}\nbl b\npop {r7, pc}" + calls("a", "b"), "b": "bx lr"},
+        "it calls nothing through a pointer",
+    ),
+    "annotation of no function": (
+        {"a": POINTER_CALL + calls("a", "a + 2")},
+        "where no function starts",
     ),
     "switch": ({"a": "tbb [pc, r0]\n.byte 1, 1\nbx lr"}, "a jumps at 0x"),
     "jump to data": ({"a": "ldr.w pc, [r0, r1, lsl #2]"}, "a jumps at 0x"),

@@ -133,6 +133,17 @@ def test_a_second_build_compiles_nothing(
     assert compiled == ["model.c"], "only the model of the test itself"
 
 
+def test_other_flags_make_other_objects(
+    build: Callable[..., Firmware], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = build(RUN, folder="one").elf.read_bytes()
+    flags = Zig("mc").flags
+    assert "-O2" in flags
+    small = tuple("-Os" if flag == "-O2" else flag for flag in flags)
+    monkeypatch.setattr(Zig, "flags", property(lambda self: small))
+    assert build(RUN, folder="two").elf.read_bytes() != first
+
+
 def test_the_cache_keeps_whole_files_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ATOLL_CACHE", str(tmp_path))
 

@@ -1,11 +1,13 @@
 """W2: the LIFO allocator, compiled for this machine."""
 
 import ctypes
+import random
 from collections.abc import Callable
 
 import pytest
 
 from atoll.bsp.render import FOLDER
+from atoll.ir import heap
 
 OK, ARGUMENT, NO_MEMORY, ORDER = 0, -6, -7, -8
 NOTE = 4
@@ -112,3 +114,26 @@ def test_blocks_never_reach_the_notes(library: ctypes.CDLL) -> None:
         offsets.append(offset)
     assert len(offsets) > 8
     assert [space.free(offset) for offset in reversed(offsets)] == [OK] * len(offsets)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_w2_runs_without_the_c_code_use_an_allocator_that_does_the_same(
+    library: ctypes.CDLL, seed: int
+) -> None:
+    choice = random.Random(seed)
+    size = choice.randrange(16, 600)
+    space, model = Allocator(library, size), heap.Heap(size)
+    offsets: list[int] = []
+    for _ in range(200):
+        if choice.random() < 0.55:
+            wanted = choice.choice([0, 1, 2, 16, 24, 60, 100, 0x7FFF_FFFF])
+            given = space.allocate(wanted)
+            assert model.allocate(wanted) == (given if isinstance(given, int) else given[0])
+            offsets += [given] if isinstance(given, int) else []
+        else:
+            offset = choice.choice([0, 16, *offsets[-2:]])
+            status = space.free(offset)
+            assert model.free(offset) == status
+            offsets = offsets[:-1] if status == OK else offsets
+        assert model.blocks == space.space.blocks
+    assert (heap.ERROR_ARGUMENT, heap.ERROR_NO_MEMORY, heap.ERROR_ORDER) == (-6, -7, -8)

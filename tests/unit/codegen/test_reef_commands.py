@@ -7,9 +7,12 @@ import pytest
 from numpy.typing import NDArray
 
 from atoll.codegen.reef_commands import ReefEmitter
+from atoll.codegen.reef_cycles import busy_cycles
+from atoll.codegen.reef_geometry import Geometry
 from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import AcceleratorSpec, Npu, Registers
+from atoll_sim.benches.reef_layers import INSTANCES, LAYERS, Instance
 from atoll_sim.npu_model import Outcome, ReefModel
 
 SPEC = AcceleratorSpec(
@@ -20,12 +23,14 @@ SPEC = AcceleratorSpec(
     rtl_sources=(),
     emitter="atoll.codegen.reef_commands:ReefEmitter",
     model="atoll_sim.npu_model:ReefModel",
-    driver="reef",
+    driver="command_list",
     asynchronous=True,
 )
 
 
-def npu(input_lanes: int = 8, output_lanes: int = 8, data_bytes: int = 8) -> Npu:
+def npu(
+    input_lanes: int = 8, output_lanes: int = 8, data_bytes: int = 8, weight_rows: int = 64
+) -> Npu:
     return Npu(
         name="npu",
         kind="npu",
@@ -37,7 +42,7 @@ def npu(input_lanes: int = 8, output_lanes: int = 8, data_bytes: int = 8) -> Npu
         params={
             "input_lanes": input_lanes,
             "output_lanes": output_lanes,
-            "weight_rows": 64,
+            "weight_rows": weight_rows,
             "data_bytes": data_bytes,
         },
         registers=Registers(origin=0x4000_0000, size=0x1000),
@@ -220,3 +225,23 @@ def test_model_runs_the_commands_bit_exact(
     outcome, y, _ = run(graph, npu(input_lanes, output_lanes, 16), x)
     assert outcome == Outcome(0, 0, graph.tensor("x").shape[0] if kind != "fully_connected" else 1)
     np.testing.assert_array_equal(y, scalar_result(graph, x))
+
+
+@pytest.mark.parametrize("instance", INSTANCES)
+@pytest.mark.parametrize("name", LAYERS)
+def test_p1_estimates_are_near_what_the_bench_measured(name: str, instance: Instance) -> None:
+    layer = LAYERS[name]
+    shape, measured = layer.shape, layer.cycles[INSTANCES.index(instance)]
+    geometry = Geometry(
+        samples=1,
+        input=shape.image,
+        output=(*shape.output, shape.channels),
+        kernel=shape.kernel,
+        stride=shape.stride,
+        pad=shape.pad,
+        depth_multiplier=shape.multiplier,
+        depthwise=shape.depthwise,
+    )
+    input_lanes, output_lanes, data_bytes, weight_rows, _ = instance
+    device = npu(input_lanes, output_lanes, data_bytes, weight_rows)
+    assert busy_cycles(geometry, device) == pytest.approx(measured, rel=0.1)

@@ -52,7 +52,7 @@ def run(op: Operator, graph: Graph, npu: Npu, x: NDArray[np.int8]) -> NDArray[np
     return np.frombuffer(memory.read(addresses[y.name], y.size), np.int8).reshape(y.shape)
 
 
-@pytest.mark.parametrize("chip", ["lagoon", "atoll2"])
+@pytest.mark.parametrize("chip", ["lagoon", "atoll2", "twin"])
 @pytest.mark.parametrize("network", NETWORKS)
 def test_every_layer_equals_the_golden(network: str, chip: str, shared_models: Path) -> None:
     soc = load_soc(chip)

@@ -79,7 +79,8 @@ BROKEN = {
         ("table: 4", "table: 0", "'table' has 0 bytes"),
     ],
     "steps": [
-        ("step 1", "step 0", "comes after step 0"),
+        ("step 1", "step 0", "repeats the number 0"),
+        ("step 0", "step 2", "touches 'middle', comes after step 2"),
         ("call @smooth(", "call @halved(", "calls 'halved', which is no kernel"),
         ("call @smooth(image, middle)", "call @smooth(image)", "passes 1 of 2 buffers"),
         ("run npu(", "run npu2(", "is on 'npu' and runs 'npu2'"),

@@ -1,5 +1,7 @@
 """Starts as early as producers allow, waits as late as users allow; and what the verifier says."""
 
+from collections.abc import Iterable, Mapping
+
 import pytest
 
 from atoll.ir.faults import ProgramError
@@ -9,7 +11,8 @@ from atoll.ir.verify import verify
 from atoll.lower.overlap_runs import OverlapRuns
 from atoll.memory.liveness import live_intervals
 
-BUFFERS = ("x", "a", "b", "c", "d")
+BUFFERS = ("x", "a", "b", "c", "d", "e")
+UNIT = {f"s{number}": 100 for number in range(9)}
 LISTS = ("l0", "l1", "l2", "l3", "l4")
 
 
@@ -36,20 +39,24 @@ def order(module: IRModule) -> list[str]:
     return [f"{s.number} {str(s.action).split()[0]}" for s in module.entry.steps]
 
 
-def overlapped(*steps: str) -> IRModule:
-    module = OverlapRuns(devices=frozenset({"dma"})).run(program(*steps))
+def overlapped(
+    *steps: str, devices: Iterable[str] = ("dma",), cycles: Mapping[str, int] = UNIT
+) -> IRModule:
+    overlap = OverlapRuns(devices=frozenset(devices), cycles={**UNIT, **cycles})
+    module = overlap.run(program(*steps))
     verify(module)
     assert parse_module(str(module)) == module
+    assert overlap.run(module) == module
     return module
 
 
 def test_p6_a_copy_runs_beside_what_does_not_need_it() -> None:
     module = overlapped("dma x>a", "npu x>b", "npu b>c", "npu ac>d")
-    assert order(module) == ["0 start", "1 run", "2 run", "0 wait", "3 run"]
+    assert order(module) == ["1 run", "0 start", "2 run", "0 wait", "3 run"]
 
 
 def test_p6_a_late_copy_starts_right_after_its_producer() -> None:
-    module = overlapped("npu x>a", "npu x>b", "npu b>c", "dma a>d", "npu c>b")
+    module = overlapped("npu x>a", "npu x>b", "npu b>c", "dma a>d", "npu c>b", cycles={"s3": 300})
     assert order(module) == ["0 run", "3 start", "1 run", "2 run", "4 run", "3 wait"]
 
 
@@ -60,6 +67,16 @@ def test_p6_a_copy_that_is_needed_at_once_stays_one_run() -> None:
 def test_p6_one_engine_runs_its_copies_one_after_the_other() -> None:
     module = overlapped("dma x>a", "dma x>b", "npu x>c", "npu abc>d")
     assert order(module) == ["0 run", "1 start", "2 run", "1 wait", "3 run"]
+
+
+def test_p6_the_first_of_two_copies_runs_beside_work_too() -> None:
+    """The engine is never waited for before the host has nothing else to do."""
+    module = overlapped("dma x>a", "dma x>b", "npu x>c", "npu c>e", "npu abe>d")
+    assert order(module) == [
+        *("0 start", "2 run", "0 wait"),
+        *("1 start", "3 run", "1 wait"),
+        "4 run",
+    ]
 
 
 def test_p6_bytes_that_are_still_read_are_not_overwritten() -> None:
@@ -73,15 +90,10 @@ def test_p6_a_copy_of_a_pending_copy_waits_for_it() -> None:
 
 
 def test_p6_buffers_live_from_start_to_wait() -> None:
-    module = overlapped("npu x>a", "npu x>b", "npu b>c", "dma a>d", "npu c>b")
+    module = overlapped("npu x>a", "npu x>b", "npu b>c", "dma a>d", "npu c>b", cycles={"s3": 300})
     live = live_intervals(module.entry)
     assert live["a"] == (0, 6)
     assert live["d"] == (1, 6)
-
-
-def test_p6_running_the_pass_again_changes_nothing() -> None:
-    module = overlapped("dma x>a", "npu x>b", "npu b>c", "npu ac>d")
-    assert OverlapRuns(devices=frozenset({"dma"})).run(module) == module
 
 
 @pytest.mark.parametrize(
@@ -101,7 +113,34 @@ def test_p6_running_the_pass_again_changes_nothing() -> None:
     ],
 )
 def test_p6_the_verifier_refuses_what_disturbs_a_run(old: str, new: str, message: str) -> None:
-    text = str(overlapped("dma x>a", "npu x>b", "npu b>c", "npu ac>d"))
+    text = str(overlapped("dma x>a", "npu x>b", "npu b>c", "npu ac>d", cycles={"s0": 200}))
     assert old in text
     with pytest.raises(ProgramError, match=message):
         verify(parse_module(text.replace(old, new, 1)))
+
+
+def test_p6_two_accelerators_work_at_once() -> None:
+    module = overlapped("npu x>a", "npv x>b", "cpu x>c", "cpu abc>d", devices=("npu", "npv"))
+    assert order(module) == ["0 start", "1 start", "2 run", "0 wait", "1 wait", "3 run"]
+
+
+def test_p6_estimates_choose_what_comes_first() -> None:
+    """The long chain of one accelerator begins before the short one of the other."""
+    steps = ("npu x>a", "npv a>b", "npu x>c", "npv c>e", "cpu be>d")
+    both = ("npu", "npv")
+    assert order(overlapped(*steps, devices=both, cycles={"s1": 150}))[0] == "0 run"
+    swapped = overlapped(*steps, devices=both, cycles={"s3": 150})
+    assert order(swapped)[0] == "2 run"
+
+
+def test_p6_what_is_surely_done_is_waited_for_before_more_work() -> None:
+    """So that its buffers live no longer, although nothing needs it yet."""
+    module = overlapped(
+        "npu x>a", "cpu x>b", "cpu b>c", "cpu c>e", "cpu ae>d", devices=("npu",), cycles={"s0": 80}
+    )
+    assert order(module) == ["0 start", "1 run", "0 wait", "2 run", "3 run", "4 run"]
+
+
+def test_p6_a_chain_gains_nothing_and_stays() -> None:
+    steps = ("npu x>a", "npv a>b", "dma b>c", "npu c>d")
+    assert overlapped(*steps, devices=("npu", "npv", "dma")) == program(*steps)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from atoll.codegen.llvm_entry import pool_images
+from atoll.codegen.llvm_pools import pool_images
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add
 from atoll.ir.tir import (

@@ -112,7 +112,7 @@ def model() -> ReefModel:
         rtl_sources=(),
         emitter="",
         model="",
-        driver="reef",
+        driver="command_list",
         asynchronous=True,
     )
     params = {"input_lanes": 8, "output_lanes": 8, "weight_rows": 64, "data_bytes": 8}

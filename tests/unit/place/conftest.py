@@ -37,6 +37,7 @@ def _region(name: str, size: int, kind: RegionKind = RegionKind.POOL) -> Region:
 
 def _cpu(name: str, ordinal: int) -> Cpu:
     limit = StackLimit(value=4096, layer="built-in")
+    obeys = ordinal > 0
     return Cpu(
         name=name,
         kind="cpu",
@@ -53,6 +54,8 @@ def _cpu(name: str, ordinal: int) -> Cpu:
         interrupt_reserve=0,
         max_stack_alloca_size=limit,
         max_stack_size=limit,
+        mailbox=Registers(origin=0, size=4096) if obeys else None,
+        irq=1 if obeys else None,
     )
 
 
@@ -68,7 +71,7 @@ def _npu(name: str, ordinal: int, lanes: int, runs: tuple[str, ...]) -> Npu:
         rtl_sources=(),
         emitter="atoll.codegen.reef_commands:ReefEmitter",
         model="atoll_sim.npu_model:ReefModel",
-        driver="reef",
+        driver="command_list",
         asynchronous=True,
     )
     return Npu(

@@ -1,11 +1,16 @@
 """Copies go to a DMA engine that reaches and covers both ends, else to the host."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from atoll.errors import DescriptionError
+from atoll.ir.graph import Graph
 from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll.place.candidates import candidate_pools
+from atoll.place.device_copies import insert_copies
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Dma
 
@@ -81,12 +86,46 @@ def test_p6_an_engine_has_parameters_and_registers() -> None:
     assert dma.registers.origin == 0x4000_2000
 
 
-def test_p6_a_pool_too_small_for_overlap_still_plans() -> None:
-    """With all buffers of the longest run at once and no more, copies run synchronously."""
-    free = _compiled(())
-    used = {name: use.used for name, use in free.plan.use.items()}
-    starts = sum("start" in str(step.action) for step in free.module.entry.steps)
-    assert starts > 0
-    for name in ("only_cpu", "only_a", "only_b"):
-        tight = _compiled((f"pools.{name}.size={used[name]}",))
-        assert tight.plan.use[name].used <= used[name]
+def steps(graph: Graph) -> list[str]:
+    return [f"{op.outputs[0]} = {op.kind}({op.inputs[0]}) on {op.device}" for op in graph.operators]
+
+
+def test_p6_an_output_out_of_the_hosts_reach_is_copied_to_it(
+    make_graph: Callable[..., Graph],
+) -> None:
+    soc = load_soc(ISLANDS)
+    graph = insert_copies(make_graph("y = conv_2d(x W) on npu_a"), soc)
+    assert graph.outputs == ("y",)
+    assert steps(graph) == [
+        "x_copy1 = copy(x) on dma",
+        "y_copy1 = conv_2d(x_copy1) on npu_a",
+        "y = copy(y_copy1) on dma",
+    ]
+    pools = candidate_pools(graph, soc)
+    assert (pools["y"], pools["y_copy1"]) == (("only_cpu",), ("only_a",))
+    assert insert_copies(graph, soc) == graph
+
+
+def test_p6_an_output_that_the_host_also_reads_is_copied_once(
+    make_graph: Callable[..., Graph],
+) -> None:
+    graph = make_graph("""
+        a = conv_2d(x W) on npu_a
+        b = conv_2d(a W) on npu_b
+        c = add(a a) on cpu
+        d = add(c b) on cpu
+    """)
+    pinned = tuple(replace(t, index=number) for number, t in enumerate(graph.tensors))
+    placed = insert_copies(replace(graph, tensors=pinned, outputs=("a", "d")), load_soc(ISLANDS))
+    assert steps(placed) == [
+        "x_copy1 = copy(x) on dma",
+        "a_copy2 = conv_2d(x_copy1) on npu_a",
+        "a_copy1 = copy(a_copy2) on dma",
+        "b = conv_2d(a_copy1) on npu_b",
+        "a = copy(a_copy2) on dma",
+        "c = add(a) on cpu",
+        "b_copy1 = copy(b) on dma",
+        "d = add(c) on cpu",
+    ]
+    indices = {tensor.name: tensor.index for tensor in placed.tensors}
+    assert (indices["a"], indices["a_copy2"]) == (graph.tensors.index(graph.tensor("a")), -1)

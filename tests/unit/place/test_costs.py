@@ -9,7 +9,7 @@ import pytest
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.place.costs import Cost, compute_cycles, copy_cycles
 from atoll.place.partition import decide
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import PoolSpeed, ResolvedSoc
 
 MakeSoc = Callable[..., ResolvedSoc]
 
@@ -103,3 +103,32 @@ def test_p1_a_pool_that_both_share_costs_no_copy(make: Callable[..., ResolvedSoc
     graph = layers(1, 32)
     assert copy_cycles(graph.tensor("t1"), "near", "far", make(SHARED)) == 0
     assert copy_cycles(graph.tensor("t1"), "near", "cpu", make(APART)) == 0
+
+
+def test_m1_copies_cost_what_the_pools_speeds_say(make: Callable[..., ResolvedSoc]) -> None:
+    """Read from the writer's pool, write to the reader's, each in its own cycles."""
+    soc = make(APART)
+    host = soc.host_cpu.clock
+    near = PoolSpeed(read_bandwidth=8, write_bandwidth=1, latency=3, burst=16, clock=host)
+    far = PoolSpeed(read_bandwidth=1, write_bandwidth=2, latency=5, burst=0, clock=2 * host)
+    speeds = {"near_ram": near, "far_ram": far}
+    pools = tuple(replace(pool, speed=speeds.get(pool.name)) for pool in soc.pools)
+    soc = replace(soc, pools=pools)
+    moved = layers(1, 32).tensor("t1")
+    assert moved.size == 32
+    reading, writing = 2 * 3 + 32 // 8, 5 + 32 // 2
+    assert copy_cycles(moved, "near", "far", soc) == reading + -(-writing // 2)
+    assert copy_cycles(moved, "far", "near", soc) == -(-(5 + 32) // 2) + (2 * 3 + 32)
+
+
+def test_m1_a_slow_pool_makes_placement_avoid_its_copies(make: Callable[..., ResolvedSoc]) -> None:
+    soc, graph = make(APART), layers(3, 32)
+    placed = graph.with_operators(
+        replace(op, device="near") if number == 0 else op
+        for number, op in enumerate(graph.operators)
+    )
+    assert decide(placed, soc)[1].device == "far"
+    clock = soc.host_cpu.clock
+    slow = PoolSpeed(read_bandwidth=1, write_bandwidth=1, latency=900, burst=4, clock=clock)
+    crawling = replace(soc, pools=tuple(replace(pool, speed=slow) for pool in soc.pools))
+    assert decide(placed, crawling)[1].device == "near"

@@ -9,6 +9,7 @@ import pytest
 from atoll.errors import ToolchainError
 from atoll.resolve import load_soc
 from atoll_sim.build import build_model
+from atoll_sim.waves.formats import WaveFormat
 
 SOC = load_soc("lagoon")
 
@@ -38,7 +39,7 @@ class Tools:
 def tools(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Tools:
     tools = Tools()
     monkeypatch.setenv("ATOLL_CACHE", str(tmp_path))
-    monkeypatch.setattr("atoll_sim.build.subprocess.run", tools)
+    monkeypatch.setattr("atoll_sim.build_tools.subprocess.run", tools)
     return tools
 
 
@@ -56,11 +57,12 @@ def test_a_second_call_builds_nothing(tools: Tools) -> None:
 def test_other_content_is_another_model(tools: Tools) -> None:
     variants = {
         build_model(SOC),
-        build_model(SOC, waves=True),
+        build_model(SOC, waves=WaveFormat.VCD),
+        build_model(SOC, waves=WaveFormat.FST),
         build_model(SOC, external_host=True),
         build_model(load_soc("lagoon", ["memories.sram.banks=2"])),
     }
-    assert (len(variants), tools.builds()) == (4, 4)
+    assert (len(variants), tools.builds()) == (5, 5)
 
 
 @pytest.mark.parametrize("damage", ["truncated", "no marker", "odd marker", "no model"])

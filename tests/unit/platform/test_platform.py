@@ -10,6 +10,7 @@ import pytest
 
 from atoll.errors import AtollError
 from atoll.resolve import load_soc
+from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import Access, Device, Memory, ResolvedSoc
 from atoll_sim.generate import axi_signals, generate, sources, windows_text
 from atoll_sim.platform import merge_spans, plan_chip
@@ -30,7 +31,7 @@ def reachable(soc: ResolvedSoc, device: Device, *allowed: Access) -> set[int]:
     }
 
 
-@pytest.mark.parametrize("name", ["lagoon", "atoll2"])
+@pytest.mark.parametrize("name", ["lagoon", "atoll2", "twin"])
 def test_windows_are_those_of_the_description(name: str) -> None:
     soc = load_soc(name)
     for master in plan_chip(soc).masters:
@@ -73,6 +74,56 @@ def test_an_external_host_takes_the_place_of_the_core(lagoon: ResolvedSoc) -> No
     assert "atoll_picorv32" not in text
     assert [m.name for m in chip.masters] == [m.name for m in plan_chip(lagoon).masters]
     assert not any(path.name == "picorv32.v" for path in sources(chip))
+
+
+def test_a_core_with_a_mailbox_reaches_it_and_the_host_reaches_all() -> None:
+    soc = load_soc("twin")
+    chip = plan_chip(soc)
+    cpu, dsp, *engines = chip.masters
+    assert [t.signal for t in cpu.targets if t.signal.startswith(("reg", "box"))] == [
+        *("reg_dsp", "reg_npu_large", "reg_npu_small", "reg_dma", "reg_console", "reg_guard")
+    ]
+    box = soc.cpus[1].mailbox
+    assert box is not None
+    last = dsp.targets[-1]
+    assert (last.signal, last.span) == ("box_dsp", range(box.origin, box.origin + box.size))
+    assert not any(t.signal.startswith(("reg", "box")) for e in engines for t in e.targets)
+    assert (cpu.interrupts, dsp.interrupts) == ("irq", f"32'(dev_dsp_ring) << {LINE}")
+    assert chip.lines == {
+        2: "guard_irq",
+        3: "dev_npu_large_irq",
+        4: "dev_npu_small_irq",
+        5: "dev_dma_irq",
+        6: "dev_dsp_irq",
+    }
+    instances = set(re.findall(r"\) (u_\w+) \(", generate(chip)["atoll_chip.sv"]))
+    assert instances >= {"u_cpu", "u_dsp", "u_dsp_mailbox", "u_dsp_firewall"}
+
+
+def test_beside_an_external_host_no_core_is_built() -> None:
+    chip = plan_chip(load_soc("twin"), external_host=True)
+    text = generate(chip)["atoll_chip.sv"]
+    assert "atoll_picorv32" not in text
+    assert "assign dev_dsp_valid = 1'b0;" in text
+    assert "u_dsp_mailbox" in text
+    assert not any(path.name == "picorv32.v" for path in sources(chip))
+
+
+def test_only_chips_with_a_mailbox_need_its_sources(lagoon: ResolvedSoc) -> None:
+    def has(soc: ResolvedSoc) -> bool:
+        return "atoll_mailbox.sv" in {path.name for path in sources(plan_chip(soc))}
+
+    assert (has(lagoon), has(load_soc("twin"))) == (False, True)
+
+
+def test_a_mailbox_shares_its_line_with_nobody() -> None:
+    wrong = device("dsp", irq=3)(load_soc("twin"))
+    with pytest.raises(AtollError) as caught:
+        plan_chip(wrong)
+    assert [fault.message for fault in caught.value.faults] == [
+        f"device '{name}' cannot use interrupt line 3 of 'cpu': it is shared"
+        for name in ("dsp", "npu_large")
+    ]
 
 
 def test_the_bus_is_as_wide_as_the_widest_accelerator() -> None:

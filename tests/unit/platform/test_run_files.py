@@ -37,7 +37,7 @@ RECORD = Record(
         Event(60, EventKind.EXIT, 3),
     ],
     captures=[Capture(0, 7, "b", b"xyz"), Capture(0, -1, "a", b"ok"), Capture(-1, -1, "cpu", b"s")],
-    counts=np.array([(3, 1, 0, 0, 4, 32), (3, 0, 2, 0, 9, 36)], dtype=COUNT),
+    counts=np.array([(3, 1, 0, 0, 4, 32, 38), (3, 0, 2, 0, 9, 36, 39)], dtype=COUNT),
     spans=np.array([(3, 1, 0, 0x220, 0x228), (3, 1, 0, 0x200, 0x208)], dtype=SPAN),
     findings=np.array([(35, 2, 3, 1, 1, 0x400, 8, 6, 0, 8, 1, 0, 0, 0)], dtype=FINDING),
     findings_total=2,
@@ -82,6 +82,7 @@ def test_result_names_phases_masters_and_buffers() -> None:
     ]
     read, fetched = result.phases[3].touched
     assert (read.master, read.kind, read.accesses, read.transferred) == ("npu", "read", 4, 32)
+    assert (read.last, fetched.last) == (38, 39)
     assert read.spans == (range(0x200, 0x208), range(0x220, 0x228))
     assert (fetched.master, fetched.kind, fetched.spans) == ("cpu", "fetch", ())
     assert result.layers == ({7: {"b": b"xyz"}},)

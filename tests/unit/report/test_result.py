@@ -51,7 +51,9 @@ GOOD = RunReport(
     total_cycles=500,
     cycles_by_kind={"cpu": 100, "npu": 300},
     by_layer=(
-        LayerCycles(operator="conv_2d_0", kind="conv_2d", device="npu", begin=100, cycles=300),
+        LayerCycles(
+            operator="conv_2d_0", kind="conv_2d", device="npu", begin=100, cycles=300, worked=300
+        ),
     ),
     wall={"simulation": 0.25},
 )
@@ -84,7 +86,8 @@ def test_the_json_keys_are_an_interface() -> None:
     assert violation["address"] == "0x20000010"
     assert (violation["number"], violation["offset"], violation["count"]) == ("M3", 16, 1)
     assert violation["at"] == "socs/lagoon.yaml:29:20"
-    assert data["stack"] == {"cpu": {"bound": 300, "watermark": 200, "limit": 400}}
+    use = {"bound": 300, "watermark": 200, "limit": 400, "layer": "built-in"}
+    assert data["stack"] == {"cpu": use}
     assert data["pools"] == {"shared": {"size": 64, "used": 32, "peak": 16, "bound": 16}}
     assert data["cycles"]["total"] == 500
     assert (data["cycles"]["cpu"], data["cycles"]["npu"]) == (100, 300)

@@ -14,6 +14,7 @@ def test_every_subject_has_a_table() -> None:
         "devices",
         "memories",
         "pools",
+        "speeds",
         "scopes",
         "address_map",
         "reach",

@@ -10,9 +10,11 @@ from atoll.resolve import load_soc
 from atoll.resolve.export import from_json, to_json, without_positions
 
 DMA = {"kind": "dma", "engine": "ripple", "registers": 0x4001_0000, "irq": 4}
+DSP: dict[str, object] = {"kind": "dsp", "isa": "rv32im", "mailbox": 0x4002_0000, "irq": 5}
+DSP |= {"stack": {"memory": "sram", "size": 4096}}
 
 
-@pytest.mark.parametrize("name", ["lagoon", "atoll2"])
+@pytest.mark.parametrize("name", ["lagoon", "atoll2", "twin"])
 def test_round_trip_of_shipped_chips(name: str) -> None:
     soc = load_soc(name)
     again = from_json(to_json(soc))
@@ -24,8 +26,9 @@ def test_round_trip_of_every_kind_of_device(chip: Any) -> None:
     soc = chip(
         {
             "devices.dma": {**DMA, "moves": [["flash", "sram"]]},
-            "pools.weights.reach.dma": "ro",
-            "pools.shared.reach.dma": "rw",
+            "devices.dsp": DSP,
+            "pools.weights.reach": {"cpu": "ro", "npu": "ro", "dma": "ro", "dsp": "ro"},
+            "pools.shared.reach": {"cpu": "rw", "npu": "rw", "dma": "rw", "dsp": "rw"},
         }
     )
     assert from_json(to_json(soc)) == soc

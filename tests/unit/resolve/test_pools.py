@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from atoll.resolve.soc import Access
+from atoll.resolve.soc import Access, PoolSpeed
 
 DMA = {"kind": "dma", "engine": "ripple", "registers": 0x4001_0000, "irq": 4}
 
@@ -86,3 +86,45 @@ def test_m1_who_provides_a_pool(chip: Any, refused: Any) -> None:
 def test_m7_ports_are_mapped_by_the_description(chip: Any) -> None:
     soc = chip({"interface.map_inputs": True})
     assert (soc.interface.map_inputs, soc.interface.map_outputs) == (True, False)
+
+
+def test_m1_speeds_are_the_memorys_unless_the_pool_says_otherwise(chip: Any) -> None:
+    plain, memory = chip().pool("shared"), chip().memory("sram")
+    assert plain.speed == PoolSpeed(
+        read_bandwidth=memory.width,
+        write_bandwidth=memory.width,
+        latency=memory.read_latency,
+        burst=0,
+        clock=chip().host_cpu.clock,
+    )
+    given = {"read_bandwidth": 2, "write_bandwidth": 1, "latency": 7, "burst": "64 B"}
+    changes = {f"pools.shared.{key}": value for key, value in given.items()}
+    slow = chip(changes | {"pools.shared.clock": "20 MHz"}).pool("shared").speed
+    assert slow == PoolSpeed(
+        read_bandwidth=2, write_bandwidth=1, latency=7, burst=64, clock=20_000_000
+    )
+    assert slow.read_cycles(130) == 3 * 7 + 65
+    assert slow.write_cycles(130) == 3 * 7 + 130
+    assert chip({"pools.shared.latency": 0}).pool("shared").speed.latency == 0
+
+
+def test_m1_a_pool_is_no_faster_than_its_memory(chip: Any, refused: Any) -> None:
+    memory = chip().memory("sram")
+    most = memory.width * memory.banks
+    assert chip({"pools.shared.read_bandwidth": most}).pool("shared").speed.read_bandwidth == most
+    (fault,) = refused({"pools.shared.write_bandwidth": most + 1})
+    assert fault.startswith(f"E045 pool 'shared' moves {most + 1} B per cycle")
+
+
+def test_m1_a_pool_for_both_lies_in_ram_that_the_host_fills(chip: Any, refused: Any) -> None:
+    """One such pool is enough for a chip."""
+    both = {"pools.shared.role": "both"}
+    assert chip(both).pool("shared").role == "both"
+    none = {"pools.weights.reach": {"cpu": "none", "npu": "none"}}
+    assert "E036 'npu' reaches no pool for constants" in refused(none)
+    assert refused({**both, **none}) == ["E036 no device reaches pool 'weights'"]
+    assert refused({"pools.weights.role": "both"}) == [
+        "E034 pool 'weights' is for constants and workspace, and memory 'flash' is rom",
+    ]
+    (fault,) = refused({**both, "pools.shared.provided": "application"})
+    assert fault.startswith("E034 pool 'shared' is for constants, which the image carries")

@@ -136,6 +136,54 @@ def test_k4_the_layer_of_a_threads_stack_is_known(chip: Any) -> None:
     assert soc.layers[f"{THREADS}.io"] == "--set"
 
 
+RUNS = {THREADS: {"io": 2048, "ui": 1024}, "devices.cpu.stack.runs": "io"}
+OWN = f"{CORE}.threads.io"
+
+
+def test_k1_models_run_on_the_stack_of_the_thread_that_is_named(chip: Any) -> None:
+    cpu = chip(RUNS).host_cpu
+    assert cpu.run_stack == cpu.threads[0]
+    assert cpu.run_stack.name == "cpu.io.stack"
+    assert cpu.max_stack_size.value == 2048
+    plain = chip({THREADS: {"io": 2048}}).host_cpu
+    assert plain.run_stack == plain.stack
+
+
+@pytest.mark.parametrize(
+    ("changes", "overrides", "value", "layer"),
+    [
+        ({f"{OWN}.{SIZE}": 96}, (), 96, "96"),
+        ({f"{OWN}.{SIZE}": 96, f"{CORE}.{SIZE}": 80, f"limits.{SIZE}": 64}, (), 96, "96"),
+        ({f"{CORE}.threads.ui.{SIZE}": 96, f"{CORE}.{SIZE}": 80}, (), 80, "80"),
+        ({f"{OWN}.{SIZE}": 96}, (f"{CORE}.{SIZE}=32",), 32, "--set"),
+        ({f"{CORE}.{SIZE}": 96}, (f"{OWN}.{SIZE}=32", f"{CORE}.{SIZE}=48"), 32, "--set"),
+        ({f"{OWN}.{FLAG}": True, f"{CORE}.{SIZE}": 80}, (), 0, "true"),
+    ],
+)
+def test_k4_limits_of_a_thread_are_a_layer_between_core_and_command_line(
+    chip: Any, changes: dict[str, object], overrides: tuple[str, ...], value: int, layer: str
+) -> None:
+    limit = chip(RUNS | changes, overrides).host_cpu.max_stack_alloca_size
+    assert (limit.value, line_of(limit.layer)) == (value, layer)
+
+
+def test_k4_a_threads_total_fits_the_stack_of_the_thread(chip: Any, refused: Any) -> None:
+    limit = chip(RUNS | {f"{OWN}.max_stack_size": 1536}).host_cpu.max_stack_size
+    assert (limit.value, line_of(limit.layer)) == (1536, "1536")
+    (fault,) = refused(RUNS | {f"{OWN}.max_stack_size": 4096})
+    assert fault == (
+        "E069 'max_stack_size' of 'cpu' is 4 KiB; the stack has 2 KiB, 512 B of it for interrupts"
+    )
+
+
+@pytest.mark.parametrize("key", ["devices.cpu.stack.runs", f"{CORE}.threads"])
+def test_k1_a_thread_that_is_named_has_a_stack(refused: Any, key: str) -> None:
+    value: object = "oi" if key.endswith("runs") else {"oi": {SIZE: 64}}
+    (fault,) = refused({THREADS: {"io": 2048}, key: value})
+    assert fault.startswith("E021 'devices.cpu.")
+    assert fault.endswith("names thread 'oi' of 'cpu', which has no stack")
+
+
 @pytest.mark.parametrize("size", [2**32 + 1, 2**63, "2147483648 GiB"])
 def test_k7_a_stack_beyond_the_address_space_is_an_error(refused: Any, size: object) -> None:
     (fault,) = refused({"devices.cpu.stack.size": size})

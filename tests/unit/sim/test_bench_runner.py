@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from atoll.errors import SimulationError
-from atoll_sim import runner
+from atoll.errors import SimulationError, ToolchainError
+from atoll_sim import build_tools, runner
 
 PASSED = '<testsuite><testcase name="resets"/></testsuite>'
 FAILED = (
@@ -61,8 +61,10 @@ def test_a_bench_that_fails(
 def test_sources_that_verilator_rejects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script(tmp_path / "verilator", "echo '%Error: top.sv:1:1: syntax error'; exit 1")
     search = os.pathsep.join((str(tmp_path), os.environ["PATH"]))
-    monkeypatch.setattr(runner, "verilator_environment", lambda: {**os.environ, "PATH": search})
+    monkeypatch.setattr(
+        build_tools, "verilator_environment", lambda: {**os.environ, "PATH": search}
+    )
     monkeypatch.setenv("PATH", search)
-    with pytest.raises(SimulationError, match="syntax error") as caught:
+    with pytest.raises(ToolchainError, match=r"while building 'top' .*\n.*syntax error") as caught:
         runner.build_model("top", (), {})
-    assert caught.value.faults[0].code == "E086"
+    assert caught.value.faults[0].code == "E077"

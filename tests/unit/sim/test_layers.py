@@ -4,12 +4,13 @@ from pathlib import Path
 import pytest
 
 from atoll.pipeline import Compiled, compile_file
+from atoll.report.result import StackUse
 from atoll.resolve import load_soc
 from atoll_sim.layers import check_layers
 from atoll_sim.native_run import run_native
-from atoll_sim.run import PAINT, watermark
 from atoll_sim.samples import Sample, random_sample
 from atoll_sim.simulation import SimResult
+from atoll_sim.stacks import PAINT, overruns, watermark
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
 
@@ -72,3 +73,18 @@ def test_the_watermark_is_where_the_paint_ends(used: int) -> None:
 def test_paint_above_the_deepest_word_does_not_count() -> None:
     paint = PAINT.to_bytes(4, "little")
     assert watermark(paint * 10 + bytes(4) + paint * 5) == 24
+
+
+@pytest.mark.parametrize(("watermark_", "count"), [(300, 0), (304, 1), (None, 0), (0, 0)])
+def test_k5_a_run_that_used_more_than_the_bound_is_a_violation(
+    watermark_: int | None, count: int
+) -> None:
+    soc = load_soc("lagoon")
+    use = StackUse(bound=300, watermark=watermark_, limit=400, layer="built-in")
+    found = tuple(overruns(soc, {"cpu": use}))
+    assert len(found) == count
+    for violation in found:
+        assert violation.rule == "deeper than the bound"
+        assert violation.pool == "cpu.stack"
+        assert violation.address == soc.host_cpu.stack.end - 304
+        assert violation.size == 4

@@ -9,7 +9,8 @@ import pytest
 
 from atoll.errors import SimulationError
 from atoll.resolve import load_soc
-from atoll_sim.firmware import load_segments, write_image
+from atoll_sim.cpu.cores import CORES
+from atoll_sim.firmware import Segment, load_segments, write_image
 from atoll_sim.session import require_exit, simulate
 from atoll_sim.simulation import SimRequest, SimResult, Stop
 
@@ -51,8 +52,8 @@ def refused(act: Callable[[], object]) -> tuple[str, str]:
 
 def test_an_image_inside_the_memories(tmp_path: Path) -> None:
     (tmp_path / "a.elf").write_bytes(elf(0x100))
-    assert load_segments(tmp_path / "a.elf") == ((0x100, CODE),)
-    write_image(tmp_path / "a.elf", load_soc("lagoon"), tmp_path / "image")
+    assert load_segments(tmp_path / "a.elf") == (Segment(tmp_path / "a.elf", 0x100, CODE),)
+    write_image((tmp_path / "a.elf",), load_soc("lagoon"), tmp_path / "image")
     assert (tmp_path / "image").read_bytes() == struct.pack("<II", 0x100, len(CODE)) + CODE
 
 
@@ -60,10 +61,42 @@ def test_an_image_inside_the_memories(tmp_path: Path) -> None:
 def test_an_image_past_the_memories(address: int, tmp_path: Path) -> None:
     (tmp_path / "a.elf").write_bytes(elf(address))
     code, text = refused(
-        lambda: write_image(tmp_path / "a.elf", load_soc("lagoon"), tmp_path / "image")
+        lambda: write_image((tmp_path / "a.elf",), load_soc("lagoon"), tmp_path / "image")
     )
     assert code == "E084"
     assert f"16 bytes for {address:#010x}, where 'lagoon' has no memory" in text
+    assert not (tmp_path / "image").exists()
+
+
+def test_images_of_two_cores(tmp_path: Path) -> None:
+    twin = load_soc("twin")
+    cpu, dsp = twin.cpus
+    files = tuple(tmp_path / f"{core.name}.elf" for core in twin.cpus)
+    for core, path in zip(twin.cpus, files, strict=True):
+        path.write_bytes(elf(core.code.origin))
+    assert write_image(files, twin, tmp_path / "image") == (cpu, dsp)
+    head = struct.pack("<II", dsp.code.origin, len(CODE))
+    assert (tmp_path / "image").read_bytes()[8 + len(CODE) :] == head + CODE
+
+
+def test_a_core_without_firmware_sleeps(tmp_path: Path) -> None:
+    twin = load_soc("twin")
+    cpu, dsp = twin.cpus
+    (tmp_path / "a.elf").write_bytes(elf(cpu.code.origin))
+    assert write_image((tmp_path / "a.elf",), twin, tmp_path / "image") == (cpu,)
+    asleep = CORES[dsp.rtl].asleep
+    head = struct.pack("<II", dsp.code.origin, len(asleep))
+    assert (tmp_path / "image").read_bytes()[8 + len(CODE) :] == head + asleep
+
+
+@pytest.mark.parametrize("address", [0x100, 0x104, 0x10C])
+def test_images_that_overlap(address: int, tmp_path: Path) -> None:
+    for name, begin in (("a", 0x100), ("b", address), ("c", 0x800)):
+        (tmp_path / f"{name}.elf").write_bytes(elf(begin))
+    files = tuple(tmp_path / f"{name}.elf" for name in "cab")
+    code, text = refused(lambda: write_image(files, load_soc("lagoon"), tmp_path / "image"))
+    assert code == "E084"
+    assert f"a.elf' and '{tmp_path}/b.elf' both have bytes for {address:#010x}" in text
     assert not (tmp_path / "image").exists()
 
 
@@ -83,7 +116,7 @@ def process(script: str, folder: Path) -> SimRequest:
     (folder / "a.elf").write_bytes(elf(0))
     return SimRequest(
         executable=model,
-        elf=folder / "a.elf",
+        elves=(folder / "a.elf",),
         soc=load_soc("lagoon"),
         run_dir=folder / "run",
         samples=(),

@@ -5,7 +5,7 @@
 #include "atoll_devices.h"
 
 #include "atoll_status.h"
-#include "reef.h"
+#include "command_list.h"
 
 const struct atoll_device_row atoll_device_table[ATOLL_DEVICE_COUNT] = {
     {"cpu", 1, 0, UINT32_C(50000000), 0},
@@ -18,63 +18,63 @@ const struct atoll_device_row atoll_device_table[ATOLL_DEVICE_COUNT] = {
 #define ATOLL_NPU_TIMEOUT UINT32_C(5000000)
 #endif
 
-static struct atoll_reef context_npu_conv = ATOLL_REEF_CONTEXT(NPU_CONV);
-static struct atoll_reef context_npu_dw = ATOLL_REEF_CONTEXT(NPU_DW);
+static struct atoll_command_list context_npu_conv = ATOLL_COMMAND_LIST_CONTEXT(NPU_CONV, REEF);
+static struct atoll_command_list context_npu_dw = ATOLL_COMMAND_LIST_CONTEXT(NPU_DW, REEF);
 
 static int32_t first_error(int32_t earlier, int32_t later) {
   return earlier != ATOLL_OK ? earlier : later;
 }
 
 static int32_t start_npu_conv(void) {
-  int32_t status = atoll_reef_init(&context_npu_conv);
+  int32_t status = atoll_command_list_init(&context_npu_conv);
   if (status != ATOLL_OK) return status;
-  status = atoll_reef_activate(&context_npu_conv);
-  if (status != ATOLL_OK) (void)atoll_reef_destroy(&context_npu_conv);
+  status = atoll_command_list_activate(&context_npu_conv);
+  if (status != ATOLL_OK) (void)atoll_command_list_destroy(&context_npu_conv);
   return status;
 }
 
 static int32_t stop_npu_conv(void) {
-  const int32_t status = atoll_reef_deactivate(&context_npu_conv);
-  return first_error(status, atoll_reef_destroy(&context_npu_conv));
+  const int32_t status = atoll_command_list_deactivate(&context_npu_conv);
+  return first_error(status, atoll_command_list_destroy(&context_npu_conv));
 }
 
 static int32_t begin_npu_conv(const void *commands, int32_t count) {
-  int32_t status = atoll_reef_open(&context_npu_conv);
+  int32_t status = atoll_command_list_open(&context_npu_conv);
   if (status != ATOLL_OK) return status;
-  status = atoll_reef_start(&context_npu_conv, commands, count);
-  if (status != ATOLL_OK) (void)atoll_reef_close(&context_npu_conv);
+  status = atoll_command_list_start(&context_npu_conv, commands, count);
+  if (status != ATOLL_OK) (void)atoll_command_list_close(&context_npu_conv);
   return status;
 }
 
 static int32_t finish_npu_conv(void) {
-  const int32_t status = atoll_reef_wait(&context_npu_conv, ATOLL_NPU_TIMEOUT);
-  return first_error(status, atoll_reef_close(&context_npu_conv));
+  const int32_t status = atoll_command_list_wait(&context_npu_conv, ATOLL_NPU_TIMEOUT);
+  return first_error(status, atoll_command_list_close(&context_npu_conv));
 }
 
 static int32_t start_npu_dw(void) {
-  int32_t status = atoll_reef_init(&context_npu_dw);
+  int32_t status = atoll_command_list_init(&context_npu_dw);
   if (status != ATOLL_OK) return status;
-  status = atoll_reef_activate(&context_npu_dw);
-  if (status != ATOLL_OK) (void)atoll_reef_destroy(&context_npu_dw);
+  status = atoll_command_list_activate(&context_npu_dw);
+  if (status != ATOLL_OK) (void)atoll_command_list_destroy(&context_npu_dw);
   return status;
 }
 
 static int32_t stop_npu_dw(void) {
-  const int32_t status = atoll_reef_deactivate(&context_npu_dw);
-  return first_error(status, atoll_reef_destroy(&context_npu_dw));
+  const int32_t status = atoll_command_list_deactivate(&context_npu_dw);
+  return first_error(status, atoll_command_list_destroy(&context_npu_dw));
 }
 
 static int32_t begin_npu_dw(const void *commands, int32_t count) {
-  int32_t status = atoll_reef_open(&context_npu_dw);
+  int32_t status = atoll_command_list_open(&context_npu_dw);
   if (status != ATOLL_OK) return status;
-  status = atoll_reef_start(&context_npu_dw, commands, count);
-  if (status != ATOLL_OK) (void)atoll_reef_close(&context_npu_dw);
+  status = atoll_command_list_start(&context_npu_dw, commands, count);
+  if (status != ATOLL_OK) (void)atoll_command_list_close(&context_npu_dw);
   return status;
 }
 
 static int32_t finish_npu_dw(void) {
-  const int32_t status = atoll_reef_wait(&context_npu_dw, ATOLL_NPU_TIMEOUT);
-  return first_error(status, atoll_reef_close(&context_npu_dw));
+  const int32_t status = atoll_command_list_wait(&context_npu_dw, ATOLL_NPU_TIMEOUT);
+  return first_error(status, atoll_command_list_close(&context_npu_dw));
 }
 
 /* Take the first `count` accelerators down. */

@@ -1,6 +1,6 @@
 # Made from atoll2.yaml by `atoll build`; edits are lost.
 #
-# From reset to main: stack, initialised data, zeroed data.
+# From reset to main: stacks, initialised data, zeroed data.
 
     .option norelax
 
@@ -17,6 +17,14 @@
 2:
     .endm
 
+    .macro paint limit, top
+    la      a0, \limit
+    la      a2, \top
+1:  addi    a2, a2, -4
+    sw      a1, 0(a2)
+    bgtu    a2, a0, 1b
+    .endm
+
     .section .text.atoll_start, "ax", @progbits
     .globl  atoll_start
     .type   atoll_start, @function
@@ -24,13 +32,9 @@ atoll_start:
     la      gp, __global_pointer$
     la      sp, atoll_stack_top
 
-    # Paint the whole stack; what is no longer painted after a run was used.
-    la      a0, atoll_stack_limit
+    # Paint all stacks; what is no longer painted after a run was used.
     li      a1, 0xA5A5A5A5
-    mv      a2, sp
-1:  addi    a2, a2, -4
-    sw      a1, 0(a2)
-    bgtu    a2, a0, 1b
+    paint   atoll_stack_limit, atoll_stack_top
 
     copy    atoll_data_load, atoll_data_start, atoll_data_end
 

@@ -5,7 +5,7 @@
 #include "atoll_devices.h"
 
 #include "atoll_status.h"
-#include "reef.h"
+#include "command_list.h"
 
 const struct atoll_device_row atoll_device_table[ATOLL_DEVICE_COUNT] = {
     {"cpu", 1, 0, UINT32_C(100000000), 0},
@@ -17,36 +17,36 @@ const struct atoll_device_row atoll_device_table[ATOLL_DEVICE_COUNT] = {
 #define ATOLL_NPU_TIMEOUT UINT32_C(10000000)
 #endif
 
-static struct atoll_reef context_npu = ATOLL_REEF_CONTEXT(NPU);
+static struct atoll_command_list context_npu = ATOLL_COMMAND_LIST_CONTEXT(NPU, REEF);
 
 static int32_t first_error(int32_t earlier, int32_t later) {
   return earlier != ATOLL_OK ? earlier : later;
 }
 
 static int32_t start_npu(void) {
-  int32_t status = atoll_reef_init(&context_npu);
+  int32_t status = atoll_command_list_init(&context_npu);
   if (status != ATOLL_OK) return status;
-  status = atoll_reef_activate(&context_npu);
-  if (status != ATOLL_OK) (void)atoll_reef_destroy(&context_npu);
+  status = atoll_command_list_activate(&context_npu);
+  if (status != ATOLL_OK) (void)atoll_command_list_destroy(&context_npu);
   return status;
 }
 
 static int32_t stop_npu(void) {
-  const int32_t status = atoll_reef_deactivate(&context_npu);
-  return first_error(status, atoll_reef_destroy(&context_npu));
+  const int32_t status = atoll_command_list_deactivate(&context_npu);
+  return first_error(status, atoll_command_list_destroy(&context_npu));
 }
 
 static int32_t begin_npu(const void *commands, int32_t count) {
-  int32_t status = atoll_reef_open(&context_npu);
+  int32_t status = atoll_command_list_open(&context_npu);
   if (status != ATOLL_OK) return status;
-  status = atoll_reef_start(&context_npu, commands, count);
-  if (status != ATOLL_OK) (void)atoll_reef_close(&context_npu);
+  status = atoll_command_list_start(&context_npu, commands, count);
+  if (status != ATOLL_OK) (void)atoll_command_list_close(&context_npu);
   return status;
 }
 
 static int32_t finish_npu(void) {
-  const int32_t status = atoll_reef_wait(&context_npu, ATOLL_NPU_TIMEOUT);
-  return first_error(status, atoll_reef_close(&context_npu));
+  const int32_t status = atoll_command_list_wait(&context_npu, ATOLL_NPU_TIMEOUT);
+  return first_error(status, atoll_command_list_close(&context_npu));
 }
 
 /* Take the first `count` accelerators down. */

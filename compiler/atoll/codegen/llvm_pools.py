@@ -1,0 +1,103 @@
+"""The pools that a model's buffers lie in, as symbols of its object files."""
+
+from collections.abc import Mapping
+
+from llvmlite import ir
+
+from atoll.ir.tir import IRModule
+from atoll.memory.problem import MemoryPlan, PoolSpace
+from atoll.resolve.soc import ResolvedSoc
+
+I8, I32 = ir.IntType(8), ir.IntType(32)
+MODEL_ALIGNMENT = 64  # of constants behind other models' constants
+
+
+class Pools:
+    """What the host's object has of each pool: a symbol, and the bytes of its constants."""
+
+    def __init__(
+        self,
+        target: ir.Module,
+        module: IRModule,
+        plan: MemoryPlan,
+        soc: ResolvedSoc,
+        commands: Mapping[str, bytes],
+    ) -> None:
+        self._plan = plan
+        self._symbols: dict[str, ir.GlobalVariable] = {}
+        images = pool_images(module, plan, commands)
+        for space in plan.problem.pools:
+            image = images.get(space.name)
+            size = space.size if image is None else len(image)
+            name = pool_symbol(module.name, space, soc)
+            symbol = ir.GlobalVariable(target, ir.ArrayType(I8, size), name)
+            least = space.alignment if name.startswith("atoll_") else MODEL_ALIGNMENT
+            symbol.align = max([least, space.alignment, *self._alignments(space.name)])
+            self._symbols[space.name] = symbol
+            if image is not None:
+                symbol.initializer = ir.Constant(symbol.value_type, bytearray(image))
+                symbol.section = f".atoll.pool.{space.name}"
+                memory = soc.memory(soc.pool(space.name).region.memory)
+                symbol.global_constant = memory.kind == "rom"
+
+    def _alignments(self, pool: str) -> list[int]:
+        return [
+            buffer.alignment
+            for buffer in self._plan.problem.buffers
+            if self._plan.placements[buffer.name].pool == pool
+        ]
+
+    def address(self, buffer: str) -> ir.Constant:
+        """Return where `buffer` is, as an offset from its pool's symbol."""
+        placement = self._plan.placements[buffer]
+        return self._symbols[placement.pool].gep([I32(0), I32(placement.offset)])
+
+    def origin(self, pool: str) -> ir.GlobalVariable:
+        """Return where `pool` begins."""
+        return self._symbols[pool]
+
+
+class ForeignPools:
+    """What the object of another core than the host has of each pool: the name of its origin."""
+
+    def __init__(self, target: ir.Module, plan: MemoryPlan, soc: ResolvedSoc) -> None:
+        self._target = target
+        self._plan = plan
+        self._soc = soc
+        self._symbols: dict[str, ir.GlobalVariable] = {}
+
+    def address(self, buffer: str) -> ir.Constant:
+        """Return where `buffer` is, as an offset from its pool's origin."""
+        pool = self._soc.pool(self._plan.placements[buffer].pool)
+        if pool.name not in self._symbols:
+            kind = ir.ArrayType(I8, pool.region.size)
+            symbol = ir.GlobalVariable(self._target, kind, f"atoll_pool_{pool.name}")
+            self._symbols[pool.name] = symbol
+        offset = self._plan.address(buffer) - pool.region.origin
+        return self._symbols[pool.name].gep([I32(0), I32(offset)])
+
+
+def pool_symbol(model: str, space: PoolSpace, soc: ResolvedSoc) -> str:
+    """Name the first byte of a pool for a model, which may come after other models' constants."""
+    behind = space.origin != soc.pool(space.name).region.origin
+    return f"{model}_pool_{space.name}" if behind else f"atoll_pool_{space.name}"
+
+
+def pool_images(
+    module: IRModule, plan: MemoryPlan, commands: Mapping[str, bytes]
+) -> dict[str, bytes]:
+    """Return the bytes of every pool that holds constants, up to its last buffer, gaps zero.
+
+    Args:
+        module: the program.
+        plan: where its buffers are.
+        commands: bytes of the constants that have none, by name.
+    """
+    images: dict[str, bytearray] = {}
+    for constant in module.entry.constants:
+        placement = plan.placements[constant.name]
+        data = commands[constant.name] if constant.data is None else constant.data
+        assert len(data) == constant.size, f"{constant.name}: {len(data)} of {constant.size} bytes"
+        image = images.setdefault(placement.pool, bytearray(plan.use[placement.pool].used))
+        image[placement.offset : placement.offset + constant.size] = data
+    return {pool: bytes(image) for pool, image in images.items()}

@@ -1,0 +1,57 @@
+"""The dispatcher of another core than the host: run one step of a model, by its number."""
+
+from collections.abc import Iterator
+
+from llvmlite import ir
+
+from atoll.codegen.llvm_pools import I32, ForeignPools
+from atoll.ir.tir import CallStart, IRModule, KernelCall, PrimFunc, Step
+from atoll.ir.walk import callees
+from atoll.memory.problem import MemoryPlan
+from atoll.resolve.mailbox import step_function
+from atoll.resolve.soc import ResolvedSoc
+
+WRONG_ARGUMENT = -6  # ATOLL_ERROR_ARGUMENT of atoll_status.h
+
+
+def calls_on(module: IRModule, device: str) -> Iterator[tuple[Step, KernelCall | CallStart]]:
+    """Yield the steps that run a kernel on `device`, and their calls."""
+    for step in module.entry.steps:
+        if step.device == device and isinstance(step.action, (KernelCall, CallStart)):
+            yield step, step.action
+
+
+def functions_on(module: IRModule, device: str) -> tuple[PrimFunc, ...]:
+    """Return the kernels that `device` runs and all that they call, callees first."""
+    needed = {call.function for _, call in calls_on(module, device)}
+    found: list[PrimFunc] = []
+    for function in reversed(module.functions):
+        if function.name in needed:
+            needed.update(callees(function))
+            found.append(function)
+    return tuple(reversed(found))
+
+
+def emit_steps(
+    target: ir.Module, module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core: str
+) -> None:
+    """Add ``int32_t <model>_<core>_step(int32_t number)``.
+
+    It calls the kernel of that step, on the planned buffers, and returns 0; a number that is no
+    step of the core is refused. Every call is direct and the numbers are compared one by one,
+    which optimisation must not turn into a table of addresses: the stack of the linked image is
+    bounded from its code.
+    """
+    name = step_function(module.name, core)
+    dispatch = ir.Function(target, ir.FunctionType(I32, [I32]), name)
+    dispatch.section = f".text.{name}"
+    for attribute in ("nounwind", "noinline", "optnone"):
+        dispatch.attributes.add(attribute)
+    builder = ir.IRBuilder(dispatch.append_basic_block("entry"))
+    pools = ForeignPools(target, plan, soc)
+    for step, call in calls_on(module, core):
+        with builder.if_then(builder.icmp_unsigned("==", dispatch.args[0], I32(step.number))):
+            pointers = [pools.address(buffer) for buffer in call.arguments]
+            builder.call(target.get_global(call.function), pointers)
+            builder.ret(I32(0))
+    builder.ret(I32(WRONG_ARGUMENT))

@@ -1,0 +1,155 @@
+"""Put steps in an order in which devices work at the same time, by estimated cycles."""
+
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import NamedTuple
+
+from atoll.ir.tir import Step
+
+SLACK = 4
+"""A device counts as surely done when a quarter more than its estimate has passed."""
+
+
+class Phase(Enum):
+    """What the host does about a step."""
+
+    RUN = "run"
+    START = "start"
+    WAIT = "wait"
+
+
+class Event(NamedTuple):
+    """One entry of the host's program: what it does about the step at `position`."""
+
+    phase: Phase
+    position: int
+
+
+@dataclass(frozen=True)
+class Work:
+    """Steps in an order that is right, and what is known of them.
+
+    Attributes:
+        cycles: estimate for each step.
+        beside: for each step, whether its device works while the host goes on.
+    """
+
+    steps: tuple[Step, ...]
+    cycles: tuple[int, ...]
+    beside: tuple[bool, ...]
+
+    @cached_property
+    def before(self) -> tuple[frozenset[int], ...]:
+        """For each step the earlier ones whose bytes it needs or overwrites."""
+        return tuple(_predecessors(self.steps))
+
+    @cached_property
+    def after(self) -> tuple[tuple[int, ...], ...]:
+        """The reverse of `before`."""
+        after: list[list[int]] = [[] for _ in self.steps]
+        for position, before in enumerate(self.before):
+            for earlier in before:
+                after[earlier].append(position)
+        return tuple(map(tuple, after))
+
+    @cached_property
+    def urgency(self) -> tuple[int, ...]:
+        """For each step the cycles of the longest chain of steps that begins with it."""
+        longest = list(self.cycles)
+        for position in reversed(range(len(longest))):
+            longest[position] += max((longest[later] for later in self.after[position]), default=0)
+        return tuple(longest)
+
+
+def _predecessors(steps: Sequence[Step]) -> Iterator[frozenset[int]]:
+    writer: dict[str, int] = {}
+    readers: dict[str, list[int]] = defaultdict(list)
+    for position, step in enumerate(steps):
+        before = {writer[name] for name in (*step.reads, *step.writes) if name in writer}
+        for name in step.reads:
+            readers[name].append(position)
+        for name in step.writes:
+            before.update(readers.pop(name, ()))
+            writer[name] = position
+        yield frozenset(before - {position})
+
+
+@dataclass
+class Timeline:
+    """What the host did so far, and until when it and the devices are busy.
+
+    Attributes:
+        now: the cycle in which the host is free.
+        ends: the cycle in which each step is done, by position.
+        events: what the host did, in order.
+    """
+
+    work: Work
+    now: int = 0
+    ends: dict[int, int] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    _pending: dict[str, int] = field(default_factory=dict)
+
+    def begin(self, position: int) -> int:
+        """Return the first cycle in which a step can begin, all before it being placed."""
+        needed = [self.ends[earlier] for earlier in self.work.before[position]]
+        busy = self._pending.get(self.work.steps[position].device)
+        return max(self.now, *needed, self.now if busy is None else self.ends[busy])
+
+    def place(self, position: int) -> None:
+        """Let the host run or start a step, after the waits that it needs."""
+        work = self.work
+        device, begin = work.steps[position].device, self.begin(position)
+        needed = {*work.before[position], self._pending.get(device)}
+        for other in sorted(self._pending.values(), key=lambda each: (self.ends[each], each)):
+            if other in needed or self.ends[other] + work.cycles[other] // SLACK <= begin:
+                self._wait(other)
+        self.ends[position] = begin + work.cycles[position]
+        if work.beside[position]:
+            self.now = begin
+            self._pending[device] = position
+            self.events.append(Event(Phase.START, position))
+        else:
+            self.now = self.ends[position]
+            self.events.append(Event(Phase.RUN, position))
+
+    def finish(self) -> None:
+        """Wait for everything."""
+        for other in sorted(self._pending.values(), key=lambda each: (self.ends[each], each)):
+            self._wait(other)
+
+    def _wait(self, position: int) -> None:
+        del self._pending[self.work.steps[position].device]
+        self.now = max(self.now, self.ends[position])
+        self.events.append(Event(Phase.WAIT, position))
+
+
+def list_schedule(work: Work, window: int) -> Timeline:
+    """Place all steps: of the most urgent ones that are ready, the one that can begin first.
+
+    Args:
+        work: the steps.
+        window: how many of the ready steps are looked at; with 1 the most urgent one comes next
+            even if the host has to wait for it.
+    """
+    timeline = Timeline(work)
+    missing = [len(before) for before in work.before]
+    ready = sorted((-work.urgency[at], at) for at, count in enumerate(missing) if not count)
+    while ready:
+        chosen = min(ready[:window], key=lambda each: _eagerness(timeline, each[1]))
+        ready.remove(chosen)
+        timeline.place(chosen[1])
+        for later in work.after[chosen[1]]:
+            missing[later] -= 1
+            if not missing[later]:
+                insort(ready, (-work.urgency[later], later))
+    timeline.finish()
+    return timeline
+
+
+def _eagerness(timeline: Timeline, position: int) -> tuple[int, bool]:
+    return timeline.begin(position), not timeline.work.beside[position]

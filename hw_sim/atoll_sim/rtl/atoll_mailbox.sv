@@ -1,0 +1,175 @@
+`include "atoll_assert.svh"
+
+// The registers through which the host has another core run one step at a time (docs/platform.md).
+//
+// Host and core see them through a port each, in the same cycle if they like. A write to COMMAND
+// raises the core's line until the core writes RESULT, which raises the host's until CLEAR or the
+// next COMMAND. An access that makes no sense to its side at that time changes nothing and is
+// answered with an error.
+module atoll_mailbox
+  import atoll_bus_pkg::*;
+#(
+  // Bytes of a beat, at least 8.
+  parameter int unsigned DataBytes = 8
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  // The host's request; the address counts from the first register
+  input  logic                   host_valid_i,
+  output logic                   host_ready_o,
+  input  logic                   host_we_i,
+  input  logic [           11:0] host_addr_i,
+  input  logic [8*DataBytes-1:0] host_wdata_i,
+  input  logic [  DataBytes-1:0] host_be_i,
+  // Its answer, one cycle later
+  output logic                   host_rvalid_o,
+  output logic [8*DataBytes-1:0] host_rdata_o,
+  output resp_e                  host_resp_o,
+  // The core's request, likewise
+  input  logic                   core_valid_i,
+  output logic                   core_ready_o,
+  input  logic                   core_we_i,
+  input  logic [           11:0] core_addr_i,
+  input  logic [8*DataBytes-1:0] core_wdata_i,
+  input  logic [  DataBytes-1:0] core_be_i,
+  // Its answer, one cycle later
+  output logic                   core_rvalid_o,
+  output logic [8*DataBytes-1:0] core_rdata_o,
+  output resp_e                  core_resp_o,
+  // Level interrupt at the host: there is a result
+  output logic                   host_irq_o,
+  // Level interrupt at the core: there is a step to run
+  output logic                   core_irq_o
+);
+
+  typedef enum logic [11:0] {
+    ID      = 12'h00,
+    COMMAND = 12'h04,
+    STATUS  = 12'h08,
+    RESULT  = 12'h0c,
+    CLEAR   = 12'h10
+  } register_e;
+
+  // What ID reads as: "atMB".
+  localparam logic [31:0] IDENTITY = 32'h6174_4d42;
+
+  logic host_read, host_write, host_granted, core_read, core_write, core_granted;
+  logic [11:0] host_offset, core_offset;
+  logic [31:0] host_value, host_found, core_value, core_found, status;
+  logic ring, answer, clear, busy_d, busy_q, done_d, done_q;
+  logic [31:0] command_d, command_q, result_d, result_q;
+
+  atoll_word_port #(
+    .DataBytes(DataBytes)
+  ) u_host (
+    .clk_i,
+    .rst_ni,
+    .valid_i  (host_valid_i),
+    .ready_o  (host_ready_o),
+    .we_i     (host_we_i),
+    .addr_i   (host_addr_i),
+    .wdata_i  (host_wdata_i),
+    .be_i     (host_be_i),
+    .rvalid_o (host_rvalid_o),
+    .rdata_o  (host_rdata_o),
+    .resp_o   (host_resp_o),
+    .read_o   (host_read),
+    .write_o  (host_write),
+    .offset_o (host_offset),
+    .value_o  (host_value),
+    .granted_i(host_granted),
+    .value_i  (host_found)
+  );
+
+  atoll_word_port #(
+    .DataBytes(DataBytes)
+  ) u_core (
+    .clk_i,
+    .rst_ni,
+    .valid_i  (core_valid_i),
+    .ready_o  (core_ready_o),
+    .we_i     (core_we_i),
+    .addr_i   (core_addr_i),
+    .wdata_i  (core_wdata_i),
+    .be_i     (core_be_i),
+    .rvalid_o (core_rvalid_o),
+    .rdata_o  (core_rdata_o),
+    .resp_o   (core_resp_o),
+    .read_o   (core_read),
+    .write_o  (core_write),
+    .offset_o (core_offset),
+    .value_o  (core_value),
+    .granted_i(core_granted),
+    .value_i  (core_found)
+  );
+
+  assign status = {30'b0, done_q, busy_q};
+
+  always_comb begin
+    host_found = '0;
+    unique case (host_offset)
+      ID:      {host_granted, host_found} = {host_read, IDENTITY};
+      COMMAND: host_granted = host_write && !busy_q;
+      STATUS:  {host_granted, host_found} = {host_read, status};
+      RESULT:  {host_granted, host_found} = {host_read, result_q};
+      CLEAR:   host_granted = host_write;
+      default: host_granted = 1'b0;
+    endcase
+  end
+
+  always_comb begin
+    core_found = '0;
+    unique case (core_offset)
+      ID:      {core_granted, core_found} = {core_read, IDENTITY};
+      COMMAND: {core_granted, core_found} = {core_read, command_q};
+      STATUS:  {core_granted, core_found} = {core_read, status};
+      RESULT:  core_granted = core_write && busy_q;
+      default: core_granted = 1'b0;
+    endcase
+  end
+
+  assign ring   = host_write && host_granted && host_offset == COMMAND;
+  assign clear  = host_write && host_granted && host_offset == CLEAR;
+  assign answer = core_write && core_granted;
+
+  always_comb begin
+    busy_d    = busy_q;
+    done_d    = done_q && !clear;
+    command_d = command_q;
+    result_d  = result_q;
+    if (ring) begin
+      busy_d    = 1'b1;
+      done_d    = 1'b0;
+      command_d = host_value;
+    end
+    if (answer) begin
+      busy_d   = 1'b0;
+      done_d   = 1'b1;
+      result_d = core_value;
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      busy_q    <= 1'b0;
+      done_q    <= 1'b0;
+      command_q <= '0;
+      result_q  <= '0;
+    end else begin
+      busy_q    <= busy_d;
+      done_q    <= done_d;
+      command_q <= command_d;
+      result_q  <= result_d;
+    end
+  end
+
+  assign core_irq_o = busy_q;
+  assign host_irq_o = done_q;
+
+  `ATOLL_ASSERT(NeverBusyAndDone, !(busy_q && done_q))
+  `ATOLL_ASSERT(NeverRingAndAnswer, !(ring && answer))
+  `ATOLL_ASSERT(OnlyTheHostRings, $rose(busy_q) |-> $past(host_valid_i && host_we_i))
+  `ATOLL_ASSERT(OnlyTheCoreAnswers, $rose(done_q) |-> $past(core_valid_i && core_we_i && busy_q))
+  `ATOLL_ASSERT(TheCommandHolds, busy_q && $past(busy_q) |-> $stable(command_q))
+
+endmodule

@@ -1,0 +1,78 @@
+`include "atoll_assert.svh"
+
+// Turns beats of the bus into accesses to whole 32-bit registers.
+//
+// An access to anything but one whole word, and one that the registers do not grant, is answered
+// with an error. The answer follows one cycle after the request.
+module atoll_word_port
+  import atoll_bus_pkg::*;
+#(
+  // Bytes of a beat, at least 8.
+  parameter int unsigned DataBytes = 8
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  // Request; `addr_i` counts from the first register
+  input  logic                   valid_i,
+  output logic                   ready_o,
+  input  logic                   we_i,
+  input  logic [           11:0] addr_i,
+  input  logic [8*DataBytes-1:0] wdata_i,
+  input  logic [  DataBytes-1:0] be_i,
+  // Answer, one cycle later
+  output logic                   rvalid_o,
+  output logic [8*DataBytes-1:0] rdata_o,
+  output resp_e                  resp_o,
+  // An access to one whole word, for one cycle
+  output logic                   read_o,
+  output logic                   write_o,
+  // The register's offset, and the word to write
+  output logic [           11:0] offset_o,
+  output logic [           31:0] value_o,
+  // In the same cycle: the access is granted, and what a read finds
+  input  logic                   granted_i,
+  input  logic [           31:0] value_i
+);
+
+  localparam int unsigned Lanes    = DataBytes / 4;
+  localparam int unsigned LaneBits = $clog2(Lanes);
+
+  logic [LaneBits-1:0] lane, lane_q;
+  logic whole, good, rvalid_q, good_q;
+  logic [31:0] value_q;
+
+  always_comb begin
+    lane = '0;
+    for (int unsigned i = 0; i < Lanes; i++) if (be_i[4*i]) lane = LaneBits'(i);
+  end
+
+  assign whole    = be_i == DataBytes'(4'hf) << (4 * lane);
+  assign read_o   = valid_i && whole && !we_i;
+  assign write_o  = valid_i && whole && we_i;
+  assign offset_o = addr_i + 12'(4 * lane);
+  assign value_o  = wdata_i[32*lane+:32];
+  assign good     = (read_o || write_o) && granted_i;
+
+  assign ready_o  = 1'b1;
+  assign rvalid_o = rvalid_q;
+  assign rdata_o  = (8 * DataBytes)'(value_q) << (32 * lane_q);
+  assign resp_o   = good_q ? RespOkay : RespSlave;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      rvalid_q <= 1'b0;
+      good_q   <= 1'b0;
+      lane_q   <= '0;
+      value_q  <= '0;
+    end else begin
+      rvalid_q <= valid_i;
+      good_q   <= good;
+      lane_q   <= lane;
+      value_q  <= good && read_o ? value_i : '0;
+    end
+  end
+
+  `ATOLL_ASSERT(OnlyWholeWords, read_o || write_o |-> $countones(be_i) == 4)
+  `ATOLL_ASSERT(AnswersEveryRequest, valid_i |=> rvalid_o)
+
+endmodule

@@ -1,0 +1,1 @@
+"""Waveforms of a simulation, with save files that show them by device and operator."""

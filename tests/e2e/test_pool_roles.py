@@ -1,0 +1,40 @@
+"""M1: a pool that holds constants and workspace side by side."""
+
+from pathlib import Path
+
+import pytest
+
+from atoll.build_tree import build, interface_of
+from atoll.pipeline import Compiled, compile_file
+from atoll.resolve import load_soc
+from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
+from atoll_sim.samples import random_sample
+
+DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
+
+
+def compiled() -> Compiled:
+    """Let the pool of all activations, which is tried before that of constants, hold both."""
+    return compile_file(load_soc("lagoon", ("pools.shared.role=both",)), DIGITS)
+
+
+def test_m1_a_pool_for_both_shows_what_each_role_takes() -> None:
+    network = compiled()
+    names = {constant.name for constant in network.module.entry.constants}
+    inside = {p.buffer for p in network.plan.placements.values() if p.pool == "shared"}
+    assert inside & names
+    assert inside - names
+    share = next(each for each in interface_of(network).shares if each.pool == "shared")
+    assert share.constants > 0
+    assert share.workspace > 0
+
+
+@pytest.mark.rtl
+def test_m1_a_pool_for_both_runs_in_rtl_with_its_constants_copied_at_start(tmp_path: Path) -> None:
+    network = compiled()
+    startup = build(network, tmp_path / "built").folder / "bsp" / "startup.S"
+    assert "atoll_copy_shared_load" in startup.read_text()
+    samples = random_sample(network.graph) * 2
+    outcome = run_compiled(network, samples, cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL)
+    assert outcome.report.violations == ()
+    assert outcome.report.passed
