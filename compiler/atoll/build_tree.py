@@ -12,6 +12,7 @@ from atoll.checksums import write_checksums
 from atoll.codegen.llvm import emit_objects
 from atoll.files import new_folder
 from atoll.memory.build_problem import NOTHING
+from atoll.memory.contract_text import contract_json
 from atoll.memory.plan_text import plan_json
 from atoll.memory.run_arguments import run_arguments
 from atoll.pipeline import Compiled
@@ -128,7 +129,7 @@ def texts_of(compiled: Compiled) -> dict[str, str]:
         "placement.txt": "".join(f"{decision}\n" for decision in compiled.decisions),
         "module.tir": str(compiled.module),
         "plan.json": json.dumps(plan_json(compiled.plan), indent=2),
-        "contract.json": json.dumps(compiled.contract.as_json(), indent=2),
+        "contract.json": json.dumps(contract_json(compiled.contract), indent=2),
     }
     return {name: text.rstrip("\n") + "\n" for name, text in texts.items()}
 

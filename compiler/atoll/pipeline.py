@@ -184,7 +184,7 @@ def _plan_once(
         jobs=jobs,
         splits=splits,
         commands={},
-        contract=contract_of(module, plan),
+        contract=contract_of(module, plan, graph, soc),
     )
     return with_plan(unfinished, plan)
 
@@ -201,7 +201,7 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
         plan=plan,
         module=module,
         commands=padded(commands, jobs),
-        contract=contract_of(module, plan),
+        contract=contract_of(module, plan, compiled.graph, compiled.soc),
     )
 
 

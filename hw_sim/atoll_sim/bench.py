@@ -31,6 +31,7 @@ from atoll_sim.firmware import write_image
 from atoll_sim.rtl_run import request_for
 from atoll_sim.samples import random_sample
 from atoll_sim.session import simulate
+from atoll_sim.shadow_table import shadow_table
 
 ROUNDS = 5
 SAMPLES = 8
@@ -66,7 +67,11 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     compiled = compile_file(load_soc(arguments.soc), arguments.model)
-    rows = [simulation_speed(compiled), inference(compiled), planning(compiled, arguments.model)]
+    rows = [
+        *simulation_speed(compiled),
+        inference(compiled),
+        planning(compiled, arguments.model),
+    ]
     if arguments.json:
         print(json.dumps({"rounds": ROUNDS, "rows": [as_json(row) for row in rows]}, indent=2))
     else:
@@ -74,8 +79,8 @@ def main() -> int:
     return 0
 
 
-def simulation_speed(compiled: Compiled) -> Row:
-    """Compare cycles per second under cocotb with those of the same model in a bare C++ loop."""
+def simulation_speed(compiled: Compiled) -> tuple[Row, Row]:
+    """Compare cycles per second under cocotb, and with the shadow memory, with a bare C++ loop."""
     samples = random_sample(compiled.graph) * SAMPLES
     executable = build_model(compiled.soc)
     with tempfile.TemporaryDirectory(prefix="atoll-bench-") as temporary:
@@ -84,23 +89,38 @@ def simulation_speed(compiled: Compiled) -> Row:
         image = folder / "image.bin"
         write_image((elf,), compiled.soc, image)
         request = request_for(compiled, (elf,), samples, executable, folder / "run")
-        ours, peer = [], []
+        contract = folder / "shadow.bin"
+        contract.write_bytes(shadow_table(compiled.soc, [compiled.contract]).words)
+        ours, watched, peer = [], [], []
         for _ in range(ROUNDS):
             ours.append(simulate(request).cycles_per_second)
+            watched.append(bare_speed(executable, image, "--shadow", contract))
             peer.append(bare_speed(executable, image))
-    return Row(
-        what="simulation of the whole chip",
-        unit="cycles/s",
-        ours=median(ours),
-        peer=median(peer),
-        peer_name="same model, bare C++ loop",
+    return (
+        Row(
+            what="simulation of the whole chip",
+            unit="cycles/s",
+            ours=median(ours),
+            peer=median(peer),
+            peer_name="same model, bare C++ loop",
+        ),
+        Row(
+            what="bare C++ loop with the shadow memory",
+            unit="cycles/s",
+            ours=median(watched),
+            peer=median(peer),
+            peer_name="same model, bare C++ loop",
+        ),
     )
 
 
-def bare_speed(executable: Path, image: Path) -> float:
+def bare_speed(executable: Path, image: Path, *options: str | Path) -> float:
     """Return cycles per second of the model without cocotb."""
     done = subprocess.run(
-        [executable, "--bare", image, str(SAMPLES)], capture_output=True, text=True, check=True
+        [executable, "--bare", image, str(SAMPLES), *options],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     result = json.loads(done.stdout.splitlines()[-1])
     return float(result["cycles"] / result["seconds"])

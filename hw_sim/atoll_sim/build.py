@@ -14,6 +14,7 @@ import cocotb_tools.config
 
 from atoll.cache import cache_folder, only_builder
 from atoll.resolve.soc import ResolvedSoc
+from atoll_sim import shadow
 from atoll_sim.build_tools import call_tool, make_variables
 from atoll_sim.chip import Chip
 from atoll_sim.generate import RTL, generate, sources
@@ -21,10 +22,14 @@ from atoll_sim.platform import plan_chip
 from atoll_sim.waves.formats import WaveFormat
 
 HERE = Path(__file__).parent
-CPLUSPLUS = tuple(
-    HERE / name for name in ("main.cpp", "monitor.cpp", "backdoor.cpp", "recorder.cpp")
+CPLUSPLUS = (
+    *(HERE / name for name in ("main.cpp", "monitor.cpp", "backdoor.cpp", "recorder.cpp")),
+    *shadow.SOURCES,
 )
-HEADERS = tuple(HERE / name for name in ("monitor.h", "backdoor.h", "recorder.h", "tables.h"))
+HEADERS = (
+    *(HERE / name for name in ("monitor.h", "backdoor.h", "recorder.h", "tables.h")),
+    *shadow.HEADERS,
+)
 TOP = "atoll_chip"
 # Only these signals can be reached from outside; Verilator optimises the rest freely.
 VISIBLE = {

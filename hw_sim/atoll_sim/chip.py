@@ -92,6 +92,7 @@ class Chip:
         data_bytes: bytes of a bus beat.
         half_period: picoseconds of half a clock cycle.
         slaves: signals of the register blocks' ports.
+        guard: addresses of the registers that tell what firewalls kept back.
         lines: signal of each interrupt line at the host, by its number.
         external_host: the test bench makes the host's accesses; there is no core.
         waves: waveforms show the operators by name.
@@ -104,6 +105,7 @@ class Chip:
     memories: tuple[BuiltMemory, ...]
     mailboxes: tuple[Mailbox, ...]
     slaves: tuple[str, ...]
+    guard: range
     lines: Mapping[int, str]
     external_host: bool
     waves: bool = False

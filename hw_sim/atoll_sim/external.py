@@ -43,7 +43,7 @@ class Report:
         ended: the interrupt came.
         registers: values read, in the job's order.
         memory: bytes brought back, by address.
-        counts, spans, blocked: the chip's whole log; see `monitors`.
+        counts, spans: the chip's whole log; see `monitors`.
         cycles: from the start of the list to its end.
     """
 
@@ -52,5 +52,4 @@ class Report:
     memory: Mapping[int, bytes]
     counts: NDArray[Any]
     spans: NDArray[Any]
-    blocked: NDArray[Any]
     cycles: int

@@ -28,9 +28,9 @@ AXIL: tuple[tuple[str, int], ...] = (
 ANSWERS = {"arready", "rdata", "rresp", "rlast", "rvalid", "awready", "wready", "bresp", "bvalid"}
 BUS_SOURCES = (
     *("atoll_bus_pkg", "atoll_arbiter", "atoll_memory_bank", "atoll_memory_port", "atoll_memory"),
-    *("atoll_firewall", "atoll_demux", "atoll_word_port", "atoll_console", "atoll_monitor"),
-    *("atoll_doorbell", "atoll_fifo", "atoll_axi_burst", "atoll_axi_to_bus", "atoll_bus_to_axil"),
-    "atoll_external_host",
+    *("atoll_firewall", "atoll_demux", "atoll_word_port", "atoll_console", "atoll_guard"),
+    *("atoll_monitor", "atoll_doorbell", "atoll_fifo", "atoll_axi_burst", "atoll_axi_to_bus"),
+    *("atoll_bus_to_axil", "atoll_external_host"),
 )
 
 

@@ -3,6 +3,7 @@
 //   model                  run the cocotb test that the environment names
 //   model --bare IMAGE N   load IMAGE, answer N requests, leave; no Python (speed comparison)
 //   --waves FILE SETTINGS  record waveforms, see recorder.h (only models built for it)
+//   --shadow FILE          hold every access against the packed contract in FILE
 
 #include <chrono>
 #include <cstdio>
@@ -191,11 +192,7 @@ size_t atoll_spans(const record::Span** first) {
   return monitor::log().spans.size();
 }
 
-size_t atoll_blocked(const record::Blocked** first, uint64_t* total) {
-  *first = monitor::log().blocked.data();
-  *total = monitor::log().blocked_total;
-  return monitor::log().blocked.size();
-}
+shadow::Shadow* atoll_shadow_of_model() { return &monitor::watcher(); }
 
 size_t atoll_text(const char** first) {
   *first = monitor::log().text.data();
@@ -208,8 +205,10 @@ int main(int argc, char** argv) {
   const char* waves = nullptr;
   const char* settings = nullptr;
   const char* image = nullptr;
+  const char* contract = nullptr;
   unsigned requests = 0;
   for (int i = 1; i < argc; ++i) {
+    if (!std::strcmp(argv[i], "--shadow") && i + 1 < argc) contract = argv[++i];
     if (!std::strcmp(argv[i], "--waves") && i + 2 < argc) {
       waves = argv[++i];
       settings = argv[++i];
@@ -225,6 +224,10 @@ int main(int argc, char** argv) {
   Verilated::threadContextp()->fatalOnVpiError(false);
   if (const char* missing = backdoor::open()) {
     std::fprintf(stderr, "the model lacks memory '%s'\n", missing);
+    return 1;
+  }
+  if (contract && !monitor::hold_against(contract)) {
+    std::fprintf(stderr, "cannot load '%s'\n", contract);
     return 1;
   }
   return image ? run_bare(image, requests) : run_cocotb();

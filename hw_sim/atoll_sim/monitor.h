@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "shadow.h"
 #include "tables.h"
 
 namespace monitor {
@@ -14,13 +15,17 @@ struct Log {
   std::vector<record::Event> events;  // without text
   std::vector<record::Count> counts;
   std::vector<record::Span> spans;
-  std::vector<record::Blocked> blocked;
-  uint64_t blocked_total = 0;  // `blocked` keeps the first of them
   std::string text;
 };
 
 // The one log of this process.
 Log& log();
+
+// What holds every access against the contract, once `hold_against` has read one.
+shadow::Shadow& watcher();
+
+// Read the packed contract of the image. False if it cannot be read, or is damaged.
+bool hold_against(const char* path);
 
 // End the current phase: move what was marked since the last call into the log.
 void close_phase();

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atoll_sim.shadow import Shadow
+
 # The layouts of tables.h.
 EVENT = np.dtype([("cycle", "<u8"), ("kind", "<u4"), ("value", "<u4")])
 COUNT = np.dtype(
@@ -21,12 +23,6 @@ COUNT = np.dtype(
     ]
 )
 SPAN = np.dtype([*((name, "<u4") for name in ("phase", "master", "kind", "start")), ("end", "<u8")])
-BLOCKED = np.dtype(
-    [
-        ("cycle", "<u8"),
-        *((name, "<u4") for name in ("phase", "master", "kind", "address", "size", "reserved")),
-    ]
-)
 
 
 class EventKind(IntEnum):
@@ -52,13 +48,19 @@ class Event:
 
 
 class Model:
-    """The model of this process."""
+    """The model of this process.
+
+    Attributes:
+        shadow: what holds its accesses against the contract that it was started with.
+    """
 
     def __init__(self) -> None:
         self._library = ctypes.CDLL(None)
         self._library.atoll_cycle.restype = ctypes.c_uint64
-        for name in ("atoll_events", "atoll_counts", "atoll_spans", "atoll_blocked", "atoll_text"):
+        for name in ("atoll_events", "atoll_counts", "atoll_spans", "atoll_text"):
             getattr(self._library, name).restype = ctypes.c_size_t
+        self._library.atoll_shadow_of_model.restype = ctypes.c_void_p
+        self.shadow = Shadow(self._library, self._library.atoll_shadow_of_model())
 
     def cycle(self) -> int:
         """Return the clock cycles since the start."""
@@ -116,18 +118,13 @@ class Model:
         """Return the bytes touched by phase, master and kind."""
         return self._records("atoll_spans", SPAN)
 
-    def blocked(self) -> tuple[NDArray[Any], int]:
-        """Return the first requests that firewalls kept back, and how many there were."""
-        total = ctypes.c_uint64()
-        return self._records("atoll_blocked", BLOCKED, ctypes.byref(total)), total.value
-
     def text(self) -> str:
         """Return what the firmware printed."""
         return self._records("atoll_text", np.dtype("u1")).tobytes().decode(errors="replace")
 
-    def _records(self, function: str, layout: np.dtype[Any], *more: Any) -> NDArray[Any]:
+    def _records(self, function: str, layout: np.dtype[Any]) -> NDArray[Any]:
         first = ctypes.c_void_p()
-        count = getattr(self._library, function)(ctypes.byref(first), *more)
+        count = getattr(self._library, function)(ctypes.byref(first))
         data = ctypes.string_at(first, count * layout.itemsize) if count else b""
         return np.frombuffer(data, dtype=layout)
 

@@ -9,18 +9,21 @@ from numpy.typing import NDArray
 
 from atoll_sim.monitors import Event, EventKind
 from atoll_sim.run_files import Capture, Record
-from atoll_sim.simulation import AccessKind, BlockedAccess, Phase, SimResult, Touched
+from atoll_sim.simulation import AccessKind, Finding, Phase, SimResult, Touched
 
 KINDS = (AccessKind.READ, AccessKind.WRITE, AccessKind.FETCH)
 OPERATOR_BEGUN, OPERATOR_ENDED, READY, RUN_BEGUN, RUN_ENDED = range(1, 6)
 
 
-def make_result(record: Record, masters: Sequence[str]) -> SimResult:
+def make_result(
+    record: Record, masters: Sequence[str], findings: tuple[Finding, ...] = ()
+) -> SimResult:
     """Put a bench's record into the terms of the chip.
 
     Args:
         record: what the bench wrote.
         masters: names of the devices by the monitors' numbers.
+        findings: the record's, named.
     """
     runs = [event for event in record.events if event.kind is EventKind.RESULT]
     last = record.events[-1] if record.events else None
@@ -31,8 +34,8 @@ def make_result(record: Record, masters: Sequence[str]) -> SimResult:
         outputs=_outputs(record.captures),
         layers=_layers(record.captures),
         phases=_phases(record, masters),
-        blocked=_blocked(record.blocked, masters),
-        blocked_total=record.blocked_total,
+        findings=findings,
+        findings_total=record.findings_total,
         stacks={capture.name: capture.data for capture in record.captures if capture.run < 0},
         text=record.text,
         trapped=masters[last.value] if last and last.kind is EventKind.TRAP else None,
@@ -116,17 +119,3 @@ def touched_by_phase(
             )
         )
     return touched
-
-
-def _blocked(rows: NDArray[Any], masters: Sequence[str]) -> tuple[BlockedAccess, ...]:
-    return tuple(
-        BlockedAccess(
-            cycle=cycle,
-            phase=phase,
-            master=masters[master],
-            kind=KINDS[kind],
-            address=address,
-            size=size,
-        )
-        for cycle, phase, master, kind, address, size, _ in rows.tolist()
-    )

@@ -1,6 +1,7 @@
 """Decide how a chip is simulated: which modules, on which bus, behind which firewall windows."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 from atoll.errors import SimulationError
@@ -11,6 +12,8 @@ from atoll_sim.cpu.cores import CORES
 from atoll_sim.platform_checks import platform_faults
 
 PICOSECONDS = 10**12
+GUARD_LINE = 2
+"""Where the host learns of a firewall: PicoRV32's own line for bus errors."""
 
 
 def plan_chip(soc: ResolvedSoc, *, external_host: bool = False) -> Chip:
@@ -41,6 +44,7 @@ def plan_chip(soc: ResolvedSoc, *, external_host: bool = False) -> Chip:
             for memory in soc.memories
             if reach[memory.name]
         ),
+        guard=_span(soc.guard),
         mailboxes=_mailboxes(soc),
         slaves=(
             *(target.signal for target in _register_blocks(soc)),
@@ -92,13 +96,17 @@ def _register_blocks(soc: ResolvedSoc) -> tuple[Target, ...]:
     """Return the register blocks at the host."""
     blocks = {core.name: core.mailbox for core in soc.cpus if core.mailbox}
     blocks |= {engine.name: engine.registers for engine in soc.engines}
-    blocks["console"] = soc.console
+    blocks["console"] = replace(soc.console, size=soc.console.size - soc.guard.size)
+    blocks["guard"] = soc.guard
     return tuple(_block(f"reg_{name}", registers) for name, registers in blocks.items())
 
 
 def _block(signal: str, registers: Registers) -> Target:
-    span = range(registers.origin, registers.origin + registers.size)
-    return Target(signal=signal, index="", span=span)
+    return Target(signal=signal, index="", span=_span(registers))
+
+
+def _span(block: Registers) -> range:
+    return range(block.origin, block.origin + block.size)
 
 
 def _mailboxes(soc: ResolvedSoc) -> tuple[Mailbox, ...]:
@@ -116,7 +124,7 @@ def _mailboxes(soc: ResolvedSoc) -> tuple[Mailbox, ...]:
 
 
 def _lines(soc: ResolvedSoc) -> Mapping[int, str]:
-    return {line: f"dev_{name}_irq" for name, line in soc.irqs.items()}
+    return {GUARD_LINE: "guard_irq"} | {line: f"dev_{name}_irq" for name, line in soc.irqs.items()}
 
 
 def _registers(soc: ResolvedSoc, device: Device) -> tuple[Target, ...]:

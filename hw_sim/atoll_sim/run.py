@@ -17,9 +17,9 @@ from atoll.errors import UsageError
 from atoll.pipeline import Compiled
 from atoll.report.result import LayerCycles, RunReport
 from atoll_sim.build_folder import Image
+from atoll_sim.findings import count_accesses, violations
 from atoll_sim.layers import check_layers
 from atoll_sim.native_run import run_native
-from atoll_sim.placement import check_placement, count_accesses
 from atoll_sim.rtl_run import run_firmware
 from atoll_sim.samples import Sample
 from atoll_sim.simulation import Phase, SimResult, Stop
@@ -165,7 +165,6 @@ def judge(
     begin = time.perf_counter()
     layers = check_layers(compiled.graph, samples, result)
     stacks = stack_use(compiled.soc, result, setup.stacks)
-    violations = (*check_placement(compiled, result), *overruns(compiled.soc, stacks))
     report = RunReport(
         soc=compiled.soc.name,
         model=compiled.graph.name,
@@ -176,7 +175,7 @@ def judge(
         layers_equal=layers.compared - len(layers.mismatches),
         mismatches=layers.mismatches,
         accesses=count_accesses(result),
-        violations=violations,
+        violations=(*violations(result), *overruns(compiled.soc, stacks)),
         stack=stacks,
         pools=compiled.plan.use,
         total_cycles=result.cycles,
@@ -236,8 +235,9 @@ def _notes(compiled: Compiled, result: SimResult) -> Iterator[str]:
         yield f"{result.trapped} met an illegal instruction or address and stopped"
     elif result.stop is not Stop.EXIT:
         yield f"the simulation was stopped: {result.stop}"
-    if result.blocked_total > len(result.blocked):
-        yield f"only the first {len(result.blocked)} of {result.blocked_total} refused accesses"
+    kept = sum(finding.violation.count for finding in result.findings)
+    if result.findings_total > kept:
+        yield f"{result.findings_total - kept:,} more accesses broke the plan in further ways"
     if result.recorded:
         yield str(result.recorded)
     if result.text.strip():

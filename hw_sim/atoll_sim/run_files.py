@@ -20,6 +20,8 @@ from atoll_sim.simulation import Buffer, Stop, Turn
 IMAGE = "image.bin"
 WAVES, RECORDED = "waves.txt", "recorded.txt"
 REQUEST, SAMPLES = "request.json", "samples.bin"
+SHADOW = "shadow.bin"
+ARRAYS = ("counts", "spans", "findings")
 RESULT, CAPTURES, ACCESS = "result.json", "captures.bin", "access.npz"
 
 
@@ -70,8 +72,8 @@ class Record:
     captures: Sequence[Capture]
     counts: NDArray[Any]
     spans: NDArray[Any]
-    blocked: NDArray[Any]
-    blocked_total: int
+    findings: NDArray[Any]
+    findings_total: int
     text: str
     cycles: int
     wall_seconds: float
@@ -117,13 +119,13 @@ def write_record(folder: Path, record: Record) -> None:
         "stop": record.stop,
         "events": [[event.cycle, event.kind, event.value] for event in record.events],
         "captures": [[c.run, c.operator, c.name, len(c.data)] for c in record.captures],
-        "blocked_total": record.blocked_total,
+        "findings_total": record.findings_total,
         "text": record.text,
         "cycles": record.cycles,
         "wall_seconds": record.wall_seconds,
     }
     (folder / CAPTURES).write_bytes(b"".join(capture.data for capture in record.captures))
-    np.savez(folder / ACCESS, counts=record.counts, spans=record.spans, blocked=record.blocked)
+    np.savez(folder / ACCESS, **{name: getattr(record, name) for name in ARRAYS})
     (folder / RESULT).write_text(json.dumps(plain, indent=1))
 
 
@@ -131,7 +133,7 @@ def read_record(folder: Path) -> Record:
     """Read what `write_record` wrote."""
     plain = json.loads((folder / RESULT).read_text())
     with np.load(folder / ACCESS) as arrays:
-        access = {name: arrays[name] for name in ("counts", "spans", "blocked")}
+        access = {name: arrays[name] for name in ARRAYS}
     data, at = (folder / CAPTURES).read_bytes(), 0
     captures = []
     for run, operator, name, size in plain.pop("captures"):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from atoll.errors import SimulationError
 from atoll.resolve.soc import Cpu
+from atoll_sim.findings import name_findings
 from atoll_sim.firmware import write_image
 from atoll_sim.model_process import LOG, broken_off, run_watched
 from atoll_sim.phases import make_result
@@ -16,6 +17,7 @@ from atoll_sim.run_files import (
     IMAGE,
     RECORDED,
     RESULT,
+    SHADOW,
     WAVES,
     Work,
     read_record,
@@ -40,9 +42,14 @@ def simulate(request: SimRequest) -> SimResult:
     if waves:
         (folder / WAVES).write_text(waves.settings)
         command += ["--waves", str(waves.file.absolute()), WAVES]
+    if request.table:
+        (folder / SHADOW).write_bytes(request.table.words)
+        command += ["--shadow", SHADOW]
     _run(command, folder, request.max_seconds, waves.watch if waves else lambda: None)
     masters = tuple(master.name for master in plan_chip(request.soc).masters)
-    return make_result(read_record(folder), masters)
+    record, table = read_record(folder), request.table
+    findings = name_findings(record.findings, table, request.soc) if table else ()
+    return make_result(record, masters, findings)
 
 
 def require_exit(result: SimResult) -> None:

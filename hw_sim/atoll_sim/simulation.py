@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from atoll.report.result import Violation
 from atoll.resolve.soc import Region, RegionKind, ResolvedSoc
+from atoll_sim.shadow_table import ShadowTable
 
 
 def stack_name(stack: Region) -> str:
@@ -82,6 +84,7 @@ class SimRequest:
         inputs: where the bench writes a sample before it asks for a run.
         outputs: what it reads after each run.
         snapshots: what it reads at the end of each operator, by the operator's number.
+        table: what accesses are held against; None watches nothing.
         more: models that run in turn after the first; sample k is for model k modulo their number.
         max_cycles: the simulation stops here at the latest.
         stall_cycles: it stops after so many cycles without an event of the firmware.
@@ -97,6 +100,7 @@ class SimRequest:
     inputs: tuple[Buffer, ...]
     outputs: tuple[Buffer, ...]
     snapshots: Mapping[int, tuple[Buffer, ...]] = field(default_factory=dict)
+    table: ShadowTable | None = None
     more: tuple[Turn, ...] = ()
     max_cycles: int = 10**10
     stall_cycles: int = 10**8
@@ -164,21 +168,15 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BlockedAccess:
-    """An access that a firewall kept from memory.
+class Finding:
+    """An access that the plan does not allow.
 
     Attributes:
-        phase: number of the phase, in `SimResult.phases`.
-        address: first byte that was asked for.
-        size: bytes from the first to the last asked for.
+        model: number of the model among those that run in turn; None before the first run.
     """
 
-    cycle: int
-    phase: int
-    master: str
-    kind: AccessKind
-    address: int
-    size: int
+    violation: Violation
+    model: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,8 +190,8 @@ class SimResult:
         outputs: for each finished run the bytes of every output buffer.
         layers: for each run begun, by operator number, the bytes of its snapshot buffers.
         phases: all phases, in order.
-        blocked: the first accesses that firewalls kept back, at most 1,000.
-        blocked_total: how many there were.
+        findings: what broke the plan, in the order of the first access of each; at most 1,000.
+        findings_total: accesses that broke it.
         stacks: the bytes at the end of each stack of the cores with firmware, lowest address first,
             by `stack_name`.
         text: what the firmware printed.
@@ -209,8 +207,8 @@ class SimResult:
     outputs: tuple[Mapping[str, bytes], ...]
     layers: tuple[Mapping[int, Mapping[str, bytes]], ...]
     phases: tuple[Phase, ...]
-    blocked: tuple[BlockedAccess, ...]
-    blocked_total: int
+    findings: tuple[Finding, ...]
+    findings_total: int
     stacks: Mapping[str, bytes]
     text: str
     trapped: str | None

@@ -61,9 +61,11 @@ def overruns(soc: ResolvedSoc, uses: Mapping[str, StackUse]) -> Iterator[Violati
             if use and use.watermark and use.bound is not None and use.watermark > use.bound:
                 yield Violation(
                     rule="deeper than the bound",
+                    number="K5",
                     device=cpu.name,
                     operator="none",
                     buffer="",
+                    offset=0,
                     pool=stack.name,
                     address=stack.end - use.watermark,
                     size=use.watermark - use.bound,

@@ -47,15 +47,4 @@ struct Span {
   uint64_t end;
 };
 
-// A request that a firewall kept back.
-struct Blocked {
-  uint64_t cycle;
-  uint32_t phase;
-  uint32_t master;
-  uint32_t kind;
-  uint32_t address;
-  uint32_t size;
-  uint32_t reserved;
-};
-
 }  // namespace record

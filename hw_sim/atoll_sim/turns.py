@@ -81,28 +81,21 @@ def _judged(
 def turn_of(result: SimResult, number: int, count: int) -> SimResult:
     """Return what one of `count` models did, as if it had been alone.
 
-    Phases of other models are left out, the ones outside of any run stay; refused accesses stay
-    with the phase that they were in.
+    Phases and findings of other models are left out, the ones outside of any run stay.
     """
-    kept = [
-        (index, phase)
-        for index, phase in enumerate(result.phases)
-        if phase.sample is None or phase.sample % count == number
-    ]
-    renumbered = {index: position for position, (index, _) in enumerate(kept)}
-    blocked = tuple(
-        replace(each, phase=renumbered[each.phase])
-        for each in result.blocked
-        if each.phase in renumbered
-    )
+    findings = tuple(each for each in result.findings if each.model in (None, number))
     return replace(
         result,
+        findings=findings,
+        findings_total=sum(each.violation.count for each in findings),
         results=result.results[number::count],
         outputs=result.outputs[number::count],
         layers=result.layers[number::count],
-        phases=tuple(_renumbered(phase, count) for _, phase in kept),
-        blocked=blocked,
-        blocked_total=len(blocked),
+        phases=tuple(
+            _renumbered(phase, count)
+            for phase in result.phases
+            if phase.sample is None or phase.sample % count == number
+        ),
     )
 
 

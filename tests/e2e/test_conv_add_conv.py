@@ -11,8 +11,8 @@ from atoll.pipeline import Compiled, compile_file
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu
+from atoll_sim.findings import violations
 from atoll_sim.layers import check_layers
-from atoll_sim.placement import check_placement
 from atoll_sim.rtl_run import run_firmware
 from atoll_sim.samples import random_sample
 from atoll_sim.simulation import AccessKind, SimResult, Touched
@@ -91,7 +91,7 @@ def test_p5_the_simulator_moves_the_bytes_of_the_plan(compiled: Compiled, tmp_pa
     elves = build(compiled, tmp_path / "build").firmware.elves
     result = run_firmware(compiled, elves, samples)
     check = check_layers(compiled.graph, samples, result)
-    assert (check.mismatches, check_placement(compiled, result)) == ((), ())
+    assert (check.mismatches, violations(result)) == ((), ())
     for device in compiled.soc.devices:
         mine = {n for n, op in enumerate(compiled.graph.operators) if op.device == device.name}
         planned = sum(sizes(compiled, [compiled.graph.operators[number] for number in mine]))

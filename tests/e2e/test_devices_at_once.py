@@ -19,6 +19,7 @@ from atoll.report.concurrency import Span, concurrency
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll_sim.build import build_model
+from atoll_sim.findings import violations
 from atoll_sim.rtl_run import request_for
 from atoll_sim.samples import random_sample
 from atoll_sim.session import simulate
@@ -37,7 +38,7 @@ pools:
   shared: {{reach: {{dma: rw}}}}
   own: {{memory: tcm, role: workspace, reach: {{cpu: rw, npu_a: none, npu_b: none, dma: rw}}}}
 """
-DEVICE_FAILED = -5
+VIOLATION = -9
 
 
 Write = Callable[..., Path]
@@ -165,8 +166,10 @@ def test_m9_a_device_that_fails_is_returned_after_the_other_is_done(
     samples = random_sample(found.graph) * 3
     request = request_for(found, tree.firmware.elves, samples, executable, tmp_path / "run")
     result = simulate(request)
-    assert result.results == (DEVICE_FAILED,) * 3
-    assert {blocked.master for blocked in result.blocked} == {"npu_b"}
+    assert result.results == (VIOLATION,) * 3
+    assert {(v.device, v.rule) for v in violations(result)} == {
+        ("npu_b", "blocked by the firewall")
+    }
     assert written(result, "npu_a", inside=True) == 3 * found.graph.tensor("conv_2d_0_out").size
     assert written(result, "npu_a", inside=False) == 0
 

@@ -18,7 +18,7 @@ from atoll.place.copy_engines import assign_copies
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
 from atoll_sim.cpu.host_memory import merge_spans
-from atoll_sim.placement import check_placement
+from atoll_sim.findings import violations
 from atoll_sim.rtl_run import run_firmware
 from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
 from atoll_sim.samples import Sample
@@ -143,9 +143,11 @@ def test_p6_several_operators_are_under_way_at_once(compiled: Compiled, result: 
 
 
 @pytest.mark.rtl
-def test_p6_a_copy_to_other_bytes_is_noticed(compiled: Compiled, result: SimResult) -> None:
+def test_p6_a_copy_to_other_bytes_is_noticed(
+    compiled: Compiled, samples: tuple[Sample, ...], result: SimResult, tmp_path: Path
+) -> None:
     """Held against a plan that promises less, the same run breaks it."""
-    assert check_placement(compiled, result) == ()
+    assert violations(result) == ()
     number, phase = next(
         (number, phase)
         for number, phase in compiled.contract.phases.items()
@@ -153,5 +155,7 @@ def test_p6_a_copy_to_other_bytes_is_noticed(compiled: Compiled, result: SimResu
     )
     promised = {**compiled.contract.phases, number: replace(phase, writes=())}
     changed = replace(compiled, contract=replace(compiled.contract, phases=promised))
-    found = check_placement(changed, result)
-    assert any(v.device == "dma" and v.rule == "out-of-plan write" for v in found)
+    tree = build(compiled, tmp_path / "build")
+    found = violations(run_firmware(changed, tree.firmware.elves, samples))
+    rules = {v.rule for v in found if v.device == "dma" and v.operator == phase.operator}
+    assert rules == {"outside any live buffer", "copy moved other bytes"}

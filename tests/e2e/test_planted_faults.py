@@ -20,8 +20,8 @@ from atoll.report.result import Violation
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build import build_model
+from atoll_sim.findings import violations
 from atoll_sim.native_run import run_native
-from atoll_sim.placement import check_placement
 from atoll_sim.rtl_run import request_for
 from atoll_sim.samples import random_sample
 from atoll_sim.session import simulate
@@ -40,14 +40,16 @@ def moved(compiled: Compiled, buffer: str, pool: str, offset: int) -> Compiled:
     )
 
 
-def in_rtl(compiled: Compiled, folder: Path, hardware: ResolvedSoc) -> SimResult:
+def in_rtl(
+    compiled: Compiled, folder: Path, hardware: ResolvedSoc, max_cycles: int = 10**9
+) -> SimResult:
     """Simulate the firmware of `compiled` on another chip's RTL."""
     tree = build(compiled, folder / "build")
     samples = random_sample(compiled.graph)
     request = request_for(
         compiled, (tree.firmware.elf,), samples, build_model(hardware), folder / "run"
     )
-    return simulate(request)
+    return simulate(replace(request, max_cycles=max_cycles))
 
 
 def first(violations: Sequence[Violation]) -> Violation:
@@ -91,12 +93,11 @@ def test_a_tensor_in_memory_that_only_the_cpu_reaches(lagoon: Compiled, tmp_path
     with pytest.raises(PlanError, match=buffer):
         check(wrong.plan)
     result = in_rtl(wrong, tmp_path, lagoon.soc)
-    found = first(check_placement(wrong, result))
-    assert (found.rule, found.device, found.operator) == (
-        "blocked by the firewall",
-        "npu",
-        operator,
-    )
+    found = first(violations(result))
+    assert (found.rule, found.device, found.operator) == ("device without reach", "npu", operator)
+    assert "firewall" in found.detail
+    assert found.key == "pools.private.reach.npu"
+    assert found.at.startswith("socs/lagoon.yaml:")
     assert (found.buffer, found.pool) == (buffer, "private")
     assert found.address == lagoon.soc.pool("private").region.origin
     assert result.results[0] != 0
@@ -113,10 +114,10 @@ def test_two_live_buffers_overlap(lagoon: Compiled, tmp_path: Path) -> None:
     wrong = moved(lagoon, target.buffer, place.pool, place.offset)
     with pytest.raises(PlanError, match=target.buffer):
         check(wrong.plan)
-    found = first(check_placement(wrong, in_rtl(wrong, tmp_path, lagoon.soc)))
-    assert found.rule == "overwritten before read"
-    assert found.operator == operator
-    assert {found.buffer, found.detail} == {source.buffer, f"the bytes hold '{target.buffer}'"}
+    found = first(violations(in_rtl(wrong, tmp_path, lagoon.soc)))
+    assert found.rule == "overlap clobber"
+    assert (found.operator, found.buffer) == (operator, source.buffer)
+    assert f"'{target.buffer}'" in found.detail
 
 
 @pytest.mark.rtl
@@ -130,7 +131,7 @@ def test_a_firewall_window_one_byte_short(lagoon: Compiled, tmp_path: Path) -> N
         for pool in lagoon.soc.pools
     )
     result = in_rtl(lagoon, tmp_path, replace(lagoon.soc, pools=pools))
-    found = first(check_placement(lagoon, result))
+    found = first(violations(result))
     assert (found.rule, found.device) == ("blocked by the firewall", "npu")
     assert found.buffer == last.buffer
     assert found.address <= last.end - 1 < found.address + found.size
@@ -153,7 +154,7 @@ def test_a_copy_left_out_between_private_memories(islands: Compiled, tmp_path: P
         run_native(wrong, random_sample(wrong.graph)),
         in_rtl(wrong, tmp_path, wrong.soc),
     ):
-        found = first(check_placement(islands, result))
+        found = first(violations(result))
         assert found.rule in ("read before write", "overwritten before read")
         assert (found.device, found.operator) == (reader.device, reader.operator)
         assert found.buffer == copy.writes[0]
@@ -180,8 +181,9 @@ def test_a_stack_below_need(lagoon: Compiled, tmp_path: Path) -> None:
     cpu = lagoon.soc.host_cpu
     short = replace(cpu, stack=replace(cpu.stack, origin=cpu.stack.end - 32, size=32))
     devices = tuple(short if device is cpu else device for device in lagoon.soc.devices)
-    result = in_rtl(lagoon, tmp_path, replace(lagoon.soc, devices=devices))
-    found = check_placement(lagoon, result)[0]
+    hardware = replace(lagoon.soc, devices=devices)
+    result = in_rtl(lagoon, tmp_path, hardware, max_cycles=100_000)
+    found = violations(result)[0]
     assert (found.rule, found.device) == ("blocked by the firewall", "cpu")
     assert found.pool == "cpu.stack"
     assert cpu.stack.origin <= found.address < short.stack.origin

@@ -8,10 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from atoll.memory.contract import Contract, Lifetime, Span
+from atoll.memory.contract import Phase as Step
+from atoll.memory.contract_areas import areas_of
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_sim.build import build_model
+from atoll_sim.findings import violations
 from atoll_sim.session import simulate
+from atoll_sim.shadow_table import shadow_table
 from atoll_sim.simulation import AccessKind, Buffer, Phase, SimRequest, SimResult, Stop
 
 DATA = Path(__file__).parent / "data"
@@ -79,10 +84,30 @@ def run(twin: ResolvedSoc, tmp_path: Path) -> Run:
             inputs=(Buffer("input", shared, SIZE),),
             outputs=(Buffer("output", shared + 0x1000, SIZE),),
             snapshots={0: (Buffer("output", shared + 0x1000, SIZE),)},
+            table=shadow_table(twin, [contract(twin, shared)]),
         )
         return simulate(dataclasses.replace(request, **changes))  # type: ignore[arg-type]
 
     return simulate_one
+
+
+def contract(soc: ResolvedSoc, origin: int) -> Contract:
+    """Return what the test firmware may do: the other core makes the output of the input."""
+    source = Span(buffer="input", pool="shared", address=origin, size=SIZE)
+    target = Span(buffer="output", pool="shared", address=origin + 0x1000, size=SIZE)
+    step = Step(number=0, operator="step", device="dsp", reads=(source,), writes=(target,))
+    return Contract(
+        inputs=(source,),
+        outputs=(target,),
+        constants=(),
+        phases={0: step},
+        lifetimes=(
+            Lifetime(span=source, alignment=16, constant=False, first=None, last=0),
+            Lifetime(span=target, alignment=16, constant=False, first=0, last=None),
+        ),
+        copies=(),
+        areas=areas_of(soc),
+    )
 
 
 def touched(phase: Phase) -> dict[tuple[str, str], tuple[int, tuple[range, ...]]]:
@@ -96,7 +121,7 @@ def inside(spans: tuple[range, ...], begin: int, end: int) -> tuple[range, ...]:
 def test_the_other_core_runs_a_step_for_the_host(run: Run, twin: ResolvedSoc) -> None:
     result = run("GOOD")
     expected = [bytes((3 * x + 1) % 256 for x in sample["input"]) for sample in SAMPLES]
-    assert (result.stop, result.exit_status, result.blocked) == (Stop.EXIT, 42, ())
+    assert (result.stop, result.exit_status, violations(result)) == (Stop.EXIT, 42, ())
     assert result.results == (STEP_RESULT,) * len(SAMPLES)
     assert [dict(out) for out in result.outputs] == [{"output": data} for data in expected]
     assert [dict(each) for each in result.layers] == [{0: {"output": data}} for data in expected]
@@ -121,7 +146,7 @@ def test_the_step_is_the_cores_to_the_byte(run: Run, twin: ResolvedSoc) -> None:
 
 def test_a_thousand_rounds_with_random_delays(run: Run) -> None:
     result = run("ROUNDS")
-    assert (result.stop, result.exit_status, result.blocked_total) == (Stop.EXIT, 42, 0)
+    assert (result.stop, result.exit_status, result.findings_total) == (Stop.EXIT, 42, 0)
     assert result.cycles > 500 * ROUNDS
 
 
@@ -129,12 +154,11 @@ def test_a_core_that_leaves_its_own_is_refused_and_named(run: Run, twin: Resolve
     result = run("TRESPASS")
     cpu, dsp = twin.cpus
     assert (result.stop, result.exit_status) == (Stop.EXIT, 42)
-    assert [(b.master, b.kind, b.address, b.size) for b in result.blocked] == [
-        ("dsp", AccessKind.WRITE, cpu.stack.origin, 4),
-        ("dsp", AccessKind.READ, cpu.stack.origin, 4),
-        ("dsp", AccessKind.WRITE, twin.console.origin, 4),
-        ("dsp", AccessKind.WRITE, twin.engines[0].registers.origin, 4),
-        ("cpu", AccessKind.WRITE, dsp.stack.origin, 4),
+    assert all("the firewall kept it back" in v.detail for v in violations(result))
+    assert [(v.device, v.rule, v.address, v.size, v.count) for v in violations(result)] == [
+        ("dsp", "stack of another device", cpu.stack.origin, 4, 2),
+        ("dsp", "device without reach", twin.console.origin, 4, 2),
+        ("cpu", "stack of another device", dsp.stack.origin, 4, 1),
     ]
     assert not any(stack.startswith(MARK) for stack in result.stacks.values())
     assert result.text == ""

@@ -45,6 +45,11 @@ def test_control_port() -> None:
     run_bench("control_port", "atoll_axil_bench", sources)
 
 
+def test_guard() -> None:
+    sources = ("atoll_bus_pkg.sv", "atoll_guard.sv", "atoll_guard_bench.sv")
+    run_bench("guard", "atoll_guard_bench", sources)
+
+
 def test_console() -> None:
     port = ("atoll_bus_pkg.sv", "atoll_word_port.sv")
     sources = (*port, "atoll_console.sv", "atoll_console_bench.sv")

@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 
 from atoll.errors import SimulationError
+from atoll.memory.contract import Contract, Lifetime, Phase, Span
+from atoll.memory.contract_areas import areas_of
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build import build_model
+from atoll_sim.findings import violations
 from atoll_sim.session import require_exit, simulate
-from atoll_sim.simulation import AccessKind, Buffer, Phase, SimRequest, SimResult, Stop
+from atoll_sim.shadow_table import shadow_table
+from atoll_sim.simulation import AccessKind, Buffer, SimRequest, SimResult, Stop
+from atoll_sim.simulation import Phase as TracedPhase
 
 INPUT = Buffer("input", 0x2000_0000, 64)
 MIDDLE = Buffer("middle", 0x2000_1000, 64)
@@ -38,13 +43,45 @@ def run(tiny: ResolvedSoc, firmware: Callable[[str], Path], tmp_path: Path) -> R
             inputs=(INPUT,),
             outputs=(OUTPUT,),
             snapshots={0: (MIDDLE,), 1: (OUTPUT,)},
+            table=shadow_table(tiny, [contract(tiny)]),
         )
         return simulate(dataclasses.replace(request, **changes))  # type: ignore[arg-type]
 
     return simulate_one
 
 
-def touched(phase: Phase) -> dict[tuple[str, str], tuple[int, tuple[range, ...]]]:
+def contract(soc: ResolvedSoc) -> Contract:
+    """Return what the test firmware may do: the core makes MIDDLE of INPUT, the copier OUTPUT."""
+    spans = {
+        each.name: Span(buffer=each.name, pool="shared", address=each.address, size=each.size)
+        for each in (INPUT, MIDDLE, OUTPUT)
+    }
+    steps = (("cpu", "input", "middle"), ("npu", "middle", "output"))
+    last = {"input": 0, "middle": 1}
+    return Contract(
+        inputs=(spans["input"],),
+        outputs=(spans["output"],),
+        constants=(),
+        phases={
+            number: Phase(
+                number=number,
+                operator=f"on_{device}",
+                device=device,
+                reads=(spans[read],),
+                writes=(spans[written],),
+            )
+            for number, (device, read, written) in enumerate(steps)
+        },
+        lifetimes=tuple(
+            Lifetime(span=span, alignment=8, constant=False, first=None, last=last.get(name))
+            for name, span in spans.items()
+        ),
+        copies=(),
+        areas=areas_of(soc),
+    )
+
+
+def touched(phase: TracedPhase) -> dict[tuple[str, str], tuple[int, tuple[range, ...]]]:
     return {(t.master, t.kind): (t.accesses, t.spans) for t in phase.touched}
 
 
@@ -57,7 +94,7 @@ def test_every_sample_and_layer_comes_back(run: Run) -> None:
     assert [dict(layers) for layers in result.layers] == [
         {0: {"middle": data}, 1: {"output": data}} for data in expected
     ]
-    assert result.blocked == ()
+    assert violations(result) == ()
     require_exit(result)
 
 
@@ -85,15 +122,13 @@ def test_blocked_accesses_are_named_and_survived(run: Run) -> None:
     result = run("BLOCKED")
     assert (result.stop, result.exit_status) == (Stop.EXIT, 42)
     assert result.results[-1] == LINE_3 | DONE | DECODE_ERROR
-    assert result.blocked_total == 3
-    assert [(b.master, b.kind, b.address, b.size) for b in result.blocked] == [
-        ("cpu", AccessKind.WRITE, 0x6000_0003, 1),
-        ("npu", AccessKind.WRITE, 0x1000_0000, 8),
-        ("npu", AccessKind.WRITE, 0x1000_0008, 8),
+    refused = [v for v in violations(result) if "firewall kept it back" in v.detail]
+    assert [(v.device, v.rule, v.address, v.size, v.count) for v in refused] == [
+        ("cpu", "device without reach", 0x6000_0003, 1, 1),
+        ("npu", "device without reach", 0x1000_0000, 8, 2),
     ]
-    phase = result.phases[result.blocked[0].phase]
+    (phase,) = (p for p in result.phases if p.begin <= (refused[0].cycle or 0) < p.end)
     assert phase.sample is None
-    assert phase.begin <= result.blocked[0].cycle < phase.end
 
 
 @pytest.mark.parametrize(

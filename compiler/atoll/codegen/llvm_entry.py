@@ -38,7 +38,8 @@ def emit_entry(
     outputs and pools, of ordinals for devices. The function refuses a pool that is not where the
     plan has it, copies each input to its place unless the caller's pointer is that place already,
     runs the steps, and copies the outputs back likewise. It returns 0, or at once what an
-    accelerator or another core, or a kernel that found no block in a heap, failed with.
+    accelerator or another core, or a kernel that found no block in a heap, failed with, or that
+    a firewall kept something back during a step.
     """
     pools = Pools(target, module, plan, soc, commands)
     run = _RunFunction(target, module, pools, soc, run_arguments(module, plan, soc), position)
@@ -69,6 +70,7 @@ class _RunFunction:
         self._accelerate = self._external("atoll_npu_run", I32, I32, POINTER, I32)
         self._start = self._external("atoll_npu_start", I32, I32, POINTER, I32)
         self._wait = self._external("atoll_npu_wait", I32, I32)
+        self._guard = self._external("atoll_guard_check", I32, I32)
         self._run_core = self._external("atoll_core_run", I32, I32, I32)
         self._start_core = self._external("atoll_core_start", I32, I32, I32)
         self._wait_core = self._external("atoll_core_wait", I32, I32)
@@ -142,6 +144,7 @@ class _RunFunction:
                 self._busy.remove(device)
                 self._checked(self._wait_for(device), self._ordinal(device))
         if not isinstance(step.action, (AcceleratorStart, CallStart)):
+            self._checked(self._guard, I32(0))
             self._builder.call(self._end, event)
 
     def _command(self, step: Step) -> ir.Constant:
@@ -154,13 +157,13 @@ class _RunFunction:
         return self._member("devices", device, I32)
 
     def _checked(self, function: ir.Function, *arguments: ir.Value) -> None:
-        """Call `function`; if it fails, wait for what still runs and return its status."""
+        """Call `function`; if it fails, wait for what still runs and return why."""
         builder = self._builder
         status = builder.call(function, arguments)
         with builder.if_then(builder.icmp_unsigned("!=", status, I32(0)), likely=False):
             for device in self._busy:
                 builder.call(self._wait_for(device), [self._ordinal(device)])
-            builder.ret(status)
+            builder.ret(builder.call(self._guard, [status]))
 
     def _external(self, name: str, result: ir.Type, *arguments: ir.Type) -> ir.Function:
         return ir.Function(self._target, ir.FunctionType(result, arguments), name)

@@ -1,19 +1,23 @@
 """The contract: what each device may touch while each operator runs, derived from the plan."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from atoll.ir.graph import Graph
 from atoll.ir.tir import (
     AcceleratorRun,
     AcceleratorStart,
     AcceleratorWait,
+    CallStart,
     Entry,
     IRModule,
     KernelCall,
     Step,
 )
 from atoll.ir.walk import runtime_allocations
+from atoll.memory.contract_areas import Area, areas_of
 from atoll.memory.problem import MemoryPlan
+from atoll.resolve.soc import ResolvedSoc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +33,24 @@ class Span:
     def end(self) -> int:
         """First address past the buffer."""
         return self.address + self.size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lifetime:
+    """When a planned buffer holds bytes that matter.
+
+    Attributes:
+        alignment: bytes, of the buffer and of its pool together.
+        constant: it lives always, and nobody writes it.
+        first: number of the operator that touches it first; None if the caller fills it.
+        last: number of the operator after which it is dead; None if it outlives the run.
+    """
+
+    span: Span
+    alignment: int
+    constant: bool
+    first: int | None
+    last: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +76,17 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """An operator that only moves bytes: afterwards `destination` equals `source`."""
+
+    number: int
+    operator: str
+    device: str
+    source: Span
+    destination: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
     """What a correct run touches.
 
@@ -62,70 +95,78 @@ class Contract:
         outputs: spans that the caller reads after a run; the host may read them.
         constants: spans that never change.
         phases: by operator number.
+        lifetimes: of every planned buffer, constants last.
+        copies: operators that only move bytes, in order.
+        areas: code, data and stacks of the cores, and register blocks.
     """
 
     inputs: tuple[Span, ...]
     outputs: tuple[Span, ...]
     constants: tuple[Span, ...]
     phases: Mapping[int, Phase]
-
-    def as_json(self) -> dict[str, object]:
-        """Return the contract for machines, addresses in hexadecimal."""
-        return {
-            "inputs": _spans_json(self.inputs),
-            "outputs": _spans_json(self.outputs),
-            "constants": _spans_json(self.constants),
-            "phases": [
-                {
-                    "number": phase.number,
-                    "operator": phase.operator,
-                    "device": phase.device,
-                    "reads": _spans_json(phase.reads),
-                    "writes": _spans_json(phase.writes),
-                    "heaps": _spans_json(phase.heaps),
-                    "overlaps": [list(pair) for pair in phase.overlaps],
-                }
-                for phase in self.phases.values()
-            ],
-        }
+    lifetimes: tuple[Lifetime, ...]
+    copies: tuple[Copy, ...]
+    areas: tuple[Area, ...]
 
 
-def contract_of(module: IRModule, plan: MemoryPlan) -> Contract:
-    """Derive the contract of a planned module."""
+def contract_of(module: IRModule, plan: MemoryPlan, graph: Graph, soc: ResolvedSoc) -> Contract:
+    """Derive the contract of a planned module.
+
+    Args:
+        module: the program; lifetimes follow from its steps, whatever the plan believes.
+        plan: where its buffers are.
+        graph: the placed graph; says which operators are copies.
+        soc: the chip.
+    """
     entry = module.entry
     spans = {buffer: _span(entry, plan, buffer) for buffer in plan.placements}
 
     def pick(names: Iterable[str]) -> tuple[Span, ...]:
         return tuple(spans[name] for name in names)
 
-    phases = {}
-    for step in entry.steps:
-        if isinstance(step.action, AcceleratorWait):
-            continue
-        commands = (
-            (step.action.commands,)
-            if isinstance(step.action, (AcceleratorRun, AcceleratorStart))
-            else ()
-        )
-        phases[step.number] = Phase(
+    begun = [step for step in entry.steps if not isinstance(step.action, AcceleratorWait)]
+    phases = {
+        step.number: Phase(
             number=step.number,
             operator=step.operator,
             device=step.device,
-            reads=pick(dict.fromkeys((*step.reads, *commands))),
+            reads=pick(dict.fromkeys((*step.reads, *_commands(step)))),
             writes=pick(step.writes),
             heaps=tuple(_heaps(step, module, plan)),
             overlaps=tuple(_overlaps(step, spans)),
         )
+        for step in begun
+    }
+    copies = {op.name for op in graph.operators if op.kind == "copy"}
     return Contract(
         inputs=pick(entry.inputs),
         outputs=pick(entry.outputs),
         constants=pick(constant.name for constant in entry.constants),
         phases=phases,
+        lifetimes=tuple(_lifetimes(entry, spans, soc)),
+        copies=tuple(
+            Copy(
+                number=step.number,
+                operator=step.operator,
+                device=step.device,
+                source=spans[step.reads[0]],
+                destination=spans[step.writes[0]],
+            )
+            for step in begun
+            if step.operator in copies
+        ),
+        areas=areas_of(soc),
     )
 
 
+def _commands(step: Step) -> tuple[str, ...]:
+    if isinstance(step.action, (AcceleratorRun, AcceleratorStart)):
+        return (step.action.commands,)
+    return ()
+
+
 def _heaps(step: Step, module: IRModule, plan: MemoryPlan) -> Iterator[Span]:
-    if not isinstance(step.action, KernelCall):
+    if not isinstance(step.action, (KernelCall, CallStart)):
         return
     kernel = module.by_name[step.action.function]
     taken = {allocate.pools[0] for allocate in runtime_allocations(kernel)}
@@ -152,8 +193,34 @@ def _span(entry: Entry, plan: MemoryPlan, buffer: str) -> Span:
     )
 
 
-def _spans_json(spans: Iterable[Span]) -> list[dict[str, object]]:
-    return [
-        {"buffer": s.buffer, "pool": s.pool, "address": f"{s.address:#010x}", "size": s.size}
-        for s in spans
-    ]
+def _lifetimes(entry: Entry, spans: Mapping[str, Span], soc: ResolvedSoc) -> Iterator[Lifetime]:
+    first, last = _touched(entry.steps)
+    for name, align in ((item.buffer, item.align) for item in entry.allocations):
+        if name in spans:
+            yield Lifetime(
+                span=spans[name],
+                alignment=max(align, soc.pool(spans[name].pool).alignment),
+                constant=False,
+                first=None if name in entry.inputs else first.get(name),
+                last=None if name in entry.outputs else last.get(name),
+            )
+    for constant in entry.constants:
+        span = spans[constant.name]
+        yield Lifetime(
+            span=span,
+            alignment=max(constant.align, soc.pool(span.pool).alignment),
+            constant=True,
+            first=None,
+            last=None,
+        )
+
+
+def _touched(steps: Sequence[Step]) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """Return the numbers of the first and of the last operator that touches each buffer."""
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for step in steps:
+        for buffer in (*step.reads, *step.writes):
+            first.setdefault(buffer, step.number)
+            last[buffer] = step.number
+    return first, last

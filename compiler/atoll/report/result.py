@@ -13,47 +13,74 @@ class Violation:
     """An access, or a byte, that is not where the plan allows it.
 
     Attributes:
-        rule: what was broken, such as ``out-of-plan write``.
+        rule: what was broken, such as ``read before write``.
+        number: of the promise in docs/semantics.md that it breaks.
         device: the master, by its name in the description.
-        operator: the operator that was running, or ``start`` between operators.
+        operator: the operator that was running, or ``none`` between operators.
         buffer: the buffer that holds the address or was expected, "" if there is none.
+        offset: of the address in the buffer; negative in front of it.
         pool: the pool, or the region, that holds the address, "" if there is none.
         address: first byte concerned.
         size: bytes concerned.
         detail: the sentence a person reads.
+        key: dotted key of the description that decides, "" if none does.
+        at: where the description says so: file, and line where it is known.
+        remedy: an edit that works, if the fault is the description's.
         cycle: when, where the simulator knows.
+        count: accesses with the same fault; this is the first.
     """
 
     rule: str
+    number: str
     device: str
     operator: str
     buffer: str
+    offset: int
     pool: str
     address: int
     size: int
     detail: str
+    key: str = ""
+    at: str = ""
+    remedy: str = ""
     cycle: int | None = None
+    count: int = 1
+
+    @property
+    def where(self) -> str:
+        """Name buffer and offset, such as ``conv3.out+0x120``."""
+        return f"{self.buffer}{self.offset:+#x}" if self.buffer else "no buffer"
 
     def __str__(self) -> str:
-        where = f"{self.buffer or 'no buffer'} in {self.pool or 'no pool'}"
         when = f" at cycle {self.cycle:,}" if self.cycle is not None else ""
-        return (
-            f"{self.rule}: device {self.device}, operator {self.operator}, {where}, "
-            f"address {self.address:#010x} ({self.size} B){when}: {self.detail}"
-        )
+        often = f", {self.count:,} times" if self.count > 1 else ""
+        lines = [
+            f"{self.rule} ({self.number}): device {self.device}, operator {self.operator}, "
+            f"{self.where} in {self.pool or 'no pool'}, "
+            f"address {self.address:#010x} ({self.size} B){when}{often}: {self.detail}"
+        ]
+        lines += [f"  {self.at}: {self.key}"] if self.at else []
+        lines += [f"  help: {self.remedy}"] if self.remedy else []
+        return "\n".join(lines)
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields by name, the address in hexadecimal."""
         return {
             "rule": self.rule,
+            "number": self.number,
             "device": self.device,
             "operator": self.operator,
             "buffer": self.buffer,
+            "offset": self.offset,
             "pool": self.pool,
             "address": f"{self.address:#010x}",
             "size": self.size,
             "cycle": self.cycle,
+            "count": self.count,
             "detail": self.detail,
+            "key": self.key,
+            "at": self.at,
+            "remedy": self.remedy,
         }
 
 

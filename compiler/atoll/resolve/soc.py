@@ -125,6 +125,12 @@ class ResolvedSoc:
         return tuple(device for device in self.devices if isinstance(device, Engine))
 
     @property
+    def guard(self) -> Registers:
+        """The upper half of the console's page: what the firewalls kept back."""
+        half = self.console.size // 2
+        return Registers(origin=self.console.origin + half, size=self.console.size - half)
+
+    @property
     def irqs(self) -> Mapping[str, int]:
         """The interrupt line at the host of each device that has one, by the device's name."""
         cores = {core.name: core.irq for core in self.cpus if core.irq is not None}

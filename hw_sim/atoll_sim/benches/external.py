@@ -60,7 +60,6 @@ async def run_job(host: Host, model: Model, job: Job) -> Report:
         memory={address: model.peek(address, size) for address, size in job.after},
         counts=model.counts(),
         spans=model.spans(),
-        blocked=model.blocked()[0],
         cycles=cycles,
     )
 

@@ -107,3 +107,20 @@ async def keeps_the_order_of_answers(dut: Any) -> None:
             elif at in shadow:
                 assert answer.data >> lane & 0xFF == shadow[at]
     assert int(dut.violation_addr_o.value) == violations[0]
+
+
+@cocotb.test()
+async def forgets_when_told_and_keeps_the_next(dut: Any) -> None:
+    """After a clear the firewall keeps the next blocked request instead of the first."""
+    await start(dut, "mst")
+    master = BusMaster(dut, "mst")
+    await master.run([span(BASE, BASE), span(BASE + 1, BASE + 1)])
+    assert (int(dut.violated_o.value), int(dut.violation_addr_o.value)) == (1, BASE)
+    dut.clear_i.value = 1
+    await RisingEdge(dut.clk_i)
+    dut.clear_i.value = 0
+    await RisingEdge(dut.clk_i)
+    assert int(dut.violated_o.value) == 0
+    await master.run([span(BASE + 0x5F, BASE + 0x5F, 7)])
+    assert (int(dut.violated_o.value), int(dut.violation_addr_o.value)) == (1, BASE + 0x5F)
+    assert int(dut.violation_we_o.value) == 1

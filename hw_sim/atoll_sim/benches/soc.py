@@ -72,15 +72,15 @@ class Bench:
         """Collect all that was seen."""
         self.model.close_phase()
         self.capture(-1, -1, self.work.stacks)
-        blocked, blocked_total = self.model.blocked()
+        findings, findings_total = self.model.shadow.findings()
         return Record(
             stop=stop,
             events=self.events,
             captures=self.captures,
             counts=self.model.counts(),
             spans=self.model.spans(),
-            blocked=blocked,
-            blocked_total=blocked_total,
+            findings=findings,
+            findings_total=findings_total,
             text=self.model.text(),
             cycles=self.model.cycle(),
             wall_seconds=wall_seconds,

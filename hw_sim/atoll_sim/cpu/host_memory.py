@@ -1,12 +1,29 @@
 """The chip's memories as arrays of the host, at the chip's addresses."""
 
+from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
 from atoll.resolve.soc import Access, Device, ResolvedSoc
 from atoll_sim.npu_model import BusFault
+from atoll_sim.shadow import WIDEST
 from atoll_sim.simulation import AccessKind, Touched
+
+
+@dataclass(frozen=True, slots=True)
+class Accessed:
+    """Bytes that a master read or wrote.
+
+    Attributes:
+        beat: most bytes of one access; at most `WIDEST`.
+    """
+
+    master: str
+    kind: AccessKind
+    span: range
+    beat: int = WIDEST
 
 
 class HostMemory:
@@ -53,7 +70,7 @@ class DeviceBus:
             (window.origin, window.origin + window.size, access)
             for window, access in soc.windows(device)
         )
-        self._touched: dict[AccessKind, list[range]] = {}
+        self._accessed: list[Accessed] = []
 
     def read(self, address: int, size: int) -> bytes:
         """Return `size` bytes.
@@ -75,8 +92,15 @@ class DeviceBus:
         self._touch(AccessKind.WRITE, address, len(data))
         self._memory.write(address, data)
 
+    def recent(self) -> tuple[Accessed, ...]:
+        """Return the accesses since the last call of `take_touched`, in order."""
+        return tuple(self._accessed)
+
     def take_touched(self) -> tuple[Touched, ...]:
         """Return what was touched since the last call."""
+        by_kind: dict[AccessKind, list[range]] = defaultdict(list)
+        for each in self._accessed:
+            by_kind[each.kind].append(each.span)
         touched = tuple(
             Touched(
                 master=self._device.name,
@@ -85,13 +109,13 @@ class DeviceBus:
                 transferred=sum(map(len, spans)),
                 spans=merge_spans(spans),
             )
-            for kind, spans in self._touched.items()
+            for kind, spans in by_kind.items()
         )
-        self._touched = {}
+        self._accessed = []
         return touched
 
     def _touch(self, kind: AccessKind, address: int, size: int) -> None:
-        self._touched.setdefault(kind, []).append(range(address, address + size))
+        self._accessed.append(Accessed(self._device.name, kind, range(address, address + size)))
 
     def _allow(self, address: int, size: int, *, writes: bool) -> None:
         """Walk the windows as the firewall does; two that adjoin count as one."""

@@ -5,7 +5,7 @@ arrays that stand for the memories, and accelerators run the commands of the ima
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from atoll import plugins
@@ -21,10 +21,14 @@ from atoll.ir.tir import (
 )
 from atoll.pipeline import Compiled
 from atoll.resolve.soc import Engine
-from atoll_sim.cpu.host_memory import DeviceBus, HostMemory, merge_spans
+from atoll_sim.cpu.host_memory import Accessed, DeviceBus, HostMemory
+from atoll_sim.cpu.watch import Watch
 from atoll_sim.npu_model import Outcome
 from atoll_sim.samples import Sample
-from atoll_sim.simulation import AccessKind, BlockedAccess, Phase, SimResult, Stop, Touched
+from atoll_sim.simulation import Phase, SimResult, Stop, Touched
+
+FINE = Outcome(error=0, fault_address=0, completed=0)
+"""How a step ends that no accelerator can fail."""
 
 
 class Accelerators(Protocol):
@@ -32,6 +36,9 @@ class Accelerators(Protocol):
 
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
         """Run a command list to its end or its first error."""
+
+    def recent(self) -> tuple[Accessed, ...]:
+        """Return what they accessed since the last call of `take_touched`, as far as known."""
 
     def take_touched(self) -> tuple[Touched, ...]:
         """Return what all accelerators touched since the last call."""
@@ -50,6 +57,10 @@ class ModelAccelerators:
         outcome: Outcome = self._models[npu.name].run(self._buses[npu.name], address, count)
         return outcome
 
+    def recent(self) -> tuple[Accessed, ...]:
+        """Return what they accessed since the last call of `take_touched`, in order."""
+        return tuple(each for bus in self._buses.values() for each in bus.recent())
+
     def take_touched(self) -> tuple[Touched, ...]:
         """Return what all accelerators touched since the last call."""
         return tuple(touched for bus in self._buses.values() for touched in bus.take_touched())
@@ -62,20 +73,22 @@ class NativeSession:
         self._compiled = compiled
         self._memory = memory
         self._accelerators = accelerators
-        self._blocked: list[BlockedAccess] = []
         self._phases: list[Phase] = []
         self._load_constants()
 
     def run(self, samples: Sequence[Sample]) -> SimResult:
         """Run `samples` one after the other; an accelerator's error ends its sample."""
+        beats = not isinstance(self._accelerators, ModelAccelerators)
+        watch = Watch(self._compiled, self._memory, beats=beats)
         begin = time.perf_counter()
         program = NativeProgram(self._compiled.module, heaps=self._heaps())
         results, outputs, layers = [], [], []
         for number, sample in enumerate(samples):
-            status, written = self._run_sample(program, number, sample)
+            status, written = self._run_sample(program, watch, number, sample)
             results.append(status)
             layers.append(written)
             outputs.append(self._buffers(self._compiled.module.entry.outputs))
+        findings, findings_total = watch.findings()
         return SimResult(
             stop=Stop.EXIT,
             exit_status=0,
@@ -83,8 +96,8 @@ class NativeSession:
             outputs=tuple(outputs),
             layers=tuple(layers),
             phases=tuple(self._phases),
-            blocked=tuple(self._blocked),
-            blocked_total=len(self._blocked),
+            findings=findings,
+            findings_total=findings_total,
             stacks={},
             text="",
             trapped=None,
@@ -97,7 +110,7 @@ class NativeSession:
         for name, values in sample.items():
             self._memory.write(self._compiled.plan.address(name), values.tobytes())
         for step in self._compiled.module.entry.steps:
-            if status := self._run_step(program, step):
+            if status := self._run_step(program, step).error:
                 return status
         return 0
 
@@ -118,37 +131,39 @@ class NativeSession:
                 self._memory.write(compiled.plan.address(constant.name), data)
 
     def _run_sample(
-        self, program: NativeProgram, number: int, sample: Sample
+        self, program: NativeProgram, watch: Watch, number: int, sample: Sample
     ) -> tuple[int, Mapping[int, Mapping[str, bytes]]]:
         for name, values in sample.items():
             self._memory.write(self._compiled.plan.address(name), values.tobytes())
         layers: dict[int, Mapping[str, bytes]] = {}
+        outcome = FINE
+        watch.begin_run()
         for step in self._compiled.module.entry.steps:
-            status = self._run_step(program, step)
+            outcome = self._run_step(program, step)
+            watch.step(step, self._accelerators.recent(), outcome)
             layers[step.number] = self._buffers(step.writes)
             if not isinstance(step.action, AcceleratorWait):
                 self._phases.append(self._phase(number, step))
-            if status:
-                return status, layers
-        return 0, layers
+            if outcome.error:
+                break
+        watch.end_run()
+        return outcome.error, layers
 
-    def _run_step(self, program: NativeProgram, step: Step) -> int:
+    def _run_step(self, program: NativeProgram, step: Step) -> Outcome:
         plan = self._compiled.plan
         match step.action:
             case KernelCall(function, arguments) | CallStart(function, arguments):
                 pointers = [self._memory.pointer(plan.address(name)) for name in arguments]
-                return program.call(function, pointers)
+                status = program.call(function, pointers)
+                return Outcome(error=status, fault_address=0, completed=0) if status else FINE
             case AcceleratorWait():
-                return 0
+                return FINE
             case AcceleratorRun(device, commands, count) | AcceleratorStart(
                 device, commands, count
             ):
                 npu = self._compiled.soc.device(device)
                 assert isinstance(npu, Engine)
-                outcome = self._accelerators.run(npu, plan.address(commands), count)
-                if outcome.error:
-                    self._blocked.append(_blocked(step, outcome, len(self._phases)))
-                return outcome.error
+                return self._accelerators.run(npu, plan.address(commands), count)
 
     def _buffers(self, names: Sequence[str]) -> Mapping[str, bytes]:
         plan, sizes = self._compiled.plan, self._compiled.module.entry.sizes
@@ -160,31 +175,5 @@ class NativeSession:
             operators=(step.number,),
             begin=0,
             end=0,
-            touched=(*self._declared(step), *self._accelerators.take_touched()),
+            touched=self._accelerators.take_touched(),
         )
-
-    def _declared(self, step: Step) -> Iterator[Touched]:
-        """Yield what a kernel says it writes; nothing watches the host's own accesses."""
-        if isinstance(step.action, (KernelCall, CallStart)):
-            plan, sizes = self._compiled.plan, self._compiled.module.entry.sizes
-            spans = [
-                range(plan.address(name), plan.address(name) + sizes[name]) for name in step.writes
-            ]
-            yield Touched(
-                master=step.device,
-                kind=AccessKind.WRITE,
-                accesses=0,
-                transferred=0,
-                spans=merge_spans(spans),
-            )
-
-
-def _blocked(step: Step, outcome: Outcome, phase: int) -> BlockedAccess:
-    return BlockedAccess(
-        cycle=0,
-        phase=phase,
-        master=step.device,
-        kind=AccessKind.WRITE if outcome.error in (3, 4) else AccessKind.READ,
-        address=outcome.fault_address,
-        size=1,
-    )

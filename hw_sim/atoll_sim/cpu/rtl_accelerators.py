@@ -10,12 +10,13 @@ from typing import Protocol, Self
 
 from atoll.errors import SimulationError
 from atoll.resolve.soc import Access, Engine, ResolvedSoc
+from atoll_sim.cpu.host_memory import Accessed
 from atoll_sim.external import SOCKET, Job, Report
 from atoll_sim.model_process import LOG, bench_environment, broken_off
 from atoll_sim.npu_model import Outcome
 from atoll_sim.phases import touched_by_phase
-from atoll_sim.platform import PICOSECONDS, merge_spans, plan_chip
-from atoll_sim.simulation import Touched
+from atoll_sim.platform import PICOSECONDS, axi_bytes, merge_spans, plan_chip
+from atoll_sim.simulation import AccessKind, Touched
 
 MAX_CYCLES = 10**9
 IRQ_BIT = 1
@@ -117,12 +118,27 @@ class RtlAccelerators:
         error, fault_address, completed = report.registers
         return Outcome(error=error, fault_address=fault_address, completed=completed)
 
+    def recent(self) -> tuple[Accessed, ...]:
+        """Return what the last list read, then what it wrote: its log has no order."""
+        beats = {npu.name: axi_bytes(npu) for npu in self._soc.engines}
+        touched = sorted(self._last_touched(), key=lambda touch: touch.kind is AccessKind.WRITE)
+        return tuple(
+            Accessed(touch.master, touch.kind, span, beats[touch.master])
+            for touch in touched
+            if touch.master in beats
+            for span in touch.spans
+        )
+
     def take_touched(self) -> tuple[Touched, ...]:
         """Return what the accelerators touched since the last call."""
+        touched = self._last_touched()
+        self._phases_taken = len(self._reports)
+        return touched
+
+    def _last_touched(self) -> tuple[Touched, ...]:
         if not self._reports:
             return ()
-        last = self._reports[-1]
-        first, self._phases_taken = self._phases_taken, len(self._reports)
+        last, first = self._reports[-1], self._phases_taken
         by_phase = touched_by_phase(
             last.counts[last.counts["phase"] >= first],
             last.spans[last.spans["phase"] >= first],

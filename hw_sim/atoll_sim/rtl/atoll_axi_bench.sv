@@ -130,6 +130,7 @@ module atoll_axi_bench
     .bus_rvalid_i    (bus_rvalid),
     .bus_rdata_i     (bus_rdata),
     .bus_resp_i      (bus_resp),
+    .clear_i         (1'b0),
     .blocked_o       (),
     .violated_o      (),
     .violation_addr_o(),

@@ -4,7 +4,7 @@
 //
 // A request whose bytes all lie in one window passes in the same cycle. Any other is accepted
 // here once earlier ones are answered, never reaches the bus, and is answered with a decode error
-// and zero data one cycle later. The first such request since reset is kept.
+// and zero data one cycle later. The first such request since reset, or since it was cleared, is kept.
 module atoll_firewall
   import atoll_bus_pkg::*;
 #(
@@ -38,9 +38,11 @@ module atoll_firewall
   input  logic                   bus_rvalid_i,
   input  logic [8*DataBytes-1:0] bus_rdata_i,
   input  resp_e                  bus_resp_i,
+  // Forget the request that is kept
+  input  logic                   clear_i,
   // High for one cycle per blocked request
   output logic                   blocked_o,
-  // A request was blocked since reset
+  // A request was blocked and is not forgotten
   output logic                   violated_o,
   // First byte of the first blocked request
   output logic [           31:0] violation_addr_o,
@@ -93,7 +95,8 @@ module atoll_firewall
     end else begin
       deny_q        <= blocked_o;
       outstanding_q <= outstanding_q + 8'(bus_valid_o && bus_ready_i) - 8'(bus_rvalid_i);
-      if (blocked_o && !violated_o) begin
+      if (clear_i) violated_o <= 1'b0;
+      if (blocked_o && (!violated_o || clear_i)) begin
         violated_o       <= 1'b1;
         violation_addr_o <= first;
         violation_we_o   <= mst_we_i;
@@ -103,6 +106,7 @@ module atoll_firewall
 
   `ATOLL_ASSERT(OnlyReachableBytes, bus_valid_o |-> (mst_we_i ? |writable : |readable))
   `ATOLL_ASSERT(DenialIsAnswered, blocked_o |=> mst_rvalid_o && mst_resp_o == RespDecode)
+  `ATOLL_ASSERT(NeverForgotten, violated_o && !clear_i |=> violated_o)
   `ATOLL_ASSERT(NeverTwoAnswers, !(deny_q && bus_rvalid_i))
   `ATOLL_ASSERT(NeverUnaskedAnswer, bus_rvalid_i |-> busy)
 

@@ -15,6 +15,8 @@ module atoll_firewall_bench
   output logic        mst_rvalid_o,
   output logic [63:0] mst_rdata_o,
   output logic [ 1:0] mst_resp_o,
+  // Makes the firewall forget
+  input  logic        clear_i,
   // What the firewall lets through, and what it reports
   output logic        bus_valid_o,
   output logic        blocked_o,
@@ -56,6 +58,7 @@ module atoll_firewall_bench
     .bus_rvalid_i(bus_rvalid),
     .bus_rdata_i (bus_rdata),
     .bus_resp_i  (resp_e'(bus_resp)),
+    .clear_i,
     .blocked_o,
     .violated_o,
     .violation_addr_o,

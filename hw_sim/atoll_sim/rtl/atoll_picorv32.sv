@@ -80,7 +80,7 @@ module atoll_picorv32
     .ENABLE_FAST_MUL  (HasM),
     .ENABLE_DIV       (HasM),
     .ENABLE_IRQ       (1'b1),
-    .LATCHED_IRQ      (32'h0000_0007),
+    .LATCHED_IRQ      (32'h0000_0003),
     .PROGADDR_RESET   (ResetAddress),
     .PROGADDR_IRQ     (ResetAddress + 32'h10)
   ) u_core (

@@ -111,6 +111,7 @@ def _memory(memory: BuiltMemory) -> Iterator[Signal]:
 
 def _firewalls(chip: Chip) -> Iterator[Signal]:
     yield _vector("violated", len(chip.masters))
+    yield _bit("guard_irq")
     for master in chip.masters:
         yield _bit(f"{master.signal}_blocked")
 

@@ -12,6 +12,7 @@ from atoll.resolve.soc import ResolvedSoc
 PAINT = 0xA5
 ID, PARAMS, WEIGHT_ROWS, CONTROL, STATUS, ERROR, FAULT, LIST, COUNT = range(0, 0x24, 4)
 COMPLETED, IRQ_ENABLE, IRQ_STATUS = 0x24, 0x28, 0x2C
+GUARD_STATUS = 0x800
 
 
 @dataclass
@@ -25,6 +26,8 @@ class Console:
     results: list[int] = field(default_factory=list)
 
     def read(self, offset: int) -> int:
+        if offset == GUARD_STATUS:
+            return 0
         assert offset == 0x0C
         return self.requests.pop(0)
 
@@ -37,6 +40,8 @@ class Console:
                 raise HaltError
             case 0x08:
                 self.trace.append((value >> 24, value >> 16 & 0xFF, value & 0xFFFF))
+            case 0x800 | 0x804:
+                assert value == 0xFFFF_FFFF
             case 0x10:
                 self.results.append(value - (value >> 31 << 32))
             case _:

@@ -139,6 +139,7 @@ def test_symbols(elf: ELFFile) -> None:
     assert elf.get_section(kernel["st_shndx"]).name == ".text.scaled"
     needed = {name for name, s in found.items() if name and s["st_shndx"] == "SHN_UNDEF"}
     assert needed <= {
+        "atoll_guard_check",
         "atoll_npu_run",
         "atoll_pool_shared",
         "atoll_trace_begin",

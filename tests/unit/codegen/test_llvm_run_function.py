@@ -22,9 +22,10 @@ STUBS = """
 #include <string.h>
 uint8_t atoll_pool_shared[4096] __attribute__((aligned(64)));
 static uint8_t elsewhere[64], given[16] = "caller's bytes", taken[16];
-static int32_t fails;
+static int32_t fails, violation;
 void atoll_trace_begin(int32_t d, int32_t n) { (void)d; (void)n; }
 void atoll_trace_end(int32_t d, int32_t n) { (void)d; (void)n; }
+int32_t atoll_guard_check(int32_t status) { return status ? status : violation; }
 int32_t atoll_npu_run(int32_t device, const void *commands, int32_t count) {
   (void)commands;
   printf("npu_run(%d, %d) ", (int)device, (int)count);
@@ -127,6 +128,10 @@ def test_m8_the_device_is_what_the_caller_says(run: Run) -> None:
 
 def test_m8_the_status_of_the_accelerator_is_returned(run: Run) -> None:
     assert run(setup="fails = -5;")[1] == "npu_run(1, 1) -5 ", "nothing is copied out"
+
+
+def test_c3_a_violation_ends_the_run_after_its_operator(run: Run) -> None:
+    assert run(setup="violation = -9;")[1] == "npu_run(1, 1) -9 ", "nothing is copied out"
 
 
 def test_m1_a_pool_that_is_elsewhere_is_refused_before_anything_runs(run: Run) -> None:

@@ -8,6 +8,7 @@ import pytest
 from atoll.errors import PlanError
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.faults import ProgramError
+from atoll.ir.graph import Graph
 from atoll.ir.text import parse_module
 from atoll.ir.tir import Direction, IRModule, KernelCall, PrimFunc, SafeOverlap, Type
 from atoll.ir.verify import verify
@@ -195,11 +196,14 @@ def test_m2_a_result_of_another_core_lies_over_its_operand(duo: Duo) -> None:
     program = specialized(with_overlaps(alone), tight)
     plan = plan_memory(build_problem(program, tight))
     assert {plan.placements[name].offset for name in ("x", "a", "b", "y")} == {0}
-    contract = contract_of(program, plan)
+    nothing = Graph(name="m", tensors=(), operators=(), inputs=(), outputs=())
+    contract = contract_of(program, plan, nothing, tight)
     assert [phase.overlaps for phase in contract.phases.values()] == [
         (("a", "x"),),
         (("b", "a"),),
         (("y", "b"),),
     ]
     roomy = plan_memory(build_problem(alone, duo()))
-    assert not any(phase.overlaps for phase in contract_of(alone, roomy).phases.values())
+    assert not any(
+        phase.overlaps for phase in contract_of(alone, roomy, nothing, duo()).phases.values()
+    )

@@ -48,7 +48,8 @@ def test_targets_are_the_reached_memories_and_for_the_host_all_registers(
 ) -> None:
     cpu, npu = plan_chip(lagoon).masters
     assert [t.signal + t.index for t in cpu.targets] == [
-        *("mem_flash[0]", "mem_dtcm[0]", "mem_sram[0]", "reg_npu", "reg_console")
+        *("mem_flash[0]", "mem_dtcm[0]", "mem_sram[0]", "reg_npu", "reg_console"),
+        "reg_guard",
     ]
     assert [t.signal + t.index for t in npu.targets] == ["mem_flash[1]", "mem_sram[1]"]
     assert cpu.parameters["ResetAddress"] == f"32'h{lagoon.host_cpu.code.origin:08x}"
@@ -80,7 +81,7 @@ def test_a_core_with_a_mailbox_reaches_it_and_the_host_reaches_all() -> None:
     chip = plan_chip(soc)
     cpu, dsp, *engines = chip.masters
     assert [t.signal for t in cpu.targets if t.signal.startswith(("reg", "box"))] == [
-        *("reg_dsp", "reg_npu_large", "reg_npu_small", "reg_dma", "reg_console")
+        *("reg_dsp", "reg_npu_large", "reg_npu_small", "reg_dma", "reg_console", "reg_guard")
     ]
     box = soc.cpus[1].mailbox
     assert box is not None
@@ -88,9 +89,12 @@ def test_a_core_with_a_mailbox_reaches_it_and_the_host_reaches_all() -> None:
     assert (last.signal, last.span) == ("box_dsp", range(box.origin, box.origin + box.size))
     assert not any(t.signal.startswith(("reg", "box")) for e in engines for t in e.targets)
     assert (cpu.interrupts, dsp.interrupts) == ("irq", f"32'(dev_dsp_ring) << {LINE}")
-    assert chip.lines == {6: "dev_dsp_irq", 3: "dev_npu_large_irq"} | {
+    assert chip.lines == {
+        2: "guard_irq",
+        3: "dev_npu_large_irq",
         4: "dev_npu_small_irq",
         5: "dev_dma_irq",
+        6: "dev_dsp_irq",
     }
     instances = set(re.findall(r"\) (u_\w+) \(", generate(chip)["atoll_chip.sv"]))
     assert instances >= {"u_cpu", "u_dsp", "u_dsp_mailbox", "u_dsp_firewall"}

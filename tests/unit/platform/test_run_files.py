@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from atoll_sim.monitors import BLOCKED, COUNT, SPAN, Event, EventKind
+from atoll_sim.monitors import COUNT, SPAN, Event, EventKind
 from atoll_sim.phases import make_result
 from atoll_sim.run_files import (
     Capture,
@@ -15,6 +15,7 @@ from atoll_sim.run_files import (
     write_record,
     write_work,
 )
+from atoll_sim.shadow import FINDING
 from atoll_sim.simulation import Buffer, Stop, Turn
 
 A, B = Buffer("a", 0x100, 2), Buffer("b", 0x200, 3)
@@ -38,8 +39,8 @@ RECORD = Record(
     captures=[Capture(0, 7, "b", b"xyz"), Capture(0, -1, "a", b"ok"), Capture(-1, -1, "cpu", b"s")],
     counts=np.array([(3, 1, 0, 0, 4, 32, 38), (3, 0, 2, 0, 9, 36, 39)], dtype=COUNT),
     spans=np.array([(3, 1, 0, 0x220, 0x228), (3, 1, 0, 0x200, 0x208)], dtype=SPAN),
-    blocked=np.array([(35, 3, 1, 1, 0x400, 8, 0)], dtype=BLOCKED),
-    blocked_total=1,
+    findings=np.array([(35, 2, 3, 1, 1, 0x400, 8, 6, 0, 8, 1, 0, 0, 0)], dtype=FINDING),
+    findings_total=2,
     text="hi",
     cycles=61,
     wall_seconds=0.5,
@@ -87,6 +88,5 @@ def test_result_names_phases_masters_and_buffers() -> None:
     assert result.layers == ({7: {"b": b"xyz"}},)
     assert result.outputs == ({"a": b"ok"},)
     assert (result.results, result.exit_status, result.stacks) == ((5,), 3, {"cpu": b"s"})
-    (blocked,) = result.blocked
-    assert (blocked.master, blocked.kind, blocked.address) == ("npu", "write", 0x400)
+    assert result.findings_total == 2
     assert result.cycles_per_second == 122

@@ -10,14 +10,19 @@ from atoll.report.result import LayerCycles, Mismatch, RunReport, StackUse, Viol
 from atoll.report.text import render
 
 VIOLATION = Violation(
-    rule="out-of-plan write",
+    rule="overlap clobber",
+    number="M3",
     device="npu",
     operator="conv_2d_0",
     buffer="image",
+    offset=0x10,
     pool="shared",
     address=0x2000_0010,
     size=4,
-    detail="npu may not write these bytes now",
+    detail="'image' is live and npu may not write it now",
+    key="pools.shared.memory",
+    at="socs/lagoon.yaml:29:20",
+    remedy="give 'image' bytes of its own",
     cycle=12_345,
 )
 MISMATCH = Mismatch(
@@ -77,7 +82,10 @@ def test_only_a_run_that_proves_something_passes(change: dict[str, object], pass
 def test_the_json_keys_are_an_interface() -> None:
     data = json.loads(json.dumps(replace(GOOD, violations=(VIOLATION,)).as_json()))
     assert data["placement"]["accesses"] == 1000
-    assert data["placement"]["violations"][0]["address"] == "0x20000010"
+    violation = data["placement"]["violations"][0]
+    assert violation["address"] == "0x20000010"
+    assert (violation["number"], violation["offset"], violation["count"]) == ("M3", 16, 1)
+    assert violation["at"] == "socs/lagoon.yaml:29:20"
     use = {"bound": 300, "watermark": 200, "limit": 400, "layer": "built-in"}
     assert data["stack"] == {"cpu": use}
     assert data["pools"] == {"shared": {"size": 64, "used": 32, "peak": 16, "bound": 16}}

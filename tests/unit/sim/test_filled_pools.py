@@ -5,12 +5,16 @@ from pathlib import Path
 import pytest
 
 from atoll.pipeline import Compiled, compile_file
+from atoll.report.result import Violation
 from atoll.resolve import load_soc
-from atoll_sim.placement import check_placement
-from atoll_sim.simulation import AccessKind, Phase, SimResult, Stop, Touched
+from atoll_sim.findings import name_findings
+from atoll_sim.shadow import WRITE, HostShadow
+from atoll_sim.shadow_table import shadow_table
+from atoll_sim.simulation import Finding, Phase, SimResult, Stop
 from atoll_sim.turns import turn_of
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
+READY, RUN_BEGUN, RUN_ENDED = range(3, 6)
 
 
 @pytest.fixture(scope="module")
@@ -19,63 +23,64 @@ def pinned() -> Compiled:
     return compile_file(chip, EXAMPLES / "01_digits" / "digits_int8.tflite")
 
 
-def phase(sample: int | None, *spans: range, master: str = "cpu") -> Phase:
-    touched = Touched(
-        master=master,
-        kind=AccessKind.WRITE,
-        accesses=len(spans),
-        transferred=sum(map(len, spans)),
-        spans=spans,
-    )
-    return Phase(sample=sample, operators=(), begin=0, end=1, touched=(touched,))
+def found(
+    compiled: Compiled, span: range, *, master: str = "cpu", after: tuple[int, ...] = ()
+) -> tuple[Violation, ...]:
+    """Return what is wrong with one write after some events."""
+    table = shadow_table(compiled.soc, [compiled.contract])
+    shadow = HostShadow()
+    assert shadow.load(table.words)
+    for event in after:
+        shadow.trace(event)
+    shadow.touch(table.masters.index(master), WRITE, span.start, len(span), beat=4)
+    named = name_findings(shadow.findings()[0], table, compiled.soc)
+    return tuple(each.violation for each in named)
 
 
-def result(*phases: Phase) -> SimResult:
-    return SimResult(
+def test_m6_the_host_fills_a_pool_before_the_first_run_only(pinned: Compiled) -> None:
+    origin = pinned.soc.pool("fast_weights").region.origin
+    filled = range(origin, origin + pinned.plan.use["fast_weights"].used)
+    assert found(pinned, filled) == ()
+    for events in ((READY,), (RUN_BEGUN,), (READY, RUN_BEGUN, RUN_ENDED)):
+        first, *_ = found(pinned, filled, after=events)
+        assert (first.rule, first.device) == ("write to read-only", "cpu")
+        assert first.pool == "fast_weights"
+
+
+def test_m6_filling_stays_inside_the_pool(pinned: Compiled) -> None:
+    shared = pinned.soc.pool("shared").region.end - 4
+    (violation,) = found(pinned, range(shared, shared + 4))
+    assert violation.address == shared
+    slow = pinned.soc.pool("weights").region.origin
+    assert found(pinned, range(slow, slow + 4)), "flash is no RAM"
+    origin = pinned.soc.pool("fast_weights").region.origin
+    assert found(pinned, range(origin, origin + 4), master="npu"), "only the host fills"
+
+
+def test_m7_u2_each_model_is_judged_by_its_own_turns(pinned: Compiled) -> None:
+    (violation,) = found(pinned, range(pinned.soc.pool("shared").region.end - 4, 2**29 + 2**18))
+    models = (None, 0, 1, 1)
+    samples = (None, 0, 1, None, 2, 3)
+    result = SimResult(
         stop=Stop.EXIT,
         exit_status=0,
         results=(0, -5, 0, 0),
         outputs=({"a": b"0"}, {"b": b"1"}, {"a": b"2"}, {"b": b"3"}),
         layers=({}, {}, {}, {}),
-        phases=phases,
-        blocked=(),
-        blocked_total=0,
+        phases=tuple(
+            Phase(sample=each, operators=(), begin=0, end=1, touched=()) for each in samples
+        ),
+        findings=tuple(Finding(violation=violation, model=model) for model in models),
+        findings_total=4,
         stacks={},
         text="",
         trapped=None,
         cycles=1,
         wall_seconds=1.0,
     )
-
-
-def test_m6_the_host_fills_a_pool_before_the_first_run_only(pinned: Compiled) -> None:
-    origin = pinned.soc.pool("fast_weights").region.origin
-    used = pinned.plan.use["fast_weights"].used
-    filled = range(origin, origin + used)
-    assert check_placement(pinned, result(phase(None, filled), phase(0))) == ()
-    for late in (
-        result(phase(None), phase(0, range(origin, origin + 4))),
-        result(phase(None), phase(0), phase(None, range(origin, origin + 4))),
-    ):
-        (violation,) = check_placement(pinned, late)
-        assert (violation.rule, violation.device) == ("out-of-plan write", "cpu")
-        assert violation.pool == "fast_weights"
-
-
-def test_m6_filling_stays_inside_the_pool(pinned: Compiled) -> None:
-    origin = pinned.soc.pool("fast_weights").region.origin
-    shared = pinned.soc.pool("shared").region.origin
-    (violation,) = check_placement(pinned, result(phase(None, range(shared, shared + 4))))
-    assert violation.address == shared
-    slow = pinned.soc.pool("weights").region.origin
-    assert check_placement(pinned, result(phase(None, range(slow, slow + 4)))), "flash is no RAM"
-    by_npu = result(phase(None, range(origin, origin + 4), master="npu"))
-    assert check_placement(pinned, by_npu), "only the host fills"
-
-
-def test_m7_u2_each_model_is_judged_by_its_own_turns() -> None:
-    phases = (phase(None), phase(0), phase(1), phase(None), phase(2), phase(3))
-    second = turn_of(result(*phases), 1, 2)
+    second = turn_of(result, 1, 2)
     assert second.results == (-5, 0)
     assert second.outputs == ({"b": b"1"}, {"b": b"3"})
     assert [each.sample for each in second.phases] == [None, 0, None, 1]
+    assert [each.model for each in second.findings] == [None, 1, 1]
+    assert second.findings_total == 3

@@ -40,6 +40,13 @@ static inline void atoll_write(uintptr_t address, uint32_t value) {
 void atoll_trace_begin(int32_t device, int32_t number);
 void atoll_trace_end(int32_t device, int32_t number);
 
+/* Forget what firewalls kept back so far, and have the next one wake the host. */
+void atoll_guard_start(void);
+
+/* Report and forget what firewalls kept back: ATOLL_ERROR_VIOLATION, or `status` if nothing was.
+ * Compiled models call this after every operator. */
+int32_t atoll_guard_check(int32_t status);
+
 /* Raise an event that belongs to no operator. */
 void atoll_trace_event(enum atoll_event event);
 

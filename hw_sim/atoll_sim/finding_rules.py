@@ -1,0 +1,147 @@
+"""What the shadow memory can find: name, promise, sentence and remedy of every rule."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleText:
+    """The words of one rule.
+
+    Texts are formats of ``device``, ``kind`` (read, write or fetch), ``buffer``, ``other``,
+    ``pool``, ``size`` and ``alignment``.
+
+    Attributes:
+        number: of the promise in docs/semantics.md.
+        key: of the description's value that decides.
+    """
+
+    name: str
+    number: str
+    detail: str
+    key: str
+    remedy: str
+
+
+_POOL = "pools.{pool}.memory"
+_REACH = "pools.{pool}.reach.{device}"
+_PLAN = "build again; if Atoll made this plan, report it"
+
+RULES = (
+    RuleText(
+        name="outside any live buffer",
+        number="M2",
+        detail="no live buffer holds this byte, which {device} {kind}s",
+        key=_POOL,
+        remedy=_PLAN,
+    ),
+    RuleText(
+        name="device without reach",
+        number="C3",
+        detail="{device} does not reach {pool} to {kind} it",
+        key=_REACH,
+        remedy="give '{device}' access in pools.{pool}.reach, or pin the buffer to a pool that it"
+        " reaches",
+    ),
+    RuleText(
+        name="read before write",
+        number="M2",
+        detail="nobody has written this byte of '{buffer}' in this lifetime",
+        key=_POOL,
+        remedy="run the operator or copy that writes '{buffer}' first, or " + _PLAN,
+    ),
+    RuleText(
+        name="stale read",
+        number="M2",
+        detail="the lifetime of '{buffer}' is over",
+        key=_POOL,
+        remedy="keep '{buffer}' until its last reader is done, or " + _PLAN,
+    ),
+    RuleText(
+        name="overlap clobber",
+        number="M3",
+        detail="'{buffer}' is live and {device} may not write it now{instead}",
+        key=_POOL,
+        remedy="give '{buffer}' bytes of its own, or " + _PLAN,
+    ),
+    RuleText(
+        name="overwritten before read",
+        number="M3",
+        detail="the bytes hold '{other}'{writer}",
+        key=_POOL,
+        remedy="give '{buffer}' bytes of its own, or " + _PLAN,
+    ),
+    RuleText(
+        name="write to read-only",
+        number="M6",
+        detail="{device} may only read here",
+        key=_REACH,
+        remedy="let {device} write to a workspace pool",
+    ),
+    RuleText(
+        name="past the end of a buffer",
+        number="M3",
+        detail="{device} goes on past the end of '{buffer}'",
+        key=_POOL,
+        remedy="compare the sizes in the commands or the kernel with plan.json",
+    ),
+    RuleText(
+        name="wrong operator",
+        number="M2",
+        detail="what {device} is running may not {kind} '{buffer}'",
+        key="devices.{device}.kind",
+        remedy="run the operators in the order of the plan, or " + _PLAN,
+    ),
+    RuleText(
+        name="stack below its limit",
+        number="K1",
+        detail="the stack of {device} grew past what it may use",
+        key="devices.{device}.limits.max_stack_size",
+        remedy="raise devices.{device}.limits.max_stack_size and the stack's size, or lower"
+        " max_stack_alloca_size",
+    ),
+    RuleText(
+        name="stack of another device",
+        number="C6",
+        detail="only its own core may touch {pool}",
+        key=_POOL,
+        remedy=_PLAN,
+    ),
+    RuleText(
+        name="misaligned buffer",
+        number="M3",
+        detail="'{buffer}' does not start at a multiple of its alignment",
+        key="pools.{pool}.alignment",
+        remedy="let the plan align '{buffer}', or " + _PLAN,
+    ),
+    RuleText(
+        name="copy moved other bytes",
+        number="P5",
+        detail="'{buffer}' is not the copy of '{other}' that was planned",
+        key="devices.{device}.kind",
+        remedy="compare the copy's commands with contract.json",
+    ),
+    RuleText(
+        name="touched while under way",
+        number="P6",
+        detail="another device is still working on '{buffer}'",
+        key="devices.{device}.kind",
+        remedy="wait for the copy or operator that is under way first",
+    ),
+    RuleText(
+        name="fetch outside code",
+        number="M1",
+        detail="{device} has no code here",
+        key="devices.{device}.kind",
+        remedy="look for a damaged return address or function pointer",
+    ),
+    RuleText(
+        name="blocked by the firewall",
+        number="C3",
+        detail="{device} has no window for this {kind}, though the contract allows it",
+        key=_REACH,
+        remedy="build the chip from the description that the network was planned for",
+    ),
+)
+"""By the numbers of `shadow::Rule`."""
+
+BLOCKED = 15

@@ -1,0 +1,161 @@
+"""The shadow memory (shadow.h) from Python, wherever it runs: beside a model or in a library."""
+
+import ctypes
+import hashlib
+import os
+import subprocess
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atoll.cache import cache_folder, only_builder
+from atoll.errors import ToolchainError
+
+HERE = Path(__file__).parent
+PARTS = (
+    "shadow",
+    "shadow_table",
+    "shadow_setup",
+    "shadow_events",
+    "shadow_grants",
+    "shadow_judge",
+    "shadow_api",
+)
+SOURCES = tuple(HERE / f"{part}.cpp" for part in PARTS)
+HEADERS = (HERE / "shadow.h", HERE / "shadow_table.h")
+FLAGS = ("-std=c++20", "-O2", "-shared", "-fPIC")
+
+FINDING = np.dtype(
+    [
+        *((name, "<u8") for name in ("cycle", "count")),
+        *((name, "<u4") for name in ("rule", "master", "kind", "address", "size", "buffer")),
+        *((name, "<u4") for name in ("other", "operator", "run", "refused", "writer", "reserved")),
+    ]
+)
+"""The layout of `shadow::Finding`."""
+
+READ, WRITE, FETCH = range(3)
+WIDEST = 32
+
+_PEEK = ctypes.CFUNCTYPE(
+    ctypes.c_bool, ctypes.c_uint32, ctypes.c_size_t, ctypes.POINTER(ctypes.c_uint8)
+)
+
+
+class Shadow:
+    """One shadow memory."""
+
+    def __init__(self, library: ctypes.CDLL, handle: int) -> None:
+        self._library = library
+        self._handle = ctypes.c_void_p(handle)
+        self._peek: Any = None
+        library.atoll_shadow_findings.restype = ctypes.c_size_t
+
+    def load(self, words: bytes) -> bool:
+        """Watch by this table from now on; False if it is damaged."""
+        count = ctypes.c_size_t(len(words) // 4)
+        return bool(self._library.atoll_shadow_load(self._handle, words, count))
+
+    def look_with(self, read: Callable[[int, int], bytes]) -> None:
+        """Compare the ends of copies through `read`(address, size)."""
+
+        def peek(address: int, size: int, to: Any) -> bool:
+            ctypes.memmove(to, read(address, size), size)
+            return True
+
+        self._peek = _PEEK(peek)
+        self._library.atoll_shadow_look_with(self._handle, self._peek)
+
+    def trace(self, event: int, operator: int = 0, cycle: int = 0) -> None:
+        """Follow an event of docs/platform.md."""
+        word = ctypes.c_uint32(event << 24 | operator)
+        self._library.atoll_shadow_trace(self._handle, ctypes.c_uint64(cycle), word)
+
+    def touch(
+        self,
+        master: int,
+        kind: int,
+        address: int,
+        size: int,
+        *,
+        beat: int = WIDEST,
+        cycle: int = 0,
+    ) -> None:
+        """Judge an access to `size` bytes that is made in beats of at most `beat` bytes."""
+        self._library.atoll_shadow_touch(
+            self._handle,
+            ctypes.c_uint64(cycle),
+            *map(ctypes.c_uint32, (master, kind, address, size, beat)),
+        )
+
+    def refuse(self, master: int, kind: int, address: int, size: int, *, cycle: int = 0) -> None:
+        """Judge an access that a firewall kept back."""
+        self._library.atoll_shadow_refused(
+            self._handle,
+            ctypes.c_uint64(cycle),
+            *map(ctypes.c_uint32, (master, kind, address, size)),
+        )
+
+    def findings(self) -> tuple[NDArray[Any], int]:
+        """Return what was found, first of each kind, and how many accesses were wrong."""
+        first, total = ctypes.c_void_p(), ctypes.c_uint64()
+        count = self._library.atoll_shadow_findings(
+            self._handle, ctypes.byref(first), ctypes.byref(total)
+        )
+        data = ctypes.string_at(first, count * FINDING.itemsize) if count else b""
+        return np.frombuffer(data, dtype=FINDING), total.value
+
+
+class HostShadow(Shadow):
+    """A shadow memory in this process, for accesses that no RTL makes."""
+
+    def __init__(self) -> None:
+        """Load the library, which is built once.
+
+        Raises:
+            ToolchainError: there is no C++ compiler.
+        """
+        library = ctypes.CDLL(str(shadow_library()))
+        library.atoll_shadow_new.restype = ctypes.c_void_p
+        super().__init__(library, library.atoll_shadow_new())
+        weakref.finalize(self, library.atoll_shadow_delete, self._handle)
+
+
+def shadow_library() -> Path:
+    """Return the shared library of the shadow memory, from the cache if it was built before.
+
+    Raises:
+        ToolchainError: E070, E077; there is no C++ compiler, or it fails.
+    """
+    compiler = os.environ.get("CXX", "g++")
+    digest = hashlib.sha256(repr((compiler, FLAGS)).encode())
+    for path in (*SOURCES, *HEADERS):
+        digest.update(path.read_bytes())
+    library = cache_folder() / "shadow" / f"{digest.hexdigest()[:20]}.so"
+    with only_builder(library):
+        if not library.is_file():
+            fresh = library.with_suffix(".new")
+            _compile([compiler, *FLAGS, *map(str, SOURCES), "-o", str(fresh)])
+            fresh.replace(library)
+    return library
+
+
+def _compile(command: list[str]) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except OSError as fault:
+        raise ToolchainError(
+            "E070",
+            f"cannot run '{command[0]}', which builds the shadow memory: {fault.strerror}",
+            remedy="install a C++ compiler, or name one in CXX",
+        ) from fault
+    if done.returncode:
+        raise ToolchainError(
+            "E077",
+            f"'{command[0]}' failed while building the shadow memory:\n{done.stderr}",
+            remedy="correct the first error above",
+        )

@@ -1,0 +1,43 @@
+// The shadow memory for Python, shadow.py: in a library of its own, and inside a model.
+#include "shadow.h"
+
+extern "C" {
+
+shadow::Shadow* atoll_shadow_new() { return new shadow::Shadow; }
+
+void atoll_shadow_delete(const shadow::Shadow* shadow) { delete shadow; }
+
+int atoll_shadow_load(shadow::Shadow* shadow, const uint32_t* words, size_t count) {
+  return shadow->load(words, count);
+}
+
+void atoll_shadow_look_with(shadow::Shadow* shadow, shadow::Peek peek) { shadow->look_with(peek); }
+
+void atoll_shadow_trace(shadow::Shadow* shadow, uint64_t cycle, uint32_t word) {
+  shadow->trace(cycle, word);
+}
+
+// Accesses to `size` bytes, one beat of at most `beat` bytes after another.
+void atoll_shadow_touch(shadow::Shadow* shadow, uint64_t cycle, uint32_t master, uint32_t kind,
+                        uint32_t address, uint32_t size, uint32_t beat) {
+  for (uint32_t done = 0; done < size;) {
+    const uint32_t inside = (address + done) % beat;
+    const uint32_t bytes = size - done < beat - inside ? size - done : beat - inside;
+    shadow->access(cycle, master, kind, address + done, 0xffffffffU >> (32 - bytes));
+    done += bytes;
+  }
+}
+
+void atoll_shadow_refused(shadow::Shadow* shadow, uint64_t cycle, uint32_t master, uint32_t kind,
+                          uint32_t address, uint32_t size) {
+  shadow->refused(cycle, master, kind, address, size);
+}
+
+size_t atoll_shadow_findings(const shadow::Shadow* shadow, const shadow::Finding** first,
+                             uint64_t* total) {
+  *first = shadow->findings().data();
+  *total = shadow->total();
+  return shadow->findings().size();
+}
+
+}  // extern "C"

@@ -1,0 +1,161 @@
+// Follows the firmware's events: which operators are under way, and which buffers live.
+#include <algorithm>
+
+#include "shadow.h"
+
+namespace shadow {
+namespace {
+
+// TRACE events, docs/platform.md.
+enum Event : uint32_t { kBegun = 1, kEnded, kReady, kRunBegun, kRunEnded };
+
+constexpr size_t kMostLifetimes = 1U << 23;  // a tag has 24 bits for them
+
+}  // namespace
+
+void Shadow::trace(uint64_t cycle, uint32_t word) {
+  const uint32_t number = word & 0xffff;
+  switch (word >> 24) {
+    case kBegun: return begin_operator(number);
+    case kEnded: return end_operator(cycle, number);
+    case kReady: starting_[table_.host] = 0; return;
+    case kRunBegun: return begin_run();
+    case kRunEnded: return end_run();
+    default: return;
+  }
+}
+
+void Shadow::begin_run() {
+  model_ = run_++ % table_.models.size();
+  inside_ = true;
+  starting_[table_.host] = 0;
+  running_ = 0;
+  std::fill(active_.begin(), active_.end(), kNone);
+  std::fill(life_.begin(), life_.end(), Life::kUnborn);
+  if (born_.size() > kMostLifetimes) {
+    born_.resize(1);
+    for (Bytes& bytes : memories_) std::fill(bytes.tag.begin(), bytes.tag.end(), 0);
+  }
+  for (uint16_t buffer = 0; buffer < table_.buffers.size(); ++buffer) {
+    const Buffer& input = table_.buffers[buffer];
+    if (!(input.ports & kInput) || input.owner != model_) continue;
+    bear(buffer);
+    fill(buffer);
+  }
+  refresh_all();
+}
+
+void Shadow::end_run() {
+  inside_ = false;
+  running_ = 0;
+  std::fill(active_.begin(), active_.end(), kNone);
+  for (size_t buffer = 0; buffer < table_.buffers.size(); ++buffer) {
+    if (life_[buffer] == Life::kLive && !(table_.buffers[buffer].ports & kOutput)) {
+      life_[buffer] = Life::kDead;
+    }
+  }
+  refresh_all();
+}
+
+void Shadow::begin_operator(uint32_t number) {
+  const Model& model = table_.models[model_];
+  if (number >= model.count) return;
+  const uint16_t index = static_cast<uint16_t>(model.first + number);
+  const Operator& op = table_.operators[index];
+  if (op.master == kNoWord) return;
+  starting_[op.master] = 0;
+  running_ += active_[op.master] == kNone;
+  active_[op.master] = index;
+  moved_[op.master] = 0;
+  latest_ = index;
+  const auto touch = [&](uint32_t first, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint16_t buffer = static_cast<uint16_t>(table_.lists[first + i]);
+      if (life_[buffer] == Life::kUnborn) bear(buffer);
+    }
+  };
+  touch(op.reads, op.read_count);
+  touch(op.writes, op.write_count);
+  for (uint32_t i = 0; i < op.read_count; ++i) refresh(table_.lists[op.reads + i]);
+  for (uint32_t i = 0; i < op.write_count; ++i) refresh(table_.lists[op.writes + i]);
+  refresh_ports();
+}
+
+void Shadow::end_operator(uint64_t cycle, uint32_t number) {
+  const Model& model = table_.models[model_];
+  if (number >= model.count) return;
+  const uint16_t index = static_cast<uint16_t>(model.first + number);
+  const Operator& op = table_.operators[index];
+  if (op.master == kNoWord || active_[op.master] != index) return;
+  if (op.source != kNoWord) check_copy(cycle, index);
+  active_[op.master] = kNone;
+  --running_;
+  for (uint16_t buffer = 0; buffer < table_.buffers.size(); ++buffer) {
+    const bool ends = table_.buffers[buffer].last == index && life_[buffer] == Life::kLive;
+    if (ends) life_[buffer] = Life::kDead;
+    if (ends || table_.right(index, buffer)) refresh(buffer);
+  }
+  refresh_ports();
+}
+
+void Shadow::check_copy(uint64_t cycle, uint16_t index) {
+  const Operator& op = table_.operators[index];
+  const Span& from = table_.buffers[op.source].span;
+  const Span& to = table_.buffers[op.destination].span;
+  uint32_t first = 0, wrong = 0;
+  std::vector<uint8_t> source(to.size), destination(to.size);
+  if (moved_[op.master] != to.size) {
+    wrong = static_cast<uint32_t>(std::min<uint64_t>(moved_[op.master], kNoWord));
+  } else if (peek_ && from.size == to.size && peek_(from.origin, from.size, source.data()) &&
+             peek_(to.origin, to.size, destination.data())) {
+    for (uint32_t i = to.size; i-- > 0;) {
+      if (source[i] == destination[i]) continue;
+      first = i;
+      ++wrong;
+    }
+    if (wrong == 0) return;
+  } else {
+    return;
+  }
+  const Verdict verdict{kCopyDiffers, static_cast<uint16_t>(op.destination),
+                        static_cast<uint16_t>(op.source)};
+  report(cycle, op.master, kWrite, to.origin + first, wrong, verdict, index, false);
+}
+
+// Start a lifetime of `buffer`: no byte of it is written yet.
+void Shadow::bear(uint16_t buffer) {
+  if (table_.buffers[buffer].kind != kWorkspace) return;
+  life_[buffer] = Life::kLive;
+  lifetime_[buffer] = static_cast<uint32_t>(born_.size());
+  born_.push_back(buffer);
+}
+
+// Take all bytes of `buffer` as written by the caller.
+void Shadow::fill(uint16_t buffer) {
+  const Span& span = table_.buffers[buffer].span;
+  Bytes* bytes = bytes_at(span.origin);
+  if (!bytes) return;
+  const uint32_t offset = span.origin - bytes->origin;
+  const uint32_t count = std::min(span.size, bytes->size - offset);
+  std::fill_n(bytes->tag.begin() + offset, count, lifetime_[buffer] << 8);
+}
+
+void Shadow::refresh(uint16_t buffer) {
+  const auto [first, last] = spans_[buffer];
+  for (uint32_t segment = first; segment <= last; ++segment) grant(static_cast<uint16_t>(segment));
+}
+
+// The host may fill inputs and take outputs while nothing is under way.
+void Shadow::refresh_ports() {
+  for (uint16_t buffer = 0; buffer < table_.buffers.size(); ++buffer) {
+    if (table_.buffers[buffer].ports) refresh(buffer);
+  }
+}
+
+void Shadow::refresh_all() {
+  for (size_t segment = 0; segment < segments_.size(); ++segment) {
+    grant(static_cast<uint16_t>(segment));
+  }
+}
+
+}  // namespace shadow

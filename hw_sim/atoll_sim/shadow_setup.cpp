@@ -1,0 +1,83 @@
+// Takes a contract and cuts the memories into segments.
+#include <algorithm>
+
+#include "shadow.h"
+
+namespace shadow {
+
+bool Shadow::load(const uint32_t* words, size_t count) {
+  Peek peek = peek_;
+  *this = Shadow();
+  peek_ = peek;
+  if (!table_.unpack(words, count) || !make_segments()) return false;
+  starting_.assign(table_.masters.size(), 1);
+  active_.assign(table_.masters.size(), kNone);
+  moved_.assign(table_.masters.size(), 0);
+  edges_.assign(table_.masters.size() * kAccessKinds, Edge());
+  life_.assign(table_.buffers.size(), Life::kUnborn);
+  lifetime_.assign(table_.buffers.size(), 0);
+  born_.assign(1, kNone);
+  grants_.assign(table_.masters.size() * segments_.size(), Grant{kNone, kNone, kJudge, kJudge});
+  fetch_.assign(table_.masters.size() * segments_.size(), 0);
+  for (size_t segment = 0; segment < segments_.size(); ++segment) {
+    for (uint16_t buffer : segments_[segment].buffers) {
+      const Buffer& found = table_.buffers[buffer];
+      if (found.kind == kCode) fetch_[found.owner * segments_.size() + segment] = 1;
+    }
+  }
+  refresh_all();
+  loaded_ = true;
+  return true;
+}
+
+void Shadow::cut(const Bytes& bytes, std::vector<uint32_t>& cuts) const {
+  cuts.push_back(0);
+  const auto mark = [&](const Span& span) {
+    const uint32_t offset = span.origin - bytes.origin;
+    if (span.size == 0 || offset >= bytes.size) return;
+    cuts.push_back(offset);
+    if (span.size < bytes.size - offset) cuts.push_back(offset + span.size);
+  };
+  for (const Buffer& buffer : table_.buffers) mark(buffer.span);
+  for (const Pool& pool : table_.pools) mark(pool.span);
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+}
+
+bool Shadow::make_segments() {
+  spans_.assign(table_.buffers.size(), {kNone, 0});
+  for (const Span& memory : table_.memories) {
+    Bytes bytes{memory.origin, memory.size, {}, {}};
+    bytes.segment.resize(memory.size);
+    bytes.tag.assign(memory.size, 0);
+    std::vector<uint32_t> cuts;
+    cut(bytes, cuts);
+    for (size_t i = 0; i < cuts.size(); ++i) {
+      const uint32_t end = i + 1 < cuts.size() ? cuts[i + 1] : memory.size;
+      std::fill(bytes.segment.begin() + cuts[i], bytes.segment.begin() + end,
+                static_cast<uint16_t>(segments_.size()));
+      segments_.push_back({memory.origin + cuts[i], memory.origin + (end - 1), kNone, {}});
+    }
+    memories_.push_back(std::move(bytes));
+  }
+  if (segments_.size() >= kNone) return false;
+  for (size_t number = 0; number < segments_.size(); ++number) {
+    Segment& segment = segments_[number];
+    const auto covers = [&](const Span& span) {
+      return segment.start - span.origin < span.size;
+    };
+    for (size_t buffer = 0; buffer < table_.buffers.size(); ++buffer) {
+      if (!covers(table_.buffers[buffer].span)) continue;
+      segment.buffers.push_back(static_cast<uint16_t>(buffer));
+      auto& [first, last] = spans_[buffer];
+      first = std::min(first, static_cast<uint16_t>(number));
+      last = static_cast<uint16_t>(number);
+    }
+    for (size_t pool = 0; pool < table_.pools.size(); ++pool) {
+      if (covers(table_.pools[pool].span)) segment.pool = static_cast<uint16_t>(pool);
+    }
+  }
+  return true;
+}
+
+}  // namespace shadow

@@ -1,0 +1,60 @@
+"""C3: what a firewall keeps back ends the run with an error code, whoever asked for it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from atoll.build_tree import build
+from atoll.pipeline import Compiled, compile_file
+from atoll.resolve import load_soc
+from atoll.resolve.soc import Access, Pool
+from atoll_sim.build import build_model
+from atoll_sim.findings import violations
+from atoll_sim.rtl_run import request_for
+from atoll_sim.samples import random_sample
+from atoll_sim.session import simulate
+from atoll_sim.simulation import SimResult, Stop
+
+pytestmark = pytest.mark.rtl
+
+DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
+VIOLATION = -9
+SAMPLES = 2
+
+
+@pytest.fixture(scope="module")
+def lagoon() -> Compiled:
+    return compile_file(load_soc("lagoon"), DIGITS)
+
+
+def run_with_reach(compiled: Compiled, reach: Mapping[str, Access], folder: Path) -> SimResult:
+    """Simulate the right firmware on a chip whose firewalls give less of the shared pool."""
+
+    def less(pool: Pool) -> Pool:
+        return replace(pool, reach={**pool.reach, **reach}) if pool.name == "shared" else pool
+
+    hardware = replace(compiled.soc, pools=tuple(map(less, compiled.soc.pools)))
+    tree = build(compiled, folder / "build")
+    samples = random_sample(compiled.graph) * SAMPLES
+    executable = build_model(hardware)
+    return simulate(request_for(compiled, tree.firmware.elves, samples, executable, folder / "run"))
+
+
+@pytest.mark.parametrize("device", ["cpu", "npu"])
+def test_c3_a_write_that_is_kept_back_ends_the_run(
+    lagoon: Compiled, device: str, tmp_path: Path
+) -> None:
+    result = run_with_reach(lagoon, {device: Access.READ}, tmp_path)
+    guilty = next(s for s in lagoon.module.entry.steps if s.device == device)
+    assert (result.stop, result.exit_status) == (Stop.EXIT, 0)
+    assert result.results == (VIOLATION,) * SAMPLES
+    found = violations(result)[0]
+    assert (found.rule, found.operator) == ("blocked by the firewall", guilty.operator)
+    assert found.buffer in guilty.writes
+    said = f"firewall: {device} may not write 0x{found.address:08X}"
+    assert result.text.count(said) == SAMPLES
+    for sample in range(SAMPLES):
+        begun = {n for p in result.phases if p.sample == sample for n in p.operators}
+        assert max(begun) == guilty.number, "nothing is started after the violation"
