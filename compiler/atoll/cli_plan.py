@@ -91,7 +91,9 @@ def _seconds(text: str) -> float:
 def plan(
     soc: Annotated[
         Path | None,
-        typer.Argument(metavar="[SOC]", help="SoC description (YAML), or a shipped chip: lagoon."),
+        typer.Argument(
+            metavar="[SOC]", help="SoC description (YAML), or a shipped chip: lagoon, atoll2, twin."
+        ),
     ] = None,
     model: Annotated[
         Path | None, typer.Argument(metavar="[MODEL]", help="Quantised network (int8 TFLite).")
