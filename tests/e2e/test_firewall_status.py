@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from atoll.build_tree import build
-from atoll.pipeline import Compiled, compile_file
+from atoll.description.build import load_requests
+from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, Pool
 from atoll_sim.build import build_model
@@ -58,3 +59,17 @@ def test_c3_a_write_that_is_kept_back_ends_the_run(
     for sample in range(SAMPLES):
         begun = {n for p in result.phases if p.sample == sample for n in p.operators}
         assert max(begun) == guilty.number, "nothing is started after the violation"
+
+
+def test_c3_a_write_of_another_core_that_is_kept_back_ends_the_run(tmp_path: Path) -> None:
+    """The core goes on with what it could not write; the host looks when it has waited for it."""
+    options = BuildOptions(requests=load_requests(None, ["softmax_9=dsp"]))
+    program = compile_file(load_soc("twin"), DIGITS, options)
+    result = run_with_reach(program, {"dsp": Access.READ}, tmp_path)
+    (guilty,) = (s for s in program.module.entry.steps if s.device == "dsp")
+    assert (result.stop, result.exit_status) == (Stop.EXIT, 0)
+    assert result.results == (VIOLATION,) * SAMPLES
+    first, *_ = violations(result)
+    assert (first.rule, first.device) == ("blocked by the firewall", "dsp")
+    assert (first.operator, first.buffer) == (guilty.operator, *guilty.writes)
+    assert result.text.count(f"firewall: dsp may not write 0x{first.address:08X}") == SAMPLES

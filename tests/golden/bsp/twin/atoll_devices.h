@@ -26,6 +26,9 @@ enum atoll_device {
 /* Registers of the test bench. */
 #define ATOLL_CONSOLE_ORIGIN UINT32_C(0xF0000000)
 
+/* Registers that tell what firewalls kept back. */
+#define ATOLL_GUARD_ORIGIN UINT32_C(0xF0000800)
+
 /* cpu: cpu. */
 #define ATOLL_DEVICE_CPU_NAME "cpu"
 #define ATOLL_DEVICE_CPU_TYPE 1

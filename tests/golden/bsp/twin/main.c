@@ -41,6 +41,7 @@ int main(void) {
     atoll_print("\n");
     return 1;
   }
+  atoll_guard_start();
   while (wanted() != 0) run();
   return atoll_devices_stop() == ATOLL_OK ? 0 : 1;
 }
