@@ -23,6 +23,9 @@ _SMALL = 48
 _PARTS = (16, 4, 64)
 """How far below the best plan to look, as parts of the distance to the bound."""
 
+_PARTS_OF_LIMIT = (1, 2)
+"""The same below the pool's limit as long as no plan fits it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
@@ -59,7 +62,7 @@ def improve(packing: Packing, known: Packed, enough: int, meter: Meter, engine: 
         A plan that is as good or better; it takes `enough` or less, or what its bound says, or
         none fits the pool, or the meter is over.
     """
-    if _settled(packing, known, enough) or len(packing.free) > LARGEST or meter.over:
+    if _settled(packing, known, enough) or _too_large(packing, known) or meter.over:
         return known
     search, ways = Search(packing, engine), Ways(packing, meter.effort.seed)
     begin, least = meter.spent, max(_LEAST, _DIVES * len(packing.free))
@@ -82,6 +85,13 @@ def improve(packing: Packing, known: Packed, enough: int, meter: Meter, engine: 
     return known
 
 
+def _too_large(packing: Packing, known: Packed) -> bool:
+    """Tell whether the kernel's arrays or numbers cannot hold the problem."""
+    edges = sum(len(packing.whole.neighbours[member]) for member in packing.free)
+    highest = packing.pool.origin + known.used + packing.grain
+    return len(packing.free) > LARGEST or edges > LARGEST**2 or highest >= 1 << 58
+
+
 def _settled(packing: Packing, known: Packed, enough: int) -> bool:
     return known.used <= max(known.bound, enough) or known.bound > packing.pool.size
 
@@ -92,10 +102,10 @@ def _capacity(packing: Packing, known: Packed, enough: int, pull: int | None) ->
     A plan that fits the pool comes before one that is as low as can be.
     """
     least = max(known.bound, enough)
-    if known.used > packing.pool.size:
-        highest, parts = max(least, packing.pool.size), (1, 2)
-    else:
-        highest, parts = max(least, (known.used - 1) // packing.step * packing.step), _PARTS
+    fits = known.used <= packing.pool.size
+    parts = _PARTS if fits else _PARTS_OF_LIMIT
+    highest = (known.used - 1) // packing.step * packing.step if fits else packing.pool.size
+    highest = max(least, highest)
     if pull is None:
         return highest
     if pull % 4 == 0:
