@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from atoll.memory.answers import packings, plan_of
-from atoll.memory.assignment import Assignment, Cut, Homes
+from atoll.memory.assignment import LARGEST, Assignment, Cut, Homes
 from atoll.memory.blocks import Blocks, make_blocks
 from atoll.memory.effort import Meter
 from atoll.memory.greedy import Places, by_price, orders, repaired
@@ -57,6 +57,8 @@ class _Attempt:
     climbing: bool
     proven: bool = True
     bound: int = 0
+    greedy: Places | None = None
+    greedy_done: bool = False
     blamed: tuple[int, ...] = ()
     tried: dict[tuple[str, tuple[int, ...]], Packed | None] = field(default_factory=dict)
 
@@ -64,30 +66,33 @@ class _Attempt:
         homeless = self.assignment.homeless()
         if homeless:
             return self._infeasible(homeless, proven=True)
-        fallback: Places | None = None
         for _ in range(_ROUNDS):
-            homes = self.assignment.cheapest()
-            if homes is None:
-                fallback = fallback or self._greedy()
-                homes = self._homes(fallback)
-            elif self.proven:
-                self.bound = self.assignment.prices.total(homes)
+            homes = self._homes()
+            if homes is None and self.proven:
+                return self._infeasible(self._blamed(), proven=True)
             if homes is None:
                 break
-            packed = self._pack_all(homes, fallback or {})
+            packed = self._pack_all(homes)
             if packed is not None:
                 return self._answer(homes, packed)
             if self.meter.over:
                 break
-        fallback = fallback or self._greedy()
-        if fallback is not None:
-            cost_bound = self.assignment.prices.cost(self.bound)
-            return plan_of(self.whole, fallback, self.name, cost_bound=cost_bound)
-        blamed = _too_many(self.whole)
-        if not blamed and len(self.whole.problem.pools) == 1:
-            blamed = self.blamed
-        proven = self.proven and not self.meter.over
-        return self._infeasible(blamed, proven=proven)
+        if self.fallback is None:
+            return self._infeasible(self._blamed(), proven=False)
+        cost_bound = self.assignment.prices.cost(self.bound)
+        return plan_of(self.whole, self.fallback, self.name, cost_bound=cost_bound)
+
+    def _blamed(self) -> tuple[int, ...]:
+        """Return blocks that are too many, as few as are known."""
+        alone = len(self.whole.problem.pools) == 1
+        return _too_many(self.whole) or (self.blamed if alone else ())
+
+    @property
+    def fallback(self) -> Places | None:
+        """The cheapest plan of the greedy orders."""
+        if not self.greedy_done:
+            self.greedy, self.greedy_done = self._greedy(), True
+        return self.greedy
 
     def _greedy(self) -> Places | None:
         """Return the cheapest plan of the greedy orders."""
@@ -101,9 +106,16 @@ class _Attempt:
                 best, least = places, price
         return best
 
-    def _homes(self, fallback: Places | None) -> Homes | None:
+    def _homes(self) -> Homes | None:
         """Return the cheapest homes that no cut forbids, and raise the bound to their price."""
-        known = {b: pool for b, (pool, _) in fallback.items()} if fallback else None
+        homes = self.assignment.cheapest()
+        if homes is not None:
+            if self.proven:
+                self.bound = self.assignment.prices.total(homes)
+            return homes
+        known = None
+        if (not self.proven or len(self.whole.blocks) > LARGEST) and self.fallback is not None:
+            known = {block: pool for block, (pool, _) in self.fallback.items()}
         with self.meter.share(0.5):
             found = self.assignment.search(self.meter, known)
         if self.proven:
@@ -112,9 +124,9 @@ class _Attempt:
             self.proven = False
         return found.homes
 
-    def _pack_all(self, homes: Homes, fallback: Places) -> Mapping[str, Packed] | None:
+    def _pack_all(self, homes: Homes) -> Mapping[str, Packed] | None:
         """Pack every pool; forbid what does not fit."""
-        hints = _hints(homes, fallback)
+        hints = _hints(homes, self.greedy or {})
         packed: dict[str, Packed] = {}
         inside = packings(self.whole, homes)
         for number, (name, packing) in enumerate(inside.items()):

@@ -4,7 +4,6 @@ How long a search takes varies wildly with the capacity and with the way of bran
 way gets a small number of nodes, at a capacity or two.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -18,8 +17,14 @@ _LEAST, _DIVES = 200, 4
 """Nodes of a short search: at least, and times the number of blocks. Those that succeed mostly do
 so early; now and then a long one follows, which may prove that there is no plan."""
 
-_DROPS = (16, 4, 64)
-"""How far below the best plan to look, as part of the distance to the bound."""
+_SMALL = 48
+"""Most blocks of which long searches get half of all nodes; with more they hardly ever end."""
+
+_PARTS = (16, 4, 64)
+"""How far below the best plan to look, as parts of the distance to the bound."""
+
+_PARTS_OF_LIMIT = (1, 2)
+"""The same below the pool's limit as long as no plan fits it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,47 +62,53 @@ def improve(packing: Packing, known: Packed, enough: int, meter: Meter, engine: 
         A plan that is as good or better; it takes `enough` or less, or what its bound says, or
         none fits the pool, or the meter is over.
     """
-    if _settled(packing, known, enough) or len(packing.free) > LARGEST or meter.over:
+    if _settled(packing, known, enough) or _too_large(packing, known) or meter.over:
         return known
     search, ways = Search(packing, engine), Ways(packing, meter.effort.seed)
     begin, least = meter.spent, max(_LEAST, _DIVES * len(packing.free))
+    part = 1 if len(packing.free) <= _SMALL else 4
     for pull in count():
-        way, deepest, solved = ways.next(), 0, False
-        thorough = (meter.spent - begin) // 2 if not pull & (pull - 1) else 0
-        for capacity in _rungs(packing, known, enough, pull):
-            outcome = search.fits(capacity, way, meter.allow(max(least, thorough)))
-            meter.spend(outcome.nodes)
-            deepest = max(deepest, outcome.deepest)
-            if outcome.offsets is not None:
-                used = used_by(packing, outcome.offsets)
-                known, solved = replace(known, offsets=outcome.offsets, used=used), True
-            elif outcome.exhausted:
-                known = replace(known, bound=max(known.bound, capacity + packing.step))
-            else:
-                continue
+        thorough = pull & (pull - 1) == 0
+        nodes = max(least, (meter.spent - begin) // part) if thorough else least
+        capacity = _capacity(packing, known, enough, None if thorough else pull)
+        outcome = search.fits(capacity, ways.next(), meter.allow(nodes))
+        meter.spend(outcome.nodes)
+        ways.report(outcome.deepest, solved=outcome.offsets is not None)
+        if outcome.offsets is not None:
+            known = replace(known, offsets=outcome.offsets, used=used_by(packing, outcome.offsets))
+        elif outcome.exhausted:
+            known = replace(known, bound=max(known.bound, capacity + packing.step))
+        if outcome.offsets is not None or outcome.exhausted:
             meter.tell(known.used, known.bound)
-            break
-        ways.report(deepest, solved=solved)
         if _settled(packing, known, enough) or meter.over:
             break
     return known
+
+
+def _too_large(packing: Packing, known: Packed) -> bool:
+    """Tell whether the kernel's arrays or numbers cannot hold the problem."""
+    edges = sum(len(packing.whole.neighbours[member]) for member in packing.free)
+    highest = packing.pool.origin + known.used + packing.grain
+    return len(packing.free) > LARGEST or edges > LARGEST**2 or highest >= 1 << 58
 
 
 def _settled(packing: Packing, known: Packed, enough: int) -> bool:
     return known.used <= max(known.bound, enough) or known.bound > packing.pool.size
 
 
-def _rungs(packing: Packing, known: Packed, enough: int, pull: int) -> Iterator[int]:
-    """Yield capacities below the best plan, the lowest that may be possible first.
+def _capacity(packing: Packing, known: Packed, enough: int, pull: int | None) -> int:
+    """Return a capacity below the best plan: the largest, if `pull` is None.
 
     A plan that fits the pool comes before one that is as low as can be.
     """
     least = max(known.bound, enough)
-    if known.used > packing.pool.size:
-        highest = max(least, packing.pool.size)
-        yield least + (highest - least) * (pull % 3) // 2
-        return
-    highest = (known.used - 1) // packing.step * packing.step
-    drop = (known.used - least) // _DROPS[pull % len(_DROPS)]
-    second = max(least, min(highest, known.used - drop))
-    yield second if pull % 4 else least
+    fits = known.used <= packing.pool.size
+    parts = _PARTS if fits else _PARTS_OF_LIMIT
+    highest = (known.used - 1) // packing.step * packing.step if fits else packing.pool.size
+    highest = max(least, highest)
+    if pull is None:
+        return highest
+    if pull % 4 == 0:
+        return least
+    drop = (highest - least) // parts[pull % len(parts)]
+    return highest - drop // packing.step * packing.step

@@ -10,7 +10,7 @@ from atoll.units import format_size
 
 Search = Callable[[Problem], Mapping[str, Placement] | None]
 
-_UNLIMITED = 1 << 62
+_UNLIMITED = 1 << 100
 _TRIALS = 40
 _LISTED = 8
 

@@ -12,7 +12,7 @@ from atoll.memory.packing_bound import packing_bound
 from atoll.memory.search import Engine
 from atoll.memory.search_kernel import LARGEST
 
-_UNLIMITED = 1 << 62
+_UNLIMITED = 1 << 100
 
 
 def pack(

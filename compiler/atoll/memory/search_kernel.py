@@ -3,8 +3,9 @@
 It decides whether buffers fit into `CAPACITY` bytes. Some plan places the buffers in the order of
 their offsets, each at the lowest offset that the buffers placed before it leave. So one branch
 puts the chosen buffer at its lowest possible offset; the other says that it is higher, hence on
-top of a buffer that is not placed yet, which raises its lowest offset. The chosen buffer is one
-whose lowest offset is not above that of any unplaced buffer that it conflicts with.
+top of a buffer that is not placed yet and that would have been in its way, which raises its lowest
+offset. The chosen buffer is one whose lowest offset is not above that of any unplaced buffer that
+it conflicts with.
 
 A branch is given up when the unplaced buffers of a clique (buffers that all conflict with each
 other), stacked in the order of their lowest offsets, are higher than the capacity.
@@ -162,14 +163,17 @@ class _Search:
                 state[FAILED] = 0
 
     def _offset_if_not_here(self, buffer: Expr, row: Expr) -> Expr:
-        """Return the lowest offset of `buffer` on top of an unplaced one."""
+        """Return the lowest offset of `buffer` on top of an unplaced one that it would lift."""
         builder, at = self._builder, self._at
         least = self._variable("least", Type.I64, _FAR)
+        offset = builder.let("here", at["low"][add(row, buffer)])
         with self._entries("edge_from", buffer) as entry:
             other = builder.let("other", at["edge"][entry])
             with self._when(at["unplaced"][other], 1):
-                end = builder.let("end", add(at["low"][add(row, other)], at["below"][entry]))
-                with builder.when(_op("<", end, least.get())):
+                low = builder.let("low_of_other", at["low"][add(row, other)])
+                end = builder.let("end", add(low, at["below"][entry]))
+                lifted = _op("<", low, add(offset, at["above"][entry]))
+                with builder.when(_op("&", lifted, _op("<", end, least.get()))):
                     least.set(end)
         return self._lifted(buffer, least.get())
 
