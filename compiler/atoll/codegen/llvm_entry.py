@@ -60,6 +60,7 @@ class _RunFunction:
     ) -> None:
         self._target = target
         self._entry = module.entry
+        self._functions = module.by_name
         self._pools = pools
         self._soc = soc
         self._arguments = arguments
@@ -127,7 +128,9 @@ class _RunFunction:
                 self._checked(self._start_core, self._ordinal(step.device), self._command(step))
                 self._busy.append(step.device)
             case KernelCall(function, arguments):
-                pointers = [self._pools.address(name) for name in arguments]
+                pointers = self._pools.pointers(
+                    self._builder, step, arguments, self._functions[function]
+                )
                 kernel = self._target.get_global(function)
                 if kernel.return_value.type == I32:
                     self._checked(kernel, *pointers)

@@ -1,10 +1,12 @@
 """The pools that a model's buffers lie in, as symbols of its object files."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from llvmlite import ir
 
-from atoll.ir.tir import IRModule
+from atoll.codegen.llvm_heap import POINTER
+from atoll.ir.tir import IRModule, Load, PrimFunc, Step, Store
+from atoll.ir.walk import statements
 from atoll.memory.problem import MemoryPlan, PoolSpace
 from atoll.resolve.soc import ResolvedSoc
 
@@ -52,6 +54,12 @@ class Pools:
         placement = self._plan.placements[buffer]
         return self._symbols[placement.pool].gep([I32(0), I32(placement.offset)])
 
+    def pointers(
+        self, builder: ir.IRBuilder, step: Step, names: Sequence[str], kernel: PrimFunc
+    ) -> list[ir.Value]:
+        """Return the addresses that a step's kernel is called with."""
+        return _pointers(builder, self.address, step, names, kernel)
+
     def origin(self, pool: str) -> ir.GlobalVariable:
         """Return where `pool` begins."""
         return self._symbols[pool]
@@ -75,6 +83,36 @@ class ForeignPools:
             self._symbols[pool.name] = symbol
         offset = self._plan.address(buffer) - pool.region.origin
         return self._symbols[pool.name].gep([I32(0), I32(offset)])
+
+    def pointers(
+        self, builder: ir.IRBuilder, step: Step, names: Sequence[str], kernel: PrimFunc
+    ) -> list[ir.Value]:
+        """Return the addresses that a step's kernel is called with."""
+        return _pointers(builder, self.address, step, names, kernel)
+
+
+def _pointers(
+    builder: ir.IRBuilder,
+    address: Callable[[str], ir.Constant],
+    step: Step,
+    names: Sequence[str],
+    kernel: PrimFunc,
+) -> list[ir.Value]:
+    """Return addresses; how far a copy lies below its operand is kept from the optimiser.
+
+    It would leave out the bytes that are in their place already, and whoever follows which bytes
+    were written would miss them.
+    """
+    stores = (each for each in statements(kernel.body) if isinstance(each, Store))
+    copies = any(isinstance(store.value, Load) for store in stores)
+    over = {each.written for each in step.overlaps} if copies else ()
+    hidden = ir.FunctionType(POINTER, [POINTER])
+    return [
+        builder.asm(hidden, "", "=r,0", [address(name)], side_effect=False)
+        if name in over
+        else address(name)
+        for name in names
+    ]
 
 
 def pool_symbol(model: str, space: PoolSpace, soc: ResolvedSoc) -> str:

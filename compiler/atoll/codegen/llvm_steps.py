@@ -51,7 +51,7 @@ def emit_steps(
     pools = ForeignPools(target, plan, soc)
     for step, call in calls_on(module, core):
         with builder.if_then(builder.icmp_unsigned("==", dispatch.args[0], I32(step.number))):
-            pointers = [pools.address(buffer) for buffer in call.arguments]
+            pointers = pools.pointers(builder, step, call.arguments, module.by_name[call.function])
             builder.call(target.get_global(call.function), pointers)
             builder.ret(I32(0))
     builder.ret(I32(WRONG_ARGUMENT))
