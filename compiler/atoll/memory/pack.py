@@ -10,7 +10,7 @@ from atoll.memory.ladder import Packed, improve, used_by
 from atoll.memory.packing import Offsets, Packing
 from atoll.memory.packing_bound import packing_bound
 from atoll.memory.search import Engine
-from atoll.memory.search_kernel import LARGEST
+from atoll.memory.search_layout import LARGEST
 
 _UNLIMITED = 1 << 100
 
