@@ -19,6 +19,8 @@ test-all: lint
 
 bench: $(RUN)
 	$(BIN)/python -m atoll_sim.bench
+	$(BIN)/python -m atoll_sim.bench_planner $(if $(MINIMALLOC),--minimalloc $(MINIMALLOC)) \
+	  $(if $(INSTANCES),--instances $(INSTANCES))
 
 lint: $(DEV)
 	$(BIN)/ruff format --check .

@@ -17,11 +17,13 @@ class Effort:
         nodes: of search trees, in all.
         seconds: of time, or None.
         seed: of what is drawn at random.
+        enough: bytes of a pool below which no more is sought.
     """
 
-    nodes: int = 300_000
+    nodes: int = 500_000
     seconds: float | None = None
     seed: int = 0
+    enough: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

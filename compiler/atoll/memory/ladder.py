@@ -10,7 +10,7 @@ from itertools import count
 from atoll.memory.effort import Meter
 from atoll.memory.packing import Offsets, Packing
 from atoll.memory.search import Engine, Search
-from atoll.memory.search_kernel import LARGEST
+from atoll.memory.search_layout import LARGEST
 from atoll.memory.ways import Ways
 
 _LEAST, _DIVES = 200, 4

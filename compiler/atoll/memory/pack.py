@@ -10,7 +10,7 @@ from atoll.memory.ladder import Packed, improve, used_by
 from atoll.memory.packing import Offsets, Packing
 from atoll.memory.packing_bound import packing_bound
 from atoll.memory.search import Engine
-from atoll.memory.search_kernel import LARGEST
+from atoll.memory.search_layout import LARGEST
 
 _UNLIMITED = 1 << 100
 
@@ -40,11 +40,12 @@ def pack(
         return None
     known = [each for each in started if each is not None]
     floor = max((each.bound for each in known), default=0)
+    enough = meter.effort.enough
     for number in sorted(range(len(parts)), key=lambda n: -known[n].used):
         part = parts[number]
-        if climbing and len(part.free) > LARGEST and known[number].used > floor:
+        if climbing and len(part.free) > LARGEST and known[number].used > max(floor, enough):
             known[number] = _climbed(part, known[number], meter)
-        known[number] = improve(part, known[number], floor, meter, engine)
+        known[number] = improve(part, known[number], max(floor, enough), meter, engine)
         floor = max(floor, known[number].bound)
     offsets: dict[int, int] = {}
     for each in known:

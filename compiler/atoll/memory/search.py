@@ -7,7 +7,8 @@ from typing import Protocol
 
 from atoll.ir.python_source import python_function
 from atoll.memory.packing import Offsets, Packing
-from atoll.memory.search_kernel import (
+from atoll.memory.search_kernel import search_kernel
+from atoll.memory.search_layout import (
     BUFFER_COUNT,
     BUFFERS,
     BY_CLIQUE,
@@ -19,7 +20,6 @@ from atoll.memory.search_kernel import (
     SOLVED,
     STATUS,
     STEPS,
-    search_kernel,
 )
 
 Arrays = dict[str, list[int]]

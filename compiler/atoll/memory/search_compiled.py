@@ -6,14 +6,14 @@ from typing import Any
 from atoll import plugins
 from atoll.errors import AtollError
 from atoll.memory.search import Arrays, Engine, Interpreted, Runner, Steps
-from atoll.memory.search_kernel import (
+from atoll.memory.search_kernel import search_kernel
+from atoll.memory.search_layout import (
     BUFFERS,
     NODES,
     RUNNING,
     SOLVED,
     STATUS,
     STEPS,
-    search_kernel,
 )
 
 _LOADER = "atoll.codegen.llvm_cached:cached_kernel"

@@ -1,0 +1,216 @@
+"""Measure the memory planner: instances beside minimalloc, and gaps on random problems.
+
+Run as ``python -m atoll_sim.bench_planner``; `make bench` does. Processor times of both planners
+are taken in one run, one after the other.
+"""
+
+import argparse
+import csv
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from statistics import median
+
+from rich.console import Console
+from rich.table import Table
+
+from atoll.errors import AtollError
+from atoll.memory.algorithms import algorithm_names
+from atoll.memory.effort import Effort
+from atoll.memory.problem import Buffer, MemoryPlan, PoolSpace, Problem
+from atoll.memory.search_compiled import Compiled
+from atoll.memory.solve import solve
+from atoll_sim.random_cuts import random_cuts
+
+HEIGHT = 1 << 20
+COUNTS = (25, 50, 100, 200, 400)
+PINWHEELS = (0.0, 0.5, 1.0)
+SEEDS = range(5)
+NODES = 2_000_000
+CUTS_EFFORT = Effort(nodes=100_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """One instance packed into its capacity.
+
+    Attributes:
+        used: bytes, None if no plan was found.
+        seconds: of processor time, compiling apart.
+        peer_used, peer_seconds: of minimalloc at the same capacity, None without it.
+    """
+
+    name: str
+    buffers: int
+    capacity: int
+    bound: int
+    used: int | None
+    seconds: float
+    peer_used: int | None = None
+    peer_seconds: float | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """Return peer's time / ours."""
+        return None if self.peer_seconds is None else self.peer_seconds / self.seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """Bytes used / optimum of one algorithm on random cuts, median and worst over the seeds."""
+
+    buffers: int
+    pinwheels: float
+    algorithm: str
+    median: float
+    worst: float
+
+
+def main() -> int:
+    """Measure and print tables, or JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--instances", type=Path, help="folder of NAME.CAPACITY.csv files")
+    parser.add_argument("--minimalloc", type=Path, help="executable to run beside the planner")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    arguments = parser.parse_args()
+    began = time.process_time()
+    Compiled()
+    loading = time.process_time() - began
+    paths = sorted(arguments.instances.glob("*.*.csv")) if arguments.instances else []
+    instances = [measured(path, arguments.minimalloc) for path in paths]
+    found = list(gaps())
+    if arguments.json:
+        rows = {"instances": [asdict(i) for i in instances], "gaps": [asdict(g) for g in found]}
+        print(json.dumps({"kernel_seconds": round(loading, 3), **rows}, indent=2))
+        return 0
+    console = Console(highlight=False)
+    console.print(f"search kernel compiled or loaded in {loading:.2f} s")
+    if instances:
+        console.print(instance_table(instances))
+    console.print(gap_table(found))
+    return 0
+
+
+def read_instance(path: Path, capacity: int) -> Problem:
+    """Read ``id,lower,upper,size``, lifetimes half-open."""
+    with path.open(newline="", encoding="utf-8") as file:
+        buffers = tuple(
+            Buffer(
+                name=row["id"],
+                size=int(row["size"]),
+                alignment=1,
+                live=((int(row["lower"]), int(row["upper"])),),
+                pools=("s",),
+            )
+            for row in csv.DictReader(file)
+        )
+    pool = PoolSpace(name="s", origin=0, size=capacity, alignment=1)
+    return Problem(pools=(pool,), buffers=buffers)
+
+
+def measured(path: Path, minimalloc: Path | None) -> Instance:
+    """Pack an instance into the capacity in its file's name."""
+    capacity = int(path.name.split(".")[-2])
+    problem = read_instance(path, capacity)
+    began = time.process_time()
+    answer = solve(problem, effort=Effort(nodes=NODES, enough=capacity))
+    seconds = time.process_time() - began
+    use = answer.use["s"] if isinstance(answer, MemoryPlan) else None
+    peer_used, peer_seconds = beside(minimalloc, path, capacity) if minimalloc else (None, None)
+    return Instance(
+        name=path.name,
+        buffers=len(problem.buffers),
+        capacity=capacity,
+        bound=use.bound if use else 0,
+        used=use.used if use else None,
+        seconds=seconds,
+        peer_used=peer_used,
+        peer_seconds=peer_seconds,
+    )
+
+
+def beside(minimalloc: Path, path: Path, capacity: int) -> tuple[int | None, float]:
+    """Run minimalloc; return the bytes that its plan uses and its processor time."""
+    with tempfile.TemporaryDirectory(prefix="atoll-bench-") as folder:
+        output = Path(folder) / "plan.csv"
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        options = [f"--capacity={capacity}", f"--input={path}", f"--output={output}"]
+        subprocess.run([str(minimalloc), *options], capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        if not output.exists():
+            return None, seconds
+        with output.open(newline="", encoding="utf-8") as file:
+            ends = [int(row["offset"]) + int(row["size"]) for row in csv.DictReader(file)]
+        return max(ends, default=0), seconds
+
+
+def gaps() -> Iterator[Gap]:
+    """Yield how far above the optimum every algorithm is on random cuts."""
+    for count in COUNTS:
+        for pinwheels in PINWHEELS:
+            problems = [
+                random_cuts(count, HEIGHT, pinwheels, Random(seed), slack=3.0) for seed in SEEDS
+            ]
+            for name in algorithm_names():
+                answers = [solve(problem, name=name, effort=CUTS_EFFORT) for problem in problems]
+                used = [a.use["s"].used / HEIGHT for a in answers if isinstance(a, MemoryPlan)]
+                yield Gap(
+                    buffers=count,
+                    pinwheels=pinwheels,
+                    algorithm=name,
+                    median=round(median(used), 4),
+                    worst=round(max(used), 4),
+                )
+
+
+def instance_table(instances: Sequence[Instance]) -> Table:
+    """Lay the instances out for a terminal."""
+    table = Table(title="instances at their capacity", title_justify="left", box=None)
+    for heading in ("instance", "buffers", "bound", "used", "CPU s", "minimalloc", "ratio"):
+        table.add_column(heading, justify="left" if heading == "instance" else "right")
+    for each in instances:
+        peer = "" if each.peer_seconds is None else f"{each.peer_seconds:.2f} s"
+        table.add_row(
+            each.name,
+            str(each.buffers),
+            f"{each.bound:,}",
+            "none" if each.used is None else f"{each.used:,}",
+            f"{each.seconds:.2f}",
+            peer,
+            "" if each.ratio is None else f"{each.ratio:.1f}",
+        )
+    total = sum(each.seconds for each in instances)
+    table.add_row("all", "", "", "", f"{total:.2f}")
+    return table
+
+
+def gap_table(found: Sequence[Gap]) -> Table:
+    """Lay the gaps out for a terminal: median and worst of used / optimum."""
+    title = "random cuts (buffers, pinwheels): used / optimum, median to worst of 5"
+    table = Table(title=title, title_justify="left", box=None)
+    table.add_column("cuts")
+    names = tuple(dict.fromkeys(gap.algorithm for gap in found))
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    cells = {(gap.buffers, gap.pinwheels, gap.algorithm): gap for gap in found}
+    for buffers, pinwheels in dict.fromkeys((gap.buffers, gap.pinwheels) for gap in found):
+        row = [cells[buffers, pinwheels, name] for name in names]
+        shown = (f"{gap.median:.2f}-{gap.worst:.2f}" for gap in row)
+        table.add_row(f"{buffers}, {pinwheels:.0%}", *shown)
+    return table
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except AtollError as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)
