@@ -19,8 +19,9 @@ from atoll_sim.samples import random_sample
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 CLOSE = 0.25
-# The rescaling of an addition takes longer the more it shifts; small layers hide in their overhead.
-SPREAD = {"add": 0.5, "mul": 0.5}
+# The rescaling of an addition takes longer the more it shifts, and joining takes longer where the
+# result lies over an operand; small layers hide in their overhead.
+SPREAD = {"add": 0.5, "mul": 0.5, "concatenation": 0.5}
 SMALL = 500
 
 pytestmark = pytest.mark.rtl
@@ -54,7 +55,7 @@ def test_p1_cycles_of_a_core_are_near_the_estimate(
     found = errors("lagoon", DIGITS, accelerators=False)
     found |= errors("lagoon", path, accelerators=False)
     assert_close(found)
-    assert {kind for _, kind, _ in found} >= set(RATES) - {"copy"}
+    assert {kind for _, kind, _ in found} >= set(RATES) - {"copy", "reshape"}
 
 
 @pytest.mark.parametrize("chip", ["islands", "islands_dma"])

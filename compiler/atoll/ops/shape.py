@@ -120,6 +120,10 @@ class Copy(Movement):
         assert inputs[0] is not None
         return (inputs[0],)
 
+    def overlap(self, op: Operator, graph: Graph) -> Distances:
+        """Keep apart: the tensors lie in different pools, and may be moved in larger pieces."""
+        return (None,)
+
     def lower(self, op: Operator, graph: Graph) -> "Lowered":
         """Return the loop program."""
         from atoll.ops.shape_loops import lower_copy

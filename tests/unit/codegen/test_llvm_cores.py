@@ -147,6 +147,7 @@ static uint8_t given[16] = {40}, taken[16];
 static int32_t fails_run, fails_start, fails_wait;
 void atoll_trace_begin(int32_t d, int32_t n) { printf("begin(%d, %d) ", (int)d, (int)n); }
 void atoll_trace_end(int32_t d, int32_t n) { printf("end(%d, %d) ", (int)d, (int)n); }
+int32_t atoll_guard_check(int32_t status) { return status; }
 static int32_t told(const char *what, int32_t device, int32_t command, int32_t status) {
   printf("%s(%d, %#x) ", what, (int)device, (unsigned)command);
   for (int i = 0; i < 16; i++)

@@ -187,7 +187,6 @@ MAKERS: dict[str, Callable[[Any, str], Graph]] = {
     "softmax": softmax,
     "mean": mean,
     "reshape": moved,
-    "copy": moved,
     "concatenation": joined,
 }
 PIXELS = ("conv_2d", "depthwise_conv_2d", "fully_connected", "average_pool_2d", "max_pool_2d")
