@@ -16,6 +16,7 @@ void Shadow::judge(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t addr
   const uint32_t first = address + static_cast<uint32_t>(__builtin_ctz(enabled));
   Edge next{first, run_past(master, kind, first)};
   bool any_right = false;
+  bool any_value = false;
   Verdict verdicts[32];
   for (uint32_t rest = enabled; rest; rest &= rest - 1) {
     const uint32_t i = static_cast<uint32_t>(__builtin_ctz(rest));
@@ -28,6 +29,7 @@ void Shadow::judge(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t addr
       edge = {address + i, next.buffer};
     }
     verdicts[i] = judge_byte(master, kind, address + i, bytes, mine);
+    any_value |= buffer != kNone && verdicts[i].rule == kRules;
     next.next = address + i + 1;
   }
   edge = next;
@@ -37,6 +39,10 @@ void Shadow::judge(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t addr
     const Verdict& verdict = verdicts[i];
     if (verdict.rule == kRules) continue;
     if (beats && claim(master, bytes.segment[offset + i]).read == kNone) continue;
+    // Beside bytes that are there, a beat may show others that the operator's own result replaced.
+    if (beats && any_value && verdict.rule == kOverwritten && table_.right(op, verdict.other)) {
+      continue;
+    }
     uint32_t end = i + 1;
     while (end < 32 && verdicts[end].rule == verdict.rule &&
            verdicts[end].buffer == verdict.buffer) {

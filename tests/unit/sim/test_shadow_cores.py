@@ -26,7 +26,7 @@ FOREIGN, UNREACHED = "stack of another device", "device without reach"
 
 @pytest.fixture(scope="module")
 def compiled() -> Compiled:
-    requests = load_requests(None, ["softmax_9=dsp"])
+    requests = load_requests(None, ["softmax_9=dsp"], overlap="none")
     return compile_file(load_soc("twin"), DIGITS, BuildOptions(requests=requests))
 
 
