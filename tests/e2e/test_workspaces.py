@@ -143,7 +143,7 @@ def test_w1_c5_explain_says_where_a_buffer_that_is_sized_at_run_time_is(
 ) -> None:
     told = pipeline.explanation(compiled_with(monkeypatch, COUNT, HEAP))
     text = told.text("softmax_9.powers")
-    assert "softmax_9.powers: local, sized at run time, steps 9..9" in text
+    assert "softmax_9.powers: local, sized at run time, steps 8..8" in text
     assert "scope global.private" in text
     assert "W1: only the run knows its size" in text
     assert "cpu.stack: only constant sizes are on a stack" in text
