@@ -14,11 +14,15 @@ assert _LAYOUT.size == DESCRIPTOR_BYTES
 _CHECK = slice(2, 4)
 
 
-def with_check(descriptor: bytes) -> bytes:
-    """Return a descriptor with the CRC-16 of all its other bytes in bytes 2 and 3."""
+def with_check(descriptor: bytes, flipped: int) -> bytes:
+    """Return a descriptor with the CRC-16 of all its other bytes in bytes 2 and 3.
+
+    Args:
+        flipped: bits of the check to get wrong.
+    """
     data = bytearray(descriptor)
     data[_CHECK] = bytes(2)
-    data[_CHECK] = crc_hqx(data, 0xFFFF).to_bytes(2, "little")
+    data[_CHECK] = (crc_hqx(data, 0xFFFF) ^ flipped).to_bytes(2, "little")
     return bytes(data)
 
 
@@ -64,6 +68,7 @@ class Descriptor:
     weight_block_bytes: int
     kernel_row_bytes: int
     version: int = DESCRIPTOR_VERSION
+    check_flipped: int = 0
     reserved_12: int = 0
 
     def encode(self) -> bytes:
@@ -98,4 +103,4 @@ class Descriptor:
             self.weight_block_bytes,
             self.kernel_row_bytes,
         )
-        return with_check(fields)
+        return with_check(fields, self.check_flipped)

@@ -30,6 +30,7 @@ class Descriptor:
     destination_pitch: int = 0
     opcode: int = COPY
     version: int = DESCRIPTOR_VERSION
+    check_flipped: int = 0
     reserved_4: int = 0
     reserved_7: bytes = b""
 
@@ -48,4 +49,4 @@ class Descriptor:
             self.destination_pitch,
             self.reserved_7,
         )
-        return with_check(fields)
+        return with_check(fields, self.check_flipped)

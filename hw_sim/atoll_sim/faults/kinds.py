@@ -7,8 +7,7 @@ from enum import StrEnum
 class FaultKind(StrEnum):
     """What goes wrong in the chip.
 
-    The first seven can be known by the hardware or do not change a result; a flipped bit in a
-    memory without check bits cannot.
+    Of the last kind no hardware here can know: memories have no check bits.
     """
 
     READ_ERROR = "axi read error"
