@@ -1,4 +1,4 @@
-"""The command `atoll validate`: does a chip stand what may befall it?"""
+"""The command `atoll validate`: whether a chip stands what may befall it."""
 
 import json
 from pathlib import Path

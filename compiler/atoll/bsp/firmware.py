@@ -79,8 +79,7 @@ def link_firmware(
 ) -> Firmware:
     """Write the firmware of one or more models, as `build_firmware`.
 
-    Args:
-        definitions: macros for the sources of the BSP, such as ``ATOLL_NPU_TIMEOUT=1000``.
+    `definitions` are macros for the sources of the BSP, such as ``ATOLL_NPU_TIMEOUT=1000``.
     """
     names = elf_names(soc)
     models = tuple(part.interface for part in parts)

@@ -108,9 +108,7 @@ def find_toolchain(
             remedy=f"choose one of {', '.join(sorted(TOOLCHAINS))}",
         )
     extensions = _extensions(cpu.isa, cpu.at)
-    toolchain: Toolchain = load(TOOLCHAINS[name])(
-        extensions=extensions, definitions=definitions
-    )
+    toolchain: Toolchain = load(TOOLCHAINS[name])(extensions=extensions, definitions=definitions)
     return toolchain
 
 

@@ -15,11 +15,7 @@ _CHECK = slice(2, 4)
 
 
 def with_check(descriptor: bytes, flipped: int) -> bytes:
-    """Return a descriptor with the CRC-16 of all its other bytes in bytes 2 and 3.
-
-    Args:
-        flipped: bits of the check to get wrong.
-    """
+    """Return a descriptor with the CRC-16 of its other bytes in bytes 2 and 3, xor `flipped`."""
     data = bytearray(descriptor)
     data[_CHECK] = bytes(2)
     data[_CHECK] = (crc_hqx(data, 0xFFFF) ^ flipped).to_bytes(2, "little")

@@ -27,7 +27,7 @@ FIRST_LIMIT = 10**10
 LIMIT = 16
 """Cycles of a run at most, in lengths of the run without a fault."""
 DEVICE_PATIENCE, WATCHDOG_PATIENCE, SLACK = 2, 5, 4096
-"""Time-outs of the firmware, in lengths of the longest operator without a fault; and cycles more."""
+"""Time-outs of the firmware, in lengths of the longest operator without a fault; cycles more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

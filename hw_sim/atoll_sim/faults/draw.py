@@ -78,7 +78,9 @@ class Draw:
             name = self.random.choice(self._workers)
             what, where = self.random.choice(RESPONSES), self._master(name)
             offset = self._offset()
-            return Fault(kind=kind, offset=offset, action=action, where=where, what=what, place=name)
+            return Fault(
+                kind=kind, offset=offset, action=action, where=where, what=what, place=name
+            )
 
         return make
 
@@ -89,7 +91,9 @@ class Draw:
             name = self.random.choice(names)
             what = self.random.randint(1, LONGEST_STALL) if kind is FaultKind.STALL else 0
             where, offset = names.index(name), self._offset()
-            return Fault(kind=kind, offset=offset, action="stall", where=where, what=what, place=name)
+            return Fault(
+                kind=kind, offset=offset, action="stall", where=where, what=what, place=name
+            )
 
         return make
 

@@ -1,10 +1,11 @@
 """The files through which a campaign and `fault_main.cpp` talk.
 
-A task is lines of words: ``image FILE``, ``limit CYCLES``, ``input ADDRESS HEX``, ``output ADDRESS
-SIZE`` and ``fault ACTION OFFSET WHERE WHAT``. Each fault is answered by a line: whether it befell
-the chip, how the run ended and its status, cycles, the longest time between two trace events, outputs
-in hex; then likewise the end, status and outputs of a run after it, or the same ones if the run
-returned 0 and no bit was flipped. Before a run after a flip the image is written again.
+A task is lines of words: ``image FILE``, ``limit CYCLES``, ``input ADDRESS HEX``,
+``output ADDRESS SIZE`` and ``fault ACTION OFFSET WHERE WHAT``. Each fault is answered by a line:
+whether it befell the chip; how the run ended, and its status; its cycles, and at most how many
+there were between two trace events; outputs in hex; then end, status and outputs of a run after it,
+or the same again if the first one returned 0 and no bit was flipped. Before the run after a flip
+the image is written again.
 """
 
 from collections.abc import Iterable, Sequence
