@@ -1,32 +1,45 @@
 `include "atoll_assert.svh"
 
-// Turns one answer to a bus master into an error. Only for the bench of hardware faults: no chip has it.
+// Fails one access of a bus master. Only for the bench of hardware faults: no chip has it.
+//
+// A read that fails brings wrong data along, a write does not reach its memory.
 module atoll_fault_port
   import atoll_bus_pkg::*;
-(
-  input  logic       clk_i,
-  input  logic       rst_ni,
+#(
+  // Bytes of a beat.
+  parameter int unsigned DataBytes = 8
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
   // The first read, or write, that is accepted from now on fails; low forgets
-  input  logic       read_i,
-  input  logic       write_i,
+  input  logic                   read_i,
+  input  logic                   write_i,
   // How it fails
-  input  logic [1:0] how_i,
+  input  logic [            1:0] how_i,
   // It has failed
-  output logic       fired_o,
+  output logic                   fired_o,
   // The master's accepted requests
-  input  logic       accept_i,
-  input  logic       we_i,
+  input  logic                   accept_i,
+  input  logic                   we_i,
+  // Bytes of the request, and those that reach memories
+  input  logic [  DataBytes-1:0] be_i,
+  output logic [  DataBytes-1:0] be_o,
   // Answers of the bus, and what the master gets
-  input  logic       rvalid_i,
-  input  resp_e      resp_i,
-  output resp_e      resp_o
+  input  logic                   rvalid_i,
+  input  logic [8*DataBytes-1:0] rdata_i,
+  output logic [8*DataBytes-1:0] rdata_o,
+  input  resp_e                  resp_i,
+  output resp_e                  resp_o
 );
 
   logic [7:0] outstanding_q, ahead_q;
-  logic chosen_q, fired_q, choose, fail;
+  logic chosen_q, fired_q, befall, choose, fail;
 
-  assign choose  = accept_i && !chosen_q && !fired_q && (we_i ? write_i : read_i);
+  assign befall  = !chosen_q && !fired_q && (we_i ? write_i : read_i);
+  assign choose  = accept_i && befall;
+  assign be_o    = befall && we_i ? '0 : be_i;
   assign fail    = chosen_q && rvalid_i && ahead_q == '0;
+  assign rdata_o = fail ? ~rdata_i : rdata_i;
   assign resp_o  = fail ? resp_e'(how_i) : resp_i;
   assign fired_o = fired_q;
 
