@@ -9,11 +9,7 @@ import typer
 from atoll.cli import require_toolchain
 from atoll.cli_options import (
     BuildFileOption,
-    FreeOption,
     JsonOption,
-    OverlapOption,
-    PinOption,
-    PlaceOption,
     SetOption,
     SocArgument,
     ToolchainOption,
@@ -31,23 +27,22 @@ SEED = 1
 
 def validate(
     soc: SocArgument,
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="Quantised network (int8 TFLite).")
+    models: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="MODEL", help="Quantised network (int8 TFLite); several are tried one by one."
+        ),
     ],
     faults: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Hardware faults to try, all kinds in turn.")
+        int, typer.Option(metavar="N", min=1, help="Hardware faults for each MODEL.")
     ] = 50,
-    seed: Annotated[int, typer.Option(help="Decides which faults.")] = SEED,
+    seed: Annotated[int, typer.Option(metavar="S", help="Draw other faults.")] = SEED,
     build_file: BuildFileOption = None,
-    place: PlaceOption = None,
-    pin: PinOption = None,
-    free: FreeOption = None,
-    overlap: OverlapOption = None,
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
     machine: JsonOption = False,
 ) -> None:
-    """Try hardware faults on a chip in RTL, while it runs a network.
+    """Try hardware faults on a chip in RTL, while it runs networks.
 
     The status is 0 only if every fault ends in a right result, an error code or a restart,
     and the chip runs right after it; what no hardware here can know of is shown and not counted.
@@ -56,17 +51,24 @@ def validate(
     """
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
-    options = build_options([model], build_file, place, pin, free, overlap, accelerators=True)
-    compiled = compile_file(resolved, model, options)
-    (sample,) = random_sample(compiled.graph)
+    options = build_options(models, build_file, None, None, None, None, accelerators=True)
+    compiled = [compile_file(resolved, model, options) for model in models]
+    campaigns = []
     with log.status("compiling") as status:
-        campaign = run_campaign(
-            compiled, sample, faults, seed, progress=status.update, toolchain=toolchain
-        )
+        for each in compiled:
+            (sample,) = random_sample(each.graph)
+            campaigns.append(
+                run_campaign(
+                    each, sample, faults, seed, progress=status.update, toolchain=toolchain
+                )
+            )
+    good = all(map(passed, campaigns))
     if machine:
-        print(json.dumps(as_json(campaign), indent=2))
+        networks = [as_json(campaign) for campaign in campaigns]
+        print(json.dumps({"passed": good, "networks": networks}, indent=2))
     else:
-        out.print(table(campaign))
-        out.print(verdict(campaign))
-    if not passed(campaign):
+        for campaign in campaigns:
+            out.print(table(campaign))
+            out.print(verdict(campaign))
+    if not good:
         raise typer.Exit(1)

@@ -63,10 +63,12 @@ def test_m9_c3_two_hundred_faults_per_chip(chip: str) -> None:
 
 
 def test_the_command_reports_and_its_status_tells(capsys: pytest.CaptureFixture[str]) -> None:
-    validate(Path("lagoon"), DIGITS, faults=1, seed=3, machine=True)
-    (kind,) = json.loads(capsys.readouterr().out)["kinds"]
+    validate(Path("lagoon"), [DIGITS], faults=1, seed=3, machine=True)
+    plain = json.loads(capsys.readouterr().out)
+    assert plain["passed"] is True
+    (kind,) = plain["networks"][0]["kinds"]
     assert (kind["kind"], kind["injected"], kind["passed"]) == (FaultKind.READ_ERROR, 1, True)
-    validate(Path("lagoon"), DIGITS, faults=1, seed=3)
+    validate(Path("lagoon"), [DIGITS], faults=1, seed=3)
     assert "passed: no hang" in capsys.readouterr().out
 
 
@@ -74,5 +76,5 @@ def test_the_command_fails_where_the_chip_does(monkeypatch: pytest.MonkeyPatch) 
     """The same chip with a firmware whose watchdog sleeps: a host that traps hangs for good."""
     monkeypatch.setattr("atoll_sim.faults.campaign.WATCHDOG_PATIENCE", 10**4)
     with pytest.raises(typer.Exit) as caught:
-        validate(Path("lagoon"), DIGITS, faults=1, seed=1)
+        validate(Path("lagoon"), [DIGITS], faults=1, seed=1)
     assert caught.value.exit_code == 1

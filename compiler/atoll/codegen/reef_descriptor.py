@@ -14,7 +14,7 @@ assert _LAYOUT.size == DESCRIPTOR_BYTES
 _CHECK = slice(2, 4)
 
 
-def with_check(descriptor: bytes, flipped: int) -> bytes:
+def with_check(descriptor: bytes, flipped: int = 0) -> bytes:
     """Return a descriptor with the CRC-16 of its other bytes in bytes 2 and 3, xor `flipped`."""
     data = bytearray(descriptor)
     data[_CHECK] = bytes(2)
