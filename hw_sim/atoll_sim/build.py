@@ -28,10 +28,14 @@ CPLUSPLUS = (
 )
 HEADERS = (
     *(HERE / name for name in ("monitor.h", "backdoor.h", "recorder.h", "tables.h")),
+    HERE / "faults" / "fault_task.h",
     *shadow.HEADERS,
 )
 TOP = "atoll_chip"
-FAULTS = (HERE / "faults" / "fault_main.cpp", HERE / "backdoor.cpp")
+FAULTS = (
+    *(HERE / "faults" / name for name in ("fault_main.cpp", "fault_task.cpp")),
+    HERE / "backdoor.cpp",
+)
 # Only these signals can be reached from outside; Verilator optimises the rest freely.
 VISIBLE = {
     TOP: ("rst_ni", "doorbell_o"),

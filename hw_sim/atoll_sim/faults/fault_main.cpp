@@ -5,45 +5,26 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
-#include <iostream>
-#include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "Vatoll_chip.h"
 #include "backdoor.h"
 #include "chip.h"
+#include "fault_task.h"
 #include "verilated.h"
 
 namespace {
+
+using faults::Bytes;
+using faults::Fault;
+using faults::Task;
 
 enum Request : uint32_t { kNone = 0, kRunOne = 1 };
 enum Event : uint32_t { kExit = 1, kTrace = 2, kResult = 3 };
 enum Trace : uint32_t { kReady = 3, kRunBegun = 4, kRunEnded = 5 };
 constexpr int kResetCycles = 4;
 constexpr int kAttempts = 3;
-
-struct Fault {
-  std::string kind;
-  uint64_t offset = 0;  // cycles from the beginning of the run
-  uint32_t where = 0;   // master, memory, line or address
-  uint64_t what = 0;    // response, cycles or bit
-};
-
-struct Bytes {
-  uint32_t address;
-  std::vector<uint8_t> data;
-};
-
-struct Task {
-  std::string image;
-  uint64_t limit = 0;
-  std::vector<Bytes> inputs;
-  std::vector<Bytes> outputs;
-  std::vector<Fault> faults;
-};
 
 // What the firmware reported since the last look.
 struct Seen {
@@ -94,43 +75,6 @@ class Chip {
   Vatoll_chip top_;
   uint64_t cycle_ = 0;
 };
-
-std::vector<uint8_t> from_hex(const std::string& text) {
-  std::vector<uint8_t> bytes;
-  for (size_t at = 0; at + 1 < text.size(); at += 2) {
-    bytes.push_back(static_cast<uint8_t>(std::stoul(text.substr(at, 2), nullptr, 16)));
-  }
-  return bytes;
-}
-
-bool read_task(const char* path, Task& task) {
-  std::ifstream file(path);
-  for (std::string line, word; std::getline(file, line);) {
-    std::istringstream in(line);
-    in >> word;
-    if (word == "image") in >> task.image;
-    if (word == "limit") in >> task.limit;
-    if (word == "input") {
-      std::string hex;
-      uint32_t address;
-      in >> address >> hex;
-      task.inputs.push_back({address, from_hex(hex)});
-    }
-    if (word == "output") {
-      size_t size;
-      uint32_t address;
-      in >> address >> size;
-      task.outputs.push_back({address, std::vector<uint8_t>(size)});
-    }
-    if (word == "fault") {
-      Fault fault;
-      in >> fault.kind >> fault.offset >> fault.where >> fault.what;
-      task.faults.push_back(fault);
-    }
-    if (!in) return false;
-  }
-  return file.eof() && !task.image.empty();
-}
 
 // Let `fault` befall the chip.
 void befall(Chip& chip, const Fault& fault) {
@@ -280,7 +224,7 @@ extern "C" void atoll_saw_event(unsigned kind, unsigned value) {
 
 int main(int argc, char** argv) {
   Task task;
-  if (argc != 2 || !read_task(argv[1], task)) {
+  if (argc != 2 || !faults::read_task(argv[1], task)) {
     std::fprintf(stderr, "usage: model TASK\n");
     return 1;
   }
