@@ -31,13 +31,20 @@ class BuildTree:
     firmware: Firmware
 
 
-def build(compiled: Compiled, folder: Path, *, toolchain: str | None = None) -> BuildTree:
+def build(
+    compiled: Compiled,
+    folder: Path,
+    *,
+    toolchain: str | None = None,
+    definitions: tuple[str, ...] = (),
+) -> BuildTree:
     """Write the build folder: texts of every stage, object code, BSP, firmware.
 
     Args:
         compiled: what `compile_file` returned.
         folder: made, or replaced if it is a build folder; never left half written.
         toolchain: ``zig`` or ``gcc``; None takes the description's.
+        definitions: see `bsp.firmware.link_firmware`.
 
     Raises:
         UsageError: the folder is something else.
@@ -46,7 +53,8 @@ def build(compiled: Compiled, folder: Path, *, toolchain: str | None = None) -> 
     """
     with new_folder(folder, marker=MARKER) as fresh:
         write_texts(compiled, fresh)
-        firmware = link_firmware(compiled.soc, (part_of(compiled),), fresh, toolchain)
+        parts = (part_of(compiled),)
+        firmware = link_firmware(compiled.soc, parts, fresh, toolchain, definitions)
         write_checksums(fresh, sources_of(compiled.graph.name, elf_names(compiled.soc)))
     return BuildTree(folder=folder, firmware=replace(firmware, folder=folder))
 

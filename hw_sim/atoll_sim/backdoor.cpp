@@ -58,12 +58,19 @@ const char* open() {
     for (uint32_t bank = 0; bank < memory.banks; ++bank) {
       uint8_t* bytes = find_bank(memory, bank);
       if (!bytes) return memory.instance;
-      std::memset(bytes, memory.writable ? kUnwrittenRam : kErasedFlash,
-                  memory.size / memory.banks);
       banks[index].push_back(bytes);
     }
   }
+  fill();
   return nullptr;
+}
+
+void fill() {
+  for (size_t index = 0; index < banks.size(); ++index) {
+    const chip::Memory& memory = chip::kMemories[index];
+    const uint8_t pattern = memory.writable ? kUnwrittenRam : kErasedFlash;
+    for (uint8_t* bank : banks[index]) std::memset(bank, pattern, memory.size / memory.banks);
+  }
 }
 
 bool peek(uint32_t address, size_t size, uint8_t* to) {

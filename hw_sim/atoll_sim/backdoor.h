@@ -10,6 +10,9 @@ namespace backdoor {
 // Returns the name of a memory that the model lacks, or null.
 const char* open();
 
+// Fill all memories again, as at the start.
+void fill();
+
 // Copy bytes out of or into one memory. False, and nothing done, if they are not all inside it.
 bool peek(uint32_t address, size_t size, uint8_t* to);
 bool poke(uint32_t address, size_t size, const uint8_t* from);

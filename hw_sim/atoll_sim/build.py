@@ -28,9 +28,14 @@ CPLUSPLUS = (
 )
 HEADERS = (
     *(HERE / name for name in ("monitor.h", "backdoor.h", "recorder.h", "tables.h")),
+    HERE / "faults" / "fault_task.h",
     *shadow.HEADERS,
 )
 TOP = "atoll_chip"
+FAULTS = (
+    *(HERE / "faults" / name for name in ("fault_main.cpp", "fault_task.cpp")),
+    HERE / "backdoor.cpp",
+)
 # Only these signals can be reached from outside; Verilator optimises the rest freely.
 VISIBLE = {
     TOP: ("rst_ni", "doorbell_o"),
@@ -62,18 +67,21 @@ class Inputs:
         generated: text of the generated files by name.
         rtl: SystemVerilog sources, packages first.
         flags: of Verilator.
+        cplusplus: sources of the simulator's main.
     """
 
     generated: Mapping[str, str]
     rtl: tuple[Path, ...]
     flags: tuple[str, ...]
+    cplusplus: tuple[Path, ...]
 
     def digest(self) -> str:
         """Return a name for this content, the same wherever the files lie."""
         tools = (version("verilator"), version("cocotb"), str(cocotb_tools.config.libs_dir))
         settings = (tools, self.flags, COMPILER_FLAGS, MAKE_FLAGS, _compiler_version())
         digest = hashlib.sha256(repr((settings, sorted(self.generated.items()))).encode())
-        for path in (*self.rtl, *sorted(RTL.glob("*.svh")), RTL / "lint.vlt", *CPLUSPLUS, *HEADERS):
+        settled = (*sorted(RTL.glob("*.svh")), RTL / "lint.vlt", *HEADERS)
+        for path in (*self.rtl, *settled, *self.cplusplus):
             digest.update(f"\0{path.name}\0".encode() + path.read_bytes())
         return digest.hexdigest()[:20]
 
@@ -83,6 +91,7 @@ def build_model(
     *,
     external_host: bool = False,
     waves: WaveFormat | None = None,
+    faults: bool = False,
     progress: Progress = lambda line: None,
 ) -> Path:
     """Return the executable model of `soc`, from the cache if the same was built before.
@@ -91,13 +100,15 @@ def build_model(
         soc: the chip.
         external_host: leave the cores out; see `platform.plan_chip`.
         waves: able to write waveforms of this format, which costs speed.
+        faults: a model for `faults.campaign`, with its own main and no Python.
         progress: is told what is being done, if it takes time.
 
     Raises:
         SimulationError: the chip cannot be simulated.
         ToolchainError: a tool is missing or fails.
     """
-    chip = replace(plan_chip(soc, external_host=external_host), waves=waves is not None)
+    planned = plan_chip(soc, external_host=external_host)
+    chip = replace(planned, waves=waves is not None, faults=faults)
     inputs = _inputs(chip, waves)
     final = cache_folder() / "chips" / f"{soc.name}-{inputs.digest()}"
     with only_builder(final):
@@ -118,6 +129,7 @@ def _inputs(chip: Chip, waves: WaveFormat | None) -> Inputs:
         generated={**generate(chip), "visible.vlt": "\n".join(visible) + "\n"},
         rtl=sources(chip),
         flags=(*VERILATOR_FLAGS, *((f"--trace-{waves}",) if waves else ())),
+        cplusplus=FAULTS if chip.faults else CPLUSPLUS,
     )
 
 
@@ -130,7 +142,7 @@ def _build(folder: Path, inputs: Inputs, name: str, progress: Progress) -> None:
     files = (RTL / "lint.vlt", folder / "visible.vlt", *inputs.rtl, folder / f"{TOP}.sv")
     verilate = ["verilator", *inputs.flags, f"-I{RTL}", "-Mdir", str(folder / "obj")]
     verilate += ["-CFLAGS", f"{COMPILER_FLAGS} -I{HERE} -I{folder}", "-LDFLAGS", link]
-    verilate += map(str, (*files, *CPLUSPLUS))
+    verilate += map(str, (*files, *inputs.cplusplus))
     progress(f"building the model of '{name}': Verilator")
     call_tool(verilate, WHAT)
     progress(f"building the model of '{name}': C++ compiler")

@@ -3,7 +3,7 @@
 import struct
 
 from atoll.resolve.soc import Engine
-from atoll_sim.npu_descriptor import BYTES, ErrorCode
+from atoll_sim.npu_descriptor import BYTES, ErrorCode, check_of
 from atoll_sim.npu_model import Bus, BusFault, Outcome
 
 _COPY, _VERSION, _WORD = 1, 1, 0xFFFF_FFFF
@@ -54,8 +54,9 @@ class RippleModel:
 def _objection(words: tuple[int, ...]) -> ErrorCode:
     if words[0] & 0xFFFF != _VERSION << 8 | _COPY:
         return ErrorCode.BAD_OPCODE
-    reserved = words[0] >> 16 or words[4] >> 16 or any(words[7:])
-    return ErrorCode.BAD_FIELD if reserved or not words[3] or not words[4] else ErrorCode.NONE
+    if words[4] >> 16 or any(words[7:]) or not words[3] or not words[4]:
+        return ErrorCode.BAD_FIELD
+    return ErrorCode.NONE if words[0] >> 16 == check_of(words) else ErrorCode.BAD_CHECK
 
 
 def _answer(fault: BusFault, writing: bool) -> ErrorCode:

@@ -29,6 +29,7 @@ ANSWERS = {"arready", "rdata", "rresp", "rlast", "rvalid", "awready", "wready", 
 BUS_SOURCES = (
     *("atoll_bus_pkg", "atoll_arbiter", "atoll_memory_bank", "atoll_memory_port", "atoll_memory"),
     *("atoll_firewall", "atoll_demux", "atoll_word_port", "atoll_console", "atoll_guard"),
+    "atoll_watchdog",
     *("atoll_monitor", "atoll_doorbell", "atoll_fifo", "atoll_axi_burst", "atoll_axi_to_bus"),
     *("atoll_bus_to_axil", "atoll_external_host"),
 )
@@ -60,6 +61,7 @@ def sources(chip: Chip) -> tuple[Path, ...]:
     names = [f"{name}.sv" for name in BUS_SOURCES]
     names += ["atoll_mailbox.sv"] if chip.mailboxes else []
     names += ["atoll_operator_name.sv"] if chip.waves else []
+    names += ["atoll_fault_port.sv"] if chip.faults else []
     names += [f"{core.module}.sv" for core in cores]
     names += [name for npu in chip.soc.engines for name in npu.spec.rtl_sources]
     paths = [core.path() for core in cores] + [RTL / name for name in names]

@@ -3,6 +3,8 @@
 Reads docs/reef.md a second time on purpose: it shares no code with the compiler's encoder.
 """
 
+import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -26,6 +28,17 @@ class ErrorCode(IntEnum):
     BAD_FIELD = 6
     MISALIGNED = 7
     ABORTED = 8
+    BAD_CHECK = 9
+
+
+def check_of(words: Sequence[int]) -> int:
+    """Return the check that belongs to 16 words, whatever stands in its place."""
+    crc = 0xFFFF
+    for byte in struct.pack("<16I", words[0] & 0xFFFF, *words[1:]):
+        crc ^= byte << 8
+        for _ in range(8):
+            crc = (crc << 1 ^ (0x1021 if crc & 0x8000 else 0)) & 0xFFFF
+    return crc
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +110,15 @@ class Command:
             return ErrorCode.BAD_FIELD
         if self.words[3] % ALIGNMENT or self.words[4] % ALIGNMENT:
             return ErrorCode.MISALIGNED
+        if self.half(0, True) != check_of(self.words):
+            return ErrorCode.BAD_CHECK
         return ErrorCode.NONE
 
     def _fields_are_legal(self) -> bool:
         counts = (*self.input_shape, *self.output_shape, *self.kernel, *self.stride)
         low, high = self.signed_byte(11, 2), self.signed_byte(11, 3)
         return (
-            self.half(0, True) == 0
-            and self.half(12, True) == 0
+            self.half(12, True) == 0
             and all((*counts, self.depth_multiplier, *self.words[13:16]))
             and all(pad < extent for pad, extent in zip(self.padding, self.kernel, strict=True))
             and low <= high

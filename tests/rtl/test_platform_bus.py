@@ -46,7 +46,7 @@ def test_control_port() -> None:
 
 
 def test_guard() -> None:
-    sources = ("atoll_bus_pkg.sv", "atoll_guard.sv", "atoll_guard_bench.sv")
+    sources = ("atoll_bus_pkg.sv", "atoll_guard.sv", "atoll_watchdog.sv", "atoll_guard_bench.sv")
     run_bench("guard", "atoll_guard_bench", sources)
 
 

@@ -71,16 +71,23 @@ def build_firmware(
 
 
 def link_firmware(
-    soc: ResolvedSoc, parts: Sequence[Part], out: Path, toolchain: str | None = None
+    soc: ResolvedSoc,
+    parts: Sequence[Part],
+    out: Path,
+    toolchain: str | None = None,
+    definitions: tuple[str, ...] = (),
 ) -> Firmware:
-    """Write the firmware of one or more models, as `build_firmware`."""
+    """Write the firmware of one or more models, as `build_firmware`.
+
+    `definitions` are macros for the sources of the BSP, such as ``ATOLL_NPU_TIMEOUT=1000``.
+    """
     names = elf_names(soc)
     models = tuple(part.interface for part in parts)
     origins = {symbol: origin for part in parts for symbol, origin in part.origins.items()}
     sources = write_bsp(soc, models, out / "bsp", origins)
     images = []
     for core, elf in zip(image_cores(soc), names, strict=True):
-        tools = find_toolchain(core, toolchain)
+        tools = find_toolchain(core, toolchain, definitions)
         folder = "obj" if core.name == soc.host else f"obj/{core.name}"
         objects = list(_compile_all(sources[core.name], out, folder, tools))
         for part in parts:

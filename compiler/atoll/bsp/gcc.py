@@ -18,9 +18,11 @@ class Gcc:
 
     Attributes:
         extensions: letters after ``rv32i``, such as ``mc``.
+        definitions: macros such as ``NAME=1``.
     """
 
     extensions: str
+    definitions: tuple[str, ...] = ()
 
     @cached_property
     def identity(self) -> str:
@@ -32,7 +34,8 @@ class Gcc:
     def flags(self) -> tuple[str, ...]:
         """See `atoll.bsp.toolchain.Toolchain.flags`."""
         # GCC turns loops into calls of memset and memcpy even when it must not know them.
-        return (*self._target, *C_FLAGS, "-fno-tree-loop-distribute-patterns")
+        macros = (f"-D{definition}" for definition in self.definitions)
+        return (*self._target, *C_FLAGS, "-fno-tree-loop-distribute-patterns", *macros)
 
     def compile(self, source: str, target: Path, *, folder: Path) -> None:
         """See `atoll.bsp.toolchain.Toolchain.compile`."""

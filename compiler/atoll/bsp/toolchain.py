@@ -91,8 +91,10 @@ class Toolchain(Protocol):
         ...
 
 
-def find_toolchain(cpu: Cpu, override: str | None = None) -> Toolchain:
-    """Return the toolchain that the core asks for, or `override`.
+def find_toolchain(
+    cpu: Cpu, override: str | None = None, definitions: tuple[str, ...] = ()
+) -> Toolchain:
+    """Return the toolchain that the core asks for, or `override`, with macros such as ``NAME=1``.
 
     Raises:
         ToolchainError: E071, no such toolchain; E040, none of ours knows the core's ISA.
@@ -106,7 +108,7 @@ def find_toolchain(cpu: Cpu, override: str | None = None) -> Toolchain:
             remedy=f"choose one of {', '.join(sorted(TOOLCHAINS))}",
         )
     extensions = _extensions(cpu.isa, cpu.at)
-    toolchain: Toolchain = load(TOOLCHAINS[name])(extensions=extensions)
+    toolchain: Toolchain = load(TOOLCHAINS[name])(extensions=extensions, definitions=definitions)
     return toolchain
 
 

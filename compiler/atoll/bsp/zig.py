@@ -24,9 +24,11 @@ class Zig:
 
     Attributes:
         extensions: letters after ``rv32i``, such as ``mc``.
+        definitions: macros such as ``NAME=1``.
     """
 
     extensions: str
+    definitions: tuple[str, ...] = ()
 
     @cached_property
     def identity(self) -> str:
@@ -43,7 +45,8 @@ class Zig:
     @property
     def flags(self) -> tuple[str, ...]:
         """See `atoll.bsp.toolchain.Toolchain.flags`."""
-        return ("-target", _TARGET, f"-mcpu={self._cpu}", "-mabi=ilp32", *C_FLAGS)
+        macros = (f"-D{definition}" for definition in self.definitions)
+        return ("-target", _TARGET, f"-mcpu={self._cpu}", "-mabi=ilp32", *C_FLAGS, *macros)
 
     def compile(self, source: str, target: Path, *, folder: Path) -> None:
         """See `atoll.bsp.toolchain.Toolchain.compile`."""

@@ -94,7 +94,8 @@ class _RunFunction:
             self._step(step)
         for name in self._arguments.outputs:
             self._transfer("outputs", name, outward=True)
-        self._builder.ret(I32(0))
+        builder, ended = self._builder, I32(0)
+        builder.ret(builder.call(self._guard, [ended]) if self._arguments.outputs else ended)
 
     def _member(self, struct: str, name: str, kind: ir.Type) -> ir.Value:
         """Load a member of a struct of the caller."""

@@ -1,5 +1,6 @@
 """One command of the reef accelerator as 64 bytes; docs/reef.md is the contract."""
 
+from binascii import crc_hqx
 from dataclasses import dataclass
 from enum import IntEnum
 from struct import Struct
@@ -10,6 +11,15 @@ DESCRIPTOR_VERSION = 1
 # Words 0; 1 to 4; 5 to 10; 11; 12; 13 to 15.
 _LAYOUT = Struct("<BBH 4I 12H 4b 2H 3I")
 assert _LAYOUT.size == DESCRIPTOR_BYTES
+_CHECK = slice(2, 4)
+
+
+def with_check(descriptor: bytes, flipped: int = 0) -> bytes:
+    """Return a descriptor with the CRC-16 of its other bytes in bytes 2 and 3, xor `flipped`."""
+    data = bytearray(descriptor)
+    data[_CHECK] = bytes(2)
+    data[_CHECK] = (crc_hqx(data, 0xFFFF) ^ flipped).to_bytes(2, "little")
+    return bytes(data)
 
 
 class Opcode(IntEnum):
@@ -54,15 +64,15 @@ class Descriptor:
     weight_block_bytes: int
     kernel_row_bytes: int
     version: int = DESCRIPTOR_VERSION
-    reserved_0: int = 0
+    check_flipped: int = 0
     reserved_12: int = 0
 
     def encode(self) -> bytes:
         """Return the 64 bytes that the accelerator reads."""
-        return _LAYOUT.pack(
+        fields = _LAYOUT.pack(
             self.opcode,
             self.version,
-            self.reserved_0,
+            0,
             self.input_address,
             self.output_address,
             self.weights_address,
@@ -89,3 +99,4 @@ class Descriptor:
             self.weight_block_bytes,
             self.kernel_row_bytes,
         )
+        return with_check(fields, self.check_flipped)

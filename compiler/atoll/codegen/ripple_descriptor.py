@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from struct import Struct
 
+from atoll.codegen.reef_descriptor import with_check
+
 DESCRIPTOR_BYTES = 64
 DESCRIPTOR_VERSION = 1
 COPY = 1
@@ -28,16 +30,16 @@ class Descriptor:
     destination_pitch: int = 0
     opcode: int = COPY
     version: int = DESCRIPTOR_VERSION
-    reserved_0: int = 0
+    check_flipped: int = 0
     reserved_4: int = 0
     reserved_7: bytes = b""
 
     def encode(self) -> bytes:
         """Return the 64 bytes that the engine reads."""
-        return _LAYOUT.pack(
+        fields = _LAYOUT.pack(
             self.opcode,
             self.version,
-            self.reserved_0,
+            0,
             self.source,
             self.destination,
             self.row_bytes,
@@ -47,3 +49,4 @@ class Descriptor:
             self.destination_pitch,
             self.reserved_7,
         )
+        return with_check(fields, self.check_flipped)

@@ -4,12 +4,14 @@ from random import Random
 from typing import Any
 
 import cocotb
+from cocotb.triggers import ClockCycles
 
 from atoll_sim.benches.bus import OKAY, SLAVE, Answer, BusMaster, Request, start
 
 RAM, ROM = 0x2000_0000, 0x0000_0000
 SIZE = 1024
 ROM_LATENCY = 5
+TIMEOUT = 64
 
 
 def parameter(name: str) -> int:
@@ -19,6 +21,8 @@ def parameter(name: str) -> int:
 
 async def two_masters(dut: Any) -> tuple[BusMaster, BusMaster]:
     """Leave reset with two idle masters."""
+    dut.deaf_i.value = 0
+    dut.mute_i.value = 0
     await start(dut, "a", "b")
     return BusMaster(dut, "a"), BusMaster(dut, "b")
 
@@ -141,3 +145,37 @@ async def keeps_order_between_memories(dut: Any) -> None:
     for request, answer in zip(requests, answers, strict=True):
         latency = parameter("ReadLatency") if request.address >= RAM else ROM_LATENCY
         assert answer.answered == answer.accepted + latency
+
+
+@cocotb.test()
+async def waits_for_a_slow_memory(dut: Any) -> None:
+    """A memory that takes a beat in the last cycle before the time-out is only slow."""
+    first, second = await two_masters(dut)
+    dut.deaf_i.value = 1
+    wait = cocotb.start_soon(first.write(RAM, everything(), 5))
+    await ClockCycles(dut.clk_i, TIMEOUT - steps(everything()))
+    dut.deaf_i.value = 0
+    assert (await wait).response == OKAY
+    assert (await second.read(RAM, everything())).data == 5
+
+
+@cocotb.test()
+@cocotb.parametrize(fault=["deaf_i", "mute_i"])
+async def gives_a_silent_memory_up(dut: Any, fault: str) -> None:
+    """What a memory owes, and all that is asked of it later, are errors; the other one works."""
+    first, second = await two_masters(dut)
+    assert (await first.write(RAM, everything(), 1)).response == OKAY
+    getattr(dut, fault).value = 1
+    requests = [Request(RAM + parameter("DataBytes") * i, everything()) for i in range(4)]
+    answers = await first.run([*requests, Request(ROM, everything())])
+    assert [(a.response, a.data) for a in answers[:4]] == [(SLAVE, 0)] * 4
+    assert answers[0].answered > TIMEOUT
+    assert answers[3].answered == answers[0].answered + 3
+    assert answers[4].response == OKAY
+    getattr(dut, fault).value = 0
+    assert (await first.read(RAM, everything())).response == SLAVE
+    assert (await second.read(RAM, everything())).data == 1
+    dut.rst_ni.value = 0
+    await ClockCycles(dut.clk_i, 2)
+    dut.rst_ni.value = 1
+    assert (await first.read(RAM, everything())).data == 1

@@ -6,7 +6,7 @@ from typing import Any
 import cocotb
 from cocotb.triggers import ReadOnly, RisingEdge
 
-from atoll_sim.benches.bus import DECODE, OKAY, BusMaster, Request, start
+from atoll_sim.benches.bus import DECODE, OKAY, SLAVE, BusMaster, Request, start
 
 BASE = 0x2000_0000
 READABLE = range(BASE + 0x03, BASE + 0x7E)
@@ -70,6 +70,7 @@ async def knows_both_sides_of_each_edge(
         assert answer.answered == answer.accepted + 1
         assert int(dut.violation_addr_o.value) == BASE + first
         assert (dut.violation_we_o.value == 1) == write
+        assert int(dut.violation_bus_o.value) == 0
 
 
 @cocotb.test()
@@ -124,3 +125,27 @@ async def forgets_when_told_and_keeps_the_next(dut: Any) -> None:
     await master.run([span(BASE + 0x5F, BASE + 0x5F, 7)])
     assert (int(dut.violated_o.value), int(dut.violation_addr_o.value)) == (1, BASE + 0x5F)
     assert int(dut.violation_we_o.value) == 1
+
+
+@cocotb.test()
+@cocotb.parametrize(write=[False, True])
+async def keeps_what_the_bus_fails(dut: Any, write: bool) -> None:
+    """An error of the bus reads 0, reaches the master, and is kept with address and direction."""
+    await start(dut, "mst")
+    master = BusMaster(dut, "mst")
+    at = BASE + 0x2A
+    await master.run([span(at, at, 0xFFFF_FFFF_FFFF_FFFF)])
+    assert int(dut.violated_o.value) == 0
+    dut.fail_i.value = 1
+    (answer,) = await master.run([span(at, at, 0 if write else None)])
+    assert (answer.response, answer.data) == (SLAVE, 0)
+    dut.fail_i.value = 0
+    kept = (dut.violated_o, dut.violation_addr_o, dut.violation_we_o, dut.violation_bus_o)
+    assert tuple(int(each.value) for each in kept) == (1, at, write, 1)
+    await master.run([span(BASE, BASE)])
+    assert tuple(int(each.value) for each in kept) == (1, at, write, 1)
+    dut.clear_i.value = 1
+    await RisingEdge(dut.clk_i)
+    dut.clear_i.value = 0
+    await master.run([span(BASE, BASE)])
+    assert tuple(int(each.value) for each in kept) == (1, BASE, 0, 0)

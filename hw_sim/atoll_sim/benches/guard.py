@@ -7,7 +7,7 @@ from cocotb.triggers import ReadOnly, RisingEdge
 
 from atoll_sim.benches.bus import OKAY, SLAVE, BusMaster, start
 
-STATUS, IRQ_ENABLE, FIRST = 0x000, 0x004, 0x100
+STATUS, IRQ_ENABLE, PERIOD, KICK, RESTARTED, FIRST = 0x000, 0x004, 0x008, 0x00C, 0x010, 0x100
 MASTERS = 3
 ADDRESSES = (0x1000_0003, 0xFFFF_FFFF, 0x2000_0010)
 
@@ -43,6 +43,7 @@ async def prepare(dut: Any) -> tuple[BusMaster, list[int]]:
     """Leave reset with firewalls 0 and 2 violated; return a master and the clears heard."""
     dut.violated_i.value = 0b101
     dut.violation_we_i.value = 0b001
+    dut.violation_bus_i.value = 0b100
     dut.violation_addr_i.value = sum(at << 32 * i for i, at in enumerate(ADDRESSES))
     await start(dut, "mst")
     heard: list[int] = []
@@ -52,12 +53,12 @@ async def prepare(dut: Any) -> tuple[BusMaster, list[int]]:
 
 @cocotb.test()
 async def shows_what_each_firewall_kept(dut: Any) -> None:
-    """STATUS has a bit for each firewall, and each has its address and direction."""
+    """STATUS has a bit for each firewall, and each has its address, direction and cause."""
     master, heard = await prepare(dut)
     assert await read(master, STATUS) == 0b101
     for number, address in enumerate(ADDRESSES):
         assert await read(master, FIRST + 8 * number) == address
-        assert await read(master, FIRST + 8 * number + 4) == (number == 0)
+        assert await read(master, FIRST + 8 * number + 4) == (0b01, 0, 0b10)[number]
     assert heard == []
 
 
@@ -91,7 +92,8 @@ async def interrupts_only_for_enabled_firewalls(dut: Any) -> None:
     (
         ("offset", "enabled", "reads"),
         [
-            (0x008, 0xF, True),
+            (KICK, 0x3, True),
+            (0x014, 0xF, True),
             (0x0FC, 0xF, True),
             (FIRST + 8 * MASTERS, 0xF, True),
             (0x7FC, 0xF, True),
@@ -110,3 +112,63 @@ async def refuses_anything_else(dut: Any, offset: int, enabled: int, reads: bool
         assert (await master.read(*lanes(offset, enabled))).response == SLAVE
     assert heard == []
     assert await read(master, IRQ_ENABLE) == 0
+
+
+@cocotb.test()
+async def kicks_are_written_only(dut: Any) -> None:
+    """KICK has nothing to read."""
+    master, _ = await prepare(dut)
+    assert (await master.read(*lanes(KICK))).response == SLAVE
+    await write(master, KICK, 1)
+
+
+async def restarts_within(dut: Any, cycles: int) -> bool:
+    """Let `cycles` go by; return whether the watchdog has reset the chip in them."""
+    for _ in range(cycles):
+        await RisingEdge(dut.clk_i)
+        await ReadOnly()
+        if dut.rst_no.value == 0:
+            return True
+    return False
+
+
+@cocotb.test()
+async def the_watchdog_rests_until_it_has_a_period(dut: Any) -> None:
+    """Without a period nothing is reset, kicked or not."""
+    master, _ = await prepare(dut)
+    await write(master, KICK, 1)
+    assert not await restarts_within(dut, 200)
+    assert int(dut.restarted_o.value) == 0
+
+
+@cocotb.test()
+async def the_watchdog_restarts_a_silent_host(dut: Any) -> None:
+    """Kicks hold it off; a period without one resets the chip, which remembers it until told."""
+    master, _ = await prepare(dut)
+    await write(master, PERIOD, 40)
+    assert await read(master, PERIOD) == 40
+    for _ in range(5):
+        assert not await restarts_within(dut, 30)
+        await RisingEdge(dut.clk_i)
+        await write(master, KICK, 1)
+    assert await restarts_within(dut, 45)
+    while dut.rst_no.value == 0:
+        await RisingEdge(dut.clk_i)
+        await ReadOnly()
+    await RisingEdge(dut.clk_i)
+    assert await read(master, PERIOD) == 0
+    assert await read(master, RESTARTED) == 1
+    await write(master, RESTARTED, 0)
+    assert await read(master, RESTARTED) == 1
+    await write(master, RESTARTED, 1)
+    assert await read(master, RESTARTED) == 0
+    assert not await restarts_within(dut, 100)
+
+
+@cocotb.test()
+async def the_watchdog_can_be_stopped(dut: Any) -> None:
+    """A period of 0 ends what a longer one began."""
+    master, _ = await prepare(dut)
+    await write(master, PERIOD, 40)
+    await write(master, PERIOD, 0)
+    assert not await restarts_within(dut, 100)

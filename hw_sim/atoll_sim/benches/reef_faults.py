@@ -12,7 +12,7 @@ from atoll_sim.benches.reef_random import make_layer
 from atoll_sim.benches.reef_system import LIST_ADDRESS, LIST_COUNT, System
 
 SLAVE, DECODE = 2, 3
-BAD_OPCODE, BAD_FIELD, MISALIGNED = 5, 6, 7
+BAD_OPCODE, BAD_FIELD, MISALIGNED, BAD_CHECK = 5, 6, 7, 9
 FAILED = 4
 REGIONS = ("input", "weights", "table", "list", "output")
 
@@ -78,7 +78,8 @@ ILLEGAL: dict[str, tuple[int, dict[str, int]]] = {
             *("depth_multiplier", "input_row_pitch", "weight_block_bytes", "kernel_row_bytes"),
         )
     },
-    **{f"{name} 1": (BAD_FIELD, {name: 1}) for name in ("reserved_0", "reserved_12")},
+    "reserved_12 1": (BAD_FIELD, {"reserved_12": 1}),
+    **{f"check bit {bit}": (BAD_CHECK, {"check_flipped": 1 << bit}) for bit in (0, 7, 15)},
     "padding as high as the kernel": (BAD_FIELD, {"pad_top": 3}),
     "padding as wide as the kernel": (BAD_FIELD, {"pad_left": 3}),
     "empty activation range": (BAD_FIELD, {"activation_min": 5, "activation_max": 4}),

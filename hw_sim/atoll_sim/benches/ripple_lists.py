@@ -19,7 +19,7 @@ from atoll_sim.benches.ripple_program import Copies, expect_clean, prepare, some
 OKAY, SLAVE_ERROR, DECODE_ERROR = 0, 2, 3
 BUSY, FAILED = 1, 4
 START, ABORT, ABORTED = 1, 2, 8
-BAD_OPCODE, BAD_FIELD, MISALIGNED = 5, 6, 7
+BAD_OPCODE, BAD_FIELD, MISALIGNED, BAD_CHECK = 5, 6, 7, 9
 ID, PARAMS, WEIGHT_ROWS = 0x00, 0x04, 0x08
 
 
@@ -129,7 +129,8 @@ ILLEGAL: dict[str, tuple[int, dict[str, Any]]] = {
     **{f"opcode {value}": (BAD_OPCODE, {"opcode": value}) for value in (0, 2, 255)},
     **{f"version {value}": (BAD_OPCODE, {"version": value}) for value in (0, 2)},
     **{f"{name} 0": (BAD_FIELD, {name: 0}) for name in ("row_bytes", "rows")},
-    **{f"{name} 1": (BAD_FIELD, {name: 1}) for name in ("reserved_0", "reserved_4")},
+    "reserved_4 1": (BAD_FIELD, {"reserved_4": 1}),
+    **{f"check bit {bit}": (BAD_CHECK, {"check_flipped": 1 << bit}) for bit in (0, 7, 15)},
     "word 7": (BAD_FIELD, {"reserved_7": b"\x01"}),
     "word 15": (BAD_FIELD, {"reserved_7": bytes(35) + b"\x80"}),
 }

@@ -9,7 +9,9 @@ module atoll_crossbar_bench
   // Banks of the first memory.
   parameter int unsigned NumBanks    = 2,
   // Cycles of the first memory.
-  parameter int unsigned ReadLatency = 1
+  parameter int unsigned ReadLatency = 1,
+  // Cycles after which a silent memory is given up.
+  parameter int unsigned TimeoutCycles = 64
 ) (
   // Clock and reset
   input  logic                   clk_i,
@@ -33,7 +35,10 @@ module atoll_crossbar_bench
   input  logic [  DataBytes-1:0] b_be_i,
   output logic                   b_rvalid_o,
   output logic [8*DataBytes-1:0] b_rdata_o,
-  output logic [            1:0] b_resp_o
+  output logic [            1:0] b_resp_o,
+  // The first memory takes nothing, or does not answer
+  input  logic                   deaf_i,
+  input  logic                   mute_i
 );
 
   // The first memory is a ram, the second a slow rom.
@@ -55,7 +60,8 @@ module atoll_crossbar_bench
   atoll_demux #(
     .DataBytes (DataBytes),
     .NumTargets(2),
-    .Targets   (TARGETS)
+    .Targets   (TARGETS),
+    .TimeoutCycles(TimeoutCycles)
   ) u_a (
     .clk_i,
     .rst_ni,
@@ -66,8 +72,8 @@ module atoll_crossbar_bench
     .mst_rdata_o (a_rdata_o),
     .mst_resp_o  (a_resp),
     .tgt_valid_o ({rom_valid[0], ram_valid[0]}),
-    .tgt_ready_i ({rom_ready[0], ram_ready[0]}),
-    .tgt_rvalid_i({rom_rvalid[0], ram_rvalid[0]}),
+    .tgt_ready_i ({rom_ready[0], ram_ready[0] && !deaf_i}),
+    .tgt_rvalid_i({rom_rvalid[0], ram_rvalid[0] && !mute_i}),
     .tgt_rdata_i ({rom_rdata[0], ram_rdata[0]}),
     .tgt_resp_i  ({rom_resp[0], ram_resp[0]})
   );
@@ -75,7 +81,8 @@ module atoll_crossbar_bench
   atoll_demux #(
     .DataBytes (DataBytes),
     .NumTargets(2),
-    .Targets   (TARGETS)
+    .Targets   (TARGETS),
+    .TimeoutCycles(TimeoutCycles)
   ) u_b (
     .clk_i,
     .rst_ni,
@@ -86,8 +93,8 @@ module atoll_crossbar_bench
     .mst_rdata_o (b_rdata_o),
     .mst_resp_o  (b_resp),
     .tgt_valid_o ({rom_valid[1], ram_valid[1]}),
-    .tgt_ready_i ({rom_ready[1], ram_ready[1]}),
-    .tgt_rvalid_i({rom_rvalid[1], ram_rvalid[1]}),
+    .tgt_ready_i ({rom_ready[1], ram_ready[1] && !deaf_i}),
+    .tgt_rvalid_i({rom_rvalid[1], ram_rvalid[1] && !mute_i}),
     .tgt_rdata_i ({rom_rdata[1], ram_rdata[1]}),
     .tgt_resp_i  ({rom_resp[1], ram_resp[1]})
   );
@@ -103,7 +110,7 @@ module atoll_crossbar_bench
   ) u_ram (
     .clk_i,
     .rst_ni,
-    .valid_i (ram_valid),
+    .valid_i (ram_valid & ~{2{deaf_i}}),
     .ready_o (ram_ready),
     .we_i    ({b_we_i, a_we_i}),
     .addr_i  ({b_addr_i, a_addr_i}),

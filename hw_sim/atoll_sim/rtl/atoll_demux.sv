@@ -5,6 +5,9 @@
 // Requests to one target follow each other without a gap; before another target is asked, all
 // earlier answers are awaited, so that answers keep their order. The payload of a request
 // goes to all targets alike and is not routed here. Every address belongs to one target.
+//
+// A target that neither takes a request nor answers one for `TimeoutCycles` is given up until reset:
+// what it owes, and all that is asked of it later, is answered here with an error, a beat per cycle.
 module atoll_demux
   import atoll_bus_pkg::*;
 #(
@@ -13,7 +16,9 @@ module atoll_demux
   // Number of targets.
   parameter int unsigned                  NumTargets = 2,
   // The addresses of each target; they do not overlap.
-  parameter window_t     [NumTargets-1:0] Targets    = '0
+  parameter window_t     [NumTargets-1:0] Targets    = '0,
+  // Cycles of patience, more than contention ever costs.
+  parameter int unsigned                  TimeoutCycles = 1024
 ) (
   input  logic                                    clk_i,
   input  logic                                    rst_ni,
@@ -34,24 +39,32 @@ module atoll_demux
   input  logic  [ NumTargets-1:0][           1:0] tgt_resp_i
 );
 
-  logic [NumTargets-1:0] hit, last_q;
+  localparam int unsigned TimerBits = $clog2(TimeoutCycles);
+
+  logic [NumTargets-1:0] hit, last_q, dead_q, answers;
   logic [7:0] outstanding_q;
-  logic allowed;
+  logic [TimerBits-1:0] waited_q;
+  logic allowed, busy, taken, waiting, give_up;
 
   for (genvar i = 0; i < NumTargets; i++) begin : gen_hit
     assign hit[i] = mst_addr_i >= Targets[i].first && mst_addr_i <= Targets[i].last;
   end
 
-  assign allowed     = outstanding_q == '0 || hit == last_q;
-  assign tgt_valid_o = mst_valid_i && allowed ? hit : '0;
-  assign mst_ready_o = allowed && |(hit & tgt_ready_i);
+  assign busy        = outstanding_q != '0;
+  assign allowed     = !busy || hit == last_q;
+  assign tgt_valid_o = mst_valid_i && allowed ? hit & ~dead_q : '0;
+  assign mst_ready_o = allowed && |(hit & (tgt_ready_i | dead_q));
+  assign taken       = mst_valid_i && mst_ready_o;
+  assign answers     = tgt_rvalid_i & ~dead_q;
+  assign waiting     = (busy || mst_valid_i) && !taken && !mst_rvalid_o;
+  assign give_up     = waiting && waited_q == TimerBits'(TimeoutCycles - 1);
 
   always_comb begin
-    mst_rvalid_o = 1'b0;
+    mst_rvalid_o = busy && |(last_q & dead_q);
     mst_rdata_o  = '0;
-    mst_resp_o   = RespOkay;
+    mst_resp_o   = mst_rvalid_o ? RespSlave : RespOkay;
     for (int unsigned i = 0; i < NumTargets; i++) begin
-      if (tgt_rvalid_i[i]) begin
+      if (answers[i]) begin
         mst_rvalid_o = 1'b1;
         mst_rdata_o  = tgt_rdata_i[i];
         mst_resp_o   = resp_e'(tgt_resp_i[i]);
@@ -63,14 +76,20 @@ module atoll_demux
     if (!rst_ni) begin
       last_q        <= '0;
       outstanding_q <= '0;
+      dead_q        <= '0;
+      waited_q      <= '0;
     end else begin
-      outstanding_q <= outstanding_q + 8'(mst_valid_i && mst_ready_o) - 8'(mst_rvalid_o);
-      if (mst_valid_i && mst_ready_o) last_q <= hit;
+      outstanding_q <= outstanding_q + 8'(taken) - 8'(mst_rvalid_o);
+      if (taken) last_q <= hit;
+      waited_q <= waiting ? waited_q + TimerBits'(1) : '0;
+      if (give_up) dead_q <= dead_q | (busy ? last_q : hit);
     end
   end
 
   `ATOLL_ASSERT(OnlyKnownTargets, mst_valid_i |-> $onehot(hit))
-  `ATOLL_ASSERT(OnlyOneAnswer, $onehot0(tgt_rvalid_i))
+  `ATOLL_ASSERT(OnlyOneAnswer, $onehot0(answers))
+  `ATOLL_ASSERT(NeverAskedAgain, (tgt_valid_o & dead_q) == '0)
+  `ATOLL_ASSERT(OnlyGivenUpForSilence, $rose(|dead_q) |-> $past(waiting, 2))
   `ATOLL_ASSERT(NeverUnaskedAnswer, mst_rvalid_o |-> outstanding_q != '0)
 
 endmodule

@@ -4,7 +4,9 @@
 //
 // A request whose bytes all lie in one window passes in the same cycle. Any other is accepted
 // here once earlier ones are answered, never reaches the bus, and is answered with a decode error
-// and zero data one cycle later. The first such request since reset, or since it was cleared, is kept.
+// and zero data one cycle later. What the bus answers with an error reads 0 as well. The first request
+// of either kind since reset, or since it was cleared, is kept; of one that the bus failed, the address
+// of the master's latest request is: its own if the master makes one at a time.
 module atoll_firewall
   import atoll_bus_pkg::*;
 #(
@@ -47,7 +49,9 @@ module atoll_firewall
   // First byte of the first blocked request
   output logic [           31:0] violation_addr_o,
   // The first blocked request was a write
-  output logic                   violation_we_o
+  output logic                   violation_we_o,
+  // It was not blocked: the bus answered it with an error
+  output logic                   violation_bus_o
 );
 
   localparam int unsigned OffsetBits = $clog2(DataBytes);
@@ -55,7 +59,8 @@ module atoll_firewall
   logic [31:0] first, last;
   logic [NumReadable-1:0] readable;
   logic [NumWritable-1:0] writable;
-  logic hit, deny_q, busy;
+  logic hit, deny_q, busy, asked, failed, asked_we_q;
+  logic [31:0] asked_addr_q;
   logic [7:0] outstanding_q;
 
   always_comb begin
@@ -82,8 +87,10 @@ module atoll_firewall
   assign bus_valid_o  = mst_valid_i && hit;
   assign mst_ready_o  = hit ? bus_ready_i : blocked_o;
   assign mst_rvalid_o = bus_rvalid_i || deny_q;
-  assign mst_rdata_o  = deny_q ? '0 : bus_rdata_i;
+  assign mst_rdata_o  = deny_q || failed ? '0 : bus_rdata_i;
   assign mst_resp_o   = deny_q ? RespDecode : bus_resp_i;
+  assign asked        = bus_valid_o && bus_ready_i;
+  assign failed       = bus_rvalid_i && bus_resp_i != RespOkay;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -92,14 +99,22 @@ module atoll_firewall
       violated_o       <= 1'b0;
       violation_addr_o <= '0;
       violation_we_o   <= 1'b0;
+      violation_bus_o  <= 1'b0;
+      asked_addr_q     <= '0;
+      asked_we_q       <= 1'b0;
     end else begin
       deny_q        <= blocked_o;
-      outstanding_q <= outstanding_q + 8'(bus_valid_o && bus_ready_i) - 8'(bus_rvalid_i);
+      outstanding_q <= outstanding_q + 8'(asked) - 8'(bus_rvalid_i);
+      if (asked) begin
+        asked_addr_q <= first;
+        asked_we_q   <= mst_we_i;
+      end
       if (clear_i) violated_o <= 1'b0;
-      if (blocked_o && (!violated_o || clear_i)) begin
+      if ((blocked_o || failed) && (!violated_o || clear_i)) begin
         violated_o       <= 1'b1;
-        violation_addr_o <= first;
-        violation_we_o   <= mst_we_i;
+        violation_addr_o <= blocked_o ? first : asked_addr_q;
+        violation_we_o   <= blocked_o ? mst_we_i : asked_we_q;
+        violation_bus_o  <= failed;
       end
     end
   end
@@ -107,6 +122,8 @@ module atoll_firewall
   `ATOLL_ASSERT(OnlyReachableBytes, bus_valid_o |-> (mst_we_i ? |writable : |readable))
   `ATOLL_ASSERT(DenialIsAnswered, blocked_o |=> mst_rvalid_o && mst_resp_o == RespDecode)
   `ATOLL_ASSERT(NeverForgotten, violated_o && !clear_i |=> violated_o)
+  `ATOLL_ASSERT(NeverBoth, !(blocked_o && failed))
+  `ATOLL_ASSERT(FailureIsKept, failed |=> violated_o)
   `ATOLL_ASSERT(NeverTwoAnswers, !(deny_q && bus_rvalid_i))
   `ATOLL_ASSERT(NeverUnaskedAnswer, bus_rvalid_i |-> busy)
 

@@ -22,7 +22,10 @@ module atoll_firewall_bench
   output logic        blocked_o,
   output logic        violated_o,
   output logic [31:0] violation_addr_o,
-  output logic        violation_we_o
+  output logic        violation_we_o,
+  output logic        violation_bus_o,
+  // Answers of the bus become errors
+  input  logic        fail_i
 );
 
   // Bytes 3 to 0x7d may be read, bytes 0x22 to 0x5e written as well.
@@ -57,12 +60,13 @@ module atoll_firewall_bench
     .bus_ready_i (bus_ready),
     .bus_rvalid_i(bus_rvalid),
     .bus_rdata_i (bus_rdata),
-    .bus_resp_i  (resp_e'(bus_resp)),
+    .bus_resp_i  (fail_i ? RespSlave : resp_e'(bus_resp)),
     .clear_i,
     .blocked_o,
     .violated_o,
     .violation_addr_o,
-    .violation_we_o
+    .violation_we_o,
+    .violation_bus_o
   );
 
   atoll_memory #(

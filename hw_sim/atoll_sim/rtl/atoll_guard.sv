@@ -1,6 +1,7 @@
 `include "atoll_assert.svh"
 
-// What the firewalls kept back, for the host: status registers and an interrupt (docs/platform.md).
+// What the firewalls kept back and the bus failed, for the host: status registers, an interrupt, and
+// the watchdog's registers (docs/platform.md).
 //
 // Takes whole 32-bit words at the offsets of its registers; anything else changes nothing and is
 // answered with an error.
@@ -25,32 +26,43 @@ module atoll_guard
   output logic                         rvalid_o,
   output logic [      8*DataBytes-1:0] rdata_o,
   output resp_e                        resp_o,
-  // Of each firewall: a request was kept back, its first byte, whether it was a write
+  // Of each firewall: a request was kept back or failed, its first byte, whether it was a write, and
+  // whether the bus failed it
   input  logic [       NumMasters-1:0] violated_i,
   input  logic [NumMasters-1:0][31:0]  violation_addr_i,
   input  logic [       NumMasters-1:0] violation_we_i,
+  input  logic [       NumMasters-1:0] violation_bus_i,
   // Makes a firewall forget, for one cycle
   output logic [       NumMasters-1:0] clear_o,
   // High while an enabled firewall has kept a request back
-  output logic                         irq_o
+  output logic                         irq_o,
+  // Of the watchdog: its period in cycles, 0 is off; begin a period anew, for one cycle; it restarted
+  // the chip; forget that, for one cycle
+  output logic [                 31:0] period_o,
+  output logic                         kick_o,
+  input  logic                         restarted_i,
+  output logic                         forget_o
 );
 
   localparam int unsigned Lanes      = DataBytes / 4;
   localparam int unsigned LaneBits   = $clog2(Lanes);
   localparam int unsigned MasterBits = NumMasters > 1 ? $clog2(NumMasters) : 1;
 
-  // Firewall i has two words from FIRST + 8 * i on: address, then 1 for a write.
+  // Firewall i has two words from FIRST + 8 * i on: address, then what it was.
   typedef enum logic [10:0] {
     STATUS     = 11'h000,
     IRQ_ENABLE = 11'h004,
+    PERIOD     = 11'h008,
+    KICK       = 11'h00c,
+    RESTARTED  = 11'h010,
     FIRST      = 11'h100
   } register_e;
 
   logic [LaneBits-1:0] lane, lane_q;
   logic [10:0] offset, place;
   logic [MasterBits-1:0] master;
-  logic whole, listed, good, rvalid_q, good_q;
-  logic [31:0] read, value_q;
+  logic whole, listed, known, good, write, rvalid_q, good_q;
+  logic [31:0] read, value, value_q, period_q;
   logic [NumMasters-1:0] chosen, enable_q;
 
   always_comb begin
@@ -60,21 +72,29 @@ module atoll_guard
 
   assign whole  = be_i == DataBytes'(4'hf) << (4 * lane);
   assign offset = addr_i + 11'(4 * lane);
-  assign chosen = wdata_i[32*lane+:NumMasters];
+  assign value  = wdata_i[32*lane+:32];
+  assign chosen = NumMasters'(value);
   assign place = offset - FIRST;
   assign listed = offset >= FIRST && 32'(place) < 8 * NumMasters;
   assign master = MasterBits'(place >> 3);
-  assign good   = whole && (offset == STATUS || offset == IRQ_ENABLE || (listed && !we_i));
+  assign known  = offset inside {STATUS, IRQ_ENABLE, PERIOD, RESTARTED};
+  assign good   = whole && (known || (offset == KICK && we_i) || (listed && !we_i));
+  assign write  = valid_i && we_i && good;
 
   always_comb begin
     read = '0;
     if (offset == STATUS) read = 32'(violated_i);
     else if (offset == IRQ_ENABLE) read = 32'(enable_q);
-    else if (listed && place[2]) read = 32'(violation_we_i[master]);
+    else if (offset == PERIOD) read = period_q;
+    else if (offset == RESTARTED) read = 32'(restarted_i);
+    else if (listed && place[2]) read = 32'({violation_bus_i[master], violation_we_i[master]});
     else if (listed) read = violation_addr_i[master];
   end
 
-  assign clear_o  = valid_i && we_i && good && offset == STATUS ? chosen : '0;
+  assign clear_o  = write && offset == STATUS ? chosen : '0;
+  assign kick_o   = write && (offset == KICK || offset == PERIOD);
+  assign forget_o = write && offset == RESTARTED && value[0];
+  assign period_o = period_q;
   assign irq_o    = |(violated_i & enable_q);
   assign ready_o  = 1'b1;
   assign rvalid_o = rvalid_q;
@@ -88,12 +108,14 @@ module atoll_guard
       lane_q   <= '0;
       value_q  <= '0;
       enable_q <= '0;
+      period_q <= '0;
     end else begin
       rvalid_q <= valid_i;
       good_q   <= good;
       lane_q   <= lane;
       value_q  <= good && !we_i ? read : '0;
-      if (valid_i && we_i && good && offset == IRQ_ENABLE) enable_q <= chosen;
+      if (write && offset == IRQ_ENABLE) enable_q <= chosen;
+      if (write && offset == PERIOD) period_q <= value;
     end
   end
 

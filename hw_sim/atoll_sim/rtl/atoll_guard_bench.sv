@@ -19,12 +19,17 @@ module atoll_guard_bench
   input  logic [ 2:0] violated_i,
   input  logic [95:0] violation_addr_i,
   input  logic [ 2:0] violation_we_i,
+  input  logic [ 2:0] violation_bus_i,
   output logic [ 2:0] clear_o,
-  output logic        irq_o
+  output logic        irq_o,
+  // Of a watchdog that the guard's registers set
+  output logic        restarted_o,
+  output logic        rst_no
 );
 
   resp_e resp;
-  logic unused;
+  logic unused, kick, forget;
+  logic [31:0] period;
 
   assign mst_resp_o = resp;
   assign unused     = ^mst_addr_i[31:11];
@@ -34,7 +39,7 @@ module atoll_guard_bench
     .NumMasters(3)
   ) u_guard (
     .clk_i,
-    .rst_ni,
+    .rst_ni(rst_no),
     .valid_i (mst_valid_i),
     .ready_o (mst_ready_o),
     .we_i    (mst_we_i),
@@ -47,8 +52,23 @@ module atoll_guard_bench
     .violated_i,
     .violation_addr_i,
     .violation_we_i,
+    .violation_bus_i,
     .clear_o,
-    .irq_o
+    .irq_o,
+    .period_o   (period),
+    .kick_o     (kick),
+    .restarted_i(restarted_o),
+    .forget_o   (forget)
+  );
+
+  atoll_watchdog u_watchdog (
+    .clk_i,
+    .rst_ni,
+    .period_i(period),
+    .kick_i  (kick),
+    .forget_i(forget),
+    .restarted_o,
+    .rst_no
   );
 
 endmodule

@@ -91,6 +91,20 @@ module reef_fetch
     if (load_i) beats_q[beat_i[BeatBits-1:0]] <= data_i;
   end
 
+  // Check of what arrived
+  logic [15:0] check;
+
+  reef_check #(
+    .DataBytes(DataBytes)
+  ) u_check (
+    .clk_i,
+    .rst_ni,
+    .load_i,
+    .first_i(beat_i == '0),
+    .data_i,
+    .check_o(check)
+  );
+
   // Products
   logic [31:0] left, product;
   logic [15:0] right;
@@ -131,7 +145,7 @@ module reef_fetch
   assign dense = descriptor.opcode == OpFullyConnected;
   assign known = (descriptor.opcode == OpConv2d || depthwise || dense)
       && descriptor.version == DescriptorVersion;
-  assign reserved = descriptor.reserved_0 == 0 && descriptor.reserved_12 == 0;
+  assign reserved = descriptor.reserved_12 == 0;
   assign counts = descriptor.input_height != 0 && descriptor.input_width != 0
       && descriptor.input_channels != 0 && descriptor.output_height != 0
       && descriptor.output_width != 0 && descriptor.output_channels != 0
@@ -158,6 +172,7 @@ module reef_fetch
         ))
       error_o = ErrBadField;
     else if (!aligned) error_o = ErrMisaligned;
+    else if (check != descriptor.check) error_o = ErrBadCheck;
   end
 
   always_comb begin

@@ -11,7 +11,8 @@ package reef_pkg;
     ErrBadOpcode   = 4'd5,
     ErrBadField    = 4'd6,
     ErrMisaligned  = 4'd7,
-    ErrAborted     = 4'd8
+    ErrAborted     = 4'd8,
+    ErrBadCheck    = 4'd9
   } error_e;
 
   // What went wrong and where.
@@ -71,7 +72,7 @@ package reef_pkg;
     logic [31:0] weights_address;
     logic [31:0] output_address;
     logic [31:0] input_address;
-    logic [15:0] reserved_0;
+    logic [15:0] check;
     logic [7:0]  version;
     logic [7:0]  opcode;
   } descriptor_t;

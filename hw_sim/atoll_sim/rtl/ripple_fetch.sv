@@ -6,6 +6,7 @@ module ripple_fetch
   import reef_pkg::ErrNone;
   import reef_pkg::ErrBadOpcode;
   import reef_pkg::ErrBadField;
+  import reef_pkg::ErrBadCheck;
   import ripple_pkg::*;
 #(
   // Bytes of a beat.
@@ -77,13 +78,27 @@ module ripple_fetch
     if (beat_pop_o) beats_q[beat_q] <= beat_data_i;
   end
 
+  logic [15:0] check;
+
+  reef_check #(
+    .DataBytes(DataBytes)
+  ) u_check (
+    .clk_i,
+    .rst_ni,
+    .load_i (beat_pop_o),
+    .first_i(beat_q == '0),
+    .data_i (beat_data_i),
+    .check_o(check)
+  );
+
   always_comb begin
     error_o = ErrNone;
     if (descriptor_o.opcode != OpCopy || descriptor_o.version != DescriptorVersion)
       error_o = ErrBadOpcode;
-    else if (descriptor_o.row_bytes == 0 || descriptor_o.rows == 0 || descriptor_o.reserved_0 != 0
-             || descriptor_o.reserved_4 != 0 || descriptor_o.reserved_7 != 0)
+    else if (descriptor_o.row_bytes == 0 || descriptor_o.rows == 0 || descriptor_o.reserved_4 != 0
+             || descriptor_o.reserved_7 != 0)
       error_o = ErrBadField;
+    else if (check != descriptor_o.check) error_o = ErrBadCheck;
   end
 
   assign run_valid_o  = state_q == StAsk;

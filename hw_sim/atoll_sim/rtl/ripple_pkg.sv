@@ -15,7 +15,7 @@ package ripple_pkg;
     logic [31:0]  row_bytes;
     logic [31:0]  destination;
     logic [31:0]  source;
-    logic [15:0]  reserved_0;
+    logic [15:0]  check;
     logic [7:0]   version;
     logic [7:0]   opcode;
   } descriptor_t;

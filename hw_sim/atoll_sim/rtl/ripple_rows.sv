@@ -24,7 +24,7 @@ module ripple_rows
   logic unused;
 
   assign unused = ^{descriptor_i.reserved_7, descriptor_i.destination_pitch,
-                    descriptor_i.reserved_4, descriptor_i.destination, descriptor_i.reserved_0,
+                    descriptor_i.reserved_4, descriptor_i.destination, descriptor_i.check,
                     descriptor_i.version, descriptor_i.opcode};
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -53,7 +53,7 @@ module ripple_shifter
   logic later, prime, ready, write, last, row_done;
   logic unused;
 
-  assign unused = ^{descriptor_i.reserved_7, descriptor_i.reserved_4, descriptor_i.reserved_0,
+  assign unused = ^{descriptor_i.reserved_7, descriptor_i.reserved_4, descriptor_i.check,
                     descriptor_i.version, descriptor_i.opcode};
 
   assign from = source_q[BeatBits-1:0];

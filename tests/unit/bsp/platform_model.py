@@ -12,22 +12,31 @@ from atoll.resolve.soc import ResolvedSoc
 PAINT = 0xA5
 ID, PARAMS, WEIGHT_ROWS, CONTROL, STATUS, ERROR, FAULT, LIST, COUNT = range(0, 0x24, 4)
 COMPLETED, IRQ_ENABLE, IRQ_STATUS = 0x24, 0x28, 0x2C
-GUARD_STATUS = 0x800
+GUARD_STATUS, GUARD_RESTARTED = 0x800, 0x810
 
 
 @dataclass
 class Console:
-    """Answers requests from a list; notes what the firmware says."""
+    """Answers requests from a list; notes what the firmware says.
+
+    Attributes:
+        restarted: the watchdog restarted the chip.
+        periods: what the firmware set it to.
+    """
 
     requests: list[int]
     text: str = ""
     status: int | None = None
     trace: list[tuple[int, int, int]] = field(default_factory=list)
     results: list[int] = field(default_factory=list)
+    restarted: bool = False
+    periods: list[int] = field(default_factory=list)
 
     def read(self, offset: int) -> int:
         if offset == GUARD_STATUS:
             return 0
+        if offset == GUARD_RESTARTED:
+            return self.restarted
         assert offset == 0x0C
         return self.requests.pop(0)
 
@@ -42,6 +51,11 @@ class Console:
                 self.trace.append((value >> 24, value >> 16 & 0xFF, value & 0xFFFF))
             case 0x800 | 0x804:
                 assert value == 0xFFFF_FFFF
+            case 0x808:
+                self.periods.append(value)
+            case 0x80C | 0x810:
+                assert value == 1
+                self.restarted = self.restarted and offset != GUARD_RESTARTED
             case 0x10:
                 self.results.append(value - (value >> 31 << 32))
             case _:
@@ -55,6 +69,7 @@ class Reef:
     Attributes:
         error: code to stop with, if not 0.
         waits: cycles from a start to its abort.
+        mute: the interrupt gets lost.
     """
 
     pace: int = 5
@@ -65,6 +80,7 @@ class Reef:
     waits: list[int] = field(default_factory=list)
     registers: dict[int, int] = field(default_factory=dict)
     log: list[tuple[int, int]] = field(default_factory=list)
+    mute: bool = False
 
     def __post_init__(self) -> None:
         self.registers |= {ID: 0x4645_4552, PARAMS: self.params, WEIGHT_ROWS: 256, STATUS: 0}
@@ -96,7 +112,8 @@ class Reef:
             self.registers[COMPLETED] += 1
             if self.error or self.registers[COMPLETED] == self.registers[COUNT]:
                 self._end()
-        return bool(self.registers[IRQ_ENABLE] & self.registers[IRQ_STATUS])
+        raised = self.registers[IRQ_ENABLE] & self.registers[IRQ_STATUS]
+        return bool(raised) and not self.mute
 
     def _end(self) -> None:
         self.registers |= {STATUS: 4 if self.error else 2, IRQ_STATUS: 1}

@@ -119,6 +119,27 @@ def test_a_silent_accelerator_times_out_every_time(
     assert all(TIMEOUT <= wait <= TIMEOUT + 100 for wait in reef.waits)
 
 
+def test_a_lost_interrupt_costs_time_and_nothing_else(
+    build: Build, make_soc: MakeSoc, make_cpu: Callable[..., Cpu], platform: ModuleType
+) -> None:
+    soc, reef = _impatient(make_soc, make_cpu), platform.Reef(mute=True)
+    core, console = platform.power_on(soc, build(ACCELERATED, soc), [1, 1, 2], {3: reef})
+    core.run()
+    assert (console.results, console.text) == ([0, 0], "")
+    assert reef.registers[platform.COMPLETED] == 3
+
+
+def test_the_watchdog_watches_runs_alone_and_its_restart_is_said(
+    build: Build, make_soc: MakeSoc, platform: ModuleType
+) -> None:
+    core, console = platform.power_on(make_soc(), build(SUM), [1, 1, 2], {3: platform.Reef()})
+    console.restarted = True
+    core.run()
+    assert console.periods == [0xFFFF_FFFF, 0] * 2
+    assert console.text == "watchdog: the host did not report, the chip was restarted\n"
+    assert not console.restarted
+
+
 def test_a_slow_accelerator_is_not_given_up(
     build: Build, make_soc: MakeSoc, make_cpu: Callable[..., Cpu], platform: ModuleType
 ) -> None:

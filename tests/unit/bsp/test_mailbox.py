@@ -168,12 +168,24 @@ def test_m9_the_error_of_a_core_is_said_and_returned(driver: Driver) -> None:
     assert driver.text == "dsp: error NUMBER (an argument is out of range)\n"
 
 
-@pytest.mark.parametrize("outcome", [(0, STATUS_BUSY, 0), (0, STATUS_DONE, 0), (1, STATUS_BUSY, 0)])
+@pytest.mark.parametrize("outcome", [(0, STATUS_BUSY, 0), (1, STATUS_BUSY, 0)])
 def test_no_answer_is_a_timeout(driver: Driver, outcome: tuple[int, int, int]) -> None:
     """The line alone does not count: the core must have said that it is done."""
     driver.outcome = outcome
     assert driver.opened().call("wait", 9) == TIMEOUT
     assert driver.text == "dsp: no answer\n"
+
+
+def test_a_lost_interrupt_is_noticed_in_the_status(driver: Driver) -> None:
+    driver.outcome = (0, STATUS_DONE, OK)
+    assert driver.opened().call("wait", 9) == OK
+    assert driver.text == ""
+
+
+def test_a_long_wait_looks_at_the_status_now_and_then(driver: Driver) -> None:
+    driver.outcome = (0, STATUS_BUSY, 0)
+    assert driver.opened().call("wait", 3 * 65536 + 5) == TIMEOUT
+    assert driver.waited == (7, 5)
 
 
 def test_arguments_and_order_of_commands_are_checked(driver: Driver) -> None:

@@ -69,7 +69,7 @@ def test_p6_the_model_writes_the_rows_and_nothing_else() -> None:
         (-1, {"version": 2}, Outcome(5, LIST + 64, 1)),
         (-1, {"row_bytes": 0}, Outcome(6, LIST + 64, 1)),
         (-1, {"rows": 0}, Outcome(6, LIST + 64, 1)),
-        (-1, {"reserved_0": 1}, Outcome(6, LIST + 64, 1)),
+        (-1, {"check_flipped": 1}, Outcome(9, LIST + 64, 1)),
         (-1, {"reserved_4": 1}, Outcome(6, LIST + 64, 1)),
         (-1, {"reserved_7": bytes(35) + b"\1"}, Outcome(6, LIST + 64, 1)),
     ],

@@ -6,6 +6,9 @@
 #define COMMAND_BYTES 64u
 #define COMMANDS_MOST 65535
 
+/* An interrupt that got lost is noticed after so many cycles of the core. */
+#define POLL_CYCLES 65536u
+
 enum { CONTROL_START = 1, CONTROL_ABORT = 2 };
 enum { STATUS_BUSY = 1, STATUS_DONE = 2, STATUS_ERROR = 4 };
 
@@ -83,7 +86,8 @@ int32_t atoll_command_list_destroy(struct atoll_command_list *engine) {
 static const char *error_name(uint32_t error) {
   static const char *const names[] = {"NONE",         "READ_SLAVE", "READ_DECODE",
                                       "WRITE_SLAVE",  "WRITE_DECODE", "BAD_OPCODE",
-                                      "BAD_FIELD",    "MISALIGNED", "ABORTED"};
+                                      "BAD_FIELD",    "MISALIGNED", "ABORTED",
+                                      "BAD_CHECK"};
   return error < sizeof names / sizeof names[0] ? names[error] : "unknown";
 }
 
@@ -96,13 +100,17 @@ static int32_t give_up(const struct atoll_command_list *engine, uint32_t complet
 }
 
 static int32_t wait(const struct atoll_command_list *engine, uint32_t timeout) {
-  uint32_t completed = 0u;
-  while (atoll_wait_interrupt(engine->irq, timeout) == 0) {
+  uint32_t completed = 0u, waited = 0u;
+  while (waited < timeout) {
+    const uint32_t left = timeout - waited;
+    const uint32_t turn = left < POLL_CYCLES ? left : POLL_CYCLES;
+    if (atoll_wait_interrupt(engine->irq, turn) != 0) return ATOLL_OK;
+    if ((get(engine, engine->map.status) & STATUS_BUSY) == 0u) return ATOLL_OK;
     const uint32_t now = get(engine, engine->map.completed);
-    if (now == completed) return give_up(engine, completed);
+    waited = now == completed ? waited + turn : 0u;
     completed = now;
   }
-  return ATOLL_OK;
+  return give_up(engine, completed);
 }
 
 static int32_t outcome(const struct atoll_command_list *engine) {

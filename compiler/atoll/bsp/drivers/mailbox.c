@@ -5,6 +5,9 @@
 
 #define MAILBOX_LETTERS 0x61744d42u
 
+/* An interrupt that got lost is noticed after so many cycles of the core. */
+#define POLL_CYCLES 65536u
+
 enum { STATUS_BUSY = 1, STATUS_DONE = 2 };
 
 static uint32_t get(const struct atoll_mailbox *mailbox, uint32_t offset) {
@@ -92,9 +95,12 @@ static int32_t answer(const struct atoll_mailbox *mailbox) {
 int32_t atoll_mailbox_wait(const struct atoll_mailbox *mailbox, uint32_t timeout) {
   if (mailbox->state != ATOLL_MAILBOX_OPEN) return ATOLL_ERROR_ORDER;
   if (timeout == 0u) return ATOLL_ERROR_ARGUMENT;
-  if (atoll_wait_interrupt(mailbox->irq, timeout) != 0 &&
-      (get(mailbox, ATOLL_MAILBOX_REGISTER_STATUS) & STATUS_DONE) != 0u)
-    return answer(mailbox);
+  for (uint32_t left = timeout; left != 0u;) {
+    const uint32_t turn = left < POLL_CYCLES ? left : POLL_CYCLES;
+    (void)atoll_wait_interrupt(mailbox->irq, turn);
+    if ((get(mailbox, ATOLL_MAILBOX_REGISTER_STATUS) & STATUS_DONE) != 0u) return answer(mailbox);
+    left -= turn;
+  }
   say(mailbox, "no answer\n");
   return ATOLL_ERROR_TIMEOUT;
 }

@@ -40,12 +40,21 @@ static inline void atoll_write(uintptr_t address, uint32_t value) {
 void atoll_trace_begin(int32_t device, int32_t number);
 void atoll_trace_end(int32_t device, int32_t number);
 
-/* Forget what firewalls kept back so far, and have the next one wake the host. */
+/* Forget what firewalls kept back and the bus failed so far, and have the next one wake the host. */
 void atoll_guard_start(void);
 
-/* Report and forget what firewalls kept back: ATOLL_ERROR_VIOLATION, or `status` if nothing was.
+/* Report and forget what firewalls kept back and the bus failed: ATOLL_ERROR_VIOLATION if there is
+ * any of the former, ATOLL_ERROR_BUS of the latter, or `status`. Begin a period of the watchdog anew.
  * Compiled models call this after every operator. */
 int32_t atoll_guard_check(int32_t status);
+
+/* Have the watchdog restart the chip unless a check comes within each period of ATOLL_WATCHDOG_CYCLES,
+ * or let it rest. */
+void atoll_watchdog_start(void);
+void atoll_watchdog_stop(void);
+
+/* Report and forget that the watchdog restarted the chip. */
+void atoll_watchdog_report(void);
 
 /* Raise an event that belongs to no operator. */
 void atoll_trace_event(enum atoll_event event);

@@ -19,13 +19,14 @@ extern "C" {
   X(ATOLL_ERROR_ARGUMENT, -6, "an argument is out of range")                    \
   X(ATOLL_ERROR_NO_MEMORY, -7, "the workspace is too small")                    \
   X(ATOLL_ERROR_ORDER, -8, "only the latest block or a started device can end") \
-  X(ATOLL_ERROR_VIOLATION, -9, "a device touched memory that it may not touch")
+  X(ATOLL_ERROR_VIOLATION, -9, "a device touched memory that it may not touch") \
+  X(ATOLL_ERROR_BUS, -10, "the bus failed an access of a device")
 
 enum atoll_status {
 #define ATOLL_STATUS_ENTRY(name, value, text) name = value,
   ATOLL_STATUS_LIST(ATOLL_STATUS_ENTRY)
 #undef ATOLL_STATUS_ENTRY
-  ATOLL_STATUS_LAST = ATOLL_ERROR_VIOLATION
+  ATOLL_STATUS_LAST = ATOLL_ERROR_BUS
 };
 
 /* The sentence of a status, never null. */

@@ -28,12 +28,15 @@ static int32_t wanted(void) {
 
 static void run(void) {
   atoll_trace_event(ATOLL_EVENT_RUN_BEGIN);
+  atoll_watchdog_start();
   const int32_t status = run_tiny();
+  atoll_watchdog_stop();
   atoll_result(status);
   atoll_trace_event(ATOLL_EVENT_RUN_END);
 }
 
 int main(void) {
+  atoll_watchdog_report();
   const int32_t status = atoll_devices_start();
   if (status != ATOLL_OK) {
     atoll_print("cannot start: ");

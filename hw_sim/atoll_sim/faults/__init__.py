@@ -1,0 +1,1 @@
+"""Hardware faults: what they are, how a model suffers them, and how the chip ends each."""

@@ -1,0 +1,169 @@
+"""Let faults befall a chip that runs a network, and judge how each of them ends."""
+
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+from atoll.build_tree import build
+from atoll.errors import SimulationError
+from atoll.ops import reference
+from atoll.pipeline import Compiled
+from atoll_sim.build import build_model
+from atoll_sim.faults.draw import Draw
+from atoll_sim.faults.kinds import Fault
+from atoll_sim.faults.task import IMAGE, TASK, Answer, End, read_answers, write_task
+from atoll_sim.firmware import write_image
+from atoll_sim.model_process import LOG, broken_off, run_folder
+from atoll_sim.samples import Sample
+
+Progress = Callable[[str], None]
+
+FIRST_LIMIT = 10**10
+"""Cycles that the run without a fault may take."""
+LIMIT = 16
+"""Cycles of a run at most, in lengths of the run without a fault."""
+DEVICE_PATIENCE, WATCHDOG_PATIENCE, SLACK = 2, 5, 4096
+"""Time-outs of the firmware, in lengths of the longest operator without a fault; cycles more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A fault, and what came of it.
+
+    Attributes:
+        right: the run returned 0 and the outputs are those of the reference.
+        recovered: so did a run after it.
+    """
+
+    fault: Fault
+    answer: Answer
+    right: bool
+    recovered: bool
+
+    @property
+    def silent(self) -> bool:
+        """The run returned 0 with wrong outputs."""
+        return self.answer.end is End.RETURNED and self.answer.status == 0 and not self.right
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """All trials of a network on a chip.
+
+    Attributes:
+        cycles: of a run without a fault.
+    """
+
+    soc: str
+    model: str
+    seed: int
+    cycles: int
+    trials: tuple[Trial, ...]
+
+
+def run_campaign(
+    compiled: Compiled,
+    sample: Sample,
+    count: int,
+    seed: int,
+    *,
+    progress: Progress = lambda what: None,
+    toolchain: str | None = None,
+) -> Campaign:
+    """Run `count` faults drawn from `seed`; those that met no access are drawn anew.
+
+    Raises:
+        SimulationError: the network does not run right without a fault, or the model broke off.
+        ToolchainError: a tool is missing or failed.
+    """
+    model = build_model(compiled.soc, faults=True, progress=progress)
+    expected = reference.run(compiled.graph, sample)
+    right = b"".join(expected[name].tobytes() for name in compiled.graph.outputs)
+    bench = _Bench(compiled, sample, model, right, toolchain)
+    progress("running without a fault")
+    clean = bench.measure()
+    faults = Draw(compiled, clean.cycles, Random(seed)).faults()
+    trials: list[Trial] = []
+    while len(trials) < count:
+        for trial in bench.run(tuple(islice(faults, count - len(trials))), clean):
+            trials += [trial] if trial.answer.befell else []
+            progress(f"fault {len(trials)} of {count}: {trial.fault.kind}")
+    return Campaign(
+        soc=compiled.soc.name,
+        model=compiled.graph.name,
+        seed=seed,
+        cycles=clean.cycles,
+        trials=tuple(trials),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """Runs tasks on one model.
+
+    Attributes:
+        right: bytes of the outputs.
+    """
+
+    compiled: Compiled
+    sample: Sample
+    model: Path
+    right: bytes
+    toolchain: str | None
+
+    def measure(self) -> Answer:
+        """Run without a fault."""
+        (answer,) = self._answers((), FIRST_LIMIT, ())
+        if self._good(answer.end, answer.status, answer.outputs):
+            return answer
+        raise SimulationError(
+            "E088",
+            f"'{self.compiled.graph.name}' does not run right on '{self.compiled.soc.name}' even"
+            f" without a fault: it {answer.end} with status {answer.status}",
+            remedy="look at the report of `atoll run` first",
+        )
+
+    def run(self, faults: Sequence[Fault], clean: Answer) -> Iterator[Trial]:
+        """Yield what comes of each of `faults`, with time-outs that fit the run without any."""
+        device = DEVICE_PATIENCE * clean.longest + SLACK
+        definitions = (
+            f"ATOLL_NPU_TIMEOUT=UINT32_C({device})",
+            f"ATOLL_CORE_TIMEOUT=UINT32_C({device})",
+            f"ATOLL_WATCHDOG_CYCLES=UINT32_C({WATCHDOG_PATIENCE * clean.longest + SLACK})",
+        )
+        answers = self._answers(faults, LIMIT * clean.cycles + SLACK, definitions)
+        for fault, answer in zip(faults, answers, strict=True):
+            yield Trial(
+                fault=fault,
+                answer=answer,
+                right=self._good(answer.end, answer.status, answer.outputs),
+                recovered=self._good(answer.again, answer.again_status, answer.again_outputs),
+            )
+
+    def _good(self, end: End, status: int, outputs: bytes) -> bool:
+        return end is End.RETURNED and status == 0 and outputs == self.right
+
+    def _answers(
+        self, faults: Sequence[Fault], limit: int, definitions: tuple[str, ...]
+    ) -> Iterator[Answer]:
+        compiled = self.compiled
+        with run_folder() as folder, tempfile.TemporaryDirectory(prefix="atoll-") as temporary:
+            out = Path(temporary) / "build"
+            tree = build(compiled, out, toolchain=self.toolchain, definitions=definitions)
+            write_image(tree.firmware.elves, compiled.soc, folder / IMAGE)
+            write_task(folder, compiled, self.sample, faults, limit)
+            command = (str(self.model), TASK)
+            with (
+                (folder / LOG).open("w") as log,
+                subprocess.Popen(
+                    command, cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True
+                ) as process,
+            ):
+                assert process.stdout is not None
+                yield from read_answers(process.stdout)
+            if process.returncode:
+                raise broken_off(folder, process.returncode)

@@ -1,0 +1,164 @@
+"""Draw faults for a network on a chip, the same ones for the same seed."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+from random import Random
+
+from atoll.codegen.reef_descriptor import DESCRIPTOR_BYTES
+from atoll.ir.tir import AcceleratorRun, AcceleratorStart
+from atoll.memory.contract import Span
+from atoll.pipeline import Compiled
+from atoll_sim.faults.kinds import Fault, FaultKind
+from atoll_sim.platform import plan_chip
+
+LONGEST_STALL = 800
+"""Cycles; the bus gives a memory up after 1,024 (`atoll_demux`), contention included."""
+SHORTEST_RESET, LONGEST_RESET = 2, 16
+RESPONSES = (2, 3)
+"""SLVERR and DECERR."""
+BITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Draws faults that a run of `compiled` can meet.
+
+    Attributes:
+        compiled: the network; only devices that work for it, and their memories, get faults.
+        cycles: length of a run.
+        random: decides all.
+    """
+
+    compiled: Compiled
+    cycles: int
+    random: Random
+
+    def faults(self) -> Iterator[Fault]:
+        """Yield faults without end, the kinds in turn, as far as the network offers them."""
+        makers = (
+            self._error(FaultKind.READ_ERROR, "read"),
+            self._error(FaultKind.WRITE_ERROR, "write"),
+            self._stall(FaultKind.STALL),
+            self._stall(FaultKind.SILENCE),
+            *(self._started() if self._helpers else ()),
+            self._reset,
+            self._flip(FaultKind.BIT_FLIP, self._buffers()),
+        )
+        for make in cycle(makers):
+            yield make()
+
+    def _started(self) -> Iterator[Callable[[], Fault]]:
+        """Yield what can go wrong with devices that the host starts."""
+        yield self._lost_interrupt
+        yield self._hang
+        if commands := tuple(self._commands()):
+            yield self._flip(FaultKind.DESCRIPTOR, commands)
+
+    @property
+    def _workers(self) -> tuple[str, ...]:
+        """The host, and every other device that runs an operator."""
+        used = {operator.device for operator in self.compiled.graph.operators}
+        soc = self.compiled.soc
+        return tuple(each.name for each in soc.devices if each.name in {soc.host, *used})
+
+    @property
+    def _helpers(self) -> tuple[str, ...]:
+        return tuple(name for name in self._workers if name != self.compiled.soc.host)
+
+    def _offset(self) -> int:
+        return self.random.randrange(self.cycles)
+
+    def _master(self, name: str) -> int:
+        masters = plan_chip(self.compiled.soc).masters
+        return next(master.index for master in masters if master.name == name)
+
+    def _error(self, kind: FaultKind, action: str) -> Callable[[], Fault]:
+        def make() -> Fault:
+            name = self.random.choice(self._workers)
+            what, where = self.random.choice(RESPONSES), self._master(name)
+            offset = self._offset()
+            return Fault(
+                kind=kind, offset=offset, action=action, where=where, what=what, place=name
+            )
+
+        return make
+
+    def _stall(self, kind: FaultKind) -> Callable[[], Fault]:
+        names = tuple(memory.name for memory in plan_chip(self.compiled.soc).memories)
+
+        def make() -> Fault:
+            name = self.random.choice(names)
+            what = self.random.randint(1, LONGEST_STALL) if kind is FaultKind.STALL else 0
+            where, offset = names.index(name), self._offset()
+            return Fault(
+                kind=kind, offset=offset, action="stall", where=where, what=what, place=name
+            )
+
+        return make
+
+    def _lost_interrupt(self) -> Fault:
+        name = self.random.choice(self._helpers)
+        return Fault(
+            kind=FaultKind.LOST_INTERRUPT,
+            offset=self._offset(),
+            action="mute",
+            where=self.compiled.soc.irqs[name],
+            what=0,
+            place=name,
+        )
+
+    def _hang(self) -> Fault:
+        name = self.random.choice(self._helpers)
+        return Fault(
+            kind=FaultKind.HANG,
+            offset=self._offset(),
+            action="hang",
+            where=self._master(name),
+            what=0,
+            place=name,
+        )
+
+    def _reset(self) -> Fault:
+        return Fault(
+            kind=FaultKind.RESET,
+            offset=self._offset(),
+            action="reset",
+            where=0,
+            what=self.random.randint(SHORTEST_RESET, LONGEST_RESET),
+            place="the chip",
+        )
+
+    def _flip(self, kind: FaultKind, spans: Sequence[Span]) -> Callable[[], Fault]:
+        def make() -> Fault:
+            span = self.random.choice(spans)
+            at, bit = self.random.randrange(span.size), self.random.randrange(BITS)
+            return Fault(
+                kind=kind,
+                offset=0 if kind is FaultKind.DESCRIPTOR else self._offset(),
+                action="flip",
+                where=span.address + at,
+                what=bit,
+                place=f"{span.buffer}+{at:#x}, bit {bit}",
+            )
+
+        return make
+
+    def _commands(self) -> Iterator[Span]:
+        """Yield the descriptors that engines fetch, without what is only planned behind them."""
+        plan = self.compiled.plan
+        for step in self.compiled.module.entry.steps:
+            if isinstance(step.action, (AcceleratorRun, AcceleratorStart)):
+                name = step.action.commands
+                yield Span(
+                    buffer=name,
+                    pool=plan.placements[name].pool,
+                    address=plan.address(name),
+                    size=step.action.count * DESCRIPTOR_BYTES,
+                )
+
+    def _buffers(self) -> tuple[Span, ...]:
+        """Return what a run writes or is given: buffers that are not constant."""
+        return tuple(
+            lifetime.span for lifetime in self.compiled.contract.lifetimes if not lifetime.constant
+        )

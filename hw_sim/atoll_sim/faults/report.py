@@ -1,0 +1,147 @@
+"""What a campaign showed, kind by kind: for people and for machines."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from atoll_sim.faults.campaign import Campaign, Trial
+from atoll_sim.faults.kinds import FaultKind
+from atoll_sim.faults.task import End
+
+HEADINGS = (
+    *("kind", "injected", "right result", "error code", "restarted"),
+    *("silently wrong", "hung", "recovered"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindReport:
+    """How the faults of one kind ended.
+
+    Attributes:
+        right: the run returned 0 with the outputs of the reference.
+        codes: how many runs returned each error code.
+        restarted: the chip restarted, or the firmware left by itself, before the run returned.
+        silent: the run returned 0 with other outputs.
+        hung: nothing of that within the limit of cycles.
+        recovered: a later run was right, after a reset where the chip had not restarted itself.
+    """
+
+    kind: FaultKind
+    injected: int
+    right: int
+    codes: Mapping[int, int]
+    restarted: int
+    silent: int
+    hung: int
+    recovered: int
+
+    @property
+    def passed(self) -> bool:
+        """No fault hung the chip, or left it unable to run; none that can be known was silent."""
+        silent = self.silent if self.kind.detectable else 0
+        return not silent and not self.hung and self.recovered == self.injected
+
+
+def by_kind(campaign: Campaign) -> tuple[KindReport, ...]:
+    """Sum the trials of each kind up, in the order of the kinds."""
+    return tuple(
+        _kind_report(kind, trials)
+        for kind in FaultKind
+        if (trials := [trial for trial in campaign.trials if trial.fault.kind is kind])
+    )
+
+
+def _kind_report(kind: FaultKind, trials: list[Trial]) -> KindReport:
+    answers = [trial.answer for trial in trials]
+    returned = [answer.status for answer in answers if answer.end is End.RETURNED]
+    return KindReport(
+        kind=kind,
+        injected=len(trials),
+        right=sum(trial.right for trial in trials),
+        codes=dict(sorted(Counter(status for status in returned if status).items())),
+        restarted=sum(answer.end in {End.RESTARTED, End.LEFT} for answer in answers),
+        silent=sum(trial.silent for trial in trials),
+        hung=sum(answer.end is End.HUNG for answer in answers),
+        recovered=sum(trial.recovered for trial in trials),
+    )
+
+
+def passed(campaign: Campaign) -> bool:
+    """Return whether every kind passed."""
+    return all(report.passed for report in by_kind(campaign))
+
+
+def table(campaign: Campaign) -> Table:
+    """Lay the kinds out for a terminal."""
+    shown = Table(
+        title=f"{campaign.model} on {campaign.soc}: {len(campaign.trials)} hardware faults,"
+        f" seed {campaign.seed}",
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+    )
+    for heading in HEADINGS:
+        shown.add_column(heading, justify="left" if heading == "kind" else "right")
+    for report in by_kind(campaign):
+        codes = ", ".join(f"{code}: {count}" for code, count in report.codes.items())
+        counts = (report.restarted, report.silent, report.hung, report.recovered)
+        note = "" if report.kind.detectable else " (not detectable)"
+        shown.add_row(
+            f"{report.kind}{note}",
+            *(str(report.injected), str(report.right), codes or "0"),
+            *map(str, counts),
+        )
+    return shown
+
+
+def verdict(campaign: Campaign) -> str:
+    """Say in a line whether the chip held, and where not."""
+    bad = [report.kind for report in by_kind(campaign) if not report.passed]
+    if bad:
+        return f"failed: {', '.join(bad)}"
+    return "passed: no hang, no silently wrong result that the hardware could know of"
+
+
+def as_json(campaign: Campaign) -> dict[str, object]:
+    """Return the campaign for machines: the kinds, then every fault."""
+    return {
+        "soc": campaign.soc,
+        "model": campaign.model,
+        "seed": campaign.seed,
+        "cycles": campaign.cycles,
+        "passed": passed(campaign),
+        "kinds": [
+            {
+                "kind": report.kind,
+                "detectable": report.kind.detectable,
+                "injected": report.injected,
+                "right": report.right,
+                "error_codes": {str(code): count for code, count in report.codes.items()},
+                "restarted": report.restarted,
+                "silently_wrong": report.silent,
+                "hung": report.hung,
+                "recovered": report.recovered,
+                "passed": report.passed,
+            }
+            for report in by_kind(campaign)
+        ],
+        "faults": [_trial_json(trial) for trial in campaign.trials],
+    }
+
+
+def _trial_json(trial: Trial) -> dict[str, object]:
+    fault, answer = trial.fault, trial.answer
+    return {
+        "kind": fault.kind,
+        "place": fault.place,
+        "offset": fault.offset,
+        "what": fault.what,
+        "end": answer.end,
+        "status": answer.status,
+        "cycles": answer.cycles,
+        "right": trial.right,
+        "recovered": trial.recovered,
+    }
