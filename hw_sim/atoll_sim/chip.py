@@ -96,6 +96,7 @@ class Chip:
         lines: signal of each interrupt line at the host, by its number.
         external_host: the test bench makes the host's accesses; there is no core.
         waves: waveforms show the operators by name.
+        loadable: the simulation may exchange the windows of the firewalls.
     """
 
     soc: ResolvedSoc
@@ -109,3 +110,4 @@ class Chip:
     lines: Mapping[int, str]
     external_host: bool
     waves: bool = False
+    loadable: bool = False

@@ -34,11 +34,14 @@ def commands(folder: Path) -> Iterator[tuple[str, Sequence[str]]]:
         yield description.stem, verilator(description, folder / description.stem)
     waves = shared_folder("socs") / "lagoon.yaml"
     yield "waveforms", verilator(waves, folder / "waveforms", waves=True)
+    yield "loadable windows", verilator(waves, folder / "loadable", loadable=True)
 
 
-def verilator(description: Path, folder: Path, *, waves: bool = False) -> Sequence[str]:
+def verilator(
+    description: Path, folder: Path, *, waves: bool = False, loadable: bool = False
+) -> Sequence[str]:
     """Write the generated part of a chip into `folder`; return the command that lints it all."""
-    chip = replace(plan_chip(load_soc(description)), waves=waves)
+    chip = replace(plan_chip(load_soc(description)), waves=waves, loadable=loadable)
     folder.mkdir()
     texts = generate(chip)
     for name, text in texts.items():
