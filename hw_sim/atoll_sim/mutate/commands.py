@@ -4,11 +4,13 @@ from dataclasses import replace
 from random import Random
 
 from atoll.ir.tir import AcceleratorRun, AcceleratorStart, Step
-from atoll.pipeline import Compiled
+from atoll.pipeline import Compiled, with_plan
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.mutate.program import with_steps
 
 WORD, HALF = 4, 2
+ELSEWHERE = 1 << 16
+"""A multiple of every alignment."""
 
 
 def wrong_address(right: Right, random: Random) -> Mutant | None:
@@ -16,16 +18,10 @@ def wrong_address(right: Right, random: Random) -> Mutant | None:
     if not right.compiled.commands:
         return None
     name, data = _choose(right.compiled, random)
-    soc = right.compiled.soc
-    words = [
-        at
-        for at in range(0, len(data), WORD)
-        if any(r.origin <= _get(data, at, WORD) < r.end for r in (p.region for p in soc.pools))
-        and _get(data, at, WORD)
-    ]
+    words = address_words(right.compiled, name, len(data))
     if not words:
         return None
-    at = random.choice(words)
+    at = random.choice(sorted(words))
     was = _get(data, at, WORD)
     now = was + random.choice((-64, -16, -4, -1, 1, 4, 16, 64))
     if now < 0:
@@ -38,10 +34,11 @@ def wrong_size(right: Right, random: Random) -> Mutant | None:
     if not right.compiled.commands:
         return None
     name, data = _choose(right.compiled, random)
+    addresses = address_words(right.compiled, name, len(data))
     halves = [
         at
         for at in range(WORD, len(data), HALF)
-        if 0 < _get(data, at, HALF) < 4096 and not _in_address(right, data, at)
+        if 0 < _get(data, at, HALF) < 4096 and at - at % WORD not in addresses
     ]
     if not halves:
         return None
@@ -84,6 +81,19 @@ def dropped_command(right: Right, random: Random) -> Mutant | None:
     )
 
 
+def address_words(compiled: Compiled, name: str, size: int) -> frozenset[int]:
+    """Return where the first `size` bytes of a list hold addresses: what another plan changes."""
+    plan = compiled.plan
+    moved = {
+        buffer: replace(place, offset=place.offset + ELSEWHERE)
+        for buffer, place in plan.placements.items()
+    }
+    other = with_plan(compiled, replace(plan, placements=moved)).commands[name]
+    data = compiled.commands[name]
+    words = range(0, size, WORD)
+    return frozenset(at for at in words if data[at : at + WORD] != other[at : at + WORD])
+
+
 def _choose(compiled: Compiled, random: Random) -> tuple[str, bytes]:
     """Draw a list; only what the device runs of it counts."""
     name = random.choice(sorted(compiled.commands))
@@ -110,12 +120,6 @@ def _patched(right: Right, name: str, at: int, size: int, value: int, what: str)
         built=replace(compiled, commands={**compiled.commands, name: wrong}),
         judged=compiled,
     )
-
-
-def _in_address(right: Right, data: bytes, at: int) -> bool:
-    """Tell whether a half word is part of an address."""
-    word = _get(data, at - at % WORD, WORD)
-    return any(each.region.origin <= word < each.region.end for each in right.compiled.soc.pools)
 
 
 def _get(data: bytes, at: int, size: int) -> int:

@@ -17,6 +17,7 @@ from atoll.resolve import load_soc
 from atoll_sim.findings import unreachable_ports
 from atoll_sim.firmware import Segment, copied_at_start, data_taken, load_segments
 from atoll_sim.mutate.campaign import Campaign, Trial
+from atoll_sim.mutate.commands import address_words
 from atoll_sim.mutate.firewall import windows_of
 from atoll_sim.mutate.image import segments_of
 from atoll_sim.mutate.kinds import KINDS, draw_mutants
@@ -126,6 +127,21 @@ def test_what_is_not_planned_so_is_judged_by_the_right_contract(
     kind: str, drawn: Mapping[str, Sequence[Mutant]], twin: Right
 ) -> None:
     assert all(mutant.judged is twin.compiled for mutant in drawn[kind])
+
+
+def test_addresses_in_commands_are_what_another_plan_changes(lagoon: Right) -> None:
+    compiled = lagoon.compiled
+    for job in compiled.jobs.values():
+        words = address_words(compiled, job.commands, 64)
+        held = {
+            int.from_bytes(compiled.commands[job.commands][at : at + 4], "little") for at in words
+        }
+        buffers = {
+            compiled.plan.address(compiled.graph.storage(name))
+            for name in (*job.reads, *job.writes)
+        }
+        assert buffers <= held
+        assert words == {4, 8, 12, 16}
 
 
 def as_right(right: Right) -> Mutant:
