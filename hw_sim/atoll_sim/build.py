@@ -23,11 +23,14 @@ from atoll_sim.waves.formats import WaveFormat
 
 HERE = Path(__file__).parent
 CPLUSPLUS = (
-    *(HERE / name for name in ("main.cpp", "monitor.cpp", "backdoor.cpp", "recorder.cpp")),
+    *(
+        HERE / name
+        for name in ("main.cpp", "monitor.cpp", "backdoor.cpp", "recorder.cpp", "judge.cpp")
+    ),
     *shadow.SOURCES,
 )
 HEADERS = (
-    *(HERE / name for name in ("monitor.h", "backdoor.h", "recorder.h", "tables.h")),
+    *(HERE / name for name in ("monitor.h", "backdoor.h", "recorder.h", "judge.h", "tables.h")),
     HERE / "faults" / "fault_task.h",
     *shadow.HEADERS,
 )
@@ -92,6 +95,7 @@ def build_model(
     external_host: bool = False,
     waves: WaveFormat | None = None,
     faults: bool = False,
+    loadable: bool = False,
     progress: Progress = lambda line: None,
 ) -> Path:
     """Return the executable model of `soc`, from the cache if the same was built before.
@@ -101,6 +105,7 @@ def build_model(
         external_host: leave the cores out; see `platform.plan_chip`.
         waves: able to write waveforms of this format, which costs speed.
         faults: a model for `faults.campaign`, with its own main and no Python.
+        loadable: `model --judge` may exchange the windows of the firewalls.
         progress: is told what is being done, if it takes time.
 
     Raises:
@@ -108,7 +113,7 @@ def build_model(
         ToolchainError: a tool is missing or fails.
     """
     planned = plan_chip(soc, external_host=external_host)
-    chip = replace(planned, waves=waves is not None, faults=faults)
+    chip = replace(planned, waves=waves is not None, faults=faults, loadable=loadable)
     inputs = _inputs(chip, waves)
     final = cache_folder() / "chips" / f"{soc.name}-{inputs.digest()}"
     with only_builder(final):
@@ -125,6 +130,9 @@ def _inputs(chip: Chip, waves: WaveFormat | None) -> Inputs:
     for table in (VISIBLE, VISIBLE_HOST if chip.external_host else {}):
         for module, names in table.items():
             visible += [f'public_flat_rw -module "{module}" -var "{name}"' for name in names]
+    for master in chip.masters if chip.loadable else ():
+        for kind in ("readable", "writable"):
+            visible.append(f'public_flat_rw -module "{TOP}" -var "{master.signal}_{kind}"')
     return Inputs(
         generated={**generate(chip), "visible.vlt": "\n".join(visible) + "\n"},
         rtl=sources(chip),

@@ -97,6 +97,7 @@ class Chip:
         external_host: the test bench makes the host's accesses; there is no core.
         waves: waveforms show the operators by name.
         faults: the top level has ports through which a bench makes hardware faults.
+        loadable: the simulation may exchange the windows of the firewalls.
     """
 
     soc: ResolvedSoc
@@ -111,3 +112,4 @@ class Chip:
     external_host: bool
     waves: bool = False
     faults: bool = False
+    loadable: bool = False

@@ -1,6 +1,7 @@
-"""The command `atoll validate`: whether a chip stands what may befall it."""
+"""The command `atoll validate`: whether wrong builds are noticed, and what breaks is survived."""
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -18,11 +19,11 @@ from atoll.cli_options import (
 from atoll.cli_output import log, out
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
+from atoll_sim.faults import report as fault_report
 from atoll_sim.faults.campaign import run_campaign
-from atoll_sim.faults.report import as_json, passed, table, verdict
+from atoll_sim.mutate import report as mutant_report
+from atoll_sim.mutate.campaign import plant
 from atoll_sim.samples import random_sample
-
-SEED = 1
 
 
 def validate(
@@ -33,42 +34,72 @@ def validate(
             metavar="MODEL", help="Quantised network (int8 TFLite); several are tried one by one."
         ),
     ],
+    mutants: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Wrong builds, shared by the MODELs.")
+    ] = 0,
     faults: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Hardware faults for each MODEL.")
-    ] = 50,
-    seed: Annotated[int, typer.Option(metavar="S", help="Draw other faults.")] = SEED,
+        int, typer.Option(metavar="N", min=0, help="Hardware faults, shared by the MODELs.")
+    ] = 0,
+    seed: Annotated[int, typer.Option(metavar="S", help="Draw others.")] = 1,
+    jobs: Annotated[
+        int, typer.Option(metavar="J", min=1, help="Simulations at a time; default: all cores.")
+    ] = os.cpu_count() or 1,
     build_file: BuildFileOption = None,
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
     machine: JsonOption = False,
 ) -> None:
-    """Try hardware faults on a chip in RTL, while it runs networks.
+    """Prove that a right build has no finding, wrong ones are noticed, and broken chips recover.
 
-    The status is 0 only if every fault ends in a right result, an error code or a restart,
-    and the chip runs right after it; what no hardware here can know of is shown and not counted.
+    Each MODEL is compiled and run in RTL on its own. With --mutants, faults are planted in plan,
+    program, commands, link and firewalls behind the back of all checks. With --faults, hardware
+    fails while the network runs: buses, memories, interrupts, engines, descriptors, resets.
+    The status is 0 only if the right builds have no finding, every mutant is noticed that is not
+    proven to be no fault, and every fault ends in a right result, an error code or a restart.
 
-    Example: atoll validate lagoon model.tflite --faults 200 --seed 7
+    Example: atoll validate lagoon model.tflite --mutants 100 --faults 200
     """
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
     options = build_options(models, build_file, None, None, None, None, accelerators=True)
     compiled = [compile_file(resolved, model, options) for model in models]
-    campaigns = []
+    planted, broken = [], []
     with log.status("compiling") as status:
-        for each in compiled:
-            (sample,) = random_sample(each.graph)
-            campaigns.append(
-                run_campaign(
-                    each, sample, faults, seed, progress=status.update, toolchain=toolchain
+        for number, each in enumerate(compiled if mutants or not faults else ()):
+            planted.append(
+                plant(
+                    each,
+                    share(mutants, number, len(compiled)),
+                    seed=seed,
+                    jobs=jobs,
+                    toolchain=toolchain,
+                    progress=status.update,
                 )
             )
-    good = all(map(passed, campaigns))
+        for number, each in enumerate(compiled):
+            (sample,) = random_sample(each.graph)
+            count = share(faults, number, len(compiled))
+            if count:
+                broken.append(
+                    run_campaign(
+                        each, sample, count, seed, progress=status.update, toolchain=toolchain
+                    )
+                )
+    passed = all(each.passed for each in planted) and all(map(fault_report.passed, broken))
     if machine:
-        networks = [as_json(campaign) for campaign in campaigns]
-        print(json.dumps({"passed": good, "networks": networks}, indent=2))
+        networks = [mutant_report.as_json(each) for each in planted]
+        ended = [fault_report.as_json(each) for each in broken]
+        print(json.dumps({"passed": passed, "networks": networks, "faults": ended}, indent=2))
     else:
-        for campaign in campaigns:
-            out.print(table(campaign))
-            out.print(verdict(campaign))
-    if not good:
+        if planted:
+            out.print(mutant_report.text_of(planted))
+        for each in broken:
+            out.print(fault_report.table(each))
+            out.print(fault_report.verdict(each))
+    if not passed:
         raise typer.Exit(1)
+
+
+def share(total: int, number: int, among: int) -> int:
+    """Return how many of `total` fall to the one with this number."""
+    return total // among + (number < total % among)

@@ -141,6 +141,13 @@ RULES = (
         key=_REACH,
         remedy="build the chip from the description that the network was planned for",
     ),
+    RuleText(
+        name="constant differs",
+        number="M6",
+        detail="'{buffer}' does not hold what was compiled, as a run begins",
+        key=_POOL,
+        remedy="build the firmware again, and load all of it",
+    ),
 )
 """By the numbers of `shadow::Rule`."""
 

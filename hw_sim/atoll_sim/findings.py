@@ -6,8 +6,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from atoll.memory.contract import Contract
 from atoll.report.result import Violation
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Access, ResolvedSoc
 from atoll_sim.finding_rules import RULES, RuleText
 from atoll_sim.shadow_table import Covered, ShadowTable
 from atoll_sim.simulation import AccessKind, Finding, SimResult
@@ -36,6 +37,39 @@ def name_findings(
 def violations(result: SimResult) -> tuple[Violation, ...]:
     """Return every fault that a run was found to have, in the order of its first access."""
     return tuple(finding.violation for finding in result.findings)
+
+
+def unreachable_ports(soc: ResolvedSoc, contract: Contract) -> Iterator[Violation]:
+    """Yield the inputs that the host cannot fill, and the outputs that it cannot take.
+
+    The test bench does both for the caller, through no bus, so no access would tell.
+    """
+    rule = next(rule for rule in RULES if rule.name == "device without reach")
+    ports = [(AccessKind.WRITE, span) for span in contract.inputs]
+    ports += [(AccessKind.READ, span) for span in contract.outputs]
+    for kind, span in ports:
+        reach = soc.pool(span.pool).reach[soc.host]
+        if reach is Access.WRITE or (reach is Access.READ and kind is AccessKind.READ):
+            continue
+        words = {"device": soc.host, "kind": str(kind), "buffer": span.buffer, "pool": span.pool}
+        key = rule.key.format(**words)
+        yield Violation(
+            rule=rule.name,
+            number=rule.number,
+            device=soc.host,
+            operator=BETWEEN,
+            buffer=span.buffer,
+            offset=0,
+            pool=span.pool,
+            address=span.address,
+            size=span.size,
+            detail=rule.detail.format(**words),
+            key=key,
+            at=soc.layers.get(key, ""),
+            remedy=rule.remedy.format(**words),
+            cycle=None,
+            count=1,
+        )
 
 
 def count_accesses(result: SimResult) -> int:

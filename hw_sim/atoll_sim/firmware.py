@@ -1,14 +1,17 @@
 """Turn ELF files into the image that the simulator loads."""
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
+from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 
+from atoll.bsp.cores import image_cores
 from atoll.errors import Fault, SimulationError
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_sim.cpu.cores import CORES
@@ -41,10 +44,27 @@ def write_image(elves: Sequence[Path], soc: ResolvedSoc, image: Path) -> tuple[C
             in the same place.
     """
     segments = [segment for elf in elves for segment in load_segments(elf)]
+    started = started_cores(segments, soc)
+    write_segments(segments, soc, started, image)
+    return started
+
+
+def started_cores(segments: Sequence[Segment], soc: ResolvedSoc) -> tuple[Cpu, ...]:
+    """Return the cores whose first instruction is among `segments`."""
+    return tuple(cpu for cpu in soc.cpus if _covers(segments, cpu.code.origin))
+
+
+def write_segments(
+    segments: Sequence[Segment], soc: ResolvedSoc, started: Sequence[Cpu], image: Path
+) -> None:
+    """Write what ELF files load, as `write_image`; cores that are not `started` sleep.
+
+    Raises:
+        SimulationError: some bytes lie outside the chip's memories or twice in the same place.
+    """
     faults = [*_homeless(segments, soc), *_overlapping(segments)]
     if faults:
         raise SimulationError.all(faults)
-    started = tuple(cpu for cpu in soc.cpus if _covers(segments, cpu.code.origin))
     asleep = [cpu for cpu in soc.cpus if cpu not in started and cpu.name != soc.host]
     records = [
         *((segment.address, segment.data) for segment in segments),
@@ -53,7 +73,6 @@ def write_image(elves: Sequence[Path], soc: ResolvedSoc, image: Path) -> tuple[C
     image.write_bytes(
         b"".join(struct.pack("<II", address, len(data)) + data for address, data in records)
     )
-    return started
 
 
 def load_segments(elf: Path) -> tuple[Segment, ...]:
@@ -62,19 +81,57 @@ def load_segments(elf: Path) -> tuple[Segment, ...]:
     Raises:
         SimulationError: the file is missing, or no ELF file.
     """
+    with _opened(elf) as file:
+        return tuple(
+            Segment(elf, segment["p_paddr"], segment.data())
+            for segment in file.iter_segments("PT_LOAD")
+            if segment["p_filesz"]
+        )
+
+
+@contextmanager
+def _opened(elf: Path) -> Iterator[ELFFile]:
     try:
         with elf.open("rb") as stream:
-            return tuple(
-                Segment(elf, segment["p_paddr"], segment.data())
-                for segment in ELFFile(stream).iter_segments("PT_LOAD")
-                if segment["p_filesz"]
-            )
+            yield ELFFile(stream)
     except (OSError, ELFError) as fault:
         raise SimulationError(
             "E084",
             f"cannot read the firmware '{elf}': {fault}",
             remedy="build it again",
         ) from fault
+
+
+def data_taken(elves: Sequence[Path], soc: ResolvedSoc) -> Mapping[str, int]:
+    """Return how many bytes of its data region the image of each core takes.
+
+    Args:
+        elves: of the cores that have an image, the host's first; those without are left out.
+        soc: the chip.
+
+    Raises:
+        SimulationError: a file is missing, or no ELF file.
+    """
+    taken = {}
+    for core, elf in zip(image_cores(soc), elves, strict=False):
+        with _opened(elf) as file:
+            sections = [
+                section["sh_addr"] + section["sh_size"]
+                for section in file.iter_sections()
+                if section["sh_flags"] & SH_FLAGS.SHF_ALLOC
+                and core.data.origin <= section["sh_addr"] < core.data.end
+            ]
+        taken[core.name] = max(sections, default=core.data.origin) - core.data.origin
+    return taken
+
+
+def copied_at_start(elf: Path) -> Iterator[tuple[range, int]]:
+    """Yield what the start-up code of `elf` copies: where it is loaded, and where it runs."""
+    with _opened(elf) as file:
+        for segment in file.iter_segments("PT_LOAD"):
+            if segment["p_filesz"] and segment["p_paddr"] != segment["p_vaddr"]:
+                load = segment["p_paddr"]
+                yield range(load, load + segment["p_filesz"]), segment["p_vaddr"]
 
 
 def _covers(segments: Sequence[Segment], address: int) -> bool:

@@ -35,13 +35,20 @@ def commands(folder: Path) -> Iterator[tuple[str, Sequence[str]]]:
     waves = shared_folder("socs") / "lagoon.yaml"
     yield "waveforms", verilator(waves, folder / "waveforms", waves=True)
     yield "faults", verilator(waves, folder / "faults", faults=True)
+    yield "loadable windows", verilator(waves, folder / "loadable", loadable=True)
 
 
 def verilator(
-    description: Path, folder: Path, *, waves: bool = False, faults: bool = False
+    description: Path,
+    folder: Path,
+    *,
+    waves: bool = False,
+    faults: bool = False,
+    loadable: bool = False,
 ) -> Sequence[str]:
     """Write the generated part of a chip into `folder`; return the command that lints it all."""
-    chip = replace(plan_chip(load_soc(description)), waves=waves, faults=faults)
+    planned = plan_chip(load_soc(description))
+    chip = replace(planned, waves=waves, faults=faults, loadable=loadable)
     folder.mkdir()
     texts = generate(chip)
     for name, text in texts.items():

@@ -2,6 +2,7 @@
 //
 //   model                  run the cocotb test that the environment names
 //   model --bare IMAGE N   load IMAGE, answer N requests, leave; no Python (speed comparison)
+//   model --judge FOLDER   run one sample up to the first fault, see judge.h; no Python
 //   --waves FILE SETTINGS  record waveforms, see recorder.h (only models built for it)
 //   --shadow FILE          hold every access against the packed contract in FILE
 
@@ -14,6 +15,7 @@
 #include "Vatoll_chip.h"
 #include "backdoor.h"
 #include "chip.h"
+#include "judge.h"
 #include "monitor.h"
 #include "recorder.h"
 #include "verilated.h"
@@ -166,6 +168,28 @@ int run_bare(const char* image, unsigned requests) {
   return 0;
 }
 
+int run_judged(const char* folder) {
+  judge::Judge judge;
+  if (const char* damaged = judge.load(folder)) {
+    std::fprintf(stderr, "cannot load '%s/%s'\n", folder, damaged);
+    return 1;
+  }
+  model->eval();
+  if (!judge.exchange_windows()) {
+    std::fprintf(stderr, "the windows of this model are fixed\n");
+    return 1;
+  }
+  uint32_t request = 0;
+  do {
+    model->top().request_i = request;
+    model->top().rst_ni = monitor::log().cycle >= kResetCycles;
+    model->advance(kNever);
+    model->eval();
+  } while (!model->finished() && judge.go_on(request));
+  judge.print();
+  return 0;
+}
+
 }  // namespace
 
 // Called from Python, monitors.py. Pointers hold until the simulation goes on.
@@ -206,9 +230,11 @@ int main(int argc, char** argv) {
   const char* settings = nullptr;
   const char* image = nullptr;
   const char* contract = nullptr;
+  const char* folder = nullptr;
   unsigned requests = 0;
   for (int i = 1; i < argc; ++i) {
     if (!std::strcmp(argv[i], "--shadow") && i + 1 < argc) contract = argv[++i];
+    if (!std::strcmp(argv[i], "--judge") && i + 1 < argc) folder = argv[++i];
     if (!std::strcmp(argv[i], "--waves") && i + 2 < argc) {
       waves = argv[++i];
       settings = argv[++i];
@@ -230,5 +256,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "cannot load '%s'\n", contract);
     return 1;
   }
+  if (folder) return run_judged(folder);
   return image ? run_bare(image, requests) : run_cocotb();
 }

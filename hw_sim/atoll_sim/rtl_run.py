@@ -6,10 +6,12 @@ from pathlib import Path
 
 from atoll.pipeline import Compiled
 from atoll_sim.build import build_model
+from atoll_sim.contents import contents_of
+from atoll_sim.firmware import data_taken
 from atoll_sim.model_process import run_folder
 from atoll_sim.samples import Sample
 from atoll_sim.session import simulate
-from atoll_sim.shadow_table import shadow_table
+from atoll_sim.shadow_table import ShadowTable, shadow_table
 from atoll_sim.simulation import Buffer, SimRequest, SimResult
 from atoll_sim.waves.recording import record
 from atoll_sim.waves.request import Waves, operator_names
@@ -56,7 +58,7 @@ def run_firmware_in_turn(
             first,
             samples=tuple(_bytes(each) for turn in zip(*samples, strict=True) for each in turn),
             more=tuple(turn for other in others for turn in other.turns),
-            table=shadow_table(models[0].soc, [model.contract for model in models]),
+            table=_table(models, elves),
         )
         progress(f"simulating {len(request.samples)} runs in RTL")
         return _simulate(request, models, waves, progress)
@@ -95,8 +97,18 @@ def request_for(
         samples=tuple(_bytes(sample) for sample in samples),
         inputs=_buffers(compiled, entry.inputs),
         outputs=_buffers(compiled, entry.outputs),
-        table=shadow_table(compiled.soc, [compiled.contract]),
+        table=_table((compiled,), elves),
         snapshots={step.number: _buffers(compiled, step.writes) for step in entry.steps},
+    )
+
+
+def _table(models: Sequence[Compiled], elves: Sequence[Path]) -> ShadowTable:
+    soc = models[0].soc
+    return shadow_table(
+        soc,
+        [model.contract for model in models],
+        [contents_of(model) for model in models],
+        data_taken(elves, soc),
     )
 
 

@@ -17,7 +17,7 @@ from atoll.errors import UsageError
 from atoll.pipeline import Compiled
 from atoll.report.result import LayerCycles, RunReport
 from atoll_sim.build_folder import Image
-from atoll_sim.findings import count_accesses, violations
+from atoll_sim.findings import count_accesses, unreachable_ports, violations
 from atoll_sim.layers import check_layers
 from atoll_sim.native_run import run_native
 from atoll_sim.rtl_run import run_firmware
@@ -175,7 +175,11 @@ def judge(
         layers_equal=layers.compared - len(layers.mismatches),
         mismatches=layers.mismatches,
         accesses=count_accesses(result),
-        violations=(*violations(result), *overruns(compiled.soc, stacks)),
+        violations=(
+            *violations(result),
+            *unreachable_ports(compiled.soc, compiled.contract),
+            *overruns(compiled.soc, stacks),
+        ),
         stack=stacks,
         pools=compiled.plan.use,
         total_cycles=result.cycles,

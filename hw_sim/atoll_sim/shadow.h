@@ -34,6 +34,7 @@ enum Rule : uint32_t {
   kUnderWay,       // bytes that an operator under way on another device is working on
   kNoCode,         // an instruction fetched from where no code is
   kBlocked,        // the firewall kept back what the contract allows
+  kContent,        // a constant that is not what the image should carry
   kRules
 };
 
@@ -65,7 +66,8 @@ class Shadow {
   bool load(const uint32_t* words, size_t count);
   bool loaded() const { return loaded_; }
 
-  // How the ends of copies are compared; without it only their bytes are counted.
+  // How constants and the ends of copies are compared; without it only the bytes of copies are
+  // counted.
   void look_with(Peek peek) { peek_ = peek; }
 
   // A TRACE event of the firmware (docs/platform.md).
@@ -133,11 +135,12 @@ class Shadow {
   void cut(const Bytes& bytes, std::vector<uint32_t>& cuts) const;
 
   // shadow_events.cpp
-  void begin_run();
+  void begin_run(uint64_t cycle);
   void end_run();
   void begin_operator(uint32_t number);
   void end_operator(uint64_t cycle, uint32_t number);
   void check_copy(uint64_t cycle, uint16_t op);
+  void check_constants(uint64_t cycle);
   void bear(uint16_t buffer);
   void fill(uint16_t buffer);
   void refresh(uint16_t buffer);

@@ -11,6 +11,16 @@ enum Event : uint32_t { kBegun = 1, kEnded, kReady, kRunBegun, kRunEnded };
 
 constexpr size_t kMostLifetimes = 1U << 23;  // a tag has 24 bits for them
 
+// The checksum of zlib and Ethernet.
+uint32_t crc32(const std::vector<uint8_t>& bytes) {
+  uint32_t sum = 0xffffffff;
+  for (uint8_t byte : bytes) {
+    sum ^= byte;
+    for (int bit = 0; bit < 8; ++bit) sum = (sum >> 1) ^ (0xedb88320 & (0U - (sum & 1U)));
+  }
+  return ~sum;
+}
+
 }  // namespace
 
 void Shadow::trace(uint64_t cycle, uint32_t word) {
@@ -19,13 +29,13 @@ void Shadow::trace(uint64_t cycle, uint32_t word) {
     case kBegun: return begin_operator(number);
     case kEnded: return end_operator(cycle, number);
     case kReady: starting_[table_.host] = 0; return;
-    case kRunBegun: return begin_run();
+    case kRunBegun: return begin_run(cycle);
     case kRunEnded: return end_run();
     default: return;
   }
 }
 
-void Shadow::begin_run() {
+void Shadow::begin_run(uint64_t cycle) {
   model_ = run_++ % table_.models.size();
   inside_ = true;
   starting_[table_.host] = 0;
@@ -42,6 +52,7 @@ void Shadow::begin_run() {
     bear(buffer);
     fill(buffer);
   }
+  check_constants(cycle);
   refresh_all();
 }
 
@@ -120,6 +131,20 @@ void Shadow::check_copy(uint64_t cycle, uint16_t index) {
   const Verdict verdict{kCopyDiffers, static_cast<uint16_t>(op.destination),
                         static_cast<uint16_t>(op.source)};
   report(cycle, op.master, kWrite, to.origin + first, wrong, verdict, index, false);
+}
+
+// Constants are in their places before the first run, and nobody changes them.
+void Shadow::check_constants(uint64_t cycle) {
+  for (const Content& each : table_.contents) {
+    const Buffer& constant = table_.buffers[each.buffer];
+    std::vector<uint8_t> found(constant.span.size);
+    if (constant.owner != model_ || !peek_) continue;
+    if (!peek_(constant.span.origin, found.size(), found.data())) continue;
+    if (crc32(found) == each.crc) continue;
+    const Verdict verdict{kContent, static_cast<uint16_t>(each.buffer)};
+    report(cycle, table_.host, kRead, constant.span.origin, constant.span.size, verdict, kNone,
+           false);
+  }
 }
 
 // Start a lifetime of `buffer`: no byte of it is written yet.

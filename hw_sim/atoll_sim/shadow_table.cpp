@@ -7,7 +7,7 @@ namespace shadow {
 namespace {
 
 constexpr uint32_t kMagic = 0x4c4f5441;  // "ATOL"
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 constexpr uint32_t kMostMasters = 32;
 constexpr uint32_t kMostBuffers = 16000;  // cut memory into fewer segments than 16 bits can number
 
@@ -52,7 +52,8 @@ bool Table::unpack(const uint32_t* words, size_t count) {
   const bool read = reader.word(magic) && reader.word(version) && reader.word(host) &&
                     reader.section(masters) && reader.section(memories) &&
                     reader.section(pools) && reader.section(buffers) && reader.section(models) &&
-                    reader.section(operators) && reader.section(filled) && reader.section(lists);
+                    reader.section(operators) && reader.section(filled) &&
+                    reader.section(contents) && reader.section(lists);
   if (!read || !reader.done() || magic != kMagic || version != kVersion || !sound()) return false;
   list_rights();
   return true;
@@ -77,6 +78,9 @@ bool Table::sound() const {
     if (buffer.alignment == 0 || buffer.span.size == 0) return false;
     const bool own = buffer.kind >= kCode;
     if (buffer.owner >= (own ? masters.size() : models.size())) return false;
+  }
+  for (const Content& content : contents) {
+    if (content.buffer >= buffers.size()) return false;
   }
   for (const Operator& op : operators) {
     if (op.master == kNoWord) continue;

@@ -42,6 +42,12 @@ struct Buffer {
   uint32_t last_byte() const { return span.origin + (span.size - 1); }
 };
 
+// What a constant must hold.
+struct Content {
+  uint32_t buffer;
+  uint32_t crc;
+};
+
 struct Model {
   uint32_t first;  // operator 0
   uint32_t count;
@@ -69,6 +75,7 @@ struct Table {
   std::vector<Model> models;
   std::vector<Operator> operators;
   std::vector<Span> filled;  // constants that the host writes before the first run
+  std::vector<Content> contents;
   std::vector<uint32_t> lists;
   std::vector<uint8_t> rights;  // by operator, then buffer
 

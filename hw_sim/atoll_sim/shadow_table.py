@@ -1,18 +1,20 @@
 """Pack contracts as the table that the shadow memory loads: the other side of shadow_table.h."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
+from zlib import crc32
 
 import numpy as np
 
 from atoll.bsp.linker import copied_pools
+from atoll.memory.build_problem import NOTHING
 from atoll.memory.contract import Contract, Lifetime, Phase, Span
 from atoll.memory.contract_areas import Area
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Pool, ResolvedSoc
 from atoll_sim.platform import axi_bytes
 
-MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 2
+MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 3
 NONE = 0xFFFF_FFFF
 WORKSPACE, CONSTANT, HEAP, CODE, DATA, STACK, BEYOND_STACK = range(7)
 AREA_KINDS = {"code": CODE, "data": DATA, "stack": STACK}
@@ -55,20 +57,34 @@ class ShadowTable:
 
 
 def shadow_table(
-    soc: ResolvedSoc, contracts: Sequence[Contract], *, beats: bool = True
+    soc: ResolvedSoc,
+    contracts: Sequence[Contract],
+    contents: Sequence[Mapping[str, bytes]] = (),
+    data: Mapping[str, int] = NOTHING,
+    *,
+    beats: bool = True,
 ) -> ShadowTable:
     """Pack the contracts of the networks that one image runs in turn.
 
     Args:
         soc: the chip.
         contracts: at least one.
+        contents: for each contract what constants must hold, by name; those not named may hold
+            anything.
+        data: bytes at the start of a core's data region that its image takes; else all.
         beats: engines read whole beats, as in RTL; else what is seen is what they asked for.
     """
     masters = bus_masters(soc)
     packer = _Packer(soc, [device.name for device in masters])
-    for contract in contracts:
-        packer.add(contract)
-    packer.add_areas(area for area in contracts[0].areas if area.kind in AREA_KINDS)
+    for number, contract in enumerate(contracts):
+        packer.add(contract, contents[number] if contents else {})
+    packer.add_areas(
+        replace(area, size=data[area.device], limit=data[area.device])
+        if area.kind == "data" and area.device in data
+        else area
+        for area in contracts[0].areas
+        if area.kind in AREA_KINDS
+    )
     widths = [axi_bytes(each) if beats and isinstance(each, Engine) else 1 for each in masters]
     sections: list[Sequence[Words]] = [
         [(width,) for width in widths],
@@ -78,6 +94,7 @@ def shadow_table(
         packer.models,
         packer.operators,
         [(pool.region.origin, pool.region.size) for pool in copied_pools(soc)],
+        packer.contents,
         [(word,) for word in packer.lists],
     ]
     head = (MAGIC, VERSION, packer.masters[soc.host])
@@ -108,8 +125,9 @@ class _Packer:
         self.operators: list[Words] = []
         self.named: list[tuple[int, str]] = []
         self.lists: list[int] = []
+        self.contents: list[Words] = []
 
-    def add(self, contract: Contract) -> None:
+    def add(self, contract: Contract, contents: Mapping[str, bytes]) -> None:
         """Append the buffers and operators of one network."""
         base, model = len(self.operators), len(self.models)
         first = len(self.buffers)
@@ -117,6 +135,7 @@ class _Packer:
         ports = _ports(contract)
         for each in contract.lifetimes:
             self._add_buffer(each, model, ports.get(each.span.buffer, 0), base)
+        self.contents += [(number[name], crc32(data)) for name, data in contents.items()]
         heaps = dict.fromkeys(heap for phase in contract.phases.values() for heap in phase.heaps)
         for heap in heaps:
             number[_heap_key(heap)] = len(self.buffers)

@@ -66,7 +66,7 @@ def test_the_command_reports_and_its_status_tells(capsys: pytest.CaptureFixture[
     validate(Path("lagoon"), [DIGITS], faults=1, seed=3, machine=True)
     plain = json.loads(capsys.readouterr().out)
     assert plain["passed"] is True
-    (kind,) = plain["networks"][0]["kinds"]
+    (kind,) = plain["faults"][0]["kinds"]
     assert (kind["kind"], kind["injected"], kind["passed"]) == (FaultKind.READ_ERROR, 1, True)
     validate(Path("lagoon"), [DIGITS], faults=1, seed=3)
     assert "passed: no hang" in capsys.readouterr().out

@@ -1,6 +1,6 @@
 """Compile the BSP, link it with the models core by core, and report what the images take."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -17,7 +17,7 @@ from atoll.bsp.names import c_name
 from atoll.bsp.stack_check import check_stack
 from atoll.bsp.toolchain import Link, Toolchain, find_toolchain
 from atoll.bsp.tools import cached
-from atoll.files import write_bytes
+from atoll.files import write_bytes, write_text
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
 
 _WORKERS = 2
@@ -81,11 +81,56 @@ def link_firmware(
 
     `definitions` are macros for the sources of the BSP, such as ``ATOLL_NPU_TIMEOUT=1000``.
     """
+    models = tuple(part.interface for part in parts)
+    images = [
+        _linked(soc, core, models, link, tools)
+        for core, link, tools in _compiled(soc, parts, out, toolchain, definitions)
+    ]
+    return Firmware(folder=out, images=tuple(images))
+
+
+def link_unchecked(
+    soc: ResolvedSoc,
+    parts: Sequence[Part],
+    out: Path,
+    toolchain: str | None = None,
+    edit: Callable[[str], str] = lambda script: script,
+) -> tuple[Path, ...]:
+    """Write firmware that may be wrong on purpose, as `link_firmware`; no stack is checked.
+
+    Args:
+        soc: the chip.
+        parts: the models.
+        out: an existing folder.
+        toolchain: as `build_firmware`.
+        edit: changes the host's linker script before it is used.
+
+    Returns:
+        The ELF files, the host's first.
+    """
+    elves = []
+    for core, link, tools in _compiled(soc, parts, out, toolchain):
+        script = out / link.script
+        if core.name == soc.host:
+            write_text(script, edit(script.read_text(encoding="utf-8")))
+        if log := tools.link(link):
+            raise link_error(soc, core, log)
+        elves.append(out / link.elf)
+    return tuple(elves)
+
+
+def _compiled(
+    soc: ResolvedSoc,
+    parts: Sequence[Part],
+    out: Path,
+    toolchain: str | None,
+    definitions: tuple[str, ...] = (),
+) -> Iterator[tuple[Cpu, Link, Toolchain]]:
+    """Yield for each core what to link, once all of it is there."""
     names = elf_names(soc)
     models = tuple(part.interface for part in parts)
     origins = {symbol: origin for part in parts for symbol, origin in part.origins.items()}
     sources = write_bsp(soc, models, out / "bsp", origins)
-    images = []
     for core, elf in zip(image_cores(soc), names, strict=True):
         tools = find_toolchain(core, toolchain, definitions)
         folder = "obj" if core.name == soc.host else f"obj/{core.name}"
@@ -102,8 +147,7 @@ def link_firmware(
             map=elf.removesuffix(".elf") + ".map",
             objects_folder=folder,
         )
-        images.append(_linked(soc, core, models, link, tools))
-    return Firmware(folder=out, images=tuple(images))
+        yield core, link, tools
 
 
 def _linked(

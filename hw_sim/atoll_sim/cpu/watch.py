@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, KernelCall, Step
 from atoll.pipeline import Compiled
+from atoll_sim.contents import contents_of
 from atoll_sim.cpu.host_memory import Accessed, HostMemory
 from atoll_sim.findings import KINDS, name_findings
 from atoll_sim.npu_descriptor import ErrorCode
@@ -33,7 +34,9 @@ class Watch:
             beats: engines show whole beats of what they read.
         """
         self._compiled = compiled
-        self._table = shadow_table(compiled.soc, [compiled.contract], beats=beats)
+        self._table = shadow_table(
+            compiled.soc, [compiled.contract], [contents_of(compiled)], beats=beats
+        )
         self._number = {name: number for number, name in enumerate(self._table.masters)}
         self._shadow = HostShadow()
         loaded = self._shadow.load(self._table.words)

@@ -11,18 +11,18 @@ module atoll_firewall
   import atoll_bus_pkg::*;
 #(
   // Bytes of a beat, a power of two.
-  parameter int unsigned                   DataBytes   = 8,
+  parameter int unsigned DataBytes   = 8,
   // Number of windows for reading.
-  parameter int unsigned                   NumReadable = 1,
-  // What the master may read; may overlap, in no particular order.
-  parameter window_t     [NumReadable-1:0] Readable    = '0,
+  parameter int unsigned NumReadable = 1,
   // Number of windows for writing.
-  parameter int unsigned                   NumWritable = 1,
-  // What the master may write.
-  parameter window_t     [NumWritable-1:0] Writable    = '0
+  parameter int unsigned NumWritable = 1
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
+  // What the master may read; may overlap, in no particular order; constant out of reset
+  input  window_t [NumReadable-1:0] readable_i,
+  // What the master may write, likewise
+  input  window_t [NumWritable-1:0] writable_i,
   // Request of the master; payload holds while valid and not ready
   input  logic                   mst_valid_i,
   output logic                   mst_ready_o,
@@ -75,10 +75,10 @@ module atoll_firewall
   end
 
   for (genvar i = 0; i < NumReadable; i++) begin : gen_readable
-    assign readable[i] = first >= Readable[i].first && last <= Readable[i].last;
+    assign readable[i] = first >= readable_i[i].first && last <= readable_i[i].last;
   end
   for (genvar i = 0; i < NumWritable; i++) begin : gen_writable
-    assign writable[i] = first >= Writable[i].first && last <= Writable[i].last;
+    assign writable[i] = first >= writable_i[i].first && last <= writable_i[i].last;
   end
 
   assign hit          = mst_we_i ? |writable : |readable;

@@ -42,12 +42,12 @@ module atoll_firewall_bench
   atoll_firewall #(
     .DataBytes  (8),
     .NumReadable(1),
-    .Readable   (READABLE),
-    .NumWritable(1),
-    .Writable   (WRITABLE)
+    .NumWritable(1)
   ) u_firewall (
     .clk_i,
     .rst_ni,
+    .readable_i  (READABLE),
+    .writable_i  (WRITABLE),
     .mst_valid_i,
     .mst_ready_o,
     .mst_we_i,

@@ -452,6 +452,34 @@ def test_c3_a_refused_access_where_no_memory_is(shadow: ModuleType) -> None:
     assert bench.only("device without reach").pool == ""
 
 
+def test_m6_a_constant_that_is_not_what_was_compiled(shadow: ModuleType) -> None:
+    bench = shadow.Bench()
+    data = bytes(range(64))
+    table = shadow_table(shadow.CHIP, [bench.contract], [{"weights": data}])
+    assert bench.shadow.load(table.words)
+    place = bench.spans["weights"].address
+    bench.memory = {place + at: byte for at, byte in enumerate(data)}
+    bench.start()
+    assert bench.found() == ()
+    bench.event(shadow.RUN_ENDED)
+    bench.memory[place + 63] ^= 1
+    bench.start()
+    found = bench.only("constant differs")
+    assert (found.number, found.where, found.operator) == ("M6", "weights+0x0", "none")
+
+
+def test_k1_data_that_the_image_does_not_take_is_nobodys(shadow: ModuleType) -> None:
+    data = shadow.CHIP.host_cpu.data
+    bench = shadow.Bench()
+    table = shadow_table(shadow.CHIP, [bench.contract], data={"cpu": 16})
+    assert bench.shadow.load(table.words)
+    bench.start()
+    bench.at(shadow.CPU, WRITE, data.origin + 8, 8)
+    assert bench.found() == ()
+    bench.at(shadow.CPU, WRITE, data.end - 8, 8)
+    assert bench.only("outside any live buffer").pool == "cpu.data"
+
+
 def test_m7_u2_models_that_run_in_turn_have_contracts_of_their_own(shadow: ModuleType) -> None:
     elsewhere = replace(shadow.span("x"), address=shadow.span("x").address + 2048)
     bench = shadow.Bench()

@@ -1,0 +1,13 @@
+"""What the constants of a compiled network must hold while it runs."""
+
+from collections.abc import Mapping
+
+from atoll.pipeline import Compiled
+
+
+def contents_of(compiled: Compiled) -> Mapping[str, bytes]:
+    """Return the bytes of every constant that the image carries, command lists included."""
+    return {
+        constant.name: compiled.commands[constant.name] if constant.data is None else constant.data
+        for constant in compiled.module.entry.constants
+    }

@@ -1,0 +1,152 @@
+"""Plant many faults in one network on one chip, and see which are noticed."""
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from atoll.build_tree import build
+from atoll.errors import AtollError
+from atoll.pipeline import Compiled
+from atoll.report.result import RunReport
+from atoll_sim.build import build_model
+from atoll_sim.firmware import copied_at_start, data_taken, load_segments
+from atoll_sim.model_process import run_folder
+from atoll_sim.mutate.image import segments_of
+from atoll_sim.mutate.kinds import draw_mutants
+from atoll_sim.mutate.mutant import Mutant, Right
+from atoll_sim.mutate.proofs import proof
+from atoll_sim.mutate.trial import Verdict, try_image
+from atoll_sim.platform import merge_spans
+from atoll_sim.rtl_run import request_for
+from atoll_sim.run import AcceleratorKind, CpuKind, Setup, judge
+from atoll_sim.samples import random_sample
+from atoll_sim.session import simulate
+from atoll_sim.simulation import AccessKind, SimResult
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One mutant and what became of it.
+
+    Attributes:
+        equivalent: why it is no fault, if it was not noticed and that is proven.
+    """
+
+    mutant: Mutant
+    verdict: Verdict
+    equivalent: str = ""
+
+    @property
+    def counts_against_us(self) -> bool:
+        """A fault that nobody noticed."""
+        return not self.verdict.caught and not self.equivalent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """What became of all mutants of one network.
+
+    Attributes:
+        report: of the build without a fault.
+    """
+
+    soc: str
+    model: str
+    report: RunReport
+    trials: tuple[Trial, ...]
+
+    @property
+    def passed(self) -> bool:
+        """The right build has no finding, and every fault was noticed."""
+        return self.report.passed and not any(trial.counts_against_us for trial in self.trials)
+
+
+def plant(
+    compiled: Compiled,
+    count: int,
+    *,
+    seed: int,
+    jobs: int,
+    toolchain: str | None = None,
+    progress: Progress = lambda what: None,
+) -> Campaign:
+    """Run the right build and then `count` mutants of it, `jobs` at a time."""
+    name = compiled.graph.name
+    progress(f"{name}: the right build")
+    executable = build_model(compiled.soc, loadable=True, progress=progress)
+    with tempfile.TemporaryDirectory(prefix="atoll-") as temporary:
+        right, report = run_right(compiled, executable, Path(temporary), toolchain)
+        trials: list[Trial] = []
+        if report.passed:
+            mutants = draw_mutants(right, count, seed)
+            for trial in _tried(right, mutants, jobs, toolchain):
+                trials.append(trial)
+                survivors = sum(not each.verdict.caught for each in trials)
+                progress(f"{name}: {len(trials)} of {len(mutants)} mutants, {survivors} survive")
+    return Campaign(soc=compiled.soc.name, model=name, report=report, trials=tuple(trials))
+
+
+def run_right(
+    compiled: Compiled, executable: Path, folder: Path, toolchain: str | None = None
+) -> tuple[Right, RunReport]:
+    """Build and run the program without a fault; `folder` takes the build."""
+    tree = build(compiled, folder / "build", toolchain=toolchain)
+    samples = random_sample(compiled.graph)
+    with run_folder() as runs:
+        request = request_for(compiled, tree.firmware.elves, samples, executable, runs)
+        result = simulate(request)
+    setup = Setup(
+        cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL, stacks=tree.firmware.stacks, wall={}
+    )
+    report = judge(compiled, samples, result, setup).report
+    right = Right(
+        compiled=compiled,
+        executable=executable,
+        segments=tuple(s for elf in tree.firmware.elves for s in load_segments(elf)),
+        sample=samples[0],
+        touched=_touched(result),
+        in_runs=_touched(result, runs_only=True),
+        copied=tuple(span for elf in tree.firmware.elves for span in copied_at_start(elf)),
+        data=data_taken(tree.firmware.elves, compiled.soc),
+        stack=report.stack[compiled.soc.host].watermark or 0,
+        cycles=result.cycles,
+    )
+    return right, report
+
+
+def try_mutant(right: Right, mutant: Mutant, toolchain: str | None = None) -> Trial:
+    """Build and run one mutant."""
+    with tempfile.TemporaryDirectory(prefix="atoll-") as temporary:
+        folder = Path(temporary)
+        try:
+            segments = segments_of(mutant, folder / "build", toolchain)
+            verdict = try_image(right, mutant, segments, folder)
+        except AtollError as error:
+            fault = error.faults[0]
+            return Trial(
+                mutant=mutant,
+                verdict=Verdict(by=f"refused, {fault.code}", detail=fault.message),
+            )
+    reason = None if verdict.caught else proof(right, mutant, segments)
+    return Trial(mutant=mutant, verdict=verdict, equivalent=reason or "")
+
+
+def _tried(
+    right: Right, mutants: Sequence[Mutant], jobs: int, toolchain: str | None
+) -> Iterator[Trial]:
+    with ThreadPoolExecutor(jobs) as workers:
+        yield from workers.map(lambda mutant: try_mutant(right, mutant, toolchain), mutants)
+
+
+def _touched(
+    result: SimResult, *, runs_only: bool = False
+) -> dict[tuple[str, AccessKind], Sequence[range]]:
+    spans: dict[tuple[str, AccessKind], list[range]] = {}
+    for phase in result.phases:
+        for touch in phase.touched if phase.sample is not None or not runs_only else ():
+            spans.setdefault((touch.master, touch.kind), []).extend(touch.spans)
+    return {key: merge_spans(found) for key, found in spans.items()}

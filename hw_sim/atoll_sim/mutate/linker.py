@@ -1,0 +1,153 @@
+"""Faults in what the linker and the loader put where: regions, stacks, constants, sections."""
+
+from dataclasses import replace
+from random import Random
+
+from atoll.bsp.linker import linker_script
+from atoll_sim.firmware import Segment
+from atoll_sim.mutate.mutant import Mutant, Right
+
+STACK_TOP = "  atoll_stack_top = ORIGIN(stack) + LENGTH(stack);"
+STACK_ALIGNMENT = 16
+STEPS = (-64, -16, -4, 4, 16, 64)
+POOL_STEPS = (-256, -128, -64, 64, 128, 256)
+
+
+def shifted_pool(right: Right, random: Random) -> Mutant | None:
+    """Let the linker take a pool to begin a little lower or higher."""
+    pool = random.choice(right.compiled.soc.pools)
+    now = pool.region.origin + random.choice(POOL_STEPS)
+    if now < 0:
+        return None
+    what = f"the linker takes pool '{pool.name}' to begin at {now:#010x}"
+    return _region(right, f"pool_{pool.name}", pool.region.origin, now, what)
+
+
+def data_over(right: Right, random: Random) -> Mutant | None:
+    """Let the linker put the host's data over buffers, over the stack, or past its region."""
+    compiled = right.compiled
+    cpu, plan = compiled.soc.host_cpu, compiled.plan
+    constants = {constant.name for constant in compiled.module.entry.constants}
+    targets = {f"over '{name}'": plan.address(name) for name in plan.placements.keys() - constants}
+    targets["over the stack"] = cpu.stack.end - random.randrange(16, right.stack)
+    targets["past its region"] = cpu.data.end - random.choice((0, 16, 32))
+    targets["below its region"] = cpu.data.origin - random.choice((16, 32, 48))
+    what = random.choice(sorted(targets))
+    origin = targets[what] // STACK_ALIGNMENT * STACK_ALIGNMENT
+    return _region(right, "data", cpu.data.origin, origin, f"the host's data lies {what}")
+
+
+def short_stack(right: Right, random: Random) -> Mutant | None:
+    """Begin the stack with less room below than the run needs."""
+    stack = right.compiled.soc.host_cpu.stack
+    left = random.randrange(1, max(2, right.stack // STACK_ALIGNMENT)) * STACK_ALIGNMENT
+    sentence = f"the stack has {left} of the {right.stack} B that the run uses"
+    return _stack(right, stack.origin + left, sentence)
+
+
+def moved_stack(right: Right, random: Random) -> Mutant | None:
+    """Begin the stack somewhere else in RAM."""
+    soc = right.compiled.soc
+    memory = random.choice([each for each in soc.memories if each.kind != "rom"])
+    top = memory.origin + random.randrange(1, memory.size // STACK_ALIGNMENT) * STACK_ALIGNMENT
+    stack = soc.host_cpu.stack
+    if stack.origin < top <= stack.end:
+        return None
+    return _stack(right, top, f"the stack begins at {top:#010x} instead of {stack.end:#010x}")
+
+
+def truncated_constant(right: Right, random: Random) -> Mutant | None:
+    """Leave the last bytes of a constant out of the image."""
+    name, address, size = _constant(right, random)
+    count = random.randrange(1, size // 2 + 2) if size > 1 else 1
+    sentence = f"'{name}' lacks its last {count} of {size} B"
+    return _image(right, name, sentence, _cut(right.segments, address + size - count, count))
+
+
+def damaged_constant(right: Right, random: Random) -> Mutant | None:
+    """Flip one bit of a constant in the image."""
+    name, address, size = _constant(right, random)
+    at, bit = address + random.randrange(size), random.randrange(8)
+    sentence = f"bit {bit} of byte {at - address} of '{name}' is flipped"
+    return _image(right, name, sentence, _flipped(right.segments, at, bit))
+
+
+def truncated_section(right: Right, random: Random) -> Mutant | None:
+    """Leave the last bytes of a section out of the image."""
+    segment = random.choice(right.segments)
+    count = random.randrange(1, len(segment.data) // 2 + 2)
+    sentence = f"the section at {segment.address:#010x} lacks its last {count} B"
+    found = _cut(right.segments, segment.end - count, count)
+    return _image(right, f"{segment.address:#010x}", sentence, found)
+
+
+def moved_section(right: Right, random: Random) -> Mutant | None:
+    """Load a section a little lower or higher than it is linked for."""
+    segment = random.choice(right.segments)
+    now = segment.address + random.choice(STEPS)
+    others = [each for each in right.segments if each is not segment]
+    if now < 0 or any(o.address < now + len(segment.data) and now < o.end for o in others):
+        return None
+    found = tuple(replace(s, address=now) if s is segment else s for s in right.segments)
+    sentence = f"the section at {segment.address:#010x} is loaded at {now:#010x}"
+    return _image(right, f"{segment.address:#010x}", sentence, found)
+
+
+def _constant(right: Right, random: Random) -> tuple[str, int, int]:
+    constant = random.choice(right.compiled.module.entry.constants)
+    return constant.name, right.compiled.plan.address(constant.name), constant.size
+
+
+def _image(
+    right: Right, subject: str, sentence: str, segments: tuple[Segment, ...]
+) -> Mutant | None:
+    compiled = right.compiled
+    if segments == right.segments:
+        return None
+    return Mutant(
+        subject=subject, sentence=sentence, built=compiled, judged=compiled, image=segments
+    )
+
+
+def _cut(segments: tuple[Segment, ...], address: int, count: int) -> tuple[Segment, ...]:
+    """Leave `count` bytes at `address` out."""
+    found: list[Segment] = []
+    for each in segments:
+        if not each.address <= address < each.end:
+            found.append(each)
+            continue
+        at = address - each.address
+        parts = ((each.address, each.data[:at]), (address + count, each.data[at + count :]))
+        found += [replace(each, address=origin, data=data) for origin, data in parts if data]
+    return tuple(found)
+
+
+def _flipped(segments: tuple[Segment, ...], address: int, bit: int) -> tuple[Segment, ...]:
+    found = list(segments)
+    for index, each in enumerate(segments):
+        if each.address <= address < each.end:
+            data = bytearray(each.data)
+            data[address - each.address] ^= 1 << bit
+            found[index] = replace(each, data=bytes(data))
+    return tuple(found)
+
+
+def _region(right: Right, name: str, was: int, now: int, sentence: str) -> Mutant | None:
+    text = linker_script(right.compiled.soc)
+    line = next(line for line in text.splitlines() if line.startswith(f"  {name} ("))
+    wrong = line.replace(f"ORIGIN = 0x{was:08X}", f"ORIGIN = 0x{now:08X}")
+    if wrong == line:
+        return None
+    return _linked(right, name, sentence, (line, wrong))
+
+
+def _stack(right: Right, top: int, sentence: str) -> Mutant:
+    wrong = f"  atoll_stack_top = 0x{top:08X};"
+    return _linked(right, right.compiled.soc.host_cpu.stack.name, sentence, (STACK_TOP, wrong))
+
+
+def _linked(right: Right, subject: str, sentence: str, edit: tuple[str, str]) -> Mutant:
+    compiled = right.compiled
+    return Mutant(
+        subject=subject, sentence=sentence, built=compiled, judged=compiled, script=(edit,)
+    )

@@ -1,0 +1,106 @@
+"""A planted fault, and the right build that it is planted in. Plain data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from atoll.memory.problem import MemoryPlan, Placement
+from atoll.pipeline import Compiled, with_plan
+from atoll_sim.firmware import Segment
+from atoll_sim.samples import Sample
+from atoll_sim.simulation import AccessKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """Another span in the place of one window of a firewall.
+
+    Attributes:
+        signal: of the chip's top, such as ``dev_npu_readable``.
+        index: among the windows of that signal.
+        last: belongs to the window; below `first` nothing does.
+    """
+
+    signal: str
+    index: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Right:
+    """A build without a fault, and what its run did.
+
+    Attributes:
+        executable: a model whose firewalls take other windows.
+        segments: all that the image loads.
+        touched: addresses of memory by device and kind of access, each in order.
+        in_runs: those of them that are touched between a run's begin and its end.
+        copied: spans of the image that the start-up code copies, and where to.
+        data: bytes of its data region that the image of each core takes.
+        stack: bytes of the host's stack that the run used.
+        cycles: that the run took.
+    """
+
+    compiled: Compiled
+    executable: Path
+    segments: tuple[Segment, ...]
+    sample: Sample
+    touched: Mapping[tuple[str, AccessKind], Sequence[range]]
+    in_runs: Mapping[tuple[str, AccessKind], Sequence[range]]
+    copied: tuple[tuple[range, int], ...]
+    data: Mapping[str, int]
+    stack: int
+    cycles: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """One planted fault.
+
+    Attributes:
+        subject: the buffer, operator, command list, section or device that is wrong.
+        sentence: what was done to it.
+        built: the program that is compiled and linked.
+        judged: whose contract, inputs and results hold.
+        script: texts of the host's linker script, and what replaces each.
+        image: what is loaded instead of a build of `built`.
+        windows: of the firewalls.
+        swapped: numbers of two neighbouring steps of the right program that changed places.
+    """
+
+    kind: str = ""
+    subject: str
+    sentence: str
+    built: Compiled
+    judged: Compiled
+    script: tuple[tuple[str, str], ...] = ()
+    image: tuple[Segment, ...] | None = None
+    windows: tuple[Window, ...] = ()
+    swapped: tuple[int, int] | None = None
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.sentence}"
+
+    def edited(self, script: str) -> str:
+        """Return the host's linker script with the fault in it."""
+        for right, wrong in self.script:
+            assert right in script, right
+            script = script.replace(right, wrong)
+        return script
+
+
+def placed(compiled: Compiled, placements: Sequence[Placement]) -> Compiled:
+    """Return the program with some buffers elsewhere; commands and contract follow the plan."""
+    return with_plan(compiled, replaced(compiled.plan, placements))
+
+
+def replaced(plan: MemoryPlan, placements: Sequence[Placement]) -> MemoryPlan:
+    """Return `plan` with other places and the bytes used that follow from them, unchecked."""
+    places = {**plan.placements, **{each.buffer: each for each in placements}}
+    ends = dict.fromkeys(plan.use, 0)
+    for buffer in plan.problem.buffers:
+        place = places[buffer.name]
+        ends[place.pool] = max(ends[place.pool], place.offset + buffer.size)
+    use = {pool: replace(each, used=ends[pool]) for pool, each in plan.use.items()}
+    return replace(plan, placements=places, use=use)

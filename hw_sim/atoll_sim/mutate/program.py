@@ -1,0 +1,123 @@
+"""Faults in the program: steps that are missing, exchanged, or work on other buffers."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+from atoll.ir.tir import (
+    AcceleratorRun,
+    AcceleratorStart,
+    AcceleratorWait,
+    CallStart,
+    KernelCall,
+    Step,
+)
+from atoll.pipeline import Compiled
+from atoll_sim.mutate.mutant import Mutant, Right
+
+
+def dropped_copy(right: Right, random: Random) -> Mutant | None:
+    """Leave out an operator that only moves bytes."""
+    copies = [copy.number for copy in right.compiled.contract.copies]
+    return _without(right, random.choice(copies), "copy") if copies else None
+
+
+def dropped_operator(right: Right, random: Random) -> Mutant | None:
+    """Leave out an operator that computes something."""
+    copies = {copy.number for copy in right.compiled.contract.copies}
+    numbers = sorted(right.compiled.contract.phases.keys() - copies)
+    return _without(right, random.choice(numbers), "operator")
+
+
+def dropped_wait(right: Right, random: Random) -> Mutant | None:
+    """Do not wait for what was started on a device."""
+    steps = right.compiled.module.entry.steps
+    waits = [index for index, s in enumerate(steps) if isinstance(s.action, AcceleratorWait)]
+    if not waits:
+        return None
+    index = random.choice(waits)
+    step = steps[index]
+    return _mutant(
+        right,
+        step.operator,
+        f"nobody waits for '{step.operator}' on {step.device}",
+        (*steps[:index], *steps[index + 1 :]),
+    )
+
+
+def swapped(right: Right, random: Random) -> Mutant | None:
+    """Exchange two neighbouring steps."""
+    steps = right.compiled.module.entry.steps
+    first = random.randrange(len(steps) - 1)
+    one, two = steps[first], steps[first + 1]
+    order = (*steps[:first], two, one, *steps[first + 2 :])
+    sentence = f"'{_title(two)}' comes before '{_title(one)}'"
+    made = _mutant(right, one.operator, sentence, order)
+    return replace(made, swapped=(first, first + 1))
+
+
+def wrong_operand(right: Right, random: Random) -> Mutant | None:
+    """Call a kernel on another buffer than the planned one."""
+    steps = right.compiled.module.entry.steps
+    calls = [n for n, s in enumerate(steps) if isinstance(s.action, (KernelCall, CallStart))]
+    if not calls:
+        return None
+    index = random.choice(calls)
+    step = steps[index]
+    action = step.action
+    assert isinstance(action, (KernelCall, CallStart))
+    position = random.randrange(len(action.arguments))
+    was, now = action.arguments[position], random.choice([*right.compiled.plan.placements])
+    if was == now:
+        return None
+    names = (*action.arguments[:position], now, *action.arguments[position + 1 :])
+    wrong = replace(step, action=replace(action, arguments=names))
+    sentence = f"'{step.operator}' works on '{now}' instead of '{was}'"
+    return _mutant(right, step.operator, sentence, (*steps[:index], wrong, *steps[index + 1 :]))
+
+
+def wrong_list(right: Right, random: Random) -> Mutant | None:
+    """Give an accelerator the commands of another operator of its own."""
+    steps = right.compiled.module.entry.steps
+    runs = [
+        (index, step, step.action)
+        for index, step in enumerate(steps)
+        if isinstance(step.action, (AcceleratorRun, AcceleratorStart))
+    ]
+    if not runs:
+        return None
+    index, step, action = random.choice(runs)
+    others = [each for _, _, each in runs if each.device == action.device and each is not action]
+    if not others:
+        return None
+    other = random.choice(others)
+    wrong = replace(step, action=replace(action, commands=other.commands, count=other.count))
+    sentence = f"'{step.operator}' runs '{other.commands}' instead of its own commands"
+    return _mutant(right, step.operator, sentence, (*steps[:index], wrong, *steps[index + 1 :]))
+
+
+def with_steps(compiled: Compiled, steps: Sequence[Step]) -> Compiled:
+    """Return the program with other steps on the same plan; its contract is not to be used."""
+    entry = replace(compiled.module.entry, steps=tuple(steps))
+    return replace(compiled, module=replace(compiled.module, entry=entry))
+
+
+def _without(right: Right, number: int, what: str) -> Mutant:
+    steps = right.compiled.module.entry.steps
+    name = next(step.operator for step in steps if step.number == number)
+    kept = [step for step in steps if step.number != number]
+    return _mutant(right, name, f"{what} '{name}' is left out", kept)
+
+
+def _mutant(right: Right, subject: str, sentence: str, steps: Sequence[Step]) -> Mutant:
+    return Mutant(
+        subject=subject,
+        sentence=sentence,
+        built=with_steps(right.compiled, steps),
+        judged=right.compiled,
+    )
+
+
+def _title(step: Step) -> str:
+    waits = isinstance(step.action, AcceleratorWait)
+    return f"wait for {step.operator}" if waits else step.operator

@@ -1,0 +1,153 @@
+"""Proofs that a mutant which nobody noticed is no fault: its run cannot differ from the right one.
+
+A simulation is deterministic. Two runs are the same as long as every master gets the same answers,
+so a byte that no master reads, and a window that decides no request otherwise, change nothing.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atoll.codegen.llvm_pools import pool_images
+from atoll.ir.tir import Step
+from atoll.pipeline import Compiled
+from atoll.resolve.soc import Memory
+from atoll_sim.contents import contents_of
+from atoll_sim.firmware import Segment
+from atoll_sim.mutate.firewall import touched_by, windows_of
+from atoll_sim.mutate.mutant import Mutant, Right
+from atoll_sim.mutate.plan import misplaced
+from atoll_sim.simulation import AccessKind
+
+UNWRITTEN_RAM, ERASED_ROM = 0xDB, 0xFF
+"""What memories hold before the image is loaded: see docs/platform.md."""
+
+
+def proof(right: Right, mutant: Mutant, segments: Sequence[Segment]) -> str | None:
+    """Say why `mutant`, whose image loads `segments`, runs as the right build; None if unknown."""
+    if mutant.judged.plan.placements != right.compiled.plan.placements:
+        shared = "constants share bytes, and all hold what was compiled"
+        return shared if only_equal_constants(right, mutant) else None
+    if not same_decisions(right, mutant):
+        return None
+    different = differing(right, segments)
+    if not different:
+        return "the image is the same" if not mutant.windows else "no request is decided otherwise"
+    if not any(_meet(one, other) for one in different for other in _read(right.touched)):
+        return f"no device reads the {sum(map(len, different))} bytes that differ"
+    if only_copied(right, different):
+        return (
+            f"the {sum(map(len, different))} bytes that differ are copied at start and never read"
+        )
+    if mutant.swapped and independent(right.compiled, *mutant.swapped):
+        return "the exchanged steps share no byte that either writes"
+    return None
+
+
+def only_equal_constants(right: Right, mutant: Mutant) -> bool:
+    """Tell whether nothing is wrong with the plan but constants on the same bytes, which agree."""
+    built = mutant.built
+    now, was = built.plan.placements, right.compiled.plan.placements
+    contents = contents_of(built)
+    images = pool_images(built.module, built.plan, built.commands)
+
+    def holds(name: str) -> bool:
+        offset = now[name].offset
+        return images[now[name].pool][offset : offset + len(contents[name])] == contents[name]
+
+    alone = all(built.soc.pool(now[name].pool).role == "constants" for name in contents)
+    moved = [name for name in now if now[name] != was[name]]
+    return (
+        not any(misplaced(built.plan))
+        and alone
+        and all(name in contents for name in moved)
+        and all(map(holds, contents))
+    )
+
+
+def same_decisions(right: Right, mutant: Mutant) -> bool:
+    """Tell whether the firewalls let through all that they let through in the right run."""
+    changed = {(window.signal, window.index): window for window in mutant.windows}
+    open_: dict[tuple[str, str], list[range]] = {}
+    needed: dict[tuple[str, str], Sequence[range]] = {}
+    for master, kind, index, window in windows_of(right):
+        now = changed.get((f"{master.signal}_{kind}", index))
+        span = range(now.first, now.last + 1) if now else window
+        open_.setdefault((master.name, kind), []).append(span)
+        needed[master.name, kind] = touched_by(right, master, kind)
+    return all(
+        any(window.start <= span.start and span.stop <= window.stop for window in open_[key])
+        for key, spans in needed.items()
+        for span in spans
+    )
+
+
+def differing(right: Right, segments: Sequence[Segment]) -> Sequence[range]:
+    """Return the addresses whose bytes differ from the right image before the first cycle."""
+    found: list[range] = []
+    for memory in right.compiled.soc.memories:
+        wrong = _loaded(memory, segments) != _loaded(memory, right.segments)
+        edges = np.flatnonzero(np.diff(wrong.astype(np.int8), prepend=0, append=0))
+        found += [
+            range(memory.origin + int(first), memory.origin + int(end))
+            for first, end in edges.reshape(-1, 2)
+        ]
+    return found
+
+
+def only_copied(right: Right, different: Sequence[range]) -> bool:
+    """Tell whether the start-up code copies all that differs, and nobody reads the copies."""
+    copies: list[range] = []
+    for one in different:
+        homes = [(load, to) for load, to in right.copied if one.start in load and one[-1] in load]
+        if not homes:
+            return False
+        load, to = homes[0]
+        copies.append(range(to + one.start - load.start, to + one.stop - load.start))
+    in_runs = [*_read(right.in_runs)]
+    return not any(_meet(one, span) for one in different for span in in_runs) and not any(
+        _meet(copy, span) for copy in copies for span in _read(right.touched)
+    )
+
+
+def independent(compiled: Compiled, first: int, second: int) -> bool:
+    """Tell whether two steps may change places: neither writes a byte that the other touches."""
+    steps = compiled.module.entry.steps
+    one, two = steps[first], steps[second]
+    writes = (tuple(_spans(compiled, one, one.writes)), tuple(_spans(compiled, two, two.writes)))
+    touches = tuple(
+        tuple(_spans(compiled, step, (*step.reads, *step.writes))) for step in (one, two)
+    )
+    clash = any(_meet(w, t) for w in writes[0] for t in touches[1]) or any(
+        _meet(w, t) for w in writes[1] for t in touches[0]
+    )
+    return not clash
+
+
+def _read(touched: Mapping[tuple[str, AccessKind], Sequence[range]]) -> Iterator[range]:
+    for (_, kind), spans in touched.items():
+        yield from spans if kind is not AccessKind.WRITE else ()
+
+
+def _spans(compiled: Compiled, step: Step, names: Sequence[str]) -> Iterator[range]:
+    sizes = compiled.module.entry.sizes
+    for name in names:
+        origin = compiled.plan.address(name)
+        yield range(origin, origin + sizes[name])
+    heaps = compiled.contract.phases[step.number].heaps
+    yield from (range(heap.address, heap.end) for heap in heaps)
+
+
+def _loaded(memory: Memory, segments: Sequence[Segment]) -> NDArray[np.uint8]:
+    fill = ERASED_ROM if memory.kind == "rom" else UNWRITTEN_RAM
+    data = np.full(memory.size, fill, dtype=np.uint8)
+    for segment in segments:
+        if memory.origin <= segment.address < memory.end:
+            at = segment.address - memory.origin
+            data[at : at + len(segment.data)] = np.frombuffer(segment.data, dtype=np.uint8)
+    return data
+
+
+def _meet(one: range, other: range) -> bool:
+    return one.start < other.stop and other.start < one.stop

@@ -1,0 +1,110 @@
+"""What a campaign found: by kind of fault and by who noticed, as text and as JSON."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from atoll.report.text import render
+from atoll_sim.finding_rules import RULES
+from atoll_sim.mutate.campaign import Campaign, Trial
+from atoll_sim.mutate.kinds import KINDS
+
+SURVIVED, EQUIVALENT = "survived", "equivalent"
+
+
+def noticed_by(trial: Trial) -> str:
+    """Return who noticed a fault, or that it is none, or that nobody did."""
+    if trial.verdict.caught:
+        return trial.verdict.by
+    return EQUIVALENT if trial.equivalent else SURVIVED
+
+
+def table_of(trials: Sequence[Trial]) -> Table:
+    """Return how many mutants of each kind who noticed, those of the shadow memory first."""
+    counts = Counter((trial.mutant.kind, noticed_by(trial)) for trial in trials)
+    table = Table(title="planted faults, by kind and by who noticed first", title_justify="left")
+    for title, justify in (("fault", "left"), ("in", "left"), ("mutants", "right")):
+        table.add_column(title, justify=justify)  # type: ignore[arg-type]
+    table.add_column("noticed by", overflow="fold")
+    ways = columns(trials)
+    for kind, row in KINDS.items():
+        total = sum(counts[kind, way] for way in ways)
+        if total:
+            who = ", ".join(f"{way} {counts[kind, way]}" for way in ways if counts[kind, way])
+            table.add_row(kind, row.area, str(total), who)
+    return table
+
+
+def columns(trials: Sequence[Trial]) -> Sequence[str]:
+    """Return everything that noticed something: the rules in their order, then the rest."""
+    found = {noticed_by(trial) for trial in trials}
+    rules = [rule.name for rule in RULES if rule.name in found]
+    return (*rules, *sorted(found - {*rules, EQUIVALENT, SURVIVED}), EQUIVALENT, SURVIVED)
+
+
+def text_of(campaigns: Sequence[Campaign]) -> Group:
+    """Lay out all campaigns on one chip."""
+    parts: list[RenderableType] = []
+    for campaign in campaigns:
+        if not campaign.report.passed:
+            parts.append(render(campaign.report, brief=True))
+        found = len(campaign.report.violations)
+        title = f"{campaign.model} on {campaign.soc}: "
+        parts.append(Text(f"{title}{found} findings in {campaign.report.accesses:,} accesses"))
+    trials = [trial for campaign in campaigns for trial in campaign.trials]
+    if trials:
+        parts += [
+            Text(),
+            table_of(trials),
+            *map(Text, _survivors(campaigns)),
+            Text(summary(trials)),
+        ]
+    return Group(*parts)
+
+
+def summary(trials: Sequence[Trial]) -> str:
+    """Say in one sentence how many faults were noticed, and by what."""
+    equivalent = sum(bool(trial.equivalent) for trial in trials)
+    caught = sum(trial.verdict.caught for trial in trials)
+    shadow = sum(trial.verdict.shadow for trial in trials)
+    return (
+        f"{caught} of {len(trials) - equivalent} faults noticed, {shadow} by the shadow memory; "
+        f"{equivalent} more mutants are proven to be no fault"
+    )
+
+
+def as_json(campaign: Campaign) -> dict[str, Any]:
+    """Return a campaign as plain data."""
+    return {
+        "soc": campaign.soc,
+        "model": campaign.model,
+        "passed": campaign.passed,
+        "right_build": campaign.report.as_json(),
+        "mutants": [
+            {
+                "kind": trial.mutant.kind,
+                "area": KINDS[trial.mutant.kind].area,
+                "subject": trial.mutant.subject,
+                "fault": trial.mutant.sentence,
+                "caught": trial.verdict.caught,
+                "by": trial.verdict.by,
+                "shadow": trial.verdict.shadow,
+                "number": trial.verdict.number,
+                "detail": trial.verdict.detail,
+                "equivalent": trial.equivalent,
+            }
+            for trial in campaign.trials
+        ],
+    }
+
+
+def _survivors(campaigns: Sequence[Campaign]) -> Iterator[str]:
+    for campaign in campaigns:
+        for trial in campaign.trials:
+            if not trial.verdict.caught:
+                reason = trial.equivalent or "NOBODY NOTICED"
+                yield f"{campaign.model}, {trial.mutant}: {reason}"

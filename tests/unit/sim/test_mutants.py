@@ -1,0 +1,301 @@
+"""Planted faults: drawn the same each time, really wrong, and proven harmless only if they are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from atoll.build_tree import build
+from atoll.memory.checker import check
+from atoll.memory.problem import Placement
+from atoll.pipeline import compile_file
+from atoll.report.result import RunReport
+from atoll.resolve import load_soc
+from atoll_sim.findings import unreachable_ports
+from atoll_sim.firmware import Segment, copied_at_start, data_taken, load_segments
+from atoll_sim.mutate.campaign import Campaign, Trial
+from atoll_sim.mutate.commands import address_words
+from atoll_sim.mutate.firewall import windows_of
+from atoll_sim.mutate.image import segments_of
+from atoll_sim.mutate.kinds import KINDS, draw_mutants
+from atoll_sim.mutate.mutant import Mutant, Right, Window, placed
+from atoll_sim.mutate.proofs import differing, independent, proof, same_decisions
+from atoll_sim.mutate.report import as_json, text_of
+from atoll_sim.mutate.trial import RUN_END, Verdict, expected_bytes
+from atoll_sim.samples import random_sample
+from atoll_sim.simulation import AccessKind
+
+ROOT = Path(__file__).parents[3]
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+ENOUGH = 5 * len(KINDS)
+
+
+def right_build(chip: str, folder: Path) -> Right:
+    """Return a right build that has not run: what it touches is what its contract allows."""
+    compiled = compile_file(load_soc(chip), DIGITS)
+    elves = build(compiled, folder / "build").firmware.elves
+    touched: dict[tuple[str, AccessKind], list[range]] = {}
+    for phase in compiled.contract.phases.values():
+        for kind, spans in ((AccessKind.READ, phase.reads), (AccessKind.WRITE, phase.writes)):
+            found = touched.setdefault((phase.device, kind), [])
+            found += [range(span.address, span.end) for span in spans]
+    host = compiled.soc.host_cpu
+    touched[host.name, AccessKind.FETCH] = [range(host.code.origin, host.code.origin + 4096)]
+    return Right(
+        compiled=compiled,
+        executable=folder / "model",
+        segments=tuple(segment for elf in elves for segment in load_segments(elf)),
+        sample=random_sample(compiled.graph)[0],
+        touched=touched,
+        in_runs=touched,
+        copied=tuple(span for elf in elves for span in copied_at_start(elf)),
+        data=data_taken(elves, compiled.soc),
+        stack=512,
+        cycles=1000,
+    )
+
+
+@pytest.fixture(scope="module")
+def lagoon(tmp_path_factory: pytest.TempPathFactory) -> Right:
+    return right_build("lagoon", tmp_path_factory.mktemp("lagoon"))
+
+
+@pytest.fixture(scope="module")
+def twin(tmp_path_factory: pytest.TempPathFactory) -> Right:
+    return right_build("twin", tmp_path_factory.mktemp("twin"))
+
+
+@pytest.fixture(scope="module")
+def drawn(twin: Right) -> Mapping[str, Sequence[Mutant]]:
+    found: dict[str, list[Mutant]] = {}
+    for mutant in draw_mutants(twin, ENOUGH, 1):
+        found.setdefault(mutant.kind, []).append(mutant)
+    return found
+
+
+def test_the_same_seed_draws_the_same_mutants(lagoon: Right) -> None:
+    first, again, other = (
+        [str(mutant) for mutant in draw_mutants(lagoon, 60, seed)] for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert len(first) == len(set(first)) == 60
+    assert first != other
+
+
+def test_every_kind_is_drawn_as_often_as_any_other(
+    drawn: Mapping[str, Sequence[Mutant]],
+) -> None:
+    assert drawn.keys() == KINDS.keys()
+    assert sum(map(len, drawn.values())) == ENOUGH
+    assert max(map(len, drawn.values())) <= 6
+    assert min(map(len, drawn.values())) >= 1
+
+
+def test_a_kind_that_a_chip_cannot_have_is_left_out(lagoon: Right) -> None:
+    kinds = {mutant.kind for mutant in draw_mutants(lagoon, 60, 1)}
+    assert KINDS.keys() - kinds == {"dropped copy", "dropped wait"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_changes_what_runs(
+    kind: str, drawn: Mapping[str, Sequence[Mutant]], twin: Right, tmp_path: Path
+) -> None:
+    mutant = drawn[kind][0]
+    segments = segments_of(mutant, tmp_path / "build")
+    assert differing(twin, segments) or mutant.windows, mutant
+    assert mutant.subject
+    assert str(mutant).startswith(f"{kind}: ")
+
+
+@pytest.mark.parametrize(
+    "kind", ["misaligned", "overlapping", "wrong pool", "early free", "shrunk"]
+)
+def test_a_plan_that_its_contract_follows_is_refused_by_the_checker(
+    kind: str, drawn: Mapping[str, Sequence[Mutant]]
+) -> None:
+    for mutant in drawn[kind]:
+        assert mutant.judged is mutant.built
+        with pytest.raises(Exception, match=r"E06[34]"):
+            check(mutant.built.plan)
+
+
+@pytest.mark.parametrize("kind", ["moved", "shifted", "dropped copy", "wrong address"])
+def test_what_is_not_planned_so_is_judged_by_the_right_contract(
+    kind: str, drawn: Mapping[str, Sequence[Mutant]], twin: Right
+) -> None:
+    assert all(mutant.judged is twin.compiled for mutant in drawn[kind])
+
+
+def test_addresses_in_commands_are_what_another_plan_changes(lagoon: Right) -> None:
+    compiled = lagoon.compiled
+    for job in compiled.jobs.values():
+        words = address_words(compiled, job.commands, 64)
+        held = {
+            int.from_bytes(compiled.commands[job.commands][at : at + 4], "little") for at in words
+        }
+        buffers = {
+            compiled.plan.address(compiled.graph.storage(name))
+            for name in (*job.reads, *job.writes)
+        }
+        assert buffers <= held
+        assert words == {4, 8, 12, 16}
+
+
+def as_right(right: Right) -> Mutant:
+    return Mutant(subject="", sentence="", built=right.compiled, judged=right.compiled)
+
+
+def with_byte(right: Right, address: int) -> tuple[Segment, ...]:
+    """Return the image with one byte more or another one at `address`."""
+    for index, each in enumerate(right.segments):
+        if each.address <= address < each.end:
+            data = bytearray(each.data)
+            data[address - each.address] ^= 1
+            changed = replace(each, data=bytes(data))
+            return (*right.segments[:index], changed, *right.segments[index + 1 :])
+    return (*right.segments, Segment(right.segments[0].elf, address, b"\x01"))
+
+
+def test_the_same_image_is_proven_equivalent(lagoon: Right) -> None:
+    assert proof(lagoon, as_right(lagoon), lagoon.segments) == "the image is the same"
+
+
+def test_a_byte_that_nobody_reads_is_proven_equivalent(lagoon: Right) -> None:
+    image = with_byte(lagoon, lagoon.compiled.soc.memory("flash").end - 1)
+    found = proof(lagoon, as_right(lagoon), image)
+    assert found == "no device reads the 1 bytes that differ"
+
+
+def test_a_byte_that_is_read_is_not_proven_equivalent(lagoon: Right) -> None:
+    for span in lagoon.compiled.contract.constants:
+        image = with_byte(lagoon, span.end - 1)
+        assert proof(lagoon, as_right(lagoon), image) is None
+
+
+def test_padding_that_is_only_copied_is_proven_equivalent(lagoon: Right) -> None:
+    ((load, to),) = lagoon.copied
+    image = with_byte(lagoon, load[-1])
+    startup = {("cpu", AccessKind.READ): [load]}
+    right = replace(lagoon, touched={**lagoon.touched, **startup})
+    found = proof(right, as_right(right), image)
+    assert found == "the 1 bytes that differ are copied at start and never read"
+    used = {("cpu", AccessKind.READ): [load, range(to, to + len(load))]}
+    right = replace(lagoon, touched={**lagoon.touched, **used})
+    assert proof(right, as_right(right), image) is None
+
+
+def test_constants_that_agree_may_share_bytes(lagoon: Right) -> None:
+    compiled = lagoon.compiled
+    one, other = sorted(compiled.commands)[:2]
+    over = replace(compiled.plan.placements[one], buffer=other)
+    built = placed(compiled, (over,))
+    different = replace(as_right(lagoon), built=built, judged=built)
+    assert proof(lagoon, different, lagoon.segments) is None
+    equal = replace(built, commands={**built.commands, other: built.commands[one]})
+    same = replace(as_right(lagoon), built=equal, judged=equal)
+    found = proof(lagoon, same, lagoon.segments)
+    assert found == "constants share bytes, and all hold what was compiled"
+    elsewhere = placed(equal, (replace(over, pool="shared"),))
+    wrong = replace(as_right(lagoon), built=elsewhere, judged=elsewhere)
+    assert proof(lagoon, wrong, lagoon.segments) is None
+
+
+def test_c3_the_host_must_reach_what_the_caller_fills(lagoon: Right) -> None:
+    compiled = lagoon.compiled
+    soc, name = compiled.soc, compiled.graph.inputs[0]
+    assert [*unreachable_ports(soc, compiled.contract)] == []
+    over = Placement(buffer=name, pool="weights", offset=0)
+    (found,) = unreachable_ports(soc, placed(compiled, (over,)).contract)
+    assert (found.rule, found.device, found.buffer) == ("device without reach", "cpu", name)
+    assert found.key == "pools.weights.reach.cpu"
+    output = Placement(buffer=compiled.graph.outputs[0], pool="weights", offset=0)
+    assert [*unreachable_ports(soc, placed(compiled, (output,)).contract)] == []
+
+
+def test_windows_count_by_what_they_decide(lagoon: Right) -> None:
+    master, kind, index, window = next(
+        each for each in windows_of(lagoon) if each[0].name == "npu" and each[1] == "writable"
+    )
+    signal = f"{master.signal}_{kind}"
+    touched = max(span.stop for span in lagoon.touched["npu", AccessKind.WRITE])
+    assert touched < window.stop
+    for last, harmless in ((touched - 1, True), (touched - 2, False)):
+        cut = Window(signal=signal, index=index, first=window.start, last=last)
+        mutant = replace(as_right(lagoon), windows=(cut,))
+        assert same_decisions(lagoon, mutant) is harmless
+        assert (proof(lagoon, mutant, lagoon.segments) is not None) is harmless
+
+
+def test_steps_are_independent_if_neither_writes_what_the_other_touches(twin: Right) -> None:
+    steps = twin.compiled.module.entry.steps
+    for first in range(len(steps) - 1):
+        one, two = steps[first], steps[first + 1]
+        shared = {*one.writes} & {*two.reads, *two.writes} or {*two.writes} & {*one.reads}
+        if shared:
+            assert not independent(twin.compiled, first, first + 1)
+    assert any(independent(twin.compiled, n, n + 1) for n in range(len(steps) - 1))
+
+
+def test_every_result_and_the_outputs_are_expected(lagoon: Right) -> None:
+    found = [*expected_bytes(lagoon.compiled, lagoon.sample)]
+    graph = lagoon.compiled.graph
+    assert [number for number, _, _ in found] == [*range(len(graph.operators)), RUN_END]
+    for _, name, data in found:
+        assert len(data) == graph.tensor(name).size
+
+
+def clean_report(compared: int = 1) -> RunReport:
+    return RunReport(
+        soc="lagoon",
+        model="digits",
+        cpu="rtl",
+        accelerator="rtl",
+        samples=1,
+        layers_compared=compared,
+        layers_equal=1,
+        mismatches=(),
+        accesses=1000,
+        violations=(),
+        stack={},
+        pools={},
+        total_cycles=1,
+        cycles_by_kind={},
+        by_layer=(),
+        wall={},
+    )
+
+
+def shown(*trials: Trial, compared: int = 1) -> tuple[Campaign, str]:
+    """Return a campaign of `trials` and what the command prints of it."""
+    found = Campaign(soc="lagoon", model="digits", report=clean_report(compared), trials=trials)
+    console = Console(file=StringIO(), width=100, highlight=False, markup=False)
+    console.print(text_of([found]))
+    assert isinstance(console.file, StringIO)
+    return found, console.file.getvalue()
+
+
+def test_a_fault_that_nobody_notices_counts_against_us(lagoon: Right) -> None:
+    mutant = replace(as_right(lagoon), kind="moved", sentence="it is elsewhere")
+    noticed = Trial(mutant=mutant, verdict=Verdict(by="stale read", shadow=True, number="M2"))
+    harmless = Trial(mutant=mutant, verdict=Verdict(by=""), equivalent="the image is the same")
+    silent = Trial(mutant=mutant, verdict=Verdict(by=""))
+    good, text = shown(noticed, harmless)
+    assert good.passed
+    assert "1 of 1 faults noticed, 1 by the shadow memory; 1 more" in text
+    assert "digits, moved: it is elsewhere: the image is the same" in text
+    bad, text = shown(noticed, harmless, silent)
+    assert not bad.passed
+    assert "1 of 2 faults noticed" in text
+    assert "digits, moved: it is elsewhere: NOBODY NOTICED" in text
+    assert "stale read 1, equivalent 1, survived 1" in text
+
+
+def test_a_right_build_that_fails_is_no_success() -> None:
+    good, text = shown()
+    assert good.passed
+    assert text == "digits on lagoon: 0 findings in 1,000 accesses\n"
+    assert not shown(compared=2)[0].passed
+    assert as_json(good)["mutants"] == []
