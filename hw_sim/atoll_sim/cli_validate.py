@@ -93,9 +93,9 @@ def validate(
     else:
         if planted:
             out.print(mutant_report.text_of(planted))
-        for each in broken:
-            out.print(fault_report.table(each))
-            out.print(fault_report.verdict(each))
+        for campaign in broken:
+            out.print(fault_report.table(campaign))
+            out.print(fault_report.verdict(campaign))
     if not passed:
         raise typer.Exit(1)
 
