@@ -1,9 +1,7 @@
 """The `atoll` command: parse arguments, call one function, print what it returns."""
 
 import errno
-import io
 import json
-import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import entry_points, version
@@ -29,13 +27,13 @@ from atoll.cli_options import (
     ToolchainOption,
     build_options,
 )
-from atoll.cli_output import log
+from atoll.cli_output import abandon_output, accept_any_text, log
 from atoll.cli_plan import plan
 from atoll.description.schemas import schema_text, write_schemas
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
 from atoll.files import DISK_FAULTS, unwritable, write_text
-from atoll.pipeline import STAGES, BuildOptions, compile_file, explanation, require_stage
+from atoll.pipeline import STAGES, compile_file, explanation, require_stage
 from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
@@ -97,6 +95,11 @@ def explain(
     buffer: Annotated[
         str | None, typer.Option(metavar="NAME", help="Say all about one buffer of MODEL.")
     ] = None,
+    build_file: BuildFileOption = None,
+    place: PlaceOption = None,
+    pin: PinOption = None,
+    free: FreeOption = None,
+    overlap: OverlapOption = None,
     overrides: SetOption = None,
     accelerators: AcceleratorsOption = True,
     machine: JsonOption = False,
@@ -111,11 +114,15 @@ def explain(
     """
     resolved = load_soc(soc, overrides or ())
     if model is None:
-        if buffer is not None:
-            raise UsageError("E090", "--buffer needs a MODEL", remedy="see atoll explain --help")
+        asked = {"buffer": buffer, "build": build_file, "place": place, "pin": pin, "free": free}
+        if given := next((name for name, value in asked.items() if value), None):
+            raise UsageError("E090", f"--{given} needs a MODEL", remedy="see atoll explain --help")
         _print_tables(resolved, tables.explain(resolved), machine=machine)
         return
-    told = explanation(compile_file(resolved, model, BuildOptions(accelerators=accelerators)))
+    options = build_options(
+        [model], build_file, place, pin, free, overlap, accelerators=accelerators
+    )
+    told = explanation(compile_file(resolved, model, options))
     print(told.json(buffer) if machine else told.text(buffer), end="")
 
 
@@ -256,7 +263,7 @@ def _add_plugins() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `atoll` with `argv`; a fault in the user's input is one message and status 1."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    _accept_any_text()
+    accept_any_text()
     try:
         status = _invoke(arguments or ["--help"])
         sys.stdout.flush()
@@ -266,7 +273,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as fault:
         if fault.errno not in {errno.EPIPE, *DISK_FAULTS}:
             raise
-        _abandon_output()
+        abandon_output()
         if fault.errno != errno.EPIPE:
             print(unwritable(Path(fault.filename or "the output"), fault), file=sys.stderr)
         return 1
@@ -287,16 +294,3 @@ def _invoke(arguments: list[str]) -> int:
         command = context.command_path if context else "atoll"
         raise UsageError("E090", message, remedy=f"see {command} --help") from error
     return status if isinstance(status, int) else 0
-
-
-def _accept_any_text() -> None:
-    """Let names that the terminal's encoding lacks be printed with escapes."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def _abandon_output() -> None:
-    """Let nothing be written to standard output any more, not even at exit."""
-    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -28,6 +28,8 @@ from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory, solve
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
+from atoll.ops.overlap import SLOWER_OVER_OPERANDS
+from atoll.ops.registry import OPERATORS
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, heaps_for, pools_for
 from atoll.place.copy_engines import assign_copies
 from atoll.place.costs import cycles_of
@@ -44,7 +46,26 @@ STAGES = ("frontend", "place", "lower", "specialize-storage", "overlap-runs", "m
 MOST_COMMANDS = 128
 """Commands that an accelerator may spend on one operator so that its output may overlap."""
 
-_SPLITS = {"none": (1,), "free": (1, MOST_COMMANDS), "all": (MOST_COMMANDS,)}
+
+@dataclass(frozen=True, slots=True)
+class _Overlapping:
+    """Where results may lie over operands.
+
+    Attributes:
+        splits: commands that an accelerator may spend on one operator for it.
+        apart: kinds of operators whose results keep apart.
+    """
+
+    splits: int = 1
+    apart: frozenset[str] = frozenset()
+
+
+_OVERLAPPING = {
+    "none": (_Overlapping(apart=frozenset(OPERATORS)),),
+    "free": (_Overlapping(apart=SLOWER_OVER_OPERANDS), _Overlapping(MOST_COMMANDS)),
+    "all": (_Overlapping(MOST_COMMANDS),),
+}
+"""What to try in turn, by the word of the user."""
 
 Observer = Callable[[str, object], None]
 """Called with the name of a stage and its result."""
@@ -136,10 +157,10 @@ def _plan(
     observe: Observer,
     taken: Mapping[str, int],
 ) -> Compiled:
-    """Plan; where that is too large and the user allows it, with operators cut into strips."""
-    splits, *further = _SPLITS[options.requests.model.overlap]
+    """Plan; where that is too large and the user allows it, with overlaps that cost time."""
+    first, *further = _OVERLAPPING[options.requests.model.overlap]
     try:
-        return _plan_once(soc, options, source, graph, decisions, observe, taken, splits)
+        return _plan_once(soc, options, source, graph, decisions, observe, taken, first)
     except PlanError as error:
         if not further or error.faults[0].code != "E062":
             raise
@@ -154,12 +175,12 @@ def _plan_once(
     decisions: tuple[Decision, ...],
     observe: Observer,
     taken: Mapping[str, int],
-    splits: int,
+    overlapping: _Overlapping,
 ) -> Compiled:
-    jobs = prepare_jobs(graph, soc, splits)
+    jobs = prepare_jobs(graph, soc, overlapping.splits)
     module = lower_graph(graph, soc, jobs, candidate_pools(graph, soc))
-    if options.requests.model.overlap == "none":
-        module = without_overlaps(module)
+    apart = (op.name for op in graph.operators if op.kind in overlapping.apart)
+    module = without_overlaps(module, frozenset(apart))
     verify(module)
     shared = ShareConstants().run(module)
     module = shared.module
@@ -182,7 +203,7 @@ def _plan_once(
         copies=shared.copies,
         plan=plan,
         jobs=jobs,
-        splits=splits,
+        splits=overlapping.splits,
         commands={},
         contract=contract_of(module, plan, graph, soc),
     )

@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -21,8 +22,10 @@ from rich.table import Table
 from atoll.build_tree import build
 from atoll.codegen.llvm_jit import NativeProgram
 from atoll.errors import AtollError
+from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops import reference
 from atoll.pipeline import Compiled, compile_file
+from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
 from atoll_sim.build import build_model
 from atoll_sim.cpu.host_memory import HostMemory
@@ -71,6 +74,7 @@ def main() -> int:
         *simulation_speed(compiled),
         inference(compiled),
         planning(compiled, arguments.model),
+        device_planning(),
     ]
     if arguments.json:
         print(json.dumps({"rounds": ROUNDS, "rows": [as_json(row) for row in rows]}, indent=2))
@@ -150,6 +154,42 @@ def planning(compiled: Compiled, model: Path) -> Row:
         peer=median(times(lambda: NativeProgram(compiled.module))),
         peer_name="LLVM -O3 of the same program",
     )
+
+
+def device_planning() -> Row:
+    """Compare a chain of 10,000 operators on two cores, a copy in every second gap, with 1,000."""
+    soc = load_soc("twin")
+    long, short = (
+        median(times(partial(plan_devices, chain(length), soc))) for length in (10_000, 1_000)
+    )
+    return Row(
+        what="device planning of 10,000 operators with copies",
+        unit="ms",
+        ours=long,
+        peer=short,
+        peer_name="the same of 1,000 operators",
+    )
+
+
+def chain(length: int) -> Graph:
+    """Return operators in a row on two cores by turns, every second result in private memory."""
+    names = [f"t{number}" for number in range(length + 1)]
+    tensors = tuple(
+        Tensor(name=name, shape=(16,), dtype="int8", pool="cpu_local" if number % 2 else "")
+        for number, name in enumerate(names)
+    )
+    operators = tuple(
+        Operator(
+            name=f"quantize_{number}",
+            kind="quantize",
+            inputs=(names[number],),
+            outputs=(names[number + 1],),
+            attributes={},
+            device="dsp" if number % 2 else "cpu",
+        )
+        for number in range(length)
+    )
+    return Graph("chain", tensors, operators, (names[0],), (names[-1],))
 
 
 def times(action: Callable[[], object]) -> Iterator[float]:

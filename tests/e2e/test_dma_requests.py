@@ -8,9 +8,7 @@ import pytest
 
 from atoll.cli import main
 from atoll.description.build import load_requests
-from atoll.frontend.tflite import load_tflite
 from atoll.pipeline import BuildOptions, Compiled, compile_file, explanation
-from atoll.place.copy_engines import assign_copies
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
@@ -58,9 +56,8 @@ def test_p1_wishes_are_held_and_the_engine_moves_what_they_need(name: str) -> No
         replicas = [op.outputs[0] for op in copies if op.inputs[0] == tensor]
         held = {found.plan.placements[each].pool for each in (tensor, *replicas)}
         assert pool in held, (tensor, side)
-    placed = plan_devices(load_tflite(DIGITS), found.soc, found.options.requests).graph
-    moved = assign_copies(placed, found.soc)
-    assert plan_devices(moved, found.soc).graph == moved
+    assert plan_devices(graph, found.soc).graph == graph
+    assert plan_devices(graph, found.soc, found.options.requests).graph == graph
     kinds = {"cpu": CpuKind.NATIVE, "accelerator": AcceleratorKind.MODEL}
     assert run_compiled(found, random_sample(graph), **kinds).report.passed  # type: ignore[arg-type]
 

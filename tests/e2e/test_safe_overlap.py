@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,6 +66,23 @@ def test_m5_strips_come_where_memory_is_short(shared_models: Path) -> None:
     assert {job.commands_count for job in roomy.jobs.values()} == {1}
     with pytest.raises(PlanError, match="too small"):
         compile_file(small, model, BuildOptions(requests=load_requests(None, overlap="none")))
+
+
+def test_m2_joining_over_operands_costs_time_and_is_done_only_for_memory(
+    tmp_path: Path, tflite_builder: ModuleType, every_operator: Any
+) -> None:
+    path = tmp_path / "model.tflite"
+    path.write_bytes(tflite_builder.write(every_operator))
+
+    def overlapping(word: str) -> set[str]:
+        compiled = compiled_with(path, "lagoon", word)
+        kinds = {op.name: op.kind for op in compiled.graph.operators}
+        return {kinds[step.operator] for step in compiled.module.entry.steps if step.overlaps}
+
+    assert "concatenation" in overlapping("all")
+    assert overlapping("all") - overlapping("free") == {"concatenation"}
+    assert "add" in overlapping("free")
+    assert overlapping("none") == set()
 
 
 @pytest.mark.parametrize("soc", ["lagoon", "atoll2"])

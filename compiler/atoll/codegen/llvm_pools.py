@@ -27,15 +27,19 @@ class Pools:
     ) -> None:
         self._plan = plan
         self._symbols: dict[str, ir.GlobalVariable] = {}
+        self._starts: dict[str, int] = {}
         images = pool_images(module, plan, commands)
         for space in plan.problem.pools:
             image = images.get(space.name)
-            size = space.size if image is None else len(image)
-            name = pool_symbol(module.name, space, soc)
+            name, start = f"atoll_pool_{space.name}", behind(space, soc)
+            if image is not None and start:
+                name, start = pool_symbol(module.name, space, soc), 0
+            size = start + space.size if image is None else len(image)
             symbol = ir.GlobalVariable(target, ir.ArrayType(I8, size), name)
             least = space.alignment if name.startswith("atoll_") else MODEL_ALIGNMENT
             symbol.align = max([least, space.alignment, *self._alignments(space.name)])
             self._symbols[space.name] = symbol
+            self._starts[space.name] = start
             if image is not None:
                 symbol.initializer = ir.Constant(symbol.value_type, bytearray(image))
                 symbol.section = f".atoll.pool.{space.name}"
@@ -52,7 +56,8 @@ class Pools:
     def address(self, buffer: str) -> ir.Constant:
         """Return where `buffer` is, as an offset from its pool's symbol."""
         placement = self._plan.placements[buffer]
-        return self._symbols[placement.pool].gep([I32(0), I32(placement.offset)])
+        offset = self._starts[placement.pool] + placement.offset
+        return self._symbols[placement.pool].gep([I32(0), I32(offset)])
 
     def pointers(
         self, builder: ir.IRBuilder, step: Step, names: Sequence[str], kernel: PrimFunc
@@ -115,10 +120,14 @@ def _pointers(
     ]
 
 
+def behind(space: PoolSpace, soc: ResolvedSoc) -> int:
+    """Return the bytes of other models' constants at the start of a pool."""
+    return space.origin - soc.pool(space.name).region.origin
+
+
 def pool_symbol(model: str, space: PoolSpace, soc: ResolvedSoc) -> str:
-    """Name the first byte of a pool for a model, which may come after other models' constants."""
-    behind = space.origin != soc.pool(space.name).region.origin
-    return f"{model}_pool_{space.name}" if behind else f"atoll_pool_{space.name}"
+    """Name the first constant of a model in a pool, which other models' may come before."""
+    return f"{model}_pool_{space.name}" if behind(space, soc) else f"atoll_pool_{space.name}"
 
 
 def pool_images(

@@ -1,6 +1,6 @@
 """From the placed graph to the loop program: one step for each operator."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 
 from atoll.ir.graph import Graph, Operator, Tensor
@@ -68,9 +68,12 @@ def with_callees(kernels: Iterable[PrimFunc]) -> tuple[PrimFunc, ...]:
     return (*library, *kernels)
 
 
-def without_overlaps(module: IRModule) -> IRModule:
-    """Return the module with all results apart from all operands."""
-    steps = tuple(replace(step, overlaps=()) for step in module.entry.steps)
+def without_overlaps(module: IRModule, operators: Container[str]) -> IRModule:
+    """Return the module with the results of some operators apart from their operands."""
+    steps = tuple(
+        replace(step, overlaps=()) if step.operator in operators else step
+        for step in module.entry.steps
+    )
     return replace(module, entry=replace(module.entry, steps=steps))
 
 

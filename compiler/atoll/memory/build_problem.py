@@ -49,6 +49,7 @@ def pool_spaces(soc: ResolvedSoc, taken: Mapping[str, int] = NOTHING) -> tuple[P
             size=pool.room - taken.get(pool.name, 0),
             alignment=pool.alignment,
             heap=pool.heap,
+            beside=pool.region.size - pool.room + taken.get(pool.name, 0),
         )
         for pool in soc.pools
     )

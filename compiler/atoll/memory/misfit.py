@@ -33,12 +33,9 @@ def misfit(problem: Problem, operators: Sequence[str], search: Search) -> Iterat
     yield Fault(
         code="E062",
         message=f"{_names(tight)} too small: {format_size(needed)} needed, "
-        f"{format_size(available)} available, {format_size(needed - available)} missing; "
-        + _most_crowded(problem, grown, operators),
-        remedy=" and ".join(
-            f"set the size of pool '{name}' to {format_size(size)} or more"
-            for name, size in grown.items()
-        ),
+        f"{format_size(available)} available{_beside(tight)}, "
+        f"{format_size(needed - available)} missing; " + _most_crowded(problem, grown, operators),
+        remedy=" and ".join(_enlarge(pool, grown[pool.name]) for pool in tight),
     )
 
 
@@ -66,9 +63,20 @@ def _homeless(problem: Problem, buffer: Buffer) -> Fault:
     return Fault(
         code="E061",
         message=f"{subject} fits none of its pools: the largest, '{largest.name}', "
-        f"has {format_size(largest.size)}",
-        remedy=f"set the size of pool '{largest.name}' to {format_size(needed)} or more",
+        f"has {format_size(largest.size)}{_beside([largest])}",
+        remedy=_enlarge(largest, needed),
     )
+
+
+def _beside(pools: Sequence[PoolSpace]) -> str:
+    """Say what of some pools is not for this plan."""
+    lost = sum(pool.beside for pool in pools)
+    return f" beside {format_size(lost)} of other models or the heap" if lost else ""
+
+
+def _enlarge(pool: PoolSpace, needed: int) -> str:
+    """Propose a size with which `needed` bytes of a pool are for this plan."""
+    return f"set the size of pool '{pool.name}' to {format_size(needed + pool.beside)} or more"
 
 
 def _smallest_growth(problem: Problem, search: Search) -> Mapping[str, int]:

@@ -16,6 +16,7 @@ class PoolSpace:
         size: hard limit in bytes.
         alignment: least alignment of every buffer in it.
         heap: bytes right behind it that the workspace allocator gives out.
+        beside: bytes of the chip's pool that the plan has no say in: other models' constants, heap.
         reserved: offsets that no buffer may touch, sorted and disjoint.
         bank: bytes from one border to the next that no buffer may cross; 0 for no borders.
     """
@@ -25,6 +26,7 @@ class PoolSpace:
     size: int
     alignment: int
     heap: int = 0
+    beside: int = 0
     reserved: tuple[Interval, ...] = ()
     bank: int = 0
 

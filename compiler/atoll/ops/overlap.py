@@ -16,6 +16,12 @@ Bytes = NDArray[np.int64]
 MOST_PIXELS = 1 << 20
 """Pixels of an output that are gone through one by one; larger ones stay apart."""
 
+SLOWER_OVER_OPERANDS = frozenset({"concatenation", "reshape"})
+"""Kinds whose loops move bytes one by one where their result may lie over an operand.
+
+Where it may not, compilers move words: joining takes about 0.6 of the cycles (rv32imc, RTL).
+"""
+
 NEVER = np.iinfo(np.int64).max // 2
 """Stands for the lowest byte that is read where none is."""
 

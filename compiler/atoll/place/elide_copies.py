@@ -16,7 +16,8 @@ class ElideCopies:
     """Merge the result of a copy into its source, or into an earlier copy of the same source.
 
     Two tensors are merged if one pool is left that every device touching either reaches as it
-    needs, and their pins agree. An output of the network keeps its own tensor.
+    needs, and their pins agree. An output of the network keeps its own tensor. Views count as the
+    tensor whose bytes they are.
     """
 
     name: ClassVar[str] = "elide-copies"
@@ -48,7 +49,7 @@ class _Merger:
         self._reads = {name: Counter[str]() for name in graph.by_name}
         for op in graph.operators:
             for name in filter(None, op.inputs):
-                self._reads[name][op.device] += 1
+                self._reads[graph.storage(name)][op.device] += 1
         for name in graph.outputs:
             self._reads[name][soc.host] += 1
 
@@ -57,7 +58,11 @@ class _Merger:
         operators = [op for op in map(self._renamed, self._graph.operators) if self._stays(op)]
         if not self._merged:
             return self._graph
-        tensors = tuple(each for name, each in self._tensors.items() if name not in self._merged)
+        tensors = tuple(
+            replace(each, view=self._storage(each.view)) if each.view in self._merged else each
+            for name, each in self._tensors.items()
+            if name not in self._merged
+        )
         return replace(self._graph, tensors=tensors, operators=tuple(operators))
 
     def _renamed(self, op: Operator) -> Operator:
@@ -71,24 +76,31 @@ class _Merger:
         (source,), (result,) = op.inputs, op.outputs
         copies = self._copies.setdefault(source, [])
         if result not in self._graph.outputs:
-            self._reads[source][op.device] -= 1
+            reads = self._reads[self._storage(source)]
+            reads[op.device] -= 1
             for target in (source, *copies):
                 if self._merge(target, result):
                     return False
-            self._reads[source][op.device] += 1
+            reads[op.device] += 1
         copies.append(result)
         return True
 
     def _merge(self, target: str, result: str) -> bool:
-        first, second = self._tensors[target], self._tensors[result]
+        storage = self._storage(target)
+        first, second = self._tensors[storage], self._tensors[result]
         pool = merged_pool(first.pool, second.pool)
-        reads = self._reads[target] + self._reads[result]
+        reads = self._reads[storage] + self._reads[result]
         if pool is None or not self._possible(replace(first, pool=pool), reads):
             return False
-        self._tensors[target] = replace(first, pool=pool)
-        self._reads[target] = reads
+        self._tensors[storage] = replace(first, pool=pool)
+        self._reads[storage] = reads
         self._merged[result] = target
         return True
+
+    def _storage(self, name: str) -> str:
+        """Return the tensor that has the bytes of `name` after the merges so far."""
+        merged = self._merged.get(name, name)
+        return self._tensors[merged].view or merged
 
     def _possible(self, tensor: Tensor, reads: Counter[str]) -> bool:
         needs = dict.fromkeys((name for name, uses in reads.items() if uses > 0), Access.READ)

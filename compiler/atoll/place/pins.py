@@ -73,11 +73,12 @@ class _Pinning:
         self.faults += faults
         if faults:
             return
+        storage = self._graph.storage(tensor.name)
         for each in asked:
             if each.writes and self._reaches(self._writer(tensor), Access.WRITE, each):
-                self._homes[tensor.name] = each.pin.pool
+                self._homes[storage] = each.pin.pool
         for each in asked:
-            if each.reads and self._homes.get(tensor.name) != each.pin.pool:
+            if each.reads and self._homes.get(storage) != each.pin.pool:
                 self._replicate(tensor, each)
 
     def _replicate(self, tensor: Tensor, asked: PinRequest) -> None:
@@ -90,7 +91,7 @@ class _Pinning:
         return [op for op in self._readers[tensor.name] if op.kind != COPY]
 
     def _writer(self, tensor: Tensor) -> str | None:
-        needs = self._needs[tensor.name].items()
+        needs = self._needs[self._graph.storage(tensor.name)].items()
         return next((name for name, need in needs if need is Access.WRITE), None)
 
     def _reaches(self, device: str | None, need: Access, asked: PinRequest) -> bool:

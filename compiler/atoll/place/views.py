@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.place.candidates import homes_of, needs_of
+from atoll.place.elide_copies import ElideCopies
 from atoll.place.partition import Decision
 from atoll.resolve.soc import Access, ResolvedSoc
 
@@ -15,9 +16,14 @@ def with_views(graph: Graph, soc: ResolvedSoc) -> Graph:
     """Return a placed graph whose reshapes are views wherever one storage can serve.
 
     The operator goes; its output stays, as a view of its input. That needs a pool which all the
-    devices that touch either reach, and an output that the caller does not read.
+    devices that touch either reach, and an output that the caller does not read. A copy made only
+    for a device whose reshape is gone goes too, so planning the result again changes nothing (P3).
     """
-    return _Viewer(graph, soc).run()
+    elide = ElideCopies(soc)
+    before = None
+    while graph != before:
+        before, graph = graph, elide.run(_Viewer(graph, soc).run())
+    return graph
 
 
 @dataclass

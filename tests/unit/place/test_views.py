@@ -6,19 +6,27 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from atoll.errors import PlacementError
 from atoll.frontend.tflite import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ir.graph_text import parse_graph
 from atoll.ops import reference
 from atoll.pipeline import BuildOptions, compile_file
+from atoll.place.copy_engines import assign_copies
+from atoll.place.plan_devices import plan_devices
 from atoll.place.views import with_views
 from atoll.resolve import load_soc
+from atoll.resolve.soc import Access
 from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
 from atoll_sim.samples import random_sample
 
 LAGOON = load_soc("lagoon")
-ISLANDS = load_soc(Path(__file__).parents[2] / "data" / "islands.yaml")
+DATA = Path(__file__).parents[2] / "data"
+ISLANDS = load_soc(DATA / "islands.yaml")
+CHIPS = (LAGOON, ISLANDS, load_soc(DATA / "islands_dma.yaml"), load_soc("twin"))
 
 HEAD = """
 graph g(x) -> (y)
@@ -90,3 +98,37 @@ def test_the_bits_are_those_of_the_copies(
         compiled, [sample], cpu=CpuKind.NATIVE, accelerator=AcceleratorKind.MODEL
     )
     assert outcome.report.passed
+
+
+@settings(max_examples=400, deadline=None)
+@given(data=st.data())
+def test_p3_planning_a_graph_with_views_again_changes_nothing(data: st.DataObject) -> None:
+    soc = data.draw(st.sampled_from(CHIPS), label="chip")
+    cores = [core.name for core in soc.cpus if core.mailbox or core.name == soc.host]
+    kinds = st.sampled_from(["quantize", "reshape", "copy"])
+    lines, tensors, names = [], ["  %t0: int8[1x8]"], ["t0"]
+    for number in range(data.draw(st.integers(2, 8), label="operators")):
+        kind, source = data.draw(kinds), data.draw(st.sampled_from(names[-2:]))
+        device = data.draw(st.sampled_from(cores))
+        reached = [pool.name for pool in soc.pools if pool.reach[device] is Access.WRITE]
+        pool = data.draw(st.sampled_from(["", *(f" in {name}" for name in reached)]))
+        tensors.append(f"  %u{number}: int8[1x8]{pool}")
+        lines.append(f"  %u{number} = {kind}(%{source}) {{}} : {device}  # op_{number}")
+        names.append(f"u{number}")
+    text = "\n".join([f"graph g(t0) -> ({names[-1]})", *tensors, *lines]) + "\n"
+    try:
+        placed = plan_devices(parse_graph(text), soc).graph
+    except PlacementError:
+        return
+    graph = with_views(assign_copies(placed, soc), soc)
+    assert plan_devices(graph, soc).graph == graph
+
+
+def test_p3_a_copy_for_a_reshape_that_is_gone_goes_too() -> None:
+    twin = CHIPS[-1]
+    asked = parse_graph(str(graph_of("dsp", "dsp", a="cpu_local")))
+    placed = plan_devices(asked, twin).graph
+    assert [op.kind for op in placed.operators].count("copy") == 1
+    graph = with_views(placed, twin)
+    assert [op.name for op in graph.operators] == ["quantize_0", "quantize_3"]
+    assert storages(graph)["c"] == "a"

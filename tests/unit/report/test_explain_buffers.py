@@ -152,9 +152,22 @@ def test_c5_text_and_data_of_the_command_agree(
     assert set(stories(lagoon)) <= set(first_words)
 
 
-def test_c5_a_buffer_without_a_network_is_a_misuse(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "lagoon", "--buffer", "x"]) == 1
-    assert capsys.readouterr().err.startswith("error[E090]: --buffer needs a MODEL")
+@pytest.mark.parametrize("option", ["--buffer", "--place", "--pin", "--free", "--build"])
+def test_c5_what_is_about_a_network_needs_one(
+    option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", "lagoon", option, "x=y"]) == 1
+    assert capsys.readouterr().err.startswith(f"error[E090]: {option} needs a MODEL")
+
+
+def test_p4_explain_follows_wishes(capsys: pytest.CaptureFixture[str]) -> None:
+    wishes = ["--place", "softmax_9=dsp", "--pin", "softmax_9_out=shared:out"]
+    name = "softmax_9_out"
+    assert main(["explain", "twin", str(DIGITS), *wishes, "--buffer", name]) == 0
+    told = capsys.readouterr().out
+    assert "    dsp writes (step " in told
+    assert "  where: shared at " in told
+    assert "    softmax_9 on dsp: asked for by 'place.softmax_9'\n" in told
 
 
 def test_c5_explain_finds_a_view_in_its_storage(lagoon: Compiled) -> None:
