@@ -1,15 +1,17 @@
 """M9, C3: hardware faults end in a right result, an error code or a restart, never in a hang."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import typer
 
-from atoll.pipeline import compile_file
+from atoll.description.build import load_requests
+from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.cli_validate import validate
-from atoll_sim.faults.campaign import Campaign, run_campaign
+from atoll_sim.faults.campaign import Campaign, Trial, run_campaign
 from atoll_sim.faults.kinds import FaultKind
 from atoll_sim.faults.report import KindReport, by_kind, passed, verdict
 from atoll_sim.samples import random_sample
@@ -21,8 +23,9 @@ FEW, MANY = 2 * len(FaultKind), 207
 TIMEOUT, DEVICE, BUS = -4, -5, -10
 
 
-def campaign(chip: str, count: int, seed: int) -> Campaign:
-    compiled = compile_file(load_soc(chip), DIGITS)
+def campaign(chip: str, count: int, seed: int, place: Sequence[str] = ()) -> Campaign:
+    options = BuildOptions(requests=load_requests(None, place, (), (), None))
+    compiled = compile_file(load_soc(chip), DIGITS, options)
     (sample,) = random_sample(compiled.graph)
     return run_campaign(compiled, sample, count, seed)
 
@@ -60,6 +63,18 @@ def test_m9_c3_faults_of_every_kind_have_a_defined_end() -> None:
 @pytest.mark.parametrize("chip", ["lagoon", "atoll2", "twin"])
 def test_m9_c3_two_hundred_faults_per_chip(chip: str) -> None:
     check(campaign(chip, MANY, seed=1), MANY)
+
+
+@pytest.mark.slow
+def test_m9_c3_a_second_core_fails_as_an_engine_does() -> None:
+    found = campaign("twin", 45, 4, ("add_3=dsp", "softmax_9=dsp"))
+    check(found, 45)
+    ends = {(trial.fault.kind, trial.answer.status) for trial in found.trials if _at_dsp(trial)}
+    assert ends >= {(FaultKind.HANG, TIMEOUT), (FaultKind.LOST_INTERRUPT, 0)}
+
+
+def _at_dsp(trial: Trial) -> bool:
+    return trial.fault.place == "dsp"
 
 
 def test_the_command_reports_and_its_status_tells(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ from atoll.pipeline import Compiled
 from atoll_sim.build import build_model
 from atoll_sim.faults.draw import Draw
 from atoll_sim.faults.kinds import Fault
-from atoll_sim.faults.task import IMAGE, TASK, Answer, End, read_answers, write_task
+from atoll_sim.faults.task import IMAGE, TASK, Answer, End, read_answer, write_task
 from atoll_sim.firmware import write_image
 from atoll_sim.model_process import LOG, broken_off, run_folder
 from atoll_sim.samples import Sample
@@ -164,6 +164,10 @@ class _Bench:
                 ) as process,
             ):
                 assert process.stdout is not None
-                yield from read_answers(process.stdout)
+                for line in process.stdout:
+                    if answer := read_answer(line):
+                        yield answer
+                    else:
+                        log.write(line)
             if process.returncode:
                 raise broken_off(folder, process.returncode)

@@ -59,14 +59,20 @@ class Chip {
     top_.fault_hang_i = top_.fault_read_i = top_.fault_write_i = 0;
     top_.fault_stall_i = 0;
     top_.fault_mute_i = 0;
+    settle();
   }
+
+  // Let what was set be seen before the next edge of the clock, by registers and assertions alike.
+  void settle() { top_.eval(); }
 
   // Reset the chip; memories keep what they have.
   void reset(uint64_t cycles) {
     top_.rst_ni = 0;
     top_.request_i = kNone;
+    settle();
     for (uint64_t i = 0; i < cycles; ++i) tick();
     top_.rst_ni = 1;
+    settle();
     seen = {};
   }
 
@@ -86,6 +92,7 @@ void befall(Chip& chip, const Fault& fault) {
   if (fault.kind == "stall") top.fault_stall_i = bit;
   if (fault.kind == "mute") top.fault_mute_i = bit;
   if (fault.kind == "hang") top.fault_hang_i = bit;
+  chip.settle();
   if (fault.kind == "reset") chip.reset(fault.what);
   if (fault.kind == "flip") {
     uint8_t byte = 0;
@@ -190,7 +197,7 @@ void suffer(Chip& chip, const Task& task, const Fault& fault) {
   chip.reset(kResetCycles);
   Attempt first(chip, task, &fault);
   std::string end = first.run();
-  std::printf("%d %s %llu %llu ", first.fired(), end.c_str(),
+  std::printf("answer %d %s %llu %llu ", first.fired(), end.c_str(),
               static_cast<unsigned long long>(first.ran()),
               static_cast<unsigned long long>(first.longest()));
   print_outputs(task);

@@ -1,14 +1,14 @@
 """The files through which a campaign and `fault_main.cpp` talk.
 
 A task is lines of words: ``image FILE``, ``limit CYCLES``, ``input ADDRESS HEX``,
-``output ADDRESS SIZE`` and ``fault ACTION OFFSET WHERE WHAT``. Each fault is answered by a line:
+``output ADDRESS SIZE`` and ``fault ACTION OFFSET WHERE WHAT``. Each fault has an ``answer``:
 whether it befell the chip; how the run ended, and its status; its cycles, and at most how many
 there were between two trace events; outputs in hex; then end, status and outputs of a run after it,
 or the same again if the first one returned 0 and no bit was flipped. Before the run after a flip
 the image is written again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +19,7 @@ from atoll_sim.samples import Sample
 
 IMAGE, TASK = "image.bin", "task.txt"
 NO_FAULT = "fault none 0 0 0"
+ANSWER = "answer"
 
 
 class End(StrEnum):
@@ -73,19 +74,20 @@ def _line(fault: Fault) -> str:
     return f"fault {fault.action} {fault.offset} {fault.where} {fault.what}"
 
 
-def read_answers(lines: Iterable[str]) -> Iterable[Answer]:
-    """Yield an answer for each line as it comes."""
-    for line in lines:
-        befell, end, status, cycles, longest, *rest = line.split()
-        outputs, again, again_status, again_outputs = rest
-        yield Answer(
-            befell=befell == "1",
-            end=End(end),
-            status=int(status),
-            cycles=int(cycles),
-            longest=int(longest),
-            outputs=bytes.fromhex(outputs),
-            again=End(again),
-            again_status=int(again_status),
-            again_outputs=bytes.fromhex(again_outputs),
-        )
+def read_answer(line: str) -> Answer | None:
+    """Return the answer that a line of the model has, None if it says something else."""
+    first, _, rest = line.partition(" ")
+    if first != ANSWER:
+        return None
+    befell, end, status, cycles, longest, outputs, again, again_status, again_outputs = rest.split()
+    return Answer(
+        befell=befell == "1",
+        end=End(end),
+        status=int(status),
+        cycles=int(cycles),
+        longest=int(longest),
+        outputs=bytes.fromhex(outputs),
+        again=End(again),
+        again_status=int(again_status),
+        again_outputs=bytes.fromhex(again_outputs),
+    )

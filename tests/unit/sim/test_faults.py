@@ -22,7 +22,7 @@ from atoll_sim.faults.campaign import Campaign, Trial, run_campaign
 from atoll_sim.faults.draw import LONGEST_STALL, Draw
 from atoll_sim.faults.kinds import Fault, FaultKind
 from atoll_sim.faults.report import as_json, by_kind, passed, table, verdict
-from atoll_sim.faults.task import TASK, Answer, End, read_answers, write_task
+from atoll_sim.faults.task import TASK, Answer, End, read_answer, write_task
 from atoll_sim.samples import random_sample
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
@@ -125,20 +125,20 @@ def test_the_task_says_all_that_the_model_needs(lagoon: Compiled, tmp_path: Path
 
 
 def test_answers_are_read_back() -> None:
-    lines = ["0 restarted 0 12 7 00ff returned -5 0102\n"]
-    assert list(read_answers(lines)) == [
-        Answer(
-            befell=False,
-            end=End.RESTARTED,
-            status=0,
-            cycles=12,
-            longest=7,
-            outputs=b"\x00\xff",
-            again=End.RETURNED,
-            again_status=-5,
-            again_outputs=b"\x01\x02",
-        )
-    ]
+    line = "answer 0 restarted 0 12 7 00ff returned -5 0102\n"
+    assert read_answer(line) == Answer(
+        befell=False,
+        end=End.RESTARTED,
+        status=0,
+        cycles=12,
+        longest=7,
+        outputs=b"\x00\xff",
+        again=End.RETURNED,
+        again_status=-5,
+        again_outputs=b"\x01\x02",
+    )
+    for other in ("\n", "%Error: NeverBoth failed\n"):
+        assert read_answer(other) is None
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,8 @@ def try_on(compiled: Compiled, model: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize(
-    "line", ["1 returned -4 9 9 {good} returned 0 {good}", "1 returned 0 9 9 00 hung 0 00"]
+    "line",
+    ["answer 1 returned -4 9 9 {good} returned 0 {good}", "answer 1 returned 0 9 9 00 hung 0 00"],
 )
 def test_a_network_that_is_wrong_by_itself_is_refused(
     lagoon: Compiled, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -230,7 +231,7 @@ def test_faults_that_met_nothing_are_drawn_anew(
         f"count = Path({str(tmp_path / 'count')!r})\n"
         "calls = len(count.read_text()) if count.exists() else 0\n"
         "count.write_text('x' * (calls + 1))\n"
-        f"print(f'{{int(calls != 1)}} returned 0 900 90 {good} returned 0 {good}')\n"
+        f"print(f'answer {{int(calls != 1)}} returned 0 900 90 {good} returned 0 {good}')\n"
     )
     model.chmod(model.stat().st_mode | stat.S_IXUSR)
     campaign = try_on(lagoon, model, monkeypatch)
@@ -244,7 +245,7 @@ def test_a_model_that_breaks_off_is_named(
     lagoon: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = tmp_path / "model"
-    model.write_text(f"#!{sys.executable}\nimport sys\nsys.exit('a promise is broken')\n")
+    model.write_text(f"#!{sys.executable}\nprint('a promise is broken')\nraise SystemExit(1)\n")
     model.chmod(model.stat().st_mode | stat.S_IXUSR)
     with pytest.raises(SimulationError, match="a promise is broken") as caught:
         try_on(lagoon, model, monkeypatch)
