@@ -43,10 +43,10 @@ def validate(
     toolchain: ToolchainOption = None,
     machine: JsonOption = False,
 ) -> None:
-    """Prove that the simulator finds nothing in a right build, and everything in wrong ones.
+    """Plant faults in builds and see that all are noticed.
 
-    Each MODEL is compiled and run in RTL on its own; with --mutants, faults are planted in plan,
-    program, commands, link and firewalls behind the back of all checks, one per run.
+    Each MODEL is compiled and run in RTL on its own, which must give no finding. With --mutants,
+    faults are planted in plan, program, commands, link and firewalls, one per run.
     The status is 0 only if the right builds have no finding and every fault is noticed that is not
     proven to be none.
 
