@@ -11,7 +11,10 @@ from atoll.cli import main
 ROOT = Path(__file__).parents[2]
 DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
 NATIVE = ["run", "lagoon", DIGITS, "--cpu", "native", "--accelerator", "model"]
-COMMANDS = ("check", "explain", "plan", "schema", "new", "build", "doctor", "run", "simulate")
+COMMANDS = (
+    *("check", "explain", "plan", "schema", "new", "build", "doctor"),
+    *("run", "simulate", "validate"),
+)
 
 MISUSES: tuple[tuple[list[str], str, str], ...] = (
     (["chek"], "'chek'", "atoll --help"),
@@ -24,6 +27,9 @@ MISUSES: tuple[tuple[list[str], str, str], ...] = (
     (["run", "lagoon", "m.tflite", "--cpu", "fpga"], "'rtl', 'native'", "atoll run --help"),
     (["run", "lagoon", "m.tflite", "--accelerator", "gpu"], "'none'", "atoll run --help"),
     (["simulate"], "DIR", "atoll simulate --help"),
+    (["validate", "lagoon"], "MODEL", "atoll validate --help"),
+    (["validate", "lagoon", "m.tflite", "--mutants", "-1"], "--mutants", "atoll validate --help"),
+    (["validate", "lagoon", "m.tflite", "--jobs", "0"], "--jobs", "atoll validate --help"),
 )
 
 

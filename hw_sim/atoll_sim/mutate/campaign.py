@@ -138,8 +138,11 @@ def try_mutant(right: Right, mutant: Mutant, toolchain: str | None = None) -> Tr
 def _tried(
     right: Right, mutants: Sequence[Mutant], jobs: int, toolchain: str | None
 ) -> Iterator[Trial]:
-    with ThreadPoolExecutor(jobs) as workers:
+    workers = ThreadPoolExecutor(jobs)
+    try:
         yield from workers.map(lambda mutant: try_mutant(right, mutant, toolchain), mutants)
+    finally:
+        workers.shutdown(cancel_futures=True)
 
 
 def _touched(
