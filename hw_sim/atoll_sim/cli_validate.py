@@ -49,11 +49,11 @@ def validate(
     toolchain: ToolchainOption = None,
     machine: JsonOption = False,
 ) -> None:
-    """Prove that a right build has no finding, wrong ones are noticed, and broken chips recover.
+    """Plant faults in builds and in hardware, and see how they end.
 
-    Each MODEL is compiled and run in RTL on its own. With --mutants, faults are planted in plan,
-    program, commands, link and firewalls behind the back of all checks. With --faults, hardware
-    fails while the network runs: buses, memories, interrupts, engines, descriptors, resets.
+    Each MODEL is compiled and run in RTL on its own, which must give no finding.
+    With --mutants, faults are planted in plan, program, commands, link and firewalls, one per run.
+    With --faults, hardware fails in a run: bus, memory, interrupt, engine, descriptor, reset.
     The status is 0 only if the right builds have no finding, every mutant is noticed that is not
     proven to be no fault, and every fault ends in a right result, an error code or a restart.
 
