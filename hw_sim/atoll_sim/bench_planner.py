@@ -21,7 +21,7 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
-from atoll.errors import AtollError
+from atoll.errors import AtollError, ToolchainError
 from atoll.memory.algorithms import algorithm_names
 from atoll.memory.effort import Effort
 from atoll.memory.problem import Buffer, MemoryPlan, PoolSpace, Problem
@@ -35,6 +35,10 @@ PINWHEELS = (0.0, 0.5, 1.0)
 SEEDS = range(5)
 NODES = 2_000_000
 CUTS_EFFORT = Effort(nodes=100_000)
+PEER_SECONDS = 120
+MADE = (60, 80, 100, 120)
+"""Buffers of the instances that are made where none are given."""
+MADE_SLACK = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,15 +80,19 @@ class Gap:
 def main() -> int:
     """Measure and print tables, or JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--instances", type=Path, help="folder of NAME.CAPACITY.csv files")
+    parser.add_argument(
+        "--instances", type=Path, help="folder of NAME.CAPACITY.csv files; default: random cuts"
+    )
     parser.add_argument("--minimalloc", type=Path, help="executable to run beside the planner")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     began = time.process_time()
     Compiled()
     loading = time.process_time() - began
-    paths = sorted(arguments.instances.glob("*.*.csv")) if arguments.instances else []
-    instances = [measured(path, arguments.minimalloc) for path in paths]
+    with tempfile.TemporaryDirectory(prefix="atoll-bench-") as made:
+        folder = arguments.instances or made_instances(Path(made))
+        paths = sorted(folder.glob("*.*.csv"))
+        instances = [measured(path, arguments.minimalloc) for path in paths]
     found = list(gaps())
     if arguments.json:
         rows = {"instances": [asdict(i) for i in instances], "gaps": [asdict(g) for g in found]}
@@ -96,6 +104,19 @@ def main() -> int:
         console.print(instance_table(instances))
     console.print(gap_table(found))
     return 0
+
+
+def made_instances(folder: Path) -> Path:
+    """Write random cuts into `folder` as instances with a little slack."""
+    for count in MADE:
+        problem = random_cuts(count, HEIGHT, PINWHEELS[1], Random(count), slack=MADE_SLACK)
+        (pool,) = problem.pools
+        with (folder / f"cuts-{count}.{pool.size}.csv").open("w", encoding="utf-8") as file:
+            file.write("id,lower,upper,size\n")
+            for buffer in problem.buffers:
+                ((lower, upper),) = buffer.live
+                file.write(f"{buffer.name},{lower},{upper},{buffer.size}\n")
+    return folder
 
 
 def read_instance(path: Path, capacity: int) -> Problem:
@@ -137,12 +158,27 @@ def measured(path: Path, minimalloc: Path | None) -> Instance:
 
 
 def beside(minimalloc: Path, path: Path, capacity: int) -> tuple[int | None, float]:
-    """Run minimalloc; return the bytes that its plan uses and its processor time."""
+    """Run minimalloc for at most `PEER_SECONDS`.
+
+    It leaves with status 1 and writes nothing if it finds no plan.
+
+    Returns:
+        The bytes that its plan uses, None without one, and its processor time.
+
+    Raises:
+        ToolchainError: E070; it does not start, or fails.
+    """
     with tempfile.TemporaryDirectory(prefix="atoll-bench-") as folder:
         output = Path(folder) / "plan.csv"
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         options = [f"--capacity={capacity}", f"--input={path}", f"--output={output}"]
-        subprocess.run([str(minimalloc), *options], capture_output=True, check=True)
+        command = [str(minimalloc.resolve()), *options, f"--timeout={PEER_SECONDS}s"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        except OSError as fault:
+            raise _failed(minimalloc, str(fault)) from fault
+        if done.returncode not in (0, 1):
+            raise _failed(minimalloc, done.stderr)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         if not output.exists():
@@ -150,6 +186,15 @@ def beside(minimalloc: Path, path: Path, capacity: int) -> tuple[int | None, flo
         with output.open(newline="", encoding="utf-8") as file:
             ends = [int(row["offset"]) + int(row["size"]) for row in csv.DictReader(file)]
         return max(ends, default=0), seconds
+
+
+def _failed(minimalloc: Path, said: str) -> ToolchainError:
+    last = said.strip().splitlines()[-1:] or ["it said nothing"]
+    return ToolchainError(
+        "E070",
+        f"{minimalloc} failed: {last[0]}",
+        remedy="give the command-line program of google/minimalloc",
+    )
 
 
 def gaps() -> Iterator[Gap]:
@@ -174,22 +219,31 @@ def gaps() -> Iterator[Gap]:
 def instance_table(instances: Sequence[Instance]) -> Table:
     """Lay the instances out for a terminal."""
     table = Table(title="instances at their capacity", title_justify="left", box=None)
-    for heading in ("instance", "buffers", "bound", "used", "CPU s", "minimalloc", "ratio"):
+    headings = ("buffers", "bound", "used", "CPU s", "minimalloc used", "CPU s", "ratio")
+    for heading in ("instance", *headings):
         table.add_column(heading, justify="left" if heading == "instance" else "right")
     for each in instances:
-        peer = "" if each.peer_seconds is None else f"{each.peer_seconds:.2f} s"
+        peer = ("", "")
+        if each.peer_seconds is not None:
+            peer = (_bytes(each.peer_used), f"{each.peer_seconds:.2f}")
         table.add_row(
             each.name,
             str(each.buffers),
             f"{each.bound:,}",
-            "none" if each.used is None else f"{each.used:,}",
+            _bytes(each.used),
             f"{each.seconds:.2f}",
-            peer,
+            *peer,
             "" if each.ratio is None else f"{each.ratio:.1f}",
         )
-    total = sum(each.seconds for each in instances)
-    table.add_row("all", "", "", "", f"{total:.2f}")
+    ours = sum(each.seconds for each in instances)
+    theirs = sum(each.peer_seconds or 0.0 for each in instances)
+    ratio = ("", f"{theirs:.2f}", f"{theirs / ours:.1f}") if theirs else ()
+    table.add_row("all", "", "", "", f"{ours:.2f}", *ratio)
     return table
+
+
+def _bytes(used: int | None) -> str:
+    return "none" if used is None else f"{used:,}"
 
 
 def gap_table(found: Sequence[Gap]) -> Table:

@@ -6,9 +6,18 @@ from random import Random
 
 import pytest
 
+from atoll.errors import ToolchainError
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import solve
-from atoll_sim.bench_planner import Gap, beside, gap_table, instance_table, measured
+from atoll_sim.bench_planner import (
+    MADE,
+    Gap,
+    beside,
+    gap_table,
+    instance_table,
+    made_instances,
+    measured,
+)
 from atoll_sim.random_cuts import random_cuts
 
 INSTANCE = "id,lower,upper,size\na,0,2,4\nb,1,3,5\nc,2,4,4\n"
@@ -49,9 +58,29 @@ def test_an_instance_is_measured_beside_a_program_of_the_user(tmp_path: Path) ->
 
 def test_a_program_that_finds_no_plan_has_only_a_time(tmp_path: Path) -> None:
     peer = tmp_path / "minimalloc"
-    peer.write_text(f"#!{sys.executable}\n")
+    peer.write_text(f"#!{sys.executable}\nraise SystemExit(1)\n")
     peer.chmod(0o755)
     assert beside(peer, tmp_path / "x.9.csv", 9)[0] is None
+
+
+def test_a_program_that_fails_is_an_error(tmp_path: Path) -> None:
+    peer = tmp_path / "minimalloc"
+    peer.write_text(
+        f"#!{sys.executable}\nimport sys\nprint('no such flag', file=sys.stderr)\nsys.exit(2)\n"
+    )
+    peer.chmod(0o755)
+    with pytest.raises(ToolchainError, match="minimalloc failed: no such flag"):
+        beside(peer, tmp_path / "x.9.csv", 9)
+    with pytest.raises(ToolchainError, match="absent failed: .*No such file"):
+        beside(tmp_path / "absent", tmp_path / "x.9.csv", 9)
+
+
+def test_instances_are_made_where_none_are_given(tmp_path: Path) -> None:
+    paths = sorted(made_instances(tmp_path).iterdir())
+    assert len(paths) == len(MADE)
+    result = measured(paths[0], None)
+    assert result.used is not None
+    assert result.bound <= result.used <= result.capacity
 
 
 def test_gaps_have_a_row_for_each_kind_of_cut() -> None:
