@@ -71,7 +71,7 @@ def test_a_program_that_fails_is_an_error(tmp_path: Path) -> None:
     peer.chmod(0o755)
     with pytest.raises(ToolchainError, match="minimalloc failed: no such flag"):
         beside(peer, tmp_path / "x.9.csv", 9)
-    with pytest.raises(ToolchainError, match="absent failed: .*No such file"):
+    with pytest.raises(ToolchainError, match="absent failed"):
         beside(tmp_path / "absent", tmp_path / "x.9.csv", 9)
 
 
