@@ -11,7 +11,10 @@ from atoll.cli import main
 ROOT = Path(__file__).parents[2]
 DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
 NATIVE = ["run", "lagoon", DIGITS, "--cpu", "native", "--accelerator", "model"]
-COMMANDS = ("check", "explain", "plan", "schema", "new", "build", "doctor", "run", "simulate")
+COMMANDS = (
+    *("check", "explain", "plan", "schema", "new", "build", "doctor"),
+    *("run", "simulate", "validate"),
+)
 
 MISUSES: tuple[tuple[list[str], str, str], ...] = (
     (["chek"], "'chek'", "atoll --help"),
