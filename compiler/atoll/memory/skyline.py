@@ -10,7 +10,7 @@ from atoll.memory.strip import Strip
 _STAGES = 20
 """Parts of a run after which the partial plans are looked at."""
 
-_STRICT, _ROUNDS = 48, 52
+_STRICT, _ROUNDS = 36, 44
 """Blocks to place for each of the strip: going back wherever something is wasted, and in all."""
 
 _RESTART = 6
@@ -34,7 +34,7 @@ def pack_strip(strip: Strip, meter: Meter, kernel: Skylines, enough: int) -> Fou
     """Look for a low plan of `strip`.
 
     A stage that wastes is run again with ties settled differently; if that happens often, from ever
-    further back. After a while waste is accepted.
+    further back. In the end the stage that was come to without waste is finished with waste.
 
     Args:
         strip: what to pack.
@@ -45,32 +45,78 @@ def pack_strip(strip: Strip, meter: Meter, kernel: Skylines, enough: int) -> Fou
     Returns:
         The best plan that was found, None if there was too little to spend.
     """
-    count, random, spent, best = len(strip.groups), Random(meter.effort.seed), 0, None
-    plans = Plans(strip, kernel)
-    plans.mark(random)
-    saved: list[Arrays] = [plans.snapshot()] * _STAGES
-    fails, stage, begun, taste = [0] * _STAGES, 0, 0, _TASTES[0]
-    while spent < _ROUNDS * count:
-        blocks = count * (stage + 1) // _STAGES - count * stage // _STAGES
-        plans.restore(saved[stage])
-        if not plans.place(blocks, taste, meter):
-            break
-        spent += blocks
-        if stage + 1 == _STAGES:
-            best = _better(plans, best)
-            if best is not None and best.top <= enough:
+    return _Run(strip, meter, Plans(strip, kernel), enough).run()
+
+
+class _Run:
+    """One search.
+
+    Attributes:
+        saved: the plans before each stage.
+        deepest: the last stage that was come to without waste, and the plans before it.
+    """
+
+    def __init__(self, strip: Strip, meter: Meter, plans: Plans, enough: int) -> None:
+        self._count = len(strip.groups)
+        self._meter, self._plans, self._enough = meter, plans, enough
+        self._random = Random(meter.effort.seed)
+        plans.mark(self._random)
+        self._saved: list[Arrays] = [plans.snapshot()] * _STAGES
+        self._deepest = 0, plans.snapshot(whole=True)
+        self._taste = _TASTES[0]
+        self._best: Found | None = None
+        self._spent = 0
+
+    def run(self) -> Found | None:
+        """Search."""
+        while self._spent < _STRICT * self._count:
+            if not self._attempt():
+                return self._best
+        stage, plans = self._deepest
+        self._saved[stage] = plans
+        while self._spent < _ROUNDS * self._count:
+            if not all(self._place(each) for each in range(stage, _STAGES)) or self._ended():
                 break
-        elif not plans.stuck and (spent > _STRICT * count or plans.waste <= _TOLERANCE):
-            stage += 1
-            saved[stage] = plans.snapshot()
-            continue
-        fails[stage] += 1
-        stage = max(0, stage - fails[stage] ** 2 // 4 % (stage + 1))
-        if spent - begun > _RESTART * count:
-            fails, stage, begun = [0] * _STAGES, 0, spent
-        taste = random.choice(_TASTES)
-        plans.mark(random)
-    return best
+            self._vary()
+        return self._best
+
+    def _attempt(self) -> bool:
+        """Begin anew, and go back wherever plans waste; return whether to go on."""
+        limit = min(self._spent + _RESTART * self._count, _STRICT * self._count)
+        fails, stage = [0] * _STAGES, 0
+        while self._spent < limit:
+            if not self._place(stage):
+                return False
+            if stage + 1 == _STAGES and self._ended():
+                return False
+            if stage + 1 < _STAGES and not self._plans.stuck and self._plans.waste <= _TOLERANCE:
+                stage += 1
+                if stage > self._deepest[0]:
+                    self._deepest = stage, self._plans.snapshot(whole=True)
+                continue
+            fails[stage] += 1
+            stage = max(0, stage - fails[stage] ** 2 // 4 % (stage + 1))
+            self._vary()
+        return True
+
+    def _place(self, stage: int) -> bool:
+        """Run a stage and save its plans; return whether there was time."""
+        blocks = self._count * (stage + 1) // _STAGES - self._count * stage // _STAGES
+        self._plans.restore(self._saved[stage])
+        self._spent += blocks
+        done = self._plans.place(blocks, self._taste, self._meter)
+        if stage + 1 < _STAGES:
+            self._saved[stage + 1] = self._plans.snapshot()
+        return done
+
+    def _vary(self) -> None:
+        self._taste = self._random.choice(_TASTES)
+        self._plans.mark(self._random)
+
+    def _ended(self) -> bool:
+        """Take the lowest of the complete plans; return whether it is low enough."""
+        self._best = _better(self._plans, self._best)
+        return self._best is not None and self._best.top <= self._enough
 
 
 def _better(plans: Plans, best: Found | None) -> Found | None:

@@ -101,17 +101,19 @@ class Plans:
         """The height of each plan."""
         return [int(top) for top in self._rows("top", 1)]
 
-    def snapshot(self) -> Arrays:
-        """Copy the plans."""
+    def snapshot(self, *, whole: bool = False) -> Arrays:
+        """Copy the plans, and how they came to be if they are to be kept for long."""
         kept = {name: copy(self._rows(name, self._wide(name))) for name in _ROWS}
+        if whole:
+            entries = int(self._arrays["state"][LEVEL]) * WIDTH
+            kept |= {name: copy(self._arrays[name][:entries]) for name in _HISTORY}
         return {"state": copy(self._arrays["state"]), **kept}
 
     def restore(self, kept: Arrays) -> None:
-        """Go back to a copy, of which this search has not yet left the way that led to it."""
-        for name in _ROWS:
+        """Go back to a copy; unless it is whole, no other has led to fewer blocks since then."""
+        for name in kept:
             self._arrays[name][: len(kept[name])] = kept[name]
         state = self._arrays["state"]
-        state[:] = kept["state"]
         state[SIDE] = 0
         state[FRESH] = 1
 
