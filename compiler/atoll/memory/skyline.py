@@ -10,16 +10,13 @@ from atoll.memory.strip import Strip
 _STAGES = 20
 """Parts of a run after which the partial plans are looked at."""
 
-_STRICT, _ROUNDS = 36, 44
-"""Blocks to place for each of the strip: going back wherever something is wasted, and in all."""
-
-_RESTART = 6
-"""Blocks to place for each of the strip before beginning anew."""
+_ATTEMPTS, _ROUNDS = 4, 6
+"""Times to begin anew, and blocks to place for each of the strip in an attempt."""
 
 _TASTES = (Taste(3), Taste(4), Taste(3, narrow=True), Taste(4, narrow=True), Taste(2))
 
-_TOLERANCE = 3e-4
-"""Waste, as a part of what is filled, with which a stage is passed all the same."""
+_TOLERANCES = 3e-4, 1e-2, 1.0
+"""Waste, as a part of what is filled, with which a stage is passed: first, and ever later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +31,7 @@ def pack_strip(strip: Strip, meter: Meter, kernel: Skylines, enough: int) -> Fou
     """Look for a low plan of `strip`.
 
     A stage that wastes is run again with ties settled differently; if that happens often, from ever
-    further back. In the end the stage that was come to without waste is finished with waste.
+    further back. Then the furthest stage is the one to begin with, and more waste is allowed.
 
     Args:
         strip: what to pack.
@@ -53,7 +50,7 @@ class _Run:
 
     Attributes:
         saved: the plans before each stage.
-        deepest: the last stage that was come to without waste, and the plans before it.
+        deepest: the last stage that was come to, and the plans before it.
     """
 
     def __init__(self, strip: Strip, meter: Meter, plans: Plans, enough: int) -> None:
@@ -69,33 +66,34 @@ class _Run:
 
     def run(self) -> Found | None:
         """Search."""
-        while self._spent < _STRICT * self._count:
-            if not self._attempt():
+        for _ in range(_ATTEMPTS):
+            if not self._attempt(0, _TOLERANCES[0], _ROUNDS):
                 return self._best
-        stage, plans = self._deepest
-        self._saved[stage] = plans
-        while self._spent < _ROUNDS * self._count:
-            if not all(self._place(each) for each in range(stage, _STAGES)) or self._ended():
-                break
-            self._vary()
+        for tolerance in _TOLERANCES[1:]:
+            stage, self._saved[stage] = self._deepest
+            if not self._attempt(stage, tolerance, _ROUNDS):
+                return self._best
         return self._best
 
-    def _attempt(self) -> bool:
-        """Begin anew, and go back wherever plans waste; return whether to go on."""
-        limit = min(self._spent + _RESTART * self._count, _STRICT * self._count)
-        fails, stage = [0] * _STAGES, 0
+    def _attempt(self, begin: int, tolerance: float, rounds: int) -> bool:
+        """Begin with a stage, and go back as far as there wherever plans waste too much.
+
+        Returns:
+            Whether to go on: there was no plan that is low enough, and there is more to spend.
+        """
+        fails, stage, limit = [0] * _STAGES, begin, self._spent + rounds * self._count
         while self._spent < limit:
             if not self._place(stage):
                 return False
             if stage + 1 == _STAGES and self._ended():
                 return False
-            if stage + 1 < _STAGES and not self._plans.stuck and self._plans.waste <= _TOLERANCE:
+            if stage + 1 < _STAGES and self._plans.waste <= tolerance and not self._plans.stuck:
                 stage += 1
                 if stage > self._deepest[0]:
                     self._deepest = stage, self._plans.snapshot(whole=True)
                 continue
             fails[stage] += 1
-            stage = max(0, stage - fails[stage] ** 2 // 4 % (stage + 1))
+            stage -= fails[stage] ** 2 // 4 % (stage - begin + 1)
             self._vary()
         return True
 
