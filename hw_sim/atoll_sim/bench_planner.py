@@ -24,7 +24,7 @@ from rich.table import Table
 from atoll.errors import AtollError, ToolchainError
 from atoll.memory.algorithms import algorithm_names
 from atoll.memory.effort import Effort
-from atoll.memory.problem import Buffer, MemoryPlan, PoolSpace, Problem
+from atoll.memory.problem import Answer, Buffer, MemoryPlan, PoolSpace, Problem
 from atoll.memory.search_compiled import Compiled
 from atoll.memory.solve import solve
 from atoll_sim.random_cuts import random_cuts
@@ -39,6 +39,8 @@ PEER_SECONDS = 120
 MADE = (60, 80, 100, 120)
 """Buffers of the instances that are made where none are given."""
 MADE_SLACK = 0.01
+SCALE = (100, 1_000, 10_000)
+SLACK = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +79,22 @@ class Gap:
     worst: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaling:
+    """One plan of random cuts in a pool with slack, by the default algorithm.
+
+    Attributes:
+        used: bytes / optimum, None if no plan was found that fits.
+        seconds: of processor time.
+    """
+
+    buffers: int
+    pinwheels: float
+    seed: int
+    used: float | None
+    seconds: float
+
+
 def main() -> int:
     """Measure and print tables, or JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -84,6 +102,7 @@ def main() -> int:
         "--instances", type=Path, help="folder of NAME.CAPACITY.csv files; default: random cuts"
     )
     parser.add_argument("--minimalloc", type=Path, help="executable to run beside the planner")
+    parser.add_argument("--scale", type=int, default=1, help="seeds for up to 10,000 buffers")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     began = time.process_time()
@@ -93,9 +112,13 @@ def main() -> int:
         folder = arguments.instances or made_instances(Path(made))
         paths = sorted(folder.glob("*.*.csv"))
         instances = [measured(path, arguments.minimalloc) for path in paths]
-    found = list(gaps())
+    found, scaled = list(gaps()), list(scaling(range(arguments.scale)))
     if arguments.json:
-        rows = {"instances": [asdict(i) for i in instances], "gaps": [asdict(g) for g in found]}
+        rows = {
+            "instances": [asdict(each) for each in instances],
+            "gaps": [asdict(each) for each in found],
+            "scaling": [asdict(each) for each in scaled],
+        }
         print(json.dumps({"kernel_seconds": round(loading, 3), **rows}, indent=2))
         return 0
     console = Console(highlight=False)
@@ -103,6 +126,7 @@ def main() -> int:
     if instances:
         console.print(instance_table(instances))
     console.print(gap_table(found))
+    console.print(scaling_table(scaled))
     return 0
 
 
@@ -214,6 +238,40 @@ def gaps() -> Iterator[Gap]:
                     median=round(median(used), 4),
                     worst=round(max(used), 4),
                 )
+
+
+def scaling(seeds: range) -> Iterator[Scaling]:
+    """Yield how the default algorithm does in pools with 5 % of slack."""
+    for count in SCALE:
+        for pinwheels in PINWHEELS:
+            for seed in seeds:
+                problem = random_cuts(count, HEIGHT, pinwheels, Random(seed), slack=SLACK)
+                began = time.process_time()
+                answer = solve(problem)
+                yield Scaling(
+                    buffers=count,
+                    pinwheels=pinwheels,
+                    seed=seed,
+                    used=_share(answer),
+                    seconds=round(time.process_time() - began, 2),
+                )
+
+
+def _share(answer: Answer) -> float | None:
+    return round(answer.use["s"].used / HEIGHT, 4) if isinstance(answer, MemoryPlan) else None
+
+
+def scaling_table(found: Sequence[Scaling]) -> Table:
+    """Lay out for a terminal how processor time grows."""
+    title = f"random cuts in a pool with {SLACK:.0%} of slack"
+    table = Table(title=title, title_justify="left", box=None)
+    for heading in ("buffers", "pinwheels", "seed", "used / optimum", "CPU s"):
+        table.add_column(heading, justify="right")
+    for each in found:
+        used = "none" if each.used is None else f"{each.used:.4f}"
+        row = (f"{each.buffers:,}", f"{each.pinwheels:.0%}", str(each.seed), used)
+        table.add_row(*row, f"{each.seconds:.2f}")
+    return table
 
 
 def instance_table(instances: Sequence[Instance]) -> Table:

@@ -43,13 +43,13 @@ class CachedKernel:
         address = self._engine.get_function_address(kernel.name)
         self._call = CFUNCTYPE(None, *pointers)(address)
 
-    def memory(self, name: str) -> np.ndarray[Any, Any]:
-        """Return zeroed memory for a parameter."""
+    def memory(self, name: str, elements: int | None = None) -> np.ndarray[Any, Any]:
+        """Return zeroed memory for a parameter: all of it, or as much as a run reaches."""
         (buffer,) = (each for each in self._kernel.buffers if each.name == name)
-        return np.zeros(buffer.elements, _TYPES[buffer.type])
+        return np.zeros(elements or buffer.elements, _TYPES[buffer.type])
 
     def __call__(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        """Run on arrays by parameter name, each as large as the parameter."""
+        """Run on arrays by parameter name, each as large as what is reached."""
         self._call(*(arrays[buffer.name].ctypes.data for buffer in self._kernel.buffers))
 
 

@@ -1,18 +1,26 @@
 """Pack one pool: greedy orders first, then exact search, each independent part on its own."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from atoll.memory.effort import Meter
-from atoll.memory.greedy import Shelf, orders, without_limit
+from atoll.memory.greedy import BY_SIZE, ORDERS, Shelf, orders, without_limit
 from atoll.memory.hill_climb import climb
 from atoll.memory.ladder import Packed, improve, used_by
 from atoll.memory.packing import Offsets, Packing
 from atoll.memory.packing_bound import packing_bound
 from atoll.memory.search import Engine
 from atoll.memory.search_layout import LARGEST
+from atoll.memory.skyline import pack_strip
+from atoll.memory.strip import Strip, strip_of
 
 _UNLIMITED = 1 << 100
+
+_LEAST, _FEW = 48, 256
+"""Blocks up to which exact search is alone, and comes first; it mostly ends early then."""
+
+_PART_OF_FEW, _PART_OF_MANY = 0.9, 0.75
+"""Of what is left, the most that may be spent by what comes first."""
 
 
 def pack(
@@ -32,10 +40,11 @@ def pack(
         meter: what may be spent.
         engine: runs the exact search.
         hint: offsets with which the members fit, if any are known.
-        climbing: try other orders where there are too many members for exact search.
+        climbing: try what is not exact where there are too many members for exact search.
     """
     parts = [replace(packing, members=part) for part in components(packing)]
-    started = [_start(part, hint) for part in parts]
+    strips = [strip_of(part) if climbing and len(part.free) > _LEAST else None for part in parts]
+    started = [_start(part, strip, hint) for part, strip in zip(parts, strips, strict=True)]
     if None in started:
         return None
     known = [each for each in started if each is not None]
@@ -43,15 +52,67 @@ def pack(
     enough = meter.effort.enough
     for number in sorted(range(len(parts)), key=lambda n: -known[n].used):
         part = parts[number]
-        if climbing and len(part.free) > LARGEST and known[number].used > max(floor, enough):
-            known[number] = _climbed(part, known[number], meter)
-        known[number] = improve(part, known[number], max(floor, enough), meter, engine)
+        strip, start = strips[number], known[number]
+        work = _Work(part, strip, max(floor, enough), meter, engine)
+        known[number] = work.many(start, climbing=climbing) if _many(part) else work.few(start)
         floor = max(floor, known[number].bound)
     offsets: dict[int, int] = {}
     for each in known:
         offsets |= each.offsets
     used = max((each.used for each in known), default=0)
     return Packed(offsets=offsets, used=used, bound=min(floor, used))
+
+
+def _many(packing: Packing) -> bool:
+    return len(packing.free) > _FEW
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One part to improve, down to `enough` bytes."""
+
+    packing: Packing
+    strip: Strip | None
+    enough: int
+    meter: Meter
+    engine: Engine
+
+    def few(self, known: Packed) -> Packed:
+        """Improve by exact search; by skylines where that does not end."""
+        if self.strip is not None:
+            with self.meter.share(_PART_OF_FEW):
+                known = self._searched(known)
+            known = self._on_skylines(known)
+        return self._searched(known)
+
+    def many(self, known: Packed, *, climbing: bool) -> Packed:
+        """Improve by skylines or by changing the order, then by exact search."""
+        if self.strip is not None:
+            known = self._on_skylines(known)
+        elif climbing and len(self.packing.free) > LARGEST and self._open(known):
+            known = _climbed(self.packing, known, self.meter)
+        return self._searched(known)
+
+    def _open(self, known: Packed) -> bool:
+        return known.used > max(known.bound, self.enough)
+
+    def _searched(self, known: Packed) -> Packed:
+        return improve(self.packing, known, self.enough, self.meter, self.engine)
+
+    def _on_skylines(self, known: Packed) -> Packed:
+        """Return a better plan than `known` if skylines lead to one."""
+        strip = self.strip
+        if strip is None or not self._open(known) or self.meter.over:
+            return known
+        wanted = max(self.enough, known.bound) - strip.base
+        with self.meter.share(_PART_OF_MANY):
+            found = pack_strip(strip, self.meter, self.engine.skylines(), wanted)
+        offsets = strip.offsets(found.grounds) if found is not None else known.offsets
+        used = used_by(self.packing, offsets)
+        if used >= known.used:
+            return known
+        self.meter.tell(used, known.bound)
+        return replace(known, offsets=offsets, used=used)
 
 
 def _climbed(packing: Packing, known: Packed, meter: Meter) -> Packed:
@@ -82,15 +143,19 @@ def components(packing: Packing) -> Iterator[tuple[int, ...]]:
         yield tuple(sorted(found))
 
 
-def _start(packing: Packing, hint: Offsets | None) -> Packed | None:
-    """Return the best of the hint and the greedy orders, in a pool without limit."""
+def _start(packing: Packing, strip: Strip | None, hint: Offsets | None) -> Packed | None:
+    """Return the best of the hint and the greedy orders, in a pool without limit.
+
+    Of a large strip, it is enough to have a plan.
+    """
     bound = packing_bound(packing)
     best: Packed | None = None
     if hint is not None:
         known = {member: hint[member] for member in packing.members}
         best = Packed(offsets=known, used=used_by(packing, known), bound=bound)
     inside = set(packing.members)
-    for order in orders(packing.whole):
+    keys = (BY_SIZE,) if strip is not None and len(packing.free) > LARGEST else ORDERS
+    for order in orders(packing.whole, keys):
         if best is not None and best.used <= bound:
             break
         offsets = _filled(packing, [member for member in order if member in inside])

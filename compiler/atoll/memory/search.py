@@ -21,6 +21,8 @@ from atoll.memory.search_layout import (
     STATUS,
     STEPS,
 )
+from atoll.memory.skyline_engines import InterpretedSkylines
+from atoll.memory.skyline_plans import Skylines
 
 Arrays = dict[str, list[int]]
 
@@ -41,6 +43,9 @@ class Engine(Protocol):
 
     def load(self, tables: Arrays) -> Runner:
         """Take the parameters that stay the same for all capacities."""
+
+    def skylines(self) -> Skylines:
+        """Return the kernel of the skyline search."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,3 +224,7 @@ class Interpreted:
                 _function()(*ordered)
 
         return run
+
+    def skylines(self) -> Skylines:
+        """Return the kernel of the skyline search."""
+        return InterpretedSkylines()

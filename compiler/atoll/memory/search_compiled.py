@@ -15,6 +15,8 @@ from atoll.memory.search_layout import (
     STATUS,
     STEPS,
 )
+from atoll.memory.skyline_engines import CompiledSkylines
+from atoll.memory.skyline_plans import Skylines
 
 _LOADER = "atoll.codegen.llvm_cached:cached_kernel"
 
@@ -54,6 +56,10 @@ class Compiled:
 
         return run
 
+    def skylines(self) -> Skylines:
+        """Return the kernel of the skyline search."""
+        return CompiledSkylines()
+
 
 @cache
 def _compiled() -> Engine:
@@ -88,3 +94,7 @@ class FastEngine:
                 fast(work, steps)
 
         return run
+
+    def skylines(self) -> Skylines:
+        """Return the kernel of the skyline search."""
+        return _compiled().skylines()

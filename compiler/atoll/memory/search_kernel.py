@@ -19,6 +19,7 @@ from functools import cache
 
 from atoll.ir.expressions import add, maximum, subtract
 from atoll.ir.tir import Expr, PrimFunc, Type
+from atoll.memory.kernel_writer import Value, op
 from atoll.memory.search_layout import (
     BY_CLIQUE,
     CLIQUE_COUNT,
@@ -32,7 +33,7 @@ from atoll.memory.search_layout import (
     STATUS,
     STEPS,
 )
-from atoll.memory.search_writer import SearchWriter, Value, op
+from atoll.memory.search_writer import SearchWriter
 
 _FAR = 1 << 60
 

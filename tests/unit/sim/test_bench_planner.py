@@ -9,6 +9,7 @@ import pytest
 from atoll.errors import ToolchainError
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import solve
+from atoll_sim import bench_planner
 from atoll_sim.bench_planner import (
     MADE,
     Gap,
@@ -90,3 +91,11 @@ def test_gaps_have_a_row_for_each_kind_of_cut() -> None:
         for name in ("auto", "first-fit")
     ]
     assert gap_table(found).row_count == 2
+
+
+def test_scaling_is_measured_in_a_pool_with_slack(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_planner, "SCALE", (60,))
+    found = list(bench_planner.scaling(range(1)))
+    assert [each.pinwheels for each in found] == list(bench_planner.PINWHEELS)
+    assert all(each.used is not None and 1 <= each.used <= 1.05 for each in found)
+    assert bench_planner.scaling_table(found).row_count == len(found)

@@ -1,0 +1,89 @@
+"""A pool to pack as a strip: every block lives without a break and may have any offset."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from atoll.memory.packing import Offsets, Packing
+from atoll.memory.skyline_layout import FAR, LARGEST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strip:
+    """Blocks of a pool as rectangles; members with the same lifetime are one.
+
+    Attributes:
+        base: offset of the ground.
+        groups: members of each rectangle, from the ground up.
+        begin, end: the rectangle's first moment and the one after its last; a moment is a time at
+            which some member begins or ends.
+        size: bytes of the rectangle.
+        sizes: bytes of each member, rounded so that the next one is aligned.
+        moments: how many there are.
+    """
+
+    base: int
+    groups: Sequence[tuple[int, ...]]
+    begin: Sequence[int]
+    end: Sequence[int]
+    size: Sequence[int]
+    sizes: dict[int, int]
+    moments: int
+
+    def offsets(self, grounds: Sequence[int]) -> Offsets:
+        """Return the offset of each member where the rectangles are at `grounds`."""
+        offsets = {}
+        for group, ground in zip(self.groups, grounds, strict=True):
+            offset = self.base + ground
+            for member in group:
+                offsets[member] = offset
+                offset += self.sizes[member]
+        return offsets
+
+
+def strip_of(packing: Packing) -> Strip | None:
+    """Return `packing` as a strip, or None where there is more to it than lifetimes and sizes."""
+    if not _is_strip(packing):
+        return None
+    blocks = packing.whole.blocks
+    lives = {member: _life(packing, member) for member in packing.members}
+    if None in lives.values():
+        return None
+    groups: dict[tuple[int, int], list[int]] = {}
+    for member, life in lives.items():
+        assert life is not None
+        groups.setdefault(life, []).append(member)
+    moments = {moment: n for n, moment in enumerate(sorted({m for life in groups for m in life}))}
+    sizes = {member: packing.rounded(blocks[member].size) for member in packing.members}
+    if len(groups) > LARGEST or sum(sizes.values()) * len(moments) >= FAR:
+        return None
+    ordered = sorted(groups, key=lambda life: (life[0], -life[1]))
+    members = tuple(tuple(groups[life]) for life in ordered)
+    return Strip(
+        base=packing.first,
+        groups=members,
+        begin=tuple(moments[begin] for begin, _ in ordered),
+        end=tuple(moments[end] for _, end in ordered),
+        size=tuple(sum(sizes[member] for member in group) for group in members),
+        sizes=sizes,
+        moments=len(moments),
+    )
+
+
+def _is_strip(packing: Packing) -> bool:
+    """Tell whether every offset that is a multiple of the grain is as good as any other."""
+    problem, pool = packing.whole.problem, packing.pool
+    related = problem.conflicts is not None or problem.exclusive or packing.whole.nearer
+    fixed = pool.reserved or pool.bank or packing.pinned
+    grains = {packing.alignment(member) for member in packing.free}
+    return not related and not fixed and len(grains) == 1
+
+
+def _life(packing: Packing, member: int) -> tuple[int, int] | None:
+    """Return when a member lives, or None if there is a break."""
+    intervals = packing.whole.blocks[member].live
+    begin, end = intervals[0]
+    for first, beyond in intervals[1:]:
+        if first > end:
+            return None
+        end = max(end, beyond)
+    return begin, end
