@@ -207,7 +207,7 @@ def runs_as_planned(
         report = run_compiled(compiled, samples, cpu=cpu, accelerator=kind).report
         assert report.passed, (report.mismatches, report.violations)
         return True
-    assert all(fault.code in ("E061", "E062") and fault.remedy for fault in faults)
+    assert all(fault.code in ("E061", "E062") and fault.remedy for fault in faults), faults
     return False
 
 

@@ -99,8 +99,11 @@ class _Merger:
 
     def _storage(self, name: str) -> str:
         """Return the tensor that has the bytes of `name` after the merges so far."""
-        merged = self._merged.get(name, name)
-        return self._tensors[merged].view or merged
+        before = ""
+        while name != before:
+            before, name = name, self._merged.get(name, name)
+            name = self._tensors[name].view or name
+        return name
 
     def _possible(self, tensor: Tensor, reads: Counter[str]) -> bool:
         needs = dict.fromkeys((name for name, uses in reads.items() if uses > 0), Access.READ)

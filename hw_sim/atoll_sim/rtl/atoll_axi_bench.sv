@@ -111,12 +111,12 @@ module atoll_axi_bench
   atoll_firewall #(
     .DataBytes  (DataBytes),
     .NumReadable(2),
-    .Readable   ({RomWindow, RamWindow}),
-    .NumWritable(2),
-    .Writable   ({RomWindow, RamWindow})
+    .NumWritable(2)
   ) u_firewall (
     .clk_i,
     .rst_ni,
+    .readable_i      ({RomWindow, RamWindow}),
+    .writable_i      ({RomWindow, RamWindow}),
     .mst_valid_i     (valid),
     .mst_ready_o     (ready),
     .mst_we_i        (we),
@@ -134,7 +134,8 @@ module atoll_axi_bench
     .blocked_o       (),
     .violated_o      (),
     .violation_addr_o(),
-    .violation_we_o  ()
+    .violation_we_o  (),
+    .violation_bus_o ()
   );
 
   atoll_demux #(

@@ -15,11 +15,12 @@ from atoll.ir.graph import Graph
 from atoll.ir.graph_text import parse_graph
 from atoll.ops import reference
 from atoll.pipeline import BuildOptions, compile_file
+from atoll.place.candidates import candidate_pools, needs_of
 from atoll.place.copy_engines import assign_copies
 from atoll.place.plan_devices import plan_devices
 from atoll.place.views import with_views
 from atoll.resolve import load_soc
-from atoll.resolve.soc import Access
+from atoll.resolve.soc import Access, ResolvedSoc
 from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
 from atoll_sim.samples import random_sample
 
@@ -122,6 +123,38 @@ def test_p3_planning_a_graph_with_views_again_changes_nothing(data: st.DataObjec
         return
     graph = with_views(assign_copies(placed, soc), soc)
     assert plan_devices(graph, soc).graph == graph
+    assert_homes(graph, soc)
+
+
+def assert_homes(graph: Graph, soc: ResolvedSoc) -> None:
+    """Every tensor with bytes of its own that a device touches has a pool."""
+    needs = needs_of(graph, soc)
+    homeless = [name for name, pools in candidate_pools(graph, soc).items() if not pools]
+    assert [name for name in homeless if needs[name]] == []
+
+
+def test_c4_copies_on_both_sides_of_a_reshape_are_not_merged_into_one() -> None:
+    """Two engines without a common pool: after the reshape is gone, one copy by way of a third."""
+    twin = CHIPS[-1]
+    text = (
+        "graph g(x) -> (y)\n"
+        + "".join(f"  %{name}: int8[1x16]\n" for name in "xabcdefy")
+        + "  %a = copy(%x) {} : dma  # copy_0\n"
+        + "  %b = quantize(%a) {} : npu_small  # quantize_0\n"
+        + "  %c = copy(%b) {} : dma  # copy_1\n"
+        + "  %d = reshape(%c) {} : cpu  # reshape_0\n"
+        + "  %e = copy(%d) {} : dma  # copy_2\n"
+        + "  %f = quantize(%e) {} : npu_large  # quantize_1\n"
+        + "  %y = copy(%f) {} : dma  # copy_3\n"
+    )
+    graph = with_views(parse_graph(text), twin)
+    assert_homes(graph, twin)
+    assert storages(graph)["d"] == "b"
+    assert [op.name for op in graph.operators if op.kind == "copy"] == [
+        "copy_0",
+        "copy_2",
+        "copy_3",
+    ]
 
 
 def test_p3_a_copy_for_a_reshape_that_is_gone_goes_too() -> None:
