@@ -6,7 +6,7 @@ from atoll.errors import PlanError
 from atoll.memory.algorithms import DEFAULT, algorithm
 from atoll.memory.checker import check
 from atoll.memory.culprits import fewest
-from atoll.memory.effort import Effort, Meter, Observer, unobserved
+from atoll.memory.effort import USUAL, Effort, Meter, Observer, unobserved
 from atoll.memory.misfit import misfit
 from atoll.memory.problem import Answer, Infeasible, MemoryPlan, Placement, Problem
 from atoll.memory.problem_rules import problem_faults
@@ -37,7 +37,7 @@ def solve(
         PlanError: E064, the problem is not well-formed, or the algorithm's plan is wrong.
         UsageError: E094; there is no such algorithm.
     """
-    answer = _answer(problem, name, Meter(effort or Effort(), observe))
+    answer = _answer(problem, name, Meter(effort or USUAL, observe))
     if isinstance(answer, Infeasible):
         return fewest(answer, algorithm(_PROVER))
     return answer
