@@ -28,7 +28,7 @@ class Effort:
     enough: int = 0
 
 
-USUAL = Effort(fitting=2_000_000)
+USUAL = Effort(fitting=1_250_000)
 """What is spent unless something else is asked for."""
 
 
