@@ -27,7 +27,7 @@ from atoll.errors import PlanError, UsageError
 from atoll.files import require_writable, write_bytes, write_text
 from atoll.memory.algorithms import DEFAULT, OWN
 from atoll.memory.algorithms import algorithm as require_algorithm
-from atoll.memory.effort import Effort, Progress
+from atoll.memory.effort import USUAL, Effort, Progress
 from atoll.memory.instance import POOL, UNLIMITED, load_instance, solution_csv
 from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan, Problem
@@ -193,7 +193,7 @@ def _search(name: str, budget: float | None, seed: int) -> _Search:
     """Return what was asked for; a budget in time is all that counts then."""
     require_algorithm(name)
     if budget is None:
-        return _Search(name, Effort(seed=seed))
+        return _Search(name, replace(USUAL, seed=seed))
     return _Search(name, Effort(nodes=UNLIMITED, seconds=budget, seed=seed))
 
 

@@ -3,8 +3,6 @@
 import random
 from collections.abc import Iterator
 
-import pytest
-
 from atoll.errors import PlanError
 from atoll.memory.checker import check
 from atoll.memory.problem import Buffer, MemoryPlan, PoolSpace, Problem
@@ -84,10 +82,5 @@ def assert_within_bounds(plan: MemoryPlan) -> None:
         assert use.peak <= use.bound <= use.used <= min(pool.size, sum(sizes) + slack)
 
 
-def test_m3_five_thousand_plans_are_sound() -> None:
-    assert_sound(range(5_000))
-
-
-@pytest.mark.slow
-def test_m3_a_hundred_thousand_plans_are_sound() -> None:
-    assert_sound(range(5_000, 105_000))
+def test_m3_plans_are_sound() -> None:
+    assert_sound(range(1_500))

@@ -15,15 +15,21 @@ class Effort:
 
     Attributes:
         nodes: of search trees, in all.
+        fitting: further nodes for a pool that exact search could fill, as long as no plan fits it.
         seconds: of time, or None.
         seed: of what is drawn at random.
         enough: bytes of a pool below which no more is sought.
     """
 
-    nodes: int = 500_000
+    nodes: int = 750_000
+    fitting: int = 0
     seconds: float | None = None
     seed: int = 0
     enough: int = 0
+
+
+USUAL = Effort(fitting=1_250_000)
+"""What is spent unless something else is asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +61,11 @@ class Meter:
 
     def __init__(self, effort: Effort, observe: Observer = unobserved) -> None:
         self.effort = effort
-        self.spent = 0
+        self.spent = self.fresh_starts = 0
         self._observe = observe
         self._begin = monotonic()
         self._limit = effort.nodes
+        self._fitting, self._beyond = effort.fitting, 0
 
     @property
     def seconds(self) -> float:
@@ -79,6 +86,17 @@ class Meter:
         yield
         self._limit = limit
 
+    @contextmanager
+    def extended(self) -> Iterator[None]:
+        """Let what is inside spend what is left for fitting, and draw other random numbers."""
+        limit, spent = self._limit, self.spent
+        self._limit = spent + self._fitting
+        self.fresh_starts += 1
+        yield
+        self._fitting -= self.spent - spent
+        self._beyond += self.spent - spent
+        self._limit, self.spent = limit, spent
+
     def allow(self, nodes: int) -> Callable[[int], int]:
         """Return how many steps a search of at most `nodes` nodes may take after some.
 
@@ -98,4 +116,6 @@ class Meter:
 
     def tell(self, used: int, bound: int) -> None:
         """Tell the observer about a better plan or a better bound."""
-        self._observe(Progress(used=used, bound=bound, nodes=self.spent, seconds=self.seconds))
+        self._observe(
+            Progress(used=used, bound=bound, nodes=self.spent + self._beyond, seconds=self.seconds)
+        )

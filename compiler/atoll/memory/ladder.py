@@ -20,11 +20,11 @@ so early; now and then a long one follows, which may prove that there is no plan
 _SMALL = 48
 """Most blocks of which long searches get half of all nodes; with more they hardly ever end."""
 
+_PART = 16
+"""How many times longer than a long search all others are, with more blocks."""
+
 _PARTS = (16, 4, 64)
 """How far below the best plan to look, as parts of the distance to the bound."""
-
-_PARTS_OF_LIMIT = (1, 2)
-"""The same below the pool's limit as long as no plan fits it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +64,9 @@ def improve(packing: Packing, known: Packed, enough: int, meter: Meter, engine: 
     """
     if _settled(packing, known, enough) or _too_large(packing, known) or meter.over:
         return known
-    search, ways = Search(packing, engine), Ways(packing, meter.effort.seed)
+    search, ways = Search(packing, engine), Ways(packing, meter.effort.seed + meter.fresh_starts)
     begin, least = meter.spent, max(_LEAST, _DIVES * len(packing.free))
-    part = 1 if len(packing.free) <= _SMALL else 4
+    part = 1 if len(packing.free) <= _SMALL else _PART
     for pull in count():
         thorough = pull & (pull - 1) == 0
         nodes = max(least, (meter.spent - begin) // part) if thorough else least
@@ -102,13 +102,12 @@ def _capacity(packing: Packing, known: Packed, enough: int, pull: int | None) ->
     A plan that fits the pool comes before one that is as low as can be.
     """
     least = max(known.bound, enough)
-    fits = known.used <= packing.pool.size
-    parts = _PARTS if fits else _PARTS_OF_LIMIT
-    highest = (known.used - 1) // packing.step * packing.step if fits else packing.pool.size
-    highest = max(least, highest)
+    if known.used > packing.pool.size:
+        return max(least, packing.pool.size)
+    highest = max(least, (known.used - 1) // packing.step * packing.step)
     if pull is None:
         return highest
     if pull % 4 == 0:
         return least
-    drop = (highest - least) // parts[pull % len(parts)]
+    drop = (highest - least) // _PARTS[pull % len(_PARTS)]
     return highest - drop // packing.step * packing.step

@@ -15,13 +15,16 @@ _TRIALS = 40
 _LISTED = 8
 
 
-def misfit(problem: Problem, operators: Sequence[str], search: Search) -> Iterator[Fault]:
+def misfit(
+    problem: Problem, operators: Sequence[str], search: Search, culprits: Sequence[str] = ()
+) -> Iterator[Fault]:
     """Yield why `search` finds no plan of `problem`.
 
     Args:
         problem: a problem without a plan.
         operators: name of the operator of each step, as far as known.
         search: the planner; it has accepted the change that the remedy proposes.
+        culprits: names of few buffers that surely have no plan on their own, if any are known.
     """
     homeless = [buffer for buffer in problem.buffers if not _homes(problem, buffer)]
     if homeless:
@@ -29,12 +32,15 @@ def misfit(problem: Problem, operators: Sequence[str], search: Search) -> Iterat
         return
     grown = _smallest_growth(problem, search)
     tight = [pool for pool in problem.pools if pool.name in grown]
+    step, live = _crowd(problem, grown)
     available, needed = sum(pool.size for pool in tight), sum(grown.values())
     yield Fault(
         code="E062",
         message=f"{_names(tight)} too small: {format_size(needed)} needed, "
         f"{format_size(available)} available{_beside(tight)}, "
-        f"{format_size(needed - available)} missing; " + _most_crowded(problem, grown, operators),
+        f"{format_size(needed - available)} missing; "
+        + _crowded(step, live, operators)
+        + _to_blame(problem, culprits, live),
         remedy=" and ".join(_enlarge(pool, grown[pool.name]) for pool in tight),
     )
 
@@ -124,16 +130,34 @@ def _ends(problem: Problem, placements: Mapping[str, Placement]) -> Mapping[str,
     return ends
 
 
-def _most_crowded(problem: Problem, pools: Mapping[str, int], operators: Sequence[str]) -> str:
-    """Name the step and the buffers that compete most for `pools`."""
+def _crowd(problem: Problem, pools: Mapping[str, int]) -> tuple[int, list[Buffer]]:
+    """Return the step at which most bytes compete for `pools`, and the buffers that do."""
     rivals = [buffer for buffer in problem.buffers if not pools.keys().isdisjoint(buffer.pools)]
-    total, step = peak(rivals)
-    live = [b for b in rivals if any(begin <= step < end for begin, end in b.live)]
-    live.sort(key=lambda buffer: -buffer.size)
-    listed = [f"'{buffer.name}' {format_size(buffer.size)}" for buffer in live[:_LISTED]]
-    more = f" and {len(live) - _LISTED} more" if len(live) > _LISTED else ""
+    _, step = peak(rivals)
+    return step, [b for b in rivals if any(begin <= step < end for begin, end in b.live)]
+
+
+def _crowded(step: int, live: Sequence[Buffer], operators: Sequence[str]) -> str:
     where = f"step {step}" + (f" ({operators[step]})" if step < len(operators) else "")
-    return f"at {where} {format_size(total)} are live: {', '.join(listed)}{more}"
+    total = sum(buffer.size for buffer in live)
+    return f"at {where} {format_size(total)} are live: {_listed(live)}"
+
+
+def _listed(buffers: Sequence[Buffer]) -> str:
+    """Return the largest buffers with their sizes."""
+    largest = sorted(buffers, key=lambda buffer: -buffer.size)[:_LISTED]
+    listed = [f"'{buffer.name}' {format_size(buffer.size)}" for buffer in largest]
+    more = f" and {len(buffers) - _LISTED} more" if len(buffers) > _LISTED else ""
+    return f"{', '.join(listed)}{more}"
+
+
+def _to_blame(problem: Problem, culprits: Sequence[str], crowd: Sequence[Buffer]) -> str:
+    """Name the buffers that have no plan on their own, unless the crowd says it all."""
+    blamed = [buffer for buffer in problem.buffers if buffer.name in culprits]
+    crowded = all(buffer in crowd for buffer in blamed)
+    if crowded or len(blamed) == len(problem.buffers):
+        return ""
+    return f"; these have no plan even without the others: {_listed(blamed)}"
 
 
 def _names(pools: Sequence[PoolSpace]) -> str:

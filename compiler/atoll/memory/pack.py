@@ -83,7 +83,11 @@ class _Work:
             with self.meter.share(_PART_OF_FEW):
                 known = self._searched(known)
             known = self._on_skylines(known)
-        return self._searched(known)
+        known = self._searched(known)
+        if known.bound <= self.packing.pool.size < known.used:
+            with self.meter.extended():
+                known = replace(self, enough=self.packing.pool.size)._searched(known)
+        return known
 
     def many(self, known: Packed, *, climbing: bool) -> Packed:
         """Improve by skylines or by changing the order, then by exact search."""

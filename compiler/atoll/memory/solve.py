@@ -5,10 +5,14 @@ from collections.abc import Mapping, Sequence
 from atoll.errors import PlanError
 from atoll.memory.algorithms import DEFAULT, algorithm
 from atoll.memory.checker import check
-from atoll.memory.effort import Effort, Meter, Observer, unobserved
+from atoll.memory.culprits import fewest
+from atoll.memory.effort import USUAL, Effort, Meter, Observer, unobserved
 from atoll.memory.misfit import misfit
-from atoll.memory.problem import Answer, MemoryPlan, Placement, Problem
+from atoll.memory.problem import Answer, Infeasible, MemoryPlan, Placement, Problem
 from atoll.memory.problem_rules import problem_faults
+
+_PROVER = "exact"
+"""The algorithm that tells which buffers are to blame if there is no plan."""
 
 _TRIAL = Effort(nodes=20_000)
 """For each of the many trials that look for the smallest change with which a problem fits."""
@@ -33,11 +37,19 @@ def solve(
         PlanError: E064, the problem is not well-formed, or the algorithm's plan is wrong.
         UsageError: E094; there is no such algorithm.
     """
+    answer = _answer(problem, name, Meter(effort or USUAL, observe))
+    if isinstance(answer, Infeasible):
+        return fewest(answer, algorithm(_PROVER))
+    return answer
+
+
+def _answer(problem: Problem, name: str, meter: Meter) -> Answer:
+    """Return what an algorithm makes of a problem, checked."""
     plan = algorithm(name)
     faults = tuple(problem_faults(problem))
     if faults:
         raise PlanError.all(faults)
-    answer = plan(problem, Meter(effort or Effort(), observe))
+    answer = plan(problem, meter)
     if isinstance(answer, MemoryPlan):
         check(answer)
     return answer
@@ -67,9 +79,10 @@ def plan_memory(
     answer = solve(problem, name=name, effort=effort, observe=observe)
     if isinstance(answer, MemoryPlan):
         return answer
-    raise PlanError.all(misfit(problem, operators, _trial))
+    culprits = answer.buffers if answer.proven else ()
+    raise PlanError.all(misfit(problem, operators, _trial, culprits))
 
 
 def _trial(problem: Problem) -> Mapping[str, Placement] | None:
-    answer = solve(problem, effort=_TRIAL)
+    answer = _answer(problem, DEFAULT, Meter(_TRIAL))
     return answer.placements if isinstance(answer, MemoryPlan) else None
