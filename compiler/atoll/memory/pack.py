@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from atoll.memory.effort import Meter
 from atoll.memory.greedy import BY_SIZE, ORDERS, Shelf, orders, without_limit
 from atoll.memory.hill_climb import climb
+from atoll.memory.jigsaw import join
 from atoll.memory.ladder import Packed, improve, used_by
 from atoll.memory.packing import Offsets, Packing
 from atoll.memory.packing_bound import packing_bound
@@ -13,6 +14,9 @@ from atoll.memory.search import Engine
 from atoll.memory.search_layout import LARGEST
 from atoll.memory.skyline import pack_strip
 from atoll.memory.strip import Strip, strip_of
+
+_NEAR = 0.02
+"""Gap to the bound, as a part of it, that a search of very many blocks is too dear for."""
 
 _UNLIMITED = 1 << 100
 
@@ -100,9 +104,21 @@ class _Work:
         return improve(self.packing, known, self.enough, self.meter, self.engine)
 
     def _on_skylines(self, known: Packed) -> Packed:
-        """Return a better plan than `known` if skylines lead to one."""
-        strip = self.strip
-        if strip is None or not self._open(known) or self.meter.over:
+        """Return a better plan than `known` if skylines lead to one.
+
+        What is joined has fewer blocks, and hardly ever a worse plan where it has far fewer.
+        """
+        if self.strip is None or not self._open(known):
+            return known
+        joined = join(self.strip)
+        if len(joined.groups) < len(self.strip.groups):
+            known = self._packed(joined, known)
+        near = known.bound * (1 + _NEAR) if len(self.strip.groups) > LARGEST else known.bound
+        return self._packed(self.strip, known) if known.used > near else known
+
+    def _packed(self, strip: Strip, known: Packed) -> Packed:
+        """Return the plan of a strip on skylines, or `known` if that is as good."""
+        if not self._open(known) or self.meter.over:
             return known
         wanted = max(self.enough, known.bound) - strip.base
         with self.meter.share(_PART_OF_MANY):
