@@ -1,11 +1,12 @@
 """Pack one pool: greedy orders first, then exact search, each independent part on its own."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from atoll.memory.effort import Meter
 from atoll.memory.greedy import BY_SIZE, ORDERS, Shelf, orders, without_limit
 from atoll.memory.hill_climb import climb
+from atoll.memory.jigsaw import join
 from atoll.memory.ladder import Packed, improve, used_by
 from atoll.memory.packing import Offsets, Packing
 from atoll.memory.packing_bound import packing_bound
@@ -13,6 +14,9 @@ from atoll.memory.search import Engine
 from atoll.memory.search_layout import LARGEST
 from atoll.memory.skyline import pack_strip
 from atoll.memory.strip import Strip, strip_of
+
+_NEAR = 0.02
+"""Gap to the bound, as a part of it, that a search of very many blocks is too dear for."""
 
 _UNLIMITED = 1 << 100
 
@@ -47,68 +51,80 @@ def pack(
     started = [_start(part, strip, hint) for part, strip in zip(parts, strips, strict=True)]
     if None in started:
         return None
-    known = [each for each in started if each is not None]
-    floor = max((each.bound for each in known), default=0)
-    enough = meter.effort.enough
-    for number in sorted(range(len(parts)), key=lambda n: -known[n].used):
-        part = parts[number]
-        strip, start = strips[number], known[number]
-        work = _Work(part, strip, max(floor, enough), meter, engine)
-        known[number] = work.many(start, climbing=climbing) if _many(part) else work.few(start)
-        floor = max(floor, known[number].bound)
+    works = [_Work(part, strip, meter, engine) for part, strip in zip(parts, strips, strict=True)]
+    known = _improved(works, [each for each in started if each is not None], climbing)
     offsets: dict[int, int] = {}
     for each in known:
         offsets |= each.offsets
     used = max((each.used for each in known), default=0)
+    floor = max((each.bound for each in known), default=0)
     return Packed(offsets=offsets, used=used, bound=min(floor, used))
-
-
-def _many(packing: Packing) -> bool:
-    return len(packing.free) > _FEW
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """One part to improve, down to `enough` bytes."""
+    """One part to improve."""
 
     packing: Packing
     strip: Strip | None
-    enough: int
     meter: Meter
     engine: Engine
 
-    def few(self, known: Packed) -> Packed:
+    @property
+    def count(self) -> int:
+        """Blocks that are to be placed."""
+        return len(self.packing.free)
+
+    def done(self, known: Packed, enough: int, *, climbing: bool) -> Packed:
+        """Improve what is known, down to `enough` bytes."""
+        if self.count <= _FEW:
+            return self._few(known, enough)
+        return self._many(known, enough, climbing=climbing)
+
+    def _few(self, known: Packed, enough: int) -> Packed:
         """Improve by exact search; by skylines where that does not end."""
         if self.strip is not None:
             with self.meter.share(_PART_OF_FEW):
-                known = self._searched(known)
-            known = self._on_skylines(known)
-        known = self._searched(known)
+                known = self._searched(known, enough)
+            known = self._on_skylines(known, enough)
+        known = self._searched(known, enough)
         if known.bound <= self.packing.pool.size < known.used:
             with self.meter.extended():
-                known = replace(self, enough=self.packing.pool.size)._searched(known)
+                known = self._searched(known, self.packing.pool.size)
         return known
 
-    def many(self, known: Packed, *, climbing: bool) -> Packed:
+    def _many(self, known: Packed, enough: int, *, climbing: bool) -> Packed:
         """Improve by skylines or by changing the order, then by exact search."""
         if self.strip is not None:
-            known = self._on_skylines(known)
-        elif climbing and len(self.packing.free) > LARGEST and self._open(known):
+            known = self._on_skylines(known, enough)
+        elif climbing and len(self.packing.free) > LARGEST and self._open(known, enough):
             known = _climbed(self.packing, known, self.meter)
-        return self._searched(known)
+        return self._searched(known, enough)
 
-    def _open(self, known: Packed) -> bool:
-        return known.used > max(known.bound, self.enough)
+    def _open(self, known: Packed, enough: int) -> bool:
+        return known.used > max(known.bound, enough)
 
-    def _searched(self, known: Packed) -> Packed:
-        return improve(self.packing, known, self.enough, self.meter, self.engine)
+    def _searched(self, known: Packed, enough: int) -> Packed:
+        return improve(self.packing, known, enough, self.meter, self.engine)
 
-    def _on_skylines(self, known: Packed) -> Packed:
-        """Return a better plan than `known` if skylines lead to one."""
-        strip = self.strip
-        if strip is None or not self._open(known) or self.meter.over:
+    def _on_skylines(self, known: Packed, enough: int) -> Packed:
+        """Return a better plan than `known` if skylines lead to one.
+
+        What is joined has fewer blocks, and hardly ever a worse plan where it has far fewer.
+        """
+        if self.strip is None or not self._open(known, enough):
             return known
-        wanted = max(self.enough, known.bound) - strip.base
+        joined = join(self.strip)
+        if len(joined.groups) < len(self.strip.groups):
+            known = self._packed(joined, known, enough)
+        near = known.bound * (1 + _NEAR if len(self.strip.groups) > LARGEST else 1)
+        return self._packed(self.strip, known, enough) if known.used > near else known
+
+    def _packed(self, strip: Strip, known: Packed, enough: int) -> Packed:
+        """Return the plan of a strip on skylines, or `known` if that is as good."""
+        if not self._open(known, enough) or self.meter.over:
+            return known
+        wanted = max(enough, known.bound) - strip.base
         with self.meter.share(_PART_OF_MANY):
             found = pack_strip(strip, self.meter, self.engine.skylines(), wanted)
         offsets = strip.offsets(found.grounds) if found is not None else known.offsets
@@ -117,6 +133,27 @@ class _Work:
             return known
         self.meter.tell(used, known.bound)
         return replace(known, offsets=offsets, used=used)
+
+
+def _improved(works: Sequence[_Work], started: list[Packed], climbing: bool) -> list[Packed]:
+    """Improve independent parts of a pool, the highest first; none need be lower than another.
+
+    Each that is too high may spend as much of what is left as it has of the blocks of all those.
+    """
+    known = list(started)
+    floor = max((each.bound for each in known), default=0)
+    order = sorted(range(len(works)), key=lambda n: -known[n].used)
+    for place, number in enumerate(order):
+        work = works[number]
+        enough = max(floor, work.meter.effort.enough)
+        if known[number].used <= enough:
+            break
+        left = sum(works[n].count for n in order[place:] if known[n].used > enough)
+        with work.meter.share(work.count / left):
+            known[number] = work.done(known[number], enough, climbing=climbing)
+        limit = min(known[number].used, work.packing.pool.size)
+        floor = max(floor, known[number].bound, limit)
+    return known
 
 
 def _climbed(packing: Packing, known: Packed, meter: Meter) -> Packed:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from atoll.memory.packing import Offsets, Packing
 from atoll.memory.skyline_layout import FAR, LARGEST
@@ -13,31 +14,27 @@ class Strip:
 
     Attributes:
         base: offset of the ground.
-        groups: members of each rectangle, from the ground up.
+        groups: members of each rectangle, and their bytes from its ground.
         begin, end: the rectangle's first moment and the one after its last; a moment is a time at
             which some member begins or ends.
         size: bytes of the rectangle.
-        sizes: bytes of each member, rounded so that the next one is aligned.
         moments: how many there are.
     """
 
     base: int
-    groups: Sequence[tuple[int, ...]]
+    groups: Sequence[tuple[tuple[int, int], ...]]
     begin: Sequence[int]
     end: Sequence[int]
     size: Sequence[int]
-    sizes: dict[int, int]
     moments: int
 
     def offsets(self, grounds: Sequence[int]) -> Offsets:
         """Return the offset of each member where the rectangles are at `grounds`."""
-        offsets = {}
-        for group, ground in zip(self.groups, grounds, strict=True):
-            offset = self.base + ground
-            for member in group:
-                offsets[member] = offset
-                offset += self.sizes[member]
-        return offsets
+        return {
+            member: self.base + ground + rise
+            for group, ground in zip(self.groups, grounds, strict=True)
+            for member, rise in group
+        }
 
 
 def strip_of(packing: Packing) -> Strip | None:
@@ -57,14 +54,16 @@ def strip_of(packing: Packing) -> Strip | None:
     if len(groups) > LARGEST or sum(sizes.values()) * len(moments) >= FAR:
         return None
     ordered = sorted(groups, key=lambda life: (life[0], -life[1]))
-    members = tuple(tuple(groups[life]) for life in ordered)
+    stacks = [[sizes[member] for member in groups[life]] for life in ordered]
     return Strip(
         base=packing.first,
-        groups=members,
+        groups=tuple(
+            tuple(zip(groups[life], accumulate(stack, initial=0), strict=False))
+            for life, stack in zip(ordered, stacks, strict=True)
+        ),
         begin=tuple(moments[begin] for begin, _ in ordered),
         end=tuple(moments[end] for _, end in ordered),
-        size=tuple(sum(sizes[member] for member in group) for group in members),
-        sizes=sizes,
+        size=tuple(map(sum, stacks)),
         moments=len(moments),
     )
 

@@ -53,7 +53,7 @@ def packed(kernel: Skylines, count: int, nodes: int) -> Found | None:
 def test_buffers_with_one_lifetime_are_one_rectangle() -> None:
     found = strip(small())
     assert found is not None
-    assert found.groups == ((0, 2), (3,), (1,))
+    assert found.groups == (((0, 0), (2, 10)), ((3, 0),), ((1, 0),))
     assert found.size == (22, 13, 11)
     assert (found.begin, found.end) == ((0, 1, 2), (2, 3, 4))
     assert found.offsets((0, 22, 0)) == {0: 0, 2: 10, 3: 22, 1: 0}
@@ -120,23 +120,45 @@ def test_m4_plans_of_random_cuts_are_within_five_percent(
 
 
 @pytest.mark.slow
-def test_m4_ten_thousand_buffers_are_within_five_percent() -> None:
-    fits(10_000, 0.5, 0, 60)
+@pytest.mark.parametrize(
+    ("pinwheels", "seed"),
+    [
+        *((0.0, 0), (0.5, 0), (1.0, 1)),
+        pytest.param(
+            *(1.0, 0), marks=pytest.mark.xfail(reason="known gap: no plan is found", strict=True)
+        ),
+    ],
+)
+def test_m4_ten_thousand_buffers_are_within_five_percent(pinwheels: float, seed: int) -> None:
+    CompiledSkylines()
+    fits(10_000, pinwheels, seed, 60)
+
+
+def shortened(problem: Problem, random: Random, *, shrunk: int = 0) -> Problem:
+    """Let lifetimes begin later and end earlier, and shrink sizes by one part of `shrunk`."""
+    buffers = []
+    for buffer in problem.buffers:
+        ((begin, end),) = buffer.live
+        shorter = (end - begin) // 20
+        life = begin + random.randint(0, shorter), end - random.randint(0, shorter)
+        size = buffer.size - (buffer.size // shrunk if shrunk else 0)
+        buffers.append(replace(buffer, live=(life,), size=size))
+    return replace(problem, buffers=tuple(buffers))
 
 
 def test_m4_lifetimes_without_common_ends_are_packed_below_a_greedy_order() -> None:
     random = Random(3)
-    cuts = random_cuts(400, HEIGHT, 0.5, random, slack=1.0)
-    buffers = []
-    for buffer in cuts.buffers:
-        ((begin, end),) = buffer.live
-        shorter = (end - begin) // 20
-        life = begin + random.randint(0, shorter), end - random.randint(0, shorter)
-        buffers.append(replace(buffer, live=(life,), size=buffer.size - buffer.size // 30))
-    problem = replace(cuts, buffers=tuple(buffers))
+    problem = shortened(random_cuts(400, HEIGHT, 0.5, random, slack=1.0), random, shrunk=30)
     plan = solve(problem, effort=Effort(nodes=40_000))
     greedy = solve(problem, name="greedy-by-size")
     assert isinstance(plan, MemoryPlan)
     assert isinstance(greedy, MemoryPlan)
     assert plan.use["s"].used < 0.95 * greedy.use["s"].used
     assert not plan.optimal
+
+
+def test_m4_a_part_that_is_hard_leaves_effort_for_the_others() -> None:
+    problem = shortened(random_cuts(400, HEIGHT, 0.0, Random(0), slack=1.0), Random(99))
+    plan = solve(problem)
+    assert isinstance(plan, MemoryPlan)
+    assert plan.use["s"].used < 1.1 * plan.use["s"].bound
