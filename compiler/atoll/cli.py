@@ -115,6 +115,7 @@ def explain(
     resolved = load_soc(soc, overrides or ())
     if model is None:
         asked = {"buffer": buffer, "build": build_file, "place": place, "pin": pin, "free": free}
+        asked["overlap"] = overlap
         if given := next((name for name, value in asked.items() if value), None):
             raise UsageError("E090", f"--{given} needs a MODEL", remedy="see atoll explain --help")
         _print_tables(resolved, tables.explain(resolved), machine=machine)

@@ -15,6 +15,7 @@ from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
 from atoll.lower.accelerator import Job
 from atoll.lower.overlap_runs import OverlapRuns
+from atoll.lower.overlapping import OVERLAPPING, Overlapping
 from atoll.lower.separate_kernels import SeparateKernels
 from atoll.lower.share_constants import ShareConstants
 from atoll.lower.specialize_storage import SpecializeStorage
@@ -28,8 +29,6 @@ from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory, solve
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
-from atoll.ops.overlap import SLOWER_OVER_OPERANDS
-from atoll.ops.registry import OPERATORS
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, heaps_for, pools_for
 from atoll.place.copy_engines import assign_copies
 from atoll.place.costs import cycles_of
@@ -42,30 +41,6 @@ from atoll.resolve.soc import Access, ResolvedSoc
 from atoll.resolve.storage_scope import ScopeNames
 
 STAGES = ("frontend", "place", "lower", "specialize-storage", "overlap-runs", "memory")
-
-MOST_COMMANDS = 128
-"""Commands that an accelerator may spend on one operator so that its output may overlap."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Overlapping:
-    """Where results may lie over operands.
-
-    Attributes:
-        splits: commands that an accelerator may spend on one operator for it.
-        apart: kinds of operators whose results keep apart.
-    """
-
-    splits: int = 1
-    apart: frozenset[str] = frozenset()
-
-
-_OVERLAPPING = {
-    "none": (_Overlapping(apart=frozenset(OPERATORS)),),
-    "free": (_Overlapping(apart=SLOWER_OVER_OPERANDS), _Overlapping(MOST_COMMANDS)),
-    "all": (_Overlapping(MOST_COMMANDS),),
-}
-"""What to try in turn, by the word of the user."""
 
 Observer = Callable[[str, object], None]
 """Called with the name of a stage and its result."""
@@ -158,7 +133,7 @@ def _plan(
     taken: Mapping[str, int],
 ) -> Compiled:
     """Plan; where that is too large and the user allows it, with overlaps that cost time."""
-    first, *further = _OVERLAPPING[options.requests.model.overlap]
+    first, *further = OVERLAPPING[options.requests.model.overlap]
     try:
         return _plan_once(soc, options, source, graph, decisions, observe, taken, first)
     except PlanError as error:
@@ -175,7 +150,7 @@ def _plan_once(
     decisions: tuple[Decision, ...],
     observe: Observer,
     taken: Mapping[str, int],
-    overlapping: _Overlapping,
+    overlapping: Overlapping,
 ) -> Compiled:
     jobs = prepare_jobs(graph, soc, overlapping.splits)
     module = lower_graph(graph, soc, jobs, candidate_pools(graph, soc))

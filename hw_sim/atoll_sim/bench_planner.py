@@ -23,7 +23,8 @@ from rich.console import Console
 from atoll.errors import AtollError, ToolchainError
 from atoll.memory.algorithms import algorithm_names
 from atoll.memory.effort import Effort
-from atoll.memory.problem import Answer, Buffer, MemoryPlan, PoolSpace, Problem
+from atoll.memory.instance import POOL, load_instance
+from atoll.memory.problem import Answer, MemoryPlan
 from atoll.memory.search_compiled import Compiled
 from atoll.memory.solve import solve
 from atoll_sim.planner_tables import (
@@ -98,31 +99,14 @@ def made_instances(folder: Path) -> Path:
     return folder
 
 
-def read_instance(path: Path, capacity: int) -> Problem:
-    """Read ``id,lower,upper,size``, lifetimes half-open."""
-    with path.open(newline="", encoding="utf-8") as file:
-        buffers = tuple(
-            Buffer(
-                name=row["id"],
-                size=int(row["size"]),
-                alignment=1,
-                live=((int(row["lower"]), int(row["upper"])),),
-                pools=("s",),
-            )
-            for row in csv.DictReader(file)
-        )
-    pool = PoolSpace(name="s", origin=0, size=capacity, alignment=1)
-    return Problem(pools=(pool,), buffers=buffers)
-
-
 def measured(path: Path, minimalloc: Path | None) -> Instance:
     """Pack an instance into the capacity in its file's name."""
     capacity = int(path.name.split(".")[-2])
-    problem = read_instance(path, capacity)
+    problem = load_instance(path, capacity)
     began = time.process_time()
     answer = solve(problem, effort=Effort(nodes=NODES, enough=capacity))
     seconds = time.process_time() - began
-    use = answer.use["s"] if isinstance(answer, MemoryPlan) else None
+    use = answer.use[POOL] if isinstance(answer, MemoryPlan) else None
     peer_used, peer_seconds = beside(minimalloc, path, capacity) if minimalloc else (None, None)
     return Instance(
         name=path.name,

@@ -40,7 +40,10 @@ def validate(
     faults: Annotated[
         int, typer.Option(metavar="N", min=0, help="Hardware faults, shared by the MODELs.")
     ] = 0,
-    seed: Annotated[int, typer.Option(metavar="S", help="Draw others.")] = 1,
+    seed: Annotated[
+        int,
+        typer.Option(metavar="S", help="Draw other mutants and faults."),
+    ] = 1,
     jobs: Annotated[
         int, typer.Option(metavar="J", min=1, help="Simulations at a time; default: all cores.")
     ] = os.cpu_count() or 1,

@@ -152,11 +152,13 @@ def test_c5_text_and_data_of_the_command_agree(
     assert set(stories(lagoon)) <= set(first_words)
 
 
-@pytest.mark.parametrize("option", ["--buffer", "--place", "--pin", "--free", "--build"])
+@pytest.mark.parametrize(
+    "option", ["--buffer", "--place", "--pin", "--free", "--build", "--overlap"]
+)
 def test_c5_what_is_about_a_network_needs_one(
     option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["explain", "lagoon", option, "x=y"]) == 1
+    assert main(["explain", "lagoon", option, "all" if option == "--overlap" else "x=y"]) == 1
     assert capsys.readouterr().err.startswith(f"error[E090]: {option} needs a MODEL")
 
 
