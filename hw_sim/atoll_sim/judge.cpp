@@ -81,7 +81,7 @@ bool Judge::go_on(uint32_t& request) {
   for (; seen_ < log.events.size(); ++seen_) {
     const record::Event& event = log.events[seen_];
     switch (event.kind) {
-      case record::kExit: return end("exit", event.value);
+      case record::kExit: return end(event.value || finished_ ? "exit" : "early", event.value);
       case record::kTrap: return end("trap", event.value);
       case record::kResult:
         if (event.value) return end("status", event.value);
@@ -104,7 +104,7 @@ bool Judge::answer(uint32_t word, uint32_t& request) {
       asked_ = true;
       return true;
     case kRunBegun: request = 0; return true;
-    case kRunEnded: return compare(kRunEnd);
+    case kRunEnded: finished_ = true; return compare(kRunEnd);
     default: return true;
   }
 }

@@ -56,6 +56,7 @@ class Judge {
   uint64_t limit_ = 0;
   size_t seen_ = 0;
   bool asked_ = false;
+  bool finished_ = false;
   const char* stop_ = "";
   uint32_t value_ = 0;   // status, exit status or master
   uint32_t op_ = 0;      // where bytes differ

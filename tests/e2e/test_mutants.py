@@ -1,13 +1,20 @@
 """Faults planted in right builds: the simulator notices all of them, and says who did what."""
 
 import json
+import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from atoll.cli import main
+from atoll.pipeline import compile_file
+from atoll.resolve import load_soc
+from atoll_sim.build import build_model
 from atoll_sim.finding_rules import RULES
+from atoll_sim.mutate.campaign import run_right, try_mutant
 from atoll_sim.mutate.kinds import KINDS
+from atoll_sim.mutate.mutant import Mutant
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 NAMES = {rule.name for rule in RULES}
@@ -35,6 +42,30 @@ def test_every_kind_of_fault_is_noticed_on_lagoon(capsys: pytest.CaptureFixture[
 def test_a_right_build_has_no_finding(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate", "lagoon", str(DIGITS)]) == 0
     assert capsys.readouterr().out.startswith("digits_int8 on lagoon: 0 findings in ")
+
+
+@pytest.mark.rtl
+def test_a_firmware_that_leaves_before_its_run_is_noticed(tmp_path: Path) -> None:
+    compiled = compile_file(load_soc("lagoon"), DIGITS)
+    executable = build_model(compiled.soc, loadable=True)
+    right, report = run_right(compiled, executable, tmp_path)
+    assert report.passed
+    first, *others = right.segments
+    assert first.address == compiled.soc.host_cpu.code.origin
+    page = compiled.soc.console.origin
+    assert page % 4096 == 0
+    lui_t0, sw_zero_exit, jump_here = page | 5 << 7 | 0x37, 0x0002_A223, 0x0000_006F
+    code = struct.pack("<III", lui_t0, sw_zero_exit, jump_here)
+    leaving = replace(first, data=code + first.data[len(code) :])
+    mutant = Mutant(
+        subject="start",
+        sentence="the firmware leaves at once",
+        built=compiled,
+        judged=compiled,
+        image=(leaving, *others),
+    )
+    verdict = try_mutant(right, mutant).verdict
+    assert (verdict.by, verdict.detail) == ("early end", "the firmware ends before the run does")
 
 
 @pytest.mark.slow

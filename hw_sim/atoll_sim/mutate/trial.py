@@ -156,6 +156,8 @@ def _other(told: Mapping[str, Any], judged: Compiled) -> Verdict:
             where = names.get(number, "the end of the run")
             detail = f"after {where} a result differs at {told['address']:#010x}"
             return Verdict(by="wrong bytes", detail=detail)
+        case "early":
+            return Verdict(by="early end", detail="the firmware ends before the run does")
         case "status":
             status = value - 2**32 if value >= 2**31 else value
             return Verdict(by="error code", detail=f"the run function returns {status}")
