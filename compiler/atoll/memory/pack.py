@@ -116,17 +116,20 @@ class _Work:
             return known
         joined = join(self.strip)
         if len(joined.groups) < len(self.strip.groups):
-            known = self._packed(joined, known, enough)
+            known = self._packed(joined, known, enough, again=False)
         near = known.bound * (1 + _NEAR if len(self.strip.groups) > LARGEST else 1)
-        return self._packed(self.strip, known, enough) if known.used > near else known
+        if known.used <= near:
+            return known
+        return self._packed(self.strip, known, enough, again=True)
 
-    def _packed(self, strip: Strip, known: Packed, enough: int) -> Packed:
+    def _packed(self, strip: Strip, known: Packed, enough: int, *, again: bool) -> Packed:
         """Return the plan of a strip on skylines, or `known` if that is as good."""
         if not self._open(known, enough) or self.meter.over:
             return known
         wanted = max(enough, known.bound) - strip.base
         with self.meter.share(_PART_OF_MANY):
-            found = pack_strip(strip, self.meter, self.engine.skylines(), wanted)
+            skylines = self.engine.skylines()
+            found = pack_strip(strip, self.meter, skylines, wanted, again=again)
         offsets = strip.offsets(found.grounds) if found is not None else known.offsets
         used = used_by(self.packing, offsets)
         if used >= known.used:

@@ -13,6 +13,9 @@ _STAGES = 20
 _ATTEMPTS, _ROUNDS = 4, 6
 """Times to begin anew, and blocks to place for each of the strip in an attempt."""
 
+_REPEATED = 60_000
+"""Blocks to place in all before which a search that ends is begun anew."""
+
 _TASTES = (Taste(3), Taste(4), Taste(3, narrow=True), Taste(4, narrow=True), Taste(2))
 
 _TOLERANCES = 3e-4, 1e-2, 1.0
@@ -27,7 +30,9 @@ class Found:
     top: int
 
 
-def pack_strip(strip: Strip, meter: Meter, kernel: Skylines, enough: int) -> Found | None:
+def pack_strip(
+    strip: Strip, meter: Meter, kernel: Skylines, enough: int, *, again: bool = False
+) -> Found | None:
     """Look for a low plan of `strip`.
 
     A stage that wastes is run again with ties settled differently; if that happens often, from ever
@@ -38,11 +43,20 @@ def pack_strip(strip: Strip, meter: Meter, kernel: Skylines, enough: int) -> Fou
         meter: a node is one block placed in all partial plans.
         kernel: runs the loop.
         enough: height below which nothing is gained.
+        again: begin anew if the search ends early without such a height.
 
     Returns:
         The best plan that was found, None if there was too little to spend.
     """
-    return _Run(strip, meter, Plans(strip, kernel), enough).run()
+    random, limit = Random(meter.effort.seed), meter.spent + (_REPEATED if again else 0)
+    best: Found | None = None
+    while best is None or best.top > enough:
+        found = _Run(strip, meter, Plans(strip, kernel), enough, random).run()
+        if best is None or (found is not None and found.top < best.top):
+            best = found
+        if meter.over or meter.spent >= limit:
+            break
+    return best
 
 
 class _Run:
@@ -53,11 +67,13 @@ class _Run:
         deepest: the last stage that was come to, and the plans before it.
     """
 
-    def __init__(self, strip: Strip, meter: Meter, plans: Plans, enough: int) -> None:
+    def __init__(
+        self, strip: Strip, meter: Meter, plans: Plans, enough: int, random: Random
+    ) -> None:
         self._count = len(strip.groups)
         self._meter, self._plans, self._enough = meter, plans, enough
-        self._random = Random(meter.effort.seed)
-        plans.mark(self._random)
+        self._random = random
+        plans.mark(random)
         self._saved: list[Arrays] = [plans.snapshot()] * _STAGES
         self._deepest = 0, plans.snapshot(whole=True)
         self._taste = _TASTES[0]

@@ -59,13 +59,16 @@ class Plans:
     """Partial plans side by side, at first one without blocks."""
 
     def __init__(self, strip: Strip, kernel: Skylines) -> None:
-        self._count = len(strip.groups)
+        self._shapes = [*zip(strip.begin, strip.end, strip.size, strict=True)]
         self._kernel = kernel
         self._arrays = _arrays(strip, kernel)
 
     def mark(self, random: Random) -> None:
-        """Settle ties differently from now on."""
-        self._arrays["mark"][:] = [random.randrange(_MARKS) for _ in range(self._count)]
+        """Settle ties differently from now on; blocks alike are as good as each other."""
+        marks: dict[tuple[int, int, int], int] = {}
+        self._arrays["mark"][:] = [
+            marks.setdefault(shape, random.randrange(_MARKS)) for shape in self._shapes
+        ]
 
     def place(self, blocks: int, taste: Taste, meter: Meter) -> bool:
         """Place some more blocks in each plan; return whether there was time.

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 from atoll.memory.packing import Offsets, Packing
 from atoll.memory.skyline_layout import FAR, LARGEST
@@ -10,7 +9,7 @@ from atoll.memory.skyline_layout import FAR, LARGEST
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strip:
-    """Blocks of a pool as rectangles; members with the same lifetime are one.
+    """Blocks of a pool as rectangles, one for each or for several that are joined.
 
     Attributes:
         base: offset of the ground.
@@ -41,29 +40,23 @@ def strip_of(packing: Packing) -> Strip | None:
     """Return `packing` as a strip, or None where there is more to it than lifetimes and sizes."""
     if not _is_strip(packing):
         return None
-    blocks = packing.whole.blocks
     lives = {member: _life(packing, member) for member in packing.members}
-    if None in lives.values():
+    known = {member: life for member, life in lives.items() if life is not None}
+    moments = {
+        moment: n for n, moment in enumerate(sorted({m for life in known.values() for m in life}))
+    }
+    blocks = packing.whole.blocks
+    sizes = {member: packing.rounded(blocks[member].size) for member in known}
+    large = len(known) > LARGEST or sum(sizes.values()) * len(moments) >= FAR
+    if large or len(known) < len(lives):
         return None
-    groups: dict[tuple[int, int], list[int]] = {}
-    for member, life in lives.items():
-        assert life is not None
-        groups.setdefault(life, []).append(member)
-    moments = {moment: n for n, moment in enumerate(sorted({m for life in groups for m in life}))}
-    sizes = {member: packing.rounded(blocks[member].size) for member in packing.members}
-    if len(groups) > LARGEST or sum(sizes.values()) * len(moments) >= FAR:
-        return None
-    ordered = sorted(groups, key=lambda life: (life[0], -life[1]))
-    stacks = [[sizes[member] for member in groups[life]] for life in ordered]
+    ordered = sorted(known, key=lambda member: (known[member][0], -known[member][1]))
     return Strip(
         base=packing.first,
-        groups=tuple(
-            tuple(zip(groups[life], accumulate(stack, initial=0), strict=False))
-            for life, stack in zip(ordered, stacks, strict=True)
-        ),
-        begin=tuple(moments[begin] for begin, _ in ordered),
-        end=tuple(moments[end] for _, end in ordered),
-        size=tuple(map(sum, stacks)),
+        groups=tuple(((member, 0),) for member in ordered),
+        begin=tuple(moments[known[member][0]] for member in ordered),
+        end=tuple(moments[known[member][1]] for member in ordered),
+        size=tuple(sizes[member] for member in ordered),
         moments=len(moments),
     )
 
