@@ -12,10 +12,10 @@ demo: $(RUN)
 	$(BIN)/python examples/01_digits/demo.py
 
 test: lint
-	$(BIN)/python -m pytest -n 2 -m "not slow" -q
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" -q
 
 test-all: lint
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 bench: $(RUN)
 	$(BIN)/python -m atoll_sim.bench
