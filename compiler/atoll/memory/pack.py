@@ -110,7 +110,8 @@ class _Work:
     def _on_skylines(self, known: Packed, enough: int) -> Packed:
         """Return a better plan than `known` if skylines lead to one.
 
-        What is joined has fewer blocks, and hardly ever a worse plan where it has far fewer.
+        What is joined has fewer blocks and is quick to pack. Blocks that fit by chance may be
+        joined wrongly, so all are packed as they are where that is not enough.
         """
         if self.strip is None or not self._open(known, enough):
             return known
