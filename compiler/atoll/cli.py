@@ -13,8 +13,10 @@ from typer.exceptions import TyperException
 
 from atoll.bsp.doctor import diagnose
 from atoll.bsp.toolchain import find_toolchain
+from atoll.cli_explain import explained
 from atoll.cli_options import (
     AcceleratorsOption,
+    AnyModelsArgument,
     BuildFileOption,
     FreeOption,
     JsonOption,
@@ -33,12 +35,12 @@ from atoll.description.schemas import schema_text, write_schemas
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
 from atoll.files import DISK_FAULTS, unwritable, write_text
-from atoll.pipeline import STAGES, compile_file, explanation, require_stage
+from atoll.pipeline import STAGES, explanation, require_stage
 from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.tables import Table, as_data, as_text
-from atoll.together import build_models, compile_together
+from atoll.together import build_together, compile_together
 
 app = typer.Typer(
     name="atoll",
@@ -89,11 +91,12 @@ def check(soc: SocArgument, overrides: SetOption = None, machine: JsonOption = F
 @app.command()
 def explain(
     soc: SocArgument,
-    model: Annotated[
-        Path | None, typer.Argument(metavar="[MODEL]", help="Explain this network on the chip.")
-    ] = None,
+    models: AnyModelsArgument = None,
     buffer: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Say all about one buffer of MODEL.")
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Say all about one buffer; of several MODELs, NETWORK:NAME."
+        ),
     ] = None,
     build_file: BuildFileOption = None,
     place: PlaceOption = None,
@@ -107,13 +110,13 @@ def explain(
     """Explain a chip, or where a network's buffers are.
 
     Without MODEL: addresses, windows, limits and defaults, each with the layer that set it.
-    With MODEL: for every buffer where it is, and for every operator why it runs where it runs.
+    With MODELs: for every buffer where it is, and for every operator why it runs where it runs.
     With --buffer: the rule that put it there, who touches it, and what each other place lacks.
 
     Example: atoll explain lagoon model.tflite --buffer input
     """
     resolved = load_soc(soc, overrides or ())
-    if model is None:
+    if not models:
         asked = {"buffer": buffer, "build": build_file, "place": place, "pin": pin, "free": free}
         asked["overlap"] = overlap
         if given := next((name for name, value in asked.items() if value), None):
@@ -121,10 +124,10 @@ def explain(
         _print_tables(resolved, tables.explain(resolved), machine=machine)
         return
     options = build_options(
-        [model], build_file, place, pin, free, overlap, accelerators=accelerators
+        models, build_file, place, pin, free, overlap, accelerators=accelerators
     )
-    told = explanation(compile_file(resolved, model, options))
-    print(told.json(buffer) if machine else told.text(buffer), end="")
+    told = tuple(map(explanation, compile_together(resolved, models, options)))
+    print(explained(told, buffer, machine=machine), end="")
 
 
 @app.command()
@@ -215,7 +218,7 @@ def build_command(
     )
     compiled = compile_together(resolved, models, options, observe)
     with log.status("building the firmware"):
-        tree = build_models(compiled, output, toolchain=toolchain)
+        tree = build_together(compiled, output, toolchain=toolchain)
     log.print(f"wrote {tree.folder}: {tree.firmware.summary()}")
 
 
