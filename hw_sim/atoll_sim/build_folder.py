@@ -10,6 +10,7 @@ from atoll.build_tree import MARKER, RESOLVED, homes_of, sources_together, texts
 from atoll.checksums import altered
 from atoll.description.build import read_requests
 from atoll.errors import DescriptionError, UsageError
+from atoll.object_tree import KIND
 from atoll.pipeline import BuildOptions, Compiled
 from atoll.resolve.export import from_json
 from atoll.resolve.soc import ResolvedSoc
@@ -45,6 +46,12 @@ def open_build(folder: Path) -> Image:
         UsageError: E096, not a build folder, damaged, changed, or of another version.
     """
     build = _read_marker(folder)
+    if build.get(KIND):
+        raise UsageError(
+            "E096",
+            f"{folder} holds objects for another firmware, and none to simulate",
+            remedy="build it without --objects: atoll build SOC MODEL -o DIR",
+        )
     names = _names(folder, build)
     homes = homes_of(names)
     _require_unchanged(folder, sources_together(names))
