@@ -1,5 +1,6 @@
 """Networks of one firmware: where each is, and who notices if that is wrong (M7, U2)."""
 
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -10,6 +11,11 @@ from atoll.memory.image_checker import check_image
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.together import compile_together
+from atoll_sim.findings import violations
+from atoll_sim.layers import check_layers
+from atoll_sim.native_run import run_native_in_turn
+from atoll_sim.samples import Sample, random_sample
+from atoll_sim.turns import turn_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DIGITS = EXAMPLES / "01_digits" / "digits_int8.tflite"
@@ -101,3 +107,22 @@ def test_files_that_give_one_name_are_refused(three: tuple[Path, ...], tmp_path:
         twin.write_bytes(DIGITS.read_bytes())
     with pytest.raises(ToolchainError, match="two models are called 'a_b'"):
         compile_together(load_soc("lagoon"), twins)
+
+
+def test_the_native_host_notices_constants_that_share_bytes(three: tuple[Path, ...]) -> None:
+    """The shadow memory beside the native host follows whose turn it is."""
+    soc = load_soc("lagoon")
+    right = compile_together(soc, three[:2])
+    samples = [random_sample(model.graph) * 2 for model in right]
+    assert findings(right, samples) == [0, 0]
+    wrong = (right[0], compile_file(soc, SAMPLER))
+    assert sum(findings(wrong, samples)) > 0
+
+
+def findings(models: tuple[Compiled, ...], samples: Sequence[Sequence[Sample]]) -> list[int]:
+    result = run_native_in_turn(models, samples)
+    turns = [turn_of(result, number, len(models)) for number in range(len(models))]
+    return [
+        len(violations(turn)) + len(check_layers(model.graph, given, turn).mismatches)
+        for model, given, turn in zip(models, samples, turns, strict=True)
+    ]

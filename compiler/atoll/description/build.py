@@ -15,7 +15,7 @@ from atoll.description.fields import Described, Version, must_be
 from atoll.description.messages import validate
 from atoll.description.tree import Entry, Listing, Node, Plain, Scalar, SourceMap, Table, merge
 from atoll.description.yaml_text import read_yaml
-from atoll.errors import Fault, UsageError
+from atoll.errors import DescriptionError, Fault, UsageError
 
 MAX_REQUESTS = 4096
 SIDES = ("in", "out", "both")
@@ -156,11 +156,20 @@ def load_requests(
         overlap: ``none``, ``free`` or ``all``.
 
     Raises:
-        DescriptionError: the file is no YAML, a key is unknown, a value ill-typed.
+        DescriptionError: the file is no YAML, a key is unknown, a value ill-typed; E150, it has
+            sections for networks (see `network_requests`).
         UsageError: E090, a text of the command line is malformed or contradicts another one.
     """
     root = read_yaml(path, None) if path else Table({}, None)
-    return requests_from(root, place, pin, free, overlap)
+    requests = requests_from(root, place, pin, free, overlap)
+    if requests.model.networks:
+        raise DescriptionError(
+            "E150",
+            "'networks' tells several networks apart, and one is asked about",
+            at=requests.where.key_at("networks"),
+            remedy="call network_requests, or move what is below up",
+        )
+    return requests
 
 
 def requests_from(
