@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,7 @@ from atoll.build_tree import build_together
 from atoll.cache import cache_folder
 from atoll.cli import main
 from atoll.ops import reference
+from atoll.plugins import load
 from atoll.resolve import load_soc
 from atoll.together import compile_together
 from atoll_sim.samples import random_sample
@@ -55,20 +57,65 @@ SECTIONS {{
 """
 
 
+ENGINE = """
+#include "atoll_port.h"
+#include "digits_int8.h"
+void atoll_trace_begin(int32_t device, int32_t number) { (void)device, (void)number; }
+void atoll_trace_end(int32_t device, int32_t number) { (void)device, (void)number; }
+int32_t atoll_guard_check(int32_t status) { return status; }
+int32_t atoll_npu_run(int32_t device, const void *commands, int32_t count) {
+  *(volatile uint32_t *)0x90000008 = (uint32_t)(uintptr_t)commands;
+  *(volatile uint32_t *)0x9000000c = (uint32_t)count;
+  return device == 77 ? 0 : -99;
+}
+int32_t classify(const int8_t *image, int8_t *scores);
+int32_t classify(const int8_t *image, int8_t *scores) {
+  const struct digits_int8_inputs inputs = {.image = image};
+  const struct digits_int8_outputs outputs = {.softmax_9_out = scores};
+  const struct digits_int8_devices devices = {.npu = 77};
+  return digits_int8_run(&inputs, &outputs, &devices);
+}
+"""
+
+
 @dataclass
 class Log:
-    """Registers at which the firmware reports."""
+    """Registers at which the firmware reports, and hands command lists to an engine."""
 
     halt: type[Exception]
+    engine: Callable[[int, int], object] | None = None
     words: list[int] = field(default_factory=list)
+    commands: int = 0
+    lists: int = 0
 
     def read(self, offset: int) -> int:
         raise AssertionError(f"nothing to read at {offset}")
 
     def write(self, offset: int, value: int) -> None:
-        if offset:
+        if offset == 4:
             raise self.halt
-        self.words.append(value)
+        if offset == 0:
+            self.words.append(value)
+        elif offset == 8:
+            self.commands = value
+        else:
+            assert self.engine is not None
+            self.lists += 1
+            self.engine(self.commands, value)
+
+
+@dataclass
+class Bus:
+    """The memory of the core in Python as an accelerator sees it."""
+
+    memory: Any
+
+    def read(self, address: int, size: int) -> bytes:
+        return bytes(self.memory.read(address + offset, 1) for offset in range(size))
+
+    def write(self, address: int, data: bytes) -> None:
+        for offset, byte in enumerate(data):
+            self.memory.write(address + offset, byte, 1)
 
 
 @pytest.fixture(scope="module")
@@ -126,16 +173,23 @@ def symbols(elf: Path) -> dict[str, int]:
         return {symbol.name: symbol["st_value"] for symbol in table.iter_symbols()}
 
 
-def run(machine: ModuleType, elf: Path, given: bytes) -> tuple[list[int], bytes]:
-    """Run the other firmware on a core in Python; return what it reports and made."""
+def run(
+    machine: ModuleType, elf: Path, given: bytes, engine: Any = None
+) -> tuple[list[int], bytes]:
+    """Run the other firmware on a core in Python; return what it reports and made.
+
+    `engine` makes of a bus what runs command lists.
+    """
     ram = {0: 1 << 20, 0x1000_0000: 1 << 16, 0x2000_0000: 1 << 18, 0x8000_0000: 1 << 18}
     log = Log(machine.HaltError)
     memory = machine.Memory({at: bytearray(size) for at, size in ram.items()}, {RESULT: log})
     core = machine.Machine(memory, pc=memory.load(elf))
+    log.engine = engine(Bus(memory)) if engine else None
     at = symbols(elf)
     for offset, byte in enumerate(given):
         memory.write(at["given"] + offset, byte, 1)
     core.run()
+    assert bool(log.lists) == (engine is not None)
     return log.words, bytes(memory.read(at["made"] + offset, 1) for offset in range(10))
 
 
@@ -183,6 +237,27 @@ def test_two_networks_lie_where_the_description_says(tmp_path: Path, machine: Mo
     (given,) = sample.values()
     expected = reference.run(model.graph, sample)[model.graph.outputs[0]]
     assert run(machine, elf, given.tobytes()) == ([0, 0], expected.tobytes())
+
+
+def test_the_firmware_drives_the_accelerator_as_it_likes(
+    tmp_path: Path, machine: ModuleType
+) -> None:
+    """With a driver of its own, which hands the command lists to the accelerator's model."""
+    folder = tmp_path / "objects"
+    objects(folder, "lagoon", str(DIGITS))
+    pools = fenced("ld") + "  atoll_pool_shared = 0x20000000;\n"
+    elf = link(folder, {"other.c": OTHER, "classify.c": ENGINE}, pools)
+    (model,) = compile_together(load_soc("lagoon"), (DIGITS,))
+    (npu,) = model.soc.npus
+
+    def engine(bus: Bus) -> Callable[[int, int], object]:
+        player = load(npu.spec.model)(npu)
+        return lambda address, count: player.run(bus, address, count)
+
+    (sample,) = random_sample(model.graph)
+    (given,) = sample.values()
+    expected = reference.run(model.graph, sample)[model.graph.outputs[0]]
+    assert run(machine, elf, given.tobytes(), engine) == ([0, 0], expected.tobytes())
 
 
 def test_there_are_objects_headers_and_plans_alone(tmp_path: Path) -> None:
