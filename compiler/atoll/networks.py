@@ -13,7 +13,7 @@ from atoll.errors import UsageError
 from atoll.frontend.tflite import load_tflite
 
 _WORD = r"[A-Za-z_]\w*"
-_NAMED = re.compile(rf"\s*(?:({_WORD}):)?({_WORD}(?:\.\w+)*)\s*")
+_NAMED = re.compile(rf"\s*(?:([^:]*):)?({_WORD}(?:\.\w+)*)\s*")
 _OFFERED = 3
 
 Known = Mapping[str, Collection[str]]

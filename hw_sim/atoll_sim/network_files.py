@@ -7,7 +7,7 @@ from pathlib import Path
 from atoll.description.faults import nearest
 from atoll.errors import UsageError
 
-_NAMED = re.compile(r"([A-Za-z_]\w*)=(.+)", re.DOTALL)
+_NAMED = re.compile(r"([^=/]+)=(.+)", re.DOTALL)
 
 
 def files_by_network(

@@ -266,6 +266,21 @@ def test_inputs_that_do_not_match_are_refused_by_network(
     assert "names 2 files for network 'sampler'" in refused([*run, *twice], capsys)
 
 
+def test_a_network_is_called_as_its_file_in_c(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A dash becomes a low line; who writes the file's own name is told."""
+    file = tmp_path / "my-net.tflite"
+    shutil.copyfile(DIGITS, file)
+    plan = ["plan", "lagoon", str(file), str(SAMPLER)]
+    told = refused([*plan, "--place", "my-net:conv_2d_0=cpu"], capsys)
+    assert "error[E151]: '--place my-net:conv_2d_0=cpu' names network 'my-net'" in told
+    assert "did you mean 'my_net'?" in told
+    printed([*plan, "--place", "my_net:conv_2d_0=cpu"], capsys)
+    run = ["run", *plan[1:], *NATIVE]
+    assert "did you mean 'my_net'?" in refused([*run, "--input", "my-net=x.npy"], capsys)
+
+
 def test_a_file_may_look_like_a_named_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
