@@ -13,6 +13,7 @@ from typer.exceptions import TyperException
 
 from atoll.bsp.doctor import diagnose
 from atoll.bsp.toolchain import find_toolchain
+from atoll.cli_explain import explain, print_tables
 from atoll.cli_options import (
     AcceleratorsOption,
     BuildFileOption,
@@ -33,12 +34,12 @@ from atoll.description.schemas import schema_text, write_schemas
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
 from atoll.files import DISK_FAULTS, unwritable, write_text
-from atoll.pipeline import STAGES, compile_file, explanation, require_stage
+from atoll.object_tree import build_objects
+from atoll.pipeline import STAGES, require_stage
 from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.resolve.tables import Table, as_data, as_text
-from atoll.together import build_models, compile_together
+from atoll.together import build_together, compile_together
 
 app = typer.Typer(
     name="atoll",
@@ -46,6 +47,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command()(explain)
 app.command()(plan)
 
 INTERRUPTED = 130
@@ -81,50 +83,9 @@ def check(soc: SocArgument, overrides: SetOption = None, machine: JsonOption = F
     Example: atoll check lagoon --set devices.cpu.stack.size=4KiB
     """
     resolved = load_soc(soc, overrides or ())
-    _print_tables(resolved, tables.summary(resolved), machine=machine)
+    print_tables(resolved, tables.summary(resolved), machine=machine)
     if not machine:
         print(f"\n{resolved.name}: no faults")
-
-
-@app.command()
-def explain(
-    soc: SocArgument,
-    model: Annotated[
-        Path | None, typer.Argument(metavar="[MODEL]", help="Explain this network on the chip.")
-    ] = None,
-    buffer: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Say all about one buffer of MODEL.")
-    ] = None,
-    build_file: BuildFileOption = None,
-    place: PlaceOption = None,
-    pin: PinOption = None,
-    free: FreeOption = None,
-    overlap: OverlapOption = None,
-    overrides: SetOption = None,
-    accelerators: AcceleratorsOption = True,
-    machine: JsonOption = False,
-) -> None:
-    """Explain a chip, or where a network's buffers are.
-
-    Without MODEL: addresses, windows, limits and defaults, each with the layer that set it.
-    With MODEL: for every buffer where it is, and for every operator why it runs where it runs.
-    With --buffer: the rule that put it there, who touches it, and what each other place lacks.
-
-    Example: atoll explain lagoon model.tflite --buffer input
-    """
-    resolved = load_soc(soc, overrides or ())
-    if model is None:
-        asked = {"buffer": buffer, "build": build_file, "place": place, "pin": pin, "free": free}
-        asked["overlap"] = overlap
-        if given := next((name for name, value in asked.items() if value), None):
-            raise UsageError("E090", f"--{given} needs a MODEL", remedy="see atoll explain --help")
-        _print_tables(resolved, tables.explain(resolved), machine=machine)
-        return
-    options = build_options(
-        [model], build_file, place, pin, free, overlap, accelerators=accelerators
-    )
-    told = explanation(compile_file(resolved, model, options))
-    print(told.json(buffer) if machine else told.text(buffer), end="")
 
 
 @app.command()
@@ -194,15 +155,25 @@ def build_command(
             metavar="STAGE", help=f"Print the program after this stage: {', '.join(STAGES)}."
         ),
     ] = None,
+    objects: Annotated[
+        bool,
+        typer.Option(
+            "--objects", help="Write objects, headers and plans alone, for another firmware."
+        ),
+    ] = False,
 ) -> None:
     """Compile networks for a chip.
 
     The build folder holds every stage as text, the BSP, and the firmware, ready to simulate.
     Several networks share the workspace of one firmware, and each has a folder of its name.
+    With --objects there is no firmware: no start-up code, linker script, main function or link.
 
     Example: atoll build lagoon model.tflite -o build/model
     """
     require_stage(dump_after)
+    if objects and toolchain:
+        remedy = "leave --toolchain out"
+        raise UsageError("E090", "--objects needs no C compiler and no linker", remedy=remedy)
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
 
@@ -214,8 +185,12 @@ def build_command(
         models, build_file, place, pin, free, overlap, accelerators=accelerators
     )
     compiled = compile_together(resolved, models, options, observe)
+    if objects:
+        made = build_objects(compiled, output)
+        log.print(f"wrote {made.folder}: {made.summary()}")
+        return
     with log.status("building the firmware"):
-        tree = build_models(compiled, output, toolchain=toolchain)
+        tree = build_together(compiled, output, toolchain=toolchain)
     log.print(f"wrote {tree.folder}: {tree.firmware.summary()}")
 
 
@@ -244,10 +219,6 @@ def require_toolchain(soc: ResolvedSoc, name: str | None) -> None:
     """
     if name is not None:
         find_toolchain(soc.host_cpu, name)
-
-
-def _print_tables(soc: ResolvedSoc, shown: tuple[Table, ...], *, machine: bool) -> None:
-    print(json.dumps(as_data(soc, shown), indent=2) if machine else as_text(shown), end="")
 
 
 def _add_plugins() -> None:

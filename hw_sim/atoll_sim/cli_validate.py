@@ -64,8 +64,10 @@ def validate(
     """
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
-    options = build_options(models, build_file, None, None, None, None, accelerators=True)
-    compiled = [compile_file(resolved, model, options) for model in models]
+    options = build_options(models, build_file)
+    compiled = [
+        compile_file(resolved, model, chosen) for model, chosen in zip(models, options, strict=True)
+    ]
     planted, broken = [], []
     with log.status("compiling") as status:
         for number, each in enumerate(compiled if mutants or not faults else ()):

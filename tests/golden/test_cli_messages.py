@@ -73,7 +73,12 @@ CASES: dict[str, list[str]] = {
         *("run", *BUILD[1:], "other.tflite"),
         *("--input", "one.npy", "--input", "two.npy"),
     ],
-    "two_models_native": [*NATIVE[:3], "other.tflite", *NATIVE[3:]],
+    "two_models_unknown_network": [*BUILD, "other.tflite", "-o", "out", "--free", "otter:image"],
+    "two_models_unclear_buffer": ["explain", *BUILD[1:], "other.tflite", "--buffer", "image"],
+    "two_models_mixed_inputs": [
+        *(*NATIVE[:3], "other.tflite", *NATIVE[3:]),
+        *("--input", "digits=one.npy", "--input", "two.npy"),
+    ],
     "one_model_two_inputs": [*NATIVE, "--input", "one.npy", "--input", "two.npy"],
     "waves_of_native": [*NATIVE, "--waves", "out.vcd"],
     "waves_extension": [*RUN, "--waves", "out.ghw"],

@@ -50,6 +50,23 @@ def bsp_files(
     return dict(sorted(files.items()))
 
 
+def interface_headers(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> dict[str, str]:
+    """Return the text of every header that a firmware other than Atoll's includes, by name.
+
+    Raises:
+        ToolchainError: E075, a name clash.
+    """
+    refuse_clashes(_file_names(soc, models), "the headers")
+    shipped = ["atoll_status.h"]
+    shipped += ["atoll_workspace.h"] if any(pool.heap for pool in soc.pools) else []
+    return {
+        "atoll_devices.h": device_header(soc),
+        "atoll_pools.h": pool_header(soc),
+        **{f"{c_name(model.name)}.h": model_header(soc, model) for model in models},
+        **{name: (FOLDER / "runtime" / name).read_text() for name in shipped},
+    }
+
+
 def write_bsp(
     soc: ResolvedSoc,
     models: Sequence[ModelInterface],

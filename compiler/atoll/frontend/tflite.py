@@ -11,7 +11,7 @@ from atoll.frontend.tflite_checks import (
     place,
 )
 from atoll.frontend.tflite_edges import strip_float_edges, with_own_outputs
-from atoll.frontend.tflite_names import identifier, operator_name, tensor_names
+from atoll.frontend.tflite_names import network_name, operator_name, tensor_names
 from atoll.frontend.tflite_options import SUPPORTED, attributes
 from atoll.frontend.tflite_reader import FileModel, FileOperator, FileTensor, read_file
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
@@ -43,7 +43,7 @@ def _load(path: Path) -> Graph:
     if unknown:
         raise ModelError.all(unknown)
     check_content(model)
-    graph = _graph(model, identifier(path.stem, "model"))
+    graph = _graph(model, network_name(path))
     _check_operators(graph)
     return graph
 

@@ -1,6 +1,5 @@
 """What `atoll explain SOC MODEL` prints."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -32,8 +31,8 @@ class Explanation:
         story = story_of(self.buffers, buffer)
         return story_text(story, touching(story, self.decisions))
 
-    def json(self, buffer: str | None = None) -> str:
-        """Return the same for machines, as one JSON object.
+    def as_json(self, buffer: str | None = None) -> dict[str, object]:
+        """Return the same for machines.
 
         Raises:
             UsageError: E028; there is no such buffer.
@@ -42,13 +41,12 @@ class Explanation:
         if buffer is not None:
             stories = (story_of(self.buffers, buffer),)
             decisions = touching(stories[0], decisions)
-        data = {
+        return {
             "soc": self.soc,
             "model": self.model,
             "buffers": [story.as_json() for story in stories],
             "operators": decisions_json(decisions),
         }
-        return json.dumps(data, indent=2) + "\n"
 
 
 def story_table(stories: Iterable[BufferStory]) -> Table:

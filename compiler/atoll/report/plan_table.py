@@ -1,15 +1,42 @@
 """A memory plan as a table: what each pool comes to, and how good that is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from atoll.memory.problem import MemoryPlan, PoolUse
+from atoll.resolve.soc import ResolvedSoc
 
 _HEADINGS = ("pool", "size", "used", "bound", "gap", "proof")
 
 
 def plan_table(plan: MemoryPlan) -> str:
     """Return a line for each pool that holds a buffer, sizes in bytes, and one on all of them."""
-    rows = [_HEADINGS, *_rows(plan)]
+    return aligned([_HEADINGS, *_rows(plan)]) + f"{_summary(plan)}\n"
+
+
+def together_table(soc: ResolvedSoc, plans: Mapping[str, MemoryPlan]) -> str:
+    """Return a line for each pool that any network of one firmware uses, by network and in all."""
+    rows = [("pool", "size", *plans, "together", "because")]
+    for pool in soc.pools:
+        if used := used_together(soc, plans).get(pool.name):
+            each = (f"{plan.use[pool.name].used:,}" for plan in plans.values())
+            how = "the largest" if pool.role == "workspace" else "side by side"
+            rows.append((pool.name, f"{pool.region.size:,}", *each, f"{used:,}", how))
+    return aligned(rows)
+
+
+def used_together(soc: ResolvedSoc, plans: Mapping[str, MemoryPlan]) -> dict[str, int]:
+    """Return how many bytes of each pool the networks of one firmware need in all."""
+    used = {pool.name: 0 for pool in soc.pools}
+    for plan in plans.values():
+        for space in plan.problem.pools:
+            if bytes_ := plan.use[space.name].used:
+                end = space.origin + bytes_ - soc.pool(space.name).region.origin
+                used[space.name] = max(used[space.name], end)
+    return {name: bytes_ for name, bytes_ in used.items() if bytes_}
+
+
+def aligned(rows: Sequence[tuple[str, ...]]) -> str:
+    """Return rows as lines: the first and the last column to the left, figures to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(
@@ -18,7 +45,7 @@ def plan_table(plan: MemoryPlan) -> str:
         ).rstrip()
         for row in rows
     ]
-    return "".join(f"{line}\n" for line in (*lines, _summary(plan)))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def proof(use: PoolUse) -> str:

@@ -46,7 +46,8 @@ class _Panel:
     """One pool; `top` is where its panel begins."""
 
     def __init__(self, root: Element, picture: PoolPicture, top: int) -> None:
-        self._group = SubElement(root, "g", id=f"pool-{picture.pool}")
+        owner = f"{picture.network}-" if picture.network else ""
+        self._group = SubElement(root, "g", id=f"pool-{owner}{picture.pool}")
         self._picture = picture
         self._top = top + _TOP
         self._wide = (_WIDTH - _LEFT - _RIGHT) / (picture.end - picture.begin)

@@ -26,7 +26,11 @@ WavesToOption = Annotated[
 ]
 WavesOperatorOption = Annotated[
     str | None,
-    typer.Option("--waves-operator", metavar="OP", help="Record the first run of OP alone."),
+    typer.Option(
+        "--waves-operator",
+        metavar="OP",
+        help="Record the first run of OP alone; of several MODELs, NETWORK:OP.",
+    ),
 ]
 WavesLimitOption = Annotated[
     str | None,

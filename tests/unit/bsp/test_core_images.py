@@ -11,7 +11,7 @@ from elftools.elf.elffile import ELFFile
 
 from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.gcc import PROGRAM
-from atoll.build_tree import BuildTree, build, interface_of, part_of, sources_of
+from atoll.build_tree import BuildTree, build, interface_of, part_of, sources_together
 from atoll.checksums import altered
 from atoll.codegen.llvm import emit_objects
 from atoll.errors import PlanError, ToolchainError
@@ -82,7 +82,7 @@ def test_m6_equal_input_makes_equal_images(
 def test_the_build_folder_lists_every_image(program: Compiled, tmp_path: Path) -> None:
     tree = build(program, tmp_path / "build")
     assert [path.name for path in tree.firmware.elves] == ["firmware.elf", "dsp.elf"]
-    names = sources_of("every", ("firmware.elf", "dsp.elf"))
+    names = sources_together(["every"], ("firmware.elf", "dsp.elf"))
     assert tuple(altered(tree.folder, names)) == ()
     (tree.folder / "dsp.elf").write_bytes(b"other")
     assert tuple(altered(tree.folder, names)) == ("dsp.elf",)

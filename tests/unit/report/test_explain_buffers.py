@@ -177,5 +177,5 @@ def test_c5_explain_finds_a_view_in_its_storage(lagoon: Compiled) -> None:
     told = explanation(lagoon)
     assert told.text(view.name) == told.text(view.view)
     assert f"\n  is also: {view.name}\n" in told.text(view.view)
-    (found,) = json.loads(told.json(view.name))["buffers"]
+    (found,) = json.loads(json.dumps(told.as_json(view.name)))["buffers"]
     assert (found["name"], found["views"]) == (view.view, [view.name])
