@@ -49,8 +49,10 @@ def test_a_fault_is_one_line_unless_it_has_a_tools_log() -> None:
 def test_many_faults_are_not_all_printed() -> None:
     error = AtollError.all(Fault(code="E052", message=str(number)) for number in range(5000))
     assert len(error.faults) == MOST_FAULTS + 1
-    assert str(error).endswith(f"error[E016]: {5000 - MOST_FAULTS} more faults are not shown\n"
-                               "  help: correct those above first")
+    assert str(error).endswith(
+        f"error[E016]: {5000 - MOST_FAULTS} more faults are not shown\n"
+        "  help: correct those above first"
+    )
     assert AtollError.all(error.faults).faults == error.faults
 
 
