@@ -1,7 +1,7 @@
 """The build folder of a compiled network: texts of every stage, object code, BSP, firmware."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -57,6 +57,16 @@ def build(
         firmware = link_firmware(compiled.soc, parts, fresh, toolchain, definitions)
         write_checksums(fresh, sources_of(compiled.graph.name, elf_names(compiled.soc)))
     return BuildTree(folder=folder, firmware=replace(firmware, folder=folder))
+
+
+def tree_json(tree: BuildTree, models: Sequence[Compiled]) -> dict[str, object]:
+    """Return what `atoll build --json` prints."""
+    return {
+        "folder": str(tree.folder),
+        "soc": models[0].soc.name,
+        "models": [model.graph.name for model in models],
+        "images": [image.as_json() for image in tree.firmware.images],
+    }
 
 
 def part_of(compiled: Compiled, position: int = 0, origins: Mapping[str, int] = NOTHING) -> Part:

@@ -12,6 +12,7 @@ from typer.exceptions import TyperException
 
 from atoll.bsp.doctor import diagnose
 from atoll.bsp.toolchain import find_toolchain
+from atoll.build_tree import tree_json
 from atoll.cli_options import (
     AcceleratorsOption,
     BuildFileOption,
@@ -26,13 +27,13 @@ from atoll.cli_options import (
     ToolchainOption,
     build_options,
 )
-from atoll.cli_output import abandon_output, accept_any_text, log
+from atoll.cli_output import abandon_output, accept_any_text, log, print_faults
 from atoll.cli_plan import plan
-from atoll.description.schemas import schema_text, write_schemas
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
 from atoll.files import DISK_FAULTS, unwritable, write_text
 from atoll.pipeline import STAGES, compile_file, explanation, require_stage
+from atoll.report.schema_files import schema_text, write_schemas
 from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
@@ -130,13 +131,17 @@ def explain(
 @app.command()
 def schema(
     which: Annotated[
-        str, typer.Argument(metavar="WHICH", help="soc, accelerator or build.")
+        str,
+        typer.Argument(
+            metavar="WHICH", help="soc, accelerator or build; COMMAND-output: of its --json."
+        ),
     ] = "soc",
     write: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write all schemas into DIR instead.")
     ] = None,
+    machine: JsonOption = False,
 ) -> None:
-    """Print the JSON Schema of a description.
+    """Print the JSON Schema of a file or an output.
 
     Editors check and complete descriptions with it.
 
@@ -145,8 +150,7 @@ def schema(
     if write is None:
         print(schema_text(which), end="")
     else:
-        for path in write_schemas(write):
-            log.print(f"wrote {path}")
+        _wrote(*write_schemas(write), machine=machine)
 
 
 @app.command()
@@ -158,6 +162,7 @@ def new(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="File to write; default: NAME.yaml."),
     ] = None,
+    machine: JsonOption = False,
 ) -> None:
     """Write a commented, valid description to start from.
 
@@ -170,7 +175,7 @@ def new(
             "E091", f"{target} exists already", remedy="choose another name, or remove the file"
         )
     write_text(target, text)
-    log.print(f"wrote {target}; next: atoll check {target}")
+    _wrote(target, machine=machine, hint=f"; next: atoll check {target}")
 
 
 @app.command("build")
@@ -194,6 +199,7 @@ def build_command(
             metavar="STAGE", help=f"Print the program after this stage: {', '.join(STAGES)}."
         ),
     ] = None,
+    machine: JsonOption = False,
 ) -> None:
     """Compile networks for a chip.
 
@@ -203,6 +209,9 @@ def build_command(
     Example: atoll build lagoon model.tflite -o build/model
     """
     require_stage(dump_after)
+    if dump_after and machine:
+        remedy = "give one of them; the build folder has the text of every stage"
+        raise UsageError("E090", "--dump-after and --json both want the output", remedy=remedy)
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
 
@@ -216,7 +225,10 @@ def build_command(
     compiled = compile_together(resolved, models, options, observe)
     with log.status("building the firmware"):
         tree = build_models(compiled, output, toolchain=toolchain)
-    log.print(f"wrote {tree.folder}: {tree.firmware.summary()}")
+    if machine:
+        print(json_text(tree_json(tree, compiled)), end="")
+    else:
+        log.print(f"wrote {tree.folder}: {tree.firmware.summary()}")
 
 
 @app.command()
@@ -246,6 +258,14 @@ def require_toolchain(soc: ResolvedSoc, name: str | None) -> None:
         find_toolchain(soc.host_cpu, name)
 
 
+def _wrote(*paths: Path, machine: bool, hint: str = "") -> None:
+    if machine:
+        print(json_text({"wrote": list(map(str, paths))}), end="")
+        return
+    for path in paths:
+        log.print(f"wrote {path}{hint}")
+
+
 def _print_tables(soc: ResolvedSoc, shown: tuple[Table, ...], *, machine: bool) -> None:
     print(json_text(as_data(soc, shown)) if machine else as_text(shown), end="")
 
@@ -269,7 +289,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = _invoke(arguments or ["--help"])
         sys.stdout.flush()
     except AtollError as error:
-        print(error, file=sys.stderr)
+        print_faults(error, machine="--json" in arguments)
         return 1
     except OSError as fault:
         if fault.errno not in {errno.EPIPE, *DISK_FAULTS}:

@@ -2,13 +2,15 @@
 
 import io
 import os
+import shutil
 import sys
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from atoll.shown import shown_lines
+from atoll.errors import EXCERPT_COLUMNS, AtollError
+from atoll.shown import json_text, shown_lines
 
 
 class SafeConsole(Console):
@@ -28,6 +30,21 @@ def accept_any_text() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def print_faults(error: AtollError, *, machine: bool) -> None:
+    """Print faults: to standard error, or for programs as JSON to standard output."""
+    if machine:
+        print(json_text(error.as_json()), end="")
+    else:
+        print(error.text(error_columns()), file=sys.stderr)
+
+
+def error_columns() -> int:
+    """Return how wide lines of files may be in messages: as the terminal, if there is one."""
+    if not sys.stderr.isatty() and "COLUMNS" not in os.environ:
+        return EXCERPT_COLUMNS
+    return min(shutil.get_terminal_size().columns, EXCERPT_COLUMNS)
 
 
 def abandon_output() -> None:

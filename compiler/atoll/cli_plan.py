@@ -65,7 +65,7 @@ class _Planned:
     def json(self) -> str:
         """Return the plan for machines."""
         plan = self.plan
-        verdict = {"cost": plan.cost, "gap": plan.gap, "optimal": plan.optimal}
+        verdict = {"cost": plan.cost, "gap_bytes": plan.gap, "optimal": plan.optimal}
         return json_text({**self.of, **verdict, **plan_json(plan)})
 
 

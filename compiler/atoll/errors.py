@@ -29,6 +29,11 @@ class SourceLoc:
     def __str__(self) -> str:
         return f"{cut(shown(str(self.path)), LONGEST_PATH)}:{self.line}:{self.column}"
 
+    def as_json(self) -> dict[str, str | int]:
+        """Return the place for programs."""
+        path = cut(shown(str(self.path)), LONGEST_PATH)
+        return {"path": path, "line": self.line, "column": self.column}
+
     def excerpt(self, columns: int = EXCERPT_COLUMNS) -> Iterator[str]:
         """Yield the line and a caret under the column, or nothing if the file is gone.
 
@@ -97,6 +102,17 @@ class Fault:
             lines.append(f"  help: {self.remedy}")
         return "\n".join(lines)
 
+    def as_json(self) -> dict[str, object]:
+        """Return the fault for programs."""
+        place, note = self.other or (None, "")
+        return {
+            "code": self.code,
+            "message": self.message,
+            "at": self.at.as_json() if self.at else None,
+            "other": {"at": place.as_json(), "note": note} if place else None,
+            "remedy": self.remedy,
+        }
+
     def __str__(self) -> str:
         return self.text()
 
@@ -132,6 +148,10 @@ class AtollError(Exception):
     def text(self, columns: int = EXCERPT_COLUMNS) -> str:
         """Return what a user reads, with lines of files in that many columns."""
         return "\n".join(fault.text(columns) for fault in self.faults)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the object that a command prints in the place of its own with `--json`."""
+        return {"faults": [fault.as_json() for fault in self.faults]}
 
     def __str__(self) -> str:
         return self.text()
