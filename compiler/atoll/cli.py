@@ -1,6 +1,7 @@
 """The `atoll` command: parse arguments, call one function, print what it returns."""
 
 import errno
+import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import entry_points, version
@@ -10,6 +11,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
+from atoll import completion
 from atoll.bsp.doctor import diagnose
 from atoll.bsp.toolchain import find_toolchain
 from atoll.build_tree import tree_json
@@ -43,7 +45,6 @@ from atoll.together import build_models, compile_together
 
 app = typer.Typer(
     name="atoll",
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -94,7 +95,12 @@ def explain(
         Path | None, typer.Argument(metavar="[MODEL]", help="Explain this network on the chip.")
     ] = None,
     buffer: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Say all about one buffer of MODEL.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Say all about one buffer of MODEL.",
+            autocompletion=completion.tensors,
+        ),
     ] = None,
     build_file: BuildFileOption = None,
     place: PlaceOption = None,
@@ -133,7 +139,9 @@ def schema(
     which: Annotated[
         str,
         typer.Argument(
-            metavar="WHICH", help="soc, accelerator or build; COMMAND-output: of its --json."
+            metavar="WHICH",
+            help="soc, accelerator or build; COMMAND-output: of its --json.",
+            autocompletion=completion.schemas,
         ),
     ] = "soc",
     write: Annotated[
@@ -196,7 +204,9 @@ def build_command(
     dump_after: Annotated[
         str | None,
         typer.Option(
-            metavar="STAGE", help=f"Print the program after this stage: {', '.join(STAGES)}."
+            metavar="STAGE",
+            help=f"Print the program after this stage: {', '.join(STAGES)}.",
+            autocompletion=completion.stages,
         ),
     ] = None,
     machine: JsonOption = False,
@@ -285,6 +295,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `atoll` with `argv`; a fault in the user's input is one message and status 1."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     accept_any_text()
+    if completion.VARIABLE in os.environ:
+        return completion.completed(lambda: _invoke(arguments))
     try:
         status = _invoke(arguments or ["--help"])
         sys.stdout.flush()
@@ -309,6 +321,8 @@ def _invoke(arguments: list[str]) -> int:
     _add_plugins()
     try:
         status = app(arguments, prog_name="atoll", standalone_mode=False)
+    except SystemExit as end:  # Typer's own options end so
+        status = end.code
     except TyperException as error:
         message = error.format_message().rstrip(".").replace("Value error, ", "")
         context = getattr(error, "ctx", None)

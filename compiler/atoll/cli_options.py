@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from atoll import completion
 from atoll.description.build import load_requests
 from atoll.errors import UsageError
 from atoll.pipeline import BuildOptions
@@ -16,7 +17,12 @@ BuildFileOption = Annotated[
 ]
 PlaceOption = Annotated[
     list[str] | None,
-    typer.Option("--place", metavar="OP=DEVICE", help="Run an operator on this device."),
+    typer.Option(
+        "--place",
+        metavar="OP=DEVICE",
+        help="Run an operator on this device.",
+        autocompletion=completion.placements,
+    ),
 ]
 PinOption = Annotated[
     list[str] | None,
@@ -24,11 +30,17 @@ PinOption = Annotated[
         "--pin",
         metavar="TENSOR=POOL[:in|out|both]",
         help="Keep a tensor in this pool where it is read, written, or both (default).",
+        autocompletion=completion.pins,
     ),
 ]
 FreeOption = Annotated[
     list[str] | None,
-    typer.Option("--free", metavar="TENSOR", help="Allow copies of a tensor that is pinned."),
+    typer.Option(
+        "--free",
+        metavar="TENSOR",
+        help="Allow copies of a tensor that is pinned.",
+        autocompletion=completion.tensors,
+    ),
 ]
 
 OverlapOption = Annotated[
@@ -43,6 +55,7 @@ SocArgument = Annotated[
     typer.Argument(
         metavar="SOC",
         help="SoC description (YAML), or the name of a shipped chip: lagoon, atoll2, twin.",
+        autocompletion=completion.chips,
     ),
 ]
 ModelsArgument = Annotated[
@@ -58,6 +71,7 @@ SetOption = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="Override a value of the description; may be given several times.",
+        autocompletion=completion.overrides,
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -67,7 +81,9 @@ AcceleratorsOption = Annotated[
 ToolchainOption = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="C compiler and linker: zig or gcc; default: the description's."
+        metavar="NAME",
+        help="C compiler and linker: zig or gcc; default: the description's.",
+        autocompletion=completion.toolchains,
     ),
 ]
 
