@@ -73,6 +73,16 @@ def build(
     return build_together((compiled,), folder, toolchain=toolchain, definitions=definitions)
 
 
+def tree_json(tree: BuildTree, models: Sequence[Compiled]) -> dict[str, object]:
+    """Return what `atoll build --json` prints."""
+    return {
+        "folder": str(tree.folder),
+        "soc": models[0].soc.name,
+        "models": [model.graph.name for model in models],
+        "images": [image.as_json() for image in tree.firmware.images],
+    }
+
+
 def homes_of(names: Sequence[str]) -> tuple[Path, ...]:
     """Return where in a build folder each network's texts are: several have a folder each."""
     return (Path(),) if len(names) == 1 else tuple(map(Path, names))

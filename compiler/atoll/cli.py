@@ -1,7 +1,7 @@
 """The `atoll` command: parse arguments, call one function, print what it returns."""
 
 import errno
-import json
+import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import entry_points, version
@@ -11,8 +11,10 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
+from atoll import completion
 from atoll.bsp.doctor import diagnose
 from atoll.bsp.toolchain import find_toolchain
+from atoll.build_tree import tree_json
 from atoll.cli_explain import explain, print_tables
 from atoll.cli_options import (
     AcceleratorsOption,
@@ -28,22 +30,22 @@ from atoll.cli_options import (
     ToolchainOption,
     build_options,
 )
-from atoll.cli_output import abandon_output, accept_any_text, log
+from atoll.cli_output import abandon_output, accept_any_text, log, print_faults
 from atoll.cli_plan import plan
-from atoll.description.schemas import schema_text, write_schemas
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
 from atoll.files import DISK_FAULTS, unwritable, write_text
 from atoll.object_tree import build_objects
 from atoll.pipeline import STAGES, require_stage
+from atoll.report.schema_files import schema_text, write_schemas
 from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
+from atoll.shown import json_text
 from atoll.together import build_together, compile_together
 
 app = typer.Typer(
     name="atoll",
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -91,13 +93,19 @@ def check(soc: SocArgument, overrides: SetOption = None, machine: JsonOption = F
 @app.command()
 def schema(
     which: Annotated[
-        str, typer.Argument(metavar="WHICH", help="soc, accelerator or build.")
+        str,
+        typer.Argument(
+            metavar="WHICH",
+            help="soc, accelerator or build; COMMAND-output: of its --json.",
+            autocompletion=completion.schemas,
+        ),
     ] = "soc",
     write: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write all schemas into DIR instead.")
     ] = None,
+    machine: JsonOption = False,
 ) -> None:
-    """Print the JSON Schema of a description.
+    """Print the JSON Schema of a file or an output.
 
     Editors check and complete descriptions with it.
 
@@ -106,8 +114,7 @@ def schema(
     if write is None:
         print(schema_text(which), end="")
     else:
-        for path in write_schemas(write):
-            log.print(f"wrote {path}")
+        _wrote(*write_schemas(write), machine=machine)
 
 
 @app.command()
@@ -119,6 +126,7 @@ def new(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="File to write; default: NAME.yaml."),
     ] = None,
+    machine: JsonOption = False,
 ) -> None:
     """Write a commented, valid description to start from.
 
@@ -131,7 +139,7 @@ def new(
             "E091", f"{target} exists already", remedy="choose another name, or remove the file"
         )
     write_text(target, text)
-    log.print(f"wrote {target}; next: atoll check {target}")
+    _wrote(target, machine=machine, hint=f"; next: atoll check {target}")
 
 
 @app.command("build")
@@ -152,7 +160,9 @@ def build_command(
     dump_after: Annotated[
         str | None,
         typer.Option(
-            metavar="STAGE", help=f"Print the program after this stage: {', '.join(STAGES)}."
+            metavar="STAGE",
+            help=f"Print the program after this stage: {', '.join(STAGES)}.",
+            autocompletion=completion.stages,
         ),
     ] = None,
     objects: Annotated[
@@ -161,6 +171,7 @@ def build_command(
             "--objects", help="Write objects, headers and plans alone, for another firmware."
         ),
     ] = False,
+    machine: JsonOption = False,
 ) -> None:
     """Compile networks for a chip.
 
@@ -171,6 +182,9 @@ def build_command(
     Example: atoll build lagoon model.tflite -o build/model
     """
     require_stage(dump_after)
+    if dump_after and machine:
+        remedy = "give one of them; the build folder has the text of every stage"
+        raise UsageError("E090", "--dump-after and --json both want the output", remedy=remedy)
     if objects and toolchain:
         remedy = "leave --toolchain out"
         raise UsageError("E090", "--objects needs no C compiler and no linker", remedy=remedy)
@@ -187,11 +201,17 @@ def build_command(
     compiled = compile_together(resolved, models, options, observe)
     if objects:
         made = build_objects(compiled, output)
-        log.print(f"wrote {made.folder}: {made.summary()}")
+        if machine:
+            print(json_text(made.as_json(compiled)), end="")
+        else:
+            log.print(f"wrote {made.folder}: {made.summary()}")
         return
     with log.status("building the firmware"):
         tree = build_together(compiled, output, toolchain=toolchain)
-    log.print(f"wrote {tree.folder}: {tree.firmware.summary()}")
+    if machine:
+        print(json_text(tree_json(tree, compiled)), end="")
+    else:
+        log.print(f"wrote {tree.folder}: {tree.firmware.summary()}")
 
 
 @app.command()
@@ -204,7 +224,7 @@ def doctor(machine: JsonOption = False) -> None:
     checks = diagnose()
     well = all(check_.ok for check_ in checks if check_.required)
     if machine:
-        print(json.dumps({"ok": well, "checks": [check.as_json() for check in checks]}, indent=2))
+        print(json_text({"ok": well, "checks": [check.as_json() for check in checks]}), end="")
     else:
         print("\n".join(map(str, checks)))
     if not well:
@@ -219,6 +239,14 @@ def require_toolchain(soc: ResolvedSoc, name: str | None) -> None:
     """
     if name is not None:
         find_toolchain(soc.host_cpu, name)
+
+
+def _wrote(*paths: Path, machine: bool, hint: str = "") -> None:
+    if machine:
+        print(json_text({"wrote": list(map(str, paths))}), end="")
+        return
+    for path in paths:
+        log.print(f"wrote {path}{hint}")
 
 
 def _add_plugins() -> None:
@@ -236,11 +264,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `atoll` with `argv`; a fault in the user's input is one message and status 1."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     accept_any_text()
+    if completion.VARIABLE in os.environ:
+        return completion.completed(lambda: _invoke(arguments))
     try:
         status = _invoke(arguments or ["--help"])
         sys.stdout.flush()
     except AtollError as error:
-        print(error, file=sys.stderr)
+        print_faults(error, machine="--json" in arguments)
         return 1
     except OSError as fault:
         if fault.errno not in {errno.EPIPE, *DISK_FAULTS}:
@@ -260,6 +290,8 @@ def _invoke(arguments: list[str]) -> int:
     _add_plugins()
     try:
         status = app(arguments, prog_name="atoll", standalone_mode=False)
+    except SystemExit as end:  # Typer's own options end so
+        status = end.code
     except TyperException as error:
         message = error.format_message().rstrip(".").replace("Value error, ", "")
         context = getattr(error, "ctx", None)

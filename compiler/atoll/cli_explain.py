@@ -1,11 +1,11 @@
 """The command `atoll explain`: a chip, or networks that share one firmware on it."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
 
+from atoll import completion
 from atoll.cli_options import (
     AcceleratorsOption,
     AnyModelsArgument,
@@ -27,6 +27,7 @@ from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.tables import Table, as_data, as_text
+from atoll.shown import json_text
 from atoll.together import compile_together
 
 
@@ -36,7 +37,9 @@ def explain(
     buffer: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Say all about one buffer; of several MODELs, NETWORK:NAME."
+            metavar="NAME",
+            help="Say all about one buffer; of several MODELs, NETWORK:NAME.",
+            autocompletion=completion.tensors,
         ),
     ] = None,
     build_file: BuildFileOption = None,
@@ -88,7 +91,7 @@ def explained(told: Sequence[Explanation], buffer: str | None, *, machine: bool)
         shown = tuple(each for each in told if each.model == network)
     if machine:
         objects = [each.as_json(name) for each in shown]
-        return json.dumps(objects if len(told) > 1 else objects[0], indent=2) + "\n"
+        return json_text(objects if len(told) > 1 else objects[0])
     return "\n".join(f"{_title(each, told)}{each.text(name)}" for each in shown)
 
 
@@ -112,4 +115,4 @@ def _buffers(told: Sequence[Explanation]) -> Mapping[str, tuple[str, ...]]:
 
 def print_tables(soc: ResolvedSoc, shown: tuple[Table, ...], *, machine: bool) -> None:
     """Print tables about a chip, as text or as one JSON object."""
-    print(json.dumps(as_data(soc, shown), indent=2) if machine else as_text(shown), end="")
+    print(json_text(as_data(soc, shown)) if machine else as_text(shown), end="")

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from atoll import completion
 from atoll.description.build_networks import Wishes, network_requests
 from atoll.networks import Known, Word, network_of, parts_of
 from atoll.pipeline import BuildOptions
@@ -21,6 +22,7 @@ PlaceOption = Annotated[
         "--place",
         metavar="OP=DEVICE",
         help="Run an operator on this device; of several MODELs, NETWORK:OP=DEVICE.",
+        autocompletion=completion.placements,
     ),
 ]
 PinOption = Annotated[
@@ -30,6 +32,7 @@ PinOption = Annotated[
         metavar="TENSOR=POOL[:in|out|both]",
         help="Keep a tensor in this pool where it is read, written, or both (default); "
         "of several MODELs, NETWORK:TENSOR=POOL.",
+        autocompletion=completion.pins,
     ),
 ]
 FreeOption = Annotated[
@@ -38,6 +41,7 @@ FreeOption = Annotated[
         "--free",
         metavar="TENSOR",
         help="Allow copies of a tensor that is pinned; of several MODELs, NETWORK:TENSOR.",
+        autocompletion=completion.tensors,
     ),
 ]
 
@@ -53,6 +57,7 @@ SocArgument = Annotated[
     typer.Argument(
         metavar="SOC",
         help="SoC description (YAML), or the name of a shipped chip: lagoon, atoll2, twin.",
+        autocompletion=completion.chips,
     ),
 ]
 AnyModelsArgument = Annotated[
@@ -75,6 +80,7 @@ SetOption = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="Override a value of the description; may be given several times.",
+        autocompletion=completion.overrides,
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -84,7 +90,9 @@ AcceleratorsOption = Annotated[
 ToolchainOption = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="C compiler and linker: zig or gcc; default: the description's."
+        metavar="NAME",
+        help="C compiler and linker: zig or gcc; default: the description's.",
+        autocompletion=completion.toolchains,
     ),
 ]
 

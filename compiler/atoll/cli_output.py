@@ -2,12 +2,27 @@
 
 import io
 import os
+import shutil
 import sys
+from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
-out = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
-log = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+from atoll.errors import EXCERPT_COLUMNS, AtollError
+from atoll.shown import json_text, shown_lines
+
+
+class SafeConsole(Console):
+    """A console that escapes what a terminal would obey: in strings and in cells of tables."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Turn a string into text without control characters."""
+        return super().render_str(shown_lines(text), **options)
+
+
+out = SafeConsole(highlight=False, soft_wrap=True, markup=False, emoji=False)
+log = SafeConsole(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def accept_any_text() -> None:
@@ -15,6 +30,21 @@ def accept_any_text() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def print_faults(error: AtollError, *, machine: bool) -> None:
+    """Print faults: to standard error, or for programs as JSON to standard output."""
+    if machine:
+        print(json_text(error.as_json()), end="")
+    else:
+        print(error.text(error_columns()), file=sys.stderr)
+
+
+def error_columns() -> int:
+    """Return how wide lines of files may be in messages: as the terminal, if there is one."""
+    if not sys.stderr.isatty() and "COLUMNS" not in os.environ:
+        return EXCERPT_COLUMNS
+    return min(shutil.get_terminal_size().columns, EXCERPT_COLUMNS)
 
 
 def abandon_output() -> None:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from atoll import completion
 from atoll.cli_options import (
     AcceleratorsOption,
     AnyModelsArgument,
@@ -70,7 +71,9 @@ def plan(
     soc: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[SOC]", help="SoC description (YAML), or a shipped chip: lagoon, atoll2, twin."
+            metavar="[SOC]",
+            help="SoC description (YAML), or a shipped chip: lagoon, atoll2, twin.",
+            autocompletion=completion.chips,
         ),
     ] = None,
     models: AnyModelsArgument = None,
@@ -88,7 +91,12 @@ def plan(
         int, typer.Option(min=1, metavar="BYTES", help="Alignment of the instance's buffers.")
     ] = 1,
     algorithm: Annotated[
-        str, typer.Option(metavar="NAME", help=f"Planner: {', '.join(OWN)}, or a package's.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help=f"Planner: {', '.join(OWN)}, or a package's.",
+            autocompletion=completion.algorithms,
+        ),
     ] = DEFAULT,
     budget: Annotated[
         float | None,

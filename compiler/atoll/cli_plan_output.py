@@ -1,6 +1,5 @@
 """What `atoll plan` prints and draws: one plan, or those of networks that share a firmware."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -14,6 +13,7 @@ from atoll.report.pool_picture import PoolPicture, pool_pictures
 from atoll.report.pool_svg import svg_of
 from atoll.report.pool_terminal import drawn
 from atoll.resolve.soc import ResolvedSoc
+from atoll.shown import json_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Planned:
     def as_json(self) -> dict[str, object]:
         """Return the plan for machines."""
         plan = self.plan
-        verdict = {"cost": plan.cost, "gap": plan.gap, "optimal": plan.optimal}
+        verdict = {"cost": plan.cost, "gap_bytes": plan.gap, "optimal": plan.optimal}
         return {**self.of, **verdict, **plan_json(plan)}
 
 
@@ -60,9 +60,9 @@ class Found:
         """
         objects = [each.as_json() for each in self.plans]
         if self.soc is None:
-            return json.dumps(objects[0], indent=2) + "\n"
-        together = {"together": used_together(self.soc, self._by_network)}
-        return json.dumps([each | together for each in objects], indent=2) + "\n"
+            return json_text(objects[0])
+        together = {"together_bytes": used_together(self.soc, self._by_network)}
+        return json_text([each | together for each in objects])
 
     def figure(self) -> str:
         """Return pictures of all pools as the text of an SVG file."""

@@ -27,6 +27,15 @@ class ObjectTree:
     folder: Path
     objects: tuple[ObjectFile, ...]
 
+    def as_json(self, models: Sequence[Compiled]) -> dict[str, object]:
+        """Return what `atoll build --objects --json` prints."""
+        return {
+            "folder": str(self.folder),
+            "soc": models[0].soc.name,
+            "models": [model.graph.name for model in models],
+            "objects": [each.as_json() for each in self.objects],
+        }
+
     def summary(self) -> str:
         """Say in one line what there is."""
         return "; ".join(map(str, self.objects))
@@ -93,8 +102,8 @@ def _description(
         "objects": [each.as_json() for each in objects],
         "pools": {
             pool.name: {
-                "address": f"{pool.region.origin:#010x}",
-                "bytes": used[pool.name],
+                "address": pool.region.origin,
+                "used_bytes": used[pool.name],
                 "alignment_bytes": pool.alignment,
                 "memory": pool.region.memory,
                 "role": pool.role,

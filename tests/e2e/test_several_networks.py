@@ -168,8 +168,10 @@ def test_plan_as_json_is_a_list_with_the_total(capsys: pytest.CaptureFixture[str
     origins = [int(plan["pools"]["weights"]["origin"], 16) for plan in plans]
     end = origins[1] + plans[1]["pools"]["weights"]["used"]
     for plan in plans:
-        assert plan["together"]["weights"] == end - origins[0]
-        assert plan["together"]["shared"] == max(each["pools"]["shared"]["used"] for each in plans)
+        assert plan["together_bytes"]["weights"] == end - origins[0]
+        assert plan["together_bytes"]["shared"] == max(
+            each["pools"]["shared"]["used_bytes"] for each in plans
+        )
 
 
 def test_plans_are_those_of_a_build(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

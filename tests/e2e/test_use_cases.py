@@ -188,7 +188,8 @@ def test_m7_u2_the_command_line_builds_runs_and_simulates_both(
     for report in reports:
         assert report["bit_exact"]
         assert report["placement"]["violations"] == []
-        assert report["stack"]["cpu"]["watermark"] <= report["stack"]["cpu"]["bound"]
+        stack = report["stack"]["cpu"]
+        assert stack["watermark_bytes"] <= stack["bound_bytes"]
 
 
 @pytest.mark.rtl

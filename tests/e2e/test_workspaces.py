@@ -150,7 +150,7 @@ def test_w1_c5_explain_says_where_a_buffer_that_is_sized_at_run_time_is(
     assert "cpu.stack: only constant sizes are on a stack" in text
     assert "shared: no heap that 'cpu' writes" in text
     assert "softmax_9.powers" in told.text(None)
-    assert '"bytes": null' in json.dumps(told.as_json("softmax_9.powers"))
+    assert '"size_bytes": null' in json.dumps(told.as_json("softmax_9.powers"))
 
 
 def test_w1_a_buffer_sized_at_run_time_needs_a_heap(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,7 +112,9 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     ),
     "build_model_missing": lambda folder: (folder / "digits.tflite").unlink(),
     "build_firmware_missing": lambda folder: (folder / "firmware.elf").unlink(),
-    "build_plan_edited": lambda folder: edit(folder / "plan.json", '"offset": 0', '"offset": 16'),
+    "build_plan_edited": lambda folder: edit(
+        folder / "plan.json", '"offset_bytes": 0', '"offset_bytes": 16'
+    ),
     "build_no_checksums": lambda folder: (folder / "checksums.txt").unlink(),
 }
 

@@ -37,8 +37,8 @@ class PoolSection:
         return {
             "section": self.name,
             "pool": self.pool,
-            "address": f"{self.address:#010x}",
-            "bytes": self.size,
+            "address": self.address,
+            "size_bytes": self.size,
             "alignment_bytes": self.alignment,
         }
 
@@ -82,7 +82,7 @@ class ObjectFile:
             "core": self.core,
             "isa": self.isa,
             "abi": self.abi,
-            "bytes": self.size,
+            "size_bytes": self.size,
             "defines": list(self.defines),
             "needs": list(self.needs),
             "sections": [section.as_json() for section in self.sections],

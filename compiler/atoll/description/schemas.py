@@ -19,6 +19,7 @@ _MODELS: dict[str, type[BaseModel]] = {
     "accelerator": Accelerator,
     "build": Build,
 }
+NAMES = tuple(_MODELS)
 
 
 def schema_text(which: str) -> str:

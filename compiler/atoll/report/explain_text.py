@@ -7,6 +7,7 @@ from atoll.place.partition import Decision
 from atoll.report.buffer_uses import Use, needs_of_uses
 from atoll.report.explain_buffers import BufferStory, story_of
 from atoll.resolve.tables import Table, as_text
+from atoll.shown import shown
 
 USES_SHOWN = 8
 
@@ -110,7 +111,7 @@ def touching(story: BufferStory, decisions: Iterable[Decision]) -> tuple[Decisio
 
 def story_text(story: BufferStory, decisions: Sequence[Decision]) -> str:
     """Return all about one buffer; `decisions` are those of the operators that touch it."""
-    return "\n".join(_lines(story, decisions)) + "\n"
+    return "\n".join(map(shown, _lines(story, decisions))) + "\n"
 
 
 def _lines(story: BufferStory, decisions: Sequence[Decision]) -> Iterator[str]:

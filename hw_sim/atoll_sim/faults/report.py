@@ -137,7 +137,7 @@ def _trial_json(trial: Trial) -> dict[str, object]:
     return {
         "kind": fault.kind,
         "place": fault.place,
-        "offset": fault.offset,
+        "offset_cycles": fault.offset,
         "what": fault.what,
         "end": answer.end,
         "status": answer.status,
