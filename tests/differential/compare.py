@@ -1,14 +1,16 @@
 """Run one network by Atoll and by TFLM, and say how that ended."""
 
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.differential import oracle
+from tests.differential.case import Case, Ending, Verdict
+from tests.differential.expected import refusals
+from tests.tflite_builder import Model, write
 
 from atoll.errors import AtollError
 from atoll.frontend.tflite import load_tflite
@@ -16,46 +18,13 @@ from atoll.ir.graph import Graph
 from atoll.pipeline import Compiled, compile_file
 from atoll.report.result import RunReport
 from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
-from tests.differential import oracle
-from tests.differential.expected import refusals
-from tests.differential.setting import Setting
-from tests.tflite_builder import Model, write
 
 SAMPLES = 2
 
 Sample = Mapping[str, NDArray[Any]]
 
 
-class Ending(StrEnum):
-    """How a network ended."""
-
-    SAME = "same"
-    REFUSED = "refused"
-    NO_ROOM = "no room"
-    ORACLE_REFUSED = "refused by TFLM"
-    DIFFERENCE = "difference"
-    FALSE_FINDING = "false finding"
-
-
-FAULTS = (Ending.DIFFERENCE, Ending.FALSE_FINDING)
 NO_ROOM = frozenset({"E061", "E062"})
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """How a network ended, and why."""
-
-    ending: Ending
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """A network in a setting; the seed draws samples and places."""
-
-    seed: int
-    model: Model
-    setting: Setting
 
 
 def verdict_on(case: Case) -> Verdict:
@@ -66,7 +35,7 @@ def verdict_on(case: Case) -> Verdict:
         try:
             compiled = compile_case(case, path)
         except AtollError as error:
-            return _refused(case.model, error)
+            return refused(case.model, error)
         except Exception as error:  # noqa: BLE001 - a traceback is what we look for
             return Verdict(Ending.FALSE_FINDING, f"{type(error).__name__} in compile: {error}")
         try:
@@ -77,12 +46,12 @@ def verdict_on(case: Case) -> Verdict:
 
 def compile_case(case: Case, path: Path) -> Compiled:
     """Compile the network that lies at `path` in its setting."""
-    operators = [op.name for op in load_tflite(path).operators]
+    operators = [op.name for op in load_tflite(path).operators] if case.setting.shared else []
     return compile_file(case.setting.soc(), path, case.setting.options(operators, case.seed))
 
 
-def _refused(model: Model, error: AtollError) -> Verdict:
-    """A refusal is right where the generator drew what the documents exclude, or memory is short."""
+def refused(model: Model, error: AtollError) -> Verdict:
+    """Judge a refusal: the documents must announce it, or memory be short."""
     codes = {fault.code for fault in error.faults}
     if codes <= NO_ROOM:
         return Verdict(Ending.NO_ROOM, str(error))
@@ -109,7 +78,7 @@ def judged(
     try:
         inputs = [oracle.file_inputs(model, graph, sample) for sample in samples]
         expected = oracle.run_tflm(model, inputs)
-    except oracle.Refused as fault:
+    except oracle.RefusedError as fault:
         return Verdict(Ending.ORACLE_REFUSED, str(fault))
     for number, (wanted, found) in enumerate(zip(expected, outputs, strict=True)):
         actual = oracle.file_outputs(model, graph, found)
@@ -119,7 +88,7 @@ def judged(
                 detail = f"{where}: {_few(ours)} instead of {_few(theirs)}"
                 return Verdict(Ending.DIFFERENCE, detail)
     if not report.passed:
-        return Verdict(Ending.FALSE_FINDING, f"{report.mismatches} {report.violations}")
+        return Verdict(Ending.FALSE_FINDING, "; ".join(_findings(report)))
     return Verdict(Ending.SAME)
 
 
@@ -133,6 +102,14 @@ def _culprit(report: RunReport) -> str:
         return "the reference is wrong"
     first = report.mismatches[0]
     return f"{first.operator} on {first.device} is wrong"
+
+
+def _findings(report: RunReport) -> Iterator[str]:
+    for wrong in report.mismatches:
+        yield f"'{wrong.tensor}' of {wrong.operator} is not the reference's"
+    for found in report.violations:
+        yield f"{found.rule} ({found.number}) by {found.device} in {found.operator}: {found.detail}"
+    yield from report.notes
 
 
 def _few(values: NDArray[Any]) -> str:

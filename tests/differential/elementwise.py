@@ -3,7 +3,6 @@
 from math import prod
 
 import numpy as np
-
 from tests.differential.network import GREATEST_TENSOR, SHARES, Network
 
 BROADCAST_RANK = 4

@@ -5,6 +5,7 @@ from dataclasses import replace
 from random import Random
 
 from tests.differential import elementwise, windows
+from tests.differential.again import again
 from tests.differential.network import Network
 from tests.tflite_builder import Model, Operator, Tensor
 
@@ -13,6 +14,7 @@ STEPS: tuple[tuple[Callable[[Network], bool], int], ...] = (
     (windows.depthwise, 3),
     (windows.pooling, 2),
     (windows.dense, 2),
+    (again, 2),
     (elementwise.binary, 4),
     (elementwise.quantize, 2),
     (elementwise.softmax, 1),
@@ -122,5 +124,3 @@ def _with_float_input(model: Model, number: int) -> Model:
         operators=(op, *model.operators),
         inputs=tuple(added if n == number else n for n in model.inputs),
     )
-
-

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.tflite_builder import Model, write
 
 from atoll.ir.graph import Graph, Tensor
-from tests.tflite_builder import Model, write
 
 ARENA_BYTES = 2**20
 
 Array = NDArray[Any]
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """TFLM does not run the network."""
 
 
@@ -27,14 +27,14 @@ def run_tflm(model: Model, samples: Sequence[Sequence[Array]]) -> list[list[Arra
     """Return the outputs of each sample, in the order in which the file declares them.
 
     Raises:
-        Refused: it does not accept the network.
+        RefusedError: it does not accept the network.
     """
     from tflite_micro import runtime
 
     try:
         interpreter = runtime.Interpreter.from_bytes(write(model), arena_size=ARENA_BYTES)
     except RuntimeError as fault:
-        raise Refused(str(fault)) from fault
+        raise RefusedError(str(fault)) from fault
     results = []
     for sample in samples:
         for index, values in enumerate(sample):
@@ -47,7 +47,7 @@ def run_tflm(model: Model, samples: Sequence[Sequence[Array]]) -> list[list[Arra
 def random_inputs(graph: Graph, seed: int, count: int) -> list[Mapping[str, Array]]:
     """Draw samples for a graph: random bytes first, then a constant from one end of the range."""
     rng = np.random.default_rng(seed)
-    samples = []
+    samples: list[Mapping[str, Array]] = []
     for number in range(count):
         sample = {}
         for tensor in map(graph.tensor, graph.inputs):

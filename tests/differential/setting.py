@@ -16,7 +16,7 @@ DATA = Path(__file__).parents[1] / "data"
 CHIPS = ("lagoon", "atoll2", "twin", "duo", "islands")
 SECOND_CORES = {"twin": "dsp", "duo": "dsp"}
 OVERLAPS = ("none", "free", "all")
-STACK_LIMITS = (0, 64, 512, 4096)
+STACK_LIMITS = (0, 64)
 
 COMBINATIONS = tuple(product(CHIPS, (True, False), OVERLAPS))
 
@@ -59,7 +59,7 @@ class Setting:
 
 
 def setting_of(seed: int) -> Setting:
-    """Return the setting of a seed: chips, accelerators and overlaps in turn, the rest at random."""
+    """Return the setting of a seed: combinations take turns, the rest is drawn."""
     chance = Random(f"setting {seed}")
     chip, accelerators, overlap = COMBINATIONS[seed % len(COMBINATIONS)]
     two = chip in SECOND_CORES and chance.random() < 0.5

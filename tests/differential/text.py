@@ -8,11 +8,20 @@ def text_of(model: Model) -> str:
     written = {number for op in model.operators for number in op.outputs}
     read = {number for op in model.operators for number in op.inputs} | set(model.outputs)
     lines = [f"input {_tensor(model, number)}" for number in model.inputs]
-    for number in sorted(read - written - set(model.inputs) - {-1}):
-        lines.append(f"constant {_tensor(model, number)}{_values(model.tensors[number])}")
+    constants = sorted(read - written - set(model.inputs) - {-1})
+    lines += [f"constant {_tensor(model, n)}{_values(model.tensors[n])}" for n in constants]
     lines += [_operator(model, op) for op in model.operators]
     lines.append(f"outputs {', '.join(f'%{number}' for number in model.outputs)}")
     return "\n".join(lines)
+
+
+def readers_of(model: Model) -> dict[int, list[Operator]]:
+    """Map tensors to the operators that read them, twice where an operator reads one twice."""
+    readers: dict[int, list[Operator]] = {}
+    for op in model.operators:
+        for number in op.inputs:
+            readers.setdefault(number, []).append(op)
+    return readers
 
 
 def _operator(model: Model, op: Operator) -> str:

@@ -152,18 +152,28 @@ def _constant(model: FileModel, tensor: FileTensor, where: str) -> Iterator[Faul
 
 
 def _interface(model: FileModel) -> Iterator[Fault]:
-    written = {number for op in model.operators for number in op.outputs}
     for side, numbers in (("input", model.inputs), ("output", model.outputs)):
         if not numbers:
             yield _fault("E055", f"has no {side}s", "give a model with inputs and outputs")
-        for number in sorted({number for number in numbers if numbers.count(number) > 1}):
-            where = describe(model.tensors[number])
-            yield _damage(f"{where} appears more than once among the model's {side}s")
+    if not model.operators:
+        message = "has no operators but conversions at its edges"
+        yield _fault("E055", message, "give a model that computes something")
+    for number in sorted({number for number in model.inputs if model.inputs.count(number) > 1}):
+        where = describe(model.tensors[number])
+        yield _damage(f"{where} appears more than once among the model's inputs")
+    yield from _outputs(model)
+
+
+def _outputs(model: FileModel) -> Iterator[Fault]:
+    """Require that operators write the outputs; one may be an input as well, none a constant."""
+    known = {number for op in model.operators for number in op.outputs}.union(model.inputs)
     for number in model.outputs:
-        if number not in written:
-            yield _damage(
-                f"the model's output, {describe(model.tensors[number])}: nothing writes it"
-            )
+        where = f"the model's output, {describe(model.tensors[number])}"
+        if is_constant(model, model.tensors[number]):
+            message = f"{where}: is a constant, which is not supported"
+            yield _fault("E055", message, "remove the output; the file holds its values")
+        elif number not in known:
+            yield _damage(f"{where}: nothing writes it")
 
 
 def _order(model: FileModel) -> Iterator[Fault]:

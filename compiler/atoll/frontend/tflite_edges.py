@@ -10,7 +10,8 @@ def strip_float_edges(model: FileModel) -> FileModel:
 
     An input moves if a QUANTIZE to int8 is all that reads it, an output if a DEQUANTIZE from
     int8 writes it and nothing else reads it. What stays float is left for the checks to refuse.
-    The int8 input takes over the name of the float one.
+    The int8 input takes over the name of the float one. An output that is then, or was, declared
+    more than once counts once.
     """
     readers = _users(model, "inputs")
     entries = {
@@ -33,7 +34,9 @@ def strip_float_edges(model: FileModel) -> FileModel:
         tensors=tuple(replace(t, name=names.get(t.index, t.name)) for t in model.tensors),
         operators=tuple(op for op in model.operators if op.index not in stripped),
         inputs=tuple(entries[n].outputs[0] if n in entries else n for n in model.inputs),
-        outputs=tuple(exits[n].inputs[0] if n in exits else n for n in model.outputs),
+        outputs=tuple(
+            dict.fromkeys(exits[n].inputs[0] if n in exits else n for n in model.outputs)
+        ),
     )
 
 
