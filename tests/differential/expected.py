@@ -25,5 +25,7 @@ def _odd_interface(model: Model) -> bool:
     computing = [op for op in model.operators if not floats & {*op.inputs, *op.outputs}]
     read = {number for op in model.operators for number in op.inputs}
     unused = {model.tensors[number].dtype for number in set(model.inputs) - read}
-    constant = any(model.tensors[number].data is not None for number in model.outputs)
+    ports = {*model.outputs, *(op.inputs[0] for op in model.operators if op.code == "DEQUANTIZE")}
+    written = {number for op in model.operators for number in op.outputs}
+    constant = not ports.issubset(written.union(model.inputs))
     return not computing or constant or not unused.issubset(PORT_TYPES)
