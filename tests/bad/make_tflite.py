@@ -96,18 +96,6 @@ def unsupported_operators() -> bytes:
     return write(replace(good(), operators=(conv, tanh, custom)))
 
 
-def only_conversions() -> bytes:
-    """Turn float32 to int8 and back, and nothing else."""
-    ends = [Tensor(shape=(4,), dtype="float32", name=name) for name in ("x", "y")]
-    middle = Tensor(shape=(4,), name="q", scales=(0.05,), zero_points=(-3,))
-    operators = (
-        Operator(code="QUANTIZE", inputs=(0,), outputs=(1,)),
-        Operator(code="DEQUANTIZE", inputs=(1,), outputs=(2,)),
-    )
-    tensors = (ends[0], middle, ends[1])
-    return write(Model(tensors=tensors, operators=operators, inputs=(0,), outputs=(2,)))
-
-
 FILES: dict[str, bytes] = {
     "activation": with_operator(
         0, options={**good().operators[0].options, "FusedActivationFunction": 4}
@@ -124,9 +112,7 @@ FILES: dict[str, bytes] = {
     "input_twice": write(replace(good(), inputs=(X, X))),
     "nan_scale": with_tensor(CONV, scales=(float("nan"),)),
     "negative_scale": with_tensor(X, scales=(-0.05,)),
-    "no_operators": write(replace(good(), operators=(), outputs=(X,))),
     "no_options": with_operator(2, table=""),
-    "only_conversions": only_conversions(),
     "output_shape": with_tensor(CONV, shape=(1, 5, 4, 3)),
     "short_buffer": with_tensor(BIAS, data=np.array([100, -200], np.int32)),
     "tensor_number": with_operator(1, inputs=(99,)),

@@ -23,7 +23,7 @@ STEPS: tuple[tuple[Callable[[Network], bool], int], ...] = (
     (elementwise.concatenation, 2),
     (elementwise.reshape, 3),
 )
-LENGTHS = (1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 8)
+LENGTHS = (1, 1, 2, 2, 2, 3, 3, 3, 4, 5, 8)
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 9)
 TYPES = ("float32", "uint8", "int16", "int32", "int64")
 USUAL = 1e-30, 1e30
@@ -77,9 +77,9 @@ def _outputs(net: Network) -> list[int]:
     if net.likely(0.05):
         outputs.append(net.chance.choice(outputs))
     if net.likely(0.05):
-        outputs.append(net.chance.choice(net.values[: len(net.inputs)]))
-    constants = [n for n, t in enumerate(net.tensors) if t.data is not None and t.dtype == "int8"]
-    if constants and net.likely(0.01):
+        outputs.append(net.chance.choice(net.inputs))
+    constants = [n for n, t in enumerate(net.tensors) if t.data is not None]
+    if constants and net.likely(0.03):
         outputs.append(net.chance.choice(constants))
     return outputs
 

@@ -68,10 +68,7 @@ def file_inputs(model: Model, graph: Graph, sample: Mapping[str, Array]) -> list
 
 def file_outputs(model: Model, graph: Graph, outputs: Mapping[str, Array]) -> Iterator[Array]:
     """Yield outputs of the graph as the file declares them."""
-    names = {tensor.index: tensor.name for tensor in graph.tensors}
-    edges = {op.outputs[0]: op.inputs[0] for op in model.operators if op.code == "DEQUANTIZE"}
-    for number in model.outputs:
-        name = names[edges.get(number, number)]
+    for number, name in zip(model.outputs, graph.outputs, strict=True):
         yield _as_in_file(model, number, graph.tensor(name), outputs[name])
 
 

@@ -150,28 +150,25 @@ def _constant(model: FileModel, tensor: FileTensor, where: str) -> Iterator[Faul
 
 
 def _interface(model: FileModel) -> Iterator[Fault]:
+    written = {number for op in model.operators for number in op.outputs}
     for side, numbers in (("input", model.inputs), ("output", model.outputs)):
         if not numbers:
             yield _fault("E055", f"has no {side}s", "give a model with inputs and outputs")
-    if not model.operators:
-        message = "has no operators but conversions at its edges"
-        yield _fault("E055", message, "give a model that computes something")
-    for number in sorted({number for number in model.inputs if model.inputs.count(number) > 1}):
-        where = describe(model.tensors[number])
-        yield _damage(f"{where} appears more than once among the model's inputs")
-    yield from _outputs(model)
-
-
-def _outputs(model: FileModel) -> Iterator[Fault]:
-    """Require that operators write the outputs; one may be an input as well, none a constant."""
-    known = {number for op in model.operators for number in op.outputs}.union(model.inputs)
+        for number in sorted({number for number in numbers if numbers.count(number) > 1}):
+            where = describe(model.tensors[number])
+            yield _damage(f"{where} appears more than once among the model's {side}s")
     for number in model.outputs:
-        where = f"the model's output, {describe(model.tensors[number])}"
-        if is_constant(model, model.tensors[number]):
-            message = f"{where}: is a constant, which is not supported"
-            yield _fault("E055", message, "remove the output; the file holds its values")
-        elif number not in known:
-            yield _damage(f"{where}: nothing writes it")
+        if number not in written:
+            yield _unwritten(model, model.tensors[number])
+
+
+def _unwritten(model: FileModel, tensor: FileTensor) -> Fault:
+    """Refuse an output that no operator writes and that cannot be copied either."""
+    where = f"the model's output, {describe(tensor)}"
+    if tensor.index not in model.inputs and not is_constant(model, tensor):
+        return _damage(f"{where}: nothing writes it")
+    message = f"{where}: is no result; only int8 with one scale can be handed out as it is"
+    return _fault("E055", message, "remove the output; its values are known before the run")
 
 
 def _order(model: FileModel) -> Iterator[Fault]:

@@ -11,8 +11,7 @@ def strip_float_edges(model: FileModel) -> FileModel:
 
     An input moves if a QUANTIZE to int8 is all that reads it, an output if a DEQUANTIZE from
     int8 writes it and nothing else reads it. What stays float is left for the checks to refuse.
-    The int8 input takes over the name of the float one. An output that is then, or was, declared
-    more than once counts once.
+    The int8 input takes over the name of the float one.
     """
     readers = _users(model, "inputs")
     entries = {
@@ -35,9 +34,7 @@ def strip_float_edges(model: FileModel) -> FileModel:
         tensors=tuple(replace(t, name=names.get(t.index, t.name)) for t in model.tensors),
         operators=tuple(op for op in model.operators if op.index not in stripped),
         inputs=tuple(entries[n].outputs[0] if n in entries else n for n in model.inputs),
-        outputs=tuple(
-            dict.fromkeys(exits[n].inputs[0] if n in exits else n for n in model.outputs)
-        ),
+        outputs=tuple(exits[n].inputs[0] if n in exits else n for n in model.outputs),
     )
 
 
@@ -46,7 +43,7 @@ def with_own_outputs(model: FileModel) -> FileModel:
 
     Each output of the model returned is then written by one operator and is no input, so that
     every member of the C interface has bytes of its own. Outputs that nothing writes, and those
-    that are no int8, stay for the checks to refuse.
+    that are not int8 with one scale, stay for the checks to refuse.
     """
     tensors, operators, outputs = list(model.tensors), list(model.operators), list[int]()
     nothing = len(model.buffers)
@@ -55,7 +52,7 @@ def with_own_outputs(model: FileModel) -> FileModel:
     for output in model.outputs:
         tensor = model.tensors[output]
         owned = output not in given and not is_constant(model, tensor)
-        if owned or tensor.dtype != "int8":
+        if owned or tensor.dtype != "int8" or len(tensor.scales) != 1:
             outputs.append(output)
             given.add(output)
             continue

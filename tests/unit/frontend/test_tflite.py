@@ -86,19 +86,6 @@ def test_a_float_input_with_two_readers_stays_and_is_refused(
     assert {fault.code for fault in caught.value.faults} == {"E054"}
 
 
-def test_an_output_that_is_declared_twice_counts_once(every_operator: Any, load: Load) -> None:
-    """So does one that is declared as int8 and, by way of a DEQUANTIZE, as float32."""
-    graph = load(replace(every_operator, outputs=(18, 24, 23, 18)))
-    assert graph.outputs == ("quantize_10_out", "softmax_13_out")
-
-
-def test_an_output_may_be_an_input(every_operator: Any, load: Load) -> None:
-    """The float32 input becomes the int8 result of its QUANTIZE, an output of the file."""
-    graph = load(replace(every_operator, outputs=(24, 2)))
-    assert graph.inputs == ("x_ray",)
-    assert graph.outputs == ("softmax_13_out", "x_ray")
-
-
 def test_all_faults_are_reported_together(every_operator: Any, load: Load) -> None:
     operators = list(every_operator.operators)
     for index, code in ((4, "SUB"), (13, "LOG_SOFTMAX")):
