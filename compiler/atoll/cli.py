@@ -1,7 +1,6 @@
 """The `atoll` command: parse arguments, call one function, print what it returns."""
 
 import errno
-import json
 import sys
 from collections.abc import Sequence
 from importlib.metadata import entry_points, version
@@ -38,6 +37,7 @@ from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.tables import Table, as_data, as_text
+from atoll.shown import json_text
 from atoll.together import build_models, compile_together
 
 app = typer.Typer(
@@ -229,7 +229,7 @@ def doctor(machine: JsonOption = False) -> None:
     checks = diagnose()
     well = all(check_.ok for check_ in checks if check_.required)
     if machine:
-        print(json.dumps({"ok": well, "checks": [check.as_json() for check in checks]}, indent=2))
+        print(json_text({"ok": well, "checks": [check.as_json() for check in checks]}), end="")
     else:
         print("\n".join(map(str, checks)))
     if not well:
@@ -247,7 +247,7 @@ def require_toolchain(soc: ResolvedSoc, name: str | None) -> None:
 
 
 def _print_tables(soc: ResolvedSoc, shown: tuple[Table, ...], *, machine: bool) -> None:
-    print(json.dumps(as_data(soc, shown), indent=2) if machine else as_text(shown), end="")
+    print(json_text(as_data(soc, shown)) if machine else as_text(shown), end="")
 
 
 def _add_plugins() -> None:

@@ -3,11 +3,24 @@
 import io
 import os
 import sys
+from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
-out = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
-log = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+from atoll.shown import shown_lines
+
+
+class SafeConsole(Console):
+    """A console that escapes what a terminal would obey: in strings and in cells of tables."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Turn a string into text without control characters."""
+        return super().render_str(shown_lines(text), **options)
+
+
+out = SafeConsole(highlight=False, soft_wrap=True, markup=False, emoji=False)
+log = SafeConsole(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def accept_any_text() -> None:

@@ -1,6 +1,5 @@
 """The command `atoll plan`: memory plans of networks and of bare instances."""
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -38,6 +37,7 @@ from atoll.report.pool_picture import pool_pictures
 from atoll.report.pool_svg import svg_of
 from atoll.report.pool_terminal import drawn
 from atoll.resolve import load_soc
+from atoll.shown import json_text
 from atoll.units import parse_duration, parse_size
 
 _SIZE = re.compile(f"set the size of pool '{POOL}' to (.+) or more")
@@ -66,7 +66,7 @@ class _Planned:
         """Return the plan for machines."""
         plan = self.plan
         verdict = {"cost": plan.cost, "gap": plan.gap, "optimal": plan.optimal}
-        return json.dumps({**self.of, **verdict, **plan_json(plan)}, indent=2) + "\n"
+        return json_text({**self.of, **verdict, **plan_json(plan)})
 
 
 def _bytes(text: str) -> int:

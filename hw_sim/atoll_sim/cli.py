@@ -1,6 +1,5 @@
 """The commands that the simulator adds to `atoll`: run and simulate."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -26,6 +25,7 @@ from atoll.files import require_writable
 from atoll.pipeline import Compiled
 from atoll.report.text import render
 from atoll.resolve import load_soc
+from atoll.shown import json_text
 from atoll.together import compile_together
 from atoll_sim.build_folder import open_build
 from atoll_sim.run import (
@@ -196,7 +196,7 @@ def _finish(
     reports = [outcome.report for outcome in outcomes]
     if machine:
         objects = [report.as_json() for report in reports]
-        print(json.dumps(objects if len(objects) > 1 else objects[0], indent=2))
+        print(json_text(objects if len(objects) > 1 else objects[0]), end="")
     else:
         for model, report in zip(models, reports, strict=True):
             out.print(render(report, model.plan, brief=brief))

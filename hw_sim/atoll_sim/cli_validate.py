@@ -1,6 +1,5 @@
 """The command `atoll validate`: whether wrong builds are noticed, and what breaks is survived."""
 
-import json
 import os
 from pathlib import Path
 from typing import Annotated
@@ -19,6 +18,7 @@ from atoll.cli_options import (
 from atoll.cli_output import log, out
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
+from atoll.shown import json_text
 from atoll_sim.faults import report as fault_report
 from atoll_sim.faults.campaign import run_campaign
 from atoll_sim.mutate import report as mutant_report
@@ -92,7 +92,7 @@ def validate(
     if machine:
         networks = [mutant_report.as_json(each) for each in planted]
         ended = [fault_report.as_json(each) for each in broken]
-        print(json.dumps({"passed": passed, "networks": networks, "faults": ended}, indent=2))
+        print(json_text({"passed": passed, "networks": networks, "faults": ended}), end="")
     else:
         if planted:
             out.print(mutant_report.text_of(planted))

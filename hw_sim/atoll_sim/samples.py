@@ -1,6 +1,7 @@
 """Samples for a run: read from a file, or drawn from a seed; outputs back to a file."""
 
 import io
+import lzma
 import tokenize
 import warnings
 import zipfile
@@ -24,6 +25,8 @@ _DAMAGE = (
     MemoryError,
     OverflowError,
     RuntimeError,
+    TypeError,
+    lzma.LZMAError,
     tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,

@@ -88,6 +88,14 @@ def with_types(dtype: str) -> bytes:
     return write(replace(good(), tensors=tuple(tensors)))
 
 
+def unused_float_input() -> bytes:
+    """Add an input that no operator reads, of a type that no buffer has."""
+    model = good()
+    unused = Tensor(shape=(2,), name="serving_default_unused:0", dtype="float32")
+    tensors = (*model.tensors, unused)
+    return write(replace(model, tensors=tensors, inputs=(*model.inputs, len(model.tensors))))
+
+
 def unsupported_operators() -> bytes:
     """Replace two operators by ones that Atoll does not have."""
     conv, reshape, softmax = good().operators
@@ -120,6 +128,7 @@ FILES: dict[str, bytes] = {
     "two_subgraphs": write(replace(good(), subgraphs=2)),
     "uint8": with_types("uint8"),
     "unsupported": unsupported_operators(),
+    "unused_float_input": unused_float_input(),
     "variable": with_tensor(CONV, variable=True),
     "version": write(replace(good(), version=2)),
     "weights_zero_point": with_tensor(FILTER, zero_points=(0, 1, 0)),

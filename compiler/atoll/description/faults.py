@@ -6,9 +6,6 @@ from difflib import get_close_matches
 
 from atoll.errors import DescriptionError, Fault, SourceLoc
 
-MAX_REPORTED = 100
-"""Faults that one run shows; more of them have a common cause."""
-
 
 @dataclass(slots=True)
 class Faults:
@@ -40,14 +37,8 @@ class Faults:
 
 
 def in_order(faults: Iterable[Fault]) -> list[Fault]:
-    """Return `faults` by place, the first `MAX_REPORTED` of them."""
-    ordered = sorted(faults, key=_place)
-    if hidden := ordered[MAX_REPORTED:]:
-        message = f"{len(hidden)} more faults are not shown"
-        ordered[MAX_REPORTED:] = [
-            Fault(code="E016", message=message, remedy="correct those above first")
-        ]
-    return ordered
+    """Return `faults` by place; `AtollError.all` drops those that are too many."""
+    return sorted(faults, key=_place)
 
 
 def note(at: SourceLoc | None, text: str) -> tuple[SourceLoc, str] | None:

@@ -1,6 +1,5 @@
 """What `atoll explain SOC MODEL` prints."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -8,6 +7,7 @@ from atoll.place.partition import Decision
 from atoll.report.buffer_uses import Use, needs_of_uses
 from atoll.report.explain_buffers import BufferStory, story_of
 from atoll.resolve.tables import Table, as_text
+from atoll.shown import json_text, shown
 
 USES_SHOWN = 8
 
@@ -48,7 +48,7 @@ class Explanation:
             "buffers": [story.as_json() for story in stories],
             "operators": decisions_json(decisions),
         }
-        return json.dumps(data, indent=2) + "\n"
+        return json_text(data)
 
 
 def story_table(stories: Iterable[BufferStory]) -> Table:
@@ -112,7 +112,7 @@ def touching(story: BufferStory, decisions: Iterable[Decision]) -> tuple[Decisio
 
 def story_text(story: BufferStory, decisions: Sequence[Decision]) -> str:
     """Return all about one buffer; `decisions` are those of the operators that touch it."""
-    return "\n".join(_lines(story, decisions)) + "\n"
+    return "\n".join(map(shown, _lines(story, decisions))) + "\n"
 
 
 def _lines(story: BufferStory, decisions: Sequence[Decision]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from atoll.memory.problem import MemoryPlan
 from atoll.report.result import RunReport
+from atoll.shown import shown, shown_lines
 
 MISMATCHES_SHOWN = 5
 VIOLATIONS_SHOWN = 10
@@ -91,11 +92,11 @@ def resource_table(report: RunReport) -> Table:
 
 def _verdict(report: RunReport) -> Iterator[Text]:
     for mismatch in report.mismatches[:MISMATCHES_SHOWN]:
-        yield Text(str(mismatch), style="red")
+        yield Text(shown(str(mismatch)), style="red")
     if len(report.mismatches) > MISMATCHES_SHOWN:
         yield Text(f"... and {len(report.mismatches) - MISMATCHES_SHOWN} more tensors that differ")
     for violation in report.violations[:VIOLATIONS_SHOWN]:
-        yield Text(str(violation), style="red")
+        yield Text(shown_lines(str(violation)), style="red")
     if len(report.violations) > VIOLATIONS_SHOWN:
         yield Text(f"... and {len(report.violations) - VIOLATIONS_SHOWN} more violations")
     if report.concurrency.at_once:

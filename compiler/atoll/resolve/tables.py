@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from atoll.resolve.soc import ResolvedSoc
+from atoll.shown import shown
 
 Cell = str | int
 Row = tuple[Cell, ...]
@@ -23,7 +24,7 @@ class Table:
     rows: tuple[Row, ...]
 
     def __str__(self) -> str:
-        cells = [self.columns, *(tuple(map(str, row)) for row in self.rows)]
+        cells = [self.columns, *(tuple(shown(str(cell)) for cell in row) for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
         rule = "  ".join("-" * width for width in widths)
