@@ -23,7 +23,7 @@ STEPS: tuple[tuple[Callable[[Network], bool], int], ...] = (
     (elementwise.concatenation, 2),
     (elementwise.reshape, 3),
 )
-LENGTHS = (1, 1, 2, 2, 2, 3, 3, 3, 4, 5, 8)
+LENGTHS = (1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 7)
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 9)
 TYPES = ("float32", "uint8", "int16", "int32", "int64")
 USUAL = 1e-30, 1e30
