@@ -109,6 +109,7 @@ FILES: dict[str, bytes] = {
         0, options={**good().operators[0].options, "FusedActivationFunction": 4}
     ),
     "axis_scales": with_tensor(FILTER, scales=(0.01, 0.02), zero_points=(0, 0)),
+    "constant_output": write(replace(good(), outputs=(SHARES, FILTER))),
     "cycle": with_operator(0, inputs=(RESHAPED, FILTER, BIAS)),
     "dynamic_shape": with_tensor(X, shape=(1, -1, 4, 2)),
     "empty": b"",
@@ -116,6 +117,7 @@ FILES: dict[str, bytes] = {
     "float": with_types("float32"),
     "huge_shape": with_tensor(X, shape=(WIDE, WIDE, 4, 2)),
     "identifier": b"\x1c\x00\x00\x00TFL2" + write(good())[8:],
+    "input_twice": write(replace(good(), inputs=(X, X))),
     "nan_scale": with_tensor(CONV, scales=(float("nan"),)),
     "negative_scale": with_tensor(X, scales=(-0.05,)),
     "no_options": with_operator(2, table=""),
