@@ -26,6 +26,8 @@ from atoll.description.fields import (
 )
 
 CLOCK = 100_000_000
+Access = Literal["rw", "ro", "none"]
+_REACH = "What it may do with each pool that does not say so itself."
 CONSOLE = 0xF000_0000
 
 
@@ -93,6 +95,7 @@ class Cpu(Described):
     irq: IrqLine | None = Field(
         default=None, description="Interrupt line of the mailbox at the host.", examples=["5"]
     )
+    reach: Access | None = Field(default=None, description=_REACH)
     limits: CoreLimits = CoreLimits()
 
 
@@ -111,6 +114,7 @@ class Npu(Described):
     registers: Address = Field(description="Address of the control port.", examples=["0x4000_0000"])
     irq: IrqLine = Field(description="Interrupt line at the host.", examples=["3"])
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
+    reach: Access | None = Field(default=None, description=_REACH)
     runs: tuple[str, ...] | None = Field(
         default=None,
         min_length=1,
@@ -134,6 +138,7 @@ class Dma(Described):
     registers: Address = Field(description="Address of the control port.", examples=["0x4001_0000"])
     irq: IrqLine = Field(description="Interrupt line at the host.", examples=["4"])
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
+    reach: Access | None = Field(default=None, description=_REACH)
     moves: tuple[Pair, ...] = Field(
         min_length=1,
         max_length=MAX_ENTRIES,
@@ -167,6 +172,9 @@ class Memory(Described):
     width: Width = Field(default=4, description="Bytes moved per cycle.")
     banks: Banks = Field(default=1, description="Interleaved banks that work in one cycle.")
     read_latency: Latency = Field(default=1, description="Cycles from a read to its data.")
+    reach: Access | None = Field(
+        default=None, description="What devices may do with its pools where nothing else says so."
+    )
 
 
 class Pool(Described):
@@ -176,10 +184,11 @@ class Pool(Described):
     role: Literal["constants", "workspace", "both"] = Field(
         description="Weights and tables, activations, or both.", examples=["workspace"]
     )
-    reach: dict[Name, Literal["rw", "ro", "none"]] = Field(
-        max_length=MAX_ENTRIES,
-        description="What each device may do with it.",
-        examples=["{cpu: rw}"],
+    reach: dict[Name, Access] = Field(
+        default={}, max_length=MAX_ENTRIES, description="What each device may do with it."
+    )
+    others: Access | None = Field(
+        default=None, description="What each device may do with it that 'reach' does not name."
     )
     offset: Size | None = Field(
         default=None, description="First byte, counted from the memory's origin."

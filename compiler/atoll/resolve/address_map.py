@@ -128,6 +128,13 @@ def _check_memory(draft: Draft, name: str, memory: MemoryModel) -> None:
                 at=where.at("memories", name, field),
                 remedy=f"use {value // GRANULE * GRANULE or GRANULE:#x}, for example",
             )
+    if memory.kind == "rom" and memory.reach == "rw":
+        faults.add(
+            "E034",
+            f"memory '{name}' is rom, and its 'reach' lets devices write it",
+            at=where.at("memories", name, "reach"),
+            remedy="write 'reach: ro'",
+        )
     if memory.size > LARGEST_MEMORY:
         faults.add(
             "E037",

@@ -21,6 +21,7 @@ def explain(soc: ResolvedSoc) -> tuple[Table, ...]:
         _scopes(soc),
         _address_map(soc),
         _reach(soc),
+        _reach_layers(soc),
         _stacks(soc),
         _accelerators(soc),
         _layers(soc),
@@ -171,6 +172,19 @@ def _reach(soc: ResolvedSoc) -> Table:
         rows=tuple(
             (pool.name, *(_access(pool.reach[device.name]) for device in soc.devices))
             for pool in soc.pools
+        ),
+    )
+
+
+def _reach_layers(soc: ResolvedSoc) -> Table:
+    return Table(
+        key="reach_layers",
+        title="Reach: what decides each access",
+        columns=("pool", "device", "access", "set by"),
+        rows=tuple(
+            (pool.name, device, access.value, soc.layers[f"pools.{pool.name}.reach.{device}"])
+            for pool in soc.pools
+            for device, access in pool.reach.items()
         ),
     )
 

@@ -2,6 +2,7 @@
 
 from atoll.description.schema import Dma
 from atoll.resolve.draft import Draft
+from atoll.resolve.reach import access_of
 
 
 def check_moves(draft: Draft) -> None:
@@ -17,7 +18,8 @@ def check_moves(draft: Draft) -> None:
 
 def _reaches(draft: Draft, device: str, memory: str, access: tuple[str, ...]) -> bool:
     return any(
-        pool.memory == memory and pool.reach.get(device) in access for _, pool in draft.pools()
+        pool.memory == memory and access_of(draft, name, device, "rw") in access
+        for name, pool in draft.pools()
     )
 
 

@@ -1,0 +1,86 @@
+"""Who may do what with which pool, and which line of the description says so.
+
+From the strongest to the weakest: the pool's entry for the device, the pool's `others`, the
+device's default, the default of the pool's memory. A default of ``rw`` means ``ro`` in a ROM.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from atoll.description.schema import Pool
+from atoll.description.tree import Key
+from atoll.resolve.draft import Draft
+
+ACCESS_OF_ROLE = {"constants": "ro", "workspace": "rw"}
+_CLOSE = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The access of a device to a pool.
+
+    Attributes:
+        key: of the description's value that decides.
+        weakened: a default of ``rw`` is ``ro`` here, because the memory is ROM.
+    """
+
+    access: str
+    key: Key
+    weakened: bool = False
+
+    def layer(self, draft: Draft) -> str:
+        """Name the layer that set it; a value that speaks for several pairs is named as well."""
+        layer = draft.where.layer(*self.key)
+        if self.key[-2] == "reach":
+            return layer
+        return ", ".join((".".join(self.key), *(["as ro of a rom"] * self.weakened), layer))
+
+
+def decision(draft: Draft, name: str, device: str) -> Decision | None:
+    """Return what decides the access of `device` to pool `name`, None if nothing does."""
+    pool = draft.soc.pools[name]
+    if device in pool.reach:
+        return Decision(access=pool.reach[device], key=("pools", name, "reach", device))
+    if pool.others is not None:
+        return Decision(access=pool.others, key=("pools", name, "others"))
+    memory, described = draft.soc.memories.get(pool.memory), draft.soc.devices.get(device)
+    defaults = {
+        ("devices", device, "reach"): described.reach if described else None,
+        ("memories", pool.memory, "reach"): memory.reach if memory else None,
+    }
+    for key, access in defaults.items():
+        if access is not None:
+            weakened = access == "rw" and memory is not None and memory.kind == "rom"
+            return Decision(access="ro" if weakened else access, key=key, weakened=weakened)
+    return None
+
+
+def access_of(draft: Draft, name: str, device: str, otherwise: str) -> str:
+    """Return the access of `device` to pool `name`, `otherwise` where nothing decides it."""
+    decided = decision(draft, name, device)
+    return decided.access if decided else otherwise
+
+
+def decisions(draft: Draft, name: str) -> Iterator[tuple[str, Decision]]:
+    """Yield each described device whose access to pool `name` is decided."""
+    for device, _ in draft.devices():
+        if decided := decision(draft, name, device):
+            yield device, decided
+
+
+def undecided(draft: Draft, name: str) -> tuple[str, ...]:
+    """Return the devices of which pool `name` says nothing, not even under a misspelt name."""
+    strangers = [word for word in draft.soc.pools[name].reach if word not in draft.soc.devices]
+    missing = [device for device, _ in draft.devices() if decision(draft, name, device) is None]
+    meant = {match for word in strangers for match in get_close_matches(word, missing, n=_CLOSE)}
+    return tuple(device for device in missing if device not in meant)
+
+
+def suitable(draft: Draft, pool: Pool, device: str) -> str:
+    """Return the access with which `device` can use `pool` for all that its role is."""
+    memory = draft.soc.memories.get(pool.memory)
+    in_rom = memory is not None and memory.kind == "rom"
+    if device == draft.host and not in_rom:
+        return "rw"
+    return "ro" if in_rom else ACCESS_OF_ROLE.get(pool.role, "rw")
