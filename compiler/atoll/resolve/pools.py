@@ -33,14 +33,19 @@ def check_pools(draft: Draft) -> None:
         _check_speed(draft, name, pool)
         if missing := undecided(draft, name):
             _undecided(draft, name, pool, missing)
-        if {access_of(draft, name, device, "rw") for device, _ in draft.devices()} == {"none"}:
+        reach = {access_of(draft, name, device, "rw") for device, _ in draft.devices()}
+        if reach == {"none"} and draft.whole("devices"):
             draft.faults.add(
                 "E036",
                 f"no device reaches pool '{name}'",
                 at=draft.where.key_at("pools", name, "reach"),
                 remedy="let a device reach it, or delete the pool",
             )
-    workers = [name for name, device, _ in draft.engines() if isinstance(device, Npu)]
+    workers = [
+        name
+        for name, device in draft.devices()
+        if isinstance(device, Npu) and draft.knows("devices", name, "kind")
+    ]
     if draft.host in draft.soc.devices:
         workers.insert(0, draft.host)
     for worker in workers:
@@ -104,6 +109,8 @@ def _speed(draft: Draft, pool: PoolModel) -> PoolSpeed:
 
 def _check_speed(draft: Draft, name: str, pool: PoolModel) -> None:
     memory = draft.soc.memories.get(pool.memory)
+    if not draft.knows("memories", pool.memory):
+        return
     for key in ("read_bandwidth", "write_bandwidth"):
         asked = getattr(pool, key)
         if memory and asked and asked > memory.width * memory.banks:
@@ -141,7 +148,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def _check_memory_kind(draft: Draft, name: str, pool: PoolModel) -> None:
     memory = draft.soc.memories.get(pool.memory)
-    if memory is None:
+    if memory is None or not _knows_place(draft, name, pool):
         return
     if not fits_memory(draft, pool):
         draft.faults.add(
@@ -168,7 +175,7 @@ def _check_memory_kind(draft: Draft, name: str, pool: PoolModel) -> None:
 def _check_filling(draft: Draft, name: str, pool: PoolModel) -> None:
     """Constants come with the image; in RAM the host writes them before anything runs."""
     memory = draft.soc.memories.get(pool.memory)
-    if pool.role == "workspace" or memory is None:
+    if pool.role == "workspace" or memory is None or not _knows_place(draft, name, pool):
         return
     if pool.provided == "application":
         draft.faults.add(
@@ -204,7 +211,7 @@ def _check_heap(draft: Draft, name: str, pool: PoolModel) -> None:
         f"'{draft.host}' cannot write it": access_of(draft, name, draft.host or "", "rw") != "rw",
     }
     reason = next((reason for reason, holds in reasons.items() if holds), None)
-    if pool.heap and reason:
+    if pool.heap and reason and draft.knows("pools", name):
         draft.faults.add(
             "E034",
             f"pool '{name}' cannot keep a heap: {reason}",
@@ -213,9 +220,20 @@ def _check_heap(draft: Draft, name: str, pool: PoolModel) -> None:
         )
 
 
+def _knows_place(draft: Draft, name: str, pool: PoolModel) -> bool:
+    keys = (("pools", name, "memory"), ("pools", name, "role"), ("memories", pool.memory, "kind"))
+    return all(draft.knows(*key) for key in keys)
+
+
 def _check_reach(draft: Draft, device: str) -> None:
+    if not draft.whole("pools"):
+        return
     for role, access in ACCESS_OF_ROLE.items():
-        pools = {name: pool for name, pool in draft.pools() if pool.role in (role, "both")}
+        pools = {
+            name: pool
+            for name, pool in draft.pools()
+            if pool.role in (role, "both") or not draft.knows("pools", name, "role")
+        }
         if any(access_of(draft, name, device, "rw") in (access, "rw") for name in pools):
             continue
         fitting = next(iter(pools), None)

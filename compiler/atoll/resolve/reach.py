@@ -38,22 +38,32 @@ class Decision:
 
 
 def decision(draft: Draft, name: str, device: str) -> Decision | None:
-    """Return what decides the access of `device` to pool `name`, None if nothing does."""
-    pool = draft.soc.pools[name]
-    if device in pool.reach:
-        return Decision(access=pool.reach[device], key=("pools", name, "reach", device))
-    if pool.others is not None:
-        return Decision(access=pool.others, key=("pools", name, "others"))
-    memory, described = draft.soc.memories.get(pool.memory), draft.soc.devices.get(device)
-    defaults = {
-        ("devices", device, "reach"): described.reach if described else None,
-        ("memories", pool.memory, "reach"): memory.reach if memory else None,
-    }
-    for key, access in defaults.items():
+    """Return what decides the access of `device` to pool `name`, None if nothing known does."""
+    for key, access in _layers(draft, name, device):
+        if not draft.knows(*key):
+            return None
         if access is not None:
-            weakened = access == "rw" and memory is not None and memory.kind == "rom"
-            return Decision(access="ro" if weakened else access, key=key, weakened=weakened)
+            return _decided(draft, name, access, key)
     return None
+
+
+def _decided(draft: Draft, name: str, access: str, key: Key) -> Decision:
+    memory = draft.soc.memories.get(draft.soc.pools[name].memory)
+    weakened = key[0] != "pools" and access == "rw" and memory is not None and memory.kind == "rom"
+    return Decision(access="ro" if weakened else access, key=key, weakened=weakened)
+
+
+def _layers(draft: Draft, name: str, device: str) -> Iterator[tuple[Key, str | None]]:
+    """Yield what could decide, the strongest first; a memory's default only if it is known."""
+    pool = draft.soc.pools[name]
+    yield ("pools", name, "reach", device), pool.reach.get(device)
+    yield ("pools", name, "others"), pool.others
+    described = draft.soc.devices.get(device)
+    yield ("devices", device, "reach"), described.reach if described else None
+    if not draft.knows("pools", name, "memory"):
+        yield ("pools", name, "memory"), None
+    elif pool.memory in draft.soc.memories:
+        yield ("memories", pool.memory, "reach"), draft.soc.memories[pool.memory].reach
 
 
 def access_of(draft: Draft, name: str, device: str, otherwise: str) -> str:
@@ -72,7 +82,11 @@ def decisions(draft: Draft, name: str) -> Iterator[tuple[str, Decision]]:
 def undecided(draft: Draft, name: str) -> tuple[str, ...]:
     """Return the devices of which pool `name` says nothing, not even under a misspelt name."""
     strangers = [word for word in draft.soc.pools[name].reach if word not in draft.soc.devices]
-    missing = [device for device, _ in draft.devices() if decision(draft, name, device) is None]
+    missing = [
+        device
+        for device, _ in draft.devices()
+        if all(access is None and draft.knows(*key) for key, access in _layers(draft, name, device))
+    ]
     meant = {match for word in strangers for match in get_close_matches(word, missing, n=_CLOSE)}
     return tuple(device for device in missing if device not in meant)
 

@@ -34,7 +34,7 @@ def resolve(description: Description) -> ResolvedSoc:
     Raises:
         DescriptionError: with one fault for everything that keeps the chip from being built.
     """
-    draft = Draft(description=description, faults=Faults())
+    draft = Draft(description=description, faults=Faults(dict.fromkeys(description.faults)))
     check_references(draft)
     check_reserved(draft)
     check_devices(draft)
