@@ -29,7 +29,12 @@ from atoll.cli_options import (
 )
 from atoll.cli_output import abandon_output, accept_any_text, log
 from atoll.cli_plan import plan
-from atoll.description.schemas import schema_text, write_schemas
+from atoll.description.schemas import (
+    require_schema_beside,
+    schema_text,
+    write_schema_beside,
+    write_schemas,
+)
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
 from atoll.files import DISK_FAULTS, unwritable, write_text
@@ -161,6 +166,8 @@ def new(
 ) -> None:
     """Write a commented, valid description to start from.
 
+    Beside it goes soc.schema.json, with which editors check and complete it.
+
     Example: atoll new my_chip, then: atoll check my_chip.yaml
     """
     target = path or Path(f"{name}.yaml")
@@ -169,7 +176,9 @@ def new(
         raise UsageError(
             "E091", f"{target} exists already", remedy="choose another name, or remove the file"
         )
+    require_schema_beside(target)
     write_text(target, text)
+    write_schema_beside(target)
     log.print(f"wrote {target}; next: atoll check {target}")
 
 

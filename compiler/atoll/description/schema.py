@@ -24,6 +24,7 @@ from atoll.description.fields import (
     Version,
     Width,
 )
+from atoll.description.vocabulary import AcceleratorName, CoreName, EngineName, Isa, OperatorName
 
 CLOCK = 100_000_000
 Access = Literal["rw", "ro", "none"]
@@ -78,10 +79,10 @@ class Cpu(Described):
     """A core that runs compiled operators; a ``dsp`` is the host only where it is named so."""
 
     kind: Literal["cpu", "dsp"]
-    isa: str = Field(
-        max_length=64, description="Instruction set such as rv32imc.", examples=["rv32imc"]
+    isa: Isa = Field(description="Instruction set such as rv32imc.", examples=["rv32imc"])
+    rtl: CoreName = Field(
+        default="picorv32", description="The core that the simulator instantiates."
     )
-    rtl: Name = Field(default="picorv32", description="The core that the simulator instantiates.")
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
     toolchain: Literal["zig", "gcc"] = Field(default="zig", description="What links firmware.")
     stack: Stack = Field(examples=["{memory: sram, size: 8 KiB}"])
@@ -103,8 +104,7 @@ class Npu(Described):
     """An instance of an accelerator."""
 
     kind: Literal["npu"]
-    accelerator: str = Field(
-        max_length=256,
+    accelerator: AcceleratorName = Field(
         description="A name in socs/accelerators, or a path relative to this file.",
         examples=["reef"],
     )
@@ -115,7 +115,7 @@ class Npu(Described):
     irq: IrqLine = Field(description="Interrupt line at the host.", examples=["3"])
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
     reach: Access | None = Field(default=None, description=_REACH)
-    runs: tuple[str, ...] | None = Field(
+    runs: tuple[OperatorName, ...] | None = Field(
         default=None,
         min_length=1,
         max_length=MAX_ENTRIES,
@@ -127,8 +127,7 @@ class Dma(Described):
     """An engine that copies between memories."""
 
     kind: Literal["dma"]
-    engine: str = Field(
-        max_length=256,
+    engine: EngineName = Field(
         description="A name in socs/accelerators, or a path relative to this file.",
         examples=["ripple"],
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from atoll.description.faults import nearest, note
 from atoll.description.schema import Cpu, Dma
+from atoll.description.vocabulary import ISAS
 from atoll.resolve.draft import Draft
 from atoll.resolve.mailboxes import check_mailbox
 from atoll.resolve.soc import Device, ResolvedSoc
@@ -17,9 +18,6 @@ DEVICE_TYPES: Mapping[str, int] = {
     "npu": DLPACK_EXTENSION,
     "dma": DLPACK_EXTENSION,
 }
-
-ISAS = ("rv32im", "rv32imc")
-"""Instruction sets that a back end generates code for."""
 
 
 @dataclass(frozen=True, slots=True)
