@@ -32,6 +32,7 @@ from atoll.cli_options import (
 )
 from atoll.cli_output import abandon_output, accept_any_text, log, print_faults
 from atoll.cli_plan import plan
+from atoll.description.schemas import require_schema_beside, write_schema_beside
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
 from atoll.files import DISK_FAULTS, unwritable, write_text
@@ -130,6 +131,8 @@ def new(
 ) -> None:
     """Write a commented, valid description to start from.
 
+    Beside it goes soc.schema.json, with which editors check and complete it.
+
     Example: atoll new my_chip, then: atoll check my_chip.yaml
     """
     target = path or Path(f"{name}.yaml")
@@ -138,7 +141,9 @@ def new(
         raise UsageError(
             "E091", f"{target} exists already", remedy="choose another name, or remove the file"
         )
+    require_schema_beside(target)
     write_text(target, text)
+    write_schema_beside(target)
     _wrote(target, machine=machine, hint=f"; next: atoll check {target}")
 
 

@@ -14,7 +14,7 @@ from tests.tflite_builder import write
 from atoll.errors import AtollError
 from atoll.pipeline import compile_file
 from atoll.together import compile_together
-from atoll_sim.turns import run_together
+from atoll_sim.run import run_together
 
 
 def run_in_rtl(seeds: Sequence[int], setting: Setting, folder: Path) -> Tally:
@@ -23,7 +23,8 @@ def run_in_rtl(seeds: Sequence[int], setting: Setting, folder: Path) -> Tally:
     cases = [replace(case_of(seed), setting=setting) for seed in seeds]
     fitting = [(case, path) for case, path in _written(cases, folder) if _fits(case, path, tally)]
     paths = [path for _, path in fitting]
-    models = compile_together(setting.soc(), paths, setting.options((), 0))
+    options = [setting.options((), 0)] * len(paths)
+    models = compile_together(setting.soc(), paths, options)
     pairs = list(zip([case for case, _ in fitting], models, strict=True))
     samples = [oracle.random_inputs(model.graph, case.seed, SAMPLES) for case, model in pairs]
     outcomes = run_together(models, samples)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from atoll.description.accelerator import Accelerator, Parameter
 from atoll.description.faults import Faults, nearest, note
-from atoll.description.messages import validate
+from atoll.description.partial import read_model
 from atoll.description.share import shared_folder, shipped_names
 from atoll.description.tree import SourceMap
 from atoll.description.yaml_text import read_yaml
@@ -50,13 +50,19 @@ def load_accelerator(path: Path, at: SourceLoc | None) -> AcceleratorDescription
     Raises:
         DescriptionError: it cannot be read, or contradicts itself.
     """
-    where = SourceMap(read_yaml(path, at))
-    accelerator = validate(Accelerator, where)
     faults = Faults()
-    for name in accelerator.parameters:
-        _check_parameter(name, accelerator, where, faults)
-    _check_registers(accelerator, where, faults)
-    _check_limits(accelerator, where, faults)
+    read = read_model(Accelerator, SourceMap(read_yaml(path, at, faults)), faults)
+    accelerator, where = read.model, read.where
+    if accelerator is None:
+        faults.raise_any()
+    assert accelerator is not None, "it has no faults"
+    if read.gaps.knows("parameters"):
+        for name in accelerator.parameters:
+            _check_parameter(name, accelerator, where, faults)
+    if read.gaps.knows("registers"):
+        _check_registers(accelerator, where, faults)
+    if read.gaps.knows("operators"):
+        _check_limits(accelerator, where, faults)
     faults.raise_any()
     return AcceleratorDescription(model=accelerator, where=where)
 

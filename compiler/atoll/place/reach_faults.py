@@ -3,6 +3,7 @@
 from atoll.errors import Fault
 from atoll.ir.graph import Graph, Tensor
 from atoll.place.candidates import Needs, by_preference, lacking, roles_of
+from atoll.place.missing_moves import missing_moves
 from atoll.resolve.soc import Access, Pool, ResolvedSoc
 from atoll.units import format_size
 
@@ -34,7 +35,7 @@ def unreachable(tensor: Tensor, graph: Graph, needs: Needs, soc: ResolvedSoc) ->
         code="E060",
         message=f"{subject} has no pool and no copy helps: {wanted}; {denials}",
         at=closest.at,
-        remedy=_opening(closest, tensor, needs),
+        remedy=missing_moves(needs, tensor.size, soc) or _opening(closest, tensor, needs),
     )
 
 

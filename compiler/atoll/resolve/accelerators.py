@@ -14,6 +14,8 @@ def check_accelerators(draft: Draft) -> None:
     """Note parameters and operators that an instance cannot have."""
     for name, npu, spec in draft.engines():
         _check_params(draft, name, npu, spec.model)
+        if not draft.knows("devices", name, "kind"):
+            continue
         for index, word in enumerate(npu.runs or ()):
             if isinstance(npu, Dma) and word not in spec.model.operators:
                 draft.faults.add(
@@ -69,6 +71,8 @@ def spec_of(description: AcceleratorDescription) -> AcceleratorSpec:
 
 def _check_params(draft: Draft, name: str, npu: Engine, accelerator: Accelerator) -> None:
     params = params_of(npu, accelerator)
+    if not draft.knows("devices", name, "params"):
+        return
     for key, value in params.items():
         parameter = accelerator.parameters.get(key)
         if parameter is None:

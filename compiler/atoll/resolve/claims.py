@@ -40,7 +40,26 @@ class Claim:
 
 
 def claims_of(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
-    """Yield what wants room, in the order in which it is served: the host's regions first."""
+    """Yield what wants room, in the order in which it is served: the host's regions first.
+
+    What is not known well enough is left out.
+    """
+    return (claim for claim in _claims(draft, memories) if _is_known(draft, claim))
+
+
+def _is_known(draft: Draft, claim: Claim) -> bool:
+    if claim.kind is RegionKind.POOL:
+        fields = ("memory", "role", "offset", "size", "alignment")
+        keys = [("memories", claim.memory, "kind"), *((*claim.key, field) for field in fields)]
+        return all(draft.knows(*key) for key in keys)
+    device = claim.key[:2]
+    shared = [(*device, part) for part in ("stack", "code", "data")]
+    kinds = [("memories", name, "kind") for name in draft.soc.memories]
+    origins = [("memories", name, "origin") for name in draft.soc.memories]
+    return all(draft.knows(*key) for key in (*shared, *kinds, *origins)) and draft.whole("memories")
+
+
+def _claims(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
     cores = sorted(draft.cpus(), key=lambda item: item[0] != draft.host)
     for name, cpu in cores:
         yield _code(name, cpu, memories)

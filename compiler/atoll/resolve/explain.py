@@ -20,6 +20,7 @@ def explain(soc: ResolvedSoc) -> tuple[Table, ...]:
         _scopes(soc),
         _address_map(soc),
         _reach(soc),
+        _reach_layers(soc),
         _stacks(soc),
         _accelerators(soc),
         _layers(soc),
@@ -188,6 +189,19 @@ def _reach(soc: ResolvedSoc) -> Table:
         data=tuple(
             {"pool": pool.name, "access": {name: each.value for name, each in pool.reach.items()}}
             for pool in soc.pools
+        ),
+    )
+
+
+def _reach_layers(soc: ResolvedSoc) -> Table:
+    return Table(
+        key="reach_layers",
+        title="Reach: what decides each access",
+        columns=("pool", "device", "access", "set by"),
+        rows=tuple(
+            (pool.name, device, access.value, soc.layers[f"pools.{pool.name}.reach.{device}"])
+            for pool in soc.pools
+            for device, access in pool.reach.items()
         ),
     )
 

@@ -7,6 +7,7 @@ one that overflows tends to leave its memory, where the firewall stops it.
 """
 
 from atoll.description.faults import note
+from atoll.resolve.address_map import is_placed
 from atoll.resolve.claims import Claim, claims_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.soc import Memory, Region, RegionKind
@@ -21,6 +22,8 @@ def lay_out(draft: Draft, memories: tuple[Memory, ...]) -> dict[str, Region]:
     regions: dict[str, Region] = {}
     claims = tuple(claims_of(draft, memories))
     for memory in memories:
+        if not is_placed(draft, memory.name):
+            continue
         wanted = tuple(claim for claim in claims if claim.memory == memory.name)
         for claim, span in _Divided(draft, memory).divide(wanted):
             regions[claim.name] = Region(

@@ -14,6 +14,7 @@ from atoll.resolve.draft import Draft
 from atoll.resolve.layout import lay_out
 from atoll.resolve.moves import check_moves
 from atoll.resolve.pools import check_heaps, check_pools, resolve_pools
+from atoll.resolve.reach import decisions
 from atoll.resolve.references import check_references, check_reserved
 from atoll.resolve.soc import CInterface, Registers, ResolvedSoc
 from atoll.resolve.stack_limits import ALLOCA, TOTAL, alloca_limit, total_limit
@@ -23,8 +24,8 @@ from atoll.resolve.targets import check_devices, default_device
 DERIVED = "derived"
 """The layer of values that follow from others."""
 
-_NO_MAILBOX = (("mailbox",), ("irq",))
-"""Keys of a core that nothing follows from when they are left out."""
+_NOTHING_FOLLOWS = (("mailbox",), ("irq",), ("reach",), ("others",))
+"""Keys of a device, memory or pool that nothing follows from when they are left out."""
 
 
 def resolve(description: Description) -> ResolvedSoc:
@@ -33,7 +34,7 @@ def resolve(description: Description) -> ResolvedSoc:
     Raises:
         DescriptionError: with one fault for everything that keeps the chip from being built.
     """
-    draft = Draft(description=description, faults=Faults())
+    draft = Draft(description=description, faults=Faults(dict.fromkeys(description.faults)))
     check_references(draft)
     check_reserved(draft)
     check_devices(draft)
@@ -70,12 +71,15 @@ def _layers(draft: Draft) -> dict[str, str]:
     for key, value in draft.description.values():
         if value is not None:
             layers[".".join(key)] = draft.where.layer(*key)
-        elif key[-2:-1] != ("limits",) and key != ("extends",) and key[2:] not in _NO_MAILBOX:
+        elif key[-2:-1] != ("limits",) and key != ("extends",) and key[2:] not in _NOTHING_FOLLOWS:
             layers[".".join(key)] = DERIVED
     for name, npu, spec in draft.engines():
         for parameter in spec.model.parameters.keys() - npu.params.keys():
             layer = spec.where.layer("parameters", parameter, "default")
             layers[f"devices.{name}.params.{parameter}"] = layer
+    for name, _ in draft.pools():
+        for device, decided in decisions(draft, name):
+            layers[f"pools.{name}.reach.{device}"] = decided.layer(draft)
     for name, cpu in draft.cpus():
         layers[f"devices.{name}.limits.{ALLOCA}"] = alloca_limit(draft, name, cpu).layer
         layers[f"devices.{name}.limits.{TOTAL}"] = total_limit(draft, name, cpu).layer

@@ -18,6 +18,7 @@ def test_every_subject_has_a_table() -> None:
         "scopes",
         "address_map",
         "reach",
+        "reach_layers",
         "stacks",
         "accelerators",
         "layers",
