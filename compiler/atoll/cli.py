@@ -4,7 +4,7 @@ import errno
 import json
 import sys
 from collections.abc import Sequence
-from importlib.metadata import entry_points, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -23,12 +23,14 @@ from atoll.cli_options import (
     PinOption,
     PlaceOption,
     SetOption,
+    SimulateOption,
     SocArgument,
     ToolchainOption,
     build_options,
 )
 from atoll.cli_output import abandon_output, accept_any_text, log
 from atoll.cli_plan import plan
+from atoll.cli_plugins import add_commands
 from atoll.description.schemas import schema_text, write_schemas
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
@@ -38,6 +40,7 @@ from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.tables import Table, as_data, as_text
+from atoll.soc_checks import check_soc
 from atoll.together import build_models, compile_together
 
 app = typer.Typer(
@@ -73,16 +76,24 @@ def common(
 
 
 @app.command()
-def check(soc: SocArgument, overrides: SetOption = None, machine: JsonOption = False) -> None:
+def check(
+    soc: SocArgument,
+    simulate: SimulateOption = None,
+    overrides: SetOption = None,
+    machine: JsonOption = False,
+) -> None:
     """Check a SoC description and print its summary.
 
-    All faults are reported together, each with line, column and remedy.
+    All faults are reported together, each with line, column and remedy. What was not looked at
+    is said before the verdict.
 
     Example: atoll check lagoon --set devices.cpu.stack.size=4KiB
     """
     resolved = load_soc(soc, overrides or ())
-    _print_tables(resolved, tables.summary(resolved), machine=machine)
+    left_out = check_soc(resolved, simulate=simulate)
+    _print_tables(resolved, tables.summary(resolved), machine=machine, not_checked=left_out)
     if not machine:
+        print("\n  ".join(("\nnot checked:", *left_out)))
         print(f"\n{resolved.name}: no faults")
 
 
@@ -246,19 +257,11 @@ def require_toolchain(soc: ResolvedSoc, name: str | None) -> None:
         find_toolchain(soc.host_cpu, name)
 
 
-def _print_tables(soc: ResolvedSoc, shown: tuple[Table, ...], *, machine: bool) -> None:
-    print(json.dumps(as_data(soc, shown), indent=2) if machine else as_text(shown), end="")
-
-
-def _add_plugins() -> None:
-    known = {command.name for command in app.registered_commands}
-    for point in entry_points(group="atoll.commands"):
-        if point.name in known:
-            continue
-        try:
-            app.command(point.name)(point.load())
-        except (ImportError, AttributeError) as fault:
-            log.print(f"note: command '{point.name}' is not available: {fault}")
+def _print_tables(
+    soc: ResolvedSoc, shown: tuple[Table, ...], *, machine: bool, **more: object
+) -> None:
+    data = {**as_data(soc, shown), **more}
+    print(json.dumps(data, indent=2) if machine else as_text(shown), end="")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -286,7 +289,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _invoke(arguments: list[str]) -> int:
-    _add_plugins()
+    add_commands(app, log.print)
     try:
         status = app(arguments, prog_name="atoll", standalone_mode=False)
     except TyperException as error:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.description.accelerator import Accelerator, Parameter
+from atoll.description.accelerator_names import check_names
 from atoll.description.faults import Faults, nearest, note
 from atoll.description.messages import validate
 from atoll.description.share import shared_folder, shipped_names
@@ -20,6 +21,7 @@ MAX_REGISTERS = 4096
 class AcceleratorDescription:
     """An accelerator's own YAML, checked in itself."""
 
+    path: Path
     model: Accelerator
     where: SourceMap
 
@@ -57,8 +59,9 @@ def load_accelerator(path: Path, at: SourceLoc | None) -> AcceleratorDescription
         _check_parameter(name, accelerator, where, faults)
     _check_registers(accelerator, where, faults)
     _check_limits(accelerator, where, faults)
+    check_names(accelerator, where, faults)
     faults.raise_any()
-    return AcceleratorDescription(model=accelerator, where=where)
+    return AcceleratorDescription(path=path, model=accelerator, where=where)
 
 
 def _check_parameter(name: str, accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
