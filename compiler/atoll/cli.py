@@ -4,7 +4,7 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import entry_points, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -26,12 +26,14 @@ from atoll.cli_options import (
     PinOption,
     PlaceOption,
     SetOption,
+    SimulateOption,
     SocArgument,
     ToolchainOption,
     build_options,
 )
 from atoll.cli_output import abandon_output, accept_any_text, log, print_faults
 from atoll.cli_plan import plan
+from atoll.cli_plugins import add_commands
 from atoll.description.schemas import require_schema_beside, write_schema_beside
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
@@ -43,6 +45,7 @@ from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.shown import json_text
+from atoll.soc_checks import check_soc
 from atoll.together import build_together, compile_together
 
 app = typer.Typer(
@@ -78,16 +81,24 @@ def common(
 
 
 @app.command()
-def check(soc: SocArgument, overrides: SetOption = None, machine: JsonOption = False) -> None:
+def check(
+    soc: SocArgument,
+    simulate: SimulateOption = None,
+    overrides: SetOption = None,
+    machine: JsonOption = False,
+) -> None:
     """Check a SoC description and print its summary.
 
-    All faults are reported together, each with line, column and remedy.
+    All faults are reported together, each with line, column and remedy. What was not looked at
+    is said before the verdict.
 
     Example: atoll check lagoon --set devices.cpu.stack.size=4KiB
     """
     resolved = load_soc(soc, overrides or ())
-    print_tables(resolved, tables.summary(resolved), machine=machine)
+    left_out = check_soc(resolved, simulate=simulate)
+    print_tables(resolved, tables.summary(resolved), machine=machine, not_checked=left_out)
     if not machine:
+        print("\n  ".join(("\nnot checked:", *left_out)))
         print(f"\n{resolved.name}: no faults")
 
 
@@ -254,17 +265,6 @@ def _wrote(*paths: Path, machine: bool, hint: str = "") -> None:
         log.print(f"wrote {path}{hint}")
 
 
-def _add_plugins() -> None:
-    known = {command.name for command in app.registered_commands}
-    for point in entry_points(group="atoll.commands"):
-        if point.name in known:
-            continue
-        try:
-            app.command(point.name)(point.load())
-        except (ImportError, AttributeError) as fault:
-            log.print(f"note: command '{point.name}' is not available: {fault}")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `atoll` with `argv`; a fault in the user's input is one message and status 1."""
     arguments = list(sys.argv[1:] if argv is None else argv)
@@ -292,7 +292,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _invoke(arguments: list[str]) -> int:
-    _add_plugins()
+    add_commands(app, log.print)
     try:
         status = app(arguments, prog_name="atoll", standalone_mode=False)
     except SystemExit as end:  # Typer's own options end so

@@ -113,6 +113,8 @@ def _buffers(told: Sequence[Explanation]) -> Mapping[str, tuple[str, ...]]:
     }
 
 
-def print_tables(soc: ResolvedSoc, shown: tuple[Table, ...], *, machine: bool) -> None:
-    """Print tables about a chip, as text or as one JSON object."""
-    print(json_text(as_data(soc, shown)) if machine else as_text(shown), end="")
+def print_tables(
+    soc: ResolvedSoc, shown: tuple[Table, ...], *, machine: bool, **more: object
+) -> None:
+    """Print tables about a chip, as text or as one JSON object that has `more` keys."""
+    print(json_text({**as_data(soc, shown), **more}) if machine else as_text(shown), end="")

@@ -83,6 +83,13 @@ SetOption = Annotated[
         autocompletion=completion.overrides,
     ),
 ]
+SimulateOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--simulate/--no-simulate",
+        help="Also elaborate the RTL; or only what a build needs. Default: what is quick.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 AcceleratorsOption = Annotated[
     bool, typer.Option(help="Use accelerators; otherwise the host runs every operator.")

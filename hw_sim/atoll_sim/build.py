@@ -17,8 +17,10 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll_sim import shadow
 from atoll_sim.build_tools import call_tool, make_variables
 from atoll_sim.chip import Chip
-from atoll_sim.generate import RTL, generate, sources
+from atoll_sim.generate import generate, sources
 from atoll_sim.platform import plan_chip
+from atoll_sim.rtl_faults import blame_accelerators
+from atoll_sim.rtl_sources import RTL
 from atoll_sim.waves.formats import WaveFormat
 
 HERE = Path(__file__).parent
@@ -119,7 +121,7 @@ def build_model(
     with only_builder(final):
         if not _intact(final):
             with tempfile.TemporaryDirectory(prefix=f".{soc.name}-", dir=final.parent) as folder:
-                _build(Path(folder, "new"), inputs, soc.name, progress)
+                _build(Path(folder, "new"), inputs, soc, progress)
                 shutil.rmtree(final, ignore_errors=True)
                 Path(folder, "new").rename(final)
     return final / "model"
@@ -141,7 +143,7 @@ def _inputs(chip: Chip, waves: WaveFormat | None) -> Inputs:
     )
 
 
-def _build(folder: Path, inputs: Inputs, name: str, progress: Progress) -> None:
+def _build(folder: Path, inputs: Inputs, soc: ResolvedSoc, progress: Progress) -> None:
     folder.mkdir()
     for file, text in inputs.generated.items():
         (folder / file).write_text(text)
@@ -151,9 +153,10 @@ def _build(folder: Path, inputs: Inputs, name: str, progress: Progress) -> None:
     verilate = ["verilator", *inputs.flags, f"-I{RTL}", "-Mdir", str(folder / "obj")]
     verilate += ["-CFLAGS", f"{COMPILER_FLAGS} -I{HERE} -I{folder}", "-LDFLAGS", link]
     verilate += map(str, (*files, *inputs.cplusplus))
-    progress(f"building the model of '{name}': Verilator")
-    call_tool(verilate, WHAT)
-    progress(f"building the model of '{name}': C++ compiler")
+    progress(f"building the model of '{soc.name}': Verilator")
+    with blame_accelerators(soc, folder / f"{TOP}.sv"):
+        call_tool(verilate, WHAT)
+    progress(f"building the model of '{soc.name}': C++ compiler")
     make = ["make", "-s", "-j2", "-C", f"{folder}/obj", "-f", f"V{TOP}.mk", *MAKE_FLAGS]
     call_tool([*make, *make_variables()], WHAT)
     (folder / "obj" / "model").replace(folder / "model")

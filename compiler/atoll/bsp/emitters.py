@@ -81,6 +81,17 @@ def write_bsp(
     return {core.name: sources_for(soc, core, files) for core in image_cores(soc)}
 
 
+def check_bsp(soc: ResolvedSoc) -> None:
+    """Find out whether `soc` can have a BSP at all.
+
+    Raises:
+        ToolchainError: as `bsp_files`.
+    """
+    refuse_clashes(_file_names(soc, ()), "the BSP")
+    tuple(_shipped(soc))
+    device_header(soc)
+
+
 def _file_names(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> Iterator[tuple[str, str]]:
     """Yield the headers that a compiler may meet; ``atoll...`` is the runtime's own."""
     for name in (*_STANDARD_HEADERS, *(path.name for path in (FOLDER / "runtime").iterdir())):
@@ -139,7 +150,7 @@ def _check_drivers(soc: ResolvedSoc) -> None:
         Fault(
             code="E071",
             message=f"no C driver '{npu.spec.driver}' for '{npu.name}'",
-            at=npu.at,
+            at=npu.spec.places.get("driver") or npu.at,
             remedy=f"let accelerator '{npu.spec.name}' name one of {', '.join(known)}",
         )
         for npu in soc.engines

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.description.accelerator import Accelerator, Parameter
+from atoll.description.accelerator_names import check_driver, check_operators
 from atoll.description.faults import Faults, nearest, note
 from atoll.description.partial import read_model
 from atoll.description.share import shared_folder, shipped_names
@@ -20,6 +21,7 @@ MAX_REGISTERS = 4096
 class AcceleratorDescription:
     """An accelerator's own YAML, checked in itself."""
 
+    path: Path
     model: Accelerator
     where: SourceMap
 
@@ -63,8 +65,11 @@ def load_accelerator(path: Path, at: SourceLoc | None) -> AcceleratorDescription
         _check_registers(accelerator, where, faults)
     if read.gaps.knows("operators"):
         _check_limits(accelerator, where, faults)
+        check_operators(accelerator, where, faults)
+    if read.gaps.knows("driver") and read.gaps.knows("registers"):
+        check_driver(accelerator, where, faults)
     faults.raise_any()
-    return AcceleratorDescription(model=accelerator, where=where)
+    return AcceleratorDescription(path=path, model=accelerator, where=where)
 
 
 def _check_parameter(name: str, accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:

@@ -49,8 +49,9 @@ def note(at: SourceLoc | None, text: str) -> tuple[SourceLoc, str] | None:
 def nearest(word: str, choices: Iterable[str], otherwise: str = "delete it") -> str:
     """Return a remedy: the most similar choice or all of them, and what else would help."""
     known = sorted(choices)
-    if close := get_close_matches(word.lower(), known, n=1):
-        return f"did you mean '{close[0]}'? If not, {otherwise}"
+    spelled = {name.lower(): name for name in known}
+    if close := get_close_matches(word.lower(), spelled, n=1):
+        return f"did you mean '{spelled[close[0]]}'? If not, {otherwise}"
     return f"use one of {', '.join(known)}, or {otherwise}" if known else otherwise
 
 

@@ -2,24 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
-from atoll import plugins
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.place.candidates import homes_of
 from atoll.place.core_cycles import core_cycles
+from atoll.resolve.engine_parts import emitter_of, whole
 from atoll.resolve.soc import Access, Device, Engine, PoolSpeed, ResolvedSoc
 
 DRIVER_CYCLES = 400
 """What the host takes to have an engine start, measured in RTL."""
-
-
-class CostModel(Protocol):
-    """The part of an accelerator's emitter that placement asks."""
-
-    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine) -> int:
-        """Predict the cycles that `npu` is busy with `op`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +38,23 @@ class Cost:
 def compute_cycles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) -> int:
     """Predict the time that `device` takes for `op`, in cycles of the host."""
     if isinstance(device, Engine):
-        model: CostModel = plugins.load(device.spec.emitter)()
-        cycles, driver = model.estimate_cycles(op, graph, device), DRIVER_CYCLES
+        cycles, driver = engine_cycles(op, graph, device), DRIVER_CYCLES
     else:
         cycles, driver = core_cycles(op, graph), 0
     return driver - (-cycles * soc.device(soc.host).clock // device.clock)
+
+
+def engine_cycles(op: Operator, graph: Graph, engine: Engine) -> int:
+    """Return what the emitter of `engine` estimates for `op`, in cycles of the engine.
+
+    Raises:
+        AtollError: E041, E110 to E112; it cannot say.
+    """
+    emitter, about = emitter_of(engine), f"operator '{op.name}' ({op.kind.upper()})"
+    found = emitter.call("estimate_cycles", op, graph, engine, about=about)
+    if whole(found) < 0:
+        raise emitter.wrong("estimate_cycles", f"{found!r:.80}, no number of cycles", about)
+    return whole(found)
 
 
 def cycles_of(graph: Graph, soc: ResolvedSoc) -> Mapping[str, int]:

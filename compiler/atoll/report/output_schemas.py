@@ -44,7 +44,7 @@ _SUMMARY: Mapping[str, Shape] = {
     "memories": each(_MEMORY),
     "pools": each(_POOL),
 }
-CHECK = object_of(**_SUMMARY)
+CHECK = object_of(**_SUMMARY, not_checked=each(TEXT))
 
 _SPEED = object_of(
     pool=TEXT,

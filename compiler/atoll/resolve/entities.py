@@ -4,7 +4,7 @@ All addresses are absolute byte addresses on the system bus, all sizes bytes, al
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from atoll.errors import SourceLoc
@@ -246,11 +246,13 @@ class AcceleratorSpec:
         operators: what it runs, sorted by kind.
         registers: register offsets in bytes by name.
         rtl_module: SystemVerilog module with the ports of docs/platform.md.
-        rtl_sources: file names below `atoll_sim/rtl`, in compile order.
+        rtl_sources: file names below `atoll_sim/rtl`, or absolute paths, in compile order.
         emitter: entry point ``module:Class`` that makes its commands.
         model: entry point ``module:Class`` of its bit-exact software model.
         driver: name of its C driver in the BSP.
         asynchronous: it moves data and computes while the CPU does other work.
+        places: where the description says what, by dotted key such as ``rtl.module``; empty for
+            a chip that was read back.
     """
 
     name: str
@@ -262,6 +264,7 @@ class AcceleratorSpec:
     model: str
     driver: str
     asynchronous: bool
+    places: Mapping[str, SourceLoc] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

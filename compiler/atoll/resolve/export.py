@@ -10,7 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from atoll.errors import UsageError
-from atoll.resolve.soc import Cpu, Device, Dma, Npu, ResolvedSoc
+from atoll.resolve.soc import Cpu, Device, Dma, Engine, Npu, ResolvedSoc
 
 FORMAT = 1
 
@@ -55,6 +55,8 @@ def without_positions(soc: ResolvedSoc) -> ResolvedSoc:
 
 
 def _device_without_positions(device: Device) -> Device:
+    if isinstance(device, Engine):
+        return replace(device, at=None, spec=replace(device.spec, places={}))
     if not isinstance(device, Cpu):
         return replace(device, at=None)
     alloca, total = device.max_stack_alloca_size, device.max_stack_size

@@ -8,7 +8,6 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from atoll import plugins
 from atoll.codegen.llvm_jit import HeapMemory, NativeProgram
 from atoll.ir.heap import Heap
 from atoll.ir.tir import (
@@ -23,6 +22,7 @@ from atoll.pipeline import Compiled
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.cpu.host_memory import Accessed, DeviceBus, HostMemory
 from atoll_sim.cpu.watch import Watch
+from atoll_sim.engine_models import model_of, run_model
 from atoll_sim.npu_model import Outcome
 from atoll_sim.samples import Sample
 from atoll_sim.simulation import Phase, SimResult, Stop, Touched
@@ -49,12 +49,11 @@ class ModelAccelerators:
 
     def __init__(self, soc: ResolvedSoc, memory: HostMemory) -> None:
         self._buses = {npu.name: DeviceBus(memory, soc, npu) for npu in soc.engines}
-        self._models = {npu.name: plugins.load(npu.spec.model)(npu) for npu in soc.engines}
+        self._models = {npu.name: model_of(npu) for npu in soc.engines}
 
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
         """Run a command list to its end or its first error."""
-        outcome: Outcome = self._models[npu.name].run(self._buses[npu.name], address, count)
-        return outcome
+        return run_model(self._models[npu.name], self._buses[npu.name], address, count)
 
     def recent(self) -> tuple[Accessed, ...]:
         """Return what they accessed since the last call of `take_touched`, in order."""
