@@ -23,7 +23,7 @@ from atoll_sim.native_run import run_native
 from atoll_sim.rtl_run import run_firmware
 from atoll_sim.samples import Sample
 from atoll_sim.simulation import Phase, SimResult, Stop
-from atoll_sim.stacks import overruns, stack_use
+from atoll_sim.stacks import overruns, stack_use, unmeasured
 from atoll_sim.waves.request import Waves
 
 Progress = Callable[[str], None]
@@ -191,7 +191,7 @@ def judge(
             "checks": time.perf_counter() - begin,
         },
         uart=result.text,
-        notes=tuple(_notes(compiled, result)),
+        notes=(*unmeasured(stacks), *_notes(compiled, result)),
     )
     return Outcome(report=report, outputs=tuple(_outputs(compiled, result)))
 

@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from atoll.errors import SimulationError
@@ -24,6 +25,7 @@ from atoll_sim.run_files import (
     write_work,
 )
 from atoll_sim.simulation import Buffer, SimRequest, SimResult, Stop, stack_name
+from atoll_sim.stacks import unpainted
 
 
 def simulate(request: SimRequest) -> SimResult:
@@ -49,7 +51,8 @@ def simulate(request: SimRequest) -> SimResult:
     masters = tuple(master.name for master in plan_chip(request.soc).masters)
     record, table = read_record(folder), request.table
     findings = name_findings(record.findings, table, request.soc) if table else ()
-    return make_result(record, masters, findings)
+    result = make_result(record, masters, findings)
+    return replace(result, unpainted=unpainted(request.soc, result.phases))
 
 
 def require_exit(result: SimResult) -> None:

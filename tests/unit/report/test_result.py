@@ -86,7 +86,13 @@ def test_the_json_keys_are_an_interface() -> None:
     assert violation["address"] == "0x20000010"
     assert (violation["number"], violation["offset"], violation["count"]) == ("M3", 16, 1)
     assert violation["at"] == "socs/lagoon.yaml:29:20"
-    use = {"bound": 300, "watermark": 200, "limit": 400, "layer": "built-in"}
+    use = {
+        "bound": 300,
+        "watermark": 200,
+        "limit": 400,
+        "layer": "built-in",
+        "unmeasured": "",
+    }
     assert data["stack"] == {"cpu": use}
     assert data["pools"] == {"shared": {"size": 64, "used": 32, "peak": 16, "bound": 16}}
     assert data["cycles"]["total"] == 500
