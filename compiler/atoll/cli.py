@@ -27,7 +27,7 @@ from atoll.cli_options import (
     ToolchainOption,
     build_options,
 )
-from atoll.cli_output import abandon_output, accept_any_text, log
+from atoll.cli_output import INTERRUPTED, abandon_output, accept_any_text, log
 from atoll.cli_plan import plan
 from atoll.description.schemas import schema_text, write_schemas
 from atoll.description.template import starting_description
@@ -47,8 +47,6 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(plan)
-
-INTERRUPTED = 130
 
 
 def _print_version(wanted: bool) -> None:

@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from atoll.pipeline import Compiled
+from atoll.scratch import temporary_folder
 from atoll_sim.build import build_model
 from atoll_sim.contents import contents_of
 from atoll_sim.firmware import data_taken
-from atoll_sim.model_process import run_folder
 from atoll_sim.samples import Sample
 from atoll_sim.session import simulate
 from atoll_sim.shadow_table import ShadowTable, shadow_table
@@ -36,7 +36,7 @@ def run_firmware(
     """
     executable = _model(compiled, waves, progress)
     progress(f"simulating {len(samples)} sample{'s' if len(samples) != 1 else ''} in RTL")
-    with run_folder() as folder:
+    with temporary_folder() as folder:
         request = request_for(compiled, elves, samples, executable, folder)
         return _simulate(request, (compiled,), waves, progress)
 
@@ -51,7 +51,7 @@ def run_firmware_in_turn(
 ) -> SimResult:
     """Simulate an image of several models, `samples` of each; all have the same number."""
     executable = _model(models[0], waves, progress)
-    with run_folder() as folder:
+    with temporary_folder() as folder:
         first = request_for(models[0], elves, (), executable, folder)
         others = [request_for(each, elves, (), executable, folder) for each in models[1:]]
         request = replace(

@@ -1,6 +1,5 @@
 """Run a compiled network, check it, and report: the body of `atoll run` and `atoll simulate`."""
 
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from atoll.build_tree import build
 from atoll.errors import UsageError
 from atoll.pipeline import Compiled
 from atoll.report.result import LayerCycles, RunReport
+from atoll.scratch import temporary_folder
 from atoll_sim.build_folder import Image
 from atoll_sim.findings import count_accesses, unreachable_ports, violations
 from atoll_sim.layers import check_layers
@@ -122,8 +122,8 @@ def run_compiled(
     """
     check_kinds(cpu, accelerator, waves)
     begin = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="atoll-") as temporary:
-        folder = keep or Path(temporary) / "build"
+    with temporary_folder() as temporary:
+        folder = keep or temporary / "build"
         if cpu is CpuKind.NATIVE and keep is None:
             tree = None
         else:

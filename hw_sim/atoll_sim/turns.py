@@ -1,6 +1,5 @@
 """Run a firmware image of several models in RTL, and judge each model by its own plan."""
 
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,6 +8,7 @@ from pathlib import Path
 from atoll.bsp.cores import stacks_of
 from atoll.bsp.elf_stack import StackBound
 from atoll.pipeline import Compiled
+from atoll.scratch import temporary_folder
 from atoll.together import build_together
 from atoll_sim.build_folder import Image
 from atoll_sim.rtl_run import run_firmware_in_turn
@@ -38,9 +38,9 @@ def run_together(
         waves: waveforms to record; an operator is one of the first model's.
     """
     begin = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="atoll-") as temporary:
+    with temporary_folder() as temporary:
         progress("building the firmware")
-        tree = build_together(models, keep or Path(temporary) / "build", toolchain=toolchain)
+        tree = build_together(models, keep or temporary / "build", toolchain=toolchain)
         wall = {"build": time.perf_counter() - begin}
         result = run_firmware_in_turn(
             models, tree.firmware.elves, samples, progress=progress, waves=waves
