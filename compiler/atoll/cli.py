@@ -31,7 +31,7 @@ from atoll.cli_options import (
     ToolchainOption,
     build_options,
 )
-from atoll.cli_output import abandon_output, accept_any_text, log, print_faults
+from atoll.cli_output import INTERRUPTED, abandon_output, accept_any_text, log, print_faults
 from atoll.cli_plan import plan
 from atoll.cli_plugins import add_commands
 from atoll.description.schemas import require_schema_beside, write_schema_beside
@@ -55,8 +55,6 @@ app = typer.Typer(
 )
 app.command()(explain)
 app.command()(plan)
-
-INTERRUPTED = 130
 
 
 def _print_version(wanted: bool) -> None:

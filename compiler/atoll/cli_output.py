@@ -4,6 +4,7 @@ import io
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console
@@ -23,6 +24,22 @@ class SafeConsole(Console):
 
 out = SafeConsole(highlight=False, soft_wrap=True, markup=False, emoji=False)
 log = SafeConsole(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+
+INTERRUPTED = 130
+"""The status of a command that Ctrl-C ended."""
+
+
+def as_command(act: Callable[[], int]) -> int:
+    """Return the status of `act`, the body of a script; a fault or Ctrl-C is a message."""
+    try:
+        return act()
+    except AtollError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
 
 
 def accept_any_text() -> None:

@@ -3,12 +3,12 @@
 import errno
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from atoll.errors import UsageError
+from atoll.held import held_file, held_folder
 
 DISK_FAULTS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
 """What a write that was begun can still meet: a full, limited, locked or failing disk."""
@@ -43,37 +43,33 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises:
         UsageError: E092, see `write_bytes`.
     """
-    temporary, target = _temporary(path)
-    try:
+    with _temporary(path) as (temporary, target):
         yield temporary
         _rename(temporary, target, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @contextmanager
 def _beside(path: Path) -> Iterator[tuple[Path, Path]]:
     """Yield an empty file in the folder of `path`, and `path` without links."""
-    temporary, target = _temporary(path)
-    try:
+    with _temporary(path) as (temporary, target):
+        try:
+            yield temporary, target
+        except OSError as fault:
+            raise unwritable(path, fault) from fault
+
+
+@contextmanager
+def _temporary(path: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield an empty file in the folder of `path`, and `path` without links."""
+    with ExitStack() as stack:
+        try:
+            target = _real(path)
+            if target.exists() and not target.is_file():
+                raise unwritable(path, OSError(errno.EINVAL, "it is no regular file"))
+            temporary = stack.enter_context(held_file(target.parent, f".{target.name}"))
+        except OSError as fault:
+            raise unwritable(path, fault) from fault
         yield temporary, target
-    except OSError as fault:
-        raise unwritable(path, fault) from fault
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _temporary(path: Path) -> tuple[Path, Path]:
-    """Make an empty file in the folder of `path`; return it, and `path` without links."""
-    try:
-        target = _real(path)
-        if target.exists() and not target.is_file():
-            raise unwritable(path, OSError(errno.EINVAL, "it is no regular file"))
-        number, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        os.close(number)
-    except OSError as fault:
-        raise unwritable(path, fault) from fault
-    return Path(name), target
 
 
 def _rename(temporary: Path, target: Path, path: Path) -> None:
@@ -120,7 +116,8 @@ def new_folder(target: Path, *, marker: str) -> Iterator[Path]:
                 remedy="choose another folder, or remove this one yourself",
             )
         place.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}."))
+        stack = ExitStack()
+        temporary = stack.enter_context(held_folder(place.parent, f".{place.name}"))
     except OSError as fault:
         raise unwritable(target, fault) from fault
     try:
@@ -131,7 +128,7 @@ def new_folder(target: Path, *, marker: str) -> Iterator[Path]:
             raise unwritable(target, fault) from fault
         raise
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        stack.close()
 
 
 def _real(path: Path) -> Path:

@@ -13,7 +13,7 @@ from rich.columns import Columns
 from rich.console import Console
 from rich.panel import Panel
 
-from atoll.errors import AtollError
+from atoll.cli_output import as_command
 from atoll.pipeline import Compiled, compile_file
 from atoll.report.text import render
 from atoll.resolve import load_soc
@@ -83,8 +83,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except AtollError as error:
-        print(error, file=sys.stderr)
-        sys.exit(1)
+    sys.exit(as_command(main))

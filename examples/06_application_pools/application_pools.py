@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import Console
 
 from atoll.build_tree import interface_of
-from atoll.errors import AtollError
+from atoll.cli_output import as_command
 from atoll.pipeline import compile_file
 from atoll.report.text import render
 from atoll.resolve import load_soc
@@ -36,8 +36,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except AtollError as error:
-        print(error, file=sys.stderr)
-        sys.exit(1)
+    sys.exit(as_command(main))

@@ -6,9 +6,7 @@ other; those of different runs on shared machines do not.
 
 import argparse
 import json
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,13 +18,15 @@ from rich.console import Console
 from rich.table import Table
 
 from atoll.build_tree import build
+from atoll.children import run
+from atoll.cli_output import as_command
 from atoll.codegen.llvm_jit import NativeProgram
-from atoll.errors import AtollError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops import reference
 from atoll.pipeline import Compiled, compile_file
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
+from atoll.scratch import temporary_folder
 from atoll_sim.build import build_model
 from atoll_sim.cpu.host_memory import HostMemory
 from atoll_sim.cpu.native import ModelAccelerators, NativeSession
@@ -87,8 +87,7 @@ def simulation_speed(compiled: Compiled) -> tuple[Row, Row]:
     """Compare cycles per second under cocotb, and with the shadow memory, with a bare C++ loop."""
     samples = random_sample(compiled.graph) * SAMPLES
     executable = build_model(compiled.soc)
-    with tempfile.TemporaryDirectory(prefix="atoll-bench-") as temporary:
-        folder = Path(temporary)
+    with temporary_folder() as folder:
         elf = build(compiled, folder / "build").firmware.elf
         image = folder / "image.bin"
         write_image((elf,), compiled.soc, image)
@@ -120,12 +119,8 @@ def simulation_speed(compiled: Compiled) -> tuple[Row, Row]:
 
 def bare_speed(executable: Path, image: Path, *options: str | Path) -> float:
     """Return cycles per second of the model without cocotb."""
-    done = subprocess.run(
-        [executable, "--bare", image, str(SAMPLES), *options],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = run([str(executable), "--bare", str(image), str(SAMPLES), *map(str, options)])
+    done.check_returncode()
     result = json.loads(done.stdout.splitlines()[-1])
     return float(result["cycles"] / result["seconds"])
 
@@ -233,8 +228,4 @@ def table(compiled: Compiled, rows: list[Row]) -> Table:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except AtollError as error:
-        print(error, file=sys.stderr)
-        sys.exit(1)
+    sys.exit(as_command(main))

@@ -7,10 +7,7 @@ are taken in one run, one after the other.
 import argparse
 import csv
 import json
-import resource
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -20,13 +17,16 @@ from statistics import median
 
 from rich.console import Console
 
-from atoll.errors import AtollError, ToolchainError
+from atoll.children import started
+from atoll.cli_output import as_command
+from atoll.errors import ToolchainError
 from atoll.memory.algorithms import algorithm_names
 from atoll.memory.effort import Effort
 from atoll.memory.instance import POOL, load_instance
 from atoll.memory.problem import Answer, MemoryPlan
 from atoll.memory.search_compiled import Compiled
 from atoll.memory.solve import solve
+from atoll.scratch import temporary_folder
 from atoll_sim.planner_tables import (
     Gap,
     Instance,
@@ -64,8 +64,8 @@ def main() -> int:
     began = time.process_time()
     Compiled()
     loading = time.process_time() - began
-    with tempfile.TemporaryDirectory(prefix="atoll-bench-") as made:
-        folder = arguments.instances or made_instances(Path(made))
+    with temporary_folder() as made:
+        folder = arguments.instances or made_instances(made)
         paths = sorted(folder.glob("*.*.csv"))
         instances = [measured(path, arguments.minimalloc) for path in paths]
     found, scaled = list(gaps()), list(scaling(range(arguments.scale)))
@@ -131,19 +131,19 @@ def beside(minimalloc: Path, path: Path, capacity: int) -> tuple[int | None, flo
     Raises:
         ToolchainError: E070; it does not start, or fails.
     """
-    with tempfile.TemporaryDirectory(prefix="atoll-bench-") as folder:
-        output = Path(folder) / "plan.csv"
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with temporary_folder() as folder:
+        output = folder / "plan.csv"
         options = [f"--capacity={capacity}", f"--input={path}", f"--output={output}"]
         command = [str(minimalloc.resolve()), *options, f"--timeout={PEER_SECONDS}s"]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            with started(command) as child:
+                _, said = child.communicate()
+                status = child.wait()
+                seconds = child.processor_seconds
         except OSError as fault:
             raise _failed(minimalloc, str(fault)) from fault
-        if done.returncode not in (0, 1):
-            raise _failed(minimalloc, done.stderr)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        if status not in (0, 1):
+            raise _failed(minimalloc, said)
         if not output.exists():
             return None, seconds
         with output.open(newline="", encoding="utf-8") as file:
@@ -201,8 +201,4 @@ def _share(answer: Answer) -> float | None:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except AtollError as error:
-        print(error, file=sys.stderr)
-        sys.exit(1)
+    sys.exit(as_command(main))

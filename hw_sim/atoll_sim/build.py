@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -14,6 +13,7 @@ import cocotb_tools.config
 
 from atoll.cache import cache_folder, only_builder
 from atoll.resolve.soc import ResolvedSoc
+from atoll.scratch import temporary_folder
 from atoll_sim import shadow
 from atoll_sim.build_tools import call_tool, make_variables
 from atoll_sim.chip import Chip
@@ -120,10 +120,10 @@ def build_model(
     final = cache_folder() / "chips" / f"{soc.name}-{inputs.digest()}"
     with only_builder(final):
         if not _intact(final):
-            with tempfile.TemporaryDirectory(prefix=f".{soc.name}-", dir=final.parent) as folder:
-                _build(Path(folder, "new"), inputs, soc, progress)
+            with temporary_folder() as folder:
+                _build(folder / "new", inputs, soc, progress)
                 shutil.rmtree(final, ignore_errors=True)
-                Path(folder, "new").rename(final)
+                (folder / "new").rename(final)
     return final / "model"
 
 

@@ -1,13 +1,13 @@
 """Run the tools that build a simulation, and say in short why one failed."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from importlib.metadata import distribution
 from pathlib import Path
 
 from atoll.cache import cache_folder
+from atoll.children import Watch, run
 from atoll.errors import ToolchainError
 
 LOG_HEAD = 24  # the first error is there; the rest may follow from it
@@ -28,14 +28,19 @@ def make_variables() -> tuple[str, ...]:
     return tuple(f"{name}={value}" for name, value in {**tools, "PYTHON3": sys.executable}.items())
 
 
-def call_tool(command: Sequence[str], what: str) -> str:
+def call_tool(command: Sequence[str], what: str, watch: Watch = lambda: None) -> str:
     """Run a tool that builds `what` and return what it printed.
 
+    Args:
+        command: the tool and its arguments.
+        what: for messages.
+        watch: called about twice a second.
+
     Raises:
-        ToolchainError: E070, it does not start; E077, it fails.
+        ToolchainError: E070, it does not start; E077, it fails; E100, it does not end.
     """
     try:
-        done = subprocess.run(command, env=verilator_environment(), capture_output=True, text=True)
+        done = run(command, environment=verilator_environment(), watch=watch)
     except OSError as fault:
         raise ToolchainError(
             "E070",

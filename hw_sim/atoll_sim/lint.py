@@ -4,15 +4,16 @@ Run as ``python -m atoll_sim.lint``; part of `make lint`.
 """
 
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from atoll.children import run
+from atoll.cli_output import as_command
 from atoll.description.share import shared_folder
 from atoll.resolve import load_soc
+from atoll.scratch import temporary_folder
 from atoll_sim.build_tools import verilator_environment
 from atoll_sim.generate import generate, sources
 from atoll_sim.platform import plan_chip
@@ -23,8 +24,8 @@ VERIBLE = ("verible-verilog-lint", "--rules_config", str(RTL / "verible.rules"))
 
 def main() -> int:
     """Lint everything; the status is the number of commands that complained, at most 1."""
-    with tempfile.TemporaryDirectory(prefix="atoll-lint-") as folder:
-        failed = [name for name, command in commands(Path(folder)) if not clean(name, command)]
+    with temporary_folder() as folder:
+        failed = [name for name, command in commands(folder) if not clean(name, command)]
     return 1 if failed else 0
 
 
@@ -68,7 +69,7 @@ def clean(name: str, command: Sequence[str]) -> bool:
     environment = dict(verilator_environment())
     scripts = Path(sys.executable).parent
     environment["PATH"] = f"{scripts}{os.pathsep}{environment['PATH']}"
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = run(command, environment=environment)
     good = done.returncode == 0 and not done.stderr
     print(f"{name}: {'clean' if good else 'complaints'}")
     if not good:
@@ -77,4 +78,4 @@ def clean(name: str, command: Sequence[str]) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(as_command(main))

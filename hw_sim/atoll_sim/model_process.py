@@ -2,34 +2,23 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import cocotb_tools.config
 from find_libpython import find_libpython
 
 from atoll.cache import cache_folder
+from atoll.children import started, too_long
 from atoll.errors import SimulationError
 from atoll_sim.build import TOP
 
 LOG = "simulation.log"
 LOG_TAIL = 20
-WATCH_SECONDS = 1.0
-
-
-@contextmanager
-def run_folder() -> Iterator[Path]:
-    """Yield a folder for one run; it is removed at the end unless the run failed."""
-    parent = cache_folder() / "runs"
-    parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=parent))
-    yield folder
-    shutil.rmtree(folder)
+LOGS_KEPT = 20
+MAX_SECONDS = 3600.0
 
 
 def bench_environment(bench: str) -> Mapping[str, str]:
@@ -61,35 +50,63 @@ def run_watched(
         command: the model and its arguments.
         folder: takes its output as `LOG`.
         max_seconds: the model is killed after so long.
-        watch: called about once a second.
+        watch: called about twice a second.
 
     Raises:
-        TimeoutExpired: the model was killed.
+        TimeLimitError: E100, the model was killed.
     """
-    environment = bench_environment("soc")
-    end = time.monotonic() + max_seconds
+    return run_logged(command, folder, bench_environment("soc"), LOG, max_seconds, watch)
+
+
+def run_logged(
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    log: str,
+    max_seconds: float = MAX_SECONDS,
+    watch: Callable[[], None] = lambda: None,
+) -> int:
+    """Run a model in `folder`, print into its file `log`, and return the status.
+
+    Raises:
+        TimeLimitError: E100, the model was killed.
+    """
     with (
-        (folder / LOG).open("w") as log,
-        subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
-        ) as process,
+        (folder / log).open("w") as file,
+        started(
+            command,
+            folder=folder,
+            environment=environment,
+            seconds=max_seconds,
+            stdout=file,
+            stderr=file,
+        ) as child,
     ):
-        try:
-            while (left := end - time.monotonic()) > WATCH_SECONDS:
-                with suppress(subprocess.TimeoutExpired):
-                    return process.wait(WATCH_SECONDS)
-                watch()
-            return process.wait(max(left, 0.0))
-        finally:
-            process.kill()
+        status = child.wait(watch)
+    if child.over:
+        raise too_long(command, max_seconds, folder)
+    return status
 
 
 def broken_off(folder: Path, status: int | None) -> SimulationError:
     """Describe a model's process that ended without doing its work in `folder`."""
-    log = folder / LOG
+    log = kept_log(folder)
     tail = "\n".join(log.read_text(errors="replace").splitlines()[-LOG_TAIL:])
     return SimulationError(
         "E087",
         f"the simulator broke off with status {status}:\n{tail}",
         remedy=f"read '{log}'; a failed assertion names the module that it guards",
     )
+
+
+def kept_log(folder: Path) -> Path:
+    """Keep the log of a run in `folder`, which is about to go, beside the last ones of others."""
+    logs = cache_folder() / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    number, name = tempfile.mkstemp(dir=logs, prefix="simulation-", suffix=".log")
+    os.close(number)
+    shutil.copyfile(folder / LOG, name)
+    kept = sorted(logs.glob("simulation-*.log"), key=lambda path: path.stat().st_mtime)
+    for path in kept[:-LOGS_KEPT]:
+        path.unlink(missing_ok=True)
+    return Path(name)

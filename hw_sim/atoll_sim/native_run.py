@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 
 from atoll.pipeline import Compiled
+from atoll.scratch import temporary_folder
 from atoll_sim.build import build_model
 from atoll_sim.cpu.host_memory import HostMemory
 from atoll_sim.cpu.native import ModelAccelerators, NativeSession
 from atoll_sim.cpu.rtl_accelerators import RtlAccelerators
-from atoll_sim.model_process import run_folder
 from atoll_sim.samples import Sample
 from atoll_sim.simulation import SimResult
 
@@ -46,7 +46,7 @@ def run_native_in_turn(
     if executable is None:
         return NativeSession(models, memory, ModelAccelerators(soc, memory)).run(runs)
     with (
-        run_folder() as folder,
+        temporary_folder() as folder,
         RtlAccelerators(soc, memory, executable, folder) as accelerators,
     ):
         return NativeSession(models, memory, accelerators).run(runs)

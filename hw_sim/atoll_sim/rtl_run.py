@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from atoll.pipeline import Compiled
+from atoll.scratch import temporary_folder
 from atoll_sim.build import build_model
 from atoll_sim.contents import contents_of
 from atoll_sim.firmware import data_taken
-from atoll_sim.model_process import run_folder
 from atoll_sim.samples import Sample
 from atoll_sim.session import simulate
 from atoll_sim.shadow_table import ShadowTable, shadow_table
@@ -47,7 +47,7 @@ def run_firmware_in_turn(
         waves: waveforms to record.
     """
     executable = _model(models[0], waves, progress)
-    with run_folder() as folder:
+    with temporary_folder() as folder:
         first, *others = (request_for(each, elves, (), executable, folder) for each in models)
         request = replace(
             first,

@@ -1,6 +1,5 @@
 """Run a compiled network, check it, and report: the body of `atoll run` and `atoll simulate`."""
 
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from atoll.build_tree import build_together
 from atoll.errors import UsageError
 from atoll.pipeline import Compiled
 from atoll.report.result import LayerCycles, RunReport
+from atoll.scratch import temporary_folder
 from atoll_sim.build_folder import Image
 from atoll_sim.findings import count_accesses, unreachable_ports, violations
 from atoll_sim.layers import check_layers
@@ -23,7 +23,7 @@ from atoll_sim.native_run import run_native_in_turn
 from atoll_sim.rtl_run import run_firmware_in_turn
 from atoll_sim.samples import Sample
 from atoll_sim.simulation import Phase, SimResult, Stop
-from atoll_sim.stacks import overruns, stack_use
+from atoll_sim.stacks import overruns, stack_use, unmeasured
 from atoll_sim.turns import turn_of
 from atoll_sim.waves.request import Waves
 
@@ -144,11 +144,11 @@ def run_together(
     check_kinds(cpu, accelerator, waves)
     begin = time.perf_counter()
     native = cpu is CpuKind.NATIVE
-    with tempfile.TemporaryDirectory(prefix="atoll-") as temporary:
+    with temporary_folder() as temporary:
         tree = None
         if keep or not native:
             progress("building the firmware")
-            tree = build_together(models, keep or Path(temporary) / "build", toolchain=toolchain)
+            tree = build_together(models, keep or temporary / "build", toolchain=toolchain)
         wall = {"build": time.perf_counter() - begin}
         if tree is None or native:
             rtl = accelerator is AcceleratorKind.RTL
@@ -229,7 +229,7 @@ def judge(
             "checks": time.perf_counter() - begin,
         },
         uart=result.text,
-        notes=tuple(_notes(compiled, result)),
+        notes=(*unmeasured(stacks), *_notes(compiled, result)),
     )
     return Outcome(report=report, outputs=tuple(_outputs(compiled, result)))
 

@@ -7,9 +7,7 @@ parameters and tools starts at once.
 import hashlib
 import os
 import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -20,7 +18,9 @@ from find_libpython import find_libpython
 
 from atoll.cache import cache_folder, only_builder
 from atoll.errors import SimulationError
+from atoll.scratch import temporary_folder
 from atoll_sim.build_tools import call_tool, make_variables
+from atoll_sim.model_process import run_logged
 
 RTL = Path(__file__).parent / "rtl"
 VERILATOR_FLAGS = (
@@ -60,15 +60,15 @@ def run_bench(
     model = build_model(toplevel, sources, parameters or {})
     logs = cache_folder() / "logs"
     logs.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="atoll-bench-") as folder:
+    with temporary_folder() as folder:
         settings = {**(parameters or {}), **(options or {})}
         command = [str(model), *(f"+{name}={value}" for name, value in settings.items())]
-        status = _simulate(command, Path(folder), _environment(bench, toplevel, seed, tests))
-        failed, total = _verdict(Path(folder) / "results.xml")
+        status = _simulate(command, folder, _environment(bench, toplevel, seed, tests))
+        failed, total = _verdict(folder / "results.xml")
         if total and not failed and status == 0:
             return
         kept = logs / f"{bench}-{model.parent.name}-{seed}.log"
-        shutil.copyfile(Path(folder) / "log", kept)
+        shutil.copyfile(folder / "log", kept)
     names = f": {', '.join(failed)}" if failed else ""
     raise SimulationError(
         "E085",
@@ -93,20 +93,20 @@ def build_model(toplevel: str, sources: Sequence[str], parameters: Mapping[str, 
 
 def _build(cached: Path, toplevel: str, sources: Sequence[str], settings: Sequence[str]) -> None:
     cached.parent.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="build-", dir=cached.parent) as folder:
+    with temporary_folder() as folder:
         libraries = Path(cocotb_tools.config.libs_dir)
         flags = f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"
-        visible = Path(folder, "visible.vlt")
+        visible = folder / "visible.vlt"
         visible.write_text(PORTS_VISIBLE.format(toplevel))
         files = (visible, RTL / "lint.vlt", *(RTL / name for name in sources), BENCH_MAIN)
         verilate = ["verilator", *VERILATOR_FLAGS, "--top-module", toplevel, *settings]
-        verilate += ["-Mdir", folder, f"-I{RTL}", "-LDFLAGS", flags, *map(str, files)]
+        verilate += ["-Mdir", str(folder), f"-I{RTL}", "-LDFLAGS", flags, *map(str, files)]
         call_tool(verilate, f"'{toplevel}'")
-        _share_runtime(Path(folder))
-        make = ["make", "-C", folder, "-f", "Vtop.mk", "OPT_FAST=-O1", *make_variables()]
+        _share_runtime(folder)
+        make = ["make", "-C", str(folder), "-f", "Vtop.mk", "OPT_FAST=-O1", *make_variables()]
         call_tool(make, f"'{toplevel}'")
-        _share_runtime(Path(folder))
-        Path(folder, "model").replace(cached)
+        _share_runtime(folder)
+        (folder / "model").replace(cached)
 
 
 def _share_runtime(folder: Path) -> None:
@@ -151,11 +151,7 @@ def _environment(bench: str, toplevel: str, seed: int, tests: Sequence[str]) -> 
 
 
 def _simulate(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> int:
-    with (folder / "log").open("w") as log:
-        done = subprocess.run(
-            command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
-        )
-    return done.returncode
+    return run_logged(command, folder, environment, "log")
 
 
 def _verdict(results: Path) -> tuple[list[str], int]:

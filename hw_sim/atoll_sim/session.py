@@ -1,14 +1,15 @@
 """Run firmware on a built model, in a process of its own, and hand back what it did."""
 
-import subprocess
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from atoll.children import LIMIT_VARIABLE, TimeLimitError, time_limit
 from atoll.errors import SimulationError
 from atoll.resolve.soc import Cpu
 from atoll_sim.findings import name_findings
 from atoll_sim.firmware import write_image
-from atoll_sim.model_process import LOG, broken_off, run_watched
+from atoll_sim.model_process import broken_off, kept_log, run_watched
 from atoll_sim.phases import make_result
 from atoll_sim.platform import PICOSECONDS, plan_chip
 from atoll_sim.run_files import (
@@ -24,6 +25,7 @@ from atoll_sim.run_files import (
     write_work,
 )
 from atoll_sim.simulation import Buffer, SimRequest, SimResult, Stop, stack_name
+from atoll_sim.stacks import unpainted
 
 
 def simulate(request: SimRequest) -> SimResult:
@@ -49,7 +51,8 @@ def simulate(request: SimRequest) -> SimResult:
     masters = tuple(master.name for master in plan_chip(request.soc).masters)
     record, table = read_record(folder), request.table
     findings = name_findings(record.findings, table, request.soc) if table else ()
-    return make_result(record, masters, findings)
+    result = make_result(record, masters, findings)
+    return replace(result, unpainted=unpainted(request.soc, result.phases))
 
 
 def require_exit(result: SimResult) -> None:
@@ -79,12 +82,14 @@ def _run(
 ) -> None:
     try:
         status = run_watched(command, folder, max_seconds, watch)
-    except subprocess.TimeoutExpired as fault:
+    except TimeLimitError as error:
+        limit = time_limit(max_seconds)
         raise SimulationError(
             "E088",
-            f"the simulation took more than {max_seconds:g} s of wall-clock time",
-            remedy=f"read '{folder / LOG}', or allow more time",
-        ) from fault
+            f"the simulation took more than {limit:g} s of wall-clock time",
+            remedy=f"read '{kept_log(folder)}', or allow more time with"
+            f" {LIMIT_VARIABLE}={2 * limit:g}",
+        ) from error
     if status or not (folder / RESULT).is_file():
         raise broken_off(folder, status)
 

@@ -3,7 +3,6 @@
 import ctypes
 import hashlib
 import os
-import subprocess
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atoll.cache import cache_folder, only_builder
+from atoll.children import run
 from atoll.errors import ToolchainError
 
 HERE = Path(__file__).parent
@@ -146,7 +146,7 @@ def shadow_library() -> Path:
 
 def _compile(command: list[str]) -> None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = run(command)
     except OSError as fault:
         raise ToolchainError(
             "E070",

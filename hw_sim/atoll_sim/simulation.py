@@ -194,6 +194,8 @@ class SimResult:
         findings_total: accesses that broke it.
         stacks: the bytes at the end of each stack of the cores with firmware, lowest address first,
             by `stack_name`.
+        unpainted: how many bytes of a stack its core has not written, by `stack_name`: a watermark
+            counts where it is 0.
         text: what the firmware printed.
         trapped: the core that met an illegal instruction or address, or None.
         cycles: clock cycles simulated.
@@ -215,6 +217,7 @@ class SimResult:
     cycles: int
     wall_seconds: float
     recorded: Recorded | None = None
+    unpainted: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def cycles_per_second(self) -> float:

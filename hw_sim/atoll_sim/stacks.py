@@ -1,13 +1,14 @@
 """What a run used of every stack, beside what the linked image can use and what it may (K5)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from atoll.bsp.elf_stack import StackBound
 from atoll.report.result import StackUse, Violation
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc, StackLimit
-from atoll_sim.simulation import SimResult, stack_name
+from atoll_sim.platform import merge_spans
+from atoll_sim.simulation import AccessKind, Phase, SimResult, stack_name
 
 PAINT = 0xA5A5_A5A5
 """The word that the startup code fills stacks with."""
@@ -27,14 +28,56 @@ def stack_use(
     for cpu in soc.cpus:
         for stack in cpu.stacks:
             name = stack_name(stack)
-            used = watermark(result.stacks[name]) if name in result.stacks else None
+            left = result.unpainted.get(name, stack.size) if name in result.stacks else 0
+            used = watermark(result.stacks[name]) if name in result.stacks and not left else None
             bytes_ = _bound(cpu, stack, bounds.get(cpu.name))
             if stack == cpu.stack or used or bytes_ is not None:
                 limit = _limit(soc, cpu, stack)
                 uses[name] = StackUse(
-                    bound=bytes_, watermark=used, limit=limit.value, layer=limit.layer
+                    bound=bytes_,
+                    watermark=used,
+                    limit=limit.value,
+                    layer=limit.layer,
+                    unmeasured=_reason(cpu, stack, left) if left else "",
                 )
     return uses
+
+
+def _reason(cpu: Cpu, stack: Region, left: int) -> str:
+    painted = f"{stack.size - left:,} B of the {stack.size:,} B"
+    return f"when the run ended, '{cpu.name}' had painted {painted}"
+
+
+def unmeasured(uses: Mapping[str, StackUse]) -> Iterator[str]:
+    """Yield a sentence for each stack that a core used, or may have used, unseen."""
+    for name, use in uses.items():
+        if use.unmeasured:
+            yield f"stack {name} was not measured: {use.unmeasured}"
+
+
+def unpainted(soc: ResolvedSoc, phases: Sequence[Phase]) -> Mapping[str, int]:
+    """Return for each stack how many of its bytes its core never wrote.
+
+    Before it uses its stack, a core writes all of it, from the high end to the low: none are left
+    where painting has ended, and what a stack holds says nothing about its use before that.
+    """
+    return {
+        stack_name(stack): stack.size - _written(cpu, stack, phases)
+        for cpu in soc.cpus
+        for stack in cpu.stacks
+    }
+
+
+def _written(cpu: Cpu, stack: Region, phases: Sequence[Phase]) -> int:
+    spans = merge_spans(
+        range(max(span.start, stack.origin), min(span.stop, stack.end))
+        for phase in phases
+        for touch in phase.touched
+        if (touch.master, touch.kind) == (cpu.name, AccessKind.WRITE)
+        for span in touch.spans
+        if span.start < stack.end and span.stop > stack.origin
+    )
+    return sum(map(len, spans))
 
 
 def _bound(cpu: Cpu, stack: Region, bound: StackBound | None) -> int | None:

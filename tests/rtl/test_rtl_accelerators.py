@@ -80,6 +80,6 @@ def test_an_error_comes_back_as_an_outcome(
 def test_a_dead_simulator_is_an_error(compiled: Compiled, accelerators: RtlAccelerators) -> None:
     (npu,) = compiled.soc.npus
     with accelerators:
-        accelerators._process.kill()
+        accelerators._child.end()
         with pytest.raises(SimulationError, match="broke off"):
             accelerators.run(npu, 0, 1)

@@ -4,7 +4,6 @@ import os
 import platform
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from importlib.metadata import EntryPoint, entry_points
@@ -16,6 +15,7 @@ from atoll.bsp.tools import run_tool
 from atoll.bsp.zig import Zig
 from atoll.errors import AtollError
 from atoll.plugins import foreign_code
+from atoll.scratch import temporary_folder
 
 _LEAST_PYTHON = (3, 11)
 _PLUGINS = "atoll.doctor"
@@ -124,8 +124,7 @@ def _cross(name: str, toolchain: Toolchain, remedy: str, *, required: bool = Tru
 
 
 def _link_tiny(toolchain: Toolchain) -> str:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with temporary_folder() as folder:
         (folder / "obj").mkdir()
         (folder / "tiny.c").write_text(_TINY_SOURCE)
         (folder / "tiny.ld").write_text(_TINY_SCRIPT)

@@ -1,7 +1,6 @@
 """Compile the BSP, link it with the models core by core, and report what the images take."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +18,7 @@ from atoll.bsp.toolchain import Link, Toolchain, find_toolchain
 from atoll.bsp.tools import cached
 from atoll.files import write_bytes, write_text
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
+from atoll.workers import side_by_side
 
 _WORKERS = 2
 _ALLOCATED = 2  # SHF_ALLOC
@@ -189,8 +189,7 @@ def _compile_all(
         write_bytes(out / name, made.read_bytes())
         return name
 
-    with ThreadPoolExecutor(_WORKERS) as workers:
-        yield from workers.map(compile_one, sources)
+    return side_by_side(compile_one, sources, _WORKERS)
 
 
 def _region_use(soc: ResolvedSoc, core: Cpu, elf: Path) -> Iterator[RegionUse]:

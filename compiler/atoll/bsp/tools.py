@@ -1,14 +1,14 @@
 """Run outside tools, and keep what they made."""
 
 import os
-import subprocess
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from atoll.cache import cache_folder
+from atoll.children import Done, run
 from atoll.errors import ToolchainError
 from atoll.files import unwritable
+from atoll.scratch import temporary_folder
 
 _TAIL_LINES = 20
 
@@ -28,8 +28,8 @@ def cached(name: str, make: Callable[[Path], None]) -> Path:
         return path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            fresh = Path(folder) / path.name
+        with temporary_folder() as folder:
+            fresh = folder / path.name
             make(fresh)
             fresh.replace(path)
     except OSError as fault:
@@ -39,22 +39,14 @@ def cached(name: str, make: Callable[[Path], None]) -> Path:
 
 def run_tool(
     command: Sequence[str], *, folder: Path, environment: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
+) -> Done:
     """Run `command` in `folder` and return its status and text, whatever the status is.
 
     Raises:
-        ToolchainError: E070, the program cannot be started.
+        ToolchainError: E070, the program cannot be started; E100, it does not end.
     """
     try:
-        return subprocess.run(
-            command,
-            cwd=folder,
-            env={**os.environ, **(environment or {})},
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        return run(command, folder=folder, environment={**os.environ, **(environment or {})})
     except OSError as fault:
         raise ToolchainError(
             "E070",

@@ -6,13 +6,14 @@ from functools import cached_property
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
-from subprocess import CompletedProcess
 
 from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed
 from atoll.bsp.tools import cached, run_tool, tail
 from atoll.cache import cache_folder
+from atoll.children import Done
 from atoll.errors import ToolchainError
 from atoll.files import write_bytes
+from atoll.scratch import scratch_folder
 
 _TARGET = "riscv32-freestanding-none"
 _LIBRARY = "compiler_rt.o"
@@ -93,8 +94,10 @@ class Zig:
             raise compile_failed("compiler_rt.zig", tail(done.stderr))
 
 
-def _zig(*arguments: str, folder: Path) -> CompletedProcess[str]:
-    cache = str(cache_folder() / "zig")
-    environment = {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
+def _zig(*arguments: str, folder: Path) -> Done:
+    environment = {
+        "ZIG_GLOBAL_CACHE_DIR": str(cache_folder() / "zig"),
+        "ZIG_LOCAL_CACHE_DIR": str(scratch_folder() / "zig"),
+    }
     command = (sys.executable, "-m", "ziglang", *arguments)
     return run_tool(command, folder=folder, environment=environment)

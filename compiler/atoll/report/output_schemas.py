@@ -160,6 +160,7 @@ _STACK = object_of(
     watermark_bytes=maybe(COUNT),
     limit_bytes=COUNT,
     layer=TEXT,
+    unmeasured=TEXT,
 )
 _REPORT = object_of(
     **dict.fromkeys(("soc", "model", "cpu", "accelerator"), TEXT),

@@ -93,12 +93,14 @@ class StackUse:
         watermark: the most that the run used, None where it was not measured.
         limit: the most that the description allows.
         layer: what set the limit.
+        unmeasured: why a run that could have measured it did not; empty if it did.
     """
 
     bound: int | None
     watermark: int | None
     limit: int
     layer: str
+    unmeasured: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,6 +237,7 @@ class RunReport:
                     "watermark_bytes": use.watermark,
                     "limit_bytes": use.limit,
                     "layer": use.layer,
+                    "unmeasured": use.unmeasured,
                 }
                 for name, use in self.stack.items()
             },

@@ -1,18 +1,19 @@
 """The accelerators of a chip in RTL, for a host that is not: `--cpu native`."""
 
 import socket
-import subprocess
 from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
+from atoll.children import started, too_long
 from atoll.errors import SimulationError
 from atoll.resolve.soc import Access, Engine, ResolvedSoc
 from atoll_sim.cpu.host_memory import Accessed
 from atoll_sim.external import SOCKET, Job, Report
-from atoll_sim.model_process import LOG, bench_environment, broken_off
+from atoll_sim.model_process import LOG, MAX_SECONDS, bench_environment, broken_off
 from atoll_sim.npu_model import Outcome
 from atoll_sim.phases import touched_by_phase
 from atoll_sim.platform import PICOSECONDS, axi_bytes, merge_spans, plan_chip
@@ -53,9 +54,10 @@ class RtlAccelerators:
         """
         self._soc = soc
         self._memory = memory
-        self._executable = executable
+        self._command = (str(executable.absolute()),)
         self._folder = folder
         self._masters = tuple(m.name for m in plan_chip(soc, external_host=True).masters)
+        self._ends = ExitStack()
         self._phases_taken = 0
         self._reports: list[Report] = []
 
@@ -64,13 +66,16 @@ class RtlAccelerators:
         self._folder.mkdir(parents=True, exist_ok=True)
         ours, theirs = socket.socketpair()
         with theirs, (self._folder / LOG).open("w") as log:
-            self._process = subprocess.Popen(
-                [str(self._executable.absolute())],
-                cwd=self._folder,
-                env={**bench_environment("external"), SOCKET: str(theirs.fileno())},
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                pass_fds=[theirs.fileno()],
+            self._child = self._ends.enter_context(
+                started(
+                    self._command,
+                    folder=self._folder,
+                    environment={**bench_environment("external"), SOCKET: str(theirs.fileno())},
+                    seconds=MAX_SECONDS,
+                    stdout=log,
+                    stderr=log,
+                    files=[theirs.fileno()],
+                )
             )
         self._connection = Connection(ours.detach())
         return self
@@ -82,12 +87,12 @@ class RtlAccelerators:
         trace: TracebackType | None,
     ) -> None:
         """End the model."""
-        try:
-            self._connection.send(None)
-        except OSError:
-            self._process.kill()
-        self._connection.close()
-        self._process.wait()
+        with self._ends:
+            with suppress(OSError):
+                self._connection.send(None)
+                if kind is None:
+                    self._child.wait()
+            self._connection.close()
 
     @property
     def cycles(self) -> int:
@@ -104,7 +109,10 @@ class RtlAccelerators:
             self._connection.send(self._job(npu, address, count))
             report: Report = self._connection.recv()
         except (EOFError, OSError) as fault:
-            raise broken_off(self._folder, self._process.wait()) from fault
+            status = self._child.wait()
+            if self._child.over:
+                raise too_long(self._command, MAX_SECONDS, self._folder) from fault
+            raise broken_off(self._folder, status) from fault
         if not report.ended:
             raise SimulationError(
                 "E088",

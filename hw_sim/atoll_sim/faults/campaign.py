@@ -1,7 +1,5 @@
 """Let faults befall a chip that runs a network, and judge how each of them ends."""
 
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -9,15 +7,17 @@ from pathlib import Path
 from random import Random
 
 from atoll.build_tree import build
+from atoll.children import started, too_long
 from atoll.errors import SimulationError
 from atoll.ops import reference
 from atoll.pipeline import Compiled
+from atoll.scratch import temporary_folder
 from atoll_sim.build import build_model
 from atoll_sim.faults.draw import Draw
 from atoll_sim.faults.kinds import Fault
 from atoll_sim.faults.task import IMAGE, TASK, Answer, End, read_answer, write_task
 from atoll_sim.firmware import write_image
-from atoll_sim.model_process import LOG, broken_off, run_folder
+from atoll_sim.model_process import LOG, MAX_SECONDS, broken_off
 from atoll_sim.samples import Sample
 
 Progress = Callable[[str], None]
@@ -151,23 +151,23 @@ class _Bench:
         self, faults: Sequence[Fault], limit: int, definitions: tuple[str, ...]
     ) -> Iterator[Answer]:
         compiled = self.compiled
-        with run_folder() as folder, tempfile.TemporaryDirectory(prefix="atoll-") as temporary:
-            out = Path(temporary) / "build"
+        with temporary_folder() as folder:
+            out = folder / "build"
             tree = build(compiled, out, toolchain=self.toolchain, definitions=definitions)
             write_image(tree.firmware.elves, compiled.soc, folder / IMAGE)
             write_task(folder, compiled, self.sample, faults, limit)
             command = (str(self.model), TASK)
             with (
                 (folder / LOG).open("w") as log,
-                subprocess.Popen(
-                    command, cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True
-                ) as process,
+                started(command, folder=folder, stderr=log, seconds=MAX_SECONDS) as child,
             ):
-                assert process.stdout is not None
-                for line in process.stdout:
+                for line in child.stdout:
                     if answer := read_answer(line):
                         yield answer
                     else:
                         log.write(line)
-            if process.returncode:
-                raise broken_off(folder, process.returncode)
+                status = child.wait()
+            if child.over:
+                raise too_long(command, MAX_SECONDS, folder)
+            if status:
+                raise broken_off(folder, status)

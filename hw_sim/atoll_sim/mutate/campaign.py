@@ -1,8 +1,6 @@
 """Plant many faults in one network on one chip, and see which are noticed."""
 
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +8,10 @@ from atoll.build_tree import build
 from atoll.errors import AtollError
 from atoll.pipeline import Compiled
 from atoll.report.result import RunReport
+from atoll.scratch import temporary_folder
+from atoll.workers import side_by_side
 from atoll_sim.build import build_model
 from atoll_sim.firmware import copied_at_start, data_taken, load_segments
-from atoll_sim.model_process import run_folder
 from atoll_sim.mutate.image import segments_of
 from atoll_sim.mutate.kinds import draw_mutants
 from atoll_sim.mutate.mutant import Mutant, Right
@@ -78,8 +77,8 @@ def plant(
     name = compiled.graph.name
     progress(f"{name}: the right build")
     executable = build_model(compiled.soc, loadable=True, progress=progress)
-    with tempfile.TemporaryDirectory(prefix="atoll-") as temporary:
-        right, report = run_right(compiled, executable, Path(temporary), toolchain)
+    with temporary_folder() as folder:
+        right, report = run_right(compiled, executable, folder, toolchain)
         trials: list[Trial] = []
         if report.passed:
             mutants = draw_mutants(right, count, seed)
@@ -96,7 +95,7 @@ def run_right(
     """Build and run the program without a fault; `folder` takes the build."""
     tree = build(compiled, folder / "build", toolchain=toolchain)
     samples = random_sample(compiled.graph)
-    with run_folder() as runs:
+    with temporary_folder() as runs:
         request = request_for(compiled, tree.firmware.elves, samples, executable, runs)
         result = simulate(request)
     setup = Setup(
@@ -120,8 +119,7 @@ def run_right(
 
 def try_mutant(right: Right, mutant: Mutant, toolchain: str | None = None) -> Trial:
     """Build and run one mutant."""
-    with tempfile.TemporaryDirectory(prefix="atoll-") as temporary:
-        folder = Path(temporary)
+    with temporary_folder() as folder:
         try:
             segments = segments_of(mutant, folder / "build", toolchain)
             verdict = try_image(right, mutant, segments, folder)
@@ -138,11 +136,7 @@ def try_mutant(right: Right, mutant: Mutant, toolchain: str | None = None) -> Tr
 def _tried(
     right: Right, mutants: Sequence[Mutant], jobs: int, toolchain: str | None
 ) -> Iterator[Trial]:
-    workers = ThreadPoolExecutor(jobs)
-    try:
-        yield from workers.map(lambda mutant: try_mutant(right, mutant, toolchain), mutants)
-    finally:
-        workers.shutdown(cancel_futures=True)
+    return side_by_side(lambda mutant: try_mutant(right, mutant, toolchain), mutants, jobs)
 
 
 def _touched(

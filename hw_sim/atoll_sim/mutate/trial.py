@@ -2,7 +2,6 @@
 
 import json
 import struct
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from atoll.children import TimeLimitError, run
 from atoll.ops import reference
 from atoll.pipeline import Compiled
 from atoll.report.result import Violation
@@ -125,14 +125,8 @@ def _write_task(right: Right, mutant: Mutant, folder: Path) -> None:
 def _run(command: list[str], folder: Path) -> Mapping[str, Any]:
     """Return what the model says; an assertion in RTL ends its process."""
     try:
-        done = subprocess.run(
-            [*command, "--judge", str(folder)],
-            capture_output=True,
-            text=True,
-            timeout=MAX_SECONDS,
-            cwd=folder,
-        )
-    except subprocess.TimeoutExpired:
+        done = run([*command, "--judge", str(folder)], folder=folder, seconds=MAX_SECONDS)
+    except TimeLimitError:
         return {"stop": "limit", "cycle": 0}
     lines = done.stdout.splitlines()
     if done.returncode or not lines or not lines[-1].startswith("{"):

@@ -1,13 +1,13 @@
 """The formats of waveforms, and whether this machine can build a model that writes them."""
 
 import os
-import subprocess
-import tempfile
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
+from atoll.children import run
 from atoll.errors import UsageError
+from atoll.scratch import temporary_folder
 
 FST_PACKAGES = "zlib1g-dev and liblz4-dev (zlib-devel and lz4-devel)"
 PROBE = """\
@@ -53,11 +53,11 @@ def format_of(path: Path) -> WaveFormat:
 def can_write_fst() -> bool:
     """Compile and link a program with the libraries that an FST writer needs."""
     compiler = os.environ.get("CXX", "g++")
-    with tempfile.TemporaryDirectory(prefix="atoll-fst-") as folder:
-        source = Path(folder, "probe.cpp")
+    with temporary_folder() as folder:
+        source = folder / "probe.cpp"
         source.write_text(PROBE)
         command = [compiler, str(source), "-o", f"{folder}/probe", "-llz4", "-lz"]
         try:
-            return subprocess.run(command, capture_output=True).returncode == 0
+            return run(command).returncode == 0
         except OSError:
             return False

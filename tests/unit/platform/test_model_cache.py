@@ -39,7 +39,7 @@ class Tools:
 def tools(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Tools:
     tools = Tools()
     monkeypatch.setenv("ATOLL_CACHE", str(tmp_path))
-    monkeypatch.setattr("atoll_sim.build_tools.subprocess.run", tools)
+    monkeypatch.setattr("atoll_sim.build_tools.run", tools)
     return tools
 
 

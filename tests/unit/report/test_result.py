@@ -86,7 +86,13 @@ def test_the_json_keys_are_an_interface() -> None:
     assert violation["address"] == 0x2000_0010
     assert (violation["number"], violation["offset_bytes"], violation["count"]) == ("M3", 16, 1)
     assert violation["at"] == "socs/lagoon.yaml:29:20"
-    use = {"bound_bytes": 300, "watermark_bytes": 200, "limit_bytes": 400, "layer": "built-in"}
+    use = {
+        "bound_bytes": 300,
+        "watermark_bytes": 200,
+        "limit_bytes": 400,
+        "layer": "built-in",
+        "unmeasured": "",
+    }
     assert data["stack"] == {"cpu": use}
     assert data["pools"] == {
         "shared": {"size_bytes": 64, "used_bytes": 32, "peak_bytes": 16, "bound_bytes": 16}

@@ -132,7 +132,7 @@ def test_fst_needs_its_libraries(status: int, monkeypatch: pytest.MonkeyPatch) -
         assert {"-llz4", "-lz"} < set(command)
         return subprocess.CompletedProcess(command, status)
 
-    monkeypatch.setattr("atoll_sim.waves.formats.subprocess.run", compile_probe)
+    monkeypatch.setattr("atoll_sim.waves.formats.run", compile_probe)
     can_write_fst.cache_clear()
     try:
         if status == 0:

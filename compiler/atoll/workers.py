@@ -1,0 +1,35 @@
+"""Work that threads share, and that an interruption ends at once."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from atoll.children import end_all
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+PATIENCE = 0.05
+"""Seconds between two attempts to end what threads run; one may just be starting a program."""
+
+
+def side_by_side(
+    act: Callable[[Item], Result], items: Iterable[Item], count: int
+) -> Iterator[Result]:
+    """Yield what `act` returns for each item, in their order; `count` threads share the work.
+
+    After an error no further item is begun, and after Ctrl-C the programs that run are ended too.
+    """
+    workers = ThreadPoolExecutor(count)
+    begun = [workers.submit(act, item) for item in items]
+    try:
+        for each in begun:
+            yield each.result()
+    except KeyboardInterrupt:
+        workers.shutdown(wait=False, cancel_futures=True)
+        while not all(each.done() for each in begun):
+            end_all()
+            time.sleep(PATIENCE)
+        raise
+    finally:
+        workers.shutdown(cancel_futures=True)
