@@ -16,7 +16,7 @@ from atoll.description.faults import in_order
 from atoll.description.layers import apply_overrides, read_layers
 from atoll.description.messages import validate
 from atoll.description.schema import Dma, Npu, Soc
-from atoll.description.tree import Key, SourceMap
+from atoll.description.tree import Key, Node, SourceMap
 from atoll.errors import DescriptionError, Fault
 
 
@@ -28,11 +28,13 @@ class Description:
         soc: the checked model; references between its parts are not followed yet.
         accelerators: by the name of the device that is one.
         where: the place of every key and value.
+        folder: that accelerators' paths are relative to where no file says so.
     """
 
     soc: Soc
     accelerators: Mapping[str, AcceleratorDescription]
     where: SourceMap
+    folder: Path = Path()
 
     def values(self) -> Iterator[tuple[Key, object]]:
         """Yield every value with its key path, defaults included."""
@@ -46,12 +48,29 @@ def load_description(path: Path, overrides: Sequence[str] = ()) -> Description:
         DescriptionError: a file is no YAML, a key is missing or unknown, a value ill-typed.
         UsageError: an override is malformed or names an unknown key.
     """
+    return describe(read_description(path, overrides), path.parent)
+
+
+def read_description(path: Path, overrides: Sequence[str] = ()) -> Node:
+    """Read the description at `path` with `overrides` on top, unchecked.
+
+    Raises:
+        DescriptionError, UsageError: as `load_description`.
+    """
     root = read_layers(path)
-    if overrides:
-        root = apply_overrides(root, overrides, Soc.model_json_schema())
+    return apply_overrides(root, overrides, Soc.model_json_schema()) if overrides else root
+
+
+def describe(root: Node, folder: Path) -> Description:
+    """Check the description `root`, whose accelerators' paths are relative to `folder`.
+
+    Raises:
+        DescriptionError: a key is missing or unknown, a value ill-typed.
+    """
     where = SourceMap(root)
     soc = validate(Soc, where)
-    return Description(soc=soc, accelerators=_accelerators(soc, where, path.parent), where=where)
+    engines = _accelerators(soc, where, folder)
+    return Description(soc=soc, accelerators=engines, where=where, folder=folder)
 
 
 def _accelerators(soc: Soc, where: SourceMap, folder: Path) -> Mapping[str, AcceleratorDescription]:

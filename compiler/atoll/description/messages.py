@@ -89,6 +89,7 @@ class _Reworded:
             message=f"{_named(tuple(parent))} has no '{key}'",
             at=self._where.key_at(*parent),
             remedy=f"add '{key}: {example}'" if example else f"add '{key}:' with its entries",
+            keys=(path,),
         )
 
     def _unknown_key(self, path: Path) -> Fault:
@@ -99,6 +100,7 @@ class _Reworded:
             message=f"{_named(tuple(parent))} has no key '{_clipped(key)}'{self._layer(path)}",
             at=self._where.key_at(*path),
             remedy=nearest(key, allowed),
+            keys=(path,),
         )
 
     def _bad_key(self, path: Path, context: dict[str, Any]) -> Fault:
@@ -108,6 +110,7 @@ class _Reworded:
             message=f"'{_clipped(path[-1])}' in {_named(path[:-1])} must be {expectation}",
             at=self._where.key_at(*path),
             remedy="rename it here and where it is used",
+            keys=(path,),
         )
 
     def _unknown_version(self, path: Path, value: object) -> Fault:
@@ -116,6 +119,7 @@ class _Reworded:
             message=f"version {_quoted(value)} of the format is not known{self._layer(path)}",
             at=self._where.at(*path),
             remedy="write 'version: 1', the version that this Atoll reads",
+            keys=(path,),
         )
 
     def _bad_value(self, path: Path, detail: Any) -> Fault:
@@ -128,6 +132,7 @@ class _Reworded:
             + self._layer(path),
             at=self._where.at(*path),
             remedy=self._instead(path, expected),
+            keys=(path,),
         )
 
     def _instead(self, path: Path, expected: str | None) -> str:

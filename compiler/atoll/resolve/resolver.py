@@ -61,6 +61,7 @@ def resolve(description: Description) -> ResolvedSoc:
         interface=CInterface(
             map_inputs=draft.soc.interface.map_inputs, map_outputs=draft.soc.interface.map_outputs
         ),
+        source=description,
     )
 
 
