@@ -266,5 +266,5 @@ def test_k2_a_network_whose_live_buffers_fit_nowhere_is_refused(
     (fault,) = caught.value.faults
     assert fault.code == "E062"
     assert fault.remedy is not None
-    enough = re.search(r"pool '(\w+)' to (\d+) B or more", fault.remedy)
+    enough = re.search(r"'pools\.(\w+)\.size' to (\d+) B", fault.remedy)
     assert enough is not None
