@@ -71,10 +71,10 @@ def typo(data: Data, rng: random.Random) -> str:
         table.clear()
         table.update(items)
         return f"key {_dotted(path, key)} -> {wrong}"
-    path, key = rng.choice(words)
+    path, place = rng.choice(words)
     table = _at(data, path)
-    table[key] = misspelt(table[key], rng)
-    return f"{_dotted(path, key)}: {table[key]}"
+    table[place] = misspelt(table[place], rng)
+    return f"{_dotted(path, place)}: {table[place]}"
 
 
 def wrong_unit(data: Data, rng: random.Random) -> str:

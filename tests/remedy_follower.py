@@ -14,7 +14,7 @@ from atoll.errors import Fault, SourceLoc
 
 Pairs = list[tuple[yaml.Node, yaml.Node]]
 
-_PAIR = r"add '(\w+: .+)'(?: to '\w+')?(?: if it does)?"
+_PAIR = r"add '(\w+: [^']+)'(?: to '\w+')?(?: if it does)?"
 _PATH = r"'([A-Za-z0-9_.\-]+)'"
 _VALUE = r"(\{[^}]*\}|\[\[.*?\]\]|\[[^\]]*\]|.+?)"
 _SETTING = re.compile(rf"{_PATH} to (?:at most |at least )?{_VALUE}(?= and '|, '|$)")
@@ -59,6 +59,8 @@ class _Editor:
             self._word().value = found[1]
         elif found := re.fullmatch(rf"rename {_PATH} to '(\w+)' wherever it is used", order):
             self._rename(found[1].rpartition(".")[2], found[2])
+        elif found := re.fullmatch(rf"rename {_PATH} to '(\w+)'", order):
+            self._rename_key(found[1], found[2])
         elif found := re.fullmatch(rf"remove {_PATH}", order):
             self._remove(found[1])
         elif order in ("remove the second one", "remove 'extends' here"):
@@ -127,6 +129,11 @@ class _Editor:
             for node in (name, value):
                 if isinstance(node, yaml.ScalarNode) and node.value == old:
                     node.value, node.tag = new, "tag:yaml.org,2002:str"
+
+    def _rename_key(self, path: str, new: str) -> None:
+        *parents, old = path.split(".")
+        for name, _ in self._below(parents).value:
+            name.value = new if name.value == old else name.value
 
     def _remove(self, path: str) -> None:
         *parents, key = path.split(".")

@@ -15,6 +15,9 @@ Wants = Mapping[str, int]
 """Bytes by dotted key of a size."""
 
 _ROUND = 1024
+_UNALIGNED = ("max_stack_size", "interrupts")
+"""Keys whose sizes are limits, and no places in a memory."""
+
 _SLACK = (0, 64, 4096, 65536)
 """Bytes that alignment may cost beside what is missing."""
 
@@ -45,7 +48,7 @@ def grown(soc: ResolvedSoc, wants: Wants) -> tuple[str, ResolvedSoc] | None:
 def _candidates(soc: ResolvedSoc, wants: Wants, case: Case) -> Iterator[Candidate]:
     """Yield the sizes alone, then with larger memories, then with memories that move as well."""
     sizes = tuple(
-        setting(tuple(key.split(".")), format_size(_aligned(size)))
+        setting(tuple(key.split(".")), format_size(_aligned(key, size)))
         for key, size in wants.items()
         if not _fills(soc, key)
     )
@@ -116,5 +119,7 @@ def _region(soc: ResolvedSoc, key: str) -> Region | None:
     return next((region for region in soc.regions() if region.name == name), None)
 
 
-def _aligned(size: int) -> int:
+def _aligned(key: str, size: int) -> int:
+    if key.endswith(_UNALIGNED):
+        return size
     return -(-size // GRANULE) * GRANULE

@@ -7,7 +7,7 @@ from typing import Any
 from atoll.description.accelerators import shipped_accelerators
 from atoll.description.edits import Candidate, Edit, hexadecimal, setting, shown
 from atoll.description.tree import Key
-from atoll.resolve.remedy.case import ACCESS, Case, by_likeness
+from atoll.resolve.remedy.case import ACCESS, Case, by_likeness, nearest_word
 from atoll.resolve.remedy.sections import SECTIONS
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
@@ -19,6 +19,9 @@ _ROM_WORDS = ("rom", "flash", "nvm", "mram", "xip")
 def missing(case: Case) -> Iterator[Candidate]:
     """Yield values for a key that is missing, made of what the chip has."""
     *parent, key = case.key
+    known = [str(each) for each in case.table(*parent)]
+    if near := nearest_word(key, known, cutoff=0.7):
+        yield (Edit((*parent, near), name=key),)
     for value in _values(case, tuple(parent), key):
         yield (Edit(case.key, value if isinstance(value, str) else shown(value)),)
 

@@ -2,19 +2,57 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from atoll.description.accelerators import shipped_accelerators
 from atoll.description.edits import Candidate, Edit, hexadecimal, setting
 from atoll.resolve.remedy.case import ACCESS, Case, by_likeness, nearest_word
+from atoll.resolve.remedy.keys import likely_kind
 from atoll.resolve.targets import CORES, ISAS
+from atoll.units import format_size
 
 _CORE = {"kind": "cpu", "isa": "rv32imc"}
 
 
 def memory(case: Case) -> Iterator[Candidate]:
     """Yield the memories that a name may stand for."""
-    names = by_likeness(str(case.at(*case.key)), [*case.memories("ram"), *case.memories("rom")])
+    word = str(case.at(*case.key))
+    names = by_likeness(word, [*case.memories("ram"), *case.memories("rom")])
+    if names:
+        yield (setting(case.key, names[0]),)
+    yield from _misspelt_definition(case, "memories", word)
+    yield from _described(case, word)
     yield from ((setting(case.key, name),) for name in names)
+
+
+def _misspelt_definition(case: Case, section: str, word: str) -> Iterator[Candidate]:
+    """Yield the rename of what is described under a name like `word`, which others may use."""
+    unused = [name for name in case.table(section) if not _is_used(case.data, name)]
+    if close := nearest_word(word, unused):
+        yield (Edit((section, close), name=word),)
+
+
+def _is_used(data: Any, name: str) -> bool:
+    """Tell whether a name is a value somewhere, or a key of a pool's reach."""
+    if isinstance(data, dict):
+        reach = data.get("reach")
+        return (isinstance(reach, dict) and name in reach) or any(
+            _is_used(each, name) for each in data.values()
+        )
+    if isinstance(data, list):
+        return any(_is_used(each, name) for each in data)
+    return bool(data == name)
+
+
+def _described(case: Case, word: str) -> Iterator[Candidate]:
+    """Yield a memory of the name, at a free address."""
+    roles = [p.get("role") for p in case.table("pools").values() if p.get("memory") == word]
+    only_read = all(role == "constants" for role in roles) if roles else None
+    kind = likely_kind(word) or ("rom" if only_read else "ram")
+    size = 1 << 20
+    for address in case.free_spans(size, 0x2000_0000, "")[:1]:
+        memory = {"origin": hexadecimal(address), "size": format_size(size), "kind": kind}
+        yield (setting(("memories", word), memory),)
 
 
 def device(case: Case) -> Iterator[Candidate]:
@@ -22,7 +60,10 @@ def device(case: Case) -> Iterator[Candidate]:
     *parent, word = case.key
     if parent[-1:] == ["reach"]:
         absent = [name for name in case.table("devices") if name not in case.table(*parent)]
-        yield from ((Edit(case.key, name=name),) for name in by_likeness(word, absent))
+        close = nearest_word(word, absent)
+        if close:
+            yield (Edit(case.key, name=close),)
+        yield from _misspelt_definition(case, "devices", word)
     elif "threads" in parent:
         threads = by_likeness(word, list(case.table("devices", parent[1], "stack", "threads")))
         yield from ((Edit(case.key, name=name),) for name in threads)
@@ -31,7 +72,11 @@ def device(case: Case) -> Iterator[Candidate]:
         for name in by_likeness(str(case.at(*case.key)), threads):
             yield (setting(case.key, name),)
     else:
-        names = by_likeness(str(case.at(*case.key)), list(case.table("devices")))
+        named = str(case.at(*case.key))
+        names = by_likeness(named, list(case.table("devices")))
+        if names:
+            yield (setting(case.key, names[0]),)
+        yield from _misspelt_definition(case, "devices", named)
         yield from ((setting(case.key, name),) for name in names)
     yield (Edit(case.key),)
 

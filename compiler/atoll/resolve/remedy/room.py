@@ -10,6 +10,9 @@ from atoll.resolve.remedy.case import Case, size_of
 from atoll.units import format_size
 
 _NICE = 1024
+_INTERRUPTS = 512
+"""What handlers use of a stack by default."""
+
 _LEAST = 4096
 """Bytes below which a region of firmware is not made smaller."""
 
@@ -115,15 +118,20 @@ def _heap(case: Case) -> Iterator[Candidate]:
 
 
 def no_stack(case: Case) -> Iterator[Candidate]:
-    """Yield a part for interrupts that leaves most of the stack, then a larger stack."""
-    device = ("devices", case.key[1], "stack")
-    sizes = [case.size(*device, "size")]
-    sizes += [case.size(*device, "threads", each) for each in case.table(*device, "threads")]
-    interrupts = min(each for each in sizes if each) // 4 // GRANULE * GRANULE
-    for size in (512, interrupts):
-        yield (setting((*device, "interrupts"), format_size(size)),)
-    if isinstance(case.at(*device, "size"), (int, str)):
-        yield (setting((*device, "size"), format_size(4 * case.size(*device, "interrupts"))),)
+    """Yield a larger stack where it is small, a smaller part for interrupts, then the larger stack.
+
+    The message points at the interrupts; the first stack that they fill is the one to grow.
+    """
+    stack = ("devices", case.key[1], "stack")
+    interrupts = case.size(*stack, "interrupts") or _INTERRUPTS
+    keys = [(*stack, "size"), *((*stack, "threads", t) for t in case.table(*stack, "threads"))]
+    least = min(keys, key=lambda key: case.size(*key))
+    larger = (setting(least, format_size(interrupts + _LEAST)),)
+    if case.size(*least) <= _INTERRUPTS:
+        yield larger
+    for size in (_INTERRUPTS, case.size(*least) // 4 // GRANULE * GRANULE):
+        yield (setting((*stack, "interrupts"), format_size(size)),)
+    yield larger
 
 
 def stack_limit(case: Case) -> Iterator[Candidate]:

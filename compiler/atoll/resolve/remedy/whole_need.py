@@ -1,16 +1,14 @@
 """All that a network needs of a chip at once: what is missing is given until the network fits."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from time import monotonic
 
 from atoll.errors import AtollError, Fault, PlacementError, PlanError
-from atoll.resolve.remedy.growth import grown
+from atoll.resolve.remedy.growth import Wants, grown
 from atoll.resolve.soc import ResolvedSoc
 
-_ROUNDS = 24
-_SECONDS = 30.0
-"""After these no further trial begins; the remedy is then the best that is known."""
+_ROUNDS = 12
+"""Trials, after which the remedy is the best that is known."""
 
 Attempt = Callable[[ResolvedSoc], Mapping[str, int]]
 """Compiles for a chip; returns the bytes that are used, by dotted key of what they are used of."""
@@ -35,13 +33,21 @@ def with_whole_need(error: Refusal, soc: ResolvedSoc, attempt: Attempt) -> Atoll
 
 
 def with_room(error: AtollError, soc: ResolvedSoc) -> AtollError:
-    """Return `error` with the edits that give each fault what it wants, the memory included."""
-    return type(error).all(_roomier(fault, soc) for fault in error.faults)
+    """Return `error` with the edits that give all faults what they want, memories included."""
+    wants = _merged({}, error.faults)
+    found = grown(soc, wants) if wants else None
+    if found is None:
+        return error
+    said = (replace(each, remedy=found[0]) if each.wants else each for each in error.faults)
+    return type(error).all(said)
 
 
-def _roomier(fault: Fault, soc: ResolvedSoc) -> Fault:
-    found = grown(soc, dict(fault.wants)) if fault.wants else None
-    return replace(fault, remedy=found[0]) if found else fault
+def _merged(wants: Wants, faults: Iterable[Fault]) -> dict[str, int]:
+    """Return the most that is wanted of each size."""
+    merged = dict(wants)
+    for key, size in (want for fault in faults for want in fault.wants):
+        merged[key] = max(size, merged.get(key, 0))
+    return merged
 
 
 class _Search:
@@ -54,7 +60,6 @@ class _Search:
     def run(self, error: Refusal) -> str | None:
         """Return the remedy, None if nothing better than that of `error` is known."""
         remedy: str | None = None
-        began = monotonic()
         for _ in range(_ROUNDS):
             if not all(fault.wants for fault in error.faults):
                 return remedy
@@ -67,8 +72,6 @@ class _Search:
                 return self._trimmed(self._attempt(found[1])) or remedy
             except (PlacementError, PlanError) as next_one:
                 error = next_one
-            if monotonic() - began > _SECONDS:
-                return remedy
         return remedy
 
     def _want(self, error: Refusal) -> None:
