@@ -37,7 +37,7 @@ from atoll.resolve import load_soc
 from atoll.together import compile_together
 from atoll.units import parse_duration, parse_size
 
-_SIZE = re.compile(f"set the size of pool '{POOL}' to (.+) or more")
+_SIZE = re.compile(f"set 'pools.{POOL}.size' to (.+) or more")
 
 
 class Export(StrEnum):

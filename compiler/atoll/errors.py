@@ -67,6 +67,8 @@ class Fault:
         at: where it was written, if it was written.
         other: the other place when two things clash, with a word on it.
         remedy: an edit that works.
+        keys: what of the description is concerned, as key paths; the wrong value's own first.
+        wants: bytes by dotted key of a size with which the fault would be gone.
     """
 
     code: str
@@ -74,6 +76,8 @@ class Fault:
     at: SourceLoc | None = None
     other: tuple[SourceLoc, str] | None = None
     remedy: str | None = None
+    keys: tuple[tuple[str, ...], ...] = ()
+    wants: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         """Make all words fit to print, whoever wrote them."""

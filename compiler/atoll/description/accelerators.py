@@ -26,6 +26,11 @@ class AcceleratorDescription:
     where: SourceMap
 
 
+def shipped_accelerators() -> tuple[str, ...]:
+    """Return the names of the accelerators and engines that come with Atoll."""
+    return tuple(shipped_names(shared_folder("socs") / "accelerators"))
+
+
 def find_accelerator(word: str, folder: Path, at: SourceLoc | None) -> Path:
     """Return the description that a chip in `folder` means by `word`, written at `at`.
 

@@ -21,9 +21,10 @@ class Faults:
         at: SourceLoc | None = None,
         other: tuple[SourceLoc, str] | None = None,
         remedy: str | None = None,
+        keys: tuple[tuple[str, ...], ...] = (),
     ) -> None:
         """Note one fault and go on."""
-        fault = Fault(code=code, message=message, at=at, other=other, remedy=remedy)
+        fault = Fault(code=code, message=message, at=at, other=other, remedy=remedy, keys=keys)
         self.found[fault] = None
 
     def raise_any(self) -> None:

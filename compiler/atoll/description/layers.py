@@ -119,7 +119,7 @@ def _check_chain(chain: list[Path], path: Path, at: SourceLoc | None) -> None:
             f"descriptions extend each other in a circle: {names}",
             at=at,
             other=note(SourceLoc(path, 1, 1), "the circle closes here"),
-            remedy="delete one 'extends' of the circle",
+            remedy="remove 'extends' here, or another one of the circle",
         )
     if len(chain) == MAX_LAYERS:
         raise DescriptionError(

@@ -151,6 +151,7 @@ class _Reworded:
             message=f"{_named(tuple(parent))} has no '{key}'",
             at=self._where.key_at(*parent),
             remedy=f"add '{key}: {example}'" if example else f"add '{key}:' with its entries",
+            keys=(path,),
         )
 
     def _unknown_key(self, path: Path, absent: tuple[str, ...]) -> Fault:
@@ -162,6 +163,7 @@ class _Reworded:
             remedy=nearest(key, absent)
             if get_close_matches(key.lower(), absent, n=1)
             else ", or use one of ".join(filter(None, ("delete it", ", ".join(sorted(absent))))),
+            keys=(path,),
         )
 
     def _bad_key(self, path: Path, context: dict[str, Any]) -> Fault:
@@ -171,6 +173,7 @@ class _Reworded:
             message=f"'{_clipped(path[-1])}' in {_named(path[:-1])} must be {expectation}",
             at=self._where.key_at(*path),
             remedy="rename it here and where it is used",
+            keys=(path,),
         )
 
     def _unknown_version(self, path: Path, value: object) -> Fault:
@@ -179,6 +182,7 @@ class _Reworded:
             message=f"version {_quoted(value)} of the format is not known{self._layer(path)}",
             at=self._where.at(*path),
             remedy="write 'version: 1', the version that this Atoll reads",
+            keys=(path,),
         )
 
     def _bad_value(self, path: Path, detail: Any) -> Fault:
@@ -191,6 +195,7 @@ class _Reworded:
             + self._layer(path),
             at=self._where.at(*path),
             remedy=self._instead(path, expected),
+            keys=(path,),
         )
 
     def _instead(self, path: Path, expected: str | None) -> str:

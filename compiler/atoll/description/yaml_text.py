@@ -153,7 +153,7 @@ class _Reader:
                 f"key '{text}' is given twice in one mapping",
                 at=at,
                 other=note(first.key_at, "the first one is here"),
-                remedy="delete or rename one of them",
+                remedy="remove the second one, or rename it",
             )
 
     def _add(self, node: Node) -> None:

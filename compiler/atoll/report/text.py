@@ -68,8 +68,9 @@ def cycle_table(report: RunReport) -> Table:
     for layer in report.by_layer:
         times = (f"{cycle:,}" for cycle in (layer.begin, layer.end, layer.cycles))
         table.add_row(layer.operator, layer.device, *times)
-    for kind, cycles in report.cycles_by_kind.items():
-        table.add_row(f"all on {kind}", "", "", "", f"{cycles:,}", style="bold")
+    for device in dict.fromkeys(layer.device for layer in report.by_layer):
+        cycles = sum(layer.cycles for layer in report.by_layer if layer.device == device)
+        table.add_row(f"all on {device}", "", "", "", f"{cycles:,}", style="bold")
     return table
 
 
@@ -109,7 +110,19 @@ def _verdict(report: RunReport) -> Iterator[Text]:
         style="green" if report.bit_exact else "red",
     )
     count = len(report.violations)
+    if not count and not report.accesses:
+        yield Text(f"no accesses were judged: {_unjudged(report)}", style="yellow")
+        return
     yield Text(
         f"{count} placement violation{'s' if count != 1 else ''} in {report.accesses:,} accesses",
         style="red" if count else "green",
     )
+
+
+def _unjudged(report: RunReport) -> str:
+    """Say why no access of a run could be held against the plan."""
+    if report.cpu != "native":
+        return "the simulation recorded none"
+    if report.accelerator == "none":
+        return "those of a native core are not recorded, and no accelerator took part"
+    return "those of a native core are not recorded, and no operator ran on an accelerator"

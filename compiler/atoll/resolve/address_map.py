@@ -125,6 +125,7 @@ def _overlap(draft: Draft, low: Block, high: Block) -> None:
         at=at,
         other=note(other, f"{low.what} begins here"),
         remedy="move one of them",
+        keys=(high.key, low.key),
     )
 
 

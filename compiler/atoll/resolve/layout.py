@@ -145,10 +145,18 @@ class _Divided:
             at=where.at(*claim.key, "offset"),
             other=note(where.at(*other.key, "offset"), f"pool '{other.name}' is here"),
             remedy="change the offset or the size of one of them",
+            keys=((*claim.key, "offset"), (*other.key, "offset")),
         )
 
     def _note(self, code: str, claim: Claim, field: str, what: str, remedy: str) -> None:
         name = f"pool '{claim.name}'" if claim.kind is RegionKind.POOL else f"'{claim.name}'"
         self._draft.faults.add(
-            code, f"{name} {what}", at=self._draft.where.at(*claim.key, field), remedy=remedy
+            code,
+            f"{name} {what}",
+            at=self._draft.where.at(*claim.key, field),
+            remedy=remedy,
+            keys=(
+                (*claim.key, field) if field == "offset" else claim.size_key,
+                ("memories", self._memory.name),
+            ),
         )

@@ -9,6 +9,7 @@ from atoll.resolve.address_map import (
     resolve_memories,
     resolve_registers,
 )
+from atoll.resolve.claims import code_memory
 from atoll.resolve.devices import build_devices
 from atoll.resolve.draft import Draft
 from atoll.resolve.layout import lay_out
@@ -16,7 +17,7 @@ from atoll.resolve.moves import check_moves
 from atoll.resolve.pools import check_heaps, check_pools, resolve_pools
 from atoll.resolve.reach import decisions
 from atoll.resolve.references import check_references, check_reserved
-from atoll.resolve.soc import CInterface, Registers, ResolvedSoc
+from atoll.resolve.soc import CInterface, Memory, Registers, ResolvedSoc
 from atoll.resolve.stack_limits import ALLOCA, TOTAL, alloca_limit, total_limit
 from atoll.resolve.stacks import check_stacks
 from atoll.resolve.targets import check_devices, default_device
@@ -58,14 +59,15 @@ def resolve(description: Description) -> ResolvedSoc:
         host=draft.host,
         default_device=default_device(draft),
         console=console,
-        layers=_layers(draft),
+        layers=_layers(draft, memories),
         interface=CInterface(
             map_inputs=draft.soc.interface.map_inputs, map_outputs=draft.soc.interface.map_outputs
         ),
+        source=description,
     )
 
 
-def _layers(draft: Draft) -> dict[str, str]:
+def _layers(draft: Draft, memories: tuple[Memory, ...]) -> dict[str, str]:
     """Return the layer of every resolved value by dotted key."""
     layers: dict[str, str] = {}
     for key, value in draft.description.values():
@@ -73,6 +75,10 @@ def _layers(draft: Draft) -> dict[str, str]:
             layers[".".join(key)] = draft.where.layer(*key)
         elif key[-2:-1] != ("limits",) and key != ("extends",) and key[2:] not in _NOTHING_FOLLOWS:
             layers[".".join(key)] = DERIVED
+    for name, cpu in draft.cpus():
+        if cpu.code.memory is None:
+            memory, why = code_memory(cpu, memories)
+            layers[f"devices.{name}.code.memory"] = f"{DERIVED}: {memory}, {why}"
     for name, npu, spec in draft.engines():
         for parameter in spec.model.parameters.keys() - npu.params.keys():
             layer = spec.where.layer("parameters", parameter, "default")

@@ -17,6 +17,7 @@ from atoll.codegen.llvm import emit_objects
 from atoll.errors import PlanError, ToolchainError
 from atoll.pipeline import Compiled
 from atoll.resolve.soc import Cpu, Device, ResolvedSoc
+from atoll.units import format_size
 
 Duo = Callable[..., ResolvedSoc]
 Alternate = Callable[..., Compiled]
@@ -119,7 +120,7 @@ def test_k2_the_stack_of_each_image_is_held_against_its_own_cores_limit(
         (fault,) = caught.value.faults
         assert fault.code == "E066"
         assert "every_dsp_step" in fault.message
-        assert fault.remedy == f"set devices.dsp.limits.max_stack_size to at least {need}"
+        assert fault.remedy == f"set 'devices.dsp.limits.max_stack_size' to {format_size(need)}"
 
 
 def test_an_object_that_is_missing_is_named(program: Compiled, tmp_path: Path) -> None:

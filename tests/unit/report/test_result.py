@@ -1,5 +1,6 @@
 import io
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -112,6 +113,26 @@ def test_the_text_says_what_is_wrong() -> None:
     assert shown.count("address 0x20000010 (4 B) at cycle 12,345") == 10
     assert "... and 1 more violations" in shown
     assert "11 placement violations in 1,000 accesses" in shown
+
+
+def test_cycles_are_summed_by_device_and_not_by_kind() -> None:
+    layers = tuple(
+        LayerCycles(operator=f"op_{n}", kind="add", device=name, begin=n, cycles=10 + n, worked=1)
+        for n, name in enumerate(("core_a", "core_b", "core_a"))
+    )
+    shown = text(replace(GOOD, by_layer=layers, cycles_by_kind={"cpu": 33}))
+    assert re.search(r"all on core_a +22\n", shown)
+    assert re.search(r"all on core_b +11\n", shown)
+    assert "all on cpu" not in shown
+
+
+def test_a_run_without_judged_accesses_does_not_claim_that_none_broke_the_plan() -> None:
+    shown = text(replace(GOOD, cpu="native", accelerator="none", accesses=0))
+    assert "placement violation" not in shown
+    assert "no accesses were judged: those of a native core are not recorded" in shown
+    shown = text(replace(GOOD, cpu="native", accelerator="model", accesses=0))
+    assert "no accesses were judged" in shown
+    assert "no operator ran on an accelerator" in shown
 
 
 def test_the_text_of_a_good_run_is_short() -> None:
