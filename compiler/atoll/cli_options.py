@@ -14,7 +14,9 @@ from atoll.together import names_of
 
 BuildFileOption = Annotated[
     Path | None,
-    typer.Option("--build", metavar="FILE", help="Build options (YAML): place, pin, free."),
+    typer.Option(
+        "--build", metavar="FILE", help="Build options (YAML): place, pin, free, overlap, networks."
+    ),
 ]
 PlaceOption = Annotated[
     list[str] | None,
@@ -63,7 +65,7 @@ SocArgument = Annotated[
 AnyModelsArgument = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="[MODEL]...",
+        metavar="MODEL",
         help="Quantised networks (int8 TFLite); several share one firmware.",
     ),
 ]

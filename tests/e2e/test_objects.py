@@ -324,6 +324,16 @@ def test_what_is_needed_is_what_the_port_header_tells(tmp_path: Path) -> None:
     assert declared <= needs, "and nothing that these objects do not call"
 
 
+def test_another_core_has_an_object_of_its_own(tmp_path: Path) -> None:
+    words = ["twin", str(SAMPLER), "--place", "mul_5=dsp"]
+    host, other = objects(tmp_path / "objects", *words)["objects"]
+    assert (other["core"], other["isa"]) == ("dsp", load_soc("twin").remote_cpus[0].isa)
+    assert other["defines"] == ["sampler_dsp_step"]
+    assert {"atoll_core_run"} == {name for name in host["needs"] if "_core_" in name}
+    port = (tmp_path / "objects" / "atoll_port.h").read_text()
+    assert "int32_t atoll_core_run(int32_t device, int32_t command);" in port
+
+
 def test_an_objects_folder_is_replaced_and_not_simulated(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
