@@ -29,8 +29,9 @@ from atoll.cli_options import (
     ToolchainOption,
     build_options,
 )
-from atoll.cli_output import abandon_output, accept_any_text, log, print_faults
+from atoll.cli_output import abandon_output, accept_any_text, log, log_room, print_faults, room
 from atoll.cli_plan import plan
+from atoll.columns import wrapped
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
 from atoll.files import DISK_FAULTS, unwritable, write_text
@@ -131,7 +132,7 @@ def explain(
         [model], build_file, place, pin, free, overlap, accelerators=accelerators
     )
     told = explanation(compile_file(resolved, model, options))
-    print(told.json(buffer) if machine else told.text(buffer), end="")
+    print(told.json(buffer) if machine else told.text(buffer, room()), end="")
 
 
 @app.command()
@@ -238,7 +239,7 @@ def build_command(
     if machine:
         print(json_text(tree_json(tree, compiled)), end="")
     else:
-        log.print(f"wrote {tree.folder}: {tree.firmware.summary()}")
+        log.print(wrapped(f"wrote {tree.folder}: {tree.firmware.summary()}", log_room()))
 
 
 @app.command()
@@ -277,7 +278,7 @@ def _wrote(*paths: Path, machine: bool, hint: str = "") -> None:
 
 
 def _print_tables(soc: ResolvedSoc, shown: tuple[Table, ...], *, machine: bool) -> None:
-    print(json_text(as_data(soc, shown)) if machine else as_text(shown), end="")
+    print(json_text(as_data(soc, shown)) if machine else as_text(shown, room()), end="")
 
 
 def _add_plugins() -> None:

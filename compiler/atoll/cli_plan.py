@@ -20,7 +20,7 @@ from atoll.cli_options import (
     PlaceOption,
     SetOption,
 )
-from atoll.cli_output import log, out
+from atoll.cli_output import log, out, room
 from atoll.codegen.tflm_file import tflm_file
 from atoll.description.build import load_requests
 from atoll.errors import PlanError, UsageError
@@ -226,8 +226,8 @@ def _instance_plan(problem: Problem, search: _Search) -> MemoryPlan:
 
 
 def _show(found: _Planned, *, picture: bool) -> None:
-    print(plan_table(found.plan), end="")
-    for part in drawn(pool_pictures(found.plan)) if picture else ():
+    print(plan_table(found.plan, room()), end="")
+    for part in drawn(pool_pictures(found.plan), room()) if picture else ():
         out.print()
         out.print(part)
 

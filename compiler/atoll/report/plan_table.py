@@ -2,22 +2,16 @@
 
 from collections.abc import Iterator
 
+from atoll.columns import laid_out
 from atoll.memory.problem import MemoryPlan, PoolUse
 
 _HEADINGS = ("pool", "size", "used", "bound", "gap", "proof")
 
 
-def plan_table(plan: MemoryPlan) -> str:
+def plan_table(plan: MemoryPlan, columns: int | None = None) -> str:
     """Return a line for each pool that holds a buffer, sizes in bytes, and one on all of them."""
-    rows = [_HEADINGS, *_rows(plan)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if index in (0, len(row) - 1) else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    rows = laid_out([_HEADINGS, *_rows(plan)], right=range(1, 5), columns=columns)
+    lines = [line for row in rows for line in row]
     return "".join(f"{line}\n" for line in (*lines, _summary(plan)))
 
 
