@@ -8,9 +8,13 @@ from typing import Any, Literal
 
 import pytest
 
+from atoll import pipeline
 from atoll.description.build import load_requests
-from atoll.errors import ModelError
+from atoll.errors import ModelError, PlanError
+from atoll.ir.tir import IRModule
+from atoll.memory.build_problem import build_problem
 from atoll.memory.checker import violations
+from atoll.memory.problem import Problem
 from atoll.memory.program_check import program_faults
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
@@ -147,21 +151,18 @@ def test_an_output_freed_early_is_seen_by_each_check_on_its_own(
     assert not outcome.report.passed
 
 
-def test_a_plan_is_refused_where_its_problem_forgets_an_output(
-    models: dict[str, bytes], tmp_path: Path
+def test_a_plan_of_lives_that_forget_an_output_is_refused_by_the_program(
+    models: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The checker of plans believes the problem; the program tells."""
-    program = compiled(models, "outputs_read_later", tmp_path)
-    mutant = freed_early(program)
-    buffers = tuple(
-        replace(buffer, live=((buffer.live[0][0], buffer.live[-1][1] - 1),))
-        if buffer.name in program.graph.outputs
-        else buffer
-        for buffer in program.plan.problem.buffers
-    )
-    plan = mutant.built.plan
-    forgetful = replace(plan.problem, buffers=buffers)
-    assert any(program_faults(mutant.built.module, replace(plan, problem=forgetful)))
+    """The checker of plans believes what it is told of lives."""
+
+    def forgetful(module: IRModule, *others: Any) -> Problem:
+        entry = replace(module.entry, outputs=module.entry.outputs[-1:])
+        return build_problem(replace(module, entry=entry), *others)
+
+    monkeypatch.setattr(pipeline, "build_problem", forgetful)
+    with pytest.raises(PlanError, match=r"E063.*'quantize_0_out' is read when the run has ended"):
+        compiled(models, "outputs_read_later", tmp_path)
 
 
 @pytest.mark.rtl
