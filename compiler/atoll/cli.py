@@ -41,7 +41,7 @@ from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.tables import Table, as_data, as_text
-from atoll.shown import json_text
+from atoll.shown import json_text, shown_lines
 from atoll.together import build_models, compile_together
 
 app = typer.Typer(
@@ -254,7 +254,7 @@ def doctor(machine: JsonOption = False) -> None:
     if machine:
         print(json_text({"ok": well, "checks": [check.as_json() for check in checks]}), end="")
     else:
-        print("\n".join(map(str, checks)))
+        print(shown_lines("\n".join(map(str, checks))))
     if not well:
         raise typer.Exit(1)
 
