@@ -31,9 +31,17 @@ from atoll.cli_options import (
     ToolchainOption,
     build_options,
 )
-from atoll.cli_output import INTERRUPTED, abandon_output, accept_any_text, log, print_faults
+from atoll.cli_output import (
+    INTERRUPTED,
+    abandon_output,
+    accept_any_text,
+    log,
+    log_room,
+    print_faults,
+)
 from atoll.cli_plan import plan
 from atoll.cli_plugins import add_commands
+from atoll.columns import wrapped
 from atoll.description.schemas import require_schema_beside, write_schema_beside
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
@@ -44,7 +52,7 @@ from atoll.report.schema_files import schema_text, write_schemas
 from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.shown import json_text
+from atoll.shown import json_text, shown_lines
 from atoll.soc_checks import check_soc
 from atoll.together import build_together, compile_together
 
@@ -225,7 +233,7 @@ def build_command(
     if machine:
         print(json_text(tree_json(tree, compiled)), end="")
     else:
-        log.print(f"wrote {tree.folder}: {tree.firmware.summary()}")
+        log.print(wrapped(f"wrote {tree.folder}: {tree.firmware.summary()}", log_room()))
 
 
 @app.command()
@@ -240,7 +248,7 @@ def doctor(machine: JsonOption = False) -> None:
     if machine:
         print(json_text({"ok": well, "checks": [check.as_json() for check in checks]}), end="")
     else:
-        print("\n".join(map(str, checks)))
+        print(shown_lines("\n".join(map(str, checks))))
     if not well:
         raise typer.Exit(1)
 

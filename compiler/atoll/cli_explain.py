@@ -19,6 +19,7 @@ from atoll.cli_options import (
     SocArgument,
     build_options,
 )
+from atoll.cli_output import room
 from atoll.errors import UsageError
 from atoll.networks import Word, network_of
 from atoll.pipeline import explanation
@@ -92,7 +93,7 @@ def explained(told: Sequence[Explanation], buffer: str | None, *, machine: bool)
     if machine:
         objects = [each.as_json(name) for each in shown]
         return json_text(objects if len(told) > 1 else objects[0])
-    return "\n".join(f"{_title(each, told)}{each.text(name)}" for each in shown)
+    return "\n".join(f"{_title(each, told)}{each.text(name, room())}" for each in shown)
 
 
 def _title(one: Explanation, told: Sequence[Explanation]) -> str:
@@ -117,4 +118,4 @@ def print_tables(
     soc: ResolvedSoc, shown: tuple[Table, ...], *, machine: bool, **more: object
 ) -> None:
     """Print tables about a chip, as text or as one JSON object that has `more` keys."""
-    print(json_text({**as_data(soc, shown), **more}) if machine else as_text(shown), end="")
+    print(json_text({**as_data(soc, shown), **more}) if machine else as_text(shown, room()), end="")

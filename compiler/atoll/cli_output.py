@@ -2,7 +2,6 @@
 
 import io
 import os
-import shutil
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from atoll.columns import terminal_columns
 from atoll.errors import EXCERPT_COLUMNS, AtollError
 from atoll.shown import json_text, shown_lines
 
@@ -54,14 +54,17 @@ def print_faults(error: AtollError, *, machine: bool) -> None:
     if machine:
         print(json_text(error.as_json()), end="")
     else:
-        print(error.text(error_columns()), file=sys.stderr)
+        print(error.text(log_room() or EXCERPT_COLUMNS), file=sys.stderr)
 
 
-def error_columns() -> int:
-    """Return how wide lines of files may be in messages: as the terminal, if there is one."""
-    if not sys.stderr.isatty() and "COLUMNS" not in os.environ:
-        return EXCERPT_COLUMNS
-    return min(shutil.get_terminal_size().columns, EXCERPT_COLUMNS)
+def room() -> int | None:
+    """Return how many columns a line of output has; None in a pipe."""
+    return terminal_columns(sys.stdout)
+
+
+def log_room() -> int | None:
+    """Return how many columns a line of the log has; None in a pipe."""
+    return terminal_columns(sys.stderr)
 
 
 def abandon_output() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from atoll.cli_output import out
+from atoll.cli_output import out, room
 from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
 from atoll.pipeline import Compiled
@@ -76,15 +76,15 @@ class Found:
         for each in self.plans:
             if self.soc is not None:
                 print(each.title)
-            print(plan_table(each.plan), end="")
-            for part in drawn(self._pictures(each)) if picture else ():
+            print(plan_table(each.plan, room()), end="")
+            for part in drawn(self._pictures(each), room()) if picture else ():
                 out.print()
                 out.print(part)
             if self.soc is not None:
                 print()
         if self.soc is not None:
             print(f"together on {self.soc.name}")
-            print(together_table(self.soc, self._by_network), end="")
+            print(together_table(self.soc, self._by_network, room()), end="")
 
     @property
     def _by_network(self) -> Mapping[str, MemoryPlan]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from atoll.cli import main
+from atoll_sim.waves.gtkwave import gtkwave_text
 
 ROOT = Path(__file__).parents[2]
 LAGOON = (ROOT / "socs" / "lagoon.yaml").read_text()
@@ -130,6 +131,29 @@ def test_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not UNPRINTABLE.search(out + err), ascii(out + err)
     assert not UNPRINTABLE.search(figure.read_text())
     xml.etree.ElementTree.parse(figure)
+
+
+def test_generated_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / EVIL
+    folder.mkdir()
+    (folder / "chip.yaml").write_text(LAGOON)
+    model = folder / f"{EVIL}*/.tflite"
+    model.parent.mkdir()
+    model.write_bytes(DIGITS.read_bytes())
+    assert main(["build", str(folder / "chip.yaml"), str(model), "-o", str(tmp_path / "out")]) == 0
+    assert not UNPRINTABLE.search("".join(capsys.readouterr()))
+    texts = [*tmp_path.glob("out/*.*"), *tmp_path.glob("out/bsp/*.*")]
+    written = [path for path in texts if path.suffix not in {".elf", ".tflite", ".o", ".map"}]
+    assert len(written) > 12
+    for path in written:
+        assert not UNPRINTABLE.search(path.read_text().replace("\t", " ")), path
+
+
+def test_save_files_of_waves() -> None:
+    text = gtkwave_text(Path(f"{EVIL}\n[x].vcd"), (), (), (0, 10))
+    assert not UNPRINTABLE.search(text)
+    assert r"\x1b[31m" in text
+    assert "\n[x]" not in text
 
 
 def test_words_for_files_that_are_written(

@@ -21,14 +21,14 @@ class Explanation:
     buffers: tuple[BufferStory, ...]
     decisions: tuple[Decision, ...]
 
-    def text(self, buffer: str | None = None) -> str:
-        """Return all as tables, or all about one buffer.
+    def text(self, buffer: str | None = None, columns: int | None = None) -> str:
+        """Return all as tables of at most so many columns, or all about one buffer.
 
         Raises:
             UsageError: E028; there is no such buffer.
         """
         if buffer is None:
-            return as_text((story_table(self.buffers), decision_table(self.decisions)))
+            return as_text((story_table(self.buffers), decision_table(self.decisions)), columns)
         story = story_of(self.buffers, buffer)
         return story_text(story, touching(story, self.decisions))
 

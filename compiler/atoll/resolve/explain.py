@@ -97,7 +97,7 @@ def _pools(soc: ResolvedSoc) -> Table:
     return Table(
         key="pools",
         title="Pools, in the order in which the planner tries them",
-        columns=("pool", "role", "memory", "from", "to", "size", "alignment", "preference"),
+        columns=("pool", "role", "memory", "from", "to", "size", "align", "preference"),
         keys=(
             *("pool", "role", "memory", "first_address", "last_address", "size_bytes"),
             *("alignment_bytes", "preference"),

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from atoll.columns import laid_out
 from atoll.resolve.soc import ResolvedSoc
-from atoll.shown import shown
+from atoll.shown import columns_of, shown
 from atoll.units import format_size
 
 
@@ -48,17 +49,25 @@ class Table:
         names = self.keys or self.columns
         return [dict(zip(names, map(_raw, row), strict=True)) for row in self.rows]
 
-    def __str__(self) -> str:
+    def text(self, columns: int | None = None) -> str:
+        """Return the table as lines of at most so many columns, if that can be."""
         cells = [self.columns, *(tuple(shown(str(cell)) for cell in row) for row in self.rows)]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
+        widths = [max(map(columns_of, column)) for column in zip(*cells, strict=True)]
+        head, *rows = laid_out(cells, columns=columns)
         rule = "  ".join("-" * width for width in widths)
-        return "\n".join([self.title, lines[0], rule, *lines[1:]])
+        if len(head) > 1:
+            rule = "-" * columns_of(head[0])
+        return "\n".join(
+            [self.title, *head, rule[:columns], *(line for lines in rows for line in lines)]
+        )
+
+    def __str__(self) -> str:
+        return self.text()
 
 
-def as_text(tables: tuple[Table, ...]) -> str:
+def as_text(tables: tuple[Table, ...], columns: int | None = None) -> str:
     """Return `tables` as text with aligned columns, an empty line between two tables."""
-    return "\n\n".join(map(str, tables)) + "\n"
+    return "\n\n".join(table.text(columns) for table in tables) + "\n"
 
 
 def as_data(soc: ResolvedSoc, tables: tuple[Table, ...]) -> dict[str, object]:

@@ -105,7 +105,8 @@ def test_the_json_keys_are_an_interface() -> None:
     assert wanted <= set(data)
 
 
-def test_the_text_says_what_is_wrong() -> None:
+def test_the_text_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     report = replace(GOOD, layers_equal=1, mismatches=(MISMATCH,), violations=(VIOLATION,) * 11)
     shown = text(report)
     assert "1 of 2 layers bit-exact over 1 sample" in shown
