@@ -18,7 +18,7 @@ from atoll.description.layers import apply_overrides, read_layers
 from atoll.description.messages import schema_of
 from atoll.description.partial import read_model
 from atoll.description.schema import Dma, Npu, Soc
-from atoll.description.tree import Key, SourceMap
+from atoll.description.tree import Key, Node, SourceMap
 from atoll.errors import DescriptionError, Fault
 
 
@@ -56,17 +56,37 @@ def load_description(path: Path, overrides: Sequence[str] = ()) -> Description:
         UsageError: an override is malformed or names an unknown key.
     """
     faults = Faults()
+    return describe(read_description(path, overrides, faults), path.parent, faults)
+
+
+def read_description(path: Path, overrides: Sequence[str], faults: Faults) -> Node:
+    """Read the description at `path` with `overrides` on top, unchecked.
+
+    Raises:
+        DescriptionError, UsageError: as `load_description`.
+    """
     root = read_layers(path, faults)
-    if overrides:
-        root = apply_overrides(root, overrides, schema_of(Soc))
+    return apply_overrides(root, overrides, schema_of(Soc)) if overrides else root
+
+
+def describe(root: Node, folder: Path, faults: Faults) -> Description:
+    """Check the description `root`, whose accelerators' paths are relative to `folder`.
+
+    Args:
+        root: the merged layers.
+        folder: counts where no file says so.
+        faults: what is wrong so far; the result's faults begin with them.
+
+    Raises:
+        DescriptionError: nothing of it can be checked.
+    """
     read = read_model(Soc, SourceMap(root), faults)
     if read.model is None:
         faults.raise_any()
     assert read.model is not None, "it has no faults"
-    accelerators = _accelerators(read.model, read.where, read.gaps, path.parent, faults)
     return Description(
         soc=read.model,
-        accelerators=accelerators,
+        accelerators=_accelerators(read.model, read.where, read.gaps, folder, faults),
         where=read.where,
         gaps=read.gaps,
         faults=tuple(faults.found),
