@@ -73,15 +73,17 @@ def read_description(path: Path, overrides: Sequence[str], faults: Faults) -> No
     return apply_overrides(root, overrides, schema_of(Soc)) if overrides else root
 
 
-def describe(root: Node, folder: Path, noted: Faults | None = None) -> Description:
+def describe(root: Node, folder: Path, faults: Faults) -> Description:
     """Check the description `root`, whose accelerators' paths are relative to `folder`.
 
-    `noted` are faults that reading it has found.
+    Args:
+        root: the merged layers.
+        folder: counts where no file says so.
+        faults: what is wrong so far; the result's faults begin with them.
 
     Raises:
         DescriptionError: nothing of it can be checked.
     """
-    faults = noted or Faults()
     read = read_model(Soc, SourceMap(root), faults)
     if read.model is None:
         faults.raise_any()

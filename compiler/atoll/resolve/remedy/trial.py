@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from atoll.description.edits import Edit, edited
+from atoll.description.faults import Faults
 from atoll.description.loader import describe
 from atoll.description.tree import Node
 from atoll.errors import AtollError, Fault
@@ -44,7 +45,7 @@ class Trial:
         Raises:
             AtollError: they do not make one.
         """
-        return resolve(describe(edited(self.root, edits), self.folder))
+        return resolve(describe(edited(self.root, edits), self.folder, Faults()))
 
     def _tried(self, edits: tuple[Edit, ...]) -> tuple[Fault, ...]:
         try:
