@@ -14,7 +14,7 @@ from atoll.bsp.cores import stacks_of
 from atoll.bsp.elf_stack import StackBound
 from atoll.build_tree import build
 from atoll.errors import UsageError
-from atoll.pipeline import Compiled
+from atoll.pipeline import Compiled, expected_cycles
 from atoll.report.result import LayerCycles, RunReport
 from atoll_sim.build_folder import Image
 from atoll_sim.findings import count_accesses, unreachable_ports, violations
@@ -202,6 +202,7 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
     for phase in result.phases:
         for number in phase.operators if phase.sample == 0 else ():
             phases[number].append(phase)
+    estimates = expected_cycles(compiled) if phases else {}
     for number, during in phases.items():
         op = compiled.graph.operators[number]
         begin, end = during[0].begin, during[-1].end
@@ -214,6 +215,7 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
             begin=begin,
             cycles=end - begin,
             worked=max(0, done - begin),
+            estimate=estimates[op.name],
         )
 
 

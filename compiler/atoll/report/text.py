@@ -62,11 +62,11 @@ def cycle_table(report: RunReport) -> Table:
     table = Table(
         title="cycles by layer (first sample)", title_justify="left", box=None, pad_edge=False
     )
-    for heading in ("operator", "device", "begin", "end", "cycles"):
+    for heading in ("operator", "device", "begin", "end", "cycles", "worked", "estimate"):
         table.add_column(heading, justify="left" if heading in ("operator", "device") else "right")
     for layer in report.by_layer:
-        times = (f"{cycle:,}" for cycle in (layer.begin, layer.end, layer.cycles))
-        table.add_row(layer.operator, layer.device, *times)
+        times = (layer.begin, layer.end, layer.cycles, layer.worked, layer.estimate)
+        table.add_row(layer.operator, layer.device, *(f"{cycles:,}" for cycles in times))
     for kind, cycles in report.cycles_by_kind.items():
         table.add_row(f"all on {kind}", "", "", "", f"{cycles:,}", style="bold")
     return table
