@@ -5,7 +5,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from atoll.codegen.commands import encode_commands, padded, prepare_jobs, with_counts
+from atoll.codegen.commands import (
+    command_counts,
+    encode_commands,
+    padded,
+    prepare_jobs,
+    with_counts,
+)
 from atoll.description.build import BuildRequests
 from atoll.errors import PlacementError, PlanError, UsageError
 from atoll.frontend.tflite import load_tflite
@@ -304,6 +310,11 @@ def _planned(
     steps = [*(step.operator for step in module.entry.steps), "the caller reads"]
     problem = build_problem(module, soc, taken)
     return plan_memory(problem, steps, name=options.algorithm, effort=options.effort)
+
+
+def expected_cycles(compiled: Compiled) -> Mapping[str, int]:
+    """Return what each operator should take on its device, with the commands that it has."""
+    return cycles_of(compiled.graph, compiled.soc, command_counts(compiled.module))
 
 
 def explanation(compiled: Compiled) -> Explanation:

@@ -13,7 +13,7 @@ from atoll.bsp.cores import stacks_of
 from atoll.bsp.elf_stack import StackBound
 from atoll.build_tree import build_together
 from atoll.errors import UsageError
-from atoll.pipeline import Compiled
+from atoll.pipeline import Compiled, expected_cycles
 from atoll.report.result import LayerCycles, RunReport
 from atoll.scratch import temporary_folder
 from atoll_sim.build_folder import Image
@@ -240,6 +240,7 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
     for phase in result.phases:
         for number in phase.operators if phase.sample == 0 else ():
             phases[number].append(phase)
+    estimates = expected_cycles(compiled) if phases else {}
     for number, during in phases.items():
         op = compiled.graph.operators[number]
         begin, end = during[0].begin, during[-1].end
@@ -252,6 +253,7 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
             begin=begin,
             cycles=end - begin,
             worked=max(0, done - begin),
+            estimate=estimates[op.name],
         )
 
 

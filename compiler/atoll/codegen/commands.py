@@ -72,6 +72,15 @@ def with_counts(
     return replace(module, entry=entry)
 
 
+def command_counts(module: IRModule) -> Mapping[str, int]:
+    """Return how many commands each operator on an accelerator has, by operator."""
+    return {
+        step.operator: step.action.count
+        for step in module.entry.steps
+        if isinstance(step.action, (AcceleratorRun, AcceleratorStart))
+    }
+
+
 def padded(commands: Mapping[str, bytes], jobs: Mapping[str, Job]) -> Mapping[str, bytes]:
     """Return command lists as large as they were planned, zeros behind the last command."""
     sizes = {job.commands: job.commands_size for job in jobs.values()}

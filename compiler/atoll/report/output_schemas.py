@@ -147,7 +147,7 @@ _VIOLATION = object_of(
 )
 _LAYER = object_of(
     **dict.fromkeys(("operator", "kind", "device"), TEXT),
-    **dict.fromkeys(("begin", "end", "cycles", "worked"), COUNT),
+    **dict.fromkeys(("begin", "end", "cycles", "worked", "estimate"), COUNT),
 )
 _CYCLES = object_of(
     **dict.fromkeys(("total", "cpu", "dsp", "npu", "dma", "working", "at_once"), COUNT),

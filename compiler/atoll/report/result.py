@@ -112,6 +112,7 @@ class LayerCycles:
         cycles: from then to its end event.
         worked: from then until its device last touched memory, which may be long before the host
             waits for it; the same as `cycles` for the host.
+        estimate: what placement expected of `cycles` if the host waits at once.
     """
 
     operator: str
@@ -120,6 +121,7 @@ class LayerCycles:
     begin: int
     cycles: int
     worked: int
+    estimate: int = 0
 
     @property
     def end(self) -> int:
@@ -269,6 +271,7 @@ class RunReport:
                         "end": layer.end,
                         "cycles": layer.cycles,
                         "worked": layer.worked,
+                        "estimate": layer.estimate,
                     }
                     for layer in self.by_layer
                 ],

@@ -60,19 +60,20 @@ def cycle_table(report: RunReport) -> Grid:
         (
             layer.operator,
             layer.device,
-            *(f"{cycle:,}" for cycle in (layer.begin, layer.end, layer.cycles)),
+            *(f"{cycles:,}" for cycles in (layer.begin, layer.end, layer.cycles)),
+            *(f"{cycles:,}" for cycles in (layer.worked, layer.estimate)),
         )
         for layer in report.by_layer
     )
     devices = dict.fromkeys(layer.device for layer in report.by_layer)
     sums = tuple(
-        (f"all on {device}", "", "", "", f"{cycles:,}")
+        (f"all on {device}", "", "", "", f"{cycles:,}", "", "")
         for device in devices
         for cycles in (sum(each.cycles for each in report.by_layer if each.device == device),)
     )
     return Grid(
         title="cycles by layer (first sample)",
-        headings=("operator", "device", "begin", "end", "cycles"),
+        headings=("operator", "device", "begin", "end", "cycles", "worked", "estimate"),
         left=("operator", "device"),
         rows=(*layers, *sums),
         strong=range(len(layers), len(layers) + len(sums)),

@@ -12,7 +12,7 @@ EMITTER_METHODS: Methods = MappingProxyType(
         "prepare": ("op", "graph", "npu", "splits"),
         "encode": ("op", "graph", "npu", "address", "splits"),
         "identity": ("npu",),
-        "estimate_cycles": ("op", "graph", "npu"),
+        "estimate_cycles": ("op", "graph", "npu", "commands"),
     }
 )
 """What `atoll.lower.accelerator.CommandEmitter` asks for."""

@@ -277,6 +277,9 @@ class Engine(Device):
         registers: its control port.
         irq: interrupt line at the host.
         runs: operator kinds this instance may run, sorted; a subset of the spec's.
+        constants_width: bytes per cycle of the memory that it reads constants from, 0 if it reads
+            none; estimates use it, nothing else.
+        workspace_width: likewise of the narrowest memory that it writes.
     """
 
     spec: AcceleratorSpec
@@ -284,6 +287,8 @@ class Engine(Device):
     registers: Registers
     irq: int
     runs: tuple[str, ...]
+    constants_width: int = 0
+    workspace_width: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from atoll.resolve.address_map import (
 from atoll.resolve.claims import code_memory
 from atoll.resolve.devices import build_devices
 from atoll.resolve.draft import Draft
+from atoll.resolve.engine_widths import with_widths
 from atoll.resolve.layout import lay_out
 from atoll.resolve.moves import check_moves
 from atoll.resolve.pools import check_heaps, check_pools, resolve_pools
@@ -51,11 +52,12 @@ def resolve(description: Description) -> ResolvedSoc:
     check_heaps(draft, regions)
     draft.faults.raise_any()
     assert draft.host is not None
+    pools = resolve_pools(draft, regions)
     return ResolvedSoc(
         name=draft.soc.soc,
-        devices=build_devices(draft, regions, blocks),
+        devices=with_widths(build_devices(draft, regions, blocks), pools, memories),
         memories=memories,
-        pools=resolve_pools(draft, regions),
+        pools=pools,
         host=draft.host,
         default_device=default_device(draft),
         console=console,

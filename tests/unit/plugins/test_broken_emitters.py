@@ -12,7 +12,8 @@ UNUSABLE = {
         "class Mine:\n    def prepare(self, op, graph, npu, splits): ...\n"
         "    def encode(self, op, graph, npu, address, splits): ...\n"
         "    def identity(self, npu): return {'ID': 1}\n",
-        "[E110]: emitter 'mine:Mine' of accelerator 'mine' lacks 'estimate_cycles(op, graph, npu)'",
+        "[E110]: emitter 'mine:Mine' of accelerator 'mine' lacks "
+        "'estimate_cycles(op, graph, npu, commands)'",
     ),
     "nothing": (
         "class Mine: ...\n",
@@ -80,7 +81,7 @@ UNUSABLE = {
 # What only a network shows.
 METHOD = "class Mine(ReefEmitter):\n    def {}:\n        {}\n"
 PREPARE = "prepare(self, op, graph, npu, splits=1)"
-ESTIMATE = "estimate_cycles(self, op, graph, npu)"
+ESTIMATE = "estimate_cycles(self, op, graph, npu, commands=0)"
 ENCODE = "encode(self, op, graph, npu, address, splits=1)"
 GOOD = "super().prepare(op, graph, npu, splits)"
 JOB = f"return replace({GOOD}, {{}})"
