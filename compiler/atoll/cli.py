@@ -29,6 +29,7 @@ from atoll.cli_options import (
 )
 from atoll.cli_output import INTERRUPTED, abandon_output, accept_any_text, log
 from atoll.cli_plan import plan
+from atoll.cli_progress import working
 from atoll.description.schemas import schema_text, write_schemas
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
@@ -211,8 +212,9 @@ def build_command(
     options = build_options(
         models, build_file, place, pin, free, overlap, accelerators=accelerators
     )
-    compiled = compile_together(resolved, models, options, observe)
-    with log.status("building the firmware"):
+    with working("compiling and planning") as progress:
+        compiled = compile_together(resolved, models, options, observe)
+        progress("building the firmware")
         tree = build_models(compiled, output, toolchain=toolchain)
     log.print(f"wrote {tree.folder}: {tree.firmware.summary()}")
 

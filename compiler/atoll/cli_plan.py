@@ -21,6 +21,7 @@ from atoll.cli_options import (
     SetOption,
 )
 from atoll.cli_output import log, out
+from atoll.cli_progress import working
 from atoll.codegen.tflm_file import tflm_file
 from atoll.description.build import load_requests
 from atoll.errors import PlanError, UsageError
@@ -200,13 +201,11 @@ def _search(name: str, budget: float | None, seed: int) -> _Search:
 def _instance_plan(problem: Problem, search: _Search) -> MemoryPlan:
     """Plan an instance; a remedy names the option that sets the pool's size."""
     try:
-        with log.status("planning") as status:
+        with working("planning") as progress:
 
-            def tell(progress: Progress) -> None:
-                bound = f"at least {progress.bound:,} B are needed"
-                status.update(
-                    f"planning: {progress.used:,} B after {progress.nodes:,} nodes, {bound}"
-                )
+            def tell(seen: Progress) -> None:
+                bound = f"at least {seen.bound:,} B are needed"
+                progress(f"planning: {seen.used:,} B after {seen.nodes:,} nodes, {bound}")
 
             return plan_memory(problem, name=search.name, effort=search.effort, observe=tell)
     except PlanError as error:

@@ -21,7 +21,8 @@ from atoll.cli_options import (
     ToolchainOption,
     build_options,
 )
-from atoll.cli_output import log, out
+from atoll.cli_output import out
+from atoll.cli_progress import working
 from atoll.files import require_writable
 from atoll.pipeline import Compiled
 from atoll.report.text import render
@@ -116,13 +117,13 @@ def run(
     batches = samples_of(compiled, samples or ())
     if asked:
         operator_number(asked, operator_names(compiled[0].graph))
-    with log.status("compiling") as status:
+    with working("compiling") as progress:
         if len(compiled) > 1:
             outcomes = run_together(
                 compiled,
                 batches,
                 keep=keep,
-                progress=status.update,
+                progress=progress,
                 toolchain=toolchain,
                 waves=asked,
             )
@@ -133,7 +134,7 @@ def run(
                 cpu=cpu,
                 accelerator=accelerator,
                 keep=keep,
-                progress=status.update,
+                progress=progress,
                 toolchain=toolchain,
                 waves=asked,
             )
@@ -169,11 +170,11 @@ def simulate(
     models = image.models
     require_each("--output", output or (), len(models))
     batches = samples_of(models, samples or ())
-    with log.status("simulating") as status:
+    with working("simulating") as progress:
         if len(models) > 1:
-            outcomes = run_image_in_turn(image, batches, progress=status.update, waves=asked)
+            outcomes = run_image_in_turn(image, batches, progress=progress, waves=asked)
         else:
-            outcomes = (run_image(image, batches[0], progress=status.update, waves=asked),)
+            outcomes = (run_image(image, batches[0], progress=progress, waves=asked),)
     _finish(models, outcomes, output or (), brief=brief, machine=machine)
 
 

@@ -16,7 +16,8 @@ from atoll.cli_options import (
     ToolchainOption,
     build_options,
 )
-from atoll.cli_output import log, out
+from atoll.cli_output import out
+from atoll.cli_progress import working
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll_sim.faults import report as fault_report
@@ -67,7 +68,7 @@ def validate(
     options = build_options(models, build_file, None, None, None, None, accelerators=True)
     compiled = [compile_file(resolved, model, options) for model in models]
     planted, broken = [], []
-    with log.status("compiling") as status:
+    with working("compiling") as progress:
         for number, each in enumerate(compiled if mutants or not faults else ()):
             planted.append(
                 plant(
@@ -76,7 +77,7 @@ def validate(
                     seed=seed,
                     jobs=jobs,
                     toolchain=toolchain,
-                    progress=status.update,
+                    progress=progress,
                 )
             )
         for number, each in enumerate(compiled):
@@ -84,9 +85,7 @@ def validate(
             count = share(faults, number, len(compiled))
             if count:
                 broken.append(
-                    run_campaign(
-                        each, sample, count, seed, progress=status.update, toolchain=toolchain
-                    )
+                    run_campaign(each, sample, count, seed, progress=progress, toolchain=toolchain)
                 )
     passed = all(each.passed for each in planted) and all(map(fault_report.passed, broken))
     if machine:

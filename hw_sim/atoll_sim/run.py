@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -14,6 +14,7 @@ from atoll.bsp.elf_stack import StackBound
 from atoll.build_tree import build
 from atoll.errors import UsageError
 from atoll.pipeline import Compiled
+from atoll.progress import Progress, silent
 from atoll.report.result import LayerCycles, RunReport
 from atoll.scratch import temporary_folder
 from atoll_sim.build_folder import Image
@@ -25,9 +26,6 @@ from atoll_sim.samples import Sample
 from atoll_sim.simulation import Phase, SimResult, Stop
 from atoll_sim.stacks import overruns, stack_use, unmeasured
 from atoll_sim.waves.request import Waves
-
-Progress = Callable[[str], None]
-"""Told what the run is busy with."""
 
 
 class CpuKind(StrEnum):
@@ -104,7 +102,7 @@ def run_compiled(
     cpu: CpuKind,
     accelerator: AcceleratorKind,
     keep: Path | None = None,
-    progress: Progress = lambda what: None,
+    progress: Progress = silent,
     toolchain: str | None = None,
     waves: Waves | None = None,
 ) -> Outcome:
@@ -147,7 +145,7 @@ def run_image(
     image: Image,
     samples: Sequence[Sample],
     *,
-    progress: Progress = lambda what: None,
+    progress: Progress = silent,
     waves: Waves | None = None,
 ) -> Outcome:
     """Simulate the firmware of a build folder and hold it against its plan."""

@@ -8,11 +8,12 @@ from pathlib import Path
 from atoll.bsp.cores import stacks_of
 from atoll.bsp.elf_stack import StackBound
 from atoll.pipeline import Compiled
+from atoll.progress import Progress, silent
 from atoll.scratch import temporary_folder
 from atoll.together import build_together
 from atoll_sim.build_folder import Image
 from atoll_sim.rtl_run import run_firmware_in_turn
-from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, Progress, Setup, judge
+from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, Setup, judge
 from atoll_sim.samples import Sample
 from atoll_sim.simulation import Phase, SimResult
 from atoll_sim.waves.request import Waves
@@ -23,7 +24,7 @@ def run_together(
     samples: Sequence[Sequence[Sample]],
     *,
     keep: Path | None = None,
-    progress: Progress = lambda what: None,
+    progress: Progress = silent,
     toolchain: str | None = None,
     waves: Waves | None = None,
 ) -> tuple[Outcome, ...]:
@@ -52,7 +53,7 @@ def run_image_in_turn(
     image: Image,
     samples: Sequence[Sequence[Sample]],
     *,
-    progress: Progress = lambda what: None,
+    progress: Progress = silent,
     waves: Waves | None = None,
 ) -> tuple[Outcome, ...]:
     """Simulate the firmware of a build folder of several models, as `run_together`."""
