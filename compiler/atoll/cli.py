@@ -41,6 +41,7 @@ from atoll.cli_output import (
 )
 from atoll.cli_plan import plan
 from atoll.cli_plugins import add_commands
+from atoll.cli_progress import working
 from atoll.columns import wrapped
 from atoll.description.schemas import require_schema_beside, write_schema_beside
 from atoll.description.template import starting_description
@@ -220,20 +221,21 @@ def build_command(
     options = build_options(
         models, build_file, place, pin, free, overlap, accelerators=accelerators
     )
-    compiled = compile_together(resolved, models, options, observe)
-    if objects:
-        made = build_objects(compiled, output)
-        if machine:
-            print(json_text(made.as_json(compiled)), end="")
+    with working("compiling and planning") as progress:
+        compiled = compile_together(resolved, models, options, observe)
+        if objects:
+            made = build_objects(compiled, output)
         else:
-            log.print(f"wrote {made.folder}: {made.summary()}")
-        return
-    with log.status("building the firmware"):
-        tree = build_together(compiled, output, toolchain=toolchain)
+            progress("building the firmware")
+            tree = build_together(compiled, output, toolchain=toolchain)
     if machine:
-        print(json_text(tree_json(tree, compiled)), end="")
-    else:
-        log.print(wrapped(f"wrote {tree.folder}: {tree.firmware.summary()}", log_room()))
+        data = made.as_json(compiled) if objects else tree_json(tree, compiled)
+        print(json_text(data), end="")
+        return
+    folder, summary = (
+        (made.folder, made.summary()) if objects else (tree.folder, tree.firmware.summary())
+    )
+    log.print(wrapped(f"wrote {folder}: {summary}", log_room()))
 
 
 @app.command()

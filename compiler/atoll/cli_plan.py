@@ -24,6 +24,7 @@ from atoll.cli_options import (
 )
 from atoll.cli_output import log
 from atoll.cli_plan_output import Found, Planned
+from atoll.cli_progress import working
 from atoll.codegen.tflm_file import tflm_file
 from atoll.errors import PlanError, UsageError
 from atoll.files import require_writable, write_bytes, write_text
@@ -182,13 +183,11 @@ def _search(name: str, budget: float | None, seed: int) -> _Search:
 def _instance_plan(problem: Problem, search: _Search) -> MemoryPlan:
     """Plan an instance; a remedy names the option that sets the pool's size."""
     try:
-        with log.status("planning") as status:
+        with working("planning") as progress:
 
-            def tell(progress: Progress) -> None:
-                bound = f"at least {progress.bound:,} B are needed"
-                status.update(
-                    f"planning: {progress.used:,} B after {progress.nodes:,} nodes, {bound}"
-                )
+            def tell(seen: Progress) -> None:
+                bound = f"at least {seen.bound:,} B are needed"
+                progress(f"planning: {seen.used:,} B after {seen.nodes:,} nodes, {bound}")
 
             return plan_memory(problem, name=search.name, effort=search.effort, observe=tell)
     except PlanError as error:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -12,6 +12,7 @@ from pathlib import Path
 import cocotb_tools.config
 
 from atoll.cache import cache_folder, only_builder
+from atoll.progress import Progress, silent
 from atoll.resolve.soc import ResolvedSoc
 from atoll.scratch import temporary_folder
 from atoll_sim import shadow
@@ -61,8 +62,6 @@ COMPILER_FLAGS = "-std=c++20 -DVL_TIME_CONTEXT"
 MAKE_FLAGS = ("OPT_FAST=-O2", "OPT_GLOBAL=-O2", "OPT_SLOW=-O0")
 WHAT = "the simulation"
 
-Progress = Callable[[str], None]
-
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
@@ -98,7 +97,7 @@ def build_model(
     waves: WaveFormat | None = None,
     faults: bool = False,
     loadable: bool = False,
-    progress: Progress = lambda line: None,
+    progress: Progress = silent,
 ) -> Path:
     """Return the executable model of `soc`, from the cache if the same was built before.
 
@@ -153,12 +152,21 @@ def _build(folder: Path, inputs: Inputs, soc: ResolvedSoc, progress: Progress) -
     verilate = ["verilator", *inputs.flags, f"-I{RTL}", "-Mdir", str(folder / "obj")]
     verilate += ["-CFLAGS", f"{COMPILER_FLAGS} -I{HERE} -I{folder}", "-LDFLAGS", link]
     verilate += map(str, (*files, *inputs.cplusplus))
-    progress(f"building the model of '{soc.name}': Verilator")
+    title = f"building the model of '{soc.name}', kept for later runs"
+    progress(f"{title}: Verilator, step 1 of 3")
     with blame_accelerators(soc, folder / f"{TOP}.sv"):
         call_tool(verilate, WHAT)
-    progress(f"building the model of '{soc.name}': C++ compiler")
     make = ["make", "-s", "-j2", "-C", f"{folder}/obj", "-f", f"V{TOP}.mk", *MAKE_FLAGS]
-    call_tool([*make, *make_variables()], WHAT)
+    make += make_variables()
+    count = call_tool([*make, "-n"], WHAT).count(" -c ")
+    progress(f"{title}: C++ compiler, step 2 of 3")
+
+    def watch() -> None:
+        done = len(list((folder / "obj").glob("*.o")))
+        step = f"C++ compiler, file {done + 1} of {count}, step 2 of 3"
+        progress(f"{title}: {step if done < count else 'linker, step 3 of 3'}")
+
+    call_tool(make, WHAT, watch)
     (folder / "obj" / "model").replace(folder / "model")
     shutil.rmtree(folder / "obj")
     (folder / "complete.json").write_text(json.dumps({"model": _sha256(folder / "model")}))

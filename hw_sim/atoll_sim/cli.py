@@ -20,7 +20,8 @@ from atoll.cli_options import (
     ToolchainOption,
     build_options,
 )
-from atoll.cli_output import log, out
+from atoll.cli_output import out
+from atoll.cli_progress import working
 from atoll.files import require_writable
 from atoll.pipeline import Compiled
 from atoll.report.text import render
@@ -118,14 +119,14 @@ def run(
     compiled = compile_together(resolved, models, options)
     batches = samples_of(compiled, inputs)
     asked = of_network(asked, compiled)
-    with log.status("compiling") as status:
+    with working("compiling") as progress:
         outcomes = run_together(
             compiled,
             batches,
             cpu=cpu,
             accelerator=accelerator,
             keep=keep,
-            progress=status.update,
+            progress=progress,
             toolchain=toolchain,
             waves=asked,
         )
@@ -162,8 +163,8 @@ def simulate(
     outputs = files_by_network("--output", output or (), networks)
     batches = samples_of(models, files_by_network("--input", samples or (), networks))
     asked = of_network(asked, models)
-    with log.status("simulating") as status:
-        outcomes = run_image(image, batches, progress=status.update, waves=asked)
+    with working("simulating") as progress:
+        outcomes = run_image(image, batches, progress=progress, waves=asked)
     _finish(models, outcomes, outputs, brief=brief, machine=machine)
 
 

@@ -15,7 +15,8 @@ from atoll.cli_options import (
     ToolchainOption,
     build_options,
 )
-from atoll.cli_output import log, out
+from atoll.cli_output import out
+from atoll.cli_progress import working
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.shown import json_text
@@ -69,7 +70,7 @@ def validate(
         compile_file(resolved, model, chosen) for model, chosen in zip(models, options, strict=True)
     ]
     planted, broken = [], []
-    with log.status("compiling") as status:
+    with working("compiling") as progress:
         for number, each in enumerate(compiled if mutants or not faults else ()):
             planted.append(
                 plant(
@@ -78,7 +79,7 @@ def validate(
                     seed=seed,
                     jobs=jobs,
                     toolchain=toolchain,
-                    progress=status.update,
+                    progress=progress,
                 )
             )
         for number, each in enumerate(compiled):
@@ -86,9 +87,7 @@ def validate(
             count = share(faults, number, len(compiled))
             if count:
                 broken.append(
-                    run_campaign(
-                        each, sample, count, seed, progress=status.update, toolchain=toolchain
-                    )
+                    run_campaign(each, sample, count, seed, progress=progress, toolchain=toolchain)
                 )
     passed = all(each.passed for each in planted) and all(map(fault_report.passed, broken))
     if machine:

@@ -1,8 +1,9 @@
 """Run networks on the native host, with the accelerators' models or their RTL."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from atoll.pipeline import Compiled
+from atoll.progress import Progress, silent
 from atoll.scratch import temporary_folder
 from atoll_sim.build import build_model
 from atoll_sim.cpu.host_memory import HostMemory
@@ -17,7 +18,7 @@ def run_native(
     samples: Sequence[Sample],
     *,
     rtl: bool = False,
-    progress: Callable[[str], None] = lambda what: None,
+    progress: Progress = silent,
 ) -> SimResult:
     """Run `samples` of one network on the host: see `run_native_in_turn`."""
     return run_native_in_turn((compiled,), (samples,), rtl=rtl, progress=progress)
@@ -28,7 +29,7 @@ def run_native_in_turn(
     samples: Sequence[Sequence[Sample]],
     *,
     rtl: bool = False,
-    progress: Callable[[str], None] = lambda what: None,
+    progress: Progress = silent,
 ) -> SimResult:
     """Run networks in turn on the host, as the firmware that they share would.
 

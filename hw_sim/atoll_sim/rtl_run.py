@@ -1,14 +1,16 @@
 """Run a firmware image in RTL with samples."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from atoll.pipeline import Compiled
+from atoll.progress import Progress, silent
 from atoll.scratch import temporary_folder
 from atoll_sim.build import build_model
 from atoll_sim.contents import contents_of
 from atoll_sim.firmware import data_taken
+from atoll_sim.pace import keep_speed, pace_of
 from atoll_sim.samples import Sample
 from atoll_sim.session import simulate
 from atoll_sim.shadow_table import ShadowTable, shadow_table
@@ -22,7 +24,7 @@ def run_firmware(
     elves: Sequence[Path],
     samples: Sequence[Sample],
     *,
-    progress: Callable[[str], None] = lambda what: None,
+    progress: Progress = silent,
     waves: Waves | None = None,
 ) -> SimResult:
     """Simulate the firmware of one network on the chip's RTL: see `run_firmware_in_turn`."""
@@ -34,7 +36,7 @@ def run_firmware_in_turn(
     elves: Sequence[Path],
     samples: Sequence[Sequence[Sample]],
     *,
-    progress: Callable[[str], None] = lambda what: None,
+    progress: Progress = silent,
     waves: Waves | None = None,
 ) -> SimResult:
     """Simulate firmware on the chip's RTL, which runs its networks in turn.
@@ -55,13 +57,10 @@ def run_firmware_in_turn(
             more=tuple(turn for other in others for turn in other.turns),
             table=_table(models, elves),
         )
-        count = len(request.samples)
-        what = "sample" if len(models) == 1 else "run"
-        progress(f"simulating {count} {what}{'s' if count != 1 else ''} in RTL")
         return _simulate(request, models, waves, progress)
 
 
-def _model(compiled: Compiled, waves: Waves | None, progress: Callable[[str], None]) -> Path:
+def _model(compiled: Compiled, waves: Waves | None, progress: Progress) -> Path:
     return build_model(compiled.soc, waves=waves.format if waves else None, progress=progress)
 
 
@@ -69,10 +68,14 @@ def _simulate(
     request: SimRequest,
     models: Sequence[Compiled],
     waves: Waves | None,
-    progress: Callable[[str], None],
+    progress: Progress,
 ) -> SimResult:
+    pace = pace_of(models, len(request.samples), request.executable)
+    progress(str(pace), expected=pace.seconds)
     if waves is None:
-        return simulate(request)
+        result = simulate(replace(request, watch=pace.watch(request.run_dir, progress)))
+        keep_speed(request.executable, result)
+        return result
     names = [operator_names(model.graph) for model in models]
     return record(waves, request, names, progress)
 

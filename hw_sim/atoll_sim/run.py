@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -14,6 +14,7 @@ from atoll.bsp.elf_stack import StackBound
 from atoll.build_tree import build_together
 from atoll.errors import UsageError
 from atoll.pipeline import Compiled, expected_cycles
+from atoll.progress import Progress, silent
 from atoll.report.result import LayerCycles, RunReport
 from atoll.scratch import temporary_folder
 from atoll_sim.build_folder import Image
@@ -26,9 +27,6 @@ from atoll_sim.simulation import Phase, SimResult, Stop
 from atoll_sim.stacks import overruns, stack_use, unmeasured
 from atoll_sim.turns import turn_of
 from atoll_sim.waves.request import Waves
-
-Progress = Callable[[str], None]
-"""Told what the run is busy with."""
 
 
 class CpuKind(StrEnum):
@@ -97,7 +95,7 @@ def run_compiled(
     cpu: CpuKind,
     accelerator: AcceleratorKind,
     keep: Path | None = None,
-    progress: Progress = lambda what: None,
+    progress: Progress = silent,
     toolchain: str | None = None,
     waves: Waves | None = None,
 ) -> Outcome:
@@ -122,7 +120,7 @@ def run_together(
     cpu: CpuKind = CpuKind.RTL,
     accelerator: AcceleratorKind | None = None,
     keep: Path | None = None,
-    progress: Progress = lambda what: None,
+    progress: Progress = silent,
     toolchain: str | None = None,
     waves: Waves | None = None,
 ) -> tuple[Outcome, ...]:
@@ -166,7 +164,7 @@ def run_image(
     image: Image,
     samples: Sequence[Sequence[Sample]],
     *,
-    progress: Progress = lambda what: None,
+    progress: Progress = silent,
     waves: Waves | None = None,
 ) -> tuple[Outcome, ...]:
     """Simulate the firmware of a build folder and hold it against its plans.

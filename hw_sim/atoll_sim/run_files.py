@@ -22,6 +22,7 @@ WAVES, RECORDED = "waves.txt", "recorded.txt"
 REQUEST, SAMPLES = "request.json", "samples.bin"
 SHADOW = "shadow.bin"
 ARRAYS = ("counts", "spans", "findings")
+PACE = "pace.txt"
 RESULT, CAPTURES, ACCESS = "result.json", "captures.bin", "access.npz"
 
 
@@ -111,6 +112,37 @@ def _turn(plain: Mapping[str, Any]) -> Turn:
 
 def _buffers(rows: Sequence[Mapping[str, Any]]) -> tuple[Buffer, ...]:
     return tuple(Buffer(**row) for row in rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """How far a run is.
+
+    Attributes:
+        cycle: clock cycles so far.
+        asked: runs that have begun.
+        done: operators of the present run that have ended.
+        seconds: since reset was released.
+    """
+
+    cycle: int
+    asked: int
+    done: int
+    seconds: float
+
+
+def write_pace(folder: Path, seen: Seen) -> None:
+    """Say how far a run is."""
+    (folder / "pace.new").write_text(json.dumps(asdict(seen)))
+    (folder / "pace.new").replace(folder / PACE)
+
+
+def read_pace(folder: Path) -> Seen | None:
+    """Read what `write_pace` wrote last, if it did."""
+    try:
+        return Seen(**json.loads((folder / PACE).read_text()))
+    except (OSError, ValueError):
+        return None
 
 
 def write_record(folder: Path, record: Record) -> None:

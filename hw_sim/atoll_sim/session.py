@@ -47,7 +47,7 @@ def simulate(request: SimRequest) -> SimResult:
     if request.table:
         (folder / SHADOW).write_bytes(request.table.words)
         command += ["--shadow", SHADOW]
-    _run(command, folder, request.max_seconds, waves.watch if waves else lambda: None)
+    _run(command, folder, request.max_seconds, waves.watch if waves else request.watch)
     masters = tuple(master.name for master in plan_chip(request.soc).masters)
     record, table = read_record(folder), request.table
     findings = name_findings(record.findings, table, request.soc) if table else ()

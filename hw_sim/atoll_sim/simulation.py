@@ -90,6 +90,7 @@ class SimRequest:
         stall_cycles: it stops after so many cycles without an event of the firmware.
         max_seconds: wall-clock limit of the whole process.
         waves: record waveforms; the executable must be built for it.
+        watch: called about twice a second while the simulation runs.
     """
 
     executable: Path
@@ -106,6 +107,7 @@ class SimRequest:
     stall_cycles: int = 10**8
     max_seconds: float = 3600.0
     waves: Recording | None = None
+    watch: Callable[[], None] = lambda: None
 
     @property
     def turns(self) -> tuple[Turn, ...]:

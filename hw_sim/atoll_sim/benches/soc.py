@@ -8,12 +8,24 @@ import cocotb
 from cocotb.triggers import First, Timer
 
 from atoll_sim.monitors import Event, EventKind, Model
-from atoll_sim.run_files import IMAGE, Capture, Record, Work, read_work, write_record
+from atoll_sim.run_files import (
+    IMAGE,
+    Capture,
+    Record,
+    Seen,
+    Work,
+    read_work,
+    write_pace,
+    write_record,
+)
 from atoll_sim.simulation import Buffer, Stop
 
 RUN_ONE, LEAVE = 1, 2
 OPERATOR_BEGUN, OPERATOR_ENDED, READY, RUN_BEGUN, RUN_ENDED = range(1, 6)
 RESET_CYCLES = 4
+PACE_SECONDS = 0.5
+PACE_CYCLES = 1_000_000
+"""A bench that waits wakes up after so many cycles to tell how far it is."""
 
 
 class Bench:
@@ -23,6 +35,8 @@ class Bench:
         self.model = model
         self.work = work
         self.asked = 0
+        self.ended = 0
+        self._begin = self._told = time.monotonic()
         self.captures: list[Capture] = []
         self.events: list[Event] = []
 
@@ -39,12 +53,27 @@ class Bench:
                 self._trace(event.value >> 24, event.value & 0xFFFF)
         return None
 
+    def tell_pace(self) -> None:
+        """Write how far the run is, about twice a second."""
+        now = time.monotonic()
+        if now - self._told >= PACE_SECONDS:
+            self._told = now
+            seen = Seen(
+                cycle=self.model.cycle(),
+                asked=self.asked,
+                done=self.ended,
+                seconds=now - self._begin,
+            )
+            write_pace(Path.cwd(), seen)
+
     def _trace(self, what: int, operator: int) -> None:
         if what == READY:
             self._next_sample()
         elif what == RUN_BEGUN:
             self.model.set_request(0)
+            self.ended = 0
         elif what == OPERATOR_ENDED:
+            self.ended += 1
             snapshots = self.work.turn(self.asked - 1).snapshots
             self.capture(self.asked - 1, operator, snapshots.get(operator, ()))
         elif what == RUN_ENDED:
@@ -90,13 +119,18 @@ class Bench:
 async def run(dut: Any, bench: Bench) -> Stop:
     """Let the clock run, waking only for events, until there is a reason to stop."""
     work = bench.work
+    since = bench.model.cycle()
     while (left := work.max_cycles - bench.model.cycle()) > 0:
-        since = bench.model.cycle()
-        patience = Timer(min(left, work.stall_cycles) * work.cycle_time, "ps")
+        silence = since + work.stall_cycles - bench.model.cycle()
+        patience = Timer(min(left, silence, PACE_CYCLES) * work.cycle_time, "ps")
+        known = len(bench.events)
         await First(dut.doorbell_o.value_change, patience)
         if (stop := bench.serve()) is not None:
             return stop
-        if bench.model.cycle() - since >= work.stall_cycles:
+        bench.tell_pace()
+        if len(bench.events) > known:
+            since = bench.model.cycle()
+        elif bench.model.cycle() - since >= work.stall_cycles:
             return Stop.STALL
     return Stop.LIMIT
 

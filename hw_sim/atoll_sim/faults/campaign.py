@@ -1,6 +1,6 @@
 """Let faults befall a chip that runs a network, and judge how each of them ends."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -11,6 +11,7 @@ from atoll.children import started, too_long
 from atoll.errors import SimulationError
 from atoll.ops import reference
 from atoll.pipeline import Compiled
+from atoll.progress import Progress, silent
 from atoll.scratch import temporary_folder
 from atoll_sim.build import build_model
 from atoll_sim.faults.draw import Draw
@@ -19,8 +20,6 @@ from atoll_sim.faults.task import IMAGE, TASK, Answer, End, read_answer, write_t
 from atoll_sim.firmware import write_image
 from atoll_sim.model_process import LOG, MAX_SECONDS, broken_off
 from atoll_sim.samples import Sample
-
-Progress = Callable[[str], None]
 
 FIRST_LIMIT = 10**10
 """Cycles that the run without a fault may take."""
@@ -71,7 +70,7 @@ def run_campaign(
     count: int,
     seed: int,
     *,
-    progress: Progress = lambda what: None,
+    progress: Progress = silent,
     toolchain: str | None = None,
 ) -> Campaign:
     """Run `count` faults drawn from `seed`; those that met no access are drawn anew.

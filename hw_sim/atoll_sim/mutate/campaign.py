@@ -1,12 +1,13 @@
 """Plant many faults in one network on one chip, and see which are noticed."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.build_tree import build
 from atoll.errors import AtollError
 from atoll.pipeline import Compiled
+from atoll.progress import Progress, silent
 from atoll.report.result import RunReport
 from atoll.scratch import temporary_folder
 from atoll.workers import side_by_side
@@ -23,8 +24,6 @@ from atoll_sim.run import AcceleratorKind, CpuKind, Setup, judge
 from atoll_sim.samples import random_sample
 from atoll_sim.session import simulate
 from atoll_sim.simulation import AccessKind, SimResult
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +70,7 @@ def plant(
     seed: int,
     jobs: int,
     toolchain: str | None = None,
-    progress: Progress = lambda what: None,
+    progress: Progress = silent,
 ) -> Campaign:
     """Run the right build and then `count` mutants of it, `jobs` at a time."""
     name = compiled.graph.name

@@ -1,11 +1,12 @@
 """Record the waveforms of a simulation, whole or not at all, and write its save files."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from atoll.errors import SimulationError
 from atoll.files import replacing, write_text
+from atoll.progress import Progress, silent
 from atoll_sim.platform import plan_chip
 from atoll_sim.run_files import RECORDED
 from atoll_sim.session import simulate
@@ -25,7 +26,7 @@ def record(
     waves: Waves,
     request: SimRequest,
     names: Sequence[Names],
-    progress: Callable[[str], None] = lambda what: None,
+    progress: Progress = silent,
 ) -> SimResult:
     """Run `request`; write the waveform and its save files, with equal bytes for equal runs.
 
