@@ -107,6 +107,62 @@ def branches(builder: ModuleType, width: int = 16) -> Any:
     return _Network(builder, (1, 16, 16, 16)).finished(result)
 
 
+def interfaces(builder: ModuleType) -> dict[str, Any]:
+    """Make small networks by what is unusual about their inputs and outputs.
+
+    They have a chain x -> a -> b -> c of QUANTIZE, and what their names say.
+    """
+    tensor, operator = builder.Tensor, builder.Operator
+    rescaled = [{"scales": (0.1 / step,), "zero_points": (3 * step,)} for step in range(1, 5)]
+    x, a, b, c = range(4)
+    chain = [
+        tensor(shape=(1, 96), name=name, **q) for name, q in zip("xabc", rescaled, strict=True)
+    ]
+    unused = tensor(shape=(1, 400), name="unused", **SCALE)
+    held = tensor(shape=(1, 9), name="held", data=np.arange(-4, 5, dtype=np.int8), **SCALE)
+    flat = tensor(shape=(96,), name="flat", **rescaled[a])
+    twice = tensor(shape=(1, 96), name="twice", **rescaled[b])
+
+    def link(source: int, result: int, code: str = "QUANTIZE") -> Any:
+        return operator(code=code, inputs=(source,), outputs=(result,))
+
+    def model(
+        outputs: tuple[int, ...],
+        inputs: tuple[int, ...] = (x,),
+        more: tuple[Any, ...] = (),
+        operators: tuple[Any, ...] | None = None,
+    ) -> Any:
+        if operators is None:
+            operators = (link(x, a), link(a, b), link(b, c))
+        return builder.Model(
+            tensors=(*chain, *more), operators=operators, inputs=inputs, outputs=outputs
+        )
+
+    doubled = operator(code="ADD", inputs=(a, a), outputs=(4,), table="AddOptions")
+    return {
+        "outputs_read_later": model((a, b, c)),
+        "an_early_output": model((c, a)),
+        "an_output_twice": model((c, a, c)),
+        "an_output_that_is_an_input": model((x, c)),
+        "an_output_that_is_a_constant": model((4, c), more=(held,)),
+        "only_a_constant": model((4,), more=(held,)),
+        "an_output_with_a_view": model(
+            (a, 5),
+            more=(flat, tensor(shape=(96,), name="end", **rescaled[b])),
+            operators=(link(x, a), link(a, 4, "RESHAPE"), link(4, 5)),
+        ),
+        "outputs_that_are_views": model(
+            (4, b, a), more=(flat,), operators=(link(x, a), link(a, 4, "RESHAPE"), link(a, b))
+        ),
+        "an_unused_input": model((c,), inputs=(4, x), more=(unused,)),
+        "only_unused_inputs": model((5,), inputs=(4, x), more=(unused, held)),
+        "a_dead_tail": model((a,)),
+        "no_operators": model((x,), operators=()),
+        "one_operand_twice": model((4,), more=(twice,), operators=(link(x, a), doubled)),
+        "one_operand_twice_kept": model((4, a), more=(twice,), operators=(link(x, a), doubled)),
+    }
+
+
 class _Network:
     """Adds operators on int8 images of one height and width; tensors are known by number."""
 

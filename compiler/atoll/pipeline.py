@@ -27,6 +27,7 @@ from atoll.memory.effort import Effort
 from atoll.memory.frames import FRAME_ALLOWANCE
 from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
+from atoll.memory.program_check import check_program
 from atoll.memory.solve import plan_memory, solve
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, heaps_for, pools_for
@@ -206,6 +207,7 @@ def _plan_once(
     observe("specialize-storage", module)
     check_stack(module, soc)
     module, plan = _scheduled(module, soc, options, cycles_of(graph, soc), taken)
+    check_program(module, plan, mapped_inputs=soc.interface.map_inputs)
     observe("overlap-runs", module)
     observe("memory", json.dumps(plan_json(plan), indent=2))
     unfinished = Compiled(
@@ -299,7 +301,7 @@ def _scheduled(
 def _planned(
     module: IRModule, soc: ResolvedSoc, options: BuildOptions, taken: Mapping[str, int]
 ) -> MemoryPlan:
-    steps = [step.operator for step in module.entry.steps]
+    steps = [*(step.operator for step in module.entry.steps), "the caller reads"]
     problem = build_problem(module, soc, taken)
     return plan_memory(problem, steps, name=options.algorithm, effort=options.effort)
 

@@ -136,10 +136,12 @@ class Shadow {
 
   // shadow_events.cpp
   void begin_run(uint64_t cycle);
-  void end_run();
+  void end_run(uint64_t cycle);
   void begin_operator(uint32_t number);
   void end_operator(uint64_t cycle, uint32_t number);
   void check_copy(uint64_t cycle, uint16_t op);
+  void check_outputs(uint64_t cycle);
+  void check_output(uint64_t cycle, uint16_t buffer, bool all_ended);
   void check_constants(uint64_t cycle);
   void bear(uint16_t buffer);
   void fill(uint16_t buffer);
@@ -167,6 +169,7 @@ class Shadow {
   Verdict judge_byte(uint32_t master, uint32_t kind, uint32_t address, Bytes& bytes,
                      const Claim& claim);
   Verdict judge_read(uint32_t address, const Bytes& bytes, const Claim& claim) const;
+  Verdict judge_value(uint16_t buffer, uint32_t tag) const;
   Verdict without_right(uint32_t master, uint32_t kind, uint32_t address, uint16_t segment,
                         uint32_t tag) const;
   Verdict in_fixed(uint32_t master, uint32_t kind, uint16_t buffer) const;
@@ -193,6 +196,7 @@ class Shadow {
   uint32_t run_ = 0;     // runs begun
   uint32_t model_ = 0;
   uint32_t running_ = 0;             // operators under way
+  uint32_t ended_ = 0;               // operators that ended in this run
   uint16_t latest_ = kNone;          // operator that began last
   std::vector<uint8_t> starting_;    // by master: has not done anything for a network yet
   std::vector<uint16_t> active_;     // operator under way by master

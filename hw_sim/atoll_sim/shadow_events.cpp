@@ -30,7 +30,7 @@ void Shadow::trace(uint64_t cycle, uint32_t word) {
     case kEnded: return end_operator(cycle, number);
     case kReady: starting_[table_.host] = 0; return;
     case kRunBegun: return begin_run(cycle);
-    case kRunEnded: return end_run();
+    case kRunEnded: return end_run(cycle);
     default: return;
   }
 }
@@ -40,23 +40,30 @@ void Shadow::begin_run(uint64_t cycle) {
   inside_ = true;
   starting_[table_.host] = 0;
   running_ = 0;
+  ended_ = 0;
   std::fill(active_.begin(), active_.end(), kNone);
   std::fill(life_.begin(), life_.end(), Life::kUnborn);
   if (born_.size() > kMostLifetimes) {
     born_.resize(1);
     for (Bytes& bytes : memories_) std::fill(bytes.tag.begin(), bytes.tag.end(), 0);
   }
-  for (uint16_t buffer = 0; buffer < table_.buffers.size(); ++buffer) {
-    const Buffer& input = table_.buffers[buffer];
-    if (!(input.ports & kInput) || input.owner != model_) continue;
-    bear(buffer);
-    fill(buffer);
+  // What nobody reads comes last, so that it shows if it lies over an input that somebody reads.
+  for (const bool unread : {false, true}) {
+    for (uint16_t buffer = 0; buffer < table_.buffers.size(); ++buffer) {
+      const Buffer& input = table_.buffers[buffer];
+      if (!(input.ports & kInput) || input.owner != model_) continue;
+      if ((input.last == kNever) != unread) continue;
+      bear(buffer);
+      fill(buffer);
+      if (unread) life_[buffer] = Life::kDead;
+    }
   }
   check_constants(cycle);
   refresh_all();
 }
 
-void Shadow::end_run() {
+void Shadow::end_run(uint64_t cycle) {
+  check_outputs(cycle);
   inside_ = false;
   running_ = 0;
   std::fill(active_.begin(), active_.end(), kNone);
@@ -101,6 +108,7 @@ void Shadow::end_operator(uint64_t cycle, uint32_t number) {
   if (op.source != kNoWord) check_copy(cycle, index);
   active_[op.master] = kNone;
   --running_;
+  ++ended_;
   for (uint16_t buffer = 0; buffer < table_.buffers.size(); ++buffer) {
     const bool ends = table_.buffers[buffer].last == index && life_[buffer] == Life::kLive;
     if (ends) life_[buffer] = Life::kDead;
@@ -131,6 +139,41 @@ void Shadow::check_copy(uint64_t cycle, uint16_t index) {
   const Verdict verdict{kCopyDiffers, static_cast<uint16_t>(op.destination),
                         static_cast<uint16_t>(op.source)};
   report(cycle, op.master, kWrite, to.origin + first, wrong, verdict, index, false);
+}
+
+// The caller reads outputs, and inputs that stay mapped, when the run has ended. Nothing need have
+// been written if an operator failed.
+void Shadow::check_outputs(uint64_t cycle) {
+  if (!inside_) return;
+  const Model& model = table_.models[model_];
+  uint32_t operators = 0;
+  for (uint32_t i = 0; i < model.count; ++i) {
+    operators += table_.operators[model.first + i].master != kNoWord;
+  }
+  for (uint16_t buffer = 0; buffer < table_.buffers.size(); ++buffer) {
+    const Buffer& output = table_.buffers[buffer];
+    const bool read = output.kind == kWorkspace && output.owner == model_ &&
+                      (output.ports & kOutput) && life_[buffer] == Life::kLive;
+    if (read) check_output(cycle, buffer, ended_ == operators);
+  }
+}
+
+void Shadow::check_output(uint64_t cycle, uint16_t buffer, bool all_ended) {
+  const Span& span = table_.buffers[buffer].span;
+  const Bytes* bytes = bytes_at(span.origin);
+  if (!bytes) return;
+  const uint32_t offset = span.origin - bytes->origin;
+  const uint32_t count = std::min(span.size, bytes->size - offset);
+  Verdict found;
+  uint32_t first = 0, wrong = 0;
+  for (uint32_t i = count; i-- > 0;) {
+    const Verdict verdict = judge_value(buffer, bytes->tag[offset + i]);
+    if (verdict.rule == kRules || (verdict.rule == kUnwritten && !all_ended)) continue;
+    found = verdict;
+    first = i;
+    ++wrong;
+  }
+  if (wrong) report(cycle, table_.host, kRead, span.origin + first, wrong, found, kNone, false);
 }
 
 // Constants are in their places before the first run, and nobody changes them.

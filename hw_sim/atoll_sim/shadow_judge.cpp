@@ -78,14 +78,18 @@ Shadow::Verdict Shadow::judge_read(uint32_t address, const Bytes& bytes,
   if (!wanted.aligned()) return {kMisaligned, claim.read, kNone};
   const bool port = wanted.ports && running_ == 0;
   if (wanted.kind != kWorkspace || port) return {};
-  const uint32_t tag = bytes.tag[address - bytes.origin];
+  return judge_value(claim.read, bytes.tag[address - bytes.origin]);
+}
+
+// Whether a byte with this tag holds the value of `buffer`, else whose it holds.
+Shadow::Verdict Shadow::judge_value(uint16_t buffer, uint32_t tag) const {
   const uint32_t held = tag >> 8;
-  if (held == lifetime_[claim.read]) return {};
+  if (held == lifetime_[buffer]) return {};
   const uint16_t other = holder(tag);
-  const bool later = other != kNone && (held > lifetime_[claim.read] ||
+  const bool later = other != kNone && (held > lifetime_[buffer] ||
                                         (life_[other] == Life::kLive && held == lifetime_[other]));
-  if (later) return {kOverwritten, claim.read, other, tag & 0xff};
-  return {kUnwritten, claim.read, kNone};
+  if (later) return {kOverwritten, buffer, other, tag & 0xff};
+  return {kUnwritten, buffer, kNone};
 }
 
 Shadow::Verdict Shadow::without_right(uint32_t master, uint32_t kind, uint32_t address,

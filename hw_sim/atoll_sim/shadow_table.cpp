@@ -7,7 +7,7 @@ namespace shadow {
 namespace {
 
 constexpr uint32_t kMagic = 0x4c4f5441;  // "ATOL"
-constexpr uint32_t kVersion = 3;
+constexpr uint32_t kVersion = 4;
 constexpr uint32_t kMostMasters = 32;
 constexpr uint32_t kMostBuffers = 16000;  // cut memory into fewer segments than 16 bits can number
 

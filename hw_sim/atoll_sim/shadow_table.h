@@ -9,6 +9,7 @@ namespace shadow {
 
 constexpr uint16_t kNone = 0xffff;
 constexpr uint32_t kNoWord = 0xffffffff;
+constexpr uint32_t kNever = 0xfffffffe;
 
 enum AccessKind : uint32_t { kRead, kWrite, kFetch, kAccessKinds };
 enum BufferKind : uint32_t { kWorkspace, kConstant, kHeap, kCode, kData, kStack, kBeyondStack };
@@ -36,7 +37,8 @@ struct Buffer {
   uint32_t kind;
   uint32_t owner;  // master of code, data and stacks; else number of the model
   uint32_t ports;
-  uint32_t last;  // operator that ends its lifetime, or kNoWord
+  uint32_t last;  // operator that ends its lifetime; kNoWord: the caller reads it after the run,
+                  // or it never ends; kNever: nobody reads it, it is dead as a run begins
 
   bool aligned() const { return span.origin % alignment == 0; }
   uint32_t last_byte() const { return span.origin + (span.size - 1); }

@@ -9,13 +9,14 @@ import numpy as np
 
 from atoll.bsp.linker import copied_pools
 from atoll.memory.build_problem import NOTHING
-from atoll.memory.contract import Contract, Lifetime, Phase, Span
+from atoll.memory.contract import UNREAD, Contract, Lifetime, Phase, Span
 from atoll.memory.contract_areas import Area
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Pool, ResolvedSoc
 from atoll_sim.platform import axi_bytes
 
-MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 3
+MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 4
 NONE = 0xFFFF_FFFF
+NEVER = 0xFFFF_FFFE
 WORKSPACE, CONSTANT, HEAP, CODE, DATA, STACK, BEYOND_STACK = range(7)
 AREA_KINDS = {"code": CODE, "data": DATA, "stack": STACK}
 INPUT, OUTPUT = 1, 2
@@ -156,7 +157,7 @@ class _Packer:
     def _add_buffer(self, each: Lifetime, model: int, port: int, base: int) -> None:
         span = each.span
         kind = CONSTANT if each.constant else WORKSPACE
-        last = NONE if each.last is None else base + each.last
+        last = {None: NONE, UNREAD: NEVER}.get(each.last, base + (each.last or 0))
         words = (span.address, span.size, each.alignment, kind, model, port, last)
         self.buffers.append(words)
         self.covered.append(_covered(span))

@@ -10,7 +10,7 @@ from atoll.frontend.tflite_checks import (
     is_constant,
     place,
 )
-from atoll.frontend.tflite_edges import strip_float_edges
+from atoll.frontend.tflite_edges import strip_float_edges, with_own_outputs
 from atoll.frontend.tflite_names import identifier, operator_name, tensor_names
 from atoll.frontend.tflite_options import SUPPORTED, attributes
 from atoll.frontend.tflite_reader import FileModel, FileOperator, FileTensor, read_file
@@ -22,7 +22,8 @@ def load_tflite(path: Path) -> Graph:
     """Turn a model file into a graph whose every operator can be compiled.
 
     A QUANTIZE of a float input and a DEQUANTIZE to a float output are left out, so that the
-    graph's interface is int8. Constants that nothing reads are dropped.
+    graph's interface is int8. Constants that nothing reads are dropped. An output that is an
+    input, a constant or there twice is a copy.
 
     Raises:
         ModelError: E050 to E056; all faults of the stage that found some, each with the path.
@@ -37,7 +38,7 @@ def load_tflite(path: Path) -> Graph:
 def _load(path: Path) -> Graph:
     model = read_file(path)
     check_references(model)
-    model = strip_float_edges(model)
+    model = with_own_outputs(strip_float_edges(model))
     unknown = tuple(_unsupported(model, op) for op in model.operators if op.code not in SUPPORTED)
     if unknown:
         raise ModelError.all(unknown)

@@ -1,8 +1,9 @@
-"""Leave out the conversions between float and int8 at the edges of a model."""
+"""The edges of a model: no conversions between float and int8, and an own tensor an output."""
 
 from dataclasses import replace
 
-from atoll.frontend.tflite_reader import FileModel, FileOperator
+from atoll.frontend.tflite_checks import is_constant
+from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileOperator
 
 
 def strip_float_edges(model: FileModel) -> FileModel:
@@ -34,6 +35,46 @@ def strip_float_edges(model: FileModel) -> FileModel:
         operators=tuple(op for op in model.operators if op.index not in stripped),
         inputs=tuple(entries[n].outputs[0] if n in entries else n for n in model.inputs),
         outputs=tuple(exits[n].inputs[0] if n in exits else n for n in model.outputs),
+    )
+
+
+def with_own_outputs(model: FileModel) -> FileModel:
+    """Copy what the model hands out without making it: inputs, constants, an output's repetition.
+
+    Each output of the model returned is then written by one operator and is no input, so that
+    every member of the C interface has bytes of its own. Outputs that nothing writes, and those
+    that are no int8, stay for the checks to refuse.
+    """
+    tensors, operators, outputs = list(model.tensors), list(model.operators), list[int]()
+    nothing = len(model.buffers)
+    given = set(model.inputs)
+    number = max((op.index for op in operators), default=-1) + 1
+    for output in model.outputs:
+        tensor = model.tensors[output]
+        owned = output not in given and not is_constant(model, tensor)
+        if owned or tensor.dtype != "int8":
+            outputs.append(output)
+            given.add(output)
+            continue
+        outputs.append(len(tensors))
+        tensors.append(replace(tensor, index=len(tensors), buffer=nothing))
+        operators.append(
+            FileOperator(
+                index=number + len(operators) - len(model.operators),
+                code="RESHAPE",
+                inputs=(output,),
+                outputs=(outputs[-1],),
+                options=None,
+                options_table="",
+            )
+        )
+    empty = FileBuffer(data=memoryview(b""), external=False)
+    return replace(
+        model,
+        buffers=(*model.buffers, empty),
+        tensors=tuple(tensors),
+        operators=tuple(operators),
+        outputs=tuple(outputs),
     )
 
 

@@ -20,7 +20,7 @@ def build_problem(
     are other models' constants.
     """
     entry = module.entry
-    live = live_intervals(entry)
+    live = live_intervals(entry, mapped_inputs=soc.interface.map_inputs)
     sized = [(item.buffer, item.size, item.align, item.pools) for item in entry.allocations]
     sized += [(item.name, item.size, item.align, item.pools) for item in entry.constants]
     buffers = tuple(

@@ -1,6 +1,6 @@
 """The contract: what each device may touch while each operator runs, derived from the plan."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from atoll.ir.graph import Graph
@@ -18,6 +18,9 @@ from atoll.ir.walk import runtime_allocations
 from atoll.memory.contract_areas import Area, areas_of
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import ResolvedSoc
+
+UNREAD = -1
+"""Stands for the last operator of what the caller fills and no operator touches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +46,8 @@ class Lifetime:
         alignment: bytes, of the buffer and of its pool together.
         constant: it lives always, and nobody writes it.
         first: number of the operator that touches it first; None if the caller fills it.
-        last: number of the operator after which it is dead; None if it outlives the run.
+        last: number of the operator after which it is dead; None if it outlives the run, `UNREAD`
+            if it is dead as the run begins.
     """
 
     span: Span
@@ -92,7 +96,8 @@ class Contract:
 
     Attributes:
         inputs: spans that the caller fills before a run; the host may write them.
-        outputs: spans that the caller reads after a run; the host may read them.
+        outputs: spans that the caller reads after a run, inputs that stay mapped included; the
+            host may read them.
         constants: spans that never change.
         phases: by operator number.
         lifetimes: of every planned buffer, constants last.
@@ -120,6 +125,7 @@ def contract_of(module: IRModule, plan: MemoryPlan, graph: Graph, soc: ResolvedS
     """
     entry = module.entry
     spans = {buffer: _span(entry, plan, buffer) for buffer in plan.placements}
+    lives = _Lives(entry, soc)
 
     def pick(names: Iterable[str]) -> tuple[Span, ...]:
         return tuple(spans[name] for name in names)
@@ -133,17 +139,17 @@ def contract_of(module: IRModule, plan: MemoryPlan, graph: Graph, soc: ResolvedS
             reads=pick(dict.fromkeys((*step.reads, *_commands(step)))),
             writes=pick(step.writes),
             heaps=tuple(_heaps(step, module, plan)),
-            overlaps=tuple(_overlaps(step, spans)),
+            overlaps=tuple(_overlaps(step, spans, lives)),
         )
         for step in begun
     }
     copies = {op.name for op in graph.operators if op.kind == "copy"}
     return Contract(
         inputs=pick(entry.inputs),
-        outputs=pick(entry.outputs),
+        outputs=pick(lives.kept),
         constants=pick(constant.name for constant in entry.constants),
         phases=phases,
-        lifetimes=tuple(_lifetimes(entry, spans, soc)),
+        lifetimes=tuple(_lifetimes(entry, spans, soc, lives)),
         copies=tuple(
             Copy(
                 number=step.number,
@@ -176,11 +182,15 @@ def _heaps(step: Step, module: IRModule, plan: MemoryPlan) -> Iterator[Span]:
             yield Span(buffer="heap", pool=pool.name, address=origin, size=pool.heap)
 
 
-def _overlaps(step: Step, spans: Mapping[str, Span]) -> Iterator[tuple[str, str]]:
-    """Yield the results that the plan has laid over an operand, far enough below its start."""
+def _overlaps(step: Step, spans: Mapping[str, Span], lives: "_Lives") -> Iterator[tuple[str, str]]:
+    """Yield the results that the plan has laid over an operand, far enough below its start.
+
+    The operand is needed no more: neither by a later operator nor by the caller.
+    """
     for each in step.overlaps:
         written, read = spans[each.written], spans[each.read]
-        if written.address + each.distance <= read.address < written.end:
+        over = written.address + each.distance <= read.address < written.end
+        if over and lives.last(each.read) == step.number:
             yield each.written, each.read
 
 
@@ -193,16 +203,17 @@ def _span(entry: Entry, plan: MemoryPlan, buffer: str) -> Span:
     )
 
 
-def _lifetimes(entry: Entry, spans: Mapping[str, Span], soc: ResolvedSoc) -> Iterator[Lifetime]:
-    first, last = _touched(entry.steps)
+def _lifetimes(
+    entry: Entry, spans: Mapping[str, Span], soc: ResolvedSoc, lives: "_Lives"
+) -> Iterator[Lifetime]:
     for name, align in ((item.buffer, item.align) for item in entry.allocations):
         if name in spans:
             yield Lifetime(
                 span=spans[name],
                 alignment=max(align, soc.pool(spans[name].pool).alignment),
                 constant=False,
-                first=None if name in entry.inputs else first.get(name),
-                last=None if name in entry.outputs else last.get(name),
+                first=lives.first(name),
+                last=lives.last(name),
             )
     for constant in entry.constants:
         span = spans[constant.name]
@@ -215,12 +226,28 @@ def _lifetimes(entry: Entry, spans: Mapping[str, Span], soc: ResolvedSoc) -> Ite
         )
 
 
-def _touched(steps: Sequence[Step]) -> tuple[Mapping[str, int], Mapping[str, int]]:
-    """Return the numbers of the first and of the last operator that touches each buffer."""
-    first: dict[str, int] = {}
-    last: dict[str, int] = {}
-    for step in steps:
-        for buffer in (*step.reads, *step.writes):
-            first.setdefault(buffer, step.number)
-            last[buffer] = step.number
-    return first, last
+class _Lives:
+    """Numbers of the first and of the last operator that touches each buffer.
+
+    Attributes:
+        kept: buffers that the caller reads when the run has ended.
+    """
+
+    def __init__(self, entry: Entry, soc: ResolvedSoc) -> None:
+        self._filled = frozenset(entry.inputs)
+        mapped = entry.inputs if soc.interface.map_inputs else ()
+        self.kept = tuple(dict.fromkeys((*entry.outputs, *mapped)))
+        self._first: dict[str, int] = {}
+        self._last: dict[str, int] = dict.fromkeys(entry.inputs, UNREAD)
+        for step in entry.steps:
+            for buffer in (*step.reads, *step.writes):
+                self._first.setdefault(buffer, step.number)
+                self._last[buffer] = step.number
+
+    def first(self, buffer: str) -> int | None:
+        """Return the operator that touches it first; None if the caller fills it."""
+        return None if buffer in self._filled else self._first.get(buffer)
+
+    def last(self, buffer: str) -> int | None:
+        """Return the operator after which it is dead; None if it outlives the run."""
+        return None if buffer in self.kept else self._last.get(buffer)

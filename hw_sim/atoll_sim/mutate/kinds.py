@@ -28,6 +28,7 @@ KINDS: Mapping[str, Kind] = {
     "overlapping": Kind("plan", plan.overlapping),
     "wrong pool": Kind("plan", plan.wrong_pool),
     "early free": Kind("plan", plan.early_free),
+    "output freed early": Kind("plan", plan.output_freed_early),
     "shrunk": Kind("plan", plan.shrunk),
     "dropped copy": Kind("program", program.dropped_copy),
     "dropped operator": Kind("program", program.dropped_operator),

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
+from atoll.memory.build_problem import build_problem
 from atoll.memory.checker import violations
-from atoll.memory.problem import Buffer, MemoryPlan, Placement, PoolSpace
+from atoll.memory.problem import Buffer, MemoryPlan, Placement, PoolSpace, Problem
 from atoll.memory.solve import solve
 from atoll.pipeline import Compiled
 from atoll_sim.mutate.mutant import Mutant, Right, placed, replaced
@@ -89,19 +90,21 @@ def early_free(right: Right, random: Random) -> Mutant | None:
     live = tuple((low, min(high, until)) for low, high in buffer.live if low < until)
     problem = compiled.plan.problem
     buffers = tuple(replace(b, live=live) if b is buffer else b for b in problem.buffers)
-    answer = solve(
-        replace(problem, buffers=buffers),
-        name=compiled.options.algorithm,
-        effort=compiled.options.effort,
-    )
-    if not isinstance(answer, MemoryPlan):
-        return None
-    places = tuple(answer.placements.values())
-    if _valid(replaced(compiled.plan, places)):
-        return None
-    built = placed(compiled, places)
     sentence = f"'{buffer.name}' is planned to die before step {until}, not {end}"
-    return Mutant(subject=buffer.name, sentence=sentence, built=built, judged=built)
+    return _planned_as(compiled, replace(problem, buffers=buffers), buffer.name, sentence)
+
+
+def output_freed_early(right: Right, random: Random) -> Mutant | None:
+    """Plan as if the caller did not read an output; the contract follows the plan."""
+    compiled = right.compiled
+    entry = compiled.module.entry
+    output = random.choice(entry.outputs)
+    others = tuple(name for name in entry.outputs if name != output)
+    forgotten = replace(compiled.module, entry=replace(entry, outputs=others))
+    sentence = f"'{output}' is planned to die when the operators are done with it"
+    told = build_problem(forgotten, compiled.soc)
+    problem = replace(compiled.plan.problem, buffers=told.buffers, overlaps=told.overlaps)
+    return _planned_as(compiled, problem, output, sentence)
 
 
 def shrunk(right: Right, random: Random) -> Mutant | None:
@@ -120,6 +123,19 @@ def shrunk(right: Right, random: Random) -> Mutant | None:
     made = _elsewhere(compiled, place, replace(place, offset=behind), follow=True)
     what = f"'{small.name}' is planned with {size} of its {small.size} B, '{other.name}' behind it"
     return made and replace(made, subject=small.name, sentence=what)
+
+
+def _planned_as(compiled: Compiled, problem: Problem, subject: str, sentence: str) -> Mutant | None:
+    """Return the program on a plan of a wrong problem; None if the plan is right all the same."""
+    options = compiled.options
+    answer = solve(problem, name=options.algorithm, effort=options.effort)
+    if not isinstance(answer, MemoryPlan):
+        return None
+    places = tuple(answer.placements.values())
+    if _valid(replaced(compiled.plan, places)):
+        return None
+    built = placed(compiled, places)
+    return Mutant(subject=subject, sentence=sentence, built=built, judged=built)
 
 
 def _live(compiled: Compiled) -> Sequence[Buffer]:

@@ -93,7 +93,7 @@ def test_p6_buffers_live_from_start_to_wait() -> None:
     module = overlapped("npu x>a", "npu x>b", "npu b>c", "dma a>d", "npu c>b", cycles={"s3": 300})
     live = live_intervals(module.entry)
     assert live["a"] == (0, 6)
-    assert live["d"] == (1, 6)
+    assert live["d"] == (1, 7)
 
 
 @pytest.mark.parametrize(

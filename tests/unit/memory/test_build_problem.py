@@ -80,8 +80,8 @@ def test_buffers_and_pools() -> None:
     assert problem.buffers == (
         Buffer(name="x", size=5, alignment=8, live=((0, 1),), pools=both),
         Buffer(name="a", size=12, alignment=8, live=((0, 2),), pools=both),
-        Buffer(name="y", size=1, alignment=8, live=((1, 2),), pools=both),
-        Buffer(name="w", size=7, alignment=64, live=((0, 2),), pools=("flash",)),
+        Buffer(name="y", size=1, alignment=8, live=((1, 3),), pools=both),
+        Buffer(name="w", size=7, alignment=64, live=((0, 3),), pools=("flash",)),
     )
 
 
@@ -120,6 +120,13 @@ def test_m2_no_overlap_of_what_is_read_again_or_written_before() -> None:
         outputs=("a", "c"),
     )
     assert build_problem(an_output, soc()).overlaps == ()
+    the_last_reader = chain(
+        step(0, ("x",), ("a",)),
+        step(1, ("a",), ("b",)),
+        over(step(2, ("b",), ("c",)), 0),
+        outputs=("b", "c"),
+    )
+    assert build_problem(the_last_reader, soc()).overlaps == ()
     written_twice = chain(
         step(0, ("x",), ("a", "b")), over(step(1, ("a",), ("b",)), 0), step(2, ("b",), ("c",))
     )

@@ -70,6 +70,24 @@ def test_m3_overlap_names_both_buffers_the_pool_and_the_addresses(offset: int) -
     )
 
 
+@pytest.mark.parametrize("past", [0, 1])
+def test_m3_a_buffer_ends_with_its_pool_and_not_a_byte_later(past: int) -> None:
+    pool = PoolSpace(name="sram", origin=0x2000_0000, size=64, alignment=1)
+    buffer = Buffer(name="a", size=33 + past, alignment=1, live=((0, 1),), pools=("sram",))
+    whole = MemoryPlan(
+        problem=Problem(pools=(pool,), buffers=(buffer,)),
+        placements={"a": at("a", 31)},
+        use={"sram": PoolUse(size=64, used=64 + past, peak=33 + past, bound=33 + past)},
+    )
+    if not past:
+        check(whole)
+        return
+    assert faults(whole) == (
+        "error[E064]: buffer 'a' in pool 'sram' at 0x2000001f with 34 bytes leaves its pool, "
+        "which spans 0x20000000..0x2000003f"
+    )
+
+
 def test_an_overlap_from_below_is_found_too() -> None:
     assert "0x20000010..0x2000001f and 'b' in pool 'sram' at 0x20000000..0x20000013" in faults(
         plan(a=at("a", 16), b=at("b", 0))

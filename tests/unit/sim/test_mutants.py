@@ -31,6 +31,8 @@ from atoll_sim.simulation import AccessKind
 ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 ENOUGH = 5 * len(KINDS)
+ONE_OUTPUT = {"output freed early"}
+"""Kinds that need an output which is there before the run ends; digits has none."""
 
 
 def right_build(chip: str, folder: Path) -> Right:
@@ -88,7 +90,7 @@ def test_the_same_seed_draws_the_same_mutants(lagoon: Right) -> None:
 def test_every_kind_is_drawn_as_often_as_any_other(
     drawn: Mapping[str, Sequence[Mutant]],
 ) -> None:
-    assert drawn.keys() == KINDS.keys()
+    assert drawn.keys() == KINDS.keys() - ONE_OUTPUT
     assert sum(map(len, drawn.values())) == ENOUGH
     assert max(map(len, drawn.values())) <= 6
     assert min(map(len, drawn.values())) >= 1
@@ -96,10 +98,10 @@ def test_every_kind_is_drawn_as_often_as_any_other(
 
 def test_a_kind_that_a_chip_cannot_have_is_left_out(lagoon: Right) -> None:
     kinds = {mutant.kind for mutant in draw_mutants(lagoon, 60, 1)}
-    assert KINDS.keys() - kinds == {"dropped copy", "dropped wait"}
+    assert KINDS.keys() - kinds == {"dropped copy", "dropped wait", *ONE_OUTPUT}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sorted(KINDS.keys() - ONE_OUTPUT))
 def test_each_kind_changes_what_runs(
     kind: str, drawn: Mapping[str, Sequence[Mutant]], twin: Right, tmp_path: Path
 ) -> None:
