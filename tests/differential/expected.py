@@ -24,6 +24,8 @@ def _odd_ports(model: Model) -> bool:
     """Tell of unused inputs of types without use, and of outputs that cannot be copied."""
     read, written = readers_of(model), {n for op in model.operators for n in op.outputs}
     unused = {model.tensors[number].dtype for number in model.inputs if number not in read}
-    given = [model.tensors[number] for number in model.outputs if number not in written]
+    edges = {op.outputs[0]: op.inputs[0] for op in model.operators if op.code == "DEQUANTIZE"}
+    outputs = [edges.get(number, number) for number in model.outputs]
+    given = [model.tensors[number] for number in outputs if number not in written]
     odd = any(tensor.dtype != "int8" or len(tensor.scales) != 1 for tensor in given)
     return odd or not unused.issubset(PORT_TYPES)
