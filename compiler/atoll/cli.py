@@ -232,10 +232,8 @@ def build_command(
         data = made.as_json(compiled) if objects else tree_json(tree, compiled)
         print(json_text(data), end="")
         return
-    folder, summary = (
-        (made.folder, made.summary()) if objects else (tree.folder, tree.firmware.summary())
-    )
-    log.print(wrapped(f"wrote {folder}: {summary}", log_room()))
+    summary = made.summary() if objects else tree.firmware.summary()
+    log.print(wrapped(f"wrote {output}: {summary}", log_room()))
 
 
 @app.command()
