@@ -251,8 +251,7 @@ class AcceleratorSpec:
         model: entry point ``module:Class`` of its bit-exact software model.
         driver: name of its C driver in the BSP.
         asynchronous: it moves data and computes while the CPU does other work.
-        places: where the description says what, by dotted key such as ``rtl.module``; empty for
-            a chip that was read back.
+        places: where the description says so, by key such as ``rtl.module``; for messages.
     """
 
     name: str
@@ -277,9 +276,8 @@ class Engine(Device):
         registers: its control port.
         irq: interrupt line at the host.
         runs: operator kinds this instance may run, sorted; a subset of the spec's.
-        constants_width: bytes per cycle of the memory that it reads constants from, 0 if it reads
-            none; estimates use it, nothing else.
-        workspace_width: likewise of the narrowest memory that it writes.
+        constants_width: bytes per cycle from the memory of its constants, 0 if not known.
+        workspace_width: likewise of the narrowest memory that it writes; both for estimates.
     """
 
     spec: AcceleratorSpec

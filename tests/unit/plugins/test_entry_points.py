@@ -1,6 +1,7 @@
 """Packages of others that add commands, doctor's checks and chip's checks may be broken."""
 
 import importlib
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -107,3 +108,32 @@ def test_a_broken_check_of_chips_is_one_error(
     assert said.startswith(f"error[{error}]: plug-in 'theirs_")
     assert "Traceback" not in said
     assert main(["check", "lagoon", "--no-simulate"]) == 0
+
+
+def test_check_says_what_it_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "lagoon", "--json"]) == 0
+    quick = json.loads(capsys.readouterr().out)["not_checked"]
+    assert main(["check", "lagoon", "--json", "--no-simulate"]) == 0
+    without = json.loads(capsys.readouterr().out)["not_checked"]
+    assert "whether the RTL elaborates (atoll check --simulate)" in quick
+    assert "whether the chip can be simulated" in without
+    assert any("atoll doctor" in words for words in quick)
+
+
+def test_without_a_simulator_none_can_be_asked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("atoll.soc_checks.entry_points", lambda group: [])
+    assert main(["check", "lagoon"]) == 0
+    assert "whether the chip can be simulated" in capsys.readouterr().out
+    assert main(["check", "lagoon", "--simulate"]) == 1
+    assert "error[E090]: --simulate: no simulator is installed" in capsys.readouterr().err
+
+
+def test_clocks_that_run_refuses_are_no_fault_of_a_chip_that_is_only_built(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    odd = ["check", "lagoon", "--set", "devices.npu.clock=50 MHz"]
+    assert main(odd) == 1
+    assert "error[E082]" in capsys.readouterr().err
+    assert main([*odd, "--no-simulate"]) == 0

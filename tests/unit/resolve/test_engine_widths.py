@@ -1,0 +1,21 @@
+"""Engines know how many bytes a cycle their memories deliver, for estimates."""
+
+import pytest
+
+from atoll.resolve import load_soc
+
+
+@pytest.mark.parametrize(
+    ("soc", "overrides", "widths"),
+    [
+        ("lagoon", (), {"npu": (4, 8)}),
+        ("lagoon", ("memories.sram.width=4", "memories.flash.width=16"), {"npu": (16, 4)}),
+        ("lagoon", ("pools.weights.read_bandwidth=2",), {"npu": (2, 8)}),
+        ("atoll2", (), {"npu_conv": (8, 8), "npu_dw": (8, 8)}),
+        ("twin", (), {"npu_large": (8, 16), "npu_small": (8, 8), "dma": (8, 8)}),
+    ],
+)
+def test_widths(soc: str, overrides: tuple[str, ...], widths: dict[str, tuple[int, int]]) -> None:
+    engines = load_soc(soc, overrides).engines
+    found = {each.name: (each.constants_width, each.workspace_width) for each in engines}
+    assert found == widths
