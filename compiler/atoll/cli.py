@@ -38,6 +38,7 @@ from atoll.cli_output import (
     log,
     log_room,
     print_faults,
+    room,
 )
 from atoll.cli_plan import plan
 from atoll.cli_plugins import add_commands
@@ -105,7 +106,7 @@ def check(
     left_out = check_soc(resolved, simulate=simulate)
     print_tables(resolved, tables.summary(resolved), machine=machine, not_checked=left_out)
     if not machine:
-        print("\n  ".join(("\nnot checked:", *left_out)))
+        print("\n".join(("\nnot checked:", *(wrapped(f"  {each}", room()) for each in left_out))))
         print(f"\n{resolved.name}: no faults")
 
 

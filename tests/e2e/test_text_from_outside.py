@@ -29,7 +29,7 @@ DESCRIPTIONS = {
     "E011": LAGOON.replace("version: 1", f"version: 1\n{quoted(EVIL)}: 1"),
     "E012": LAGOON.replace("size: 8 KiB", f"size: {quoted(EVIL)}"),
     "E014": LAGOON.replace("input_lanes: 8", f"{quoted(EVIL)}: 8"),
-    "E001": LAGOON.replace("version: 1", f"version: 1\nextends: {quoted(EVIL)}"),
+    "E001": LAGOON.replace("version: 1", f"version: 1\nextends: {quoted(EVIL + '.yaml')}"),
     "E004": LAGOON.replace("version: 1", f"version: 1\n{quoted(EVIL)}: 1\n{quoted(EVIL)}: 2"),
     "E022": LAGOON.replace("accelerator: reef", f"accelerator: {quoted(EVIL)}"),
 }

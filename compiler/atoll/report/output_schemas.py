@@ -58,6 +58,7 @@ _CHIP = object_of(
     scopes=each(object_of(device=TEXT, scope=TEXT)),
     address_map=each(object_of(**_SPAN, what=TEXT, kind=TEXT)),
     reach=each(object_of(pool=TEXT, access=named(_ACCESS))),
+    reach_layers=each(object_of(pool=TEXT, device=TEXT, access=_ACCESS, set_by=TEXT)),
     stacks=each(object_of(device=TEXT, limit=TEXT, size_bytes=COUNT, set_by=TEXT)),
     accelerators=each(
         object_of(device=TEXT, accelerator=TEXT, parameters=named(NUMBER), runs=each(TEXT))

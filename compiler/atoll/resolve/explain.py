@@ -198,6 +198,7 @@ def _reach_layers(soc: ResolvedSoc) -> Table:
         key="reach_layers",
         title="Reach: what decides each access",
         columns=("pool", "device", "access", "set by"),
+        keys=("pool", "device", "access", "set_by"),
         rows=tuple(
             (pool.name, device, access.value, soc.layers[f"pools.{pool.name}.reach.{device}"])
             for pool in soc.pools
