@@ -57,8 +57,8 @@ def _is_known(draft: Draft, claim: Claim) -> bool:
         return all(draft.knows(*key) for key in keys)
     device = claim.key[:2]
     shared = [(*device, part) for part in ("stack", "code", "data")]
-    fields = ("kind", "origin", "size")
-    chosen_by = [("memories", name, field) for name in draft.soc.memories for field in fields]
+    parts = ("kind", "origin", "size")
+    chosen_by = [("memories", name, field) for name in draft.soc.memories for field in parts]
     return all(draft.knows(*key) for key in (*shared, *chosen_by)) and draft.whole("memories")
 
 
