@@ -57,9 +57,9 @@ def _is_known(draft: Draft, claim: Claim) -> bool:
         return all(draft.knows(*key) for key in keys)
     device = claim.key[:2]
     shared = [(*device, part) for part in ("stack", "code", "data")]
-    kinds = [("memories", name, "kind") for name in draft.soc.memories]
-    origins = [("memories", name, "origin") for name in draft.soc.memories]
-    return all(draft.knows(*key) for key in (*shared, *kinds, *origins)) and draft.whole("memories")
+    parts = ("kind", "origin", "size")
+    chosen_by = [("memories", name, field) for name in draft.soc.memories for field in parts]
+    return all(draft.knows(*key) for key in (*shared, *chosen_by)) and draft.whole("memories")
 
 
 def _claims(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
