@@ -168,7 +168,8 @@ def plan(
             algorithm=search.name,
             effort=search.effort,
         )
-        compiled = compile_file(load_soc(soc, overrides or ()), model, options)
+        with working("compiling and planning"):
+            compiled = compile_file(load_soc(soc, overrides or ()), model, options)
         names = {"soc": compiled.soc.name, "model": compiled.graph.name}
         found = _Planned(of=names, plan=compiled.plan)
     if figure:

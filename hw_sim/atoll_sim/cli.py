@@ -113,7 +113,8 @@ def run(
     require_toolchain(resolved, toolchain)
     used = accelerator is not AcceleratorKind.NONE
     options = build_options(models, build_file, place, pin, free, overlap, accelerators=used)
-    compiled = compile_together(resolved, models, options)
+    with working("compiling and planning"):
+        compiled = compile_together(resolved, models, options)
     batches = samples_of(compiled, samples or ())
     if asked:
         operator_number(asked, operator_names(compiled[0].graph))
@@ -166,7 +167,8 @@ def simulate(
         waves, first=waves_from, last=waves_to, operator=waves_operator, limit=waves_limit
     )
     _prepare(output or ())
-    image = open_build(folder)
+    with working("reading the build folder"):
+        image = open_build(folder)
     models = image.models
     require_each("--output", output or (), len(models))
     batches = samples_of(models, samples or ())

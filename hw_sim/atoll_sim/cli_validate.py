@@ -70,7 +70,8 @@ def validate(
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
     options = build_options(models, build_file, None, None, None, None, accelerators=True)
-    compiled = [compile_file(resolved, model, options) for model in models]
+    with working("compiling and planning"):
+        compiled = [compile_file(resolved, model, options) for model in models]
     planted, broken = [], []
     with working("compiling") as progress:
         for number, each in enumerate(compiled if mutants or not faults else ()):
