@@ -152,7 +152,8 @@ def plan(
         )
         options = [replace(each, algorithm=search.name, effort=search.effort) for each in asked]
         chip = load_soc(soc, overrides or ())
-        found = Found.of(chip, compile_together(chip, models, options))
+        with working("compiling and planning"):
+            found = Found.of(chip, compile_together(chip, models, options))
     if figure:
         write_text(figure, found.figure())
         log.print(f"wrote {figure}")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 
 from atoll.cli_output import log
-from atoll.progress import Progress, duration
+from atoll.progress import Progress, duration, told
 
 SECONDS_BETWEEN = 5.0
 """Between two lines where standard error is no terminal; quicker work prints none."""
@@ -22,7 +22,8 @@ def working(first: str) -> Iterator[Progress]:
     thread = Thread(target=_live if _alive() else _lines, args=(shown, over), daemon=True)
     thread.start()
     try:
-        yield shown.tell
+        with told(shown.tell):
+            yield shown.tell
     finally:
         over.set()
         thread.join()
@@ -46,7 +47,17 @@ class _Shown:
 
     @property
     def text(self) -> str:
-        return f"{self._what} ({duration(time.monotonic() - self._begin)})"
+        return f"{self._what} {self._elapsed}"
+
+    def within(self, width: int) -> str:
+        """Return the text in at most `width` columns, the elapsed time at its end."""
+        room = max(1, width - len(self._elapsed) - 1)
+        what = self._what if len(self._what) <= room else f"{self._what[: room - 3]}..."
+        return f"{what} {self._elapsed}"
+
+    @property
+    def _elapsed(self) -> str:
+        return f"({duration(time.monotonic() - self._begin)})"
 
 
 def _lines(shown: _Shown, over: Event) -> None:
@@ -57,8 +68,7 @@ def _lines(shown: _Shown, over: Event) -> None:
 def _live(shown: _Shown, over: Event) -> None:
     try:
         while not over.wait(LIVE_SECONDS):
-            line = shown.text[: log.width - 1]
-            print(f"\r{line}\x1b[K", end="", file=sys.stderr, flush=True)
+            print(f"\r{shown.within(log.width - 1)}\x1b[K", end="", file=sys.stderr, flush=True)
     finally:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 

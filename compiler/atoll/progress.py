@@ -1,5 +1,8 @@
 """How work tells what it is busy with and how far it is."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Protocol
 
 
@@ -18,6 +21,24 @@ class Progress(Protocol):
 
 def silent(what: str, /, *, expected: float = 0.0) -> None:
     """Take a line and show it to nobody."""
+
+
+_current: ContextVar[Progress] = ContextVar("_current", default=silent)
+
+
+@contextmanager
+def told(progress: Progress) -> Iterator[None]:
+    """Let `tell` reach `progress` until the block ends."""
+    token = _current.set(progress)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def tell(what: str) -> None:
+    """Say what goes on to whoever listens, from places to which no `Progress` is handed."""
+    _current.get()(what)
 
 
 def duration(seconds: float) -> str:

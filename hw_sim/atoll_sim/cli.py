@@ -116,7 +116,8 @@ def run(
     require_toolchain(resolved, toolchain)
     used = accelerator is not AcceleratorKind.NONE
     options = build_options(models, build_file, place, pin, free, overlap, accelerators=used)
-    compiled = compile_together(resolved, models, options)
+    with working("compiling and planning"):
+        compiled = compile_together(resolved, models, options)
     batches = samples_of(compiled, inputs)
     asked = of_network(asked, compiled)
     with working("compiling") as progress:
@@ -157,7 +158,8 @@ def simulate(
         waves, first=waves_from, last=waves_to, operator=waves_operator, limit=waves_limit
     )
     _prepare(output or ())
-    image = open_build(folder)
+    with working("reading the build folder"):
+        image = open_build(folder)
     models = image.models
     networks = [model.graph.name for model in models]
     outputs = files_by_network("--output", output or (), networks)

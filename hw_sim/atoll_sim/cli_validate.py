@@ -51,6 +51,10 @@ def validate(
     build_file: BuildFileOption = None,
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", help="Name buffer, address and line of every mutant and fault."),
+    ] = False,
     machine: JsonOption = False,
 ) -> None:
     """Plant faults in builds and in hardware, and see how they end.
@@ -66,9 +70,8 @@ def validate(
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
     options = build_options(models, build_file)
-    compiled = [
-        compile_file(resolved, model, chosen) for model, chosen in zip(models, options, strict=True)
-    ]
+    with working("compiling and planning"):
+        compiled = [compile_file(resolved, *each) for each in zip(models, options, strict=True)]
     planted, broken = [], []
     with working("compiling") as progress:
         for number, each in enumerate(compiled if mutants or not faults else ()):
@@ -78,6 +81,7 @@ def validate(
                     share(mutants, number, len(compiled)),
                     seed=seed,
                     jobs=jobs,
+                    first=sum(share(mutants, n, len(compiled)) for n in range(number)),
                     toolchain=toolchain,
                     progress=progress,
                 )
@@ -87,7 +91,15 @@ def validate(
             count = share(faults, number, len(compiled))
             if count:
                 broken.append(
-                    run_campaign(each, sample, count, seed, progress=progress, toolchain=toolchain)
+                    run_campaign(
+                        each,
+                        sample,
+                        count,
+                        seed,
+                        progress=progress,
+                        toolchain=toolchain,
+                        first=sum(share(faults, n, len(compiled)) for n in range(number)),
+                    )
                 )
     passed = all(each.passed for each in planted) and all(map(fault_report.passed, broken))
     if machine:
@@ -96,10 +108,14 @@ def validate(
         print(json_text({"passed": passed, "networks": networks, "faults": ended}), end="")
     else:
         if planted:
-            out.print(mutant_report.text_of(planted))
+            out.print(mutant_report.text_of(planted, verbose=verbose))
         for campaign in broken:
             out.print(fault_report.table(campaign))
+            for line in fault_report.lines(campaign) if verbose else ():
+                out.print(line)
             out.print(fault_report.verdict(campaign))
+        for line in fault_report.left_out(broken) if broken else ():
+            out.print(line)
     if not passed:
         raise typer.Exit(1)
 

@@ -73,7 +73,7 @@ class Pace:
         rest = (self.cycles - seen.cycle) / max(speed, 1.0)
         more = f"about {duration(rest)} left" if rest > 0 else "longer than estimated"
         cycles = f"{seen.cycle:,} of about {self.cycles:,} cycles"
-        return f"simulating in RTL: {where}, {cycles}, {more}"
+        return f"simulating in RTL: {where}, {more}, {cycles}"
 
 
 def pace_of(models: Sequence[Compiled], runs: int, executable: Path) -> Pace:

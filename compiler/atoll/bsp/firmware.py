@@ -18,6 +18,7 @@ from atoll.bsp.toolchain import Link, Toolchain, find_toolchain
 from atoll.bsp.tools import cached
 from atoll.errors import PlanError
 from atoll.files import write_bytes, write_text
+from atoll.progress import tell
 from atoll.resolve.remedy.whole_need import with_room
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
 from atoll.workers import side_by_side
@@ -136,7 +137,11 @@ def _compiled(
     for core, elf in zip(image_cores(soc), names, strict=True):
         tools = find_toolchain(core, toolchain, definitions)
         folder = "obj" if core.name == soc.host else f"obj/{core.name}"
-        objects = list(_compile_all(sources[core.name], out, folder, tools))
+        objects = []
+        for each in _compile_all(sources[core.name], out, folder, tools):
+            objects.append(each)
+            step = f"file {len(objects)} of {len(sources[core.name])} compiled"
+            tell(f"building the firmware of '{core.name}': {step}")
         for part in parts:
             objects.append(f"{folder}/{c_name(part.interface.name)}_model.o")
             code = part.code if core.name == soc.host else part.others[core.name]
@@ -156,6 +161,7 @@ def _linked(
     soc: ResolvedSoc, core: Cpu, models: Sequence[ModelInterface], link: Link, tools: Toolchain
 ) -> Image:
     """Link the image of one core and hold its stack against the core's limits."""
+    tell(f"building the firmware of '{core.name}': linking")
     if log := tools.link(link):
         raise with_room(link_error(soc, core, log), soc)
     elf = link.folder / link.elf

@@ -13,6 +13,7 @@ from atoll.cache import cache_folder
 from atoll.children import Done
 from atoll.errors import ToolchainError
 from atoll.files import write_bytes
+from atoll.progress import tell
 from atoll.scratch import scratch_folder
 
 _TARGET = "riscv32-freestanding-none"
@@ -84,6 +85,7 @@ class Zig:
 
     def _build_library(self, target: Path) -> None:
         """Build the compiler's run-time library as one object; some seconds, once per machine."""
+        tell("building the compiler's run-time library, kept for later builds")
         source = distribution("ziglang").locate_file("ziglang/lib/compiler_rt.zig")
         done = _zig(
             *("build-obj", str(source), *self._library_flags),

@@ -1,5 +1,6 @@
 """Let faults befall a chip that runs a network, and judge how each of them ends."""
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -11,7 +12,7 @@ from atoll.children import started, too_long
 from atoll.errors import SimulationError
 from atoll.ops import reference
 from atoll.pipeline import Compiled
-from atoll.progress import Progress, silent
+from atoll.progress import Progress, left, silent
 from atoll.scratch import temporary_folder
 from atoll_sim.build import build_model
 from atoll_sim.faults.draw import Draw
@@ -72,6 +73,7 @@ def run_campaign(
     *,
     progress: Progress = silent,
     toolchain: str | None = None,
+    first: int = 0,
 ) -> Campaign:
     """Run `count` faults drawn from `seed`; those that met no access are drawn anew.
 
@@ -85,12 +87,14 @@ def run_campaign(
     bench = _Bench(compiled, sample, model, right, toolchain)
     progress("running without a fault")
     clean = bench.measure()
-    faults = Draw(compiled, clean.cycles, Random(seed)).faults()
+    faults = Draw(compiled, clean.cycles, Random(seed)).faults(first)
     trials: list[Trial] = []
+    begin = time.monotonic()
     while len(trials) < count:
         for trial in bench.run(tuple(islice(faults, count - len(trials))), clean):
             trials += [trial] if trial.answer.befell else []
-            progress(f"fault {len(trials)} of {count}: {trial.fault.kind}")
+            rest = left(len(trials), count, time.monotonic() - begin)
+            progress(f"fault {len(trials)} of {count}: {trial.fault.kind}{rest}")
     return Campaign(
         soc=compiled.soc.name,
         model=compiled.graph.name,

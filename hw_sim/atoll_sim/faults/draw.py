@@ -34,8 +34,12 @@ class Draw:
     cycles: int
     random: Random
 
-    def faults(self) -> Iterator[Fault]:
-        """Yield faults without end, the kinds in turn, as far as the network offers them."""
+    def faults(self, first: int = 0) -> Iterator[Fault]:
+        """Yield faults without end, the kinds in turn, as far as the network offers them.
+
+        Args:
+            first: kinds to skip at first, so that networks which share few faults get others.
+        """
         makers = (
             self._error(FaultKind.READ_ERROR, "read"),
             self._error(FaultKind.WRITE_ERROR, "write"),
@@ -45,7 +49,8 @@ class Draw:
             self._reset,
             self._flip(FaultKind.BIT_FLIP, self._buffers()),
         )
-        for make in cycle(makers):
+        begin = first % len(makers)
+        for make in cycle(makers[begin:] + makers[:begin]):
             yield make()
 
     def _started(self) -> Iterator[Callable[[], Fault]]:

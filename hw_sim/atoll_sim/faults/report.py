@@ -1,7 +1,7 @@
 """What a campaign showed, kind by kind: for people and for machines."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.report.grid import Grid
@@ -93,6 +93,27 @@ def _row(report: KindReport) -> tuple[str, ...]:
         *(str(report.injected), str(report.right), codes or "0"),
         *map(str, counts),
     )
+
+
+def left_out(campaigns: Sequence[Campaign]) -> Iterator[str]:
+    """Say which kinds of fault did not befall any network, and why."""
+    trials = [trial for campaign in campaigns for trial in campaign.trials]
+    missing = [kind for kind in FaultKind if kind not in {trial.fault.kind for trial in trials}]
+    if not missing:
+        return
+    names = ", ".join(missing)
+    if len(trials) < len(FaultKind):
+        yield f"left out, --faults {len(FaultKind)} or more tries them too: {names}"
+    else:
+        yield f"left out, these networks cannot meet them: {names}"
+
+
+def lines(campaign: Campaign) -> Iterator[str]:
+    """Yield a line for every fault: what befell which part, and how it ended."""
+    for trial in campaign.trials:
+        fault, answer = trial.fault, trial.answer
+        end = f"{answer.end}, status {answer.status}, {'right' if trial.right else 'wrong'}"
+        yield f"{campaign.model}, {fault.kind}: {fault.what} at {fault.place}+{fault.offset}: {end}"
 
 
 def verdict(campaign: Campaign) -> str:

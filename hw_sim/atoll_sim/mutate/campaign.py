@@ -1,5 +1,6 @@
 """Plant many faults in one network on one chip, and see which are noticed."""
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 from atoll.build_tree import build
 from atoll.errors import AtollError
 from atoll.pipeline import Compiled
-from atoll.progress import Progress, silent
+from atoll.progress import Progress, left, silent
 from atoll.report.result import RunReport
 from atoll.scratch import temporary_folder
 from atoll.workers import side_by_side
@@ -69,10 +70,21 @@ def plant(
     *,
     seed: int,
     jobs: int,
+    first: int = 0,
     toolchain: str | None = None,
     progress: Progress = silent,
 ) -> Campaign:
-    """Run the right build and then `count` mutants of it, `jobs` at a time."""
+    """Run the right build and then `count` mutants of it, `jobs` at a time.
+
+    Args:
+        compiled: the network.
+        count: how many mutants.
+        seed: decides which.
+        jobs: simulations at a time.
+        first: kinds to skip at first, see `draw_mutants`.
+        toolchain: see `build`.
+        progress: told how far it is.
+    """
     name = compiled.graph.name
     progress(f"{name}: the right build")
     executable = build_model(compiled.soc, loadable=True, progress=progress)
@@ -80,11 +92,14 @@ def plant(
         right, report = run_right(compiled, executable, folder, toolchain)
         trials: list[Trial] = []
         if report.passed:
-            mutants = draw_mutants(right, count, seed)
+            mutants = draw_mutants(right, count, seed, first)
+            begin = time.monotonic()
             for trial in _tried(right, mutants, jobs, toolchain):
                 trials.append(trial)
                 survivors = sum(not each.verdict.caught for each in trials)
-                progress(f"{name}: {len(trials)} of {len(mutants)} mutants, {survivors} survive")
+                rest = left(len(trials), len(mutants), time.monotonic() - begin)
+                done = f"{len(trials)} of {len(mutants)} mutants"
+                progress(f"{name}: {done}, {survivors} survive{rest}")
     return Campaign(soc=compiled.soc.name, model=name, report=report, trials=tuple(trials))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from random import Random
 
 from atoll_sim.mutate import commands, firewall, linker, plan, program
@@ -55,22 +56,48 @@ KINDS: Mapping[str, Kind] = {
 }
 
 
-def draw_mutants(right: Right, count: int, seed: int) -> tuple[Mutant, ...]:
+def draw_mutants(right: Right, count: int, seed: int, first: int = 0) -> tuple[Mutant, ...]:
     """Draw `count` different faults, of each kind as many as of any other as far as it has so many.
 
     The same build, count and seed give the same mutants; fewer only if all kinds are exhausted.
+    Kinds take turns area by area, so that few mutants are in all parts of a build; with `first`
+    kinds skipped, several builds that share a small number do not all get the same ones.
     """
-    streams = [_different(name, kind.make, right, seed) for name, kind in KINDS.items()]
+    names = _in_turn()
+    names = names[first % len(names) :] + names[: first % len(names)]
+    streams = {name: _different(name, KINDS[name].make, right, seed) for name in names}
     found: list[Mutant] = []
     while streams and len(found) < count:
-        left = []
-        for stream in streams:
-            mutant = next(stream, None)
-            if mutant is not None:
+        for name, mutant in _one_of_each(streams):
+            if mutant is None:
+                del streams[name]
+            else:
                 found.append(mutant)
-                left.append(stream)
-        streams = left
     return tuple(found[:count])
+
+
+def _one_of_each(
+    streams: Mapping[str, Iterator[Mutant]],
+) -> Iterator[tuple[str, Mutant | None]]:
+    """Yield a mutant of each kind; where there is none, the next kind of its area comes early."""
+    waiting = list(streams)
+    while waiting:
+        name = waiting.pop(0)
+        mutant = next(streams[name], None)
+        if mutant is None:
+            area = KINDS[name].area
+            same = [other for other in waiting if KINDS[other].area == area][:1]
+            waiting = same + [other for other in waiting if other not in same]
+        yield name, mutant
+
+
+def _in_turn() -> list[str]:
+    """Return all kinds, the first of every area, then the second of every area, and so on."""
+    areas: dict[str, list[str]] = {}
+    for name, kind in KINDS.items():
+        areas.setdefault(kind.area, []).append(name)
+    rounds = zip_longest(*areas.values())
+    return [name for turn in rounds for name in turn if name is not None]
 
 
 def _different(name: str, make: Maker, right: Right, seed: int) -> Iterator[Mutant]:

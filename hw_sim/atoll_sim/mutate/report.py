@@ -12,6 +12,7 @@ from atoll.report.text import render
 from atoll_sim.finding_rules import RULES
 from atoll_sim.mutate.campaign import Campaign, Trial
 from atoll_sim.mutate.kinds import KINDS
+from atoll_sim.mutate.places import place_of
 
 SURVIVED, EQUIVALENT = "survived", "equivalent"
 
@@ -48,8 +49,8 @@ def columns(trials: Sequence[Trial]) -> Sequence[str]:
     return (*rules, *sorted(found - {*rules, EQUIVALENT, SURVIVED}), EQUIVALENT, SURVIVED)
 
 
-def text_of(campaigns: Sequence[Campaign]) -> Group:
-    """Lay out all campaigns on one chip."""
+def text_of(campaigns: Sequence[Campaign], *, verbose: bool = False) -> Group:
+    """Lay out all campaigns on one chip; `verbose` names every mutant."""
     parts: list[RenderableType] = []
     for campaign in campaigns:
         if not campaign.report.passed:
@@ -62,10 +63,31 @@ def text_of(campaigns: Sequence[Campaign]) -> Group:
         parts += [
             Text(),
             table_of(trials),
-            *map(Text, _survivors(campaigns)),
+            *map(Text, _each(campaigns) if verbose else _survivors(campaigns)),
+            *map(Text, left_out(trials)),
             Text(summary(trials)),
         ]
     return Group(*parts)
+
+
+def left_out(trials: Sequence[Trial]) -> Iterator[str]:
+    """Say which kinds of fault were not planted, and why."""
+    missing = [kind for kind in KINDS if kind not in {trial.mutant.kind for trial in trials}]
+    if not missing:
+        return
+    names = ", ".join(missing)
+    if len(trials) < len(KINDS):
+        yield f"not planted, --mutants {len(KINDS)} or more tries them too: {names}"
+    else:
+        yield f"not planted, these networks have no place for them: {names}"
+
+
+def _each(campaigns: Sequence[Campaign]) -> Iterator[str]:
+    for campaign in campaigns:
+        for trial in campaign.trials:
+            end = trial.verdict.by or trial.equivalent or "NOBODY NOTICED"
+            place = place_of(trial.mutant)
+            yield f"{campaign.model}, {trial.mutant}; {place}: {end}"
 
 
 def summary(trials: Sequence[Trial]) -> str:
@@ -88,6 +110,7 @@ def as_json(campaign: Campaign) -> dict[str, Any]:
         "right_build": campaign.report.as_json(),
         "mutants": [
             {
+                **_place_json(trial),
                 "kind": trial.mutant.kind,
                 "area": KINDS[trial.mutant.kind].area,
                 "subject": trial.mutant.subject,
@@ -102,6 +125,12 @@ def as_json(campaign: Campaign) -> dict[str, Any]:
             for trial in campaign.trials
         ],
     }
+
+
+def _place_json(trial: Trial) -> dict[str, str | None]:
+    place = place_of(trial.mutant)
+    address = None if place.address is None else f"{place.address:#010x}"
+    return {"buffer": place.buffer, "address": address, "at": place.at}
 
 
 def _survivors(campaigns: Sequence[Campaign]) -> Iterator[str]:

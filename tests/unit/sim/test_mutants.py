@@ -22,8 +22,9 @@ from atoll_sim.mutate.firewall import windows_of
 from atoll_sim.mutate.image import segments_of
 from atoll_sim.mutate.kinds import KINDS, draw_mutants
 from atoll_sim.mutate.mutant import Mutant, Right, Window, placed
+from atoll_sim.mutate.places import place_of
 from atoll_sim.mutate.proofs import differing, independent, proof, same_decisions
-from atoll_sim.mutate.report import as_json, text_of
+from atoll_sim.mutate.report import as_json, left_out, text_of
 from atoll_sim.mutate.trial import RUN_END, Verdict, expected_bytes
 from atoll_sim.samples import random_sample
 from atoll_sim.simulation import AccessKind
@@ -301,3 +302,46 @@ def test_a_right_build_that_fails_is_no_success() -> None:
     assert text == "digits on lagoon: 0 findings in 1,000 accesses\n"
     assert not shown(compared=2)[0].passed
     assert as_json(good)["mutants"] == []
+
+
+def test_few_mutants_are_spread_over_all_parts_of_a_build(lagoon: Right) -> None:
+    areas = {KINDS[mutant.kind].area for mutant in draw_mutants(lagoon, 5, 1)}
+    assert areas == {"plan", "program", "commands", "linker", "firewall"}
+
+
+def test_networks_that_share_few_mutants_get_different_kinds(lagoon: Right) -> None:
+    kinds = [draw_mutants(lagoon, 2, 1, first)[0].kind for first in (0, 2, 4)]
+    assert len(set(kinds)) == 3
+    kinds = [mutant.kind for mutant in draw_mutants(lagoon, 60, 1, 7)]
+    assert KINDS.keys() - set(kinds) == {"dropped copy", "dropped wait", *ONE_OUTPUT}
+
+
+def test_every_mutant_names_a_place(drawn: Mapping[str, Sequence[Mutant]]) -> None:
+    for kind, mutants in drawn.items():
+        for mutant in mutants:
+            place = place_of(mutant)
+            assert place.at.count(":") == 2, (kind, mutant.sentence)
+            assert place.buffer or place.address is not None, (kind, mutant.sentence)
+            if place.buffer:
+                assert place.address == mutant.built.plan.address(place.buffer)
+
+
+def test_the_text_names_every_mutant_and_the_kinds_that_are_left_out(lagoon: Right) -> None:
+    trials = tuple(
+        Trial(mutant=mutant, verdict=Verdict(by="no buffer", shadow=True))
+        for mutant in draw_mutants(lagoon, 3, 1)
+    )
+    (few,) = left_out(trials)
+    assert few.startswith(f"not planted, --mutants {len(KINDS)} or more tries them too: ")
+    names = set(few.partition(": ")[2].split(", "))
+    assert names == KINDS.keys() - {trial.mutant.kind for trial in trials}
+    first = trials[0].mutant
+    place = place_of(first)
+    told = f"{first}; buffer '{place.buffer}', address {place.address:#010x}, {place.at}: no buffer"
+    campaign = Campaign(soc="lagoon", model="digits", report=clean_report(), trials=trials)
+    for verbose in (False, True):
+        console = Console(file=StringIO(), width=300)
+        console.print(text_of([campaign], verbose=verbose))
+        assert isinstance(console.file, StringIO)
+        assert (told in console.file.getvalue()) is verbose
+        assert "not planted, --mutants" in console.file.getvalue()

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from atoll import cli_progress
+from atoll.build_tree import build
 from atoll.cli import main
 from atoll.cli_progress import working
 from atoll.pipeline import Compiled, compile_file
-from atoll.progress import duration, left
+from atoll.progress import duration, left, told
 from atoll.resolve import load_soc
 from atoll_sim.pace import TYPICAL, keep_speed, pace_of
 from atoll_sim.run_files import Seen, read_pace, write_pace
@@ -81,16 +82,15 @@ def test_a_run_tells_layer_cycles_and_the_rest(compiled: Compiled, tmp_path: Pat
     seen = read_pace(tmp_path)
     assert seen == half
     assert pace.line(half) == (
-        f"simulating in RTL: run 2 of 2, layer 4 of {layers}, {pace.cycles // 2:,} of about "
-        f"{pace.cycles:,} cycles, about 30 s left"
+        f"simulating in RTL: run 2 of 2, layer 4 of {layers}, about 30 s left, "
+        f"{pace.cycles // 2:,} of about {pace.cycles:,} cycles"
     )
     early = pace.line(Seen(cycle=10, asked=0, done=0, seconds=0.5))
-    assert (
-        f"starting up, 10 of about {pace.cycles:,} cycles, about {duration(pace.seconds)}" in early
-    )
+    rest = duration(pace.seconds)
+    assert f"starting up, about {rest} left, 10 of about {pace.cycles:,} cycles" in early
     late = pace.line(Seen(cycle=2 * pace.cycles, asked=2, done=layers, seconds=9.0))
     assert f"layer {layers} of {layers}" in late
-    assert late.endswith("longer than estimated")
+    assert "longer than estimated" in late
     (tmp_path / "pace.txt").write_text('{"cyc')
     assert read_pace(tmp_path) is None
 
@@ -122,6 +122,21 @@ def test_quick_work_is_silent_and_long_work_is_announced(
         progress("short", expected=1.0)
         progress("long", expected=60.0)
     assert capsys.readouterr().err == "long (0 s)\n"
+
+
+def test_a_build_tells_its_steps(compiled: Compiled, tmp_path: Path) -> None:
+    lines: list[str] = []
+
+    def take(what: str, /, *, expected: float = 0.0) -> None:
+        lines.append(what)
+
+    with told(take):
+        build(compiled, tmp_path / "build")
+    count = len(lines) - 1
+    steps = [f"file {number} of {count} compiled" for number in range(1, count + 1)]
+    assert lines == [f"building the firmware of 'cpu': {step}" for step in (*steps, "linking")]
+    build(compiled, tmp_path / "build")
+    assert len(lines) == count + 1, "nobody listens any more"
 
 
 @pytest.mark.rtl
