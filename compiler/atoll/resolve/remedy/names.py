@@ -8,7 +8,7 @@ from atoll.description.accelerators import shipped_accelerators
 from atoll.description.edits import Candidate, Edit, hexadecimal, setting
 from atoll.resolve.remedy.case import ACCESS, Case, by_likeness, nearest_word
 from atoll.resolve.remedy.keys import likely_kind
-from atoll.resolve.targets import CORES, ISAS
+from atoll.resolve.targets import CORES
 from atoll.units import format_size
 
 _CORE = {"kind": "cpu", "isa": "rv32imc"}
@@ -123,10 +123,14 @@ def parameter_value(case: Case) -> Iterator[Candidate]:
         yield (Edit(case.key, most[1]),)
 
 
+def _isas() -> list[str]:
+    return sorted({isa for core in CORES.values() for isa in core.isas}, key=len, reverse=True)
+
+
 def isa(case: Case) -> Iterator[Candidate]:
     """Yield the instruction sets, the most similar first."""
     yield from (
-        (setting(case.key, each),) for each in by_likeness(str(case.at(*case.key)), [*ISAS])
+        (setting(case.key, each),) for each in by_likeness(str(case.at(*case.key)), _isas())
     )
 
 
