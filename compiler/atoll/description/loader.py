@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from atoll.description.layers import apply_overrides, read_layers
 from atoll.description.messages import validate
 from atoll.description.schema import Dma, Npu, Soc
 from atoll.description.tree import Key, Node, SourceMap
-from atoll.errors import DescriptionError, Fault
+from atoll.errors import DescriptionError, Fault, SourceLoc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,13 +87,27 @@ def _accelerators(soc: Soc, where: SourceMap, folder: Path) -> Mapping[str, Acce
             path = find_accelerator(device.accelerator, at.path.parent if at else folder, at)
             if path not in broken:
                 broken.add(path)
-                loaded[name] = load_accelerator(path, at)
+                loaded[name] = _loaded(path, at)
                 broken.discard(path)
         except DescriptionError as error:
             faults += error.faults
     if faults:
         raise DescriptionError.all(in_order(faults))
     return loaded
+
+
+def _loaded(path: Path, at: SourceLoc | None) -> AcceleratorDescription:
+    """Load an accelerator; one that was loaded and has not changed since is at hand."""
+    try:
+        stamp = path.stat()
+    except (OSError, ValueError):
+        return load_accelerator(path, at)
+    return _unchanged(path, at, (stamp.st_ino, stamp.st_mtime_ns, stamp.st_size))
+
+
+@lru_cache(maxsize=64)
+def _unchanged(path: Path, at: SourceLoc | None, _stamp: tuple[int, ...]) -> AcceleratorDescription:
+    return load_accelerator(path, at)
 
 
 def _leaves(value: Any, key: Key) -> Iterator[tuple[Key, object]]:

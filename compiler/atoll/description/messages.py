@@ -1,6 +1,7 @@
 """Say in the user's terms what pydantic found wrong."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -32,6 +33,12 @@ _EXPECTED = {
 }
 
 
+@lru_cache(maxsize=8)
+def schema_of(model: type[BaseModel]) -> Shape:
+    """Return the JSON schema of `model`; not to be written to."""
+    return model.model_json_schema()
+
+
 def validate(model: type[Model], where: SourceMap) -> Model:
     """Check the document of `where` against `model`.
 
@@ -42,7 +49,7 @@ def validate(model: type[Model], where: SourceMap) -> Model:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        faults = _Reworded(model.model_json_schema(), where, data).faults(error)
+        faults = _Reworded(schema_of(model), where, data).faults(error)
         raise DescriptionError.all(in_order(faults)) from error
 
 
