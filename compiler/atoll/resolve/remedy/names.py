@@ -21,8 +21,8 @@ def memory(case: Case) -> Iterator[Candidate]:
     if names:
         yield (setting(case.key, names[0]),)
     yield from _misspelt_definition(case, "memories", word)
-    yield from _described(case, word)
     yield from ((setting(case.key, name),) for name in names)
+    yield from _described(case, word)
 
 
 def _misspelt_definition(case: Case, section: str, word: str) -> Iterator[Candidate]:
