@@ -14,7 +14,7 @@ from atoll.errors import Fault, SourceLoc
 
 Pairs = list[tuple[yaml.Node, yaml.Node]]
 
-_PAIR = r"add '(\w+: [^']+)'(?: to '\w+')?(?: if it does)?"
+_PAIRS = r"add '(\w+: [^']+)'(?: to '([\w.]+)')?(?: if it does| \(.*)?"
 _PATH = r"'([A-Za-z0-9_.\-]+)'"
 _VALUE = r"(\{[^}]*\}|\[\[.*?\]\]|\[[^\]]*\]|.+?)"
 _SETTING = re.compile(rf"{_PATH} to (?:at most |at least )?{_VALUE}(?= and '|, '|$)")
@@ -51,8 +51,8 @@ class _Editor:
         """Do what one sentence says."""
         if order.startswith("set "):
             self._set(order.removeprefix("set "))
-        elif found := re.fullmatch(_PAIR, order):
-            self._put(self._mapping_at(), found[1])
+        elif found := re.fullmatch(_PAIRS, order):
+            self._add(found[1], found[2] or "")
         elif found := re.fullmatch(r"write '([\w.]+: [^']+)'.*", order):
             self._put(self._mapping_around(), found[1])
         elif found := re.fullmatch(r"(?:did you mean|write) '([^']+)'", order):
@@ -102,6 +102,12 @@ class _Editor:
     def _put(self, mapping: yaml.Node, text: str) -> None:
         key, _, value = text.partition(": ")
         self._replace(mapping, key, _node(value))
+
+    def _add(self, pairs: str, path: str) -> None:
+        """Put one entry, or several without braces, into the mapping at a path or the place."""
+        mapping = self._below(path.split(".")) if "." in path else self._mapping_at()
+        for pair in [pairs] if "{" in pairs else pairs.split(", "):
+            self._put(mapping, pair)
 
     def _mapping_at(self) -> yaml.Node:
         """Return the mapping whose key or first character is at the place; the root if none is."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from atoll.description.messages import schema_of
 from atoll.description.partial import read_model
 from atoll.description.schema import Dma, Npu, Soc
 from atoll.description.tree import Key, Node, SourceMap
-from atoll.errors import DescriptionError, Fault
+from atoll.errors import DescriptionError, Fault, SourceLoc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,11 +115,25 @@ def _accelerators(
             path = find_accelerator(device.accelerator, at.path.parent if at else folder, at)
             if path not in broken:
                 broken.add(path)
-                loaded[name] = load_accelerator(path, at)
+                loaded[name] = _loaded(path, at)
                 broken.discard(path)
         except DescriptionError as error:
             faults.found |= dict.fromkeys(error.faults)
     return loaded
+
+
+def _loaded(path: Path, at: SourceLoc | None) -> AcceleratorDescription:
+    """Load an accelerator; one that was loaded and has not changed since is at hand."""
+    try:
+        stamp = path.stat()
+    except (OSError, ValueError):
+        return load_accelerator(path, at)
+    return _unchanged(path, at, (stamp.st_ino, stamp.st_mtime_ns, stamp.st_size))
+
+
+@lru_cache(maxsize=64)
+def _unchanged(path: Path, at: SourceLoc | None, _stamp: tuple[int, ...]) -> AcceleratorDescription:
+    return load_accelerator(path, at)
 
 
 def _leaves(value: Any, key: Key) -> Iterator[tuple[Key, object]]:

@@ -11,15 +11,15 @@ _QUOTED = re.compile(r"'([\w.]+)'")
 
 
 def undecided(case: Case) -> Iterator[Candidate]:
-    """Yield the access that suits the pool's role, then less."""
-    name = re.search(r"whether '(\w+)' reaches", case.fault.message)
+    """Yield the accesses that suit the pool's role, then less."""
+    pool, _, devices = case.fault.message.partition(" whether ")
+    name = _QUOTED.search(pool)
     if name is None:
         return
-    pool = case.key[1]
-    key = ("pools", pool, "reach", name[1])
-    first = ACCESS.get(str(case.at("pools", pool, "role")), "rw")
+    reach = ("pools", name[1], "reach")
+    first = ACCESS.get(str(case.at("pools", name[1], "role")), "rw")
     for access in dict.fromkeys((first, "ro", "none")):
-        yield (setting(key, access),)
+        yield tuple(setting((*reach, each), access) for each in _QUOTED.findall(devices))
 
 
 def unsuited(case: Case) -> Iterator[Candidate]:

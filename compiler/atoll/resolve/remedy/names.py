@@ -6,7 +6,6 @@ from typing import Any
 
 from atoll.description.accelerators import shipped_accelerators
 from atoll.description.edits import Candidate, Edit, hexadecimal, setting
-from atoll.description.vocabulary import ISAS
 from atoll.resolve.remedy.case import ACCESS, Case, by_likeness, nearest_word
 from atoll.resolve.remedy.keys import likely_kind
 from atoll.resolve.targets import CORES
@@ -22,8 +21,8 @@ def memory(case: Case) -> Iterator[Candidate]:
     if names:
         yield (setting(case.key, names[0]),)
     yield from _misspelt_definition(case, "memories", word)
-    yield from _described(case, word)
     yield from ((setting(case.key, name),) for name in names)
+    yield from _described(case, word)
 
 
 def _misspelt_definition(case: Case, section: str, word: str) -> Iterator[Candidate]:
@@ -124,10 +123,14 @@ def parameter_value(case: Case) -> Iterator[Candidate]:
         yield (Edit(case.key, most[1]),)
 
 
+def _isas() -> list[str]:
+    return sorted({isa for core in CORES.values() for isa in core.isas}, key=len, reverse=True)
+
+
 def isa(case: Case) -> Iterator[Candidate]:
     """Yield the instruction sets, the most similar first."""
     yield from (
-        (setting(case.key, each),) for each in by_likeness(str(case.at(*case.key)), [*ISAS])
+        (setting(case.key, each),) for each in by_likeness(str(case.at(*case.key)), _isas())
     )
 
 

@@ -12,7 +12,7 @@ from atoll.errors import AtollError, Fault
 from atoll.resolve.resolver import resolve
 from atoll.resolve.soc import ResolvedSoc
 
-MOST = 200
+MOST = 100
 """Trials for all faults of one description."""
 
 
