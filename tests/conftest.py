@@ -62,6 +62,12 @@ def tflite_samples() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def mutants() -> ModuleType:
+    """The module tests/mutants.py."""
+    return _support("mutants")
+
+
+@pytest.fixture(scope="session")
 def overlap_planner() -> ModuleType:
     """The module tests/overlap_planner.py."""
     return _support("overlap_planner")

@@ -25,7 +25,7 @@ _NUMBERS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Tensor:
-    """A tensor to write; `data` makes it a constant."""
+    """A tensor to write; `data` makes it a constant, `shares` one with another tensor's buffer."""
 
     shape: tuple[int, ...]
     dtype: str = "int8"
@@ -35,6 +35,7 @@ class Tensor:
     data: NDArray[Any] | None = None
     name: str = "tensor"
     variable: bool = False
+    shares: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +148,7 @@ def _tensor(builder: Any, index: int, tensor: Tensor) -> int:
         }
         parts["Quantization"] = _table(builder, "QuantizationParameters", quantization)
     parts["Type"] = getattr(TensorType, tensor.dtype.upper())
-    parts["Buffer"] = index + 1
+    parts["Buffer"] = (index if tensor.shares is None else tensor.shares) + 1
     parts["IsVariable"] = tensor.variable
     return _table(builder, "Tensor", parts)
 

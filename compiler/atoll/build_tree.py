@@ -1,17 +1,17 @@
-"""The build folder of a compiled network: texts of every stage, object code, BSP, firmware."""
+"""The build folder of compiled networks: texts of every stage, object code, BSP, firmware."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from atoll.bsp.cores import elf_names
 from atoll.bsp.firmware import Part, link_firmware
-from atoll.bsp.interface import ELF_NAME, Firmware, GivenPool, ModelInterface, PoolShare, Port
+from atoll.bsp.interface import Firmware, GivenPool, ModelInterface, PoolShare, Port
 from atoll.checksums import write_checksums
 from atoll.codegen.llvm import emit_objects
+from atoll.codegen.llvm_pools import behind, pool_symbol
 from atoll.files import new_folder
-from atoll.memory.build_problem import NOTHING
 from atoll.memory.contract_text import contract_json
 from atoll.memory.plan_text import plan_json
 from atoll.memory.run_arguments import run_arguments
@@ -31,17 +31,19 @@ class BuildTree:
     firmware: Firmware
 
 
-def build(
-    compiled: Compiled,
+def build_together(
+    models: Sequence[Compiled],
     folder: Path,
     *,
     toolchain: str | None = None,
     definitions: tuple[str, ...] = (),
 ) -> BuildTree:
-    """Write the build folder: texts of every stage, object code, BSP, firmware.
+    """Write the build folder of networks that share one firmware, which runs them in turn.
+
+    Of several networks each has the texts of its stages in a folder of its name.
 
     Args:
-        compiled: what `compile_file` returned.
+        models: what `atoll.together.compile_together` returned; at least one.
         folder: made, or replaced if it is a build folder; never left half written.
         toolchain: ``zig`` or ``gcc``; None takes the description's.
         definitions: see `bsp.firmware.link_firmware`.
@@ -51,27 +53,64 @@ def build(
         ToolchainError: a tool is missing or failed.
         PlanError: code or stack do not fit.
     """
+    soc, names = models[0].soc, [compiled.graph.name for compiled in models]
     with new_folder(folder, marker=MARKER) as fresh:
-        write_texts(compiled, fresh)
-        parts = (part_of(compiled),)
-        firmware = link_firmware(compiled.soc, parts, fresh, toolchain, definitions)
-        write_checksums(fresh, sources_of(compiled.graph.name, elf_names(compiled.soc)))
+        write_together(models, fresh)
+        parts = tuple(part_of(compiled, position) for position, compiled in enumerate(models))
+        firmware = link_firmware(soc, parts, fresh, toolchain, definitions)
+        write_checksums(fresh, sources_together(names, elf_names(soc)))
     return BuildTree(folder=folder, firmware=replace(firmware, folder=folder))
 
 
-def part_of(compiled: Compiled, position: int = 0, origins: Mapping[str, int] = NOTHING) -> Part:
+def build(
+    compiled: Compiled,
+    folder: Path,
+    *,
+    toolchain: str | None = None,
+    definitions: tuple[str, ...] = (),
+) -> BuildTree:
+    """Write the build folder of one network: see `build_together`."""
+    return build_together((compiled,), folder, toolchain=toolchain, definitions=definitions)
+
+
+def tree_json(tree: BuildTree, models: Sequence[Compiled]) -> dict[str, object]:
+    """Return what `atoll build --json` prints."""
+    return {
+        "folder": str(tree.folder),
+        "soc": models[0].soc.name,
+        "models": [model.graph.name for model in models],
+        "images": [image.as_json() for image in tree.firmware.images],
+    }
+
+
+def homes_of(names: Sequence[str]) -> tuple[Path, ...]:
+    """Return where in a build folder each network's texts are: several have a folder each."""
+    return (Path(),) if len(names) == 1 else tuple(map(Path, names))
+
+
+def part_of(compiled: Compiled, position: int = 0) -> Part:
     """Return what a firmware has of the compiled network, in machine code.
 
     Args:
         compiled: the network.
         position: its place among those of the firmware, from 0.
-        origins: where the plan has its constants, by symbol.
     """
-    soc, module = compiled.soc, compiled.module
-    codes = emit_objects(module, compiled.plan, soc, compiled.commands, position)
+    soc, module, plan = compiled.soc, compiled.module, compiled.plan
+    codes = emit_objects(module, plan, soc, compiled.commands, position)
+    origins = {
+        pool_symbol(module.name, space, soc): space.origin
+        for space in plan.problem.pools
+        if behind(space, soc) and any(_is_in(compiled, space.name))
+    }
     return Part(
         interface=interface_of(compiled), code=codes.pop(soc.host), others=codes, origins=origins
     )
+
+
+def _is_in(compiled: Compiled, pool: str) -> Iterator[bool]:
+    """Tell of each constant whether it lies in a pool."""
+    for constant in compiled.module.entry.constants:
+        yield compiled.plan.placements[constant.name].pool == pool
 
 
 def interface_of(compiled: Compiled) -> ModelInterface:
@@ -116,9 +155,19 @@ def _shares(compiled: Compiled) -> Iterator[PoolShare]:
             yield PoolShare(pool=pool.name, workspace=ends[False], constants=ends[True])
 
 
-def sources_of(model: str, elves: tuple[str, ...] = (ELF_NAME,)) -> tuple[str, ...]:
-    """Return the files that `atoll simulate` reads from the build folder of a model."""
-    return (MARKER, RESOLVED, f"{model}.tflite", *elves)
+def sources_together(names: Sequence[str], elves: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the files that `atoll simulate` reads from a build folder.
+
+    Args:
+        names: of the networks.
+        elves: names of the images.
+    """
+    own = (
+        (home / file).as_posix()
+        for name, home in zip(names, homes_of(names), strict=True)
+        for file in (MARKER, RESOLVED, f"{name}.tflite")
+    )
+    return tuple(dict.fromkeys((MARKER, *elves, *own)))
 
 
 def texts_of(compiled: Compiled) -> dict[str, str]:
@@ -142,8 +191,14 @@ def texts_of(compiled: Compiled) -> dict[str, str]:
     return {name: text.rstrip("\n") + "\n" for name, text in texts.items()}
 
 
-def write_texts(compiled: Compiled, folder: Path) -> None:
-    """Write the texts of every stage and the model file into `folder`."""
-    for name, text in texts_of(compiled).items():
-        (folder / name).write_text(text, encoding="utf-8")
-    (folder / f"{compiled.graph.name}.tflite").write_bytes(compiled.source)
+def write_together(models: Sequence[Compiled], folder: Path) -> None:
+    """Write the texts of every stage and the model file of each network into `folder`."""
+    names = [compiled.graph.name for compiled in models]
+    if len(models) > 1:
+        marker = {"format": FORMAT, "soc": models[0].soc.name, "models": names}
+        (folder / MARKER).write_text(json.dumps(marker, indent=2) + "\n", encoding="utf-8")
+    for compiled, home in zip(models, homes_of(names), strict=True):
+        (folder / home).mkdir(exist_ok=True)
+        for name, text in texts_of(compiled).items():
+            (folder / home / name).write_text(text, encoding="utf-8")
+        (folder / home / f"{compiled.graph.name}.tflite").write_bytes(compiled.source)

@@ -1,18 +1,21 @@
 """The `atoll` command: parse arguments, call one function, print what it returns."""
 
 import errno
-import json
+import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import entry_points, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
+from atoll import completion
 from atoll.bsp.doctor import diagnose
 from atoll.bsp.toolchain import find_toolchain
+from atoll.build_tree import tree_json
+from atoll.cli_explain import explain, print_tables
 from atoll.cli_options import (
     AcceleratorsOption,
     BuildFileOption,
@@ -23,30 +26,43 @@ from atoll.cli_options import (
     PinOption,
     PlaceOption,
     SetOption,
+    SimulateOption,
     SocArgument,
     ToolchainOption,
     build_options,
 )
-from atoll.cli_output import INTERRUPTED, abandon_output, accept_any_text, log
+from atoll.cli_output import (
+    INTERRUPTED,
+    abandon_output,
+    accept_any_text,
+    log,
+    log_room,
+    print_faults,
+)
 from atoll.cli_plan import plan
+from atoll.cli_plugins import add_commands
 from atoll.cli_progress import working
-from atoll.description.schemas import schema_text, write_schemas
+from atoll.columns import wrapped
+from atoll.description.schemas import require_schema_beside, write_schema_beside
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, UsageError
 from atoll.files import DISK_FAULTS, unwritable, write_text
-from atoll.pipeline import STAGES, compile_file, explanation, require_stage
+from atoll.object_tree import build_objects
+from atoll.pipeline import STAGES, require_stage
+from atoll.report.schema_files import schema_text, write_schemas
 from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.resolve.tables import Table, as_data, as_text
-from atoll.together import build_models, compile_together
+from atoll.shown import json_text, shown_lines
+from atoll.soc_checks import check_soc
+from atoll.together import build_together, compile_together
 
 app = typer.Typer(
     name="atoll",
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command()(explain)
 app.command()(plan)
 
 
@@ -72,70 +88,43 @@ def common(
 
 
 @app.command()
-def check(soc: SocArgument, overrides: SetOption = None, machine: JsonOption = False) -> None:
+def check(
+    soc: SocArgument,
+    simulate: SimulateOption = None,
+    overrides: SetOption = None,
+    machine: JsonOption = False,
+) -> None:
     """Check a SoC description and print its summary.
 
-    All faults are reported together, each with line, column and remedy.
+    All faults are reported together, each with line, column and remedy. What was not looked at
+    is said before the verdict.
 
     Example: atoll check lagoon --set devices.cpu.stack.size=4KiB
     """
     resolved = load_soc(soc, overrides or ())
-    _print_tables(resolved, tables.summary(resolved), machine=machine)
+    left_out = check_soc(resolved, simulate=simulate)
+    print_tables(resolved, tables.summary(resolved), machine=machine, not_checked=left_out)
     if not machine:
+        print("\n  ".join(("\nnot checked:", *left_out)))
         print(f"\n{resolved.name}: no faults")
-
-
-@app.command()
-def explain(
-    soc: SocArgument,
-    model: Annotated[
-        Path | None, typer.Argument(metavar="[MODEL]", help="Explain this network on the chip.")
-    ] = None,
-    buffer: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Say all about one buffer of MODEL.")
-    ] = None,
-    build_file: BuildFileOption = None,
-    place: PlaceOption = None,
-    pin: PinOption = None,
-    free: FreeOption = None,
-    overlap: OverlapOption = None,
-    overrides: SetOption = None,
-    accelerators: AcceleratorsOption = True,
-    machine: JsonOption = False,
-) -> None:
-    """Explain a chip, or where a network's buffers are.
-
-    Without MODEL: addresses, windows, limits and defaults, each with the layer that set it.
-    With MODEL: for every buffer where it is, and for every operator why it runs where it runs.
-    With --buffer: the rule that put it there, who touches it, and what each other place lacks.
-
-    Example: atoll explain lagoon model.tflite --buffer input
-    """
-    resolved = load_soc(soc, overrides or ())
-    if model is None:
-        asked = {"buffer": buffer, "build": build_file, "place": place, "pin": pin, "free": free}
-        asked["overlap"] = overlap
-        if given := next((name for name, value in asked.items() if value), None):
-            raise UsageError("E090", f"--{given} needs a MODEL", remedy="see atoll explain --help")
-        _print_tables(resolved, tables.explain(resolved), machine=machine)
-        return
-    options = build_options(
-        [model], build_file, place, pin, free, overlap, accelerators=accelerators
-    )
-    told = explanation(compile_file(resolved, model, options))
-    print(told.json(buffer) if machine else told.text(buffer), end="")
 
 
 @app.command()
 def schema(
     which: Annotated[
-        str, typer.Argument(metavar="WHICH", help="soc, accelerator or build.")
+        str,
+        typer.Argument(
+            metavar="WHICH",
+            help="soc, accelerator or build; COMMAND-output: of its --json.",
+            autocompletion=completion.schemas,
+        ),
     ] = "soc",
     write: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write all schemas into DIR instead.")
     ] = None,
+    machine: JsonOption = False,
 ) -> None:
-    """Print the JSON Schema of a description.
+    """Print the JSON Schema of a file or an output.
 
     Editors check and complete descriptions with it.
 
@@ -144,8 +133,7 @@ def schema(
     if write is None:
         print(schema_text(which), end="")
     else:
-        for path in write_schemas(write):
-            log.print(f"wrote {path}")
+        _wrote(*write_schemas(write), machine=machine)
 
 
 @app.command()
@@ -157,8 +145,11 @@ def new(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="File to write; default: NAME.yaml."),
     ] = None,
+    machine: JsonOption = False,
 ) -> None:
     """Write a commented, valid description to start from.
+
+    Beside it goes soc.schema.json, with which editors check and complete it.
 
     Example: atoll new my_chip, then: atoll check my_chip.yaml
     """
@@ -168,8 +159,10 @@ def new(
         raise UsageError(
             "E091", f"{target} exists already", remedy="choose another name, or remove the file"
         )
+    require_schema_beside(target)
     write_text(target, text)
-    log.print(f"wrote {target}; next: atoll check {target}")
+    write_schema_beside(target)
+    _wrote(target, machine=machine, hint=f"; next: atoll check {target}")
 
 
 @app.command("build")
@@ -190,18 +183,34 @@ def build_command(
     dump_after: Annotated[
         str | None,
         typer.Option(
-            metavar="STAGE", help=f"Print the program after this stage: {', '.join(STAGES)}."
+            metavar="STAGE",
+            help=f"Print the program after this stage: {', '.join(STAGES)}.",
+            autocompletion=completion.stages,
         ),
     ] = None,
+    objects: Annotated[
+        bool,
+        typer.Option(
+            "--objects", help="Write objects, headers and plans alone, for another firmware."
+        ),
+    ] = False,
+    machine: JsonOption = False,
 ) -> None:
     """Compile networks for a chip.
 
     The build folder holds every stage as text, the BSP, and the firmware, ready to simulate.
     Several networks share the workspace of one firmware, and each has a folder of its name.
+    With --objects there is no firmware: no start-up code, linker script, main function or link.
 
     Example: atoll build lagoon model.tflite -o build/model
     """
     require_stage(dump_after)
+    if dump_after and machine:
+        remedy = "give one of them; the build folder has the text of every stage"
+        raise UsageError("E090", "--dump-after and --json both want the output", remedy=remedy)
+    if objects and toolchain:
+        remedy = "leave --toolchain out"
+        raise UsageError("E090", "--objects needs no C compiler and no linker", remedy=remedy)
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
 
@@ -214,9 +223,17 @@ def build_command(
     )
     with working("compiling and planning") as progress:
         compiled = compile_together(resolved, models, options, observe)
-        progress("building the firmware")
-        tree = build_models(compiled, output, toolchain=toolchain)
-    log.print(f"wrote {tree.folder}: {tree.firmware.summary()}")
+        if objects:
+            made = build_objects(compiled, output)
+        else:
+            progress("building the firmware")
+            tree = build_together(compiled, output, toolchain=toolchain)
+    if machine:
+        data = made.as_json(compiled) if objects else tree_json(tree, compiled)
+        print(json_text(data), end="")
+        return
+    summary = made.summary() if objects else tree.firmware.summary()
+    log.print(wrapped(f"wrote {output}: {summary}", log_room()))
 
 
 @app.command()
@@ -229,9 +246,9 @@ def doctor(machine: JsonOption = False) -> None:
     checks = diagnose()
     well = all(check_.ok for check_ in checks if check_.required)
     if machine:
-        print(json.dumps({"ok": well, "checks": [check.as_json() for check in checks]}, indent=2))
+        print(json_text({"ok": well, "checks": [check.as_json() for check in checks]}), end="")
     else:
-        print("\n".join(map(str, checks)))
+        print(shown_lines("\n".join(map(str, checks))))
     if not well:
         raise typer.Exit(1)
 
@@ -246,30 +263,25 @@ def require_toolchain(soc: ResolvedSoc, name: str | None) -> None:
         find_toolchain(soc.host_cpu, name)
 
 
-def _print_tables(soc: ResolvedSoc, shown: tuple[Table, ...], *, machine: bool) -> None:
-    print(json.dumps(as_data(soc, shown), indent=2) if machine else as_text(shown), end="")
-
-
-def _add_plugins() -> None:
-    known = {command.name for command in app.registered_commands}
-    for point in entry_points(group="atoll.commands"):
-        if point.name in known:
-            continue
-        try:
-            app.command(point.name)(point.load())
-        except (ImportError, AttributeError) as fault:
-            log.print(f"note: command '{point.name}' is not available: {fault}")
+def _wrote(*paths: Path, machine: bool, hint: str = "") -> None:
+    if machine:
+        print(json_text({"wrote": list(map(str, paths))}), end="")
+        return
+    for path in paths:
+        log.print(f"wrote {path}{hint}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `atoll` with `argv`; a fault in the user's input is one message and status 1."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     accept_any_text()
+    if completion.VARIABLE in os.environ:
+        return completion.completed(lambda: _invoke(arguments))
     try:
         status = _invoke(arguments or ["--help"])
         sys.stdout.flush()
     except AtollError as error:
-        print(error, file=sys.stderr)
+        print_faults(error, machine="--json" in arguments)
         return 1
     except OSError as fault:
         if fault.errno not in {errno.EPIPE, *DISK_FAULTS}:
@@ -286,9 +298,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _invoke(arguments: list[str]) -> int:
-    _add_plugins()
+    add_commands(app, log.print)
     try:
         status = app(arguments, prog_name="atoll", standalone_mode=False)
+    except SystemExit as end:  # Typer's own options end so
+        status = end.code
     except TyperException as error:
         message = error.format_message().rstrip(".").replace("Value error, ", "")
         context = getattr(error, "ctx", None)

@@ -4,13 +4,26 @@ import io
 import os
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
-from atoll.errors import AtollError
+from atoll.columns import terminal_columns
+from atoll.errors import EXCERPT_COLUMNS, AtollError
+from atoll.shown import json_text, shown_lines
 
-out = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
-log = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+class SafeConsole(Console):
+    """A console that escapes what a terminal would obey: in strings and in cells of tables."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Turn a string into text without control characters."""
+        return super().render_str(shown_lines(text), **options)
+
+
+out = SafeConsole(highlight=False, soft_wrap=True, markup=False, emoji=False)
+log = SafeConsole(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 INTERRUPTED = 130
@@ -34,6 +47,24 @@ def accept_any_text() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def print_faults(error: AtollError, *, machine: bool) -> None:
+    """Print faults: to standard error, or for programs as JSON to standard output."""
+    if machine:
+        print(json_text(error.as_json()), end="")
+    else:
+        print(error.text(log_room() or EXCERPT_COLUMNS), file=sys.stderr)
+
+
+def room() -> int | None:
+    """Return how many columns a line of output has; None in a pipe."""
+    return terminal_columns(sys.stdout)
+
+
+def log_room() -> int | None:
+    """Return how many columns a line of the log has; None in a pipe."""
+    return terminal_columns(sys.stderr)
 
 
 def abandon_output() -> None:

@@ -1,8 +1,7 @@
 """The command `atoll plan`: memory plans of networks and of bare instances."""
 
-import json
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -10,8 +9,10 @@ from typing import Annotated
 
 import typer
 
+from atoll import completion
 from atoll.cli_options import (
     AcceleratorsOption,
+    AnyModelsArgument,
     BuildFileOption,
     FreeOption,
     JsonOption,
@@ -19,29 +20,25 @@ from atoll.cli_options import (
     PinOption,
     PlaceOption,
     SetOption,
+    build_options,
 )
-from atoll.cli_output import log, out
+from atoll.cli_output import log
+from atoll.cli_plan_output import Found, Planned
 from atoll.cli_progress import working
 from atoll.codegen.tflm_file import tflm_file
-from atoll.description.build import load_requests
 from atoll.errors import PlanError, UsageError
 from atoll.files import require_writable, write_bytes, write_text
 from atoll.memory.algorithms import DEFAULT, OWN
 from atoll.memory.algorithms import algorithm as require_algorithm
 from atoll.memory.effort import USUAL, Effort, Progress
 from atoll.memory.instance import POOL, UNLIMITED, load_instance, solution_csv
-from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan, Problem
 from atoll.memory.solve import plan_memory
-from atoll.pipeline import BuildOptions, compile_file
-from atoll.report.plan_table import plan_table
-from atoll.report.pool_picture import pool_pictures
-from atoll.report.pool_svg import svg_of
-from atoll.report.pool_terminal import drawn
 from atoll.resolve import load_soc
+from atoll.together import compile_together
 from atoll.units import parse_duration, parse_size
 
-_SIZE = re.compile(f"set the size of pool '{POOL}' to (.+) or more")
+_SIZE = re.compile(f"set 'pools.{POOL}.size' to (.+) or more")
 
 
 class Export(StrEnum):
@@ -50,24 +47,6 @@ class Export(StrEnum):
     CSV = "csv"
     JSON = "json"
     TFLM = "tflm"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Planned:
-    """A plan and what it is for."""
-
-    of: Mapping[str, str]
-    plan: MemoryPlan
-
-    @property
-    def title(self) -> str:
-        return " on ".join(list(self.of.values())[::-1])
-
-    def json(self) -> str:
-        """Return the plan for machines."""
-        plan = self.plan
-        verdict = {"cost": plan.cost, "gap": plan.gap, "optimal": plan.optimal}
-        return json.dumps({**self.of, **verdict, **plan_json(plan)}, indent=2) + "\n"
 
 
 def _bytes(text: str) -> int:
@@ -93,12 +72,12 @@ def plan(
     soc: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[SOC]", help="SoC description (YAML), or a shipped chip: lagoon, atoll2, twin."
+            metavar="[SOC]",
+            help="SoC description (YAML), or a shipped chip: lagoon, atoll2, twin.",
+            autocompletion=completion.chips,
         ),
     ] = None,
-    model: Annotated[
-        Path | None, typer.Argument(metavar="[MODEL]", help="Quantised network (int8 TFLite).")
-    ] = None,
+    models: AnyModelsArgument = None,
     instance: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Plan this table instead: id,lower,upper,size (CSV)."),
@@ -113,7 +92,12 @@ def plan(
         int, typer.Option(min=1, metavar="BYTES", help="Alignment of the instance's buffers.")
     ] = 1,
     algorithm: Annotated[
-        str, typer.Option(metavar="NAME", help=f"Planner: {', '.join(OWN)}, or a package's.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help=f"Planner: {', '.join(OWN)}, or a package's.",
+            autocompletion=completion.algorithms,
+        ),
     ] = DEFAULT,
     budget: Annotated[
         float | None,
@@ -145,42 +129,40 @@ def plan(
     accelerators: AcceleratorsOption = True,
     machine: JsonOption = False,
 ) -> None:
-    """Plan memory: of a network on a chip, or of a bare instance.
+    """Plan memory: of networks on a chip, or of a bare instance.
 
     For each pool it says what is used, what no plan can go below, and so whether that is optimal.
+    Several networks share one firmware: what they need together comes last.
 
     Example: atoll plan lagoon model.tflite --picture, or: atoll plan --instance A.csv --json
     """
     search = _search(algorithm, budget, seed)
-    _check_usage(soc, model, instance, capacity, alignment, export, output)
+    _check_usage(soc, models or (), instance, capacity, alignment, export, output)
     for path in filter(None, (output, figure)):
         require_writable(path)
     if instance is not None:
         problem = load_instance(instance, capacity, alignment)
-        found = _Planned(of={"instance": instance.name}, plan=_instance_plan(problem, search))
+        plan_ = _instance_plan(problem, search)
+        found = Found(plans=(Planned(of={"instance": instance.name}, plan=plan_),))
     else:
         assert soc is not None
-        assert model is not None
-        requests = load_requests(build_file, place or (), pin or (), free or (), overlap)
-        options = BuildOptions(
-            accelerators=accelerators,
-            requests=requests,
-            algorithm=search.name,
-            effort=search.effort,
+        assert models is not None
+        asked = build_options(
+            models, build_file, place, pin, free, overlap, accelerators=accelerators
         )
+        options = [replace(each, algorithm=search.name, effort=search.effort) for each in asked]
         with working("compiling and planning"):
-            compiled = compile_file(load_soc(soc, overrides or ()), model, options)
-        names = {"soc": compiled.soc.name, "model": compiled.graph.name}
-        found = _Planned(of=names, plan=compiled.plan)
+            chip = load_soc(soc, overrides or ())
+            found = Found.of(chip, compile_together(chip, models, options))
     if figure:
-        write_text(figure, svg_of(found.title, pool_pictures(found.plan)))
+        write_text(figure, found.figure())
         log.print(f"wrote {figure}")
     if export:
-        _export(found, export, output, model)
+        _export(found, export, output, models or ())
     elif machine:
         print(found.json(), end="")
     else:
-        _show(found, picture=picture)
+        found.show(picture=picture)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,22 +199,14 @@ def _instance_plan(problem: Problem, search: _Search) -> MemoryPlan:
         raise PlanError.all(faults) from error
 
 
-def _show(found: _Planned, *, picture: bool) -> None:
-    print(plan_table(found.plan), end="")
-    for part in drawn(pool_pictures(found.plan)) if picture else ():
-        out.print()
-        out.print(part)
-
-
-def _export(found: _Planned, export: Export, output: Path | None, model: Path | None) -> None:
+def _export(found: Found, export: Export, output: Path | None, models: Sequence[Path]) -> None:
     if export is Export.TFLM:
-        assert model is not None
         assert output is not None
-        file = tflm_file(model)
+        file = tflm_file(models[0])
         write_bytes(output, file.data)
         log.print(f"wrote {output}: {file.summary}")
         return
-    text = found.json() if export is Export.JSON else solution_csv(found.plan)
+    text = found.json() if export is Export.JSON else solution_csv(found.plans[0].plan)
     if output is None:
         print(text, end="")
     else:
@@ -242,7 +216,7 @@ def _export(found: _Planned, export: Export, output: Path | None, model: Path | 
 
 def _check_usage(
     soc: Path | None,
-    model: Path | None,
+    models: Sequence[Path],
     instance: Path | None,
     capacity: int | None,
     alignment: int,
@@ -251,16 +225,19 @@ def _check_usage(
 ) -> None:
     if instance is not None and soc is not None:
         raise _misused("--instance takes no SOC and no MODEL", "plan one or the other")
-    if instance is None and (soc is None or model is None):
+    if instance is None and (soc is None or not models):
         raise _misused("nothing to plan", "give SOC and MODEL, or --instance FILE")
     if instance is None and (capacity is not None or alignment != 1):
         remedy = "change the pool with --set pools.NAME.size=SIZE"
         raise _misused("--capacity and --alignment are for an --instance", remedy)
     if alignment & (alignment - 1):
         raise _misused(f"--alignment {alignment} is no power of two", "give 1, 2, 4, 8, 16, ...")
-    if export is Export.TFLM and (model is None or output is None):
+    if export is Export.TFLM and (not models or output is None):
         remedy = "write atoll plan SOC MODEL --export tflm -o FILE.tflite"
         raise _misused("--export tflm needs a MODEL and a file to write", remedy)
+    if len(models) > 1 and export in (Export.CSV, Export.TFLM):
+        remedy = "give one MODEL, or --export json"
+        raise _misused(f"--export {export} is of one network, and there are {len(models)}", remedy)
     if output is not None and export is None:
         raise _misused("--output needs --export", "give --export csv, json or tflm")
 

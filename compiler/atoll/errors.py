@@ -5,7 +5,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-EXCERPT_COLUMNS = 160
+from atoll.shown import columns_of, cut, sentence, shown, window
+
+EXCERPT_COLUMNS = 120
+LONGEST_MESSAGE, LONGEST_REMEDY, LONGEST_NOTE, LONGEST_PATH = 800, 600, 200, 1000
+LONGEST_LOG = 20_000
+LEAST_COLUMNS = 20
+MOST_FAULTS = 100
+"""Faults that one error shows; more of them have a common cause."""
+
+_WITH_A_LOG = frozenset({"E072", "E073", "E076", "E077", "E087"})
+"""Their messages end with lines that a tool wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,21 +27,32 @@ class SourceLoc:
     column: int
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}:{self.column}"
+        return f"{cut(shown(str(self.path)), LONGEST_PATH)}:{self.line}:{self.column}"
 
-    def excerpt(self) -> Iterator[str]:
-        """Yield the line and a caret under the column, or nothing if the file is gone."""
+    def as_json(self) -> dict[str, str | int]:
+        """Return the place for programs."""
+        path = cut(shown(str(self.path)), LONGEST_PATH)
+        return {"path": path, "line": self.line, "column": self.column}
+
+    def excerpt(self, columns: int = EXCERPT_COLUMNS) -> Iterator[str]:
+        """Yield the line and a caret under the column, or nothing if the file is gone.
+
+        A line that takes more than `columns` is shown around the caret.
+        """
         lines = _lines(self.path)
-        if self.line <= len(lines) and self.column <= EXCERPT_COLUMNS:
-            text = lines[self.line - 1][:EXCERPT_COLUMNS].replace("\t", " ").replace("\t", " ")
-            yield f"{self.line:5} | " + "".join(c if c.isprintable() else "?" for c in text)
-            yield " " * (7 + self.column) + "^"
+        if self.line <= len(lines):
+            line, number = lines[self.line - 1].replace("\t", " "), f"{self.line:5} | "
+            before, behind = line[: self.column - 1], line[self.column - 1 :]
+            room = max(columns - len(number), LEAST_COLUMNS)
+            text, at = window(shown(before) + shown(behind), len(shown(before)), room)
+            yield number + text
+            yield " " * (len(number) + columns_of(text[:at])) + "^"
 
 
 @lru_cache(maxsize=8)
 def _lines(path: Path) -> tuple[str, ...]:
     try:
-        return tuple(path.read_text(encoding="utf-8", errors="replace").splitlines())
+        return tuple(path.read_text(encoding="utf-8-sig", errors="replace").splitlines())
     except OSError:
         return ()
 
@@ -46,6 +67,8 @@ class Fault:
         at: where it was written, if it was written.
         other: the other place when two things clash, with a word on it.
         remedy: an edit that works.
+        keys: what of the description is concerned, as key paths; the wrong value's own first.
+        wants: bytes by dotted key of a size with which the fault would be gone.
     """
 
     code: str
@@ -53,17 +76,49 @@ class Fault:
     at: SourceLoc | None = None
     other: tuple[SourceLoc, str] | None = None
     remedy: str | None = None
+    keys: tuple[tuple[str, ...], ...] = ()
+    wants: tuple[tuple[str, int], ...] = ()
 
-    def __str__(self) -> str:
-        head = f"error[{self.code}]: {self.message}"
-        lines = [f"{self.at}: {head}" if self.at else head]
-        lines += self.at.excerpt() if self.at else ()
+    def __post_init__(self) -> None:
+        """Make all words fit to print, whoever wrote them."""
+        if self.code in _WITH_A_LOG:
+            self._set("message", sentence(self.message, LONGEST_LOG))
+        else:
+            self._set("message", sentence(shown(self.message), LONGEST_MESSAGE))
+        if self.remedy is not None:
+            self._set("remedy", sentence(shown(self.remedy), LONGEST_REMEDY))
         if self.other:
             place, note = self.other
-            lines += [f"{place}: note: {note}", *place.excerpt()]
+            self._set("other", (place, sentence(shown(note), LONGEST_NOTE)))
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def text(self, columns: int = EXCERPT_COLUMNS) -> str:
+        """Return what a user reads, with lines of files in that many columns."""
+        head = f"error[{self.code}]: {self.message}"
+        lines = [f"{self.at}: {head}" if self.at else head]
+        lines += self.at.excerpt(columns) if self.at else ()
+        if self.other:
+            place, note = self.other
+            lines += [f"{place}: note: {note}", *place.excerpt(columns)]
         if self.remedy:
             lines.append(f"  help: {self.remedy}")
         return "\n".join(lines)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the fault for programs."""
+        place, note = self.other or (None, "")
+        return {
+            "code": self.code,
+            "message": self.message,
+            "at": self.at.as_json() if self.at else None,
+            "other": {"at": place.as_json(), "note": note} if place else None,
+            "remedy": self.remedy,
+        }
+
+    def __str__(self) -> str:
+        return self.text()
 
 
 class AtollError(Exception):
@@ -85,14 +140,34 @@ class AtollError(Exception):
 
     @classmethod
     def all(cls, faults: Iterable[Fault]) -> "AtollError":
-        """Bundle the faults that one stage collected; there is at least one."""
-        first, *rest = faults
+        """Bundle the faults that one stage collected, not more of them than help.
+
+        There is at least one.
+        """
+        first, *rest = _bounded(tuple(faults))
         error = cls(first.code, first.message)
         error.faults = (first, *rest)
         return error
 
+    def text(self, columns: int = EXCERPT_COLUMNS) -> str:
+        """Return what a user reads, with lines of files in that many columns."""
+        return "\n".join(fault.text(columns) for fault in self.faults)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the object that a command prints in the place of its own with `--json`."""
+        return {"faults": [fault.as_json() for fault in self.faults]}
+
     def __str__(self) -> str:
-        return "\n".join(map(str, self.faults))
+        return self.text()
+
+
+def _bounded(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
+    """Return the first `MOST_FAULTS`, and one that counts the others."""
+    if len(faults) <= MOST_FAULTS or faults[MOST_FAULTS].code == "E016":
+        return faults
+    message = f"{len(faults) - MOST_FAULTS} more faults are not shown"
+    hidden = Fault(code="E016", message=message, remedy="correct those above first")
+    return (*faults[:MOST_FAULTS], hidden)
 
 
 class UsageError(AtollError):

@@ -5,9 +5,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from atoll.codegen.commands import encode_commands, padded, prepare_jobs, with_counts
+from atoll.codegen.commands import (
+    command_counts,
+    encode_commands,
+    padded,
+    prepare_jobs,
+    with_counts,
+)
 from atoll.description.build import BuildRequests
-from atoll.errors import PlanError, UsageError
+from atoll.errors import PlacementError, PlanError, UsageError
 from atoll.frontend.tflite import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ir.narrowing import verify_narrowing, verify_scopes
@@ -38,10 +44,14 @@ from atoll.place.plan_devices import plan_devices
 from atoll.place.views import described, with_views
 from atoll.report.explain_buffers import buffer_stories
 from atoll.report.explain_text import Explanation
+from atoll.resolve.remedy.whole_need import with_whole_need
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll.resolve.storage_scope import ScopeNames
 
 STAGES = ("frontend", "place", "lower", "specialize-storage", "overlap-runs", "memory")
+
+UNLIMITED = 1 << 62
+"""More bytes than any remedy asks for."""
 
 Observer = Callable[[str, object], None]
 """Called with the name of a stage and its result."""
@@ -114,6 +124,32 @@ def compile_file(
         PlanError: a pool or a stack is too small.
     """
     options = options or BuildOptions()
+    try:
+        return _compiled(soc, model, options, observe, taken)
+    except (PlacementError, PlanError) as error:
+        raise with_whole_need(
+            error,
+            soc,
+            lambda chip: _used(_compiled(chip, model, options, lambda stage, result: None, taken)),
+        ) from error
+
+
+def _used(compiled: Compiled) -> Mapping[str, int]:
+    """Return the bytes that a plan uses of each pool, other models' and the heap included."""
+    plan = compiled.plan
+    return {
+        f"pools.{pool.name}.size": plan.use[pool.name].used + pool.beside
+        for pool in plan.problem.pools
+    }
+
+
+def _compiled(
+    soc: ResolvedSoc,
+    model: Path,
+    options: BuildOptions,
+    observe: Observer,
+    taken: Mapping[str, int],
+) -> Compiled:
     network = load_tflite(model)
     observe("frontend", network)
     placed = plan_devices(network, soc, options.requests, accelerators=options.accelerators)
@@ -140,7 +176,17 @@ def _plan(
     except PlanError as error:
         if not further or error.faults[0].code != "E062":
             raise
-    return _plan_once(soc, options, source, graph, decisions, observe, taken, *further)
+        without = error
+    try:
+        return _plan_once(soc, options, source, graph, decisions, observe, taken, *further)
+    except PlanError as error:
+        raise min(error, without, key=_wanted) from error
+
+
+def _wanted(error: PlanError) -> int:
+    """Return the bytes that the remedies of an error ask for."""
+    sizes = {key: size for fault in error.faults for key, size in fault.wants}
+    return sum(sizes.values()) if sizes else UNLIMITED
 
 
 def _plan_once(
@@ -264,6 +310,11 @@ def _planned(
     steps = [*(step.operator for step in module.entry.steps), "the caller reads"]
     problem = build_problem(module, soc, taken)
     return plan_memory(problem, steps, name=options.algorithm, effort=options.effort)
+
+
+def expected_cycles(compiled: Compiled) -> Mapping[str, int]:
+    """Return what each operator should take on its device, with the commands that it has."""
+    return cycles_of(compiled.graph, compiled.soc, command_counts(compiled.module))
 
 
 def explanation(compiled: Compiled) -> Explanation:

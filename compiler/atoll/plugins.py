@@ -1,22 +1,172 @@
-"""Load parts by name: our own lazily, third parties' through entry points."""
+"""Load parts by name: our own lazily, third parties' through entry points; run their code."""
 
+import inspect
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from typing import Any
 
-from atoll.errors import AtollError
+from atoll.errors import AtollError, SourceLoc
+
+MOST_TEXT = 300
+"""Characters of an exception that a message repeats."""
+_OWN = ("atoll", "atoll_sim")
+_NOT_FOREIGN = (*_OWN, "importlib", "contextlib", "inspect")
+_LOAD_REMEDY = (
+    "install the package that provides it or name its folder in PYTHONPATH, "
+    "or correct the 'module:Attribute' name"
+)
+
+Methods = Mapping[str, Sequence[str]]
+"""The methods that an object must have, and the names of what each takes."""
 
 
-def load(entry: str, group: str = "atoll.parts") -> Any:
-    """Import the object that ``module:Attribute`` names.
+def load(entry: str, group: str = "atoll.parts", *, at: SourceLoc | None = None) -> Any:
+    """Import the object that ``module:Attribute`` names; a description does so at `at`.
 
     Raises:
-        AtollError: the module or the attribute is not there.
+        AtollError: E041; the module or the attribute is not there, or the module fails.
     """
-    try:
+    with foreign_code(f"cannot load '{entry}'", code="E041", at=at, remedy=_LOAD_REMEDY):
         return EntryPoint(entry, entry, group).load()
-    except (ImportError, AttributeError, ValueError) as fault:
-        raise AtollError(
-            "E041",
-            f"cannot load '{entry}': {fault}",
-            remedy="install the package that provides it, or correct the 'module:Attribute' name",
-        ) from fault
+
+
+@contextmanager
+def foreign_code(
+    what: str,
+    *,
+    code: str = "E111",
+    at: SourceLoc | None = None,
+    remedy: str = "correct the code that is named",
+    passing: tuple[type[BaseException], ...] = (),
+) -> Iterator[None]:
+    """Turn what the code of a plug-in raises into one error that begins with `what`.
+
+    Nobody knows what such code raises; here, and nowhere else, every exception is caught.
+    Exceptions of the types `passing` and Atoll's own errors go through.
+    """
+    through: tuple[type[BaseException], ...] = (AtollError, *passing)
+    try:
+        yield
+    except through:
+        raise
+    except (Exception, SystemExit) as fault:
+        raise AtollError(code, f"{what}: {said(fault)}", at=at, remedy=remedy) from fault
+
+
+def said(fault: BaseException) -> str:
+    """Return type, text and place of an exception in one line."""
+    lines = str(fault).strip().splitlines()
+    text = lines[0][:MOST_TEXT] if lines else ""
+    kind = type(fault).__name__
+    return (f"{kind}: {text}" if text else kind) + _place(fault)
+
+
+def _place(fault: BaseException) -> str:
+    """Name the last line of the plug-in on the way to `fault`, else the last line of ours."""
+    lines = [
+        (frame.f_globals.get("__name__", "").partition(".")[0], frame.f_code.co_filename, line)
+        for frame, line in traceback.walk_tb(fault.__traceback__)
+        if frame.f_globals.get("__name__") != __name__
+    ]
+    found = [(file, line) for package, file, line in lines if package not in _NOT_FOREIGN]
+    found = [each for each in found if each[0] == found[0][0]]
+    found = found or [(file, line) for package, file, line in lines if package in _OWN]
+    return f" ({found[-1][0]}, line {found[-1][1]})" if found else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """An object of a plug-in, whose methods are called so that what they do wrong is said.
+
+    Attributes:
+        who: such as ``emitter 'mine:Emitter' of accelerator 'mine'``.
+        value: the object.
+        at: where a description names it.
+    """
+
+    who: str
+    value: object
+    at: SourceLoc | None = None
+
+    def call(self, method: str, *arguments: object, about: str = "") -> Any:
+        """Call a method; `about` says what it is asked about.
+
+        Raises:
+            AtollError: E111; it raised.
+        """
+        doing = f"{self.who} failed in '{method}'" + (f" for {about}" if about else "")
+        remedy = (
+            f"correct '{method}', or delete from 'operators' what it cannot do; "
+            "docs/accelerators.md says what it gets and returns"
+        )
+        with foreign_code(doing, at=self.at, remedy=remedy):
+            return getattr(self.value, method)(*arguments)
+
+    def wrong(self, method: str, what: str, about: str = "") -> AtollError:
+        """Return the error that a method returned `what`, which is not what it must return."""
+        doing = f"'{method}'" + (f" for {about}" if about else "")
+        return AtollError(
+            "E112",
+            f"{self.who}: {doing} returned {what}",
+            at=self.at,
+            remedy=f"correct '{method}'; docs/accelerators.md says what it returns",
+        )
+
+
+def make_part(
+    entry: str,
+    who: str,
+    methods: Methods,
+    arguments: Sequence[object] = (),
+    at: SourceLoc | None = None,
+) -> Part:
+    """Make an object of the class that ``module:Class`` names.
+
+    Args:
+        entry: the class.
+        who: as `Part.who`.
+        methods: what the object must have.
+        arguments: of the class.
+        at: where a description names it.
+
+    Raises:
+        AtollError: E041, E110; it cannot be loaded or made, or is not what it must be.
+    """
+    made = load(entry, at=at)
+    if not isinstance(made, type):
+        kind = f"is no class, but of type '{type(made).__name__}'"
+        raise _unusable(f"{who} {kind}", "name a class: 'module:Class'", at)
+    takes = (
+        f"let '{made.__name__}' take {len(arguments) or 'no'} argument{'s' * (len(arguments) != 1)}"
+    )
+    with foreign_code(f"{who} cannot be made", code="E110", at=at, remedy=takes):
+        value: object = made(*arguments)
+    if missing := [name for name in methods if not callable(getattr(value, name, None))]:
+        lacks = ", ".join(f"'{name}({', '.join(methods[name])})'" for name in missing)
+        remedy = f"write {'it' if len(missing) == 1 else 'them'}: see docs/accelerators.md"
+        raise _unusable(f"{who} lacks {lacks}", remedy, at)
+    for name, taken in methods.items():
+        if not _takes(getattr(value, name), len(taken)):
+            listed = f"{name}({', '.join(taken)})"
+            raise _unusable(f"{who} cannot be called as '{listed}'", f"write 'def {listed}'", at)
+    return Part(who=who, value=value, at=at)
+
+
+def _unusable(message: str, remedy: str, at: SourceLoc | None) -> AtollError:
+    return AtollError("E110", message, at=at, remedy=remedy)
+
+
+def _takes(method: Any, count: int) -> bool:
+    """Say whether `method` can be called with `count` positional arguments, as far as known."""
+    try:
+        signature = inspect.signature(method)
+    except ValueError:
+        return True
+    try:
+        signature.bind(*[None] * count)
+    except TypeError:
+        return False
+    return True

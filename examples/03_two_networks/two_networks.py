@@ -14,8 +14,8 @@ from atoll.cli_output import as_command
 from atoll.report.text import render
 from atoll.resolve import load_soc
 from atoll.together import compile_together
+from atoll_sim.run import run_together
 from atoll_sim.samples import random_sample
-from atoll_sim.turns import run_together
 
 HERE = Path(__file__).parent
 DIGITS = HERE.parent / "01_digits"

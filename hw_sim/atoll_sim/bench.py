@@ -130,7 +130,7 @@ def inference(compiled: Compiled) -> Row:
     (sample,) = random_sample(compiled.graph)
     memory = HostMemory(compiled.soc)
     program = NativeProgram(compiled.module)
-    session = NativeSession(compiled, memory, ModelAccelerators(compiled, memory))
+    session = NativeSession((compiled,), memory, ModelAccelerators(compiled.soc, memory))
     return Row(
         what="one inference, native CPU and accelerator model",
         unit="ms",

@@ -18,8 +18,10 @@ from atoll.scratch import temporary_folder
 from atoll_sim import shadow
 from atoll_sim.build_tools import call_tool, make_variables
 from atoll_sim.chip import Chip
-from atoll_sim.generate import RTL, generate, sources
+from atoll_sim.generate import generate, sources
 from atoll_sim.platform import plan_chip
+from atoll_sim.rtl_faults import blame_accelerators
+from atoll_sim.rtl_sources import RTL
 from atoll_sim.waves.formats import WaveFormat
 
 HERE = Path(__file__).parent
@@ -118,7 +120,7 @@ def build_model(
     with only_builder(final):
         if not _intact(final):
             with temporary_folder() as folder:
-                _build(folder / "new", inputs, soc.name, progress)
+                _build(folder / "new", inputs, soc, progress)
                 shutil.rmtree(final, ignore_errors=True)
                 (folder / "new").rename(final)
     return final / "model"
@@ -140,7 +142,7 @@ def _inputs(chip: Chip, waves: WaveFormat | None) -> Inputs:
     )
 
 
-def _build(folder: Path, inputs: Inputs, name: str, progress: Progress) -> None:
+def _build(folder: Path, inputs: Inputs, soc: ResolvedSoc, progress: Progress) -> None:
     folder.mkdir()
     for file, text in inputs.generated.items():
         (folder / file).write_text(text)
@@ -150,9 +152,10 @@ def _build(folder: Path, inputs: Inputs, name: str, progress: Progress) -> None:
     verilate = ["verilator", *inputs.flags, f"-I{RTL}", "-Mdir", str(folder / "obj")]
     verilate += ["-CFLAGS", f"{COMPILER_FLAGS} -I{HERE} -I{folder}", "-LDFLAGS", link]
     verilate += map(str, (*files, *inputs.cplusplus))
-    title = f"building the model of '{name}', kept for later runs"
+    title = f"building the model of '{soc.name}', kept for later runs"
     progress(f"{title}: Verilator, step 1 of 3")
-    call_tool(verilate, WHAT)
+    with blame_accelerators(soc, folder / f"{TOP}.sv"):
+        call_tool(verilate, WHAT)
     make = ["make", "-s", "-j2", "-C", f"{folder}/obj", "-f", f"V{TOP}.mk", *MAKE_FLAGS]
     make += make_variables()
     count = call_tool([*make, "-n"], WHAT).count(" -c ")

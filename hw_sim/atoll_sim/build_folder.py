@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.bsp.cores import elf_names
-from atoll.build_tree import MARKER, RESOLVED, sources_of, texts_of
+from atoll.build_tree import MARKER, RESOLVED, homes_of, sources_together, texts_of
 from atoll.checksums import altered
 from atoll.description.build import read_requests
 from atoll.errors import DescriptionError, UsageError
+from atoll.object_tree import KIND
 from atoll.pipeline import BuildOptions, Compiled
 from atoll.resolve.export import from_json
 from atoll.resolve.soc import ResolvedSoc
-from atoll.together import compile_together, sources_together
+from atoll.together import compile_together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,14 +46,18 @@ def open_build(folder: Path) -> Image:
         UsageError: E096, not a build folder, damaged, changed, or of another version.
     """
     build = _read_marker(folder)
+    if build.get(KIND):
+        raise UsageError(
+            "E096",
+            f"{folder} holds objects for another firmware, and none to simulate",
+            remedy="build it without --objects: atoll build SOC MODEL -o DIR",
+        )
     names = _names(folder, build)
-    several = "models" in build
-    homes = [Path(name) if several else Path() for name in names]
-    sources = sources_together(names) if several else sources_of(names[0])
-    _require_unchanged(folder, sources)
+    homes = homes_of(names)
+    _require_unchanged(folder, sources_together(names))
     soc = _read_chip(folder, homes[0] / RESOLVED)
     _require_unchanged(folder, elf_names(soc))
-    options = _options(folder, build)
+    options = [_options(folder / home) for home in homes]
     files = [folder / home / f"{name}.tflite" for home, name in zip(homes, names, strict=True)]
     models = compile_together(soc, files, options)
     for home, compiled in zip(homes, models, strict=True):
@@ -73,7 +78,8 @@ def _names(folder: Path, build: Mapping[str, object]) -> list[str]:
     return [str(name) for name in names]
 
 
-def _options(folder: Path, build: Mapping[str, object]) -> BuildOptions:
+def _options(folder: Path) -> BuildOptions:
+    build = _read_marker(folder)
     try:
         requests = read_requests(build.get("requests"))
     except DescriptionError as error:

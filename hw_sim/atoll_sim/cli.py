@@ -1,7 +1,6 @@
 """The commands that the simulator adds to `atoll`: run and simulate."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -27,18 +26,19 @@ from atoll.files import require_writable
 from atoll.pipeline import Compiled
 from atoll.report.text import render
 from atoll.resolve import load_soc
-from atoll.together import compile_together
+from atoll.shown import json_text
+from atoll.together import compile_together, names_of
 from atoll_sim.build_folder import open_build
+from atoll_sim.network_files import files_by_network, path_of
 from atoll_sim.run import (
     AcceleratorKind,
     CpuKind,
     Outcome,
     check_kinds,
-    run_compiled,
     run_image,
+    run_together,
 )
-from atoll_sim.samples import require_each, samples_of, save_outputs
-from atoll_sim.turns import run_image_in_turn, run_together
+from atoll_sim.samples import samples_of, save_outputs
 from atoll_sim.waves.options import (
     WavesFromOption,
     WavesLimitOption,
@@ -46,23 +46,24 @@ from atoll_sim.waves.options import (
     WavesOption,
     WavesToOption,
 )
-from atoll_sim.waves.request import operator_names, operator_number, request_waves
+from atoll_sim.waves.request import of_network, request_waves
 
 InputOption = Annotated[
-    list[Path] | None,
+    list[str] | None,
     typer.Option(
         "--input",
         metavar="FILE",
-        help="One sample or a batch (.npy; .npz for several inputs), once for each MODEL; "
-        "default: a seeded random one.",
+        help="One sample or a batch (.npy; .npz for several inputs), once for each MODEL or as "
+        "NETWORK=FILE; default: a seeded random one.",
     ),
 ]
 OutputOption = Annotated[
-    list[Path] | None,
+    list[str] | None,
     typer.Option(
         "--output",
         metavar="FILE",
-        help="Write the outputs of all samples (.npy or .npz), once for each MODEL.",
+        help="Write the outputs of all samples (.npy or .npz), once for each MODEL or as "
+        "NETWORK=FILE.",
     ),
 ]
 BriefOption = Annotated[bool, typer.Option("--brief", help="Leave out memory map and layer table.")]
@@ -106,41 +107,31 @@ def run(
     asked = request_waves(
         waves, first=waves_from, last=waves_to, operator=waves_operator, limit=waves_limit
     )
-    check_kinds(cpu, accelerator, asked, models=len(models))
+    check_kinds(cpu, accelerator, asked)
     _prepare(output or ())
-    require_each("--output", output or (), len(models))
+    networks = names_of(models)
+    inputs = files_by_network("--input", samples or (), networks)
+    outputs = files_by_network("--output", output or (), networks)
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
     used = accelerator is not AcceleratorKind.NONE
     options = build_options(models, build_file, place, pin, free, overlap, accelerators=used)
     with working("compiling and planning"):
         compiled = compile_together(resolved, models, options)
-    batches = samples_of(compiled, samples or ())
-    if asked:
-        operator_number(asked, operator_names(compiled[0].graph))
+    batches = samples_of(compiled, inputs)
+    asked = of_network(asked, compiled)
     with working("compiling") as progress:
-        if len(compiled) > 1:
-            outcomes = run_together(
-                compiled,
-                batches,
-                keep=keep,
-                progress=progress,
-                toolchain=toolchain,
-                waves=asked,
-            )
-        else:
-            outcome = run_compiled(
-                compiled[0],
-                batches[0],
-                cpu=cpu,
-                accelerator=accelerator,
-                keep=keep,
-                progress=progress,
-                toolchain=toolchain,
-                waves=asked,
-            )
-            outcomes = (outcome,)
-    _finish(compiled, outcomes, output or (), brief=brief, machine=machine)
+        outcomes = run_together(
+            compiled,
+            batches,
+            cpu=cpu,
+            accelerator=accelerator,
+            keep=keep,
+            progress=progress,
+            toolchain=toolchain,
+            waves=asked,
+        )
+    _finish(compiled, outcomes, outputs, brief=brief, machine=machine)
 
 
 def simulate(
@@ -170,36 +161,35 @@ def simulate(
     with working("reading the build folder"):
         image = open_build(folder)
     models = image.models
-    require_each("--output", output or (), len(models))
-    batches = samples_of(models, samples or ())
+    networks = [model.graph.name for model in models]
+    outputs = files_by_network("--output", output or (), networks)
+    batches = samples_of(models, files_by_network("--input", samples or (), networks))
+    asked = of_network(asked, models)
     with working("simulating") as progress:
-        if len(models) > 1:
-            outcomes = run_image_in_turn(image, batches, progress=progress, waves=asked)
-        else:
-            outcomes = (run_image(image, batches[0], progress=progress, waves=asked),)
-    _finish(models, outcomes, output or (), brief=brief, machine=machine)
+        outcomes = run_image(image, batches, progress=progress, waves=asked)
+    _finish(models, outcomes, outputs, brief=brief, machine=machine)
 
 
-def _prepare(outputs: Sequence[Path]) -> None:
+def _prepare(outputs: Sequence[str]) -> None:
     for output in outputs:
-        require_writable(output)
+        require_writable(path_of(output))
 
 
 def _finish(
     models: Sequence[Compiled],
     outcomes: Sequence[Outcome],
-    outputs: Sequence[Path],
+    outputs: Mapping[str, Path],
     *,
     brief: bool,
     machine: bool,
 ) -> None:
-    for path, outcome in zip(outputs, outcomes, strict=False):
-        if outcome.outputs:
-            save_outputs(path, outcome.outputs)
+    for model, outcome in zip(models, outcomes, strict=True):
+        if outcome.outputs and model.graph.name in outputs:
+            save_outputs(outputs[model.graph.name], outcome.outputs)
     reports = [outcome.report for outcome in outcomes]
     if machine:
         objects = [report.as_json() for report in reports]
-        print(json.dumps(objects if len(objects) > 1 else objects[0], indent=2))
+        print(json_text(objects if len(objects) > 1 else objects[0]), end="")
     else:
         for model, report in zip(models, reports, strict=True):
             out.print(render(report, model.plan, brief=brief))

@@ -1,6 +1,5 @@
 """The command `atoll validate`: whether wrong builds are noticed, and what breaks is survived."""
 
-import json
 import os
 from pathlib import Path
 from typing import Annotated
@@ -20,6 +19,7 @@ from atoll.cli_output import out
 from atoll.cli_progress import working
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
+from atoll.shown import json_text
 from atoll_sim.faults import report as fault_report
 from atoll_sim.faults.campaign import run_campaign
 from atoll_sim.mutate import report as mutant_report
@@ -69,9 +69,12 @@ def validate(
     """
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
-    options = build_options(models, build_file, None, None, None, None, accelerators=True)
+    options = build_options(models, build_file)
     with working("compiling and planning"):
-        compiled = [compile_file(resolved, model, options) for model in models]
+        compiled = [
+            compile_file(resolved, model, chosen)
+            for model, chosen in zip(models, options, strict=True)
+        ]
     planted, broken = [], []
     with working("compiling") as progress:
         for number, each in enumerate(compiled if mutants or not faults else ()):
@@ -105,7 +108,7 @@ def validate(
     if machine:
         networks = [mutant_report.as_json(each) for each in planted]
         ended = [fault_report.as_json(each) for each in broken]
-        print(json.dumps({"passed": passed, "networks": networks, "faults": ended}, indent=2))
+        print(json_text({"passed": passed, "networks": networks, "faults": ended}), end="")
     else:
         if planted:
             out.print(mutant_report.text_of(planted, verbose=verbose))

@@ -137,7 +137,8 @@ class _Namer:
         """Return the key of the description that decides, and where it was written."""
         layers = self.soc.layers
         for key in (rule.key.format(**words), *_wider(words)):
-            if (at := layers.get(key, "")) not in ("", "built-in", "derived"):
+            at = layers.get(key, "")
+            if at.partition(":")[0] not in ("", "built-in", "derived"):
                 return key, at
         return "", ""
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from atoll_sim.chip import Chip
+from atoll_sim.rtl_sources import RTL, engine_sources
 
-RTL = Path(__file__).parent / "rtl"
 TEMPLATES = {"atoll_chip.sv": "chip.sv.j2", "chip.h": "chip.h.j2"}
 # AXI signals of an accelerator with their widths; a name stands for a width of the data port.
 AXI: tuple[tuple[str, int | str], ...] = (
@@ -63,8 +63,8 @@ def sources(chip: Chip) -> tuple[Path, ...]:
     names += ["atoll_operator_name.sv"] if chip.waves else []
     names += ["atoll_fault_port.sv"] if chip.faults else []
     names += [f"{core.module}.sv" for core in cores]
-    names += [name for npu in chip.soc.engines for name in npu.spec.rtl_sources]
     paths = [core.path() for core in cores] + [RTL / name for name in names]
+    paths += [path for npu in chip.soc.engines for path in engine_sources(npu)]
     return tuple(dict.fromkeys(paths))
 
 

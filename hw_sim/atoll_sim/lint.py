@@ -15,8 +15,9 @@ from atoll.description.share import shared_folder
 from atoll.resolve import load_soc
 from atoll.scratch import temporary_folder
 from atoll_sim.build_tools import verilator_environment
-from atoll_sim.generate import RTL, generate, sources
+from atoll_sim.generate import generate, sources
 from atoll_sim.platform import plan_chip
+from atoll_sim.rtl_sources import RTL
 
 VERIBLE = ("verible-verilog-lint", "--rules_config", str(RTL / "verible.rules"))
 

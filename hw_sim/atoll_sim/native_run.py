@@ -1,4 +1,4 @@
-"""Run a network on the native host, with the accelerators' models or their RTL."""
+"""Run networks on the native host, with the accelerators' models or their RTL."""
 
 from collections.abc import Sequence
 
@@ -20,21 +20,34 @@ def run_native(
     rtl: bool = False,
     progress: Progress = silent,
 ) -> SimResult:
-    """Run `samples` on the host.
+    """Run `samples` of one network on the host: see `run_native_in_turn`."""
+    return run_native_in_turn((compiled,), (samples,), rtl=rtl, progress=progress)
+
+
+def run_native_in_turn(
+    models: Sequence[Compiled],
+    samples: Sequence[Sequence[Sample]],
+    *,
+    rtl: bool = False,
+    progress: Progress = silent,
+) -> SimResult:
+    """Run networks in turn on the host, as the firmware that they share would.
 
     Args:
-        compiled: what to run.
-        samples: run one after the other.
+        models: what to run.
+        samples: of each network; all have the same number.
         rtl: accelerators and memories in RTL, driven by the host; else the software models.
         progress: told what goes on.
     """
-    memory = HostMemory(compiled.soc)
-    executable = build_model(compiled.soc, external_host=True, progress=progress) if rtl else None
-    progress(f"running {len(samples)} sample{'s' if len(samples) != 1 else ''} on the host")
+    soc = models[0].soc
+    memory = HostMemory(soc)
+    executable = build_model(soc, external_host=True, progress=progress) if rtl else None
+    runs = [each for turn in zip(*samples, strict=True) for each in turn]
+    progress(f"running {len(runs)} sample{'s' if len(runs) != 1 else ''} on the host")
     if executable is None:
-        return NativeSession(compiled, memory, ModelAccelerators(compiled, memory)).run(samples)
+        return NativeSession(models, memory, ModelAccelerators(soc, memory)).run(runs)
     with (
         temporary_folder() as folder,
-        RtlAccelerators(compiled.soc, memory, executable, folder) as accelerators,
+        RtlAccelerators(soc, memory, executable, folder) as accelerators,
     ):
-        return NativeSession(compiled, memory, accelerators).run(samples)
+        return NativeSession(models, memory, accelerators).run(runs)

@@ -6,6 +6,7 @@ from atoll.errors import Fault
 from atoll.resolve.soc import Memory, ResolvedSoc
 from atoll.units import format_size
 from atoll_sim.cpu.cores import CORES, core_faults
+from atoll_sim.rtl_sources import source_faults
 
 
 def platform_faults(soc: ResolvedSoc, data_bytes: int) -> list[Fault]:
@@ -20,6 +21,7 @@ def platform_faults(soc: ResolvedSoc, data_bytes: int) -> list[Fault]:
         *(fault for memory in soc.memories for fault in _memory_faults(memory, data_bytes)),
         *_clock_faults(soc),
         *_line_faults(soc),
+        *source_faults(soc),
     ]
 
 

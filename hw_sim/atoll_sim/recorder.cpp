@@ -38,6 +38,7 @@ std::vector<std::map<uint32_t, std::string>> names;
 std::map<uint32_t, Device> devices;
 // Where the wanted operator's first run is.
 enum class Wanted { kAhead, kUnderWay, kJustEnded, kOver } progress = Wanted::kAhead;
+uint32_t wanted_model = 0;
 uint32_t wanted_number = 0;
 
 const std::string& name_of(const Device& device, uint32_t number) {
@@ -61,7 +62,7 @@ std::string text_of(const Device& device) {
 }
 
 void watch_wanted(const Device& device, uint32_t what, uint32_t number) {
-  if (number != wanted_number || device.runs != 1) return;
+  if (number != wanted_number || device.runs != wanted_model + 1) return;
   if (what == kOperatorBegun && progress == Wanted::kAhead) progress = Wanted::kUnderWay;
   if (what == kOperatorEnded && progress == Wanted::kUnderWay) progress = Wanted::kJustEnded;
 }
@@ -89,7 +90,7 @@ Settings read_settings(const char* path) {
     if (word == "first") file >> read.first;
     if (word == "last") file >> read.last;
     if (word == "limit") file >> read.limit;
-    if (word == "wanted") file >> read.wanted;
+    if (word == "wanted") file >> wanted_model >> wanted_number;
     read.only_wanted |= word == "wanted";
     if (word != "operator") continue;
     size_t model = 0;
@@ -98,7 +99,6 @@ Settings read_settings(const char* path) {
     if (names.size() <= model) names.resize(model + 1);
     std::getline(file, names[model][number]);
   }
-  wanted_number = read.wanted;
   return read;
 }
 

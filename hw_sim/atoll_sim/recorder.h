@@ -13,7 +13,6 @@ struct Settings {
   uint64_t last = ~0ULL;    // cycle, included
   uint64_t limit = ~0ULL;   // bytes of the file
   bool only_wanted = false; // record nothing but the wanted operator's first run
-  uint32_t wanted = 0;      // its number
 };
 
 class Recorder {

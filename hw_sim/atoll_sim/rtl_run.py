@@ -27,19 +27,8 @@ def run_firmware(
     progress: Progress = silent,
     waves: Waves | None = None,
 ) -> SimResult:
-    """Simulate firmware that was linked for `compiled` on the chip's RTL.
-
-    Args:
-        compiled: names the buffers to fill, to read and to compare.
-        elves: the firmware, the host's first.
-        samples: run one after the other.
-        progress: told what goes on.
-        waves: waveforms to record.
-    """
-    executable = _model(compiled, waves, progress)
-    with temporary_folder() as folder:
-        request = request_for(compiled, elves, samples, executable, folder)
-        return _simulate(request, (compiled,), waves, progress)
+    """Simulate the firmware of one network on the chip's RTL: see `run_firmware_in_turn`."""
+    return run_firmware_in_turn((compiled,), elves, (samples,), progress=progress, waves=waves)
 
 
 def run_firmware_in_turn(
@@ -50,11 +39,18 @@ def run_firmware_in_turn(
     progress: Progress = silent,
     waves: Waves | None = None,
 ) -> SimResult:
-    """Simulate an image of several models, `samples` of each; all have the same number."""
+    """Simulate firmware on the chip's RTL, which runs its networks in turn.
+
+    Args:
+        models: what the firmware was linked for; names the buffers to fill, read and compare.
+        elves: the firmware, the host's first.
+        samples: of each network; all have the same number.
+        progress: told what goes on.
+        waves: waveforms to record.
+    """
     executable = _model(models[0], waves, progress)
     with temporary_folder() as folder:
-        first = request_for(models[0], elves, (), executable, folder)
-        others = [request_for(each, elves, (), executable, folder) for each in models[1:]]
+        first, *others = (request_for(each, elves, (), executable, folder) for each in models)
         request = replace(
             first,
             samples=tuple(_bytes(each) for turn in zip(*samples, strict=True) for each in turn),

@@ -11,20 +11,21 @@ import numpy as np
 
 from atoll.bsp.cores import stacks_of
 from atoll.bsp.elf_stack import StackBound
-from atoll.build_tree import build
+from atoll.build_tree import build_together
 from atoll.errors import UsageError
-from atoll.pipeline import Compiled
+from atoll.pipeline import Compiled, expected_cycles
 from atoll.progress import Progress, silent
 from atoll.report.result import LayerCycles, RunReport
 from atoll.scratch import temporary_folder
 from atoll_sim.build_folder import Image
 from atoll_sim.findings import count_accesses, unreachable_ports, violations
 from atoll_sim.layers import check_layers
-from atoll_sim.native_run import run_native
-from atoll_sim.rtl_run import run_firmware
+from atoll_sim.native_run import run_native_in_turn
+from atoll_sim.rtl_run import run_firmware_in_turn
 from atoll_sim.samples import Sample
 from atoll_sim.simulation import Phase, SimResult, Stop
 from atoll_sim.stacks import overruns, stack_use, unmeasured
+from atoll_sim.turns import turn_of
 from atoll_sim.waves.request import Waves
 
 
@@ -66,10 +67,8 @@ class Outcome:
     outputs: tuple[Sample, ...]
 
 
-def check_kinds(
-    cpu: CpuKind, accelerator: AcceleratorKind, waves: Waves | None = None, *, models: int = 1
-) -> None:
-    """Refuse a combination that cannot mean anything; `models` is their number in one image.
+def check_kinds(cpu: CpuKind, accelerator: AcceleratorKind, waves: Waves | None = None) -> None:
+    """Refuse a combination that cannot mean anything.
 
     Raises:
         UsageError: E089, E095.
@@ -87,12 +86,6 @@ def check_kinds(
             "the model has no bus and no clock to answer it",
             remedy="use --accelerator rtl with --cpu rtl, or --cpu native with --accelerator model",
         )
-    if models > 1 and cpu is CpuKind.NATIVE:
-        raise UsageError(
-            "E095",
-            f"{models} networks share one firmware, and the native host runs none",
-            remedy="use --cpu rtl, or run one MODEL at a time",
-        )
 
 
 def run_compiled(
@@ -106,54 +99,99 @@ def run_compiled(
     toolchain: str | None = None,
     waves: Waves | None = None,
 ) -> Outcome:
-    """Run `samples` and hold every layer and every access against reference and plan.
+    """Run `samples` of one network: see `run_together`."""
+    (outcome,) = run_together(
+        (compiled,),
+        (samples,),
+        cpu=cpu,
+        accelerator=accelerator,
+        keep=keep,
+        progress=progress,
+        toolchain=toolchain,
+        waves=waves,
+    )
+    return outcome
+
+
+def run_together(
+    models: Sequence[Compiled],
+    samples: Sequence[Sequence[Sample]],
+    *,
+    cpu: CpuKind = CpuKind.RTL,
+    accelerator: AcceleratorKind | None = None,
+    keep: Path | None = None,
+    progress: Progress = silent,
+    toolchain: str | None = None,
+    waves: Waves | None = None,
+) -> tuple[Outcome, ...]:
+    """Run networks of one firmware in turn.
+
+    Every layer and every access is held against the reference and the plan of its network.
 
     Args:
-        compiled: the planned network.
-        samples: at least one.
+        models: what `atoll.together.compile_together` returned; at least one.
+        samples: for each network as many samples, at least one.
         cpu: who plays the cores.
-        accelerator: who plays the accelerators.
+        accelerator: who plays the accelerators; None: RTL, if the networks use any.
         keep: folder for the build; a temporary one is removed afterwards.
         progress: told what goes on.
-        toolchain: see `pipeline.build`.
+        toolchain: see `atoll.build_tree.build_together`.
         waves: waveforms to record, only with `CpuKind.RTL`.
     """
+    accelerator = accelerator or _used(models)
     check_kinds(cpu, accelerator, waves)
     begin = time.perf_counter()
+    native = cpu is CpuKind.NATIVE
     with temporary_folder() as temporary:
-        folder = keep or temporary / "build"
-        if cpu is CpuKind.NATIVE and keep is None:
-            tree = None
-        else:
+        tree = None
+        if keep or not native:
             progress("building the firmware")
-            tree = build(compiled, folder, toolchain=toolchain)
+            tree = build_together(models, keep or temporary / "build", toolchain=toolchain)
         wall = {"build": time.perf_counter() - begin}
-        if cpu is CpuKind.NATIVE:
+        if tree is None or native:
             rtl = accelerator is AcceleratorKind.RTL
-            result = run_native(compiled, samples, rtl=rtl, progress=progress)
+            result = run_native_in_turn(models, samples, rtl=rtl, progress=progress)
         else:
-            assert tree is not None
-            result = run_firmware(
-                compiled, tree.firmware.elves, samples, progress=progress, waves=waves
+            result = run_firmware_in_turn(
+                models, tree.firmware.elves, samples, progress=progress, waves=waves
             )
-    stacks = tree.firmware.stacks if tree and cpu is CpuKind.RTL else {}
+    stacks = tree.firmware.stacks if tree and not native else {}
     setup = Setup(cpu=cpu, accelerator=accelerator, stacks=stacks, wall=wall)
-    return judge(compiled, samples, result, setup)
+    return _judged(models, samples, result, setup)
 
 
 def run_image(
     image: Image,
-    samples: Sequence[Sample],
+    samples: Sequence[Sequence[Sample]],
     *,
     progress: Progress = silent,
     waves: Waves | None = None,
-) -> Outcome:
-    """Simulate the firmware of a build folder and hold it against its plan."""
-    result = run_firmware(image.compiled, image.elves, samples, progress=progress, waves=waves)
-    used = AcceleratorKind.RTL if image.compiled.options.accelerators else AcceleratorKind.NONE
-    stacks = stacks_of(image.compiled.soc, image.elves[0].parent, image.compiled.graph.name)
-    setup = Setup(cpu=CpuKind.RTL, accelerator=used, stacks=stacks, wall={})
-    return judge(image.compiled, samples, result, setup)
+) -> tuple[Outcome, ...]:
+    """Simulate the firmware of a build folder and hold it against its plans.
+
+    `samples` are as in `run_together`.
+    """
+    models, folder = image.models, image.elves[0].parent
+    bounds = [stacks_of(each.soc, folder, each.graph.name) for each in models]
+    result = run_firmware_in_turn(models, image.elves, samples, progress=progress, waves=waves)
+    setup = Setup(cpu=CpuKind.RTL, accelerator=_used(models), stacks=bounds[-1], wall={})
+    return _judged(models, samples, result, setup)
+
+
+def _used(models: Sequence[Compiled]) -> AcceleratorKind:
+    return AcceleratorKind.RTL if models[0].options.accelerators else AcceleratorKind.NONE
+
+
+def _judged(
+    models: Sequence[Compiled],
+    samples: Sequence[Sequence[Sample]],
+    result: SimResult,
+    setup: Setup,
+) -> tuple[Outcome, ...]:
+    return tuple(
+        judge(model, samples[number], turn_of(result, number, len(models)), setup)
+        for number, model in enumerate(models)
+    )
 
 
 def judge(
@@ -200,6 +238,7 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
     for phase in result.phases:
         for number in phase.operators if phase.sample == 0 else ():
             phases[number].append(phase)
+    estimates = expected_cycles(compiled) if phases else {}
     for number, during in phases.items():
         op = compiled.graph.operators[number]
         begin, end = during[0].begin, during[-1].end
@@ -212,6 +251,7 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
             begin=begin,
             cycles=end - begin,
             worked=max(0, done - begin),
+            estimate=estimates[op.name],
         )
 
 

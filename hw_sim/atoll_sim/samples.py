@@ -1,11 +1,13 @@
 """Samples for a run: read from a file, or drawn from a seed; outputs back to a file."""
 
 import io
+import lzma
 import tokenize
 import warnings
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,8 @@ _DAMAGE = (
     MemoryError,
     OverflowError,
     RuntimeError,
+    TypeError,
+    lzma.LZMAError,
     tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,
@@ -81,42 +85,55 @@ def load_samples(path: Path, graph: Graph) -> tuple[Sample, ...]:
     return tuple({name: batch[i] for name, batch in batches.items()} for i in range(counts.pop()))
 
 
-def samples_of(models: Sequence[Compiled], files: Sequence[Path]) -> tuple[tuple[Sample, ...], ...]:
-    """Return the samples of each model: one file for each, or a random sample each.
+def samples_of(
+    models: Sequence[Compiled], files: Mapping[str, Path]
+) -> tuple[tuple[Sample, ...], ...]:
+    """Return the samples of each network: its file's, else as many random ones as others have.
+
+    Args:
+        models: the networks.
+        files: by the name of a network.
 
     Raises:
-        UsageError: E093; as `load_samples`, or there are not as many files as models, or not as
-            many samples for each model.
+        UsageError: E093; as `load_samples`, or there are not as many samples for each network.
     """
-    require_each("--input", files, len(models))
-    if not files:
-        return tuple(random_sample(model.graph) for model in models)
-    pairs = zip(files, models, strict=True)
-    batches = tuple(load_samples(file, model.graph) for file, model in pairs)
-    counts = [len(batch) for batch in batches]
+    alone = len(models) == 1
+    loaded = {
+        model.graph.name: _loaded(files[model.graph.name], model.graph, alone=alone)
+        for model in models
+        if model.graph.name in files
+    }
+    counts = list(map(len, loaded.values())) or [1]
     if len(set(counts)) > 1:
         raise UsageError(
             "E093",
             f"the networks run in turn, and there are {' and '.join(map(str, counts))} samples",
             remedy="give every network the same number of samples",
         )
-    return batches
+    return tuple(
+        loaded.get(model.graph.name) or random_samples(model.graph, counts[0]) for model in models
+    )
 
 
-def require_each(option: str, files: Sequence[Path], models: int) -> None:
-    """Refuse files of an option that are not one for each of several models.
+def random_samples(graph: Graph, count: int) -> tuple[Sample, ...]:
+    """Draw `count` samples, each from a seed of its own."""
+    return tuple(
+        sample for number in range(count) for sample in random_sample(graph, RANDOM_SEED + number)
+    )
 
-    Raises:
-        UsageError: E093.
-    """
-    if files and len(files) != models:
-        named = "1 file" if len(files) == 1 else f"{len(files)} files"
-        networks = "1 network" if models == 1 else f"{models} networks"
-        raise UsageError(
-            "E093",
-            f"{option} names {named} for {networks}",
-            remedy=f"give {option} once for each MODEL, in the same order",
+
+def _loaded(path: Path, graph: Graph, *, alone: bool) -> tuple[Sample, ...]:
+    """Read the samples of a network; a fault says of which one, unless it is alone."""
+    try:
+        return load_samples(path, graph)
+    except UsageError as error:
+        if alone:
+            raise
+        faults = (
+            replace(fault, message=f"network '{graph.name}': {fault.message}")
+            for fault in error.faults
         )
+        raise UsageError.all(faults) from error
 
 
 def save_outputs(path: Path, outputs: Sequence[Sample]) -> None:

@@ -88,6 +88,14 @@ def with_types(dtype: str) -> bytes:
     return write(replace(good(), tensors=tuple(tensors)))
 
 
+def unused_float_input() -> bytes:
+    """Add an input that no operator reads, of a type that no buffer has."""
+    model = good()
+    unused = Tensor(shape=(2,), name="serving_default_unused:0", dtype="float32")
+    tensors = (*model.tensors, unused)
+    return write(replace(model, tensors=tensors, inputs=(*model.inputs, len(model.tensors))))
+
+
 def unsupported_operators() -> bytes:
     """Replace two operators by ones that Atoll does not have."""
     conv, reshape, softmax = good().operators
@@ -101,6 +109,7 @@ FILES: dict[str, bytes] = {
         0, options={**good().operators[0].options, "FusedActivationFunction": 4}
     ),
     "axis_scales": with_tensor(FILTER, scales=(0.01, 0.02), zero_points=(0, 0)),
+    "constant_output": write(replace(good(), outputs=(SHARES, FILTER))),
     "cycle": with_operator(0, inputs=(RESHAPED, FILTER, BIAS)),
     "dynamic_shape": with_tensor(X, shape=(1, -1, 4, 2)),
     "empty": b"",
@@ -108,6 +117,7 @@ FILES: dict[str, bytes] = {
     "float": with_types("float32"),
     "huge_shape": with_tensor(X, shape=(WIDE, WIDE, 4, 2)),
     "identifier": b"\x1c\x00\x00\x00TFL2" + write(good())[8:],
+    "input_twice": write(replace(good(), inputs=(X, X))),
     "nan_scale": with_tensor(CONV, scales=(float("nan"),)),
     "negative_scale": with_tensor(X, scales=(-0.05,)),
     "no_options": with_operator(2, table=""),
@@ -118,6 +128,7 @@ FILES: dict[str, bytes] = {
     "two_subgraphs": write(replace(good(), subgraphs=2)),
     "uint8": with_types("uint8"),
     "unsupported": unsupported_operators(),
+    "unused_float_input": unused_float_input(),
     "variable": with_tensor(CONV, variable=True),
     "version": write(replace(good(), version=2)),
     "weights_zero_point": with_tensor(FILTER, zero_points=(0, 1, 0)),

@@ -133,11 +133,20 @@ def test_doctor_prints_one_object(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_object_of_a_run_has_the_promised_keys(capsys: pytest.CaptureFixture[str]) -> None:
     report = json.loads(printed([*NATIVE, "--json"], capsys))
     assert {"soc", "model", "samples", "bit_exact", "layers_compared"} <= report.keys()
-    assert {"layers_equal", "placement", "stack", "pools", "cycles", "wall"} <= report.keys()
+    assert {
+        "layers_equal",
+        "placement",
+        "stack",
+        "pools",
+        "cycles",
+        "wall_seconds",
+    } <= report.keys()
     assert report["placement"]["violations"] == []
     assert {"accesses", "violations"} <= report["placement"].keys()
-    assert all({"size", "used", "peak", "bound"} <= use.keys() for use in report["pools"].values())
-    assert all({"bound", "watermark", "limit"} <= use.keys() for use in report["stack"].values())
+    figures = {"size_bytes", "used_bytes", "peak_bytes", "bound_bytes"}
+    assert all(figures <= use.keys() for use in report["pools"].values())
+    figures = {"bound_bytes", "watermark_bytes", "limit_bytes"}
+    assert all(figures <= use.keys() for use in report["stack"].values())
     assert {"total", "cpu", "npu", "by_layer"} <= report["cycles"].keys()
 
 

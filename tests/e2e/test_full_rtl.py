@@ -84,14 +84,14 @@ def oracle(digits: NDArray[np.int8]) -> NDArray[np.int8]:
 
 def check_stack_and_cycles(report: dict[str, Any]) -> None:
     stack = report["stack"]["cpu"]
-    assert 0 < stack["watermark"] <= stack["bound"] <= stack["limit"]
+    assert 0 < stack["watermark_bytes"] <= stack["bound_bytes"] <= stack["limit_bytes"]
     cycles = report["cycles"]
     assert cycles["cpu"] > 0
     assert cycles["npu"] > 0
     assert sum(layer["cycles"] for layer in cycles["by_layer"]) == cycles["cpu"] + cycles["npu"]
     assert cycles["cpu"] + cycles["npu"] < cycles["total"]
     for pool in report["pools"].values():
-        assert pool["bound"] <= pool["used"] <= pool["size"]
+        assert pool["bound_bytes"] <= pool["used_bytes"] <= pool["size_bytes"]
 
 
 def test_the_host_alone(capsys: pytest.CaptureFixture[str]) -> None:

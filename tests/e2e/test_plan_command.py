@@ -24,18 +24,18 @@ def test_all_forms_tell_the_same_of_a_network(
 ) -> None:
     plan = json.loads(printed([*NETWORK, "--json"], capsys))
     assert json.loads(printed([*NETWORK, "--export", "json"], capsys)) == plan
-    assert (plan["soc"], plan["model"], plan["gap"]) == ("lagoon", "digits_int8", 0)
+    assert (plan["soc"], plan["model"], plan["gap_bytes"]) == ("lagoon", "digits_int8", 0)
     rows = list(csv.DictReader(printed([*NETWORK, "--export", "csv"], capsys).splitlines()))
     assert {row["id"] for row in rows} == plan["buffers"].keys()
     for row in rows:
         buffer = plan["buffers"][row["id"]]
-        assert (row["pool"], int(row["offset"])) == (buffer["pool"], buffer["offset"])
+        assert (row["pool"], int(row["offset"])) == (buffer["pool"], buffer["offset_bytes"])
     figure = tmp_path / "figure.svg"
     table = printed([*NETWORK, "--figure", str(figure), "--picture"], capsys)
     lines = {line.split()[0]: line.split() for line in table.splitlines() if line}
     for pool, use in plan["pools"].items():
-        assert lines[pool][1:4] == [f"{use[key]:,}" for key in ("size", "used", "bound")]
-        assert f"\n{pool}: {use['used']:,} B used" in table
+        assert lines[pool][1:4] == [f"{use[f'{key}_bytes']:,}" for key in ("size", "used", "bound")]
+        assert f"\n{pool}: {use['used_bytes']:,} B used" in table
     titles = {element.text for element in ElementTree.parse(figure).iter() if element.text}
     assert "digits_int8 on lagoon" in titles
     for name in plan["buffers"]:

@@ -8,9 +8,8 @@ from atoll.build_tree import build, interface_of
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.together import compile_together
-from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
+from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled, run_together
 from atoll_sim.samples import random_sample
-from atoll_sim.turns import run_together
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DIGITS = EXAMPLES / "01_digits" / "digits_int8.tflite"

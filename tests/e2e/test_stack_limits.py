@@ -214,7 +214,7 @@ def test_k2_sixty_four_live_buffers_that_fit_nowhere_are_refused_with_a_remedy()
     assert fault.code == "E062"
     assert "at step 0 (hoard_0)" in fault.message
     assert fault.remedy is not None
-    remedy = re.fullmatch(r"set the size of pool 'private' to (\d+) B or more", fault.remedy)
+    remedy = re.fullmatch(r"set 'pools.private.size' to (\d+) B or more", fault.remedy)
     assert remedy is not None
     enough = chip(f"pools.private.size={remedy[1]}", "memories.sram.size=32 KiB")
     plan_memory(build_problem(specialized(sixty_four_live_buffers(), enough), enough))
@@ -266,5 +266,5 @@ def test_k2_a_network_whose_live_buffers_fit_nowhere_is_refused(
     (fault,) = caught.value.faults
     assert fault.code == "E062"
     assert fault.remedy is not None
-    enough = re.search(r"pool '(\w+)' to (\d+) B or more", fault.remedy)
+    enough = re.search(r"'pools\.(\w+)\.size' to (\d+) B", fault.remedy)
     assert enough is not None

@@ -73,7 +73,7 @@ def test_d3_kws_runs_on_every_device_of_the_chip(
     assert report["placement"]["violations"] == []
     assert {layer["device"] for layer in report["cycles"]["by_layer"]} == ALL_DEVICES
     for stack in (report["stack"][core] for core in ("cpu", "dsp")):
-        assert 0 < stack["watermark"] <= stack["bound"] <= stack["limit"]
+        assert 0 < stack["watermark_bytes"] <= stack["bound_bytes"] <= stack["limit_bytes"]
     assert np.load(tmp_path / "out.npy").tobytes() == golden["outputs_tflm"][0].tobytes()
 
 

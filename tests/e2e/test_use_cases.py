@@ -17,8 +17,8 @@ from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.together import build_together, compile_together
 from atoll_sim.build_folder import open_build
+from atoll_sim.run import run_together
 from atoll_sim.samples import random_sample
-from atoll_sim.turns import run_together
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TWO = EXAMPLES / "03_two_networks"
@@ -188,7 +188,8 @@ def test_m7_u2_the_command_line_builds_runs_and_simulates_both(
     for report in reports:
         assert report["bit_exact"]
         assert report["placement"]["violations"] == []
-        assert report["stack"]["cpu"]["watermark"] <= report["stack"]["cpu"]["bound"]
+        stack = report["stack"]["cpu"]
+        assert stack["watermark_bytes"] <= stack["bound_bytes"]
 
 
 @pytest.mark.rtl

@@ -12,8 +12,8 @@ from atoll.cli import main
 from atoll.resolve import load_soc
 from atoll.together import compile_together
 from atoll_sim.platform import plan_chip
+from atoll_sim.run import run_together
 from atoll_sim.samples import random_sample
-from atoll_sim.turns import run_together
 from atoll_sim.waves.formats import can_write_fst
 from atoll_sim.waves.marks import time_of
 from atoll_sim.waves.request import request_waves

@@ -4,6 +4,7 @@ Every case runs in a fresh folder with `digits.tflite`, a foreign folder, a chip
 """
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -48,6 +49,13 @@ CASES: dict[str, list[str]] = {
     "rtl_core_with_model": ["run", "lagoon", "digits.tflite", "--accelerator", "model"],
     "place_without_mailbox": ["run", "mute.yaml", "digits.tflite", "--place", "softmax_9=dsp"],
     "emitter_missing": ["run", "emitter.yaml", "digits.tflite"],
+    "emitter_no_class": ["plan", "no_class.yaml", "digits.tflite"],
+    "emitter_raises": ["plan", "raises.yaml", "digits.tflite"],
+    "emitter_identity": ["build", "identity.yaml", "digits.tflite", "-o", "out"],
+    "model_construction": ["run", "model.yaml", *NATIVE[2:]],
+    "rtl_source_missing": ["run", "source.yaml", "digits.tflite"],
+    "check_several_parts": ["check", "several.yaml"],
+    "check_clocks": ["check", "lagoon", "--set", "devices.npu.clock=50 MHz"],
     "samples_missing": [*NATIVE, "--input", "absent.npy"],
     "samples_folder": [*NATIVE, "--input", "foreign"],
     "samples_damaged": [*NATIVE, "--input", "damaged.npy"],
@@ -73,7 +81,12 @@ CASES: dict[str, list[str]] = {
         *("run", *BUILD[1:], "other.tflite"),
         *("--input", "one.npy", "--input", "two.npy"),
     ],
-    "two_models_native": [*NATIVE[:3], "other.tflite", *NATIVE[3:]],
+    "two_models_unknown_network": [*BUILD, "other.tflite", "-o", "out", "--free", "otter:image"],
+    "two_models_unclear_buffer": ["explain", *BUILD[1:], "other.tflite", "--buffer", "image"],
+    "two_models_mixed_inputs": [
+        *(*NATIVE[:3], "other.tflite", *NATIVE[3:]),
+        *("--input", "digits=one.npy", "--input", "two.npy"),
+    ],
     "one_model_two_inputs": [*NATIVE, "--input", "one.npy", "--input", "two.npy"],
     "waves_of_native": [*NATIVE, "--waves", "out.vcd"],
     "waves_extension": [*RUN, "--waves", "out.ghw"],
@@ -107,7 +120,9 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     ),
     "build_model_missing": lambda folder: (folder / "digits.tflite").unlink(),
     "build_firmware_missing": lambda folder: (folder / "firmware.elf").unlink(),
-    "build_plan_edited": lambda folder: edit(folder / "plan.json", '"offset": 0', '"offset": 16'),
+    "build_plan_edited": lambda folder: edit(
+        folder / "plan.json", '"offset_bytes": 0', '"offset_bytes": 16'
+    ),
     "build_no_checksums": lambda folder: (folder / "checksums.txt").unlink(),
 }
 
@@ -132,17 +147,38 @@ def fill(folder: Path) -> None:
     (folder / "view.gtkw").mkdir()
     chip = (ROOT / "socs" / "lagoon.yaml").read_text()
     (folder / "chip.yaml").write_text(chip)
-    (folder / "emitter.yaml").write_text(chip.replace("accelerator: reef", "accelerator: ./a.yaml"))
+    fill_accelerators(folder, chip)
     twin = (ROOT / "socs" / "twin.yaml").read_text()
     (folder / "mute.yaml").write_text(twin.replace("    mailbox: 0x4000_3000\n    irq: 6\n", ""))
-    accelerator = (ROOT / "socs" / "accelerators" / "reef.yaml").read_text()
-    (folder / "a.yaml").write_text(accelerator.replace("reef_commands:", "absent_commands:"))
     (folder / "damaged.npy").write_bytes(b"\x93NUMPY\x01\x00\x10\x00{'descr': '|i1'")
     np.save(folder / "shape.npy", np.zeros((1, 9, 8, 1), np.int8))
     np.save(folder / "type.npy", np.zeros((1, 8, 8, 1), np.float32))
     np.savez(folder / "other.npz", x=np.zeros((1, 8, 8, 1), np.int8))
     shutil.make_archive(str(folder / "text"), "zip", folder / "foreign")
     (folder / "text.zip").rename(folder / "text.npz")
+
+
+def fill_accelerators(folder: Path, chip: str) -> None:
+    """Write a chip for each accelerator that cannot be used, and the accelerator beside it."""
+    reef = (ROOT / "socs" / "accelerators" / "reef.yaml").read_text()
+    emitter, model = "atoll.codegen.reef_commands:ReefEmitter", "atoll_sim.npu_model:ReefModel"
+    edits = {
+        "emitter": {"reef_commands:": "absent_commands:"},
+        "no_class": {emitter: "atoll.codegen.reef_cycles:busy_cycles"},
+        "raises": {"operators:\n": "operators:\n  ADD: {}\n"},
+        "identity": {"    ID: 0x00\n": ""},
+        "model": {model: emitter},
+        "source": {"reef_pkg.sv,": "reef_package.sv, ./mine.sv,"},
+        "several": {"reef_pkg.sv,": "./mine.sv,", emitter: "json:loads", model: "json:dumps"},
+    }
+    for name, replaced in edits.items():
+        text = reef
+        for old, new in replaced.items():
+            assert old in text
+            text = text.replace(old, new, 1)
+        (folder / f"{name}_part.yaml").write_text(text)
+        named = chip.replace("accelerator: reef", f"accelerator: ./{name}_part.yaml")
+        (folder / f"{name}.yaml").write_text(named)
 
 
 def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -153,7 +189,8 @@ def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     assert printed.out == ""
     assert "Traceback" not in printed.err
     assert printed.err.count("error[E") == printed.err.count("  help: ") > 0
-    return printed.err.replace(f"{ROOT}/", "")
+    said = re.sub(r", line [0-9]+\)", ", line N)", printed.err)
+    return said.replace(f"{ROOT}/", "").replace(f"{Path.cwd()}/", "")
 
 
 @pytest.mark.parametrize("name", CASES)

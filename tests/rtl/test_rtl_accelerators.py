@@ -49,13 +49,13 @@ def written(result: SimResult, master: str) -> list[tuple[range, ...]]:
 
 def test_every_layer_is_the_models(compiled: Compiled, tmp_path: Path) -> None:
     memory = HostMemory(compiled.soc)
-    expected = NativeSession(compiled, memory, ModelAccelerators(compiled, memory)).run(
+    expected = NativeSession((compiled,), memory, ModelAccelerators(compiled.soc, memory)).run(
         samples(compiled)
     )
     memory = HostMemory(compiled.soc)
     model = build_model(compiled.soc, external_host=True)
     with RtlAccelerators(compiled.soc, memory, model, tmp_path) as accelerators:
-        result = NativeSession(compiled, memory, accelerators).run(samples(compiled))
+        result = NativeSession((compiled,), memory, accelerators).run(samples(compiled))
         assert accelerators.cycles > 1000
         assert accelerators.take_touched() == ()
     assert result.outputs == expected.outputs

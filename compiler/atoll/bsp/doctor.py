@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from atoll.bsp.gcc import PROGRAM, Gcc
@@ -14,6 +14,7 @@ from atoll.bsp.toolchain import Link, Toolchain
 from atoll.bsp.tools import run_tool
 from atoll.bsp.zig import Zig
 from atoll.errors import AtollError
+from atoll.plugins import foreign_code
 from atoll.scratch import temporary_folder
 
 _LEAST_PYTHON = (3, 11)
@@ -73,12 +74,25 @@ def diagnose() -> tuple[Check, ...]:
         _program("perl", ("perl",), "perl"),
     )
     points = sorted(entry_points(group=_PLUGINS), key=lambda point: point.name)
-    return (*own, *(check for point in points for check in _added(point.load())))
+    return (*own, *(check for point in points for check in _added(point)))
 
 
-def _added(checks: object) -> Iterable[Check]:
-    assert callable(checks)
-    return tuple(checks())
+def _added(point: EntryPoint) -> Iterable[Check]:
+    """Return the checks of a plug-in, or the one that it is broken."""
+    try:
+        with foreign_code(f"plug-in '{point.value}' of {_PLUGINS} failed"):
+            checks = tuple(point.load()())
+    except AtollError as error:
+        return (_broken(point, error.faults[0].message),)
+    if odd := [check for check in checks if not isinstance(check, Check)]:
+        return (_broken(point, f"'{point.value}' yields {odd[0]!r:.80}, no Check"),)
+    return checks
+
+
+def _broken(point: EntryPoint, found: str) -> Check:
+    package = point.dist.name if point.dist else point.value
+    remedy = f"correct or remove the package '{package}'"
+    return Check(name=f"plug-in {point.name}", ok=False, found=found, remedy=remedy)
 
 
 def _python() -> Check:

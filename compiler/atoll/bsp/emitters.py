@@ -50,6 +50,23 @@ def bsp_files(
     return dict(sorted(files.items()))
 
 
+def interface_headers(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> dict[str, str]:
+    """Return the text of every header that a firmware other than Atoll's includes, by name.
+
+    Raises:
+        ToolchainError: E075, a name clash.
+    """
+    refuse_clashes(_file_names(soc, models), "the headers")
+    shipped = ["atoll_status.h"]
+    shipped += ["atoll_workspace.h"] if any(pool.heap for pool in soc.pools) else []
+    return {
+        "atoll_devices.h": device_header(soc),
+        "atoll_pools.h": pool_header(soc),
+        **{f"{c_name(model.name)}.h": model_header(soc, model) for model in models},
+        **{name: (FOLDER / "runtime" / name).read_text() for name in shipped},
+    }
+
+
 def write_bsp(
     soc: ResolvedSoc,
     models: Sequence[ModelInterface],
@@ -62,6 +79,17 @@ def write_bsp(
     for name, text in files.items():
         write_text(folder / name, text)
     return {core.name: sources_for(soc, core, files) for core in image_cores(soc)}
+
+
+def check_bsp(soc: ResolvedSoc) -> None:
+    """Find out whether `soc` can have a BSP at all.
+
+    Raises:
+        ToolchainError: as `bsp_files`.
+    """
+    refuse_clashes(_file_names(soc, ()), "the BSP")
+    tuple(_shipped(soc))
+    device_header(soc)
 
 
 def _file_names(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> Iterator[tuple[str, str]]:
@@ -122,7 +150,7 @@ def _check_drivers(soc: ResolvedSoc) -> None:
         Fault(
             code="E071",
             message=f"no C driver '{npu.spec.driver}' for '{npu.name}'",
-            at=npu.at,
+            at=npu.spec.places.get("driver") or npu.at,
             remedy=f"let accelerator '{npu.spec.name}' name one of {', '.join(known)}",
         )
         for npu in soc.engines

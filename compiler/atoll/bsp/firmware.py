@@ -16,8 +16,10 @@ from atoll.bsp.names import c_name
 from atoll.bsp.stack_check import check_stack
 from atoll.bsp.toolchain import Link, Toolchain, find_toolchain
 from atoll.bsp.tools import cached
+from atoll.errors import PlanError
 from atoll.files import write_bytes, write_text
 from atoll.progress import tell
+from atoll.resolve.remedy.whole_need import with_room
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
 from atoll.workers import side_by_side
 
@@ -115,7 +117,7 @@ def link_unchecked(
         if core.name == soc.host:
             write_text(script, edit(script.read_text(encoding="utf-8")))
         if log := tools.link(link):
-            raise link_error(soc, core, log)
+            raise with_room(link_error(soc, core, log), soc)
         elves.append(out / link.elf)
     return tuple(elves)
 
@@ -161,16 +163,20 @@ def _linked(
     """Link the image of one core and hold its stack against the core's limits."""
     tell(f"building the firmware of '{core.name}': linking")
     if log := tools.link(link):
-        raise link_error(soc, core, log)
+        raise with_room(link_error(soc, core, log), soc)
     elf = link.folder / link.elf
     entries = [entry_function(soc, core, model.name) for model in models]
+    try:
+        stack = [check_stack(core, elf, entry) for entry in entries][-1]
+    except PlanError as error:
+        raise with_room(error, soc) from error
     return Image(
         core=core.name,
         elf=link.elf,
         map=link.map,
         toolchain=tools.identity,
         use=tuple(_region_use(soc, core, elf)),
-        stack=[check_stack(core, elf, entry) for entry in entries][-1],
+        stack=stack,
     )
 
 

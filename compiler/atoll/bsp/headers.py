@@ -7,8 +7,8 @@ from atoll.bsp.interface import GivenPool, ModelInterface, Port
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
 from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import made_from, render
-from atoll.plugins import load
 from atoll.resolve import mailbox
+from atoll.resolve.engine_parts import identity_of
 from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
 
 MAILBOX_DRIVER = "mailbox"
@@ -197,7 +197,7 @@ def _macros(device: Device) -> Iterator[tuple[str, str]]:
         yield "IRQ", f"UINT32_C({device.irq})"
         for name in sorted(device.params):
             yield c_name(name).upper(), f"UINT32_C({device.params[name]})"
-        identity = load(device.spec.emitter)().identity(device)
+        identity = identity_of(device)
         yield "IDENTITY", f"{{{', '.join(_identity(device.spec, identity))}}}"
         yield "IDENTITY_COUNT", f"UINT32_C({len(identity)})"
 

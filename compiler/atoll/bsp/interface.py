@@ -116,6 +116,20 @@ class Image:
     use: tuple[RegionUse, ...]
     stack: StackBound
 
+    def as_json(self) -> dict[str, object]:
+        """Return what the image takes, for programs."""
+        return {
+            "core": self.core,
+            "elf": self.elf,
+            "map": self.map,
+            "toolchain": self.toolchain,
+            "regions": [
+                {"region": use.region, "used_bytes": use.used, "size_bytes": use.size}
+                for use in self.use
+            ],
+            "stack_bytes": self.stack.bytes,
+        }
+
     def summary(self) -> str:
         """Say in one line what the image takes of each region."""
         parts = (f"{use.region} {use.used} B of {format_size(use.size)}" for use in self.use)

@@ -48,7 +48,8 @@ def _overflows(soc: ResolvedSoc, cpu: Cpu, log: str) -> Iterator[Fault]:
                 f"'{region.memory}' is {missing[name]} B too small for the firmware"
             ),
             at=at,
-            remedy=f"set {key} to at least {region.size + missing[name]}",
+            remedy=f"set '{key}' to {format_size(region.size + missing[name])} or more",
+            wants=((key, region.size + missing[name]),),
         )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from atoll.bsp.elf_stack import ENTRY, INTERRUPT, ON_THREAD, StackBound, has_function, stack_bound
 from atoll.errors import Fault, PlanError
 from atoll.resolve.soc import Cpu, Region
+from atoll.units import format_size
 
 
 def check_stack(cpu: Cpu, elf: Path, work: str) -> StackBound:
@@ -38,14 +39,11 @@ def thread_bound(cpu: Cpu, elf: Path) -> tuple[str, int]:
     """
     stack, bound = cpu.run_stack, stack_bound(elf, ON_THREAD)
     if (need := bound.bytes + cpu.interrupt_reserve) > stack.size:
-        raise PlanError(
-            "E066",
+        message = (
             f"models may use {need} B of {_place(stack)}, {cpu.interrupt_reserve} B for interrupts "
-            f"included, but the stack has {stack.size} B; deepest: {bound}",
-            at=cpu.at,
-            remedy=f"set devices.{cpu.name}.stack.threads.{cpu.run_thread} to at least "
-            f"{_aligned(need)}",
+            f"included, but the stack has {stack.size} B; deepest: {bound}"
         )
+        raise PlanError.all([_exceeded(cpu, message, _size_key(cpu), _aligned(need))])
     return stack.name, bound.bytes
 
 
@@ -53,38 +51,42 @@ def _faults(
     cpu: Cpu, whole: StackBound, run: StackBound, interrupt: StackBound | None
 ) -> Iterator[Fault]:
     reserve = f"{cpu.interrupt_reserve} B for interrupts"
-    limit = cpu.max_stack_size
+    limit, device = cpu.max_stack_size, f"devices.{cpu.name}"
     if (need := run.bytes + cpu.interrupt_reserve) > limit.value:
-        yield Fault(
-            code="E066",
-            message=(
-                f"one run on '{cpu.name}' may use {need} B of {_place(cpu.run_stack)}, {reserve} "
-                f"included, but max_stack_size is {limit.value} B (from {limit.layer}); "
-                f"deepest: {run}"
-            ),
-            at=cpu.at,
-            remedy=f"set devices.{cpu.name}.limits.max_stack_size to at least {need}",
+        message = (
+            f"one run on '{cpu.name}' may use {need} B of {_place(cpu.run_stack)}, {reserve} "
+            f"included, but max_stack_size is {limit.value} B (from {limit.layer}); "
+            f"deepest: {run}"
         )
+        key = f"{device}.limits.max_stack_size"
+        if limit.value >= cpu.run_stack.size:
+            yield _exceeded(cpu, message, _size_key(cpu), _aligned(need))
+        else:
+            yield _exceeded(cpu, message, key, need)
     if (need := whole.bytes + cpu.interrupt_reserve) > cpu.stack.size:
-        yield Fault(
-            code="E066",
-            message=(
-                f"the firmware of '{cpu.name}' may use {need} B of {_place(cpu.stack)}, {reserve} "
-                f"included, but the stack has {cpu.stack.size} B; deepest: {whole}"
-            ),
-            at=cpu.at,
-            remedy=f"set devices.{cpu.name}.stack.size to at least {_aligned(need)}",
+        message = (
+            f"the firmware of '{cpu.name}' may use {need} B of {_place(cpu.stack)}, {reserve} "
+            f"included, but the stack has {cpu.stack.size} B; deepest: {whole}"
         )
+        yield _exceeded(cpu, message, f"{device}.stack.size", _aligned(need))
     if interrupt and interrupt.bytes > cpu.interrupt_reserve:
-        yield Fault(
-            code="E066",
-            message=(
-                f"interrupts on '{cpu.name}' may use {interrupt.bytes} B of stack, but only "
-                f"{reserve} are kept; deepest: {interrupt}"
-            ),
-            at=cpu.at,
-            remedy=f"set devices.{cpu.name}.stack.interrupts to at least {interrupt.bytes}",
+        message = (
+            f"interrupts on '{cpu.name}' may use {interrupt.bytes} B of stack, but only "
+            f"{reserve} are kept; deepest: {interrupt}"
         )
+        yield _exceeded(cpu, message, f"{device}.stack.interrupts", interrupt.bytes)
+
+
+def _size_key(cpu: Cpu) -> str:
+    """Return the key of the size of the stack that models run on."""
+    stack = f"devices.{cpu.name}.stack"
+    return f"{stack}.threads.{cpu.run_thread}" if cpu.run_thread else f"{stack}.size"
+
+
+def _exceeded(cpu: Cpu, message: str, key: str, need: int) -> Fault:
+    """Return the fault whose remedy gives the size at `key` as many bytes as are needed."""
+    remedy = f"set '{key}' to {format_size(need)} or more"
+    return Fault(code="E066", message=message, at=cpu.at, remedy=remedy, wants=((key, need),))
 
 
 def _place(stack: Region) -> str:

@@ -3,21 +3,24 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from atoll import plugins
+from atoll.codegen.emitters import encoded, prepared, refuse_repetition
 from atoll.ir.graph import Graph
 from atoll.ir.tir import AcceleratorRun, AcceleratorStart, IRModule, Step
-from atoll.lower.accelerator import CommandEmitter, Job
+from atoll.lower.accelerator import Job
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import Engine, ResolvedSoc
 
 
 def prepare_jobs(graph: Graph, soc: ResolvedSoc, splits: int) -> Mapping[str, Job]:
     """Return the jobs of a placed graph by operator; `splits` as for `CommandEmitter.prepare`."""
-    return {
-        op.name: _emitter(npu).prepare(op, graph, npu, splits)
-        for op in graph.operators
-        if isinstance(npu := soc.device(op.device), Engine)
-    }
+    jobs: dict[str, Job] = {}
+    taken: set[str] = set()
+    for op in graph.operators:
+        if isinstance(npu := soc.device(op.device), Engine):
+            job = prepared(op, graph, npu, splits)
+            refuse_repetition(job, npu, taken)
+            jobs[op.name] = job
+    return jobs
 
 
 def encode_commands(
@@ -44,7 +47,7 @@ def encode_commands(
         return plan.address(copies.get(stored, stored))
 
     return {
-        jobs[op.name].commands: _emitter(npu).encode(op, graph, npu, address, splits)
+        jobs[op.name].commands: encoded(op, graph, npu, jobs[op.name], address, splits)
         for op in graph.operators
         if isinstance(npu := soc.device(op.device), Engine)
     }
@@ -69,12 +72,16 @@ def with_counts(
     return replace(module, entry=entry)
 
 
+def command_counts(module: IRModule) -> Mapping[str, int]:
+    """Return how many commands each operator on an accelerator has, by operator."""
+    return {
+        step.operator: step.action.count
+        for step in module.entry.steps
+        if isinstance(step.action, (AcceleratorRun, AcceleratorStart))
+    }
+
+
 def padded(commands: Mapping[str, bytes], jobs: Mapping[str, Job]) -> Mapping[str, bytes]:
     """Return command lists as large as they were planned, zeros behind the last command."""
     sizes = {job.commands: job.commands_size for job in jobs.values()}
     return {name: data.ljust(sizes[name], b"\0") for name, data in commands.items()}
-
-
-def _emitter(npu: Engine) -> CommandEmitter:
-    emitter: CommandEmitter = plugins.load(npu.spec.emitter)()
-    return emitter

@@ -12,7 +12,7 @@ from llvmlite import binding
 
 from atoll.cache import cache_folder, only_builder
 from atoll.codegen.llvm_kernels import emit_functions
-from atoll.codegen.llvm_target import host_machine, new_module, optimized
+from atoll.codegen.llvm_target import host_features, host_machine, new_module, optimized
 from atoll.errors import UsageError
 from atoll.files import write_bytes
 from atoll.ir.tir import PrimFunc, Type
@@ -60,7 +60,7 @@ def cached_kernel(kernel: PrimFunc) -> CachedKernel:
 
 
 def _machine_code(kernel: PrimFunc, machine: binding.TargetMachine) -> bytes:
-    features = binding.get_host_cpu_features().flatten()
+    features = host_features()
     host = (llvmlite.__version__, machine.triple, binding.get_host_cpu_name(), features, LEVEL)
     digest = sha256(repr((str(kernel), host)).encode()).hexdigest()[:16]
     target = cache_folder() / "kernels" / f"{kernel.name}-{digest}.o"

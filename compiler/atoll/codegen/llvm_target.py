@@ -9,6 +9,7 @@ from atoll.errors import ToolchainError
 
 _ISA = re.compile(r"rv32([ie])([a-z]*)((?:_[a-z0-9]+)*)")
 _SUPPORTED = frozenset("mac")
+_WIDE = ("avx512", "avx10")
 
 
 @cache
@@ -50,10 +51,22 @@ def host_machine() -> binding.TargetMachine:
     _initialize()
     return binding.Target.from_default_triple().create_target_machine(
         cpu=binding.get_host_cpu_name(),
-        features=binding.get_host_cpu_features().flatten(),
+        features=host_features(),
         opt=3,
         jit=True,
     )
+
+
+def host_features() -> str:
+    """Return what the host's processor has, without AVX-512, for LLVM.
+
+    LLVM 22.1 makes a truncating store of one lane out of eight, as in the last round of a loop
+    over nine channels, a store of the whole wide lane: it zeroes three bytes behind the buffer.
+    Only AVX-512 and its successor have such stores.
+    """
+    found = binding.get_host_cpu_features()
+    kept = {name: has and not name.startswith(_WIDE) for name, has in found.items()}
+    return ",".join(f"{'+' if has else '-'}{name}" for name, has in sorted(kept.items()))
 
 
 def new_module(name: str, machine: binding.TargetMachine) -> ir.Module:

@@ -96,9 +96,9 @@ class ReefEmitter:
             "WEIGHT_ROWS": params["weight_rows"],
         }
 
-    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine) -> int:
+    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> int:
         """Predict busy cycles, see `reef_cycles`."""
-        return busy_cycles(geometry_of(op, graph), npu)
+        return busy_cycles(geometry_of(op, graph), npu, commands)
 
 
 def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:

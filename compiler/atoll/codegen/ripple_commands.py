@@ -47,7 +47,7 @@ class RippleEmitter:
         """Return the registers that describe an instance (docs/ripple.md)."""
         return {"ID": _LETTERS, "PARAMS": npu.params["data_bytes"] << 16 | CONTRACT_VERSION << 24}
 
-    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine) -> int:
+    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> int:
         """Predict busy cycles: each beat is written and answered before the next one."""
         beats = -(-graph.tensor(op.outputs[0]).size // npu.params["data_bytes"])
         return _START_CYCLES + _BEAT_CYCLES * beats

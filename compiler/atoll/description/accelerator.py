@@ -76,8 +76,9 @@ class Rtl(Described):
     sources: tuple[FileName, ...] = Field(
         min_length=1,
         max_length=4 * MAX_ENTRIES,
-        description="Files below atoll_sim/rtl, in compile order.",
-        examples=["[reef.sv]"],
+        description="In compile order: names of files below atoll_sim/rtl, or with a '/' paths "
+        "relative to this file.",
+        examples=["[./mine.sv]"],
     )
 
 

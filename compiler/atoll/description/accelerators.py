@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.description.accelerator import Accelerator, Parameter
+from atoll.description.accelerator_names import check_driver, check_operators
 from atoll.description.faults import Faults, nearest, note
-from atoll.description.messages import validate
+from atoll.description.partial import read_model
 from atoll.description.share import shared_folder, shipped_names
 from atoll.description.tree import SourceMap
 from atoll.description.yaml_text import read_yaml
@@ -20,8 +21,14 @@ MAX_REGISTERS = 4096
 class AcceleratorDescription:
     """An accelerator's own YAML, checked in itself."""
 
+    path: Path
     model: Accelerator
     where: SourceMap
+
+
+def shipped_accelerators() -> tuple[str, ...]:
+    """Return the names of the accelerators and engines that come with Atoll."""
+    return tuple(shipped_names(shared_folder("socs") / "accelerators"))
 
 
 def find_accelerator(word: str, folder: Path, at: SourceLoc | None) -> Path:
@@ -50,15 +57,24 @@ def load_accelerator(path: Path, at: SourceLoc | None) -> AcceleratorDescription
     Raises:
         DescriptionError: it cannot be read, or contradicts itself.
     """
-    where = SourceMap(read_yaml(path, at))
-    accelerator = validate(Accelerator, where)
     faults = Faults()
-    for name in accelerator.parameters:
-        _check_parameter(name, accelerator, where, faults)
-    _check_registers(accelerator, where, faults)
-    _check_limits(accelerator, where, faults)
+    read = read_model(Accelerator, SourceMap(read_yaml(path, at, faults)), faults)
+    accelerator, where = read.model, read.where
+    if accelerator is None:
+        faults.raise_any()
+    assert accelerator is not None, "it has no faults"
+    if read.gaps.knows("parameters"):
+        for name in accelerator.parameters:
+            _check_parameter(name, accelerator, where, faults)
+    if read.gaps.knows("registers"):
+        _check_registers(accelerator, where, faults)
+    if read.gaps.knows("operators"):
+        _check_limits(accelerator, where, faults)
+        check_operators(accelerator, where, faults)
+    if read.gaps.knows("driver") and read.gaps.knows("registers"):
+        check_driver(accelerator, where, faults)
     faults.raise_any()
-    return AcceleratorDescription(model=accelerator, where=where)
+    return AcceleratorDescription(path=path, model=accelerator, where=where)
 
 
 def _check_parameter(name: str, accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:

@@ -15,7 +15,7 @@ from atoll.description.fields import Described, Version, must_be
 from atoll.description.messages import validate
 from atoll.description.tree import Entry, Listing, Node, Plain, Scalar, SourceMap, Table, merge
 from atoll.description.yaml_text import read_yaml
-from atoll.errors import Fault, UsageError
+from atoll.errors import DescriptionError, Fault, UsageError
 
 MAX_REQUESTS = 4096
 SIDES = ("in", "out", "both")
@@ -74,26 +74,51 @@ Pins = Annotated[
 Word = Annotated[str, Field(max_length=256)]
 
 
+Places = Annotated[
+    dict[str, Word],
+    Field(max_length=MAX_REQUESTS, description="The device that runs an operator."),
+]
+Pinned = Annotated[
+    dict[str, Pins], Field(max_length=MAX_REQUESTS, description="The pool that holds a tensor.")
+]
+Freed = Annotated[
+    tuple[Word, ...],
+    Field(
+        max_length=MAX_REQUESTS,
+        description="Tensors that may be copied although they are pinned.",
+        examples=["[logits]"],
+    ),
+]
+Overlap = Literal["none", "free", "all"]
+
+
+class NetworkBuild(Described):
+    """What a user asks of one of the networks that share a firmware."""
+
+    place: Places = Field(default={})
+    pin: Pinned = Field(default={})
+    free: Freed = ()
+    overlap: Overlap | None = Field(
+        default=None, description="As 'overlap' of the whole file, which counts otherwise."
+    )
+
+
 class Build(Described):
     """What a user asks of one build; every key may be left out."""
 
     version: Version = Field(default=1, description="Version of this format.", examples=["1"])
-    place: dict[str, Word] = Field(
-        default={}, max_length=MAX_REQUESTS, description="The device that runs an operator."
-    )
-    pin: dict[str, Pins] = Field(
-        default={}, max_length=MAX_REQUESTS, description="The pool that holds a tensor."
-    )
-    free: tuple[Word, ...] = Field(
-        default=(),
-        max_length=MAX_REQUESTS,
-        description="Tensors that may be copied although they are pinned.",
-        examples=["[logits]"],
-    )
-    overlap: Literal["none", "free", "all"] = Field(
+    place: Places = Field(default={})
+    pin: Pinned = Field(default={})
+    free: Freed = ()
+    overlap: Overlap = Field(
         default="free",
         description="Whether an operator's output may lie over its input: nowhere, where it costs "
         "no time, or wherever it saves memory. If memory is short, 'free' turns to 'all'.",
+    )
+    networks: dict[str, NetworkBuild] = Field(
+        default={},
+        max_length=MAX_REQUESTS,
+        description="The same for each of several networks, by its name: that of its file.",
     )
 
 
@@ -131,11 +156,35 @@ def load_requests(
         overlap: ``none``, ``free`` or ``all``.
 
     Raises:
-        DescriptionError: the file is no YAML, a key is unknown, a value ill-typed.
+        DescriptionError: the file is no YAML, a key is unknown, a value ill-typed; E150, it has
+            sections for networks (see `network_requests`).
         UsageError: E090, a text of the command line is malformed or contradicts another one.
     """
     root = read_yaml(path, None) if path else Table({}, None)
-    if path and not isinstance(root, Table):
+    requests = requests_from(root, place, pin, free, overlap)
+    if requests.model.networks:
+        raise DescriptionError(
+            "E150",
+            "'networks' tells several networks apart, and one is asked about",
+            at=requests.where.key_at("networks"),
+            remedy="call network_requests, or move what is below up",
+        )
+    return requests
+
+
+def requests_from(
+    root: Node,
+    place: Sequence[str] = (),
+    pin: Sequence[str] = (),
+    free: Sequence[str] = (),
+    overlap: str | None = None,
+) -> BuildRequests:
+    """Return the build options of a document with those of the command line on top.
+
+    Raises:
+        DescriptionError, UsageError: as `load_requests`.
+    """
+    if not isinstance(root, Table):
         return BuildRequests(validate(Build, SourceMap(root)), SourceMap(root))
     places = _assignments("--place", place, re.compile(_WORD), "conv_2d_0=npu")
     pins = _assignments("--pin", pin, _PIN, "logits=sram:out")

@@ -6,9 +6,6 @@ from difflib import get_close_matches
 
 from atoll.errors import DescriptionError, Fault, SourceLoc
 
-MAX_REPORTED = 100
-"""Faults that one run shows; more of them have a common cause."""
-
 
 @dataclass(slots=True)
 class Faults:
@@ -24,9 +21,10 @@ class Faults:
         at: SourceLoc | None = None,
         other: tuple[SourceLoc, str] | None = None,
         remedy: str | None = None,
+        keys: tuple[tuple[str, ...], ...] = (),
     ) -> None:
         """Note one fault and go on."""
-        fault = Fault(code=code, message=message, at=at, other=other, remedy=remedy)
+        fault = Fault(code=code, message=message, at=at, other=other, remedy=remedy, keys=keys)
         self.found[fault] = None
 
     def raise_any(self) -> None:
@@ -40,14 +38,8 @@ class Faults:
 
 
 def in_order(faults: Iterable[Fault]) -> list[Fault]:
-    """Return `faults` by place, the first `MAX_REPORTED` of them."""
-    ordered = sorted(faults, key=_place)
-    if hidden := ordered[MAX_REPORTED:]:
-        message = f"{len(hidden)} more faults are not shown"
-        ordered[MAX_REPORTED:] = [
-            Fault(code="E016", message=message, remedy="correct those above first")
-        ]
-    return ordered
+    """Return `faults` by place; `AtollError.all` drops those that are too many."""
+    return sorted(faults, key=_place)
 
 
 def note(at: SourceLoc | None, text: str) -> tuple[SourceLoc, str] | None:
@@ -58,8 +50,9 @@ def note(at: SourceLoc | None, text: str) -> tuple[SourceLoc, str] | None:
 def nearest(word: str, choices: Iterable[str], otherwise: str = "delete it") -> str:
     """Return a remedy: the most similar choice or all of them, and what else would help."""
     known = sorted(choices)
-    if close := get_close_matches(word.lower(), known, n=1):
-        return f"did you mean '{close[0]}'? If not, {otherwise}"
+    spelled = {name.lower(): name for name in known}
+    if close := get_close_matches(word.lower(), spelled, n=1):
+        return f"did you mean '{spelled[close[0]]}'? If not, {otherwise}"
     return f"use one of {', '.join(known)}, or {otherwise}" if known else otherwise
 
 

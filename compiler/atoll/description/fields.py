@@ -20,7 +20,7 @@ ADDRESS_SPACE = 2**32
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{0,31}")
 _ENTRY_POINT = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,127}:[A-Za-z_][A-Za-z0-9_]{0,63}")
-_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}")
+_FILE = re.compile(r"(\.\.?/)*[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}")
 _MAX_QUANTITY_LENGTH = 32
 
 _KEYWORD = re.compile(

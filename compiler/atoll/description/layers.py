@@ -5,36 +5,47 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from atoll.description.deletion import put_on_top
 from atoll.description.faults import Faults, in_order, nearest, note
 from atoll.description.shape import Shape, is_open, keys_of, shape_at
-from atoll.description.tree import Entry, Node, Scalar, Table, merge, plain
-from atoll.description.yaml_text import read_yaml, scalar
+from atoll.description.share import find_soc
+from atoll.description.tree import Entry, Listing, Node, Scalar, Table, plain
+from atoll.description.yaml_text import parse_yaml, read_yaml, scalar
 from atoll.errors import DescriptionError, SourceLoc, UsageError
 
 MAX_LAYERS = 8
 
-_MAY_GROW = (("params",), ("threads",))
+_MAY_GROW = (("params",), ("threads",), ("reach",))
 """Mappings that an override may add a name to; a later stage knows which names make sense."""
 
 
-def read_layers(path: Path) -> Node:
+_FLOW = tuple("[{'\"")
+"""What the text of a set begins with that is more than a plain word or number."""
+
+
+def read_layers(path: Path, faults: Faults | None = None) -> Node:
     """Read the file at `path` on top of the files that it extends.
+
+    What does not keep the files from being read is noted in `faults`, if there is such.
 
     Raises:
         DescriptionError: a file cannot be read, or the chain is a circle or too long.
     """
+    noted = Faults() if faults is None else faults
     chain: list[Path] = []
     layers: list[Node] = []
     asked: tuple[Path, SourceLoc | None] | None = (path, None)
     while asked:
         current, at = asked
-        layers.append(read_yaml(current, at))
+        layers.append(read_yaml(current, at, noted))
         _check_chain(chain, current, at)
         chain.append(current)
         asked = _base(current, layers[-1])
     merged = layers.pop()
     while layers:
-        merged = merge(merged, layers.pop())
+        merged = put_on_top(merged, layers.pop(), noted)
+    if faults is None:
+        noted.raise_any()
     return merged
 
 
@@ -48,14 +59,15 @@ def apply_overrides(root: Node, overrides: Sequence[str], schema: Shape) -> Node
     for override in overrides:
         key, equals, text = override.partition("=")
         path = tuple(key.strip().split("."))
-        if not equals:
+        value = _value(override, text.strip(), faults) if equals else None
+        if not text.strip():
             faults.add(
                 "E097",
                 f"'--set {override}' sets no value",
-                remedy="write --set devices.cpu.stack.size=4KiB, for example",
+                remedy="write --set devices.cpu.stack.size=4KiB, for example; null deletes a key",
             )
-        elif _check_path(root, path, schema, faults):
-            root = merge(root, _nested(path, Scalar(scalar(text.strip()), None)))
+        elif value and _check_path(root, path, value, schema, faults):
+            root = put_on_top(root, _nested(path, value), Faults())
     if faults.found:
         raise UsageError.all(in_order(faults.found))
     return root
@@ -65,9 +77,38 @@ def _base(path: Path, root: Node) -> tuple[Path, SourceLoc | None] | None:
     entry = root.entries.get("extends") if isinstance(root, Table) else None
     if entry is None or not isinstance(entry.value, Scalar):
         return None
-    if not isinstance(entry.value.value, str):
+    base, at = entry.value.value, entry.value.at
+    if not isinstance(base, str):
         return None
-    return Path(os.path.normpath(path.parent / entry.value.value)), entry.value.at
+    return Path(os.path.normpath(find_soc(base, path.parent, at))), at
+
+
+def _value(override: str, text: str, faults: Faults) -> Node | None:
+    """Return what an override sets, None if its text is no YAML."""
+    if not text.startswith(_FLOW):
+        value = scalar(text)
+        return Scalar(value, None, deletes=value is None)
+    try:
+        return _unplaced(parse_yaml(text, Path("--set")))
+    except DescriptionError as error:
+        faults.add(
+            "E097",
+            f"'--set {override}': {error.faults[0].message}",
+            remedy="write --set 'devices.npu.runs=[CONV_2D]', for example",
+        )
+        return None
+
+
+def _unplaced(node: Node) -> Node:
+    """Return `node` as one that no file holds."""
+    match node:
+        case Scalar():
+            return Scalar(node.value, None, node.deletes)
+        case Listing():
+            return Listing(tuple(map(_unplaced, node.items)), None)
+        case Table():
+            entries = {key: Entry(None, _unplaced(e.value)) for key, e in node.entries.items()}
+            return Table(entries, None)
 
 
 def _check_chain(chain: list[Path], path: Path, at: SourceLoc | None) -> None:
@@ -78,7 +119,7 @@ def _check_chain(chain: list[Path], path: Path, at: SourceLoc | None) -> None:
             f"descriptions extend each other in a circle: {names}",
             at=at,
             other=note(SourceLoc(path, 1, 1), "the circle closes here"),
-            remedy="delete one 'extends' of the circle",
+            remedy="remove 'extends' here, or another one of the circle",
         )
     if len(chain) == MAX_LAYERS:
         raise DescriptionError(
@@ -89,13 +130,16 @@ def _check_chain(chain: list[Path], path: Path, at: SourceLoc | None) -> None:
         )
 
 
-def _check_path(root: Node, path: tuple[str, ...], schema: Shape, faults: Faults) -> bool:
+def _check_path(
+    root: Node, path: tuple[str, ...], value: Node, schema: Shape, faults: Faults
+) -> bool:
     data: Any = plain(root)
     for depth, name in enumerate(path):
         shape = shape_at(schema, path[:depth], plain(root))
         existing = data if isinstance(data, dict) else {}
         known = {*keys_of(shape), *existing} if shape else set(existing)
-        is_new = is_open(shape) and path[depth - 1 : depth] in _MAY_GROW
+        is_whole = isinstance(value, Table) and depth == len(path) - 1
+        is_new = is_open(shape) and (is_whole or path[depth - 1 : depth] in _MAY_GROW)
         if name not in known and not is_new:
             faults.add(
                 "E098",

@@ -12,11 +12,13 @@ from atoll.description.accelerators import (
     find_accelerator,
     load_accelerator,
 )
-from atoll.description.faults import in_order
+from atoll.description.faults import Faults
+from atoll.description.gaps import Gaps
 from atoll.description.layers import apply_overrides, read_layers
-from atoll.description.messages import validate
+from atoll.description.messages import schema_of
+from atoll.description.partial import read_model
 from atoll.description.schema import Dma, Npu, Soc
-from atoll.description.tree import Key, SourceMap
+from atoll.description.tree import Key, Node, SourceMap
 from atoll.errors import DescriptionError, Fault
 
 
@@ -26,13 +28,19 @@ class Description:
 
     Attributes:
         soc: the checked model; references between its parts are not followed yet.
-        accelerators: by the name of the device that is one.
+        accelerators: by the name of the device that is one; those that are broken are left out.
         where: the place of every key and value.
+        gaps: where `soc` is not what was written.
+        faults: what is wrong so far; a description with faults means no chip.
+        folder: that accelerators' paths are relative to where no file says so.
     """
 
     soc: Soc
     accelerators: Mapping[str, AcceleratorDescription]
     where: SourceMap
+    gaps: Gaps
+    faults: tuple[Fault, ...]
+    folder: Path = Path()
 
     def values(self) -> Iterator[tuple[Key, object]]:
         """Yield every value with its key path, defaults included."""
@@ -42,26 +50,65 @@ class Description:
 def load_description(path: Path, overrides: Sequence[str] = ()) -> Description:
     """Load the description at `path` with each ``key.path=value`` of `overrides` on top.
 
+    Keys that are missing or unknown, ill-typed values and broken accelerators are among the
+    result's faults, so that resolution reports them with its own.
+
     Raises:
-        DescriptionError: a file is no YAML, a key is missing or unknown, a value ill-typed.
+        DescriptionError: a file is no YAML, or nothing of it can be checked.
         UsageError: an override is malformed or names an unknown key.
     """
-    root = read_layers(path)
-    if overrides:
-        root = apply_overrides(root, overrides, Soc.model_json_schema())
-    where = SourceMap(root)
-    soc = validate(Soc, where)
-    return Description(soc=soc, accelerators=_accelerators(soc, where, path.parent), where=where)
+    faults = Faults()
+    return describe(read_description(path, overrides, faults), path.parent, faults)
 
 
-def _accelerators(soc: Soc, where: SourceMap, folder: Path) -> Mapping[str, AcceleratorDescription]:
+def read_description(path: Path, overrides: Sequence[str], faults: Faults) -> Node:
+    """Read the description at `path` with `overrides` on top, unchecked.
+
+    What is wrong with the text, and yet lets it be read, is added to `faults`.
+
+    Raises:
+        DescriptionError, UsageError: as `load_description`.
+    """
+    root = read_layers(path, faults)
+    return apply_overrides(root, overrides, schema_of(Soc)) if overrides else root
+
+
+def describe(root: Node, folder: Path, faults: Faults) -> Description:
+    """Check the description `root`, whose accelerators' paths are relative to `folder`.
+
+    Args:
+        root: the merged layers.
+        folder: counts where no file says so.
+        faults: what is wrong so far; the result's faults begin with them.
+
+    Raises:
+        DescriptionError: nothing of it can be checked.
+    """
+    read = read_model(Soc, SourceMap(root), faults)
+    if read.model is None:
+        faults.raise_any()
+    assert read.model is not None, "it has no faults"
+    return Description(
+        soc=read.model,
+        accelerators=_accelerators(read.model, read.where, read.gaps, folder, faults),
+        where=read.where,
+        gaps=read.gaps,
+        faults=tuple(faults.found),
+        folder=folder,
+    )
+
+
+def _accelerators(
+    soc: Soc, where: SourceMap, gaps: Gaps, folder: Path, faults: Faults
+) -> Mapping[str, AcceleratorDescription]:
     loaded: dict[str, AcceleratorDescription] = {}
     broken: set[Path] = set()
-    faults: list[Fault] = []
     for name, device in soc.devices.items():
         if not isinstance(device, (Npu, Dma)):
             continue
         key = "accelerator" if isinstance(device, Npu) else "engine"
+        if not gaps.knows("devices", name, key):
+            continue
         at = where.at("devices", name, key)
         try:
             path = find_accelerator(device.accelerator, at.path.parent if at else folder, at)
@@ -70,9 +117,7 @@ def _accelerators(soc: Soc, where: SourceMap, folder: Path) -> Mapping[str, Acce
                 loaded[name] = load_accelerator(path, at)
                 broken.discard(path)
         except DescriptionError as error:
-            faults += error.faults
-    if faults:
-        raise DescriptionError.all(in_order(faults))
+            faults.found |= dict.fromkeys(error.faults)
     return loaded
 
 

@@ -1,12 +1,16 @@
 """Say in the user's terms what pydantic found wrong."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from atoll.description.faults import in_order, nearest
-from atoll.description.shape import Shape, example_of, keys_of, shape_at
+from atoll.description.misspelt import Misspelt
+from atoll.description.shape import Shape, example_of, shape_at
 from atoll.description.tree import COMMAND_LINE, Plain, SourceMap, plain
 from atoll.errors import DescriptionError, Fault
 
@@ -32,6 +36,33 @@ _EXPECTED = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that a model does not allow.
+
+    Attributes:
+        path: of the key or value.
+        fault: None if it only follows from another one.
+        unknown: the key at `path` does not exist.
+        meant: the key that it is taken for, if it is like one that is absent.
+        bad_key: the key at `path` breaks the rules for names.
+        kind_of_device: what the device is taken for if its kind is missing or unknown.
+    """
+
+    path: Path
+    fault: Fault | None
+    unknown: bool = False
+    meant: str | None = None
+    bad_key: bool = False
+    kind_of_device: str | None = None
+
+
+@lru_cache(maxsize=8)
+def schema_of(model: type[BaseModel]) -> Shape:
+    """Return the JSON schema of `model`; not to be written to."""
+    return model.model_json_schema()
+
+
 def validate(model: type[Model], where: SourceMap) -> Model:
     """Check the document of `where` against `model`.
 
@@ -42,8 +73,17 @@ def validate(model: type[Model], where: SourceMap) -> Model:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        faults = _Reworded(model.model_json_schema(), where, data).faults(error)
+        found = problems(model, error, where, data)
+        faults = dict.fromkeys(problem.fault for problem in found if problem.fault)
         raise DescriptionError.all(in_order(faults)) from error
+
+
+def problems(
+    model: type[BaseModel], error: ValidationError, where: SourceMap, data: Plain
+) -> Iterator[Problem]:
+    """Yield each problem of `data`, whose places are in `where`, in the user's terms."""
+    details = error.errors(include_url=False)
+    return _Reworded(schema_of(model), where, data).problems(details)
 
 
 class _Reworded:
@@ -52,27 +92,49 @@ class _Reworded:
         self._where = where
         self._data = data
 
-    def faults(self, error: ValidationError) -> Iterator[Fault]:
-        """Yield one fault per error of pydantic."""
-        for detail in error.errors(include_url=False):
-            path = self._path(detail["loc"])
-            if _is_echo(detail):
-                continue
-            if path and path[-1] == "[key]":
-                yield self._bad_key(path[:-1], detail.get("ctx", {}))
-            elif detail["type"] == "extra_forbidden":
-                yield self._unknown_key(path)
-            elif detail["type"] == "union_tag_not_found":
-                yield self._missing_key((*path, "kind"))
-            elif detail["type"] == "union_tag_invalid":
-                tag = {**detail, "input": detail["ctx"]["tag"]}
-                yield self._bad_value((*path, "kind"), tag)
-            elif detail["type"] == "missing":
-                yield self._missing_key(path)
-            elif path == ("version",):
-                yield self._unknown_version(path, detail["input"])
-            else:
-                yield self._bad_value(path, detail)
+    def problems(self, details: Iterable[Any]) -> Iterator[Problem]:
+        """Yield one problem for each error of pydantic that is no echo of another one."""
+        found = [(self._path(detail["loc"]), detail) for detail in details]
+        misspelt = Misspelt.among(found, self._schema, self._data)
+        bad_names = {path[1] for path, _ in found if len(path) == 3 and path[-1] == "[key]"}
+        for path, detail in found:
+            if not _is_echo(detail) and not (
+                detail["type"] == "missing" and path in misspelt.found
+            ):
+                yield self._problem(path, detail, misspelt, bad_names)
+
+    def _problem(self, path: Path, detail: Any, misspelt: Misspelt, bad: set[str]) -> Problem:
+        kind = detail["type"]
+        if path and path[-1] == "[key]":
+            again = len(path) > 3 and path[-2] in bad
+            fault = None if again else self._bad_key(path[:-1], detail.get("ctx", {}))
+            return Problem(path=path[:-1], fault=fault, bad_key=True)
+        if kind == "extra_forbidden":
+            meant = misspelt.meant.get(path)
+            fault = self._unknown_key(path, misspelt.absent(path))
+            return Problem(path=path, fault=fault, unknown=True, meant=meant)
+        if kind == "union_tag_not_found":
+            return self._without_kind((*path, "kind"), misspelt)
+        if kind == "union_tag_invalid":
+            tag = {**detail, "input": detail["ctx"]["tag"]}
+            path = (*path, "kind")
+            guess = misspelt.kind_of(path[:-1])
+            return Problem(path=path, fault=self._bad_value(path, tag), kind_of_device=guess)
+        if kind == "missing":
+            return Problem(path=path, fault=self._missing_key(path))
+        if path == ("version",):
+            return Problem(path=path, fault=self._unknown_version(path, detail["input"]))
+        named = isinstance(detail["input"], str) and detail["input"] in bad
+        return Problem(path=path, fault=None if named else self._bad_value(path, detail))
+
+    def _without_kind(self, path: Path, misspelt: Misspelt) -> Problem:
+        written = misspelt.word_for_kind(path[:-1])
+        if written is None:
+            guess = misspelt.kind_of(path[:-1])
+            return Problem(path=path, fault=self._missing_key(path), kind_of_device=guess)
+        wrong = (*path[:-1], written)
+        fault = self._unknown_key(wrong, ("kind",))
+        return Problem(path=wrong, fault=fault, unknown=True, meant="kind")
 
     def _path(self, loc: tuple[int | str, ...]) -> Path:
         """Turn pydantic's place into a key path; it adds the kind of a device as a step."""
@@ -89,16 +151,19 @@ class _Reworded:
             message=f"{_named(tuple(parent))} has no '{key}'",
             at=self._where.key_at(*parent),
             remedy=f"add '{key}: {example}'" if example else f"add '{key}:' with its entries",
+            keys=(path,),
         )
 
-    def _unknown_key(self, path: Path) -> Fault:
+    def _unknown_key(self, path: Path, absent: tuple[str, ...]) -> Fault:
         *parent, key = path
-        allowed = set(keys_of(shape_at(self._schema, tuple(parent), self._data)))
         return Fault(
             code="E011",
             message=f"{_named(tuple(parent))} has no key '{_clipped(key)}'{self._layer(path)}",
             at=self._where.key_at(*path),
-            remedy=nearest(key, allowed),
+            remedy=nearest(key, absent)
+            if get_close_matches(key.lower(), absent, n=1)
+            else ", or use one of ".join(filter(None, ("delete it", ", ".join(sorted(absent))))),
+            keys=(path,),
         )
 
     def _bad_key(self, path: Path, context: dict[str, Any]) -> Fault:
@@ -108,6 +173,7 @@ class _Reworded:
             message=f"'{_clipped(path[-1])}' in {_named(path[:-1])} must be {expectation}",
             at=self._where.key_at(*path),
             remedy="rename it here and where it is used",
+            keys=(path,),
         )
 
     def _unknown_version(self, path: Path, value: object) -> Fault:
@@ -116,6 +182,7 @@ class _Reworded:
             message=f"version {_quoted(value)} of the format is not known{self._layer(path)}",
             at=self._where.at(*path),
             remedy="write 'version: 1', the version that this Atoll reads",
+            keys=(path,),
         )
 
     def _bad_value(self, path: Path, detail: Any) -> Fault:
@@ -128,6 +195,7 @@ class _Reworded:
             + self._layer(path),
             at=self._where.at(*path),
             remedy=self._instead(path, expected),
+            keys=(path,),
         )
 
     def _instead(self, path: Path, expected: str | None) -> str:

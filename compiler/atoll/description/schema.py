@@ -24,8 +24,11 @@ from atoll.description.fields import (
     Version,
     Width,
 )
+from atoll.description.vocabulary import AcceleratorName, CoreName, EngineName, Isa, OperatorName
 
 CLOCK = 100_000_000
+Access = Literal["rw", "ro", "none"]
+_REACH = "What it may do with each pool that does not say so itself."
 CONSOLE = 0xF000_0000
 
 
@@ -76,10 +79,10 @@ class Cpu(Described):
     """A core that runs compiled operators; a ``dsp`` is the host only where it is named so."""
 
     kind: Literal["cpu", "dsp"]
-    isa: str = Field(
-        max_length=64, description="Instruction set such as rv32imc.", examples=["rv32imc"]
+    isa: Isa = Field(description="Instruction set such as rv32imc.", examples=["rv32imc"])
+    rtl: CoreName = Field(
+        default="picorv32", description="The core that the simulator instantiates."
     )
-    rtl: Name = Field(default="picorv32", description="The core that the simulator instantiates.")
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
     toolchain: Literal["zig", "gcc"] = Field(default="zig", description="What links firmware.")
     stack: Stack = Field(examples=["{memory: sram, size: 8 KiB}"])
@@ -93,6 +96,7 @@ class Cpu(Described):
     irq: IrqLine | None = Field(
         default=None, description="Interrupt line of the mailbox at the host.", examples=["5"]
     )
+    reach: Access | None = Field(default=None, description=_REACH)
     limits: CoreLimits = CoreLimits()
 
 
@@ -100,8 +104,7 @@ class Npu(Described):
     """An instance of an accelerator."""
 
     kind: Literal["npu"]
-    accelerator: str = Field(
-        max_length=256,
+    accelerator: AcceleratorName = Field(
         description="A name in socs/accelerators, or a path relative to this file.",
         examples=["reef"],
     )
@@ -111,7 +114,8 @@ class Npu(Described):
     registers: Address = Field(description="Address of the control port.", examples=["0x4000_0000"])
     irq: IrqLine = Field(description="Interrupt line at the host.", examples=["3"])
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
-    runs: tuple[str, ...] | None = Field(
+    reach: Access | None = Field(default=None, description=_REACH)
+    runs: tuple[OperatorName, ...] | None = Field(
         default=None,
         min_length=1,
         max_length=MAX_ENTRIES,
@@ -123,8 +127,7 @@ class Dma(Described):
     """An engine that copies between memories."""
 
     kind: Literal["dma"]
-    engine: str = Field(
-        max_length=256,
+    engine: EngineName = Field(
         description="A name in socs/accelerators, or a path relative to this file.",
         examples=["ripple"],
     )
@@ -134,6 +137,7 @@ class Dma(Described):
     registers: Address = Field(description="Address of the control port.", examples=["0x4001_0000"])
     irq: IrqLine = Field(description="Interrupt line at the host.", examples=["4"])
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
+    reach: Access | None = Field(default=None, description=_REACH)
     moves: tuple[Pair, ...] = Field(
         min_length=1,
         max_length=MAX_ENTRIES,
@@ -167,6 +171,9 @@ class Memory(Described):
     width: Width = Field(default=4, description="Bytes moved per cycle.")
     banks: Banks = Field(default=1, description="Interleaved banks that work in one cycle.")
     read_latency: Latency = Field(default=1, description="Cycles from a read to its data.")
+    reach: Access | None = Field(
+        default=None, description="What devices may do with its pools where nothing else says so."
+    )
 
 
 class Pool(Described):
@@ -176,10 +183,11 @@ class Pool(Described):
     role: Literal["constants", "workspace", "both"] = Field(
         description="Weights and tables, activations, or both.", examples=["workspace"]
     )
-    reach: dict[Name, Literal["rw", "ro", "none"]] = Field(
-        max_length=MAX_ENTRIES,
-        description="What each device may do with it.",
-        examples=["{cpu: rw}"],
+    reach: dict[Name, Access] = Field(
+        default={}, max_length=MAX_ENTRIES, description="What each device may do with it."
+    )
+    others: Access | None = Field(
+        default=None, description="What each device may do with it that 'reach' does not name."
     )
     offset: Size | None = Field(
         default=None, description="First byte, counted from the memory's origin."

@@ -8,17 +8,26 @@ from pydantic import BaseModel
 
 from atoll.description.accelerator import Accelerator
 from atoll.description.build import Build
+from atoll.description.operators import DRIVERS, FEATURES
+from atoll.description.relaxed import relaxed, relaxed_definitions
 from atoll.description.schema import Soc
 from atoll.errors import UsageError
 from atoll.files import unwritable, write_text
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
+MADE = "Made by 'atoll schema"
+"""How the comment of a schema begins that Atoll wrote."""
+
+BESIDE = "soc.schema.json"
+"""The schema beside a chip that 'atoll new' wrote."""
+
 _MODELS: dict[str, type[BaseModel]] = {
     "soc": Soc,
     "accelerator": Accelerator,
     "build": Build,
 }
+NAMES = tuple(_MODELS)
 
 
 def schema_text(which: str) -> str:
@@ -29,8 +38,9 @@ def schema_text(which: str) -> str:
     """
     if which not in _MODELS:
         raise UsageError("E094", f"no schema '{which}'", remedy=f"use one of {', '.join(_MODELS)}")
-    schema = _closed(_MODELS[which].model_json_schema())
-    return json.dumps({"$schema": DIALECT, **_tolerant(schema)}, indent=2) + "\n"
+    schema = _closed(_named(which, _MODELS[which].model_json_schema()))
+    head = {"$schema": DIALECT, "$comment": f"{MADE} {which}'."}
+    return json.dumps({**head, **_tolerant(schema)}, indent=2) + "\n"
 
 
 def write_schemas(folder: Path) -> tuple[Path, ...]:
@@ -51,6 +61,30 @@ def write_schemas(folder: Path) -> tuple[Path, ...]:
     return tuple(written)
 
 
+def require_schema_beside(target: Path) -> None:
+    """Refuse a description whose folder holds a schema that is not ours.
+
+    Raises:
+        UsageError: E091.
+    """
+    path = target.with_name(BESIDE)
+    if path.exists() and MADE not in path.read_text(errors="replace"):
+        raise UsageError(
+            "E091",
+            f"{path} exists, and Atoll did not make it",
+            remedy="choose a file in another folder, or rename that one",
+        )
+
+
+def write_schema_beside(target: Path) -> None:
+    """Write the schema that the first line of the chip at `target` names.
+
+    Raises:
+        UsageError: E092, it cannot be written.
+    """
+    write_text(target.with_name(BESIDE), schema_text("soc"))
+
+
 def _closed(schema: Any) -> Any:
     """Refuse keys that match no pattern, as the models do."""
     if isinstance(schema, list):
@@ -65,13 +99,42 @@ def _tolerant(schema: dict[str, Any]) -> dict[str, Any]:
     """Demand all keys only of a file that does not extend another one."""
     if "extends" not in schema["properties"]:
         return schema
-    definitions = {"$defs": schema.pop("$defs")}
+    definitions = schema.pop("$defs")
     whole = {key: schema[key] for key in schema if key not in ("title", "description")}
-    names: dict[str, Any] = {key: {} for key in schema["properties"]}
     return {
         **{key: schema[key] for key in schema if key not in whole},
         "if": {"required": ["extends"]},
-        "then": {"properties": names, "additionalProperties": False},
+        "then": relaxed(whole),
         "else": whole,
-        **definitions,
+        "$defs": definitions | relaxed_definitions(definitions),
     }
+
+
+def _named(which: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Name the operators, features and drivers that an accelerator's description may use."""
+    if which != "accelerator":
+        return schema
+    properties = schema["properties"]
+    properties["driver"] |= {"enum": list(DRIVERS)}
+    operators = {
+        kind: {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "limits": {
+                    "type": "object",
+                    "propertyNames": {"enum": sorted(features)},
+                    "additionalProperties": {"$ref": "#/$defs/FeatureLimit"},
+                }
+            },
+        }
+        for kind, features in FEATURES.items()
+    }
+    properties["operators"] = {
+        "type": "object",
+        "minProperties": 1,
+        "additionalProperties": False,
+        "properties": operators,
+    }
+    del schema["$defs"]["Operator"]
+    return schema

@@ -11,10 +11,10 @@ def shape_at(schema: Shape, path: tuple[str, ...], data: Any) -> Shape:
 
     Alternatives are decided by what `data` holds on the way, such as the kind of a device.
     """
-    shape: Shape = _deref(schema, schema, data)
+    shape: Shape = resolved(schema, schema, data)
     for name in path:
         data = data.get(name) if isinstance(data, dict) else None
-        shape = _deref(_child(shape, name), schema, data)
+        shape = resolved(child_of(shape, name), schema, data)
     return shape
 
 
@@ -25,7 +25,14 @@ def keys_of(shape: Shape) -> tuple[str, ...]:
 
 def is_open(shape: Shape) -> bool:
     """Tell whether a mapping of this shape has keys of the user's choice."""
-    return _free_child(shape) is not None
+    return free_child(shape) is not None
+
+
+def kinds_of(shape: Shape) -> Mapping[str, tuple[str, ...]]:
+    """Return the keys of each alternative of a top-level mapping whose entries have a kind."""
+    devices = free_child(shape["properties"].get("devices", {})) or {}
+    tags: Mapping[str, str] = devices.get("discriminator", {}).get("mapping", {})
+    return {tag: keys_of(resolved({"$ref": target}, shape, None)) for tag, target in tags.items()}
 
 
 def example_of(shape: Shape, key: str) -> str | None:
@@ -34,17 +41,19 @@ def example_of(shape: Shape, key: str) -> str | None:
     return str(examples[0]) if examples else None
 
 
-def _child(shape: Shape, name: str) -> Shape:
+def child_of(shape: Shape, name: str) -> Shape:
+    """Return what `shape` says of the value under `name`; empty if it says nothing."""
     if name in shape.get("properties", {}):
         child: Shape = shape["properties"][name]
         return child
     if name.isdigit() and isinstance(shape.get("items"), Mapping):
         item: Shape = shape["items"]
         return item
-    return _free_child(shape) or {}
+    return free_child(shape) or {}
 
 
-def _free_child(shape: Shape) -> Shape | None:
+def free_child(shape: Shape) -> Shape | None:
+    """Return what a mapping says of the values of keys that the user chooses, if it has such."""
     for candidate in (
         shape.get("additionalProperties"),
         *shape.get("patternProperties", {}).values(),
@@ -54,13 +63,14 @@ def _free_child(shape: Shape) -> Shape | None:
     return None
 
 
-def _deref(shape: Shape, schema: Shape, data: Any) -> Shape:
+def resolved(shape: Shape, schema: Shape, data: Any) -> Shape:
+    """Return what `shape` stands for: what it refers to, and the alternative that `data` takes."""
     if "$ref" in shape:
-        return _deref(schema["$defs"][shape["$ref"].rpartition("/")[2]], schema, data)
+        return resolved(schema["$defs"][shape["$ref"].rpartition("/")[2]], schema, data)
     if "discriminator" in shape:
         tag = data.get(shape["discriminator"]["propertyName"]) if isinstance(data, dict) else None
         target = shape["discriminator"]["mapping"].get(tag) if isinstance(tag, str) else None
-        return _deref({"$ref": target}, schema, data) if target else {}
+        return resolved({"$ref": target}, schema, data) if target else {}
     if "anyOf" in shape and shape["anyOf"][-1] == {"type": "null"}:
-        return _deref(shape["anyOf"][0], schema, data)
+        return resolved(shape["anyOf"][0], schema, data)
     return shape

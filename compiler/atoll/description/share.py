@@ -4,7 +4,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from atoll.description.faults import nearest
-from atoll.errors import DescriptionError
+from atoll.errors import DescriptionError, SourceLoc
 
 
 def shared_folder(name: str) -> Path:
@@ -18,27 +18,35 @@ def shared_folder(name: str) -> Path:
     return shortest(installed if installed.is_dir() else package.parents[1] / name)
 
 
-def find_soc(source: Path | str) -> Path:
+def find_soc(source: Path | str, folder: Path = Path(), at: SourceLoc | None = None) -> Path:
     """Return the description that `source` means: a path, or the name of a shipped chip.
+
+    Args:
+        source: such as ``chips/mine.yaml`` or ``lagoon``.
+        folder: what a path is relative to.
+        at: where `source` was written, if it was.
 
     Raises:
         DescriptionError: `source` is a bare word that names neither.
     """
     path = Path(source)
-    if path.suffix or len(path.parts) != 1 or _is_there(path):
-        return path
-    folder = shared_folder("socs")
-    if path.name in (names := shipped_names(folder)):
-        return folder / f"{path.name}.yaml"
+    if path.suffix or len(path.parts) != 1 or _is_there(folder / path):
+        return folder / path
+    shipped = shared_folder("socs")
+    if path.name in (names := shipped_names(shipped)):
+        return shipped / f"{path.name}.yaml"
     raise DescriptionError(
-        "E008", f"no chip '{source}' is shipped", remedy=nearest(path.name, names, "give a path")
+        "E008",
+        f"no chip '{source}' is shipped",
+        at=at,
+        remedy=nearest(path.name, names, "give a path"),
     )
 
 
 def _is_there(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 

@@ -6,6 +6,7 @@ from atoll.description.fields import Name
 from atoll.errors import UsageError
 
 _TEMPLATE = """\
+# yaml-language-server: $schema=./soc.schema.json
 # A chip with one core, one accelerator, a ROM and a RAM. Sizes and clocks carry units; a name is
 # lower-case letters, digits and _. 'atoll check FILE' checks the file, 'atoll explain FILE' shows
 # all that follows from it; docs/description.md explains every key.
@@ -36,10 +37,11 @@ memories:
   sram: {{origin: 0x2000_0000, size: 256 KiB, kind: ram, width: 8, banks: 4}}
 
 # Buffers live in pools. Each pool says of every device whether it may read (ro), read and write
-# (rw) or not touch it at all (none). A pool without a size takes what is left of its memory.
+# (rw) or not touch it at all (none): by name in 'reach', and of all that 'reach' does not name in
+# 'others'. A pool without a size takes what is left of its memory.
 pools:
-  weights: {{memory: flash, role: constants, reach: {{cpu: ro, npu: ro}}}}
-  shared: {{memory: sram, role: workspace, reach: {{cpu: rw, npu: rw}}}}
+  weights: {{memory: flash, role: constants, others: ro}}
+  shared: {{memory: sram, role: workspace, reach: {{cpu: rw, npu: rw}}, others: none}}
 
 host: cpu  # starts everything; the first CPU by default
 """

@@ -17,10 +17,11 @@ BUILT_IN = "built-in"
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A leaf. `at` is None where the command line set it."""
+    """A leaf. `at` is None where the command line set it; `deletes` is a written ``null``."""
 
     value: str | int | float | bool | None
     at: SourceLoc | None
+    deletes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,18 @@ def plain(node: Node) -> Plain:
 
 
 def merge(base: Node, over: Node) -> Node:
-    """Return `base` with what `over` says on top: tables merge key by key, the rest is replaced."""
+    """Return `base` with what `over` says on top.
+
+    Tables merge key by key, a written ``null`` deletes its key, the rest is replaced.
+    """
     if not (isinstance(base, Table) and isinstance(over, Table)):
         return over
     merged = dict(base.entries)
     for key, entry in over.entries.items():
         below = merged.get(key)
+        if isinstance(entry.value, Scalar) and entry.value.deletes:
+            merged.pop(key, None)
+            continue
         value = merge(below.value, entry.value) if below else entry.value
         merged[key] = Entry(entry.key_at or (below.key_at if below else None), value)
     return Table(merged, over.at or base.at)

@@ -38,22 +38,24 @@ _REMEDIES = {
 }
 
 
-def read_yaml(path: Path, named_at: SourceLoc | None = None) -> Node:
+def read_yaml(path: Path, named_at: SourceLoc | None = None, faults: Faults | None = None) -> Node:
     """Read the one document of the file at `path`, which another file names at `named_at`.
+
+    Keys that are given twice are noted in `faults`, if there is such.
 
     Raises:
         DescriptionError: the file cannot be read, is no YAML, or is more than plain data.
     """
-    return parse_yaml(read_text(path, named_at), path)
+    return parse_yaml(read_text(path, named_at), path, faults)
 
 
-def parse_yaml(text: str, path: Path) -> Node:
+def parse_yaml(text: str, path: Path, faults: Faults | None = None) -> Node:
     """Parse `text`, whose places are in `path`.
 
     Raises:
         DescriptionError: it is no YAML, or is more than plain data.
     """
-    reader = _Reader(path)
+    reader = _Reader(path) if faults is None else _Reader(path, faults)
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             reader.accept(event)
@@ -66,7 +68,8 @@ def parse_yaml(text: str, path: Path) -> Node:
             at=place_in(path, text, fault.position),
             remedy="delete it; outside of quotes only printable text is needed",
         ) from fault
-    reader.faults.raise_any()
+    if faults is None:
+        reader.faults.raise_any()
     if reader.root is None:
         raise DescriptionError(
             "E003",
@@ -141,7 +144,7 @@ class _Reader:
     def _value(self, value: str | int | float | bool | None, text: str, at: SourceLoc) -> None:
         parent = self.stack[-1] if self.stack else None
         if parent is None or parent.entries is None or parent.key is not None:
-            self._add(Scalar(value, at))
+            self._add(Scalar(value, at, deletes=value is None and text != ""))
             return
         parent.key, parent.key_at = text, at
         if first := parent.entries.get(parent.key):
@@ -150,7 +153,7 @@ class _Reader:
                 f"key '{text}' is given twice in one mapping",
                 at=at,
                 other=note(first.key_at, "the first one is here"),
-                remedy="delete or rename one of them",
+                remedy="remove the second one, or rename it",
             )
 
     def _add(self, node: Node) -> None:

@@ -11,10 +11,11 @@ from atoll.frontend.tflite_checks import (
     place,
 )
 from atoll.frontend.tflite_edges import strip_float_edges, with_own_outputs
-from atoll.frontend.tflite_names import identifier, operator_name, tensor_names
+from atoll.frontend.tflite_names import network_name, operator_name, tensor_names
 from atoll.frontend.tflite_options import SUPPORTED, attributes
 from atoll.frontend.tflite_reader import FileModel, FileOperator, FileTensor, read_file
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
+from atoll.ops.kernel_builder import ELEMENT_TYPES as TYPES
 from atoll.ops.registry import kind_of
 
 
@@ -43,8 +44,9 @@ def _load(path: Path) -> Graph:
     if unknown:
         raise ModelError.all(unknown)
     check_content(model)
-    graph = _graph(model, identifier(path.stem, "model"))
+    graph = _graph(model, network_name(path))
     _check_operators(graph)
+    _check_interface(graph)
     return graph
 
 
@@ -136,5 +138,22 @@ def _check_operators(graph: Graph) -> None:
             kind_of(op).check(op, graph)
         except ModelError as error:
             faults += error.faults
+    if faults:
+        raise ModelError.all(faults)
+
+
+def _check_interface(graph: Graph) -> None:
+    """Refuse a port of a type that no buffer has; of those that operators touch, they judged."""
+    faults = [
+        Fault(
+            code="E055",
+            message=f"the model's {side}, tensor {tensor.index} ('{tensor.name}'): has type "
+            f"{tensor.dtype}, which is not supported",
+            remedy=f"remove it from the model, or give it one of the types {', '.join(TYPES)}",
+        )
+        for side, names in (("input", graph.inputs), ("output", graph.outputs))
+        for tensor in map(graph.tensor, names)
+        if tensor.dtype not in TYPES
+    ]
     if faults:
         raise ModelError.all(faults)

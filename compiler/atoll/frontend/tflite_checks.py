@@ -159,9 +159,16 @@ def _interface(model: FileModel) -> Iterator[Fault]:
             yield _damage(f"{where} appears more than once among the model's {side}s")
     for number in model.outputs:
         if number not in written:
-            yield _damage(
-                f"the model's output, {describe(model.tensors[number])}: nothing writes it"
-            )
+            yield _unwritten(model, model.tensors[number])
+
+
+def _unwritten(model: FileModel, tensor: FileTensor) -> Fault:
+    """Refuse an output that no operator writes and that cannot be copied either."""
+    where = f"the model's output, {describe(tensor)}"
+    if tensor.index not in model.inputs and not is_constant(model, tensor):
+        return _damage(f"{where}: nothing writes it")
+    message = f"{where}: is no result; only int8 with one scale can be handed out as it is"
+    return _fault("E055", message, "remove the output; its values are known before the run")
 
 
 def _order(model: FileModel) -> Iterator[Fault]:

@@ -43,7 +43,7 @@ def with_own_outputs(model: FileModel) -> FileModel:
 
     Each output of the model returned is then written by one operator and is no input, so that
     every member of the C interface has bytes of its own. Outputs that nothing writes, and those
-    that are no int8, stay for the checks to refuse.
+    that are not int8 with one scale, stay for the checks to refuse.
     """
     tensors, operators, outputs = list(model.tensors), list(model.operators), list[int]()
     nothing = len(model.buffers)
@@ -52,7 +52,7 @@ def with_own_outputs(model: FileModel) -> FileModel:
     for output in model.outputs:
         tensor = model.tensors[output]
         owned = output not in given and not is_constant(model, tensor)
-        if owned or tensor.dtype != "int8":
+        if owned or tensor.dtype != "int8" or len(tensor.scales) != 1:
             outputs.append(output)
             given.add(output)
             continue

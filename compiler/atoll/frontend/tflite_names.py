@@ -7,6 +7,7 @@ is ``<operator>_out``. A constant is named for its first reader: ``<operator>_fi
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 from atoll.frontend.tflite_checks import is_constant
 from atoll.frontend.tflite_reader import FileModel, FileOperator
@@ -42,6 +43,11 @@ def identifier(text: str, fallback: str) -> str:
     """Make a C identifier of at most 40 characters; `fallback` where nothing is left."""
     name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")[:LONGEST].strip("_") or fallback
     return f"{fallback}_{name}" if name[0].isdigit() or _KEYWORD.fullmatch(name) else name
+
+
+def network_name(path: Path) -> str:
+    """Return what the network of a file is called."""
+    return identifier(path.stem, "model")
 
 
 def tensor_names(model: FileModel) -> dict[int, str]:

@@ -85,6 +85,16 @@ class CommandEmitter(Protocol):
         """
         ...
 
-    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine) -> int:
-        """Predict the cycles that `npu` is busy with `op`; only comparisons rely on it."""
+    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> int:
+        """Predict the cycles that `npu` is busy with `op`, in cycles of its own clock.
+
+        Starting it and hearing of its end, which is the driver's, is added by placement. The
+        report of a run shows the sum beside what was measured.
+
+        Args:
+            op: the operator; it may be one that the graph does not hold, such as a copy.
+            graph: where its tensors are described.
+            npu: the instance that would run it.
+            commands: how many commands it takes, 0 for as few as possible.
+        """
         ...

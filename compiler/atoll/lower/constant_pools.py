@@ -1,7 +1,9 @@
 """Candidate pools of the constants that lowering makes: tables, packed weights, commands."""
 
-from atoll.errors import PlacementError
-from atoll.resolve.soc import Access, ResolvedSoc
+from collections.abc import Sequence
+
+from atoll.errors import Fault, PlacementError
+from atoll.resolve.soc import Access, Pool, ResolvedSoc
 from atoll.units import format_size
 
 
@@ -18,12 +20,24 @@ def constant_pools(soc: ResolvedSoc, device: str, name: str, size: int) -> tuple
     ]
     found = tuple(pool.name for pool in reached if pool.room >= size)
     if not found:
-        names = ", ".join(f"'{pool.name}' ({format_size(pool.room)})" for pool in reached)
-        raise PlacementError(
-            "E061" if reached else "E060",
-            f"constant '{name}' ({format_size(size)}) has no pool: '{device}' reads it, and the "
-            f"pools for constants that '{device}' reaches are {names or 'none'}",
-            remedy=f"let '{device}' reach a pool with role 'constants' of at least "
-            f"{format_size(size)}",
-        )
+        raise PlacementError.all([_homeless(reached, device, name, size)])
     return found
+
+
+def _homeless(reached: Sequence[Pool], device: str, name: str, size: int) -> Fault:
+    names = ", ".join(f"'{pool.name}' ({format_size(pool.room)})" for pool in reached)
+    message = (
+        f"constant '{name}' ({format_size(size)}) has no pool: '{device}' reads it, and the "
+        f"pools for constants that '{device}' reaches are {names or 'none'}"
+    )
+    if not reached:
+        remedy = f"let '{device}' reach a pool with role 'constants' of at least"
+        return Fault(code="E060", message=message, remedy=f"{remedy} {format_size(size)}")
+    largest = max(reached, key=lambda pool: pool.room)
+    needed = size + largest.region.size - largest.room
+    return Fault(
+        code="E061",
+        message=message,
+        remedy=f"set 'pools.{largest.name}.size' to {format_size(needed)} or more",
+        wants=((f"pools.{largest.name}.size", needed),),
+    )

@@ -26,12 +26,15 @@ def misfit(
         search: the planner; it has accepted the change that the remedy proposes.
         culprits: names of few buffers that surely have no plan on their own, if any are known.
     """
-    homeless = [buffer for buffer in problem.buffers if not _homes(problem, buffer)]
-    if homeless:
-        yield from (_homeless(problem, buffer) for buffer in homeless)
+    if lost := [buffer for buffer in problem.buffers if not buffer.pools]:
+        yield from map(_poolless, lost)
         return
     grown = _smallest_growth(problem, search)
     tight = [pool for pool in problem.pools if pool.name in grown]
+    wants = tuple((f"pools.{each.name}.size", grown[each.name] + each.beside) for each in tight)
+    if homeless := [buffer for buffer in problem.buffers if not _homes(problem, buffer)]:
+        yield from (_homeless(problem, buffer, wants) for buffer in homeless)
+        return
     step, live = _crowd(problem, grown)
     available, needed = sum(pool.size for pool in tight), sum(grown.values())
     yield Fault(
@@ -40,9 +43,17 @@ def misfit(
         f"{format_size(available)} available{_beside(tight)}, "
         f"{format_size(needed - available)} missing; "
         + _crowded(step, live, operators)
+        + _spared(problem, grown, live, search)
         + _to_blame(problem, culprits, live),
-        remedy=" and ".join(_enlarge(pool, grown[pool.name]) for pool in tight),
+        remedy=enlarging(wants),
+        wants=wants,
     )
+
+
+def enlarging(wants: Sequence[tuple[str, int]]) -> str:
+    """Return the remedy that gives sizes of a chip, by dotted key, these bytes."""
+    first, *others = [f"'{key}' to {format_size(size)}" for key, size in wants]
+    return f"set {first}" + "".join(f" and {each}" for each in others) + " or more" * (not others)
 
 
 def _homes(problem: Problem, buffer: Buffer) -> list[PoolSpace]:
@@ -55,34 +66,35 @@ def _homes(problem: Problem, buffer: Buffer) -> list[PoolSpace]:
     ]
 
 
-def _homeless(problem: Problem, buffer: Buffer) -> Fault:
-    subject = f"buffer '{buffer.name}' ({format_size(buffer.size)})"
+def _poolless(buffer: Buffer) -> Fault:
+    return Fault(
+        code="E060",
+        message=f"{_subject(buffer)} has no candidate pool",
+        remedy="add a pool that all the devices touching it reach",
+    )
+
+
+def _homeless(problem: Problem, buffer: Buffer, wants: tuple[tuple[str, int], ...]) -> Fault:
+    """Describe a buffer that is larger than its pools; the remedy makes room for all buffers."""
     candidates = [pool for pool in problem.pools if pool.name in buffer.pools]
-    if not candidates:
-        return Fault(
-            code="E060",
-            message=f"{subject} has no candidate pool",
-            remedy="add a pool that all the devices touching it reach",
-        )
     largest = max(candidates, key=lambda pool: pool.size)
-    needed = -largest.origin % max(largest.alignment, buffer.alignment) + buffer.size
     return Fault(
         code="E061",
-        message=f"{subject} fits none of its pools: the largest, '{largest.name}', "
+        message=f"{_subject(buffer)} fits none of its pools: the largest, '{largest.name}', "
         f"has {format_size(largest.size)}{_beside([largest])}",
-        remedy=_enlarge(largest, needed),
+        remedy=enlarging(wants),
+        wants=wants,
     )
+
+
+def _subject(buffer: Buffer) -> str:
+    return f"buffer '{buffer.name}' ({format_size(buffer.size)})"
 
 
 def _beside(pools: Sequence[PoolSpace]) -> str:
     """Say what of some pools is not for this plan."""
     lost = sum(pool.beside for pool in pools)
     return f" beside {format_size(lost)} of other models or the heap" if lost else ""
-
-
-def _enlarge(pool: PoolSpace, needed: int) -> str:
-    """Propose a size with which `needed` bytes of a pool are for this plan."""
-    return f"set the size of pool '{pool.name}' to {format_size(needed + pool.beside)} or more"
 
 
 def _smallest_growth(problem: Problem, search: Search) -> Mapping[str, int]:
@@ -95,8 +107,28 @@ def _smallest_growth(problem: Problem, search: Search) -> Mapping[str, int]:
     unlimited = tuple(replace(pool, size=_UNLIMITED) for pool in problem.pools)
     placements = search(replace(problem, pools=unlimited))
     assert placements is not None, "every buffer has a pool without limit"
-    ends = _ends(problem, placements)
-    return {pool.name: ends[pool.name] for pool in problem.pools if ends[pool.name] > pool.size}
+    return _trimmed(problem, search, _ends(problem, placements))
+
+
+def _trimmed(problem: Problem, search: Search, ends: Mapping[str, int]) -> Mapping[str, int]:
+    """Return which pools have to grow: one after the other as little as the rest allows."""
+    roomy = {pool.name: max(pool.size, ends[pool.name]) for pool in problem.pools}
+    for pool in problem.pools:
+        if roomy[pool.name] == pool.size:
+            continue
+        tight = {**roomy, pool.name: pool.size}
+        part = _resized(problem, tight)
+        if search(part) is None:
+            small = next(each for each in part.pools if each.name == pool.name)
+            tight[pool.name] = _growth(part, small, search) or roomy[pool.name]
+        roomy = tight
+    return {pool.name: roomy[pool.name] for pool in problem.pools if roomy[pool.name] > pool.size}
+
+
+def _resized(problem: Problem, sizes: Mapping[str, int]) -> Problem:
+    """Return a problem with other sizes of some pools."""
+    pools = (replace(each, size=sizes.get(each.name, each.size)) for each in problem.pools)
+    return replace(problem, pools=tuple(pools))
 
 
 def _growth(problem: Problem, pool: PoolSpace, search: Search) -> int | None:
@@ -141,6 +173,32 @@ def _crowded(step: int, live: Sequence[Buffer], operators: Sequence[str]) -> str
     where = f"step {step}" + (f" ({operators[step]})" if step < len(operators) else "")
     total = sum(buffer.size for buffer in live)
     return f"at {where} {format_size(total)} are live: {_listed(live)}"
+
+
+def _spared(
+    problem: Problem, grown: Mapping[str, int], live: Sequence[Buffer], search: Search
+) -> str:
+    """Say why more bytes are live than are needed: other pools hold some, and some are shared."""
+    total = sum(buffer.size for buffer in live)
+    placements = search(_resized(problem, grown))
+    if placements is None or total <= sum(grown.values()):
+        return ""
+    inside = [buffer for buffer in live if placements[buffer.name].pool in grown]
+    here = sum(buffer.size for buffer in inside)
+    shared = here - _covered([(placements[each.name], each.size) for each in inside])
+    words = [f"{format_size(total - here)} of it fit into other pools"] * (here < total)
+    words += [f"{format_size(shared)} lie over operands that end there"] * (shared > 0)
+    return f" ({', '.join(words)})" if words else ""
+
+
+def _covered(placed: Sequence[tuple[Placement, int]]) -> int:
+    """Return how many bytes of pools some buffers take together."""
+    total, reached = 0, ("", 0)
+    for place, size in sorted(placed, key=lambda each: (each[0].pool, each[0].offset)):
+        begin = max(place.offset, reached[1]) if place.pool == reached[0] else place.offset
+        end = max(place.offset + size, begin)
+        total, reached = total + end - begin, (place.pool, end)
+    return total
 
 
 def _listed(buffers: Sequence[Buffer]) -> str:

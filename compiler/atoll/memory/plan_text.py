@@ -9,22 +9,22 @@ def plan_json(plan: MemoryPlan) -> dict[str, object]:
     return {
         "pools": {
             pool.name: {
-                "origin": f"{pool.origin:#010x}",
-                "size": pool.size,
-                "used": plan.use[pool.name].used,
-                "peak": plan.use[pool.name].peak,
-                "bound": plan.use[pool.name].bound,
+                "origin": pool.origin,
+                "size_bytes": pool.size,
+                "used_bytes": plan.use[pool.name].used,
+                "peak_bytes": plan.use[pool.name].peak,
+                "bound_bytes": plan.use[pool.name].bound,
             }
             for pool in plan.problem.pools
         },
         "buffers": {
             name: {
                 "pool": placement.pool,
-                "offset": placement.offset,
-                "address": f"{plan.address(name):#010x}",
-                "size": buffers[name].size,
-                "alignment": buffers[name].alignment,
-                "live": [list(interval) for interval in buffers[name].live],
+                "offset_bytes": placement.offset,
+                "address": plan.address(name),
+                "size_bytes": buffers[name].size,
+                "alignment_bytes": buffers[name].alignment,
+                "live_steps": [list(interval) for interval in buffers[name].live],
                 "candidates": list(buffers[name].pools),
             }
             for name, placement in sorted(plan.placements.items())

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from atoll.errors import Fault, PlanError
 from atoll.ir.tir import CallStart, IRModule, KernelCall, Step
 from atoll.memory.frames import FrameDepths
+from atoll.memory.misfit import enlarging
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc, StackLimit
 
 RUNTIME_ALLOWANCE = 512
@@ -76,16 +77,32 @@ def _bound(cpu: Cpu, steps: Sequence[Step], depths: FrameDepths) -> StackBound:
     )
 
 
+def _wanted(bound: StackBound) -> tuple[tuple[str, int], ...]:
+    """Return the sizes with which a bound is within its limit: the stack's, and a lower limit's."""
+    device, *thread, _ = bound.region.name.split(".")
+    stack = f"devices.{device}.stack"
+    size = (
+        f"{stack}.threads.{thread[0]}" if thread else f"{stack}.size",
+        -(-bound.bound // 16) * 16,
+    )
+    wants = (size,) if bound.bound > bound.region.size else ()
+    if bound.limit.value < bound.region.size or not wants:
+        wants = (*wants, (f"devices.{device}.limits.max_stack_size", bound.bound))
+    return wants
+
+
 def _exceeded(bound: StackBound) -> Fault:
     limit = bound.limit
     where = f" in operator '{bound.operator}' ({' > '.join(bound.calls)})" if bound.calls else ""
     where += f", largest buffer {bound.largest}" if bound.largest else ""
     region = bound.region
+    wants = _wanted(bound)
     return Fault(
         code="E065",
         message=f"the stack '{region.name}' of '{bound.device}' ({region.origin:#010x} to "
         f"{region.end - 1:#010x}) may grow to {bound.bound} bytes{where}, "
         f"{bound.bound - limit.value} over its limit of {limit.value} bytes, set by {limit.layer}",
-        remedy=f"set 'devices.{bound.device}.limits.max_stack_size' and the stack's size to "
-        f"{bound.bound} or more, or lower 'max_stack_alloca_size' so that buffers leave the stack",
+        remedy=f"{enlarging(wants)}, or lower 'max_stack_alloca_size' so that buffers leave the "
+        "stack",
+        wants=wants,
     )

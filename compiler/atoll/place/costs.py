@@ -1,25 +1,35 @@
 """Estimate what an operator costs on a device, in cycles of the host."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
-from atoll import plugins
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.place.candidates import homes_of
+from atoll.place.copy_engines import covers
 from atoll.place.core_cycles import core_cycles
-from atoll.resolve.soc import Access, Device, Engine, PoolSpeed, ResolvedSoc
+from atoll.place.replicas import COPY
+from atoll.resolve.engine_parts import emitter_of, whole
+from atoll.resolve.soc import Access, Cpu, Device, Engine, PoolSpeed, ResolvedSoc
 
-DRIVER_CYCLES = 400
-"""What the host takes to have an engine start, measured in RTL."""
+START_CYCLES = 430
+"""From an operator's begin event until the host's driver has had an engine start."""
 
+FINISH_CYCLES = 590
+"""From the engine's last access until the host's driver knows and the end event is there."""
 
-class CostModel(Protocol):
-    """The part of an accelerator's emitter that placement asks."""
+LEAST_CYCLES = 1250
+"""What the driver takes by itself: an engine that is done earlier waits for it.
 
-    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine) -> int:
-        """Predict the cycles that `npu` is busy with `op`."""
-        ...
+All three are measured in RTL for instructions from a memory of `MEASURED_LATENCY`, as the rates of
+`core_cycles` are; tests/e2e/test_estimates.py holds them against RTL again.
+"""
+
+FEWEST: Mapping[str, int] = MappingProxyType({})
+
+MEASURED_LATENCY = 2
+OTHER_CYCLES = 7
+"""Cycles of a typical instruction besides the latency of its fetch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,31 +54,99 @@ class Cost:
         return f"about {self.cycles} cycles{copies}"
 
 
-def compute_cycles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) -> int:
-    """Predict the time that `device` takes for `op`, in cycles of the host."""
-    if isinstance(device, Engine):
-        model: CostModel = plugins.load(device.spec.emitter)()
-        cycles, driver = model.estimate_cycles(op, graph, device), DRIVER_CYCLES
-    else:
-        cycles, driver = core_cycles(op, graph), 0
-    return driver - (-cycles * soc.device(soc.host).clock // device.clock)
+def compute_cycles(
+    op: Operator, graph: Graph, device: Device, soc: ResolvedSoc, commands: int = 0
+) -> int:
+    """Predict the cycles of the host from begin to end of `op` on `device`, waited for at once.
+
+    `commands` is how many commands an engine takes for it, 0 for as few as possible.
+    """
+    if not isinstance(device, Engine):
+        assert isinstance(device, Cpu)
+        return _of_host(_fetched(core_cycles(op, graph), device, soc), device, soc)
+    busy = _of_host(engine_cycles(op, graph, device, commands), device, soc)
+    start, finish, least = (
+        _fetched(cycles, soc.host_cpu, soc)
+        for cycles in (START_CYCLES, FINISH_CYCLES, LEAST_CYCLES)
+    )
+    return max(least, start + busy + finish)
 
 
-def cycles_of(graph: Graph, soc: ResolvedSoc) -> Mapping[str, int]:
-    """Predict the cycles of every operator of a placed graph on its device, by name."""
+def _fetched(cycles: int, core: Cpu, soc: ResolvedSoc) -> int:
+    """Return what `cycles` become with the latency of the memory of the core's instructions."""
+    latency = soc.memory(core.code.memory).read_latency
+    return -(-cycles * (OTHER_CYCLES + latency) // (OTHER_CYCLES + MEASURED_LATENCY))
+
+
+def _of_host(cycles: int, device: Device, soc: ResolvedSoc) -> int:
+    return -(-cycles * soc.host_cpu.clock // device.clock)
+
+
+def engine_cycles(op: Operator, graph: Graph, engine: Engine, commands: int) -> int:
+    """Return what the emitter of `engine` estimates for `op`, in cycles of the engine.
+
+    Raises:
+        AtollError: E041, E110 to E112; it cannot say.
+    """
+    emitter, about = emitter_of(engine), f"operator '{op.name}' ({op.kind.upper()})"
+    found = emitter.call("estimate_cycles", op, graph, engine, commands, about=about)
+    if whole(found) < 0:
+        raise emitter.wrong("estimate_cycles", f"{found!r:.80}, no number of cycles", about)
+    return whole(found)
+
+
+def cycles_of(
+    graph: Graph, soc: ResolvedSoc, commands: Mapping[str, int] = FEWEST
+) -> Mapping[str, int]:
+    """Predict the cycles of every operator of a placed graph on its device, by name.
+
+    `commands` has the number of commands of operators that take more than the fewest.
+    """
     return {
-        op.name: compute_cycles(op, graph, soc.device(op.device), soc) for op in graph.operators
+        op.name: compute_cycles(op, graph, soc.device(op.device), soc, commands.get(op.name, 0))
+        for op in graph.operators
     }
 
 
 def copy_cycles(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> int:
     """Predict the time to move `tensor` between two devices: none over a pool that they share.
 
-    Otherwise it is read from the first pool of the one and written to the first of the other, at
-    the speed that the description gives them (M1), in cycles of the host.
+    Otherwise it is what the DMA engine takes that reaches both sides, else the host; and at least
+    what the pools' speeds say.
     """
     if homes_of(soc, {reader: Access.READ} | {writer: Access.WRITE}, tensor):
         return 0
+    copied = replace(tensor, name=f"{tensor.name}_copy")
+    op = Operator(
+        name=COPY, kind=COPY, inputs=(tensor.name,), outputs=(copied.name,), attributes={}
+    )
+    graph = Graph(
+        name=COPY,
+        inputs=(tensor.name,),
+        outputs=(copied.name,),
+        tensors=(tensor, copied),
+        operators=(op,),
+    )
+    mover = _mover(tensor, writer, reader, soc)
+    moving = compute_cycles(op, graph, mover, soc)
+    return max(moving, transfer_cycles(tensor, writer, reader, soc))
+
+
+def _mover(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> Device:
+    for dma in soc.dmas:
+        sources = homes_of(soc, {writer: Access.WRITE, dma.name: Access.READ}, tensor)
+        targets = homes_of(soc, {dma.name: Access.WRITE, reader: Access.READ}, tensor)
+        if covers(dma, soc, sources, targets):
+            return dma
+    return soc.host_cpu
+
+
+def transfer_cycles(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> int:
+    """Predict what the memories take to move `tensor`, whoever moves it, in cycles of the host.
+
+    It is read from the first pool of the one device and written to the first of the other, at the
+    speed that the description gives them (M1).
+    """
     source = homes_of(soc, {writer: Access.WRITE}, tensor)[:1]
     target = homes_of(soc, {reader: Access.READ}, tensor)[:1]
     moves = [(speed, speed.read_cycles(tensor.size)) for speed in _speeds(source, soc)]

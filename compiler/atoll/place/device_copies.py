@@ -10,7 +10,7 @@ from atoll.place.candidates import Needs, allows, homes_of, needs_of
 from atoll.place.copy_engines import covers
 from atoll.place.reach_faults import unreachable
 from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_exits, with_replicas
-from atoll.resolve.soc import Access, Dma, ResolvedSoc
+from atoll.resolve.soc import Access, Dma, Pool, ResolvedSoc
 
 
 def insert_copies(graph: Graph, soc: ResolvedSoc) -> Graph:
@@ -35,7 +35,8 @@ def insert_copies(graph: Graph, soc: ResolvedSoc) -> Graph:
             continue
         moved = _moved(tensor, wanted, soc)
         if moved is None:
-            faults.append(unreachable(tensor, graph, wanted, soc))
+            cramped = _cramped(tensor, wanted, soc)
+            faults.append(unreachable(tensor, graph, wanted, soc, cramped))
             continue
         mover, groups = moved
         for group in groups[1:]:
@@ -62,6 +63,30 @@ def _moved(
         if groups is not None and _moves(dma, tensor, needs, groups, soc):
             return dma.name, groups
     return None
+
+
+def _cramped(tensor: Tensor, needs: Needs, soc: ResolvedSoc) -> tuple[str, ...]:
+    """Return the pools that a tensor and its replicas would be in if these were large enough."""
+    roomy = replace(soc, pools=tuple(map(_unlimited, soc.pools)))
+    moved = _moved(tensor, needs, roomy)
+    if moved is None:
+        return ()
+    mover, groups = moved
+    found: list[str] = []
+    for number, group in enumerate(groups):
+        wanted: Needs = dict.fromkeys(group, Access.READ)
+        if tensor.data is None:
+            wanted = {**wanted, mover: Access.WRITE if number else Access.READ}
+            wanted |= {} if number else {n: a for n, a in needs.items() if a is Access.WRITE}
+        held = replace(tensor, pool="") if number else tensor
+        if not homes_of(soc, wanted, held):
+            pools = map(soc.pool, homes_of(roomy, wanted, held))
+            found.append(max(pools, key=lambda pool: pool.room).name)
+    return tuple(found)
+
+
+def _unlimited(pool: Pool) -> Pool:
+    return replace(pool, region=replace(pool.region, size=1 << 40))
 
 
 def _moves(

@@ -1,6 +1,6 @@
 """Choose the device of every operator, and remember why."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from atoll.description.faults import in_order
@@ -133,17 +133,20 @@ class _Chooser:
                 rejected[npu.name] = why
             else:
                 able.append(npu)
+        pinned = [name for name in rejected if self._only_pinned(op, self._soc.device(name))]
         able.append(self._core(op, rejected))
         if len(able) == 1:
-            return self._decision(op, able[0], self._default_reason(rejected), rejected)
+            return self._decision(op, able[0], self._default_reason(rejected, pinned), rejected)
         costs = {device.name: self._cost(op, device) for device in able}
         best = min(able, key=lambda device: costs[device.name].total)
         dearer = {name: f"{cost}, not fewer" for name, cost in costs.items() if name != best.name}
         return self._decision(op, best, str(costs[best.name]), rejected | dearer)
 
-    def _default_reason(self, rejected: Mapping[str, str]) -> str:
+    def _default_reason(self, rejected: Mapping[str, str], pinned: Sequence[str]) -> str:
         if not self._accelerators:
             return "accelerators are switched off"
+        if pinned:
+            return f"pins keep it off {', '.join(pinned)}, which could run it"
         return "no accelerator can run it" if rejected else "the chip has no accelerator"
 
     def _core(self, op: Operator, rejected: dict[str, str]) -> Device:
@@ -161,6 +164,10 @@ class _Chooser:
         found = obstacles(op, self._graph, device, self._soc)
         pins = pin_obstacles(op, device, self._soc, self._requests)
         return next(found, None) or next(pins, None)
+
+    def _only_pinned(self, op: Operator, device: Device) -> bool:
+        """Tell whether nothing but a pin keeps `op` off a device."""
+        return next(obstacles(op, self._graph, device, self._soc), None) is None
 
     def _refusals(self, op: Operator, device: Device) -> Iterator[str]:
         if isinstance(device, Npu) and not self._accelerators:

@@ -1,16 +1,29 @@
 """Say why no pool can hold a tensor, and which edit of the description would help."""
 
+from collections.abc import Sequence
+
 from atoll.errors import Fault
 from atoll.ir.graph import Graph, Tensor
 from atoll.place.candidates import Needs, by_preference, lacking, roles_of
+from atoll.place.missing_moves import missing_moves
 from atoll.resolve.soc import Access, Pool, ResolvedSoc
 from atoll.units import format_size
 
 _VERBS = {Access.WRITE: "writes", Access.READ: "reads"}
 
 
-def unreachable(tensor: Tensor, graph: Graph, needs: Needs, soc: ResolvedSoc) -> Fault:
-    """Describe a tensor that has no pool: too large (E061) or out of reach (E060)."""
+def unreachable(
+    tensor: Tensor, graph: Graph, needs: Needs, soc: ResolvedSoc, cramped: Sequence[str] = ()
+) -> Fault:
+    """Describe a tensor that has no pool: too large (E061) or out of reach (E060).
+
+    Args:
+        tensor: it.
+        graph: what it is in.
+        needs: access by device.
+        soc: the chip.
+        cramped: pools that copies of it would be in if they were large enough.
+    """
     roles = roles_of(tensor)
     pools = tuple(
         pool for pool in by_preference(soc) if pool.role in roles and tensor.pool in ("", pool.name)
@@ -20,7 +33,9 @@ def unreachable(tensor: Tensor, graph: Graph, needs: Needs, soc: ResolvedSoc) ->
     subject = f"tensor '{tensor.name}' ({size}){_users(tensor, graph)}{pinned}"
     reached = tuple(pool.name for pool in pools if not lacking(pool, needs))
     if reached:
-        return _too_large(subject, tensor, max(map(soc.pool, reached), key=_size))
+        return _too_large(subject, tensor, [max(map(soc.pool, reached), key=_size)])
+    if cramped:
+        return _too_large(subject, tensor, [soc.pool(name) for name in cramped])
     wanted = ", ".join(f"'{name}' {_VERBS[need]} it" for name, need in needs.items())
     if not pools:
         return Fault(
@@ -34,29 +49,37 @@ def unreachable(tensor: Tensor, graph: Graph, needs: Needs, soc: ResolvedSoc) ->
         code="E060",
         message=f"{subject} has no pool and no copy helps: {wanted}; {denials}",
         at=closest.at,
-        remedy=_opening(closest, tensor, needs),
+        remedy=missing_moves(needs, tensor.size, soc) or _opening(closest, tensor, needs),
     )
 
 
 def _opening(pool: Pool, tensor: Tensor, needs: Needs) -> str:
     """Say which edits make `pool` a candidate."""
     lacks = lacking(pool, needs).items()
-    edits = ", ".join(f"'pools.{pool.name}.reach.{name}' to {need}" for name, need in lacks)
-    return f"set {edits}" + (f", and {_enlarge(pool, tensor)}" if _small(pool, tensor) else "")
+    edits = [f"'pools.{pool.name}.reach.{name}' to {need}" for name, need in lacks]
+    edits += [_enlarged(pool, tensor)] * _small(pool, tensor)
+    return f"set {', '.join(edits)}"
 
 
-def _too_large(subject: str, tensor: Tensor, largest: Pool) -> Fault:
+def _too_large(subject: str, tensor: Tensor, pools: Sequence[Pool]) -> Fault:
+    """Describe a tensor for which the largest pool of each place that it has to be in is small."""
+    rooms = " and ".join(f"'{pool.name}', has {format_size(pool.room)}" for pool in pools)
     return Fault(
         code="E061",
-        message=f"{subject} fits no pool that its devices reach: "
-        f"the largest, '{largest.name}', has {format_size(largest.room)}",
-        at=largest.at,
-        remedy=_enlarge(largest, tensor),
+        message=f"{subject} fits no pool that its devices reach: the largest, {rooms}",
+        at=pools[0].at,
+        remedy=f"set {' and '.join(_enlarged(pool, tensor) for pool in pools)} or more",
+        wants=tuple((f"pools.{pool.name}.size", _needed(pool, tensor)) for pool in pools),
     )
 
 
-def _enlarge(pool: Pool, tensor: Tensor) -> str:
-    return f"enlarge pool '{pool.name}' to at least {format_size(tensor.size)}"
+def _enlarged(pool: Pool, tensor: Tensor) -> str:
+    return f"'pools.{pool.name}.size' to {format_size(_needed(pool, tensor))}"
+
+
+def _needed(pool: Pool, tensor: Tensor) -> int:
+    """Return the size of a pool that has room for a tensor beside its heap."""
+    return tensor.size + pool.region.size - pool.room
 
 
 def _small(pool: Pool, tensor: Tensor) -> bool:

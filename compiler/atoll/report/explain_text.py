@@ -1,6 +1,5 @@
 """What `atoll explain SOC MODEL` prints."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -8,6 +7,7 @@ from atoll.place.partition import Decision
 from atoll.report.buffer_uses import Use, needs_of_uses
 from atoll.report.explain_buffers import BufferStory, story_of
 from atoll.resolve.tables import Table, as_text
+from atoll.shown import shown
 
 USES_SHOWN = 8
 
@@ -21,19 +21,19 @@ class Explanation:
     buffers: tuple[BufferStory, ...]
     decisions: tuple[Decision, ...]
 
-    def text(self, buffer: str | None = None) -> str:
-        """Return all as tables, or all about one buffer.
+    def text(self, buffer: str | None = None, columns: int | None = None) -> str:
+        """Return all as tables of at most so many columns, or all about one buffer.
 
         Raises:
             UsageError: E028; there is no such buffer.
         """
         if buffer is None:
-            return as_text((story_table(self.buffers), decision_table(self.decisions)))
+            return as_text((story_table(self.buffers), decision_table(self.decisions)), columns)
         story = story_of(self.buffers, buffer)
         return story_text(story, touching(story, self.decisions))
 
-    def json(self, buffer: str | None = None) -> str:
-        """Return the same for machines, as one JSON object.
+    def as_json(self, buffer: str | None = None) -> dict[str, object]:
+        """Return the same for machines.
 
         Raises:
             UsageError: E028; there is no such buffer.
@@ -42,13 +42,12 @@ class Explanation:
         if buffer is not None:
             stories = (story_of(self.buffers, buffer),)
             decisions = touching(stories[0], decisions)
-        data = {
+        return {
             "soc": self.soc,
             "model": self.model,
             "buffers": [story.as_json() for story in stories],
             "operators": decisions_json(decisions),
         }
-        return json.dumps(data, indent=2) + "\n"
 
 
 def story_table(stories: Iterable[BufferStory]) -> Table:
@@ -112,7 +111,7 @@ def touching(story: BufferStory, decisions: Iterable[Decision]) -> tuple[Decisio
 
 def story_text(story: BufferStory, decisions: Sequence[Decision]) -> str:
     """Return all about one buffer; `decisions` are those of the operators that touch it."""
-    return "\n".join(_lines(story, decisions)) + "\n"
+    return "\n".join(map(shown, _lines(story, decisions))) + "\n"
 
 
 def _lines(story: BufferStory, decisions: Sequence[Decision]) -> Iterator[str]:

@@ -1,24 +1,48 @@
 """A memory plan as a table: what each pool comes to, and how good that is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
+from atoll.columns import laid_out
 from atoll.memory.problem import MemoryPlan, PoolUse
+from atoll.resolve.soc import ResolvedSoc
 
 _HEADINGS = ("pool", "size", "used", "bound", "gap", "proof")
 
 
-def plan_table(plan: MemoryPlan) -> str:
+def plan_table(plan: MemoryPlan, columns: int | None = None) -> str:
     """Return a line for each pool that holds a buffer, sizes in bytes, and one on all of them."""
-    rows = [_HEADINGS, *_rows(plan)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if index in (0, len(row) - 1) else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-    return "".join(f"{line}\n" for line in (*lines, _summary(plan)))
+    return _lined([_HEADINGS, *_rows(plan)], columns) + f"{_summary(plan)}\n"
+
+
+def together_table(
+    soc: ResolvedSoc, plans: Mapping[str, MemoryPlan], columns: int | None = None
+) -> str:
+    """Return a line for each pool that any network of one firmware uses, by network and in all."""
+    rows = [("pool", "size", *plans, "together", "because")]
+    for pool in soc.pools:
+        if used := used_together(soc, plans).get(pool.name):
+            each = (f"{plan.use[pool.name].used:,}" for plan in plans.values())
+            how = "the largest" if pool.role == "workspace" else "side by side"
+            rows.append((pool.name, f"{pool.region.size:,}", *each, f"{used:,}", how))
+    return _lined(rows, columns)
+
+
+def used_together(soc: ResolvedSoc, plans: Mapping[str, MemoryPlan]) -> dict[str, int]:
+    """Return how many bytes of each pool the networks of one firmware need in all."""
+    used = {pool.name: 0 for pool in soc.pools}
+    for plan in plans.values():
+        for space in plan.problem.pools:
+            if bytes_ := plan.use[space.name].used:
+                end = space.origin + bytes_ - soc.pool(space.name).region.origin
+                used[space.name] = max(used[space.name], end)
+    return {name: bytes_ for name, bytes_ in used.items() if bytes_}
+
+
+def _lined(rows: Sequence[tuple[str, ...]], columns: int | None) -> str:
+    """Return rows as lines: the first and the last column to the left, figures to the right."""
+    right = range(1, len(rows[0]) - 1)
+    lines = (line for row in laid_out(rows, right=right, columns=columns) for line in row)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def proof(use: PoolUse) -> str:

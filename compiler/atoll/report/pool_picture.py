@@ -40,6 +40,7 @@ class PoolPicture:
     """A pool that holds something.
 
     Attributes:
+        network: whose buffers these are, if there are several.
         size: bytes that the pool has; as good as infinite for a pool without a limit.
         used: end of the highest block: the peak.
         bound: no plan of the same buffers uses less.
@@ -55,16 +56,21 @@ class PoolPicture:
     begin: int
     end: int
     blocks: tuple[Block, ...]
+    network: str = ""
 
     @property
     def caption(self) -> str:
         """What the pool comes to, in a line."""
         proof = "optimal" if self.used == self.bound else f"at least {self.bound:,} B are needed"
-        return f"{self.pool}: {self.used:,} B used, {proof}"
+        owner = f"{self.network}, " if self.network else ""
+        return f"{owner}{self.pool}: {self.used:,} B used, {proof}"
 
 
-def pool_pictures(plan: MemoryPlan) -> Iterator[PoolPicture]:
-    """Yield the picture of every pool of `plan` that holds a buffer."""
+def pool_pictures(plan: MemoryPlan, network: str = "") -> Iterator[PoolPicture]:
+    """Yield the picture of every pool of `plan` that holds a buffer.
+
+    `network` is named in them; "" if there is no other.
+    """
     for pool in plan.problem.pools:
         if blocks := tuple(_blocks(plan, pool)):
             use = plan.use[pool.name]
@@ -76,6 +82,7 @@ def pool_pictures(plan: MemoryPlan) -> Iterator[PoolPicture]:
                 begin=min(block.begin for block in blocks),
                 end=max(block.end for block in blocks),
                 blocks=blocks,
+                network=network,
             )
 
 

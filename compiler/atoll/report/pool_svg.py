@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from atoll.report.pool_picture import Block, PoolPicture
+from atoll.shown import shown
 
 _COLORS = (
     *("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#edc948"),
@@ -32,7 +33,7 @@ def svg_of(title: str, pictures: Iterable[PoolPicture]) -> str:
         width=str(_WIDTH),
         height=str(height),
     )
-    SubElement(root, "title").text = title
+    SubElement(root, "title").text = shown(title)
     SubElement(root, "style").text = _STYLE
     SubElement(root, "rect", width="100%", height="100%", fill="#fff")
     _text(root, 10, 24, title, style="title")
@@ -46,7 +47,8 @@ class _Panel:
     """One pool; `top` is where its panel begins."""
 
     def __init__(self, root: Element, picture: PoolPicture, top: int) -> None:
-        self._group = SubElement(root, "g", id=f"pool-{picture.pool}")
+        owner = f"{picture.network}-" if picture.network else ""
+        self._group = SubElement(root, "g", id=f"pool-{owner}{picture.pool}")
         self._picture = picture
         self._top = top + _TOP
         self._wide = (_WIDTH - _LEFT - _RIGHT) / (picture.end - picture.begin)
@@ -87,7 +89,7 @@ class _Panel:
         width = (block.end - block.begin) * self._wide
         height = (block.high - block.low) * self._tall
         group = SubElement(self._group, "g")
-        SubElement(group, "title").text = str(block)
+        SubElement(group, "title").text = shown(str(block))
         SubElement(
             group,
             "rect",
@@ -123,7 +125,7 @@ def _text(
     parent: Element, x: float, y: float, words: str, *, style: str = "", anchor: str = "start"
 ) -> None:
     place = {"x": _number(x), "y": _number(y), "text-anchor": anchor}
-    SubElement(parent, "text", place | ({"class": style} if style else {})).text = words
+    SubElement(parent, "text", place | ({"class": style} if style else {})).text = shown(words)
 
 
 def _ticks(begin: int, end: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Pictures of pools for a terminal of 80 columns: letters, in color where the terminal has it."""
+"""Pictures of pools for a terminal: letters, in color where the terminal has it."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from string import ascii_lowercase
@@ -7,16 +7,19 @@ from rich.text import Text
 
 from atoll.report.pool_picture import Block, PoolPicture
 
-_COLUMNS, _ROWS = 50, 16
+_COLUMNS, _LEAST_COLUMNS, _ROWS = 50, 16, 16
+_MARGINS = 26
+"""Columns beside a picture: addresses to the left, names of levels to the right."""
 _COLORS = ("blue", "yellow", "green", "magenta", "cyan", "red")
 _FREE, _SMALL = ".", "#"
 
 
-def drawn(pictures: Iterable[PoolPicture]) -> Iterator[Text]:
+def drawn(pictures: Iterable[PoolPicture], columns: int | None = None) -> Iterator[Text]:
     """Yield the picture of each pool, and below it what its letters stand for.
 
     The largest buffers have a letter, all others the same mark.
     """
+    wide = _COLUMNS if columns is None else min(_COLUMNS, max(_LEAST_COLUMNS, columns - _MARGINS))
     for picture in pictures:
         blocks = {block.buffer: block for block in reversed(picture.blocks)}
         largest = sorted(blocks.values(), key=lambda block: (block.low - block.high, block.number))
@@ -27,20 +30,20 @@ def drawn(pictures: Iterable[PoolPicture]) -> Iterator[Text]:
         key = [_explained(block, letters) for block in chosen]
         if len(largest) > len(chosen):
             key.append(Text(f"  {_SMALL} {len(largest) - len(chosen)} smaller buffers"))
-        yield Text("\n").join((Text(picture.caption), *_rows(picture, letters), *key))
+        yield Text("\n").join((Text(picture.caption), *_rows(picture, letters, wide), *key))
 
 
-def _rows(picture: PoolPicture, letters: Mapping[str, str]) -> Iterator[Text]:
+def _rows(picture: PoolPicture, letters: Mapping[str, str], wide: int) -> Iterator[Text]:
     """Yield the lines from the highest address to the lowest, then the steps."""
     levels = {"peak": picture.used, "bound": picture.bound}
     row_of = {name: _row(picture, address) for name, address in levels.items()}
     for row in reversed(range(_ROWS)):
         line = Text(f"{picture.used * (row + 1) // _ROWS:>11,} |")
-        for column in range(_COLUMNS):
-            line.append_text(_cell(_block_at(picture, row, column), letters))
+        for column in range(wide):
+            line.append_text(_cell(_block_at(picture, row, (2 * column + 1) / (2 * wide)), letters))
         yield line.append(" ".join(("|", *(name for name in levels if row_of[name] == row))))
     left, right = f"step {picture.begin:,}", f"{picture.end - 1:,}"
-    yield Text(" " * 13 + left + right.rjust(_COLUMNS - len(left)))
+    yield Text(" " * 13 + left + right.rjust(wide - len(left)))
 
 
 def _row(picture: PoolPicture, address: int) -> int:
@@ -48,10 +51,10 @@ def _row(picture: PoolPicture, address: int) -> int:
     return min(_ROWS - 1, max(0, (address * _ROWS - 1) // picture.used))
 
 
-def _block_at(picture: PoolPicture, row: int, column: int) -> Block | None:
-    """Return the block in the middle of a cell, the one that begins last if there are more."""
+def _block_at(picture: PoolPicture, row: int, part: float) -> Block | None:
+    """Return the block in the middle of a row after a part of the steps, the last to begin."""
     address = picture.used * (2 * row + 1) // (2 * _ROWS)
-    step = picture.begin + (picture.end - picture.begin) * (2 * column + 1) // (2 * _COLUMNS)
+    step = picture.begin + int((picture.end - picture.begin) * part)
     found = None
     for block in picture.blocks:
         if block.begin <= step < block.end and block.low <= address < block.high:

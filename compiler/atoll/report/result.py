@@ -64,17 +64,17 @@ class Violation:
         return "\n".join(lines)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields by name, the address in hexadecimal."""
+        """Return the fields by name."""
         return {
             "rule": self.rule,
             "number": self.number,
             "device": self.device,
             "operator": self.operator,
             "buffer": self.buffer,
-            "offset": self.offset,
+            "offset_bytes": self.offset,
             "pool": self.pool,
-            "address": f"{self.address:#010x}",
-            "size": self.size,
+            "address": self.address,
+            "size_bytes": self.size,
             "cycle": self.cycle,
             "count": self.count,
             "detail": self.detail,
@@ -112,6 +112,7 @@ class LayerCycles:
         cycles: from then to its end event.
         worked: from then until its device last touched memory, which may be long before the host
             waits for it; the same as `cycles` for the host.
+        estimate: what placement expected of `cycles` if the host waits at once.
     """
 
     operator: str
@@ -120,6 +121,7 @@ class LayerCycles:
     begin: int
     cycles: int
     worked: int
+    estimate: int = 0
 
     @property
     def end(self) -> int:
@@ -148,6 +150,19 @@ class Mismatch:
             f"{head} differs in {self.count} elements, first at element {self.first}: "
             f"expected {self.expected}, got {self.actual}"
         )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields by name; `count` and `first` count elements of the tensor."""
+        return {
+            "sample": self.sample,
+            "tensor": self.tensor,
+            "operator": self.operator,
+            "device": self.device,
+            "first_element": self.first,
+            "differing_elements": self.count,
+            "expected": self.expected,
+            "actual": self.actual,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,23 +228,28 @@ class RunReport:
             "bit_exact": self.bit_exact,
             "layers_compared": self.layers_compared,
             "layers_equal": self.layers_equal,
-            "mismatches": [str(mismatch) for mismatch in self.mismatches],
+            "mismatches": [mismatch.as_json() for mismatch in self.mismatches],
             "placement": {
                 "accesses": self.accesses,
                 "violations": [violation.as_json() for violation in self.violations],
             },
             "stack": {
                 name: {
-                    "bound": use.bound,
-                    "watermark": use.watermark,
-                    "limit": use.limit,
+                    "bound_bytes": use.bound,
+                    "watermark_bytes": use.watermark,
+                    "limit_bytes": use.limit,
                     "layer": use.layer,
                     "unmeasured": use.unmeasured,
                 }
                 for name, use in self.stack.items()
             },
             "pools": {
-                name: {"size": use.size, "used": use.used, "peak": use.peak, "bound": use.bound}
+                name: {
+                    "size_bytes": use.size,
+                    "used_bytes": use.used,
+                    "peak_bytes": use.peak,
+                    "bound_bytes": use.bound,
+                }
                 for name, use in self.pools.items()
             },
             "cycles": {
@@ -251,10 +271,11 @@ class RunReport:
                         "end": layer.end,
                         "cycles": layer.cycles,
                         "worked": layer.worked,
+                        "estimate": layer.estimate,
                     }
                     for layer in self.by_layer
                 ],
             },
-            "wall": {part: round(seconds, 3) for part, seconds in self.wall.items()},
+            "wall_seconds": {part: round(seconds, 3) for part, seconds in self.wall.items()},
             "notes": list(self.notes),
         }

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from atoll.memory.problem import MemoryPlan
+from atoll.report.grid import Grid, Sentence
 from atoll.report.result import RunReport
 
 MISMATCHES_SHOWN = 5
@@ -30,85 +29,114 @@ def render(report: RunReport, plan: MemoryPlan | None = None, *, brief: bool = F
     return Group(*parts)
 
 
-def memory_maps(plan: MemoryPlan) -> Iterator[Table]:
+def memory_maps(plan: MemoryPlan) -> Iterator[Grid]:
     """Yield a table for each pool that holds a buffer, by address."""
     for pool in plan.problem.pools:
         inside = [p for p in plan.placements.values() if p.pool == pool.name]
         if not inside:
             continue
         use = plan.use[pool.name]
-        table = Table(
-            title=f"pool {pool.name}: {use.used:,} of {use.size:,} B used, bound {use.bound:,} B",
-            title_justify="left",
-            box=None,
-            pad_edge=False,
-        )
-        for heading in ("address", "bytes", "live steps", "buffer"):
-            table.add_column(heading, justify="left" if heading == "buffer" else "right")
         buffers = {buffer.name: buffer for buffer in plan.problem.buffers}
-        for placement in sorted(inside, key=lambda p: (p.offset, buffers[p.buffer].live)):
-            buffer = buffers[placement.buffer]
-            table.add_row(
-                f"{pool.origin + placement.offset:#010x}",
-                f"{buffer.size:,}",
-                ", ".join(f"{first}..{end - 1}" for first, end in buffer.live),
-                buffer.name,
-            )
-        yield table
+        yield Grid(
+            title=f"pool {pool.name}: {use.used:,} of {use.size:,} B used, bound {use.bound:,} B",
+            headings=("address", "bytes", "live steps", "buffer"),
+            left=("buffer",),
+            rows=tuple(
+                (
+                    f"{pool.origin + placement.offset:#010x}",
+                    f"{buffer.size:,}",
+                    ", ".join(f"{first}..{end - 1}" for first, end in buffer.live),
+                    buffer.name,
+                )
+                for placement in sorted(inside, key=lambda p: (p.offset, buffers[p.buffer].live))
+                for buffer in (buffers[placement.buffer],)
+            ),
+        )
 
 
-def cycle_table(report: RunReport) -> Table:
+def cycle_table(report: RunReport) -> Grid:
     """Return cycles per layer and device, of the first sample."""
-    table = Table(
-        title="cycles by layer (first sample)", title_justify="left", box=None, pad_edge=False
+    layers = tuple(
+        (
+            layer.operator,
+            layer.device,
+            *(f"{cycles:,}" for cycles in (layer.begin, layer.end, layer.cycles)),
+            *(f"{cycles:,}" for cycles in (layer.worked, layer.estimate)),
+        )
+        for layer in report.by_layer
     )
-    for heading in ("operator", "device", "begin", "end", "cycles"):
-        table.add_column(heading, justify="left" if heading in ("operator", "device") else "right")
-    for layer in report.by_layer:
-        times = (f"{cycle:,}" for cycle in (layer.begin, layer.end, layer.cycles))
-        table.add_row(layer.operator, layer.device, *times)
-    for kind, cycles in report.cycles_by_kind.items():
-        table.add_row(f"all on {kind}", "", "", "", f"{cycles:,}", style="bold")
-    return table
+    devices = dict.fromkeys(layer.device for layer in report.by_layer)
+    sums = tuple(
+        (f"all on {device}", "", "", "", f"{cycles:,}", "", "")
+        for device in devices
+        for cycles in (sum(each.cycles for each in report.by_layer if each.device == device),)
+    )
+    return Grid(
+        title="cycles by layer (first sample)",
+        headings=("operator", "device", "begin", "end", "cycles", "worked", "estimate"),
+        left=("operator", "device"),
+        rows=(*layers, *sums),
+        strong=range(len(layers), len(layers) + len(sums)),
+    )
 
 
-def resource_table(report: RunReport) -> Table:
+def resource_table(report: RunReport) -> Grid:
     """Return what each pool and stack holds against its limit."""
-    table = Table(box=None, pad_edge=False)
-    for heading in ("resource", "used", "bound", "limit"):
-        table.add_column(heading, justify="left" if heading == "resource" else "right")
-    for name, pool in report.pools.items():
-        table.add_row(f"pool {name}", f"{pool.used:,} B", f"{pool.bound:,} B", f"{pool.size:,} B")
-    for device, stack in report.stack.items():
-        table.add_row(
+    pools = tuple(
+        (f"pool {name}", f"{pool.used:,} B", f"{pool.bound:,} B", f"{pool.size:,} B", "")
+        for name, pool in report.pools.items()
+    )
+    stacks = tuple(
+        (
             f"stack {device}",
             "not measured" if stack.watermark is None else f"{stack.watermark:,} B",
             "no binary" if stack.bound is None else f"{stack.bound:,} B",
-            f"{stack.limit:,} B ({stack.layer})",
+            f"{stack.limit:,} B",
+            stack.layer,
         )
-    return table
+        for device, stack in report.stack.items()
+    )
+    return Grid(
+        headings=("resource", "used", "bound", "limit", "set by"),
+        left=("resource", "set by"),
+        rows=(*pools, *stacks),
+    )
 
 
-def _verdict(report: RunReport) -> Iterator[Text]:
+def _verdict(report: RunReport) -> Iterator[Sentence]:
     for mismatch in report.mismatches[:MISMATCHES_SHOWN]:
-        yield Text(str(mismatch), style="red")
+        yield Sentence(str(mismatch), style="red")
     if len(report.mismatches) > MISMATCHES_SHOWN:
-        yield Text(f"... and {len(report.mismatches) - MISMATCHES_SHOWN} more tensors that differ")
+        yield Sentence(
+            f"... and {len(report.mismatches) - MISMATCHES_SHOWN} more tensors that differ"
+        )
     for violation in report.violations[:VIOLATIONS_SHOWN]:
-        yield Text(str(violation), style="red")
+        yield Sentence(str(violation), style="red")
     if len(report.violations) > VIOLATIONS_SHOWN:
-        yield Text(f"... and {len(report.violations) - VIOLATIONS_SHOWN} more violations")
+        yield Sentence(f"... and {len(report.violations) - VIOLATIONS_SHOWN} more violations")
     if report.concurrency.at_once:
-        yield Text(str(report.concurrency))
+        yield Sentence(str(report.concurrency))
     for note in report.notes:
-        yield Text(f"note: {note}")
-    yield Text(
+        yield Sentence(f"note: {note}")
+    yield Sentence(
         f"{report.model} on {report.soc}: {report.layers_equal} of {report.layers_compared} layers "
         f"bit-exact over {report.samples} sample{'s' if report.samples != 1 else ''}",
         style="green" if report.bit_exact else "red",
     )
     count = len(report.violations)
-    yield Text(
+    if not count and not report.accesses:
+        yield Sentence(f"no accesses were judged: {_unjudged(report)}", style="yellow")
+        return
+    yield Sentence(
         f"{count} placement violation{'s' if count != 1 else ''} in {report.accesses:,} accesses",
         style="red" if count else "green",
     )
+
+
+def _unjudged(report: RunReport) -> str:
+    """Say why no access of a run could be held against the plan."""
+    if report.cpu != "native":
+        return "the simulation recorded none"
+    if report.accelerator == "none":
+        return "those of a native core are not recorded, and no accelerator took part"
+    return "those of a native core are not recorded, and no operator ran on an accelerator"

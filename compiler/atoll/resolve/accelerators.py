@@ -1,11 +1,13 @@
 """Instances of accelerators: their parameters, and the operators that each may run."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from atoll.description.accelerator import Accelerator
 from atoll.description.accelerators import AcceleratorDescription
 from atoll.description.faults import nearest
 from atoll.description.schema import Dma, Engine
+from atoll.errors import SourceLoc
 from atoll.resolve.draft import Draft
 from atoll.resolve.soc import AcceleratorSpec, OperatorSupport
 
@@ -14,6 +16,8 @@ def check_accelerators(draft: Draft) -> None:
     """Note parameters and operators that an instance cannot have."""
     for name, npu, spec in draft.engines():
         _check_params(draft, name, npu, spec.model)
+        if not draft.knows("devices", name, "kind"):
+            continue
         for index, word in enumerate(npu.runs or ()):
             if isinstance(npu, Dma) and word not in spec.model.operators:
                 draft.faults.add(
@@ -59,16 +63,36 @@ def spec_of(description: AcceleratorDescription) -> AcceleratorSpec:
         ),
         registers=dict(sorted(model.registers.map.items(), key=lambda item: item[1])),
         rtl_module=model.rtl.module,
-        rtl_sources=model.rtl.sources,
+        rtl_sources=tuple(_source(word, description.path) for word in model.rtl.sources),
         emitter=model.emitter,
         model=model.model,
         driver=model.driver,
         asynchronous=model.asynchronous,
+        places=dict(_places(description)),
     )
+
+
+def _source(word: str, description: Path) -> str:
+    """Return a source as the simulator looks for it: with a '/' it is beside the description."""
+    return str((description.parent / word).resolve()) if "/" in word else word
+
+
+def _places(description: AcceleratorDescription) -> Iterator[tuple[str, SourceLoc]]:
+    model, where = description.model, description.where
+    keys = [("emitter",), ("model",), ("driver",), ("rtl", "module")]
+    keys += [("rtl", "sources", str(index)) for index in range(len(model.rtl.sources))]
+    for key in keys:
+        if at := where.at(*key):
+            yield ".".join(key), at
+    for key in (("registers", "map"), *(("operators", kind) for kind in model.operators)):
+        if at := where.key_at(*key):
+            yield ".".join(key), at
 
 
 def _check_params(draft: Draft, name: str, npu: Engine, accelerator: Accelerator) -> None:
     params = params_of(npu, accelerator)
+    if not draft.knows("devices", name, "params"):
+        return
     for key, value in params.items():
         parameter = accelerator.parameters.get(key)
         if parameter is None:

@@ -61,8 +61,11 @@ def resolve_registers(draft: Draft) -> dict[str, Registers]:
         for name, cpu in draft.cpus()
         if cpu.mailbox is not None
     }
-    for name, engine, spec in draft.engines():
-        blocks[name] = Registers(origin=engine.registers, size=spec.model.registers.size)
+    sizes = {name: spec.model.registers.size for name, _, spec in draft.engines()}
+    for name, engine in draft.devices():
+        if not isinstance(engine, Cpu) and draft.knows("devices", name, "registers"):
+            size = sizes.get(name, REGISTER_PAGE)
+            blocks[name] = Registers(origin=engine.registers, size=size)
     return blocks
 
 
@@ -87,7 +90,7 @@ def check_bus(draft: Draft, blocks: dict[str, Registers], console: Registers) ->
 def _blocks(draft: Draft, blocks: dict[str, Registers], console: Registers) -> Iterator[Block]:
     for name, memory in draft.soc.memories.items():
         key = ("memories", name, "origin")
-        if memory.size > LARGEST_MEMORY:
+        if memory.size > LARGEST_MEMORY or not is_placed(draft, name):
             continue
         yield Block(what=f"memory '{name}'", origin=memory.origin, size=memory.size, key=key)
     for name, block in blocks.items():
@@ -95,12 +98,19 @@ def _blocks(draft: Draft, blocks: dict[str, Registers], console: Registers) -> I
         key = ("devices", name, "mailbox" if own else "registers")
         what = f"the {'mailbox' if own else 'register block'} of '{name}'"
         yield Block(what=what, origin=block.origin, size=block.size, key=key)
+    if not draft.knows("console"):
+        return
     yield Block(
         what="the register block of the console",
         origin=console.origin,
         size=console.size,
         key=("console",),
     )
+
+
+def is_placed(draft: Draft, memory: str) -> bool:
+    """Tell whether origin and size of a memory are known."""
+    return all(draft.knows("memories", memory, field) for field in ("origin", "size"))
 
 
 def _overlap(draft: Draft, low: Block, high: Block) -> None:
@@ -115,19 +125,27 @@ def _overlap(draft: Draft, low: Block, high: Block) -> None:
         at=at,
         other=note(other, f"{low.what} begins here"),
         remedy="move one of them",
+        keys=(high.key, low.key),
     )
 
 
 def _check_memory(draft: Draft, name: str, memory: MemoryModel) -> None:
     where, faults = draft.where, draft.faults
     for field, value in (("origin", memory.origin), ("size", memory.size)):
-        if value % GRANULE:
+        if value % GRANULE and draft.knows("memories", name, field):
             faults.add(
                 "E035",
                 f"the {field} of memory '{name}' is {value:#x}, no multiple of {GRANULE} bytes",
                 at=where.at("memories", name, field),
                 remedy=f"use {value // GRANULE * GRANULE or GRANULE:#x}, for example",
             )
+    if memory.kind == "rom" and memory.reach == "rw" and draft.knows("memories", name, "kind"):
+        faults.add(
+            "E034",
+            f"memory '{name}' is rom, and its 'reach' lets devices write it",
+            at=where.at("memories", name, "reach"),
+            remedy="write 'reach: ro'",
+        )
     if memory.size > LARGEST_MEMORY:
         faults.add(
             "E037",
@@ -135,7 +153,7 @@ def _check_memory(draft: Draft, name: str, memory: MemoryModel) -> None:
             at=where.at("memories", name, "size"),
             remedy=f"describe at most {format_size(LARGEST_MEMORY)}",
         )
-    if memory.origin + memory.size > ADDRESS_SPACE:
+    if memory.origin + memory.size > ADDRESS_SPACE and is_placed(draft, name):
         faults.add(
             "E030",
             f"memory '{name}' ends past the 32-bit address space",

@@ -8,10 +8,13 @@ from atoll.description.tree import Key
 from atoll.resolve.draft import Draft
 from atoll.resolve.pools import fits_memory
 from atoll.resolve.soc import Memory, RegionKind
+from atoll.units import format_size
 
 CODE_SIZE = 128 * 2**10
 DATA_SIZE = 4 * 2**10
 CODE_ALIGNMENT = 64
+LEAST_ROM = 64 * 2**10
+"""Bytes below which a ROM is taken for one that only boots."""
 STACK_ALIGNMENT = 16
 
 
@@ -40,7 +43,26 @@ class Claim:
 
 
 def claims_of(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
-    """Yield what wants room, in the order in which it is served: the host's regions first."""
+    """Yield what wants room, in the order in which it is served: the host's regions first.
+
+    What is not known well enough is left out.
+    """
+    return (claim for claim in _claims(draft, memories) if _is_known(draft, claim))
+
+
+def _is_known(draft: Draft, claim: Claim) -> bool:
+    if claim.kind is RegionKind.POOL:
+        fields = ("memory", "role", "offset", "size", "alignment")
+        keys = [("memories", claim.memory, "kind"), *((*claim.key, field) for field in fields)]
+        return all(draft.knows(*key) for key in keys)
+    device = claim.key[:2]
+    shared = [(*device, part) for part in ("stack", "code", "data")]
+    kinds = [("memories", name, "kind") for name in draft.soc.memories]
+    origins = [("memories", name, "origin") for name in draft.soc.memories]
+    return all(draft.knows(*key) for key in (*shared, *kinds, *origins)) and draft.whole("memories")
+
+
+def _claims(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
     cores = sorted(draft.cpus(), key=lambda item: item[0] != draft.host)
     for name, cpu in cores:
         yield _code(name, cpu, memories)
@@ -77,9 +99,26 @@ def _threads(name: str, cpu: Cpu) -> Iterator[Claim]:
         )
 
 
+def code_memory(cpu: Cpu, memories: tuple[Memory, ...]) -> tuple[str, str]:
+    """Return the memory of a core's code if the description names none, and why this one.
+
+    It is the largest ROM; a ROM of less than `LEAST_ROM`, such as a boot ROM, only if the stack's
+    memory has no more.
+    """
+    own = cpu.stack.memory
+    sizes = {memory.name: memory.size for memory in memories}
+    roms = [memory for memory in memories if memory.kind == "rom"]
+    if not roms:
+        return own, "there is no rom; the memory of the stack"
+    largest = max(roms, key=lambda memory: memory.size)
+    if largest.size < LEAST_ROM and sizes.get(own, 0) > largest.size:
+        small = f"'{largest.name}' has only {format_size(largest.size)}"
+        return own, f"the memory of the stack, because the largest rom {small}"
+    return largest.name, "the largest rom" if len(roms) > 1 else "the only rom"
+
+
 def _code(name: str, cpu: Cpu, memories: tuple[Memory, ...]) -> Claim:
-    rom = next((memory.name for memory in memories if memory.kind == "rom"), None)
-    where = cpu.code.memory or rom or cpu.stack.memory
+    where = cpu.code.memory or code_memory(cpu, memories)[0]
     room = next((memory.size for memory in memories if memory.name == where), CODE_SIZE)
     size = cpu.code.size or min(CODE_SIZE, max(room // 2 & -CODE_ALIGNMENT, CODE_ALIGNMENT))
     return _claim(name, RegionKind.CODE, where, size, CODE_ALIGNMENT)

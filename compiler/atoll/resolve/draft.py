@@ -36,17 +36,36 @@ class Draft:
         """The place of every key and value."""
         return self.description.where
 
+    def knows(self, *key: str) -> bool:
+        """Tell whether the value at `key` and all below it is as it was written."""
+        return self.description.gaps.knows(*key)
+
+    def whole(self, table: str) -> bool:
+        """Tell whether every entry of `devices`, `memories` or `pools` is at hand."""
+        return self.description.gaps.whole(table)
+
+    def knows_names(self, table: str) -> bool:
+        """Tell whether the names of all devices, memories or pools are known."""
+        lost = (gap for gap in self.description.gaps.keys if gap[:1] == (table,) and len(gap) <= 2)
+        return all(len(gap) == 2 and self.where.is_set(*gap) for gap in lost)
+
     @property
     def host(self) -> str | None:
-        """The explicit host, else the first core of kind ``cpu`` in canonical order."""
+        """The explicit host, else the first core of kind ``cpu`` in canonical order.
+
+        None if there is none, or if it cannot be known.
+        """
+        if not self.knows("host"):
+            return None
         cpus = (name for name, core in self.cpus() if core.kind == "cpu")
         return self.soc.host or next(cpus, None)
 
     def devices(self) -> Iterator[tuple[str, Device]]:
-        """Yield the devices by kind, then by natural name."""
+        """Yield the devices by kind, then by natural name; not those of which nothing is known."""
+        has = self.description.gaps.has
         for kind in _KINDS:
             for name in sorted(self.soc.devices, key=natural):
-                if self.soc.devices[name].kind == kind:
+                if has("devices", name) and self.soc.devices[name].kind == kind:
                     yield name, self.soc.devices[name]
 
     def cpus(self) -> Iterator[tuple[str, Cpu]]:
@@ -56,13 +75,17 @@ class Draft:
                 yield name, device
 
     def engines(self) -> Iterator[tuple[str, Engine, AcceleratorDescription]]:
-        """Yield the accelerators and DMA engines with what they are instances of."""
+        """Yield the accelerators and DMA engines with what they are instances of.
+
+        Those whose description is broken are left out.
+        """
         for name, device in self.devices():
-            if isinstance(device, (Npu, Dma)):
+            if isinstance(device, (Npu, Dma)) and name in self.description.accelerators:
                 yield name, device, self.description.accelerators[name]
 
     def pools(self) -> Iterator[tuple[str, Pool]]:
-        """Yield the pools by preference, then by natural name."""
-        pools = self.soc.pools
-        for name in sorted(pools, key=lambda name: (pools[name].preference, natural(name))):
+        """Yield the pools by preference, then by natural name; not those without any knowledge."""
+        pools, has = self.soc.pools, self.description.gaps.has
+        known = [name for name in pools if has("pools", name)]
+        for name in sorted(known, key=lambda name: (pools[name].preference, natural(name))):
             yield name, pools[name]

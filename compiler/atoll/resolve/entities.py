@@ -4,7 +4,7 @@ All addresses are absolute byte addresses on the system bus, all sizes bytes, al
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from atoll.errors import SourceLoc
@@ -246,11 +246,13 @@ class AcceleratorSpec:
         operators: what it runs, sorted by kind.
         registers: register offsets in bytes by name.
         rtl_module: SystemVerilog module with the ports of docs/platform.md.
-        rtl_sources: file names below `atoll_sim/rtl`, in compile order.
+        rtl_sources: file names below `atoll_sim/rtl`, or absolute paths, in compile order.
         emitter: entry point ``module:Class`` that makes its commands.
         model: entry point ``module:Class`` of its bit-exact software model.
         driver: name of its C driver in the BSP.
         asynchronous: it moves data and computes while the CPU does other work.
+        places: where the description says what, by dotted key such as ``rtl.module``; empty for
+            a chip that was read back.
     """
 
     name: str
@@ -262,6 +264,7 @@ class AcceleratorSpec:
     model: str
     driver: str
     asynchronous: bool
+    places: Mapping[str, SourceLoc] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,6 +277,9 @@ class Engine(Device):
         registers: its control port.
         irq: interrupt line at the host.
         runs: operator kinds this instance may run, sorted; a subset of the spec's.
+        constants_width: bytes per cycle of the memory that it reads constants from, 0 if it reads
+            none; estimates use it, nothing else.
+        workspace_width: likewise of the narrowest memory that it writes.
     """
 
     spec: AcceleratorSpec
@@ -281,6 +287,8 @@ class Engine(Device):
     registers: Registers
     irq: int
     runs: tuple[str, ...]
+    constants_width: int = 0
+    workspace_width: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from atoll.resolve.se_scope import ScopeTable
 from atoll.resolve.soc import Access, Cpu, Device, Engine, ResolvedSoc
-from atoll.resolve.tables import Table
-from atoll.units import format_size
+from atoll.resolve.tables import Cell, Quantity, Table, address, clock, size
 
 
 def summary(soc: ResolvedSoc) -> tuple[Table, ...]:
@@ -21,6 +20,7 @@ def explain(soc: ResolvedSoc) -> tuple[Table, ...]:
         _scopes(soc),
         _address_map(soc),
         _reach(soc),
+        _reach_layers(soc),
         _stacks(soc),
         _accelerators(soc),
         _layers(soc),
@@ -32,6 +32,7 @@ def _devices(soc: ResolvedSoc) -> Table:
         key="devices",
         title=f"Devices of {soc.name}",
         columns=("device", "kind", "type", "id", "ordinal", "clock", "is", "note"),
+        keys=("device", "kind", "type", "id", "ordinal", "clock_hz", "is", "note"),
         rows=tuple(
             (
                 device.name,
@@ -39,7 +40,7 @@ def _devices(soc: ResolvedSoc) -> Table:
                 device.device_type,
                 device.device_id,
                 device.ordinal,
-                f"{device.clock / 1e6:g} MHz",
+                clock(device.clock),
                 _essence(device),
                 ", ".join(_roles(soc, device)),
             )
@@ -72,13 +73,17 @@ def _memories(soc: ResolvedSoc) -> Table:
         key="memories",
         title="Memories",
         columns=("memory", "kind", "from", "to", "size", "width", "banks", "read latency"),
+        keys=(
+            *("memory", "kind", "first_address", "last_address", "size_bytes"),
+            *("width_bytes_per_cycle", "banks", "read_latency_cycles"),
+        ),
         rows=tuple(
             (
                 memory.name,
                 memory.kind,
-                f"{memory.origin:#010x}",
-                f"{memory.end - 1:#010x}",
-                format_size(memory.size),
+                address(memory.origin),
+                address(memory.end - 1),
+                size(memory.size),
                 memory.width,
                 memory.banks,
                 memory.read_latency,
@@ -92,15 +97,19 @@ def _pools(soc: ResolvedSoc) -> Table:
     return Table(
         key="pools",
         title="Pools, in the order in which the planner tries them",
-        columns=("pool", "role", "memory", "from", "to", "size", "alignment", "preference"),
+        columns=("pool", "role", "memory", "from", "to", "size", "align", "preference"),
+        keys=(
+            *("pool", "role", "memory", "first_address", "last_address", "size_bytes"),
+            *("alignment_bytes", "preference"),
+        ),
         rows=tuple(
             (
                 pool.name,
                 pool.role,
                 pool.region.memory,
-                f"{pool.region.origin:#010x}",
-                f"{pool.region.end - 1:#010x}",
-                format_size(pool.region.size),
+                address(pool.region.origin),
+                address(pool.region.end - 1),
+                size(pool.region.size),
                 pool.alignment,
                 pool.preference,
             )
@@ -116,8 +125,8 @@ def _speeds(soc: ResolvedSoc) -> Table:
             pool.speed.read_bandwidth,
             pool.speed.write_bandwidth,
             pool.speed.latency,
-            pool.speed.burst or "any",
-            f"{pool.speed.clock / 1e6:g} MHz",
+            Quantity(pool.speed.burst or None, str(pool.speed.burst or "any")),
+            clock(pool.speed.clock),
         )
         for pool in soc.pools
         if pool.speed
@@ -126,6 +135,10 @@ def _speeds(soc: ResolvedSoc) -> Table:
         key="speeds",
         title="Speed of the pools, for estimates: bytes per cycle, cycles, bytes",
         columns=("pool", "read", "write", "latency", "burst", "clock"),
+        keys=(
+            *("pool", "read_bytes_per_cycle", "write_bytes_per_cycle", "latency_cycles"),
+            *("burst_bytes", "clock_hz"),
+        ),
         rows=rows,
     )
 
@@ -156,8 +169,9 @@ def _address_map(soc: ResolvedSoc) -> Table:
         key="address_map",
         title="Address map",
         columns=("from", "to", "size", "what", "kind"),
+        keys=("first_address", "last_address", "size_bytes", "what", "kind"),
         rows=tuple(
-            (f"{begin:#010x}", f"{end - 1:#010x}", format_size(end - begin), what, kind)
+            (address(begin), address(end - 1), size(end - begin), what, kind)
             for begin, end, what, kind in sorted(spans)
         ),
     )
@@ -172,6 +186,23 @@ def _reach(soc: ResolvedSoc) -> Table:
             (pool.name, *(_access(pool.reach[device.name]) for device in soc.devices))
             for pool in soc.pools
         ),
+        data=tuple(
+            {"pool": pool.name, "access": {name: each.value for name, each in pool.reach.items()}}
+            for pool in soc.pools
+        ),
+    )
+
+
+def _reach_layers(soc: ResolvedSoc) -> Table:
+    return Table(
+        key="reach_layers",
+        title="Reach: what decides each access",
+        columns=("pool", "device", "access", "set by"),
+        rows=tuple(
+            (pool.name, device, access.value, soc.layers[f"pools.{pool.name}.reach.{device}"])
+            for pool in soc.pools
+            for device, access in pool.reach.items()
+        ),
     )
 
 
@@ -180,7 +211,7 @@ def _access(access: Access) -> str:
 
 
 def _stacks(soc: ResolvedSoc) -> Table:
-    rows: list[tuple[str | int, ...]] = []
+    rows: list[tuple[Cell, ...]] = []
     for cpu in soc.cpus:
         key = f"devices.{cpu.name}.stack"
         rows.append((cpu.name, "size", cpu.stack.size, soc.layers[f"{key}.size"]))
@@ -190,10 +221,8 @@ def _stacks(soc: ResolvedSoc) -> Table:
             word = thread.name.split(".")[1]
             rows.append((cpu.name, thread.name, thread.size, soc.layers[f"{key}.threads.{word}"]))
         if cpu.run_thread:
-            size = cpu.run_stack.size
-            rows.append(
-                (cpu.name, f"runs on {cpu.run_stack.name}", size, soc.layers[f"{key}.runs"])
-            )
+            what, most = f"runs on {cpu.run_stack.name}", cpu.run_stack.size
+            rows.append((cpu.name, what, most, soc.layers[f"{key}.runs"]))
         for name, limit in (
             ("max_stack_alloca_size", cpu.max_stack_alloca_size),
             ("max_stack_size", cpu.max_stack_size),
@@ -203,6 +232,7 @@ def _stacks(soc: ResolvedSoc) -> Table:
         key="stacks",
         title="Stacks, in bytes",
         columns=("device", "limit", "bytes", "set by"),
+        keys=("device", "limit", "size_bytes", "set_by"),
         rows=tuple(rows),
     )
 
@@ -216,8 +246,11 @@ def _accelerators(soc: ResolvedSoc) -> Table:
             (
                 npu.name,
                 npu.spec.name,
-                ", ".join(f"{name} {value}" for name, value in npu.params.items()),
-                ", ".join(npu.runs),
+                Quantity(
+                    dict(npu.params),
+                    ", ".join(f"{name} {value}" for name, value in npu.params.items()),
+                ),
+                Quantity(list(npu.runs), ", ".join(npu.runs)),
             )
             for npu in soc.engines
         ),

@@ -3,14 +3,14 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import Field, fields, is_dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from atoll.errors import UsageError
-from atoll.resolve.soc import Cpu, Device, Dma, Npu, ResolvedSoc
+from atoll.resolve.soc import Cpu, Device, Dma, Engine, Npu, ResolvedSoc
 
 FORMAT = 1
 
@@ -55,6 +55,8 @@ def without_positions(soc: ResolvedSoc) -> ResolvedSoc:
 
 
 def _device_without_positions(device: Device) -> Device:
+    if isinstance(device, Engine):
+        return replace(device, at=None, spec=replace(device.spec, places={}))
     if not isinstance(device, Cpu):
         return replace(device, at=None)
     alloca, total = device.max_stack_alloca_size, device.max_stack_size
@@ -72,7 +74,7 @@ def _file(layer: str) -> str:
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: _plain(getattr(value, field.name)) for field in _exported(value)}
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
@@ -80,6 +82,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Path):
         return value.as_posix()
     return value
+
+
+def _exported(value: Any) -> list[Field[Any]]:
+    """Return the fields that make two chips equal or not."""
+    return [field for field in fields(value) if field.compare]
 
 
 def _typed(kind: Any, data: Any) -> Any:
@@ -96,7 +103,8 @@ def _typed(kind: Any, data: Any) -> Any:
         kind = _DEVICES[data["kind"]]
     if is_dataclass(kind):
         hints, make = get_type_hints(kind), cast("Any", kind)
-        return make(**{name: _typed(hints[name], data[name]) for name in hints})
+        names = [field.name for field in _exported(make)]
+        return make(**{name: _typed(hints[name], data[name]) for name in names})
     if kind is Path or issubclass(kind, StrEnum):
         return kind(data)
     if type(data) is not kind:

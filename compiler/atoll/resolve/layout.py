@@ -7,6 +7,7 @@ one that overflows tends to leave its memory, where the firewall stops it.
 """
 
 from atoll.description.faults import note
+from atoll.resolve.address_map import is_placed
 from atoll.resolve.claims import Claim, claims_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.soc import Memory, Region, RegionKind
@@ -21,6 +22,8 @@ def lay_out(draft: Draft, memories: tuple[Memory, ...]) -> dict[str, Region]:
     regions: dict[str, Region] = {}
     claims = tuple(claims_of(draft, memories))
     for memory in memories:
+        if not is_placed(draft, memory.name):
+            continue
         wanted = tuple(claim for claim in claims if claim.memory == memory.name)
         for claim, span in _Divided(draft, memory).divide(wanted):
             regions[claim.name] = Region(
@@ -142,10 +145,18 @@ class _Divided:
             at=where.at(*claim.key, "offset"),
             other=note(where.at(*other.key, "offset"), f"pool '{other.name}' is here"),
             remedy="change the offset or the size of one of them",
+            keys=((*claim.key, "offset"), (*other.key, "offset")),
         )
 
     def _note(self, code: str, claim: Claim, field: str, what: str, remedy: str) -> None:
         name = f"pool '{claim.name}'" if claim.kind is RegionKind.POOL else f"'{claim.name}'"
         self._draft.faults.add(
-            code, f"{name} {what}", at=self._draft.where.at(*claim.key, field), remedy=remedy
+            code,
+            f"{name} {what}",
+            at=self._draft.where.at(*claim.key, field),
+            remedy=remedy,
+            keys=(
+                (*claim.key, field) if field == "offset" else claim.size_key,
+                ("memories", self._memory.name),
+            ),
         )

@@ -9,6 +9,8 @@ _PARTS = ("mailbox", "irq")
 
 def check_mailbox(draft: Draft, name: str, cpu: Cpu) -> None:
     """Note half a mailbox, and one at the host, which has nobody to obey."""
+    if not all(draft.knows("devices", name, part) for part in (*_PARTS, "kind")):
+        return
     given = [part for part in _PARTS if getattr(cpu, part) is not None]
     if given and name == draft.host:
         draft.faults.add(

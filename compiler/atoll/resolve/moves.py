@@ -2,12 +2,13 @@
 
 from atoll.description.schema import Dma
 from atoll.resolve.draft import Draft
+from atoll.resolve.reach import access_of
 
 
 def check_moves(draft: Draft) -> None:
     """Note each pair of memories of which an engine cannot read one or write the other."""
-    for name, dma, _ in draft.engines():
-        if not isinstance(dma, Dma):
+    for name, dma in draft.devices():
+        if not isinstance(dma, Dma) or not draft.knows("devices", name, "moves"):
             continue
         for index, pair in enumerate(dma.moves):
             for end, (memory, access) in enumerate(zip(pair, (("ro", "rw"), ("rw",)), strict=True)):
@@ -16,8 +17,12 @@ def check_moves(draft: Draft) -> None:
 
 
 def _reaches(draft: Draft, device: str, memory: str, access: tuple[str, ...]) -> bool:
+    if not draft.whole("pools"):
+        return True
     return any(
-        pool.memory == memory and pool.reach.get(device) in access for _, pool in draft.pools()
+        (pool.memory == memory or not draft.knows("pools", name, "memory"))
+        and access_of(draft, name, device, "rw") in access
+        for name, pool in draft.pools()
     )
 
 

@@ -1,14 +1,23 @@
 """Who may touch which pool: every pair is decided, and every device can work."""
 
 from collections.abc import Mapping
+from itertools import groupby
 
+from atoll.description.faults import note
 from atoll.description.schema import Npu
 from atoll.description.schema import Pool as PoolModel
 from atoll.resolve.draft import Draft
+from atoll.resolve.reach import (
+    ACCESS_OF_ROLE,
+    access_of,
+    decision,
+    decisions,
+    suitable,
+    undecided,
+)
 from atoll.resolve.soc import Access, Pool, PoolSpeed, Region
 from atoll.units import format_size
 
-_ACCESS_OF_ROLE = {"constants": "ro", "workspace": "rw"}
 _BLOCK = 16
 """Alignment of a heap's blocks, bytes."""
 
@@ -22,17 +31,21 @@ def check_pools(draft: Draft) -> None:
         _check_filling(draft, name, pool)
         _check_heap(draft, name, pool)
         _check_speed(draft, name, pool)
-        for device, _ in draft.devices():
-            if device not in pool.reach:
-                _undecided(draft, name, pool, device)
-        if pool.reach and set(pool.reach.values()) == {"none"}:
+        if missing := undecided(draft, name):
+            _undecided(draft, name, pool, missing)
+        reach = {access_of(draft, name, device, "rw") for device, _ in draft.devices()}
+        if reach == {"none"} and draft.whole("devices"):
             draft.faults.add(
                 "E036",
                 f"no device reaches pool '{name}'",
                 at=draft.where.key_at("pools", name, "reach"),
                 remedy="let a device reach it, or delete the pool",
             )
-    workers = [name for name, device, _ in draft.engines() if isinstance(device, Npu)]
+    workers = [
+        name
+        for name, device in draft.devices()
+        if isinstance(device, Npu) and draft.knows("devices", name, "kind")
+    ]
     if draft.host in draft.soc.devices:
         workers.insert(0, draft.host)
     for worker in workers:
@@ -54,7 +67,7 @@ def resolve_pools(draft: Draft, regions: Mapping[str, Region]) -> tuple[Pool, ..
             role=pool.role,
             alignment=pool.alignment,
             preference=pool.preference,
-            reach={device: Access(pool.reach[device]) for device, _ in draft.devices()},
+            reach={device: Access(each.access) for device, each in decisions(draft, name)},
             provided=pool.provided,
             speed=_speed(draft, pool),
             heap=pool.heap,
@@ -96,6 +109,8 @@ def _speed(draft: Draft, pool: PoolModel) -> PoolSpeed:
 
 def _check_speed(draft: Draft, name: str, pool: PoolModel) -> None:
     memory = draft.soc.memories.get(pool.memory)
+    if not draft.knows("memories", pool.memory):
+        return
     for key in ("read_bandwidth", "write_bandwidth"):
         asked = getattr(pool, key)
         if memory and asked and asked > memory.width * memory.banks:
@@ -109,19 +124,31 @@ def _check_speed(draft: Draft, name: str, pool: PoolModel) -> None:
             )
 
 
-def _undecided(draft: Draft, name: str, pool: PoolModel, device: str) -> None:
-    access = _ACCESS_OF_ROLE.get(pool.role, "rw")
+def _undecided(draft: Draft, name: str, pool: PoolModel, missing: tuple[str, ...]) -> None:
+    """Note the pairs of one pool; where another file adds the devices, at the first of these."""
+    where = draft.where
+    at, added = where.key_at("pools", name, "reach"), where.key_at("devices", missing[0])
+    elsewhere = at and added and at.path != added.path
+    entries = ", ".join(f"{device}: {suitable(draft, pool, device)}" for device in missing)
     draft.faults.add(
         "E033",
-        f"pool '{name}' does not say whether '{device}' reaches it",
-        at=draft.where.key_at("pools", name, "reach"),
-        remedy=f"add '{device}: {access}' to 'reach' if it does, or '{device}: none' if not",
+        f"pool '{name}' does not say whether {_listed(missing)}"
+        f" {'reaches' if len(missing) == 1 else 'reach'} it",
+        at=added if elsewhere else at,
+        other=note(at, "the pool is here") if elsewhere else None,
+        remedy=f"add '{entries}' to 'pools.{name}.reach' ('none' where it does not reach it),"
+        " or 'others: none' to the pool",
     )
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    quoted = [f"'{name}'" for name in names]
+    return " and ".join(part for part in (", ".join(quoted[:-1]), quoted[-1]) if part)
 
 
 def _check_memory_kind(draft: Draft, name: str, pool: PoolModel) -> None:
     memory = draft.soc.memories.get(pool.memory)
-    if memory is None:
+    if memory is None or not _knows_place(draft, name, pool):
         return
     if not fits_memory(draft, pool):
         draft.faults.add(
@@ -132,20 +159,23 @@ def _check_memory_kind(draft: Draft, name: str, pool: PoolModel) -> None:
             "or change its role",
         )
         return
-    for device, access in pool.reach.items():
-        if memory.kind == "rom" and access == "rw":
-            draft.faults.add(
-                "E034",
-                f"'{device}' cannot write pool '{name}', because memory '{pool.memory}' is rom",
-                at=draft.where.at("pools", name, "reach", device),
-                remedy=f"write '{device}: ro'",
-            )
+    if memory.kind == "ram":
+        return
+    writing = [(each.key, device) for device, each in decisions(draft, name) if each.access == "rw"]
+    for key, group in groupby(sorted(writing), lambda item: item[0]):
+        draft.faults.add(
+            "E034",
+            f"{_listed(tuple(device for _, device in group))} cannot write pool '{name}', because"
+            f" memory '{pool.memory}' is rom",
+            at=draft.where.at(*key),
+            remedy=f"write '{key[-1]}: ro'",
+        )
 
 
 def _check_filling(draft: Draft, name: str, pool: PoolModel) -> None:
     """Constants come with the image; in RAM the host writes them before anything runs."""
     memory = draft.soc.memories.get(pool.memory)
-    if pool.role == "workspace" or memory is None:
+    if pool.role == "workspace" or memory is None or not _knows_place(draft, name, pool):
         return
     if pool.provided == "application":
         draft.faults.add(
@@ -154,12 +184,14 @@ def _check_filling(draft: Draft, name: str, pool: PoolModel) -> None:
             at=draft.where.at("pools", name, "provided"),
             remedy="delete 'provided', or use 'role: workspace'",
         )
-    if memory.kind == "ram" and draft.host and pool.reach.get(draft.host) in ("ro", "none"):
+    filling = decision(draft, name, draft.host or "")
+    if memory.kind == "ram" and filling and filling.access != "rw":
         draft.faults.add(
             "E034",
             f"pool '{name}' is for constants in RAM, which '{draft.host}' cannot fill at start",
-            at=draft.where.at("pools", name, "reach", draft.host),
-            remedy=f"write '{draft.host}: rw', or put the pool in a memory of kind rom",
+            at=draft.where.at(*filling.key),
+            remedy=f"write '{draft.host}: rw' in its 'reach', or put the pool in a memory of"
+            " kind rom",
         )
 
 
@@ -176,10 +208,10 @@ def _check_heap(draft: Draft, name: str, pool: PoolModel) -> None:
     reasons = {
         f"it is for {pool.role}": pool.role == "constants",
         "the application provides it": pool.provided == "application",
-        f"'{draft.host}' cannot write it": pool.reach.get(draft.host or "", "rw") != "rw",
+        f"'{draft.host}' cannot write it": access_of(draft, name, draft.host or "", "rw") != "rw",
     }
     reason = next((reason for reason, holds in reasons.items() if holds), None)
-    if pool.heap and reason:
+    if pool.heap and reason and draft.knows("pools", name):
         draft.faults.add(
             "E034",
             f"pool '{name}' cannot keep a heap: {reason}",
@@ -188,17 +220,29 @@ def _check_heap(draft: Draft, name: str, pool: PoolModel) -> None:
         )
 
 
+def _knows_place(draft: Draft, name: str, pool: PoolModel) -> bool:
+    keys = (("pools", name, "memory"), ("pools", name, "role"), ("memories", pool.memory, "kind"))
+    return all(draft.knows(*key) for key in keys)
+
+
 def _check_reach(draft: Draft, device: str) -> None:
-    for role, access in _ACCESS_OF_ROLE.items():
-        pools = {name: pool for name, pool in draft.pools() if pool.role in (role, "both")}
-        if any(pool.reach.get(device, access) in (access, "rw") for pool in pools.values()):
+    if not draft.whole("pools"):
+        return
+    for role, access in ACCESS_OF_ROLE.items():
+        pools = {
+            name: pool
+            for name, pool in draft.pools()
+            if pool.role in (role, "both") or not draft.knows("pools", name, "role")
+        }
+        if any(access_of(draft, name, device, "rw") in (access, "rw") for name in pools):
             continue
         fitting = next(iter(pools), None)
         draft.faults.add(
             "E036",
             f"'{device}' reaches no pool for {role}",
             at=draft.where.key_at("devices", device),
-            remedy=f"write '{device}: {access}' in the 'reach' of pool '{fitting}'"
+            remedy=f"write '{device}: {suitable(draft, pools[fitting], device)}' in the 'reach'"
+            f" of pool '{fitting}'"
             if fitting
             else f"describe a pool with 'role: {role}'",
         )

@@ -16,10 +16,10 @@ def check_references(draft: Draft) -> None:
     """Note each memory and device that is named and not described."""
     memories, devices = draft.soc.memories, draft.soc.devices
     for key, name in _memory_names(draft):
-        if name not in memories:
+        if name not in memories and draft.knows(*key) and draft.knows_names("memories"):
             _unknown(draft, "E020", "memory", key, name, tuple(memories))
     for key, name in _device_names(draft):
-        if name not in devices:
+        if name not in devices and draft.knows(*key) and draft.knows_names("devices"):
             _unknown(draft, "E021", "device", key, name, tuple(devices))
 
 
@@ -40,11 +40,15 @@ def _unknown(
     draft: Draft, code: str, what: str, key: Key, name: str, known: tuple[str, ...]
 ) -> None:
     is_key = key[-1] == name and key[-2:-1] == ("reach",)
+    otherwise = f"describe a {what} '{name}'"
+    if is_key:
+        known = tuple(word for word in known if word not in draft.soc.pools[key[1]].reach)
+        otherwise = "delete it"
     draft.faults.add(
         code,
         f"'{'.'.join(key[:-1] if is_key else key)}' names {what} '{name}', which is not described",
         at=draft.where.key_at(*key) if is_key else draft.where.at(*key),
-        remedy=nearest(name, known, f"describe a {what} '{name}'"),
+        remedy=nearest(name, known, otherwise),
     )
 
 

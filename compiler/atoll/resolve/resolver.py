@@ -9,13 +9,16 @@ from atoll.resolve.address_map import (
     resolve_memories,
     resolve_registers,
 )
+from atoll.resolve.claims import code_memory
 from atoll.resolve.devices import build_devices
 from atoll.resolve.draft import Draft
+from atoll.resolve.engine_widths import with_widths
 from atoll.resolve.layout import lay_out
 from atoll.resolve.moves import check_moves
 from atoll.resolve.pools import check_heaps, check_pools, resolve_pools
+from atoll.resolve.reach import decisions
 from atoll.resolve.references import check_references, check_reserved
-from atoll.resolve.soc import CInterface, Registers, ResolvedSoc
+from atoll.resolve.soc import CInterface, Memory, Registers, ResolvedSoc
 from atoll.resolve.stack_limits import ALLOCA, TOTAL, alloca_limit, total_limit
 from atoll.resolve.stacks import check_stacks
 from atoll.resolve.targets import check_devices, default_device
@@ -23,8 +26,8 @@ from atoll.resolve.targets import check_devices, default_device
 DERIVED = "derived"
 """The layer of values that follow from others."""
 
-_NO_MAILBOX = (("mailbox",), ("irq",))
-"""Keys of a core that nothing follows from when they are left out."""
+_NOTHING_FOLLOWS = (("mailbox",), ("irq",), ("reach",), ("others",))
+"""Keys of a device, memory or pool that nothing follows from when they are left out."""
 
 
 def resolve(description: Description) -> ResolvedSoc:
@@ -33,7 +36,7 @@ def resolve(description: Description) -> ResolvedSoc:
     Raises:
         DescriptionError: with one fault for everything that keeps the chip from being built.
     """
-    draft = Draft(description=description, faults=Faults())
+    draft = Draft(description=description, faults=Faults(dict.fromkeys(description.faults)))
     check_references(draft)
     check_reserved(draft)
     check_devices(draft)
@@ -49,33 +52,42 @@ def resolve(description: Description) -> ResolvedSoc:
     check_heaps(draft, regions)
     draft.faults.raise_any()
     assert draft.host is not None
+    pools = resolve_pools(draft, regions)
     return ResolvedSoc(
         name=draft.soc.soc,
-        devices=build_devices(draft, regions, blocks),
+        devices=with_widths(build_devices(draft, regions, blocks), pools, memories),
         memories=memories,
-        pools=resolve_pools(draft, regions),
+        pools=pools,
         host=draft.host,
         default_device=default_device(draft),
         console=console,
-        layers=_layers(draft),
+        layers=_layers(draft, memories),
         interface=CInterface(
             map_inputs=draft.soc.interface.map_inputs, map_outputs=draft.soc.interface.map_outputs
         ),
+        source=description,
     )
 
 
-def _layers(draft: Draft) -> dict[str, str]:
+def _layers(draft: Draft, memories: tuple[Memory, ...]) -> dict[str, str]:
     """Return the layer of every resolved value by dotted key."""
     layers: dict[str, str] = {}
     for key, value in draft.description.values():
         if value is not None:
             layers[".".join(key)] = draft.where.layer(*key)
-        elif key[-2:-1] != ("limits",) and key != ("extends",) and key[2:] not in _NO_MAILBOX:
+        elif key[-2:-1] != ("limits",) and key != ("extends",) and key[2:] not in _NOTHING_FOLLOWS:
             layers[".".join(key)] = DERIVED
+    for name, cpu in draft.cpus():
+        if cpu.code.memory is None:
+            memory, why = code_memory(cpu, memories)
+            layers[f"devices.{name}.code.memory"] = f"{DERIVED}: {memory}, {why}"
     for name, npu, spec in draft.engines():
         for parameter in spec.model.parameters.keys() - npu.params.keys():
             layer = spec.where.layer("parameters", parameter, "default")
             layers[f"devices.{name}.params.{parameter}"] = layer
+    for name, _ in draft.pools():
+        for device, decided in decisions(draft, name):
+            layers[f"pools.{name}.reach.{device}"] = decided.layer(draft)
     for name, cpu in draft.cpus():
         layers[f"devices.{name}.limits.{ALLOCA}"] = alloca_limit(draft, name, cpu).layer
         layers[f"devices.{name}.limits.{TOTAL}"] = total_limit(draft, name, cpu).layer

@@ -4,8 +4,9 @@ Sequences are in canonical order (docs/description.md), never in the order of th
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from atoll.description.loader import Description
 from atoll.resolve.entities import (
     AcceleratorSpec,
     Access,
@@ -68,6 +69,7 @@ class ResolvedSoc:
         console: UART, exit, trace and request registers of the test bench (docs/platform.md).
         layers: where each resolved value came from, by dotted key.
         interface: of every model that is compiled for the chip.
+        source: what the chip was resolved from, for remedies; None if that is not at hand.
     """
 
     name: str
@@ -79,6 +81,7 @@ class ResolvedSoc:
     console: Registers
     layers: Mapping[str, str]
     interface: CInterface = CInterface()
+    source: Description | None = field(default=None, compare=False, repr=False)
 
     def device(self, name: str) -> Device:
         """Look a device up by name."""

@@ -20,6 +20,8 @@ from atoll.units import format_size
 def check_stacks(draft: Draft) -> None:
     """Note stacks that leave nothing to operators, and limits that contradict something."""
     for name, cpu in draft.cpus():
+        if not draft.knows("devices", name, "kind"):
+            continue
         _check_stack(draft, name, cpu)
         _check_memories(draft, name, cpu)
         _check_threads(draft, name, cpu)
@@ -32,6 +34,8 @@ def check_stacks(draft: Draft) -> None:
 
 def _check_stack(draft: Draft, name: str, cpu: Cpu) -> None:
     key = ("devices", name, "stack")
+    if not draft.knows(*key):
+        return
     _check_size(draft, f"'{name}'", (*key, "size"), cpu.stack.size, cpu.stack.interrupts)
     for thread, size in cpu.stack.threads.items():
         place = (*key, "threads", thread)
@@ -45,6 +49,8 @@ def _check_threads(draft: Draft, name: str, cpu: Cpu) -> None:
     }
     if cpu.stack.runs is not None:
         named["devices", name, "stack", "runs"] = cpu.stack.runs
+    if not all(draft.knows("devices", name, part) for part in ("stack", "limits", "mailbox")):
+        return
     if cpu.stack.runs is not None and cpu.mailbox is not None:
         draft.faults.add(
             "E049",
@@ -89,7 +95,8 @@ def _check_size(draft: Draft, owner: str, key: Key, size: int, interrupts: int) 
 def _check_memories(draft: Draft, name: str, cpu: Cpu) -> None:
     for part, memory in (("stack", cpu.stack.memory), ("data", cpu.data.memory)):
         described = draft.soc.memories.get(memory or "")
-        if described and described.kind == "rom":
+        known = draft.knows("devices", name, part) and draft.knows("memories", memory or "")
+        if described and described.kind == "rom" and known:
             draft.faults.add(
                 "E034",
                 f"the {part} of '{name}' must be written, and memory '{memory}' is rom",
@@ -116,6 +123,8 @@ def _check_allocas(draft: Draft, key: Key, limits: Limits) -> None:
 def _check_total(draft: Draft, name: str, cpu: Cpu) -> None:
     key, limit = total_key(draft, name, cpu), total_limit(draft, name, cpu)
     size = run_size(cpu)
+    if not all(draft.knows(*part) for part in (("devices", name), ("limits",))):
+        return
     if key is None or cpu.stack.interrupts >= size:
         return
     if cpu.stack.interrupts < limit.value <= size:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from atoll.description.faults import nearest, note
 from atoll.description.schema import Cpu, Dma
+from atoll.description.vocabulary import ISAS
 from atoll.resolve.draft import Draft
 from atoll.resolve.mailboxes import check_mailbox
 from atoll.resolve.soc import Device, ResolvedSoc
@@ -17,9 +18,6 @@ DEVICE_TYPES: Mapping[str, int] = {
     "npu": DLPACK_EXTENSION,
     "dma": DLPACK_EXTENSION,
 }
-
-ISAS = ("rv32im", "rv32imc")
-"""Instruction sets that a back end generates code for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +71,8 @@ def find_devices(
 def _check_host(draft: Draft) -> None:
     host, cores = draft.host, [name for name, _ in draft.cpus()]
     if host is None:
+        if not (draft.whole("devices") and draft.knows("host")):
+            return
         draft.faults.add(
             "E043",
             "the chip has no CPU, so nothing can start it",
@@ -80,7 +80,11 @@ def _check_host(draft: Draft) -> None:
             remedy="add a device of 'kind: cpu'"
             + (f", or write 'host: {cores[0]}'" if cores else ""),
         )
-    elif host in draft.soc.devices and not isinstance(draft.soc.devices[host], Cpu):
+    elif (
+        host in draft.soc.devices
+        and not isinstance(draft.soc.devices[host], Cpu)
+        and draft.knows("devices", host, "kind")
+    ):
         draft.faults.add(
             "E043",
             f"host '{host}' is no CPU and cannot run scalar code",
@@ -93,6 +97,9 @@ def _check_host(draft: Draft) -> None:
 def _check_default_device(draft: Draft) -> None:
     name = draft.soc.default_device or ""
     device = draft.soc.devices.get(name)
+    keys = (("devices", name, "kind"), ("devices", name, "mailbox"), ("host",))
+    if not all(draft.knows(*key) for key in keys):
+        return
     if isinstance(device, Dma):
         draft.faults.add(
             "E046",
@@ -112,7 +119,7 @@ def _check_default_device(draft: Draft) -> None:
 
 
 def _check_core(draft: Draft, name: str, cpu: Cpu) -> None:
-    if cpu.isa not in ISAS:
+    if cpu.isa not in ISAS and draft.knows("devices", name, "isa"):
         draft.faults.add(
             "E040",
             f"no back end generates code for '{cpu.isa}', the instruction set of '{name}'",
@@ -134,7 +141,7 @@ def _check_irqs(draft: Draft) -> None:
     core = CORES.get(host.rtl) if isinstance(host, Cpu) else None
     owners: dict[int, str] = {}
     for name, device in draft.devices():
-        if device.irq is None:
+        if device.irq is None or not draft.knows("devices", name, "irq"):
             continue
         at = draft.where.at("devices", name, "irq")
         if core and device.irq not in core.irqs:

@@ -8,7 +8,6 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from atoll import plugins
 from atoll.codegen.llvm_jit import HeapMemory, NativeProgram
 from atoll.ir.heap import Heap
 from atoll.ir.tir import (
@@ -20,9 +19,10 @@ from atoll.ir.tir import (
     Step,
 )
 from atoll.pipeline import Compiled
-from atoll.resolve.soc import Engine
+from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.cpu.host_memory import Accessed, DeviceBus, HostMemory
 from atoll_sim.cpu.watch import Watch
+from atoll_sim.engine_models import model_of, run_model
 from atoll_sim.npu_model import Outcome
 from atoll_sim.samples import Sample
 from atoll_sim.simulation import Phase, SimResult, Stop, Touched
@@ -47,15 +47,13 @@ class Accelerators(Protocol):
 class ModelAccelerators:
     """The accelerators' software models on the chip's memories."""
 
-    def __init__(self, compiled: Compiled, memory: HostMemory) -> None:
-        soc = compiled.soc
+    def __init__(self, soc: ResolvedSoc, memory: HostMemory) -> None:
         self._buses = {npu.name: DeviceBus(memory, soc, npu) for npu in soc.engines}
-        self._models = {npu.name: plugins.load(npu.spec.model)(npu) for npu in soc.engines}
+        self._models = {npu.name: model_of(npu) for npu in soc.engines}
 
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
         """Run a command list to its end or its first error."""
-        outcome: Outcome = self._models[npu.name].run(self._buses[npu.name], address, count)
-        return outcome
+        return run_model(self._models[npu.name], self._buses[npu.name], address, count)
 
     def recent(self) -> tuple[Accessed, ...]:
         """Return what they accessed since the last call of `take_touched`, in order."""
@@ -67,27 +65,36 @@ class ModelAccelerators:
 
 
 class NativeSession:
-    """Runs samples through a compiled network on the host."""
+    """Runs samples through the networks of one firmware, in turn, on the host."""
 
-    def __init__(self, compiled: Compiled, memory: HostMemory, accelerators: Accelerators) -> None:
-        self._compiled = compiled
+    def __init__(
+        self, models: Sequence[Compiled], memory: HostMemory, accelerators: Accelerators
+    ) -> None:
+        self._models = models
         self._memory = memory
         self._accelerators = accelerators
         self._phases: list[Phase] = []
-        self._load_constants()
+        for compiled in models:
+            self._load_constants(compiled)
 
     def run(self, samples: Sequence[Sample]) -> SimResult:
-        """Run `samples` one after the other; an accelerator's error ends its sample."""
+        """Run `samples` one after the other; an accelerator's error ends its sample.
+
+        Sample k is for network k modulo their number.
+        """
         beats = not isinstance(self._accelerators, ModelAccelerators)
-        watch = Watch(self._compiled, self._memory, beats=beats)
+        watch = Watch(self._models, self._memory, beats=beats)
         begin = time.perf_counter()
-        program = NativeProgram(self._compiled.module, heaps=self._heaps())
+        heaps = self._heaps()
+        programs = [NativeProgram(compiled.module, heaps=heaps) for compiled in self._models]
         results, outputs, layers = [], [], []
         for number, sample in enumerate(samples):
-            status, written = self._run_sample(program, watch, number, sample)
+            turn = number % len(programs)
+            status, written = self._run_sample(programs[turn], watch, number, sample)
             results.append(status)
             layers.append(written)
-            outputs.append(self._buffers(self._compiled.module.entry.outputs))
+            compiled = self._models[turn]
+            outputs.append(self._buffers(compiled, compiled.module.entry.outputs))
         findings, findings_total = watch.findings()
         return SimResult(
             stop=Stop.EXIT,
@@ -106,23 +113,22 @@ class NativeSession:
         )
 
     def run_once(self, program: NativeProgram, sample: Sample) -> int:
-        """Run one sample and return its status; what it touched is not kept."""
-        for name, values in sample.items():
-            self._memory.write(self._compiled.plan.address(name), values.tobytes())
-        for step in self._compiled.module.entry.steps:
-            if status := self._run_step(program, step).error:
+        """Run one sample of the first network and return its status; keep nothing of it."""
+        compiled = self._models[0]
+        self._fill(compiled, sample)
+        for step in compiled.module.entry.steps:
+            if status := self._run_step(compiled, program, step).error:
                 return status
         return 0
 
     def _heaps(self) -> Mapping[str, HeapMemory]:
         return {
             pool.name: HeapMemory(self._memory.pointer(pool.heap_origin), Heap(pool.heap))
-            for pool in self._compiled.soc.pools
+            for pool in self._models[0].soc.pools
             if pool.heap
         }
 
-    def _load_constants(self) -> None:
-        compiled = self._compiled
+    def _load_constants(self, compiled: Compiled) -> None:
         for constant in compiled.module.entry.constants:
             data = constant.data
             if data is None:
@@ -130,18 +136,22 @@ class NativeSession:
             if constant.name in compiled.plan.placements:
                 self._memory.write(compiled.plan.address(constant.name), data)
 
+    def _fill(self, compiled: Compiled, sample: Sample) -> None:
+        for name, values in sample.items():
+            self._memory.write(compiled.plan.address(name), values.tobytes())
+
     def _run_sample(
         self, program: NativeProgram, watch: Watch, number: int, sample: Sample
     ) -> tuple[int, Mapping[int, Mapping[str, bytes]]]:
-        for name, values in sample.items():
-            self._memory.write(self._compiled.plan.address(name), values.tobytes())
+        compiled = self._models[number % len(self._models)]
+        self._fill(compiled, sample)
         layers: dict[int, Mapping[str, bytes]] = {}
         outcome = FINE
         watch.begin_run()
-        for step in self._compiled.module.entry.steps:
-            outcome = self._run_step(program, step)
+        for step in compiled.module.entry.steps:
+            outcome = self._run_step(compiled, program, step)
             watch.step(step, self._accelerators.recent(), outcome)
-            layers[step.number] = self._buffers(step.writes)
+            layers[step.number] = self._buffers(compiled, step.writes)
             if not isinstance(step.action, AcceleratorWait):
                 self._phases.append(self._phase(number, step))
             if outcome.error:
@@ -149,8 +159,8 @@ class NativeSession:
         watch.end_run()
         return outcome.error, layers
 
-    def _run_step(self, program: NativeProgram, step: Step) -> Outcome:
-        plan = self._compiled.plan
+    def _run_step(self, compiled: Compiled, program: NativeProgram, step: Step) -> Outcome:
+        plan = compiled.plan
         match step.action:
             case KernelCall(function, arguments) | CallStart(function, arguments):
                 pointers = [self._memory.pointer(plan.address(name)) for name in arguments]
@@ -161,12 +171,12 @@ class NativeSession:
             case AcceleratorRun(device, commands, count) | AcceleratorStart(
                 device, commands, count
             ):
-                npu = self._compiled.soc.device(device)
+                npu = compiled.soc.device(device)
                 assert isinstance(npu, Engine)
                 return self._accelerators.run(npu, plan.address(commands), count)
 
-    def _buffers(self, names: Sequence[str]) -> Mapping[str, bytes]:
-        plan, sizes = self._compiled.plan, self._compiled.module.entry.sizes
+    def _buffers(self, compiled: Compiled, names: Sequence[str]) -> Mapping[str, bytes]:
+        plan, sizes = compiled.plan, compiled.module.entry.sizes
         return {name: self._memory.read(plan.address(name), sizes[name]) for name in names}
 
     def _phase(self, sample: int, step: Step) -> Phase:

@@ -1,6 +1,6 @@
 """Hold what happens without RTL against the contract: the native host and software models."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, KernelCall, Step
 from atoll.pipeline import Compiled
@@ -25,17 +25,21 @@ BUS_ERRORS: Mapping[int, int] = {
 class Watch:
     """Follows one native session with a shadow memory of its own."""
 
-    def __init__(self, compiled: Compiled, memory: HostMemory, *, beats: bool) -> None:
-        """Load the contract.
+    def __init__(self, models: Sequence[Compiled], memory: HostMemory, *, beats: bool) -> None:
+        """Load the contracts.
 
         Args:
-            compiled: what runs.
+            models: what runs, in turn.
             memory: where it runs.
             beats: engines show whole beats of what they read.
         """
-        self._compiled = compiled
+        self._models = models
+        self._runs = 0
         self._table = shadow_table(
-            compiled.soc, [compiled.contract], [contents_of(compiled)], beats=beats
+            models[0].soc,
+            [compiled.contract for compiled in models],
+            [contents_of(compiled) for compiled in models],
+            beats=beats,
         )
         self._number = {name: number for number, name in enumerate(self._table.masters)}
         self._shadow = HostShadow()
@@ -44,7 +48,8 @@ class Watch:
         self._shadow.look_with(memory.read)
 
     def begin_run(self) -> None:
-        """The inputs of the next sample are in place."""
+        """The inputs of the next sample are in place; it is the next network's turn."""
+        self._runs += 1
         self._shadow.trace(RUN_BEGUN)
 
     def end_run(self) -> None:
@@ -69,7 +74,7 @@ class Watch:
     def findings(self) -> tuple[tuple[Finding, ...], int]:
         """Return what was found, and how many accesses were wrong."""
         records, total = self._shadow.findings()
-        return name_findings(records, self._table, self._compiled.soc), total
+        return name_findings(records, self._table, self._models[0].soc), total
 
     def _begin(self, step: Step, engines: tuple[Accessed, ...]) -> None:
         self._shadow.trace(OPERATOR_BEGUN, step.number)
@@ -86,7 +91,8 @@ class Watch:
         """Yield what a kernel says it reads, then what it writes: nothing watches the host."""
         if not isinstance(step.action, (KernelCall, CallStart)):
             return
-        plan, sizes = self._compiled.plan, self._compiled.module.entry.sizes
+        compiled = self._models[(self._runs - 1) % len(self._models)]
+        plan, sizes = compiled.plan, compiled.module.entry.sizes
         scratch = set(step.reads) & set(step.writes)
         reads = [name for name in step.reads if name not in scratch]
         for kind, names in ((AccessKind.READ, reads), (AccessKind.WRITE, step.writes)):

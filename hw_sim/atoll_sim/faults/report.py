@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rich.table import Table
-
+from atoll.report.grid import Grid
 from atoll_sim.faults.campaign import Campaign, Trial
 from atoll_sim.faults.kinds import FaultKind
 from atoll_sim.faults.task import End
@@ -74,27 +73,26 @@ def passed(campaign: Campaign) -> bool:
     return all(report.passed for report in by_kind(campaign))
 
 
-def table(campaign: Campaign) -> Table:
+def table(campaign: Campaign) -> Grid:
     """Lay the kinds out for a terminal."""
-    shown = Table(
+    return Grid(
         title=f"{campaign.model} on {campaign.soc}: {len(campaign.trials)} hardware faults,"
         f" seed {campaign.seed}",
-        title_justify="left",
-        box=None,
-        pad_edge=False,
+        headings=HEADINGS,
+        left=("kind",),
+        rows=tuple(map(_row, by_kind(campaign))),
     )
-    for heading in HEADINGS:
-        shown.add_column(heading, justify="left" if heading == "kind" else "right")
-    for report in by_kind(campaign):
-        codes = ", ".join(f"{code}: {count}" for code, count in report.codes.items())
-        counts = (report.restarted, report.silent, report.hung, report.recovered)
-        note = "" if report.kind.detectable else " (not detectable)"
-        shown.add_row(
-            f"{report.kind}{note}",
-            *(str(report.injected), str(report.right), codes or "0"),
-            *map(str, counts),
-        )
-    return shown
+
+
+def _row(report: KindReport) -> tuple[str, ...]:
+    codes = ", ".join(f"{code}: {count}" for code, count in report.codes.items())
+    counts = (report.restarted, report.silent, report.hung, report.recovered)
+    note = "" if report.kind.detectable else " (not detectable)"
+    return (
+        f"{report.kind}{note}",
+        *(str(report.injected), str(report.right), codes or "0"),
+        *map(str, counts),
+    )
 
 
 def left_out(campaigns: Sequence[Campaign]) -> Iterator[str]:
@@ -158,7 +156,7 @@ def _trial_json(trial: Trial) -> dict[str, object]:
     return {
         "kind": fault.kind,
         "place": fault.place,
-        "offset": fault.offset,
+        "offset_cycles": fault.offset,
         "what": fault.what,
         "end": answer.end,
         "status": answer.status,

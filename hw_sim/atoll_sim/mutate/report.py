@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from atoll.report.grid import Grid
 from atoll.report.text import render
 from atoll_sim.finding_rules import RULES
 from atoll_sim.mutate.campaign import Campaign, Trial
@@ -24,20 +24,22 @@ def noticed_by(trial: Trial) -> str:
     return EQUIVALENT if trial.equivalent else SURVIVED
 
 
-def table_of(trials: Sequence[Trial]) -> Table:
+def table_of(trials: Sequence[Trial]) -> Grid:
     """Return how many mutants of each kind who noticed, those of the shadow memory first."""
     counts = Counter((trial.mutant.kind, noticed_by(trial)) for trial in trials)
-    table = Table(title="planted faults, by kind and by who noticed first", title_justify="left")
-    for title, justify in (("fault", "left"), ("in", "left"), ("mutants", "right")):
-        table.add_column(title, justify=justify)  # type: ignore[arg-type]
-    table.add_column("noticed by", overflow="fold")
     ways = columns(trials)
+    rows = []
     for kind, row in KINDS.items():
         total = sum(counts[kind, way] for way in ways)
         if total:
             who = ", ".join(f"{way} {counts[kind, way]}" for way in ways if counts[kind, way])
-            table.add_row(kind, row.area, str(total), who)
-    return table
+            rows.append((kind, row.area, str(total), who))
+    return Grid(
+        title="planted faults, by kind and by who noticed first",
+        headings=("fault", "in", "mutants", "noticed by"),
+        left=("fault", "in", "noticed by"),
+        rows=rows,
+    )
 
 
 def columns(trials: Sequence[Trial]) -> Sequence[str]:

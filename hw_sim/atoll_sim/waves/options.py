@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from atoll import completion
 from atoll_sim.waves.request import DEFAULT_LIMIT
 
 WavesOption = Annotated[
@@ -26,7 +27,12 @@ WavesToOption = Annotated[
 ]
 WavesOperatorOption = Annotated[
     str | None,
-    typer.Option("--waves-operator", metavar="OP", help="Record the first run of OP alone."),
+    typer.Option(
+        "--waves-operator",
+        metavar="OP",
+        help="Record the first run of OP alone; of several MODELs, NETWORK:OP.",
+        autocompletion=completion.operators,
+    ),
 ]
 WavesLimitOption = Annotated[
     str | None,

@@ -36,7 +36,7 @@ def record(
     Args:
         waves: what to record, and where to.
         request: its executable is built for the format.
-        names: of the operators of each model; `waves.operator` is one of the first's.
+        names: of the operators of each model; `waves.operator` is one of `waves.network`.
         progress: told how far it is.
 
     Raises:
@@ -75,10 +75,10 @@ def _simulate(request: SimRequest) -> SimResult | SimulationError:
 
 def _settings(waves: Waves, names: Sequence[Names]) -> str:
     """Return what recorder.cpp reads."""
-    operator = operator_number(waves, names[0])
+    operator = operator_number(waves, names[waves.network])
     lines = [f"first {waves.first}", f"limit {waves.limit}"]
     lines += [f"last {waves.last}"] if waves.last is not None else []
-    lines += [f"wanted {operator}"] if operator is not None else []
+    lines += [f"wanted {waves.network} {operator}"] if operator is not None else []
     lines += [
         f"operator {model} {number} {name}"
         for model, operators in enumerate(names)

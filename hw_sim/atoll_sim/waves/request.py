@@ -1,13 +1,15 @@
 """What a user asks to record."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
 from atoll.errors import UsageError
 from atoll.files import require_writable
 from atoll.ir.graph import Graph
+from atoll.networks import Word, network_of
+from atoll.pipeline import Compiled
 from atoll.units import parse_size
 from atoll_sim.waves.formats import WaveFormat, format_of
 
@@ -31,6 +33,7 @@ class Waves:
         first: cycle at which recording begins.
         last: last cycle recorded; None: the last of the run.
         operator: record its first run alone.
+        network: number of the network that has this operator, in the order of their turns.
         limit: recording ends when the file has so many bytes.
     """
 
@@ -39,6 +42,7 @@ class Waves:
     first: int = 0
     last: int | None = None
     operator: str | None = None
+    network: int = 0
     limit: int
 
     def views(self) -> tuple[Path, ...]:
@@ -92,6 +96,26 @@ def request_waves(
 def operator_names(graph: Graph) -> Names:
     """Return the names of the operators of a placed graph."""
     return dict(enumerate(operator.name for operator in graph.operators))
+
+
+def of_network(waves: Waves | None, models: Sequence[Compiled]) -> Waves | None:
+    """Return the request with the operator's network, which it names if there are several.
+
+    Raises:
+        UsageError: E025, the network has no such operator; E150, E151, none is named, or one that
+            is not there.
+    """
+    if waves is None or waves.operator is None:
+        return waves
+    names = {model.graph.name: operator_names(model.graph) for model in models}
+    text = waves.operator
+    word = Word(option="--waves-operator", text=text, name=text, kind="operator")
+    networks = list(names)
+    found = network_of(word, networks, lambda: {n: list(names[n].values()) for n in networks})
+    network, operator = found or (networks[0], text)
+    waves = replace(waves, operator=operator, network=networks.index(network))
+    operator_number(waves, names[network])
+    return waves
 
 
 def operator_number(waves: Waves, names: Names) -> int | None:

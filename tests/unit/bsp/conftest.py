@@ -35,20 +35,20 @@ RUNTIME = FOLDER / "runtime"
 STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 
 REEF_REGISTERS = {
-    "id": 0x00,
-    "params": 0x04,
-    "weight_rows": 0x08,
-    "control": 0x0C,
-    "status": 0x10,
-    "error": 0x14,
-    "fault_address": 0x18,
-    "list_address": 0x1C,
-    "list_count": 0x20,
-    "completed": 0x24,
-    "irq_enable": 0x28,
-    "irq_status": 0x2C,
-    "cycles": 0x30,
-    "stalls": 0x34,
+    "ID": 0x00,
+    "PARAMS": 0x04,
+    "WEIGHT_ROWS": 0x08,
+    "CONTROL": 0x0C,
+    "STATUS": 0x10,
+    "ERROR": 0x14,
+    "FAULT_ADDRESS": 0x18,
+    "LIST_ADDRESS": 0x1C,
+    "LIST_COUNT": 0x20,
+    "COMPLETED": 0x24,
+    "IRQ_ENABLE": 0x28,
+    "IRQ_STATUS": 0x2C,
+    "CYCLES": 0x30,
+    "STALLS": 0x34,
 }
 
 REEF = AcceleratorSpec(

@@ -11,12 +11,13 @@ from elftools.elf.elffile import ELFFile
 
 from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.gcc import PROGRAM
-from atoll.build_tree import BuildTree, build, interface_of, part_of, sources_of
+from atoll.build_tree import BuildTree, build, interface_of, part_of, sources_together
 from atoll.checksums import altered
 from atoll.codegen.llvm import emit_objects
 from atoll.errors import PlanError, ToolchainError
 from atoll.pipeline import Compiled
 from atoll.resolve.soc import Cpu, Device, ResolvedSoc
+from atoll.units import format_size
 
 Duo = Callable[..., ResolvedSoc]
 Alternate = Callable[..., Compiled]
@@ -82,7 +83,7 @@ def test_m6_equal_input_makes_equal_images(
 def test_the_build_folder_lists_every_image(program: Compiled, tmp_path: Path) -> None:
     tree = build(program, tmp_path / "build")
     assert [path.name for path in tree.firmware.elves] == ["firmware.elf", "dsp.elf"]
-    names = sources_of("every", ("firmware.elf", "dsp.elf"))
+    names = sources_together(["every"], ("firmware.elf", "dsp.elf"))
     assert tuple(altered(tree.folder, names)) == ()
     (tree.folder / "dsp.elf").write_bytes(b"other")
     assert tuple(altered(tree.folder, names)) == ("dsp.elf",)
@@ -119,7 +120,7 @@ def test_k2_the_stack_of_each_image_is_held_against_its_own_cores_limit(
         (fault,) = caught.value.faults
         assert fault.code == "E066"
         assert "every_dsp_step" in fault.message
-        assert fault.remedy == f"set devices.dsp.limits.max_stack_size to at least {need}"
+        assert fault.remedy == f"set 'devices.dsp.limits.max_stack_size' to {format_size(need)}"
 
 
 def test_an_object_that_is_missing_is_named(program: Compiled, tmp_path: Path) -> None:

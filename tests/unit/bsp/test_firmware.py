@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from types import ModuleType
@@ -7,6 +8,7 @@ import pytest
 from atoll.bsp.interface import Firmware
 from atoll.errors import PlanError, ToolchainError
 from atoll.resolve.soc import Access, Cpu, Npu, Pool, ResolvedSoc
+from atoll.units import parse_size
 
 Build = Callable[..., Firmware]
 MakeSoc = Callable[..., ResolvedSoc]
@@ -240,11 +242,13 @@ def test_a_region_that_is_too_small_names_its_key_and_the_size_that_fits(
     (fault,) = caught.value.faults
     assert fault.code == "E074"
     assert fault.remedy is not None
-    advice, _, size = fault.remedy.rpartition(" ")
-    assert advice == f"set devices.cpu.{key}.size to at least"
-    build(SUM, make_soc(cpu=make_cpu(**{f"{key}_size": int(size)})))
+    advice = re.fullmatch(r"set 'devices\.cpu\.(\w+)\.size' to (.+) or more", fault.remedy)
+    assert advice is not None
+    assert advice[1] == key
+    size = parse_size(advice[2])
+    build(SUM, make_soc(cpu=make_cpu(**{f"{key}_size": size})))
     with pytest.raises(PlanError):
-        build(SUM, make_soc(cpu=make_cpu(**{f"{key}_size": int(size) - 16})))
+        build(SUM, make_soc(cpu=make_cpu(**{f"{key}_size": size - 16})))
 
 
 def test_an_undefined_symbol_is_named(build: Build) -> None:

@@ -187,7 +187,7 @@ def test_m7_u2_two_models_take_turns_on_both_cores(
     names = [op.name for op in load_tflite(network).operators]
     wishes = load_requests(None, [f"{name}=dsp" for name in names[::3]])
     options = BuildOptions(accelerators=False, requests=wishes)
-    models = compile_together(duo(), (network, other), options)
+    models = compile_together(duo(), (network, other), [options] * 2)
     cores = pair(models[0].soc, build_together(models, tmp_path / "build").firmware, (1, 1, 2))
     sample = sample_of(models[0])
     for name, values in sample.items():

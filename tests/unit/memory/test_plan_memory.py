@@ -137,14 +137,14 @@ def test_m5_an_overfull_pool_is_explained() -> None:
     assert text == (
         "error[E062]: pool 's' is too small: 30 B needed, 10 B available, 20 B missing; "
         "at step 0 (conv_2d_0) 30 B are live: 'a' 10 B, 'b' 10 B, 'c' 10 B\n"
-        "  help: set the size of pool 's' to 30 B or more"
+        "  help: set 'pools.s.size' to 30 B or more"
     )
 
 
 def test_m5_the_proposed_size_is_the_smallest_that_works() -> None:
     pools = [pool("s", 40), pool("d", 20, origin=1 << 20)]
     buffers = [buffer(f"b{n}", 20, (0, 1), "s d") for n in range(4)]
-    assert "set the size of pool 's' to 60 B or more" in failure(pools, *buffers)
+    assert "set 'pools.s.size' to 60 B or more" in failure(pools, *buffers)
     plan([pool("s", 60), pools[1]], *buffers)
     with pytest.raises(PlanError):
         plan([pool("s", 59), pools[1]], *buffers)
@@ -155,7 +155,7 @@ def test_two_pools_that_are_both_too_small_are_both_named() -> None:
     buffers = [buffer(f"b{n}", 6, (0, 1), name) for n, name in enumerate("ssdd")]
     text = failure(pools, *buffers)
     assert "pools 's', 'd' are too small: 24 B needed, 20 B available, 4 B missing" in text
-    assert "set the size of pool 's' to 12 B or more and set the size of pool 'd' to 12 B" in text
+    assert "set 'pools.s.size' to 12 B and 'pools.d.size' to 12 B" in text
 
 
 def test_a_buffer_without_a_pool_is_explained() -> None:
@@ -168,7 +168,7 @@ def test_a_buffer_larger_than_its_pools_is_explained() -> None:
     assert (
         "error[E061]: buffer 'a' (4 B) fits none of its pools: the largest, 's', has 10 B" in text
     )
-    assert "set the size of pool 's' to 12 B or more" in text
+    assert "set 'pools.s.size' to 12 B or more" in text
 
 
 def test_a_plan_is_the_same_every_time() -> None:

@@ -25,6 +25,7 @@ from atoll.ir.tir import (
 from atoll.memory.frames import FRAME_ALLOWANCE
 from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, StackBound, check_stack
 from atoll.resolve.soc import Cpu, Region, RegionKind, Registers, ResolvedSoc, StackLimit
+from atoll.units import format_size
 
 FIXED = RUNTIME_ALLOWANCE + 100
 
@@ -167,8 +168,8 @@ def test_the_limit_itself_is_allowed_and_one_byte_less_is_not() -> None:
         "error[E065]: the stack 'cpu.stack' of 'cpu' (0x00000000 to 0x00000fff) may grow to "
         f"{need} bytes in operator 'op_k' (k), largest buffer t (64 B), 1 over "
         f"its limit of {need - 1} bytes, set by socs/lagoon.yaml:9:5\n"
-        f"  help: set 'devices.cpu.limits.max_stack_size' and the stack's size to {need} or more, "
-        "or lower 'max_stack_alloca_size' so that buffers leave the stack"
+        f"  help: set 'devices.cpu.limits.max_stack_size' to {format_size(need)} or more, or lower "
+        "'max_stack_alloca_size' so that buffers leave the stack"
     )
 
 

@@ -7,7 +7,7 @@ from math import prod
 import pytest
 
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
-from atoll.place.costs import Cost, compute_cycles, copy_cycles
+from atoll.place.costs import Cost, compute_cycles, copy_cycles, transfer_cycles
 from atoll.place.partition import decide
 from atoll.resolve.soc import PoolSpeed, ResolvedSoc
 
@@ -56,6 +56,14 @@ def layers(count: int, width: int) -> Graph:
     )
 
 
+def copying(size: int) -> tuple[Operator, Graph]:
+    """Make a graph whose only operator copies `size` bytes."""
+    op = Operator(name="copy", kind="copy", inputs=("a",), outputs=("b",), attributes={})
+    tensors = (tensor("a", size), tensor("b", size))
+    graph = Graph(name="m", tensors=tensors, operators=(op,), inputs=("a",), outputs=("b",))
+    return op, graph
+
+
 @pytest.fixture
 def make(make_soc: MakeSoc) -> Callable[[str], ResolvedSoc]:
     """Make a chip with accelerators of two sizes whose limits any layer meets."""
@@ -77,11 +85,11 @@ def test_p1_the_faster_accelerator_wins_over_shared_memory(
 def test_p1_copies_from_and_to_neighbours_count(
     neighbours: tuple[int, ...], device: str, make: Callable[..., ResolvedSoc]
 ) -> None:
-    soc, graph = make(APART), layers(3, 32)
+    soc, graph = make(APART), layers(3, 96)
     middle = graph.operators[1]
     far, near = (compute_cycles(middle, graph, soc.device(name), soc) for name in ("far", "near"))
     moving = copy_cycles(graph.tensor("t1"), "near", "far", soc)
-    assert moving == 2 * 32 // 4
+    assert moving == compute_cycles(*copying(96), soc.host_cpu, soc)
     assert far + moving < near <= far + 2 * moving
     placed = graph.with_operators(
         replace(op, device="near") if number in neighbours else op
@@ -117,12 +125,24 @@ def test_m1_copies_cost_what_the_pools_speeds_say(make: Callable[..., ResolvedSo
     moved = layers(1, 32).tensor("t1")
     assert moved.size == 32
     reading, writing = 2 * 3 + 32 // 8, 5 + 32 // 2
-    assert copy_cycles(moved, "near", "far", soc) == reading + -(-writing // 2)
-    assert copy_cycles(moved, "far", "near", soc) == -(-(5 + 32) // 2) + (2 * 3 + 32)
+    assert transfer_cycles(moved, "near", "far", soc) == reading + -(-writing // 2)
+    assert transfer_cycles(moved, "far", "near", soc) == -(-(5 + 32) // 2) + (2 * 3 + 32)
+
+
+def test_m1_a_copy_takes_its_mover_and_at_least_what_the_pools_say(
+    make: Callable[..., ResolvedSoc],
+) -> None:
+    soc, moved = make(APART), layers(1, 32).tensor("t1")
+    host = compute_cycles(*copying(32), soc.host_cpu, soc)
+    assert transfer_cycles(moved, "near", "far", soc) < host
+    assert copy_cycles(moved, "near", "far", soc) == host
+    slow = PoolSpeed(read_bandwidth=1, write_bandwidth=1, latency=900, burst=4, clock=1)
+    crawling = replace(soc, pools=tuple(replace(pool, speed=slow) for pool in soc.pools))
+    assert copy_cycles(moved, "near", "far", crawling) == 2 * (8 * 900 + 32)
 
 
 def test_m1_a_slow_pool_makes_placement_avoid_its_copies(make: Callable[..., ResolvedSoc]) -> None:
-    soc, graph = make(APART), layers(3, 32)
+    soc, graph = make(APART), layers(3, 96)
     placed = graph.with_operators(
         replace(op, device="near") if number == 0 else op
         for number, op in enumerate(graph.operators)

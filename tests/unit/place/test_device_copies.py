@@ -198,10 +198,10 @@ def test_a_tensor_larger_than_its_pools_is_explained(
     assert failure(make_graph("y = add(x x) on cpu", size=32), soc) == (
         "error[E061]: tensor 'x' (32 B) to operator 'add_0' fits no pool that its devices reach: "
         "the largest, 'ram', has 24 B\n"
-        "  help: enlarge pool 'ram' to at least 32 B\n"
+        "  help: set 'pools.ram.size' to 32 B or more\n"
         "error[E061]: tensor 'y' (32 B) from operator 'add_0' fits no pool that its devices reach: "
         "the largest, 'ram', has 24 B\n"
-        "  help: enlarge pool 'ram' to at least 32 B"
+        "  help: set 'pools.ram.size' to 32 B or more"
     )
 
 

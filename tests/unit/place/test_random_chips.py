@@ -15,7 +15,7 @@ MakeSoc = Callable[..., ResolvedSoc]
 MakeGraph = Callable[..., Graph]
 
 REACH = re.compile(r"'pools\.(\w+)\.reach\.(\w+)' to (\w+)")
-SIZE = re.compile(r"enlarge pool '(\w+)' to at least (\d+) B")
+SIZE = re.compile(r"'pools\.(\w+)\.size' to (\d+) B")
 DEVICES = ("cpu", "npu", "dsp")
 
 

@@ -1,5 +1,6 @@
 import io
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -83,26 +84,29 @@ def test_the_json_keys_are_an_interface() -> None:
     data = json.loads(json.dumps(replace(GOOD, violations=(VIOLATION,)).as_json()))
     assert data["placement"]["accesses"] == 1000
     violation = data["placement"]["violations"][0]
-    assert violation["address"] == "0x20000010"
-    assert (violation["number"], violation["offset"], violation["count"]) == ("M3", 16, 1)
+    assert violation["address"] == 0x2000_0010
+    assert (violation["number"], violation["offset_bytes"], violation["count"]) == ("M3", 16, 1)
     assert violation["at"] == "socs/lagoon.yaml:29:20"
     use = {
-        "bound": 300,
-        "watermark": 200,
-        "limit": 400,
+        "bound_bytes": 300,
+        "watermark_bytes": 200,
+        "limit_bytes": 400,
         "layer": "built-in",
         "unmeasured": "",
     }
     assert data["stack"] == {"cpu": use}
-    assert data["pools"] == {"shared": {"size": 64, "used": 32, "peak": 16, "bound": 16}}
+    assert data["pools"] == {
+        "shared": {"size_bytes": 64, "used_bytes": 32, "peak_bytes": 16, "bound_bytes": 16}
+    }
     assert data["cycles"]["total"] == 500
     assert (data["cycles"]["cpu"], data["cycles"]["npu"]) == (100, 300)
     assert data["cycles"]["by_layer"][0]["operator"] == "conv_2d_0"
-    wanted = {"soc", "model", "samples", "bit_exact", "layers_compared", "layers_equal", "wall"}
+    wanted = {"soc", "model", "samples", "bit_exact", "layers_compared", "layers_equal"}
     assert wanted <= set(data)
 
 
-def test_the_text_says_what_is_wrong() -> None:
+def test_the_text_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     report = replace(GOOD, layers_equal=1, mismatches=(MISMATCH,), violations=(VIOLATION,) * 11)
     shown = text(report)
     assert "1 of 2 layers bit-exact over 1 sample" in shown
@@ -110,6 +114,26 @@ def test_the_text_says_what_is_wrong() -> None:
     assert shown.count("address 0x20000010 (4 B) at cycle 12,345") == 10
     assert "... and 1 more violations" in shown
     assert "11 placement violations in 1,000 accesses" in shown
+
+
+def test_cycles_are_summed_by_device_and_not_by_kind() -> None:
+    layers = tuple(
+        LayerCycles(operator=f"op_{n}", kind="add", device=name, begin=n, cycles=10 + n, worked=1)
+        for n, name in enumerate(("core_a", "core_b", "core_a"))
+    )
+    shown = text(replace(GOOD, by_layer=layers, cycles_by_kind={"cpu": 33}))
+    assert re.search(r"all on core_a +22\n", shown)
+    assert re.search(r"all on core_b +11\n", shown)
+    assert "all on cpu" not in shown
+
+
+def test_a_run_without_judged_accesses_does_not_claim_that_none_broke_the_plan() -> None:
+    shown = text(replace(GOOD, cpu="native", accelerator="none", accesses=0))
+    assert "placement violation" not in shown
+    assert "no accesses were judged: those of a native core are not recorded" in shown
+    shown = text(replace(GOOD, cpu="native", accelerator="model", accesses=0))
+    assert "no accesses were judged" in shown
+    assert "no operator ran on an accelerator" in shown
 
 
 def test_the_text_of_a_good_run_is_short() -> None:

@@ -18,6 +18,7 @@ def test_every_subject_has_a_table() -> None:
         "scopes",
         "address_map",
         "reach",
+        "reach_layers",
         "stacks",
         "accelerators",
         "layers",
@@ -47,11 +48,9 @@ def test_data_is_json_with_the_same_rows() -> None:
     assert (data["soc"], data["host"], data["default_device"]) == ("atoll2", "cpu", "cpu")
     assert data["reach"][0] == {
         "pool": "conv_private",
-        "cpu": "rw",
-        "npu_conv": "rw",
-        "npu_dw": "-",
+        "access": {"cpu": "rw", "npu_conv": "rw", "npu_dw": "none"},
     }
-    assert {row["limit"]: row["bytes"] for row in data["stacks"]} == {
+    assert {row["limit"]: row["size_bytes"] for row in data["stacks"]} == {
         "size": 6144,
         "interrupts": 512,
         "max_stack_alloca_size": 512,
@@ -62,7 +61,8 @@ def test_data_is_json_with_the_same_rows() -> None:
 def test_the_address_map_is_sorted_and_gives_every_region() -> None:
     soc = load_soc("atoll2")
     table = next(table for table in explain(soc) if table.key == "address_map")
-    begins = [row[0] for row in table.rows]
+    rows: Any = table.as_data()
+    begins = [row["first_address"] for row in rows]
     assert begins == sorted(begins)
     names = {row[3] for row in table.rows}
     assert names >= {region.name for region in soc.regions()} | {"console", "npu_dw.registers"}

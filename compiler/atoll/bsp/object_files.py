@@ -1,0 +1,148 @@
+"""What an object file of a network offers to a firmware, and what it wants of it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
+from atoll.bsp.render import made_from, render
+from atoll.resolve.soc import ResolvedSoc
+
+PORT_HEADER = "atoll_port.h"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolSection:
+    """A section that has to be at one address.
+
+    Attributes:
+        name: of the section.
+        pool: whose bytes these are.
+        address: where the plan has the first of them.
+        size: bytes.
+        alignment: of the first byte.
+    """
+
+    name: str
+    pool: str
+    address: int
+    size: int
+    alignment: int
+
+    def as_json(self) -> dict[str, object]:
+        """Return the section for machines."""
+        return {
+            "section": self.name,
+            "pool": self.pool,
+            "address": self.address,
+            "size_bytes": self.size,
+            "alignment_bytes": self.alignment,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectFile:
+    """A relocatable ELF file of one network for one core.
+
+    Attributes:
+        file: its name.
+        network: whose code it is.
+        core: that runs it.
+        isa: instruction set; the ABI is the soft-float one of it.
+        defines: global functions and pools.
+        needs: symbols that the firmware has to define.
+        sections: those with constants.
+    """
+
+    file: str
+    network: str
+    core: str
+    isa: str
+    size: int
+    defines: tuple[str, ...]
+    needs: tuple[str, ...]
+    sections: tuple[PoolSection, ...]
+
+    @property
+    def abi(self) -> str:
+        """Name of the calling convention."""
+        return "ilp32e" if self.isa.startswith("rv32e") else "ilp32"
+
+    def __str__(self) -> str:
+        return f"{self.file} {self.size:,} B for {self.core} ({self.isa}, {self.abi})"
+
+    def as_json(self) -> dict[str, object]:
+        """Return the file for machines."""
+        return {
+            "file": self.file,
+            "network": self.network,
+            "core": self.core,
+            "isa": self.isa,
+            "abi": self.abi,
+            "size_bytes": self.size,
+            "defines": list(self.defines),
+            "needs": list(self.needs),
+            "sections": [section.as_json() for section in self.sections],
+        }
+
+
+def object_file(
+    code: bytes, *, file: str, network: str, core: str, isa: str, origins: Mapping[str, int]
+) -> ObjectFile:
+    """Read an object file.
+
+    Args:
+        code: its bytes.
+        file: its name.
+        network: whose code it is.
+        core: that runs it.
+        isa: instruction set of the core.
+        origins: where the network's constants begin, by pool.
+    """
+    elf = ELFFile(BytesIO(code))
+    table = elf.get_section_by_name(".symtab")
+    assert isinstance(table, SymbolTableSection)
+    known = [symbol for symbol in table.iter_symbols() if symbol["st_info"]["bind"] != "STB_LOCAL"]
+    return ObjectFile(
+        file=file,
+        network=network,
+        core=core,
+        isa=isa,
+        size=len(code),
+        defines=tuple(sorted(s.name for s in known if s["st_shndx"] != "SHN_UNDEF")),
+        needs=tuple(sorted(s.name for s in known if s["st_shndx"] == "SHN_UNDEF")),
+        sections=tuple(_pool_sections(elf, origins)),
+    )
+
+
+def _pool_sections(elf: ELFFile, origins: Mapping[str, int]) -> Iterator[PoolSection]:
+    for section in elf.iter_sections():
+        pool = section.name.removeprefix(POOL_SECTION)
+        if pool != section.name:
+            yield PoolSection(
+                name=section.name,
+                pool=pool,
+                address=origins[pool],
+                size=section["sh_size"],
+                alignment=section["sh_addralign"],
+            )
+
+
+def port_header(soc: ResolvedSoc, files: tuple[ObjectFile, ...]) -> str:
+    """Write ``atoll_port.h``: what a firmware has to define for these objects, and no more."""
+    needs = {name for file in files for name in file.needs}
+    return render(
+        PORT_HEADER,
+        made_from=made_from(soc),
+        needs=needs,
+        pools=tuple(pool for pool in soc.pools if POOL_SYMBOL + pool.name in needs),
+        symbol=POOL_SYMBOL,
+        others=sorted(name for name in needs if not name.startswith("atoll_")),
+        trace={"atoll_trace_begin", "atoll_trace_end"} & needs,
+        npu=sorted(name for name in needs if name.startswith("atoll_npu_")),
+        core=sorted(name for name in needs if name.startswith("atoll_core_")),
+        heaps=sorted(name for name in needs if name.startswith("atoll_heap_")),
+    )

@@ -1,0 +1,134 @@
+"""Ask an accelerator's emitter for jobs and commands, and judge what it returns."""
+
+from collections.abc import Callable, Iterator
+
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
+from atoll.ir.safe_overlap import SafeOverlap
+from atoll.lower.accelerator import Job
+from atoll.plugins import Part
+from atoll.resolve.engine_parts import emitter_of, whole
+from atoll.resolve.soc import Engine
+
+_MOST = {"commands_size": 2**28, "commands_count": 65535}
+_MOST_ALIGNMENT = 4096
+_LIST_ALIGNMENT = 64  # of every list of commands: the C driver refuses another one
+
+
+def prepared(op: Operator, graph: Graph, npu: Engine, splits: int) -> Job:
+    """Return what `CommandEmitter.prepare` returns.
+
+    Raises:
+        AtollError: E041, E110 to E112; the emitter cannot, or returns what is no job for `op`.
+    """
+    emitter, about = emitter_of(npu), _about(op)
+    job = emitter.call("prepare", op, graph, npu, splits, about=about)
+    if not isinstance(job, Job):
+        raise emitter.wrong("prepare", f"{job!r:.80}, no Job", about)
+    if objection := next(_objections(job, op, graph, npu), None):
+        raise emitter.wrong("prepare", f"a Job whose {objection}", about)
+    return job
+
+
+def refuse_repetition(job: Job, npu: Engine, taken: set[str]) -> None:
+    """Add the buffers of a job to those that earlier jobs have.
+
+    Raises:
+        AtollError: E112; the job names one of them again.
+    """
+    made = (job.commands, *(tensor.name for tensor in job.constants))
+    if repeated := next((name for name in made if name in taken), None):
+        what = f"a Job with the buffer '{repeated}', which another operator's job has"
+        raise emitter_of(npu).wrong("prepare", what, f"operator '{job.operator}'")
+    taken.update(made)
+
+
+def encoded(
+    op: Operator, graph: Graph, npu: Engine, job: Job, address: Callable[[str], int], splits: int
+) -> bytes:
+    """Return what `CommandEmitter.encode` returns for a `job` of `prepared`.
+
+    Raises:
+        AtollError: E041, E110 to E112; the emitter cannot, or returns no commands of that job.
+    """
+    emitter, about = emitter_of(npu), _about(op)
+    known = {*job.reads, *job.writes, *(tensor.name for tensor in job.constants)}
+
+    def of(buffer: str) -> int:
+        if buffer in known:
+            return address(buffer)
+        listed = ", ".join(sorted(known))
+        raise _asked(emitter, about, buffer, listed)
+
+    data = emitter.call("encode", op, graph, npu, of, splits, about=about)
+    if not isinstance(data, bytes):
+        raise emitter.wrong("encode", f"{data!r:.80}, no bytes", about)
+    if not 0 < len(data) <= job.commands_size:
+        size = f"{len(data)} bytes, where 'prepare' announced 1 to {job.commands_size}"
+        raise emitter.wrong("encode", size, about)
+    if len(data) * job.commands_count % job.commands_size:
+        each = job.commands_size // job.commands_count
+        raise emitter.wrong("encode", f"{len(data)} bytes, no multiple of {each} a command", about)
+    return data
+
+
+def _asked(emitter: Part, about: str, buffer: str, known: str) -> Exception:
+    what = f"nothing: it asked for the address of {buffer!r:.80}; its job has {known}"
+    return emitter.wrong("encode", what, about)
+
+
+def _about(op: Operator) -> str:
+    return f"operator '{op.name}' ({op.kind.upper()})"
+
+
+def _objections(job: Job, op: Operator, graph: Graph, npu: Engine) -> Iterator[str]:
+    """Yield what is wrong with a job in itself."""
+    if (job.operator, job.device) != (op.name, npu.name):
+        yield f"operator and device are {job.operator!r:.40} and {job.device!r:.40}"
+    inputs = set(filter(None, op.inputs))
+    if not isinstance(job.reads, tuple) or not set(job.reads) <= inputs:
+        yield f"'reads' is {job.reads!r:.80}, no tuple of inputs of the operator"
+    elif missing := {name for name in inputs if graph.tensor(name).data is None} - {*job.reads}:
+        yield f"'reads' lacks the input {sorted(missing)[0]!r}"
+    if job.writes != op.outputs:
+        yield f"'writes' is {job.writes!r:.80}, not the operator's outputs {op.outputs!r}"
+    yield from _constants(job, graph)
+    if not isinstance(job.commands, str) or job.commands in graph.by_name:
+        yield f"'commands' is {job.commands!r:.80}, no name of a buffer of its own"
+    yield from _numbers(job)
+    for overlap in job.overlaps:
+        if not _is_overlap(overlap, job):
+            yield f"'overlaps' holds {overlap!r:.120}, no SafeOverlap of 'writes' over 'reads'"
+
+
+def _is_overlap(overlap: object, job: Job) -> bool:
+    if not isinstance(overlap, SafeOverlap) or whole(overlap.distance) < 0:
+        return False
+    return overlap.written in job.writes and overlap.read in job.reads
+
+
+def _constants(job: Job, graph: Graph) -> Iterator[str]:
+    for constant in job.constants:
+        if not isinstance(constant, Tensor) or not isinstance(constant.data, bytes):
+            yield f"'constants' holds {constant!r:.80}, no Tensor with data"
+        elif constant.dtype not in ITEM_BYTES:
+            yield f"constant '{constant.name}' has the type {constant.dtype!r:.40}"
+        elif constant.size != len(constant.data):
+            size = f"{len(constant.data)} bytes, its shape and type {constant.size}"
+            yield f"constant '{constant.name}' has {size}"
+        elif constant.name in graph.by_name:
+            yield f"constant '{constant.name}' has the name of a tensor of the network"
+
+
+def _numbers(job: Job) -> Iterator[str]:
+    for name in ("commands_size", "commands_count"):
+        if not 1 <= whole(getattr(job, name)) <= _MOST[name]:
+            yield f"'{name}' is {getattr(job, name)!r:.40}, no number from 1 to {_MOST[name]}"
+            return
+    if job.commands_size % job.commands_count:
+        yield f"'commands_size' {job.commands_size} is no multiple of {job.commands_count} commands"
+    for name in ("alignment", "commands_alignment"):
+        value = whole(getattr(job, name))
+        if not 1 <= value <= _MOST_ALIGNMENT or value.bit_count() != 1:
+            yield f"'{name}' is {getattr(job, name)!r:.40}, no power of two up to {_MOST_ALIGNMENT}"
+    if job.commands_alignment < _LIST_ALIGNMENT:
+        yield f"'commands_alignment' is {job.commands_alignment}, less than {_LIST_ALIGNMENT}"

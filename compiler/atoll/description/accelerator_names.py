@@ -1,0 +1,52 @@
+"""Hold the names in an accelerator's description against what Atoll knows."""
+
+from atoll.description.accelerator import Accelerator
+from atoll.description.faults import Faults, nearest
+from atoll.description.operators import DRIVERS, FEATURES
+from atoll.description.tree import SourceMap
+
+
+def check_operators(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
+    """Note operators and features that there are not."""
+    for kind in accelerator.operators:
+        if kind in FEATURES:
+            _check_features(kind, accelerator, where, faults)
+        else:
+            faults.add(
+                "E116",
+                f"Atoll has no operator '{kind}'",
+                at=where.key_at("operators", kind),
+                remedy=nearest(kind, FEATURES),
+            )
+
+
+def _check_features(kind: str, accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
+    for feature in accelerator.operators[kind].limits:
+        if feature not in FEATURES[kind]:
+            faults.add(
+                "E117",
+                f"{kind} has no feature '{feature}'",
+                at=where.key_at("operators", kind, "limits", feature),
+                remedy=nearest(feature, FEATURES[kind]),
+            )
+
+
+def check_driver(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
+    """Note a driver that there is not, and registers that a driver lacks."""
+    driver, registers = accelerator.driver, accelerator.registers.map
+    if driver not in DRIVERS:
+        faults.add(
+            "E071",
+            f"there is no C driver '{driver}'",
+            at=where.at("driver"),
+            remedy=f"write {' or '.join(DRIVERS)}",
+        )
+        return
+    missing = [name for name in DRIVERS[driver] if name not in registers]
+    if missing:
+        faults.add(
+            "E115",
+            f"the driver '{driver}' uses registers that 'map' does not have: {', '.join(missing)}",
+            at=where.key_at("registers", "map"),
+            remedy="add them with their offsets; docs/accelerators.md says what each must do",
+        )

@@ -1,0 +1,85 @@
+"""Build options of several networks: those of the whole file, and those of each network's own."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from atoll.description.build import Build, BuildRequests, requests_from
+from atoll.description.faults import in_order, nearest
+from atoll.description.messages import validate
+from atoll.description.tree import Node, SourceMap, Table, merge
+from atoll.description.yaml_text import read_yaml
+from atoll.errors import DescriptionError, Fault
+
+OF_ONE = ("place", "pin", "free")
+"""Keys that name operators and tensors, which belong to one network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the command line asks of one network, as `load_requests` takes it."""
+
+    place: tuple[str, ...] = ()
+    pin: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+
+
+def network_requests(
+    path: Path | None, wishes: Mapping[str, Wishes], overlap: str | None = None
+) -> tuple[BuildRequests, ...]:
+    """Load the build options of each network, with those of the command line on top.
+
+    Args:
+        path: YAML file; what it says below ``networks`` counts for one network each.
+        wishes: by network, in the order of the networks.
+        overlap: of all networks.
+
+    Raises:
+        DescriptionError: as `load_requests`; E150, the file says of several networks what can be
+            true of one; E151, it speaks of a network that is not there.
+        UsageError: as `load_requests`.
+    """
+    root = read_yaml(path, None) if path else Table({}, None)
+    where = SourceMap(root)
+    model = validate(Build, where)
+    if faults := (*_unknown(model, where, tuple(wishes)), *_unclear(where, tuple(wishes))):
+        raise DescriptionError.all(in_order(faults))
+    return tuple(
+        requests_from(_part(root, name), asked.place, asked.pin, asked.free, overlap)
+        for name, asked in wishes.items()
+    )
+
+
+def _part(root: Node, network: str) -> Node:
+    """Return what a file says of one network."""
+    assert isinstance(root, Table)
+    entries = dict(root.entries)
+    sections = entries.pop("networks", None)
+    common = Table(entries, root.at)
+    if sections is None or not isinstance(sections.value, Table):
+        return common
+    own = sections.value.entries.get(network)
+    return merge(common, own.value) if own else common
+
+
+def _unknown(model: Build, where: SourceMap, networks: Sequence[str]) -> Iterator[Fault]:
+    for name in model.networks:
+        if name not in networks:
+            yield Fault(
+                code="E151",
+                message=f"build options name network '{name}', which is no MODEL of this command",
+                at=where.key_at("networks", name),
+                remedy=nearest(name, networks),
+            )
+
+
+def _unclear(where: SourceMap, networks: Sequence[str]) -> Iterator[Fault]:
+    for key in OF_ONE if len(networks) > 1 else ():
+        if where.is_set(key):
+            places = " or ".join(f"'networks.{name}.{key}'" for name in networks)
+            yield Fault(
+                code="E150",
+                message=f"'{key}' does not say which of {len(networks)} networks it is about",
+                at=where.key_at(key),
+                remedy=f"move it to {places}",
+            )

@@ -1,0 +1,40 @@
+"""Words that a description of a chip may use and that other stages give a meaning to.
+
+The JSON schemas name them, so that editors do; tests hold them against the tables of the stages.
+"""
+
+from typing import Annotated
+
+from pydantic import Field, WithJsonSchema
+
+from atoll.description.fields import Name
+from atoll.description.operators import FEATURES
+
+ISAS = ("rv32im", "rv32imc")
+"""Instruction sets that a back end generates code for."""
+
+CORES = ("picorv32",)
+"""Cores that the simulator can instantiate."""
+
+ACCELERATORS = ("reef", "ripple")
+"""Accelerators and engines that are shipped."""
+
+ENGINES = ("ripple",)
+"""Those that copy between memories."""
+
+OPERATORS = (*FEATURES, *(kind.lower() for kind in FEATURES))
+"""Operators that a device can be told to run."""
+
+_PATH = {"type": "string", "pattern": r"/|\.ya?ml$"}
+
+Isa = Annotated[str, Field(max_length=64), WithJsonSchema({"enum": list(ISAS)})]
+CoreName = Annotated[Name, WithJsonSchema({"enum": list(CORES)})]
+OperatorName = Annotated[str, WithJsonSchema({"enum": list(OPERATORS)})]
+AcceleratorName = Annotated[
+    str,
+    Field(max_length=256),
+    WithJsonSchema({"anyOf": [{"enum": list(ACCELERATORS)}, _PATH]}),
+]
+EngineName = Annotated[
+    str, Field(max_length=256), WithJsonSchema({"anyOf": [{"enum": list(ENGINES)}, _PATH]})
+]

@@ -1,0 +1,115 @@
+"""The folder of `atoll build --objects`: networks for a firmware that is not Atoll's."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from atoll.bsp.cores import image_cores
+from atoll.bsp.emitters import interface_headers
+from atoll.bsp.names import c_name
+from atoll.bsp.object_files import PORT_HEADER, ObjectFile, object_file, port_header
+from atoll.build_tree import MARKER, part_of, write_together
+from atoll.files import new_folder, write_bytes, write_text
+from atoll.pipeline import Compiled
+from atoll.report.plan_table import used_together
+from atoll.resolve.soc import ResolvedSoc
+
+OBJECTS = "objects.json"
+KIND = "objects"
+"""Key of the marker that says that there is no image."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectTree:
+    """A folder with objects on disk."""
+
+    folder: Path
+    objects: tuple[ObjectFile, ...]
+
+    def as_json(self, models: Sequence[Compiled]) -> dict[str, object]:
+        """Return what `atoll build --objects --json` prints."""
+        return {
+            "folder": str(self.folder),
+            "soc": models[0].soc.name,
+            "models": [model.graph.name for model in models],
+            "objects": [each.as_json() for each in self.objects],
+        }
+
+    def summary(self) -> str:
+        """Say in one line what there is."""
+        return "; ".join(map(str, self.objects))
+
+
+def build_objects(models: Sequence[Compiled], folder: Path) -> ObjectTree:
+    """Write an object of each network for each core, headers, plans and ``objects.json``.
+
+    There is no start-up code, no linker script, no main function and no link. The objects are
+    those that the firmware of `build_together` is linked from, byte by byte.
+
+    Args:
+        models: what `atoll.together.compile_together` returned; at least one.
+        folder: made, or replaced if it is a build folder; never left half written.
+
+    Raises:
+        UsageError: the folder is something else.
+        ToolchainError: E075, a name clash.
+    """
+    soc = models[0].soc
+    with new_folder(folder, marker=MARKER) as fresh:
+        write_together(models, fresh)
+        marker = json.loads((fresh / MARKER).read_text(encoding="utf-8")) | {KIND: True}
+        write_text(fresh / MARKER, json.dumps(marker, indent=2) + "\n")
+        objects: list[ObjectFile] = []
+        interfaces = []
+        for position, compiled in enumerate(models):
+            part = part_of(compiled, position)
+            interfaces.append(part.interface)
+            codes = {soc.host: part.code} | dict(part.others)
+            objects += (_written(compiled, core, code, fresh) for core, code in codes.items())
+        headers = interface_headers(soc, interfaces) | {
+            PORT_HEADER: port_header(soc, tuple(objects))
+        }
+        for name, text in headers.items():
+            write_text(fresh / name, text)
+        write_text(fresh / OBJECTS, _description(soc, models, objects))
+    return ObjectTree(folder=folder, objects=tuple(objects))
+
+
+def _written(compiled: Compiled, core: str, code: bytes, folder: Path) -> ObjectFile:
+    """Write the object of a network for a core."""
+    soc, name = compiled.soc, c_name(compiled.graph.name)
+    suffix = "" if core == soc.host else f"_{core}"
+    found = object_file(
+        code,
+        file=f"{name}{suffix}.o",
+        network=compiled.graph.name,
+        core=core,
+        isa=next(each.isa for each in image_cores(soc) if each.name == core),
+        origins={space.name: space.origin for space in compiled.plan.problem.pools},
+    )
+    write_bytes(folder / found.file, code)
+    return found
+
+
+def _description(
+    soc: ResolvedSoc, models: Sequence[Compiled], objects: Sequence[ObjectFile]
+) -> str:
+    """Return ``objects.json``: the objects, and where the pools are that they use."""
+    used = used_together(soc, {each.graph.name: each.plan for each in models})
+    data = {
+        "soc": soc.name,
+        "objects": [each.as_json() for each in objects],
+        "pools": {
+            pool.name: {
+                "address": pool.region.origin,
+                "used_bytes": used[pool.name],
+                "alignment_bytes": pool.alignment,
+                "memory": pool.region.memory,
+                "role": pool.role,
+            }
+            for pool in soc.pools
+            if pool.name in used
+        },
+    }
+    return json.dumps(data, indent=2) + "\n"

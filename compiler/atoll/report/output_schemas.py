@@ -1,0 +1,202 @@
+"""What each command prints with `--json`, as JSON Schemas.
+
+Numbers are raw; keys end in the unit, and what is below a key `cycles` is in cycles. Addresses are
+numbers of bytes from 0. A key that is not here is not printed.
+"""
+
+from collections.abc import Mapping
+
+from atoll.report.json_shapes import (
+    COUNT,
+    FLAG,
+    NUMBER,
+    SECONDS,
+    TEXT,
+    Shape,
+    choice,
+    each,
+    maybe,
+    named,
+    object_of,
+    one_or_more,
+)
+from atoll.report.validate_schema import validated
+
+_ACCESS = choice("none", "ro", "rw")
+
+_DEVICE = object_of(
+    **dict.fromkeys(("device", "kind", "is", "note"), TEXT),
+    **dict.fromkeys(("type", "id", "ordinal", "clock_hz"), COUNT),
+)
+_SPAN = dict.fromkeys(("first_address", "last_address", "size_bytes"), COUNT)
+_MEMORY = object_of(
+    memory=TEXT,
+    kind=TEXT,
+    **_SPAN,
+    **dict.fromkeys(("width_bytes_per_cycle", "banks", "read_latency_cycles"), COUNT),
+)
+_POOL = object_of(
+    pool=TEXT, role=TEXT, memory=TEXT, **_SPAN, alignment_bytes=COUNT, preference=NUMBER
+)
+_SUMMARY: Mapping[str, Shape] = {
+    **dict.fromkeys(("soc", "host", "default_device"), TEXT),
+    "devices": each(_DEVICE),
+    "memories": each(_MEMORY),
+    "pools": each(_POOL),
+}
+CHECK = object_of(**_SUMMARY, not_checked=each(TEXT))
+
+_SPEED = object_of(
+    pool=TEXT,
+    **dict.fromkeys(("read_bytes_per_cycle", "write_bytes_per_cycle", "latency_cycles"), COUNT),
+    burst_bytes=maybe(COUNT),
+    clock_hz=COUNT,
+)
+_CHIP = object_of(
+    **_SUMMARY,
+    speeds=each(_SPEED),
+    scopes=each(object_of(device=TEXT, scope=TEXT)),
+    address_map=each(object_of(**_SPAN, what=TEXT, kind=TEXT)),
+    reach=each(object_of(pool=TEXT, access=named(_ACCESS))),
+    stacks=each(object_of(device=TEXT, limit=TEXT, size_bytes=COUNT, set_by=TEXT)),
+    accelerators=each(
+        object_of(device=TEXT, accelerator=TEXT, parameters=named(NUMBER), runs=each(TEXT))
+    ),
+    layers=each(object_of(key=TEXT, layer=TEXT)),
+)
+_STEPS = each({"type": "array", "items": COUNT, "minItems": 2, "maxItems": 2})
+_BUFFER = object_of(
+    **dict.fromkeys(("name", "what", "scope", "place", "rule"), TEXT),
+    **dict.fromkeys(("size_bytes", "offset_bytes", "address"), maybe(COUNT)),
+    live_steps=_STEPS,
+    uses=each(object_of(step=maybe(COUNT), operator=TEXT, device=TEXT, access=_ACCESS)),
+    alternatives=each(object_of(place=TEXT, lacks=each(TEXT), remark=TEXT)),
+    views=each(TEXT),
+)
+_NETWORK = object_of(
+    soc=TEXT,
+    model=TEXT,
+    buffers=each(_BUFFER),
+    operators=each(object_of(operator=TEXT, device=TEXT, reason=TEXT, rejected=named(TEXT))),
+)
+EXPLAIN: Shape = {"anyOf": [_CHIP, one_or_more(_NETWORK)]}
+
+_FIGURES = dict.fromkeys(("size_bytes", "used_bytes", "peak_bytes", "bound_bytes"), COUNT)
+_PLACED = object_of(
+    pool=TEXT,
+    **dict.fromkeys(("offset_bytes", "address", "size_bytes", "alignment_bytes"), COUNT),
+    live_steps=_STEPS,
+    candidates=each(TEXT),
+)
+_PLAN: Mapping[str, Shape] = {
+    "cost": COUNT,
+    "gap_bytes": COUNT,
+    "optimal": FLAG,
+    "pools": named(object_of(origin=COUNT, **_FIGURES)),
+    "buffers": named(_PLACED),
+}
+PLAN: Shape = {
+    "anyOf": [
+        object_of(instance=TEXT, **_PLAN),
+        object_of(soc=TEXT, model=TEXT, **_PLAN),
+        {
+            **each(object_of(soc=TEXT, model=TEXT, together_bytes=named(COUNT), **_PLAN)),
+            "minItems": 2,
+        },
+    ]
+}
+
+_IMAGE = object_of(
+    **dict.fromkeys(("core", "elf", "map", "toolchain"), TEXT),
+    regions=each(object_of(region=TEXT, used_bytes=COUNT, size_bytes=COUNT)),
+    stack_bytes=COUNT,
+)
+_OBJECT = object_of(
+    **dict.fromkeys(("file", "network", "core", "isa", "abi"), TEXT),
+    size_bytes=COUNT,
+    defines=each(TEXT),
+    needs=each(TEXT),
+    sections=each(
+        object_of(
+            section=TEXT,
+            pool=TEXT,
+            **dict.fromkeys(("address", "size_bytes", "alignment_bytes"), COUNT),
+        )
+    ),
+)
+_FOLDER: Mapping[str, Shape] = {"folder": TEXT, "soc": TEXT, "models": each(TEXT)}
+BUILD: Shape = {
+    "anyOf": [
+        object_of(**_FOLDER, images=each(_IMAGE)),
+        object_of(**_FOLDER, objects=each(_OBJECT)),
+    ]
+}
+
+_MISMATCH = object_of(
+    **dict.fromkeys(("sample", "first_element", "differing_elements"), COUNT),
+    **dict.fromkeys(("tensor", "operator", "device"), TEXT),
+    expected=NUMBER,
+    actual=maybe(NUMBER),
+)
+_VIOLATION = object_of(
+    **dict.fromkeys(("rule", "number", "device", "operator", "buffer", "pool"), TEXT),
+    **dict.fromkeys(("detail", "key", "at", "remedy"), TEXT),
+    offset_bytes=NUMBER,
+    **dict.fromkeys(("address", "size_bytes", "count"), COUNT),
+    cycle=maybe(COUNT),
+)
+_LAYER = object_of(
+    **dict.fromkeys(("operator", "kind", "device"), TEXT),
+    **dict.fromkeys(("begin", "end", "cycles", "worked", "estimate"), COUNT),
+)
+_CYCLES = object_of(
+    **dict.fromkeys(("total", "cpu", "dsp", "npu", "dma", "working", "at_once"), COUNT),
+    overlapped=COUNT,
+    by_device=named(COUNT),
+    by_layer=each(_LAYER),
+)
+_STACK = object_of(
+    bound_bytes=maybe(COUNT),
+    watermark_bytes=maybe(COUNT),
+    limit_bytes=COUNT,
+    layer=TEXT,
+    unmeasured=TEXT,
+)
+_REPORT = object_of(
+    **dict.fromkeys(("soc", "model", "cpu", "accelerator"), TEXT),
+    **dict.fromkeys(("samples", "layers_compared", "layers_equal"), COUNT),
+    bit_exact=FLAG,
+    mismatches=each(_MISMATCH),
+    placement=object_of(accesses=COUNT, violations=each(_VIOLATION)),
+    stack=named(_STACK),
+    pools=named(object_of(**_FIGURES)),
+    cycles=_CYCLES,
+    wall_seconds=named(SECONDS),
+    notes=each(TEXT),
+)
+RUN = one_or_more(_REPORT)
+
+DOCTOR = object_of(
+    ok=FLAG,
+    checks=each(
+        object_of(name=TEXT, ok=FLAG, found=TEXT, remedy=TEXT, required=FLAG),
+    ),
+)
+WROTE = object_of(wrote=each(TEXT))
+
+OUTPUTS: Mapping[str, tuple[str, Shape]] = {
+    "check": ("a chip's devices, memories and pools", CHECK),
+    "explain": ("a chip, or where a network's buffers are", EXPLAIN),
+    "plan": ("a memory plan", PLAN),
+    "build": ("the firmware of a build folder, or its objects", BUILD),
+    "run": ("what a run proved and measured, a list for several networks", RUN),
+    "simulate": ("what a run proved and measured, a list for several networks", RUN),
+    "validate": (
+        "which planted faults were noticed, and how hardware faults ended",
+        validated(_REPORT),
+    ),
+    "doctor": ("which tools work", DOCTOR),
+    "new": ("the file that was written", WROTE),
+    "schema": ("the files that were written; without --write, a schema", WROTE),
+}
+"""By command, with a phrase that says what the object is."""

@@ -1,0 +1,44 @@
+"""What `atoll validate --json` prints, as a JSON Schema."""
+
+from atoll.report.json_shapes import COUNT, FLAG, NUMBER, TEXT, Shape, each, maybe, named, object_of
+
+_MUTANT = object_of(
+    **dict.fromkeys(("kind", "area", "subject", "fault", "by", "number", "detail"), TEXT),
+    caught=FLAG,
+    shadow=FLAG,
+    equivalent=TEXT,
+)
+_KIND = object_of(
+    kind=TEXT,
+    detectable=FLAG,
+    **dict.fromkeys(("injected", "right", "restarted", "silently_wrong"), COUNT),
+    **dict.fromkeys(("hung", "recovered"), COUNT),
+    error_codes=named(COUNT),
+    passed=FLAG,
+)
+_FAULT = object_of(
+    **dict.fromkeys(("kind", "place", "end"), TEXT),
+    offset_cycles=COUNT,
+    what=NUMBER,
+    status=maybe(NUMBER),
+    cycles=COUNT,
+    right=FLAG,
+    recovered=FLAG,
+)
+_CAMPAIGN = object_of(
+    soc=TEXT,
+    model=TEXT,
+    seed=NUMBER,
+    cycles=COUNT,
+    passed=FLAG,
+    kinds=each(_KIND),
+    faults=each(_FAULT),
+)
+
+
+def validated(report: Shape) -> Shape:
+    """Return the schema; `report` is that of one run."""
+    network = object_of(
+        soc=TEXT, model=TEXT, passed=FLAG, right_build=report, mutants=each(_MUTANT)
+    )
+    return object_of(passed=FLAG, networks=each(network), faults=each(_CAMPAIGN))

@@ -1,0 +1,57 @@
+"""The emitter of an accelerator, as every stage asks it."""
+
+from collections.abc import Mapping
+from operator import index
+from types import MappingProxyType
+
+from atoll.plugins import Methods, Part, make_part
+from atoll.resolve.soc import Engine
+
+EMITTER_METHODS: Methods = MappingProxyType(
+    {
+        "prepare": ("op", "graph", "npu", "splits"),
+        "encode": ("op", "graph", "npu", "address", "splits"),
+        "identity": ("npu",),
+        "estimate_cycles": ("op", "graph", "npu", "commands"),
+    }
+)
+"""What `atoll.lower.accelerator.CommandEmitter` asks for."""
+
+_WORD = 2**32
+
+
+def emitter_of(engine: Engine) -> Part:
+    """Make the emitter that the description of `engine` names.
+
+    Raises:
+        AtollError: E041, E110; there is none that can be used.
+    """
+    spec = engine.spec
+    who = f"emitter '{spec.emitter}' of accelerator '{spec.name}'"
+    return make_part(spec.emitter, who, EMITTER_METHODS, at=spec.places.get("emitter"))
+
+
+def identity_of(engine: Engine) -> Mapping[str, int]:
+    """Return what registers of `engine` hold that tell what it is, by register name.
+
+    Raises:
+        AtollError: E041, E110 to E112; the emitter cannot say.
+    """
+    emitter = emitter_of(engine)
+    identity = emitter.call("identity", engine, about=f"'{engine.name}'")
+    if not isinstance(identity, Mapping) or not identity:
+        raise emitter.wrong("identity", f"{identity!r:.80}, no mapping of register names to values")
+    for name, value in identity.items():
+        if name not in engine.spec.registers:
+            raise emitter.wrong("identity", f"'{name}', which is no register of 'registers.map'")
+        if not 0 <= whole(value) < _WORD:
+            raise emitter.wrong("identity", f"{value!r:.80} for '{name}', no value of 32 bits")
+    return {name: index(value) for name, value in identity.items()}
+
+
+def whole(value: object) -> int:
+    """Return an integer of any library as an int, and -1 for anything else."""
+    try:
+        return -1 if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return -1

@@ -1,0 +1,1 @@
+"""Remedies of a refused description: edits that were tried before they are printed."""

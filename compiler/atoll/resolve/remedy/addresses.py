@@ -1,0 +1,107 @@
+"""Candidates for addresses, interrupt lines and alignment."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from atoll.description.edits import Candidate, Edit, hexadecimal, setting
+from atoll.description.tree import Key
+from atoll.resolve.address_map import GRANULE, LARGEST_MEMORY, REGISTER_PAGE
+from atoll.resolve.remedy.case import Case
+from atoll.units import format_size
+
+_TRIED = 4
+
+
+def elsewhere(case: Case) -> Iterator[Candidate]:
+    """Yield free places for one of two things that overlap, or for what is out of bounds."""
+    for key in case.fault.keys or (case.key,):
+        yield from _moved(case, key)
+
+
+def _moved(case: Case, key: Key) -> Iterator[Candidate]:
+    near = case.at(*key)
+    near = near if isinstance(near, int) else 0
+    if key[0] == "memories":
+        origin = (*key[:2], "origin")
+        free = case.free_spans(case.size(*key[:2], "size"), near, key[1])
+        yield from ((Edit(origin, hexadecimal(address)),) for address in free[:_TRIED])
+    elif key[0] == "pools":
+        yield from _pool_elsewhere(case, key)
+    else:
+        yield from ((Edit(key, hexadecimal(page)),) for page in case.free_pages(near)[:_TRIED])
+
+
+def _pool_elsewhere(case: Case, key: Key) -> Iterator[Candidate]:
+    """Yield the ends of the other pools of the memory, then no offset at all."""
+    memory = case.at("pools", key[1], "memory")
+    for name, pool in case.table("pools").items():
+        if isinstance(pool, dict) and pool.get("memory") == memory and name != key[1]:
+            end = case.size("pools", name, "offset") + case.size("pools", name, "size")
+            step = max(GRANULE, case.size("pools", key[1], "alignment"))
+            if case.at("pools", name, "offset") is not None:
+                yield (setting(key, format_size(-(-end // step) * step)),)
+    yield (Edit(key),)
+
+
+def too_large(case: Case) -> Iterator[Candidate]:
+    """Yield the size in the next smaller unit, then the most that can be simulated."""
+    size, key = case.size(*case.key), case.key
+    for smaller in (size >> 10, size >> 20):
+        if GRANULE <= smaller <= LARGEST_MEMORY and size % 1024 == 0:
+            yield (setting(key, format_size(smaller)),)
+    yield (setting(key, format_size(LARGEST_MEMORY)),)
+
+
+def out_of_space(case: Case) -> Iterator[Candidate]:
+    """Yield free addresses for a memory that ends past the address space."""
+    size = case.size("memories", case.key[1], "size")
+    if size > LARGEST_MEMORY:
+        yield from too_large_of(case)
+    yield from _moved(case, ("memories", case.key[1], "origin"))
+
+
+def too_large_of(case: Case) -> Iterator[Candidate]:
+    """Yield smaller sizes for a memory whose origin the message points at."""
+    key = ("memories", case.key[1], "size")
+    yield (setting(key, format_size(case.size(*key) >> 10)),)
+    yield (setting(key, format_size(LARGEST_MEMORY)),)
+
+
+def aligned(case: Case) -> Iterator[Candidate]:
+    """Yield the next multiples below and above."""
+    value, step = case.size(*case.key), GRANULE
+    if case.key[0] == "pools" and case.key[-1] == "offset":
+        step = max(GRANULE, case.size("pools", case.key[1], "alignment"))
+    down = value // step * step
+    both = (
+        (down + step, down)
+        if case.key[0] == "devices" or case.key[-1] == "heap"
+        else (down, down + step)
+    )
+    for number in both:
+        is_address = case.key[-1] == "origin"
+        if number or is_address or case.key[-1] == "offset":
+            yield (Edit(case.key, hexadecimal(number) if is_address else format_size(number)),)
+    yield from elsewhere(case) if case.key[-1] in ("origin", "offset") else ()
+
+
+def page(case: Case) -> Iterator[Candidate]:
+    """Yield the next free pages for a block of registers."""
+    near = case.at(*case.key)
+    if isinstance(near, int):
+        yield (Edit(case.key, hexadecimal(near // REGISTER_PAGE * REGISTER_PAGE)),)
+        yield from ((Edit(case.key, hexadecimal(p)),) for p in case.free_pages(near)[:_TRIED])
+
+
+def line(case: Case) -> Iterator[Candidate]:
+    """Yield the free interrupt lines."""
+    yield from ((setting(case.key, each),) for each in case.free_lines())
+
+
+ADDRESSES: Mapping[str, Callable[[Case], Iterator[Candidate]]] = {
+    "E030": out_of_space,
+    "E031": elsewhere,
+    "E035": aligned,
+    "E037": too_large,
+    "E038": page,
+    "E044": line,
+}

@@ -1,0 +1,191 @@
+"""Candidates for names that mean nothing, and for parts that cannot do what is asked of them."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from atoll.description.accelerators import shipped_accelerators
+from atoll.description.edits import Candidate, Edit, hexadecimal, setting
+from atoll.description.vocabulary import ISAS
+from atoll.resolve.remedy.case import ACCESS, Case, by_likeness, nearest_word
+from atoll.resolve.remedy.keys import likely_kind
+from atoll.resolve.targets import CORES
+from atoll.units import format_size
+
+_CORE = {"kind": "cpu", "isa": "rv32imc"}
+
+
+def memory(case: Case) -> Iterator[Candidate]:
+    """Yield the memories that a name may stand for."""
+    word = str(case.at(*case.key))
+    names = by_likeness(word, [*case.memories("ram"), *case.memories("rom")])
+    if names:
+        yield (setting(case.key, names[0]),)
+    yield from _misspelt_definition(case, "memories", word)
+    yield from _described(case, word)
+    yield from ((setting(case.key, name),) for name in names)
+
+
+def _misspelt_definition(case: Case, section: str, word: str) -> Iterator[Candidate]:
+    """Yield the rename of what is described under a name like `word`, which others may use."""
+    unused = [name for name in case.table(section) if not _is_used(case.data, name)]
+    if close := nearest_word(word, unused):
+        yield (Edit((section, close), name=word),)
+
+
+def _is_used(data: Any, name: str) -> bool:
+    """Tell whether a name is a value somewhere, or a key of a pool's reach."""
+    if isinstance(data, dict):
+        reach = data.get("reach")
+        return (isinstance(reach, dict) and name in reach) or any(
+            _is_used(each, name) for each in data.values()
+        )
+    if isinstance(data, list):
+        return any(_is_used(each, name) for each in data)
+    return bool(data == name)
+
+
+def _described(case: Case, word: str) -> Iterator[Candidate]:
+    """Yield a memory of the name, at a free address."""
+    roles = [p.get("role") for p in case.table("pools").values() if p.get("memory") == word]
+    only_read = all(role == "constants" for role in roles) if roles else None
+    kind = likely_kind(word) or ("rom" if only_read else "ram")
+    size = 1 << 20
+    for address in case.free_spans(size, 0x2000_0000, "")[:1]:
+        memory = {"origin": hexadecimal(address), "size": format_size(size), "kind": kind}
+        yield (setting(("memories", word), memory),)
+
+
+def device(case: Case) -> Iterator[Candidate]:
+    """Yield the devices, or threads of a core, that a name may stand for."""
+    *parent, word = case.key
+    if parent[-1:] == ["reach"]:
+        absent = [name for name in case.table("devices") if name not in case.table(*parent)]
+        close = nearest_word(word, absent)
+        if close:
+            yield (Edit(case.key, name=close),)
+        yield from _misspelt_definition(case, "devices", word)
+    elif "threads" in parent:
+        threads = by_likeness(word, list(case.table("devices", parent[1], "stack", "threads")))
+        yield from ((Edit(case.key, name=name),) for name in threads)
+    elif word == "runs":
+        threads = list(case.table(*parent, "threads"))
+        for name in by_likeness(str(case.at(*case.key)), threads):
+            yield (setting(case.key, name),)
+    else:
+        named = str(case.at(*case.key))
+        names = by_likeness(named, list(case.table("devices")))
+        if names:
+            yield (setting(case.key, names[0]),)
+        yield from _misspelt_definition(case, "devices", named)
+        yield from ((setting(case.key, name),) for name in names)
+    yield (Edit(case.key),)
+
+
+def accelerator(case: Case) -> Iterator[Candidate]:
+    """Yield the shipped accelerators and engines."""
+    for name in by_likeness(str(case.at(*case.key)), list(shipped_accelerators())):
+        yield (setting(case.key, name),)
+
+
+def operator(case: Case) -> Iterator[Candidate]:
+    """Yield the operators that the accelerator runs, or the list without the wrong one."""
+    if case.key[-1] == "engine":
+        yield from accelerator(case)
+        return
+    *parent, number = case.key
+    known = re.findall(r"[A-Z][A-Z0-9_]+", case.fault.remedy or "")
+    others = [str(each) for each in case.at(*parent) or ()]
+    word = others.pop(int(number))
+    free = [kind for kind in known if kind not in others]
+    likely = {kind.lower(): kind for kind in free}
+    if close := nearest_word(word, list(likely)):
+        yield (setting(case.key, likely[close]),)
+    yield (Edit(case.key),)
+
+
+def parameter(case: Case) -> Iterator[Candidate]:
+    """Yield the parameters that a name may stand for; else it goes."""
+    parent = case.key[:-1]
+    meant = re.match(r"did you mean '(\w+)'", case.fault.remedy or "")
+    if meant and meant[1] not in case.table(*parent):
+        yield (Edit(case.key, name=meant[1]),)
+    yield (Edit(case.key),)
+
+
+def parameter_value(case: Case) -> Iterator[Candidate]:
+    """Yield the value that the message names."""
+    value = re.match(r"write '(\w+): (-?\d+)'", case.fault.remedy or "")
+    if value:
+        place = case.key if case.key[-1] == value[1] else (*case.key, value[1])
+        yield (Edit(place, value[2]),)
+    most = re.match(r"use at most (\d+)", case.fault.remedy or "")
+    if most:
+        yield (Edit(case.key, most[1]),)
+
+
+def isa(case: Case) -> Iterator[Candidate]:
+    """Yield the instruction sets, the most similar first."""
+    yield from (
+        (setting(case.key, each),) for each in by_likeness(str(case.at(*case.key)), [*ISAS])
+    )
+
+
+def core(case: Case) -> Iterator[Candidate]:
+    """Yield the cores that can be simulated."""
+    yield from ((setting(case.key, name),) for name in CORES)
+
+
+def host(case: Case) -> Iterator[Candidate]:
+    """Yield the cores of the chip, or a new one."""
+    yield from ((setting(("host",), name),) for name in case.devices("cpu", "dsp"))
+    stacks = ({"memory": name, "size": "4 KiB"} for name in case.memories("ram"))
+    name = next(n for n in ("cpu", "core", "host_cpu") if n not in case.table("devices"))
+    for stack in stacks:
+        reach = (
+            setting(("pools", pool, "reach", name), ACCESS.get(str(case.at("pools", pool, "role"))))
+            for pool in case.table("pools")
+        )
+        yield (setting(("devices", name), {**_CORE, "stack": stack}), *reach)
+
+
+def default_device(case: Case) -> Iterator[Candidate]:
+    """Yield the host, or none at all."""
+    if isinstance(case.at("host"), str):
+        yield (setting(case.key, case.at("host")),)
+    yield (Edit(case.key),)
+
+
+def mailbox(case: Case) -> Iterator[Candidate]:
+    """Yield the half of a mailbox that is missing, or the device without one."""
+    *parent, given = case.key
+    if "is the host" in case.fault.message:
+        both = [key for key in ("mailbox", "irq") if key in case.table(*parent)]
+        yield tuple(Edit((*parent, key)) for key in both)
+        return
+    if given == "mailbox":
+        yield from ((setting((*parent, "irq"), line),) for line in case.free_lines())
+    else:
+        yield from ((Edit((*parent, "mailbox"), hexadecimal(p)),) for p in case.free_pages()[:3])
+    yield (Edit(case.key),)
+
+
+def removed(case: Case) -> Iterator[Candidate]:
+    """Yield the description without the key."""
+    yield (Edit(case.key),)
+
+
+NAMES: Mapping[str, Callable[[Case], Iterator[Candidate]]] = {
+    "E020": memory,
+    "E021": device,
+    "E022": accelerator,
+    "E023": operator,
+    "E024": parameter,
+    "E039": mailbox,
+    "E040": isa,
+    "E042": core,
+    "E043": host,
+    "E045": parameter_value,
+    "E046": default_device,
+    "E049": removed,
+}

@@ -1,0 +1,55 @@
+"""What is wrong with a description after some edits: the proof of a remedy."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from atoll.description.edits import Edit, edited
+from atoll.description.faults import Faults
+from atoll.description.loader import describe
+from atoll.description.tree import Node
+from atoll.errors import AtollError, Fault
+from atoll.resolve.resolver import resolve
+from atoll.resolve.soc import ResolvedSoc
+
+MOST = 200
+"""Trials for all faults of one description."""
+
+
+@dataclass(slots=True)
+class Trial:
+    """Tries edits of one description.
+
+    Attributes:
+        root: the description as it is.
+        folder: that its accelerators' paths are relative to.
+        left: how often more it may try.
+    """
+
+    root: Node
+    folder: Path
+    left: int = MOST
+    _known: dict[tuple[Edit, ...], tuple[Fault, ...]] = field(default_factory=dict)
+
+    def faults(self, edits: Sequence[Edit]) -> tuple[Fault, ...]:
+        """Return what is wrong after `edits`."""
+        asked = tuple(edits)
+        if asked not in self._known:
+            self.left -= 1
+            self._known[asked] = self._tried(asked)
+        return self._known[asked]
+
+    def chip(self, edits: Sequence[Edit]) -> ResolvedSoc:
+        """Return the chip after `edits`.
+
+        Raises:
+            AtollError: they do not make one.
+        """
+        return resolve(describe(edited(self.root, edits), self.folder, Faults()))
+
+    def _tried(self, edits: tuple[Edit, ...]) -> tuple[Fault, ...]:
+        try:
+            self.chip(edits)
+        except AtollError as error:
+            return error.faults
+        return ()

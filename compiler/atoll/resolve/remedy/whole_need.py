@@ -1,0 +1,98 @@
+"""All that a network needs of a chip at once: what is missing is given until the network fits."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from atoll.errors import AtollError, Fault, PlacementError, PlanError
+from atoll.resolve.remedy.growth import Wants, grown
+from atoll.resolve.soc import ResolvedSoc
+
+_ROUNDS = 12
+"""Trials, after which the remedy is the best that is known."""
+
+Attempt = Callable[[ResolvedSoc], Mapping[str, int]]
+"""Compiles for a chip; returns the bytes that are used, by dotted key of what they are used of."""
+
+Refusal = PlacementError | PlanError
+
+
+def with_whole_need(error: Refusal, soc: ResolvedSoc, attempt: Attempt) -> AtollError:
+    """Return `error` with the smallest remedy known with which everything fits.
+
+    Args:
+        error: a refusal by a compiler.
+        soc: the chip that it refused.
+        attempt: the compiler; it raises the like of `error`.
+    """
+    search = _Search(soc, attempt)
+    remedy = search.run(error)
+    if remedy is None:
+        return error
+    wants = tuple(search.wants.items())
+    return type(error).all(replace(each, remedy=remedy, wants=wants) for each in error.faults)
+
+
+def with_room(error: AtollError, soc: ResolvedSoc) -> AtollError:
+    """Return `error` with the edits that give all faults what they want, memories included."""
+    wants = _merged({}, error.faults)
+    found = grown(soc, wants) if wants else None
+    if found is None:
+        return error
+    said = (replace(each, remedy=found[0]) if each.wants else each for each in error.faults)
+    return type(error).all(said)
+
+
+def _merged(wants: Wants, faults: Iterable[Fault]) -> dict[str, int]:
+    """Return the most that is wanted of each size."""
+    merged = dict(wants)
+    for key, size in (want for fault in faults for want in fault.wants):
+        merged[key] = max(size, merged.get(key, 0))
+    return merged
+
+
+class _Search:
+    def __init__(self, soc: ResolvedSoc, attempt: Attempt) -> None:
+        self.wants: dict[str, int] = {}
+        self._soc = soc
+        self._attempt = attempt
+        self._guessed: set[str] = set()
+
+    def run(self, error: Refusal) -> str | None:
+        """Return the remedy, None if nothing better than that of `error` is known."""
+        remedy: str | None = None
+        for _ in range(_ROUNDS):
+            if not all(fault.wants for fault in error.faults):
+                return remedy
+            self._want(error)
+            found = grown(self._soc, self.wants)
+            if found is None:
+                return remedy
+            remedy = found[0]
+            try:
+                return self._trimmed(self._attempt(found[1])) or remedy
+            except (PlacementError, PlanError) as next_one:
+                error = next_one
+        return remedy
+
+    def _want(self, error: Refusal) -> None:
+        """Add what `error` wants; what is asked for one by one is guessed to double each time."""
+        for fault in error.faults:
+            for key, size in fault.wants:
+                known = self.wants.get(key, 0)
+                if known and fault.code == "E061" and size > known:
+                    self._guessed.add(key)
+                    size = max(size, 2 * known)
+                self.wants[key] = max(known, size)
+
+    def _trimmed(self, used: Mapping[str, int]) -> str | None:
+        """Return the remedy that gives no more than is used, if guesses were more than that."""
+        exact = {k: used[k] if k in self._guessed else size for k, size in self.wants.items()}
+        found = grown(self._soc, exact) if self._guessed else None
+        if found is None:
+            return None
+        try:
+            self._attempt(found[1])
+        except (PlacementError, PlanError):
+            return None
+        self.wants = exact
+        return found[0]

@@ -1,0 +1,89 @@
+"""What `atoll check` promises of a chip, beyond what its description says by itself.
+
+Packages add checks with entry points of the group ``atoll.check``: a function that takes a
+`ResolvedSoc` and whether it shall spend time, and returns `Findings`.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import EntryPoint, entry_points
+
+from atoll.bsp.emitters import check_bsp
+from atoll.description.faults import in_order
+from atoll.errors import AtollError, Fault, UsageError
+from atoll.plugins import foreign_code
+from atoll.resolve.engine_parts import identity_of
+from atoll.resolve.soc import ResolvedSoc
+
+GROUP = "atoll.check"
+ALWAYS_LEFT_OUT = (
+    "whether a network fits and what emitters make of it (atoll plan, atoll run)",
+    "the tools of this machine (atoll doctor)",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What a check found.
+
+    Attributes:
+        faults: what a command would refuse.
+        left_out: what was not looked at, each with the way to have it looked at.
+    """
+
+    faults: tuple[Fault, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def check_soc(soc: ResolvedSoc, *, simulate: bool | None = None) -> tuple[str, ...]:
+    """Find what keeps `soc` from being built and simulated; return what was not looked at.
+
+    Args:
+        soc: the chip.
+        simulate: True elaborates its RTL; False leaves the simulator out; None asks the
+            simulator for what takes no time.
+
+    Raises:
+        AtollError: with all faults.
+        UsageError: E090; `simulate` is asked for, and there is no simulator.
+    """
+    points = [] if simulate is False else list(entry_points(group=GROUP))
+    if simulate and not points:
+        raise UsageError("E090", "--simulate: no simulator is installed", remedy="install it")
+    found = [Findings(faults=tuple(_own_faults(soc)))]
+    found += [_asked(point, soc, deep=bool(simulate)) for point in points]
+    faults = dict.fromkeys(fault for each in found for fault in each.faults)
+    if faults:
+        raise AtollError.all(in_order(faults))
+    without = () if points else ("whether the chip can be simulated",)
+    left_out = (words for each in found for words in each.left_out)
+    return (*without, *left_out, *ALWAYS_LEFT_OUT)
+
+
+def faults_of(action: Callable[[], object]) -> tuple[Fault, ...]:
+    """Return the faults with which `action` ends, none if it comes to its end."""
+    try:
+        action()
+    except AtollError as error:
+        return error.faults
+    return ()
+
+
+def _own_faults(soc: ResolvedSoc) -> Iterator[Fault]:
+    for engine in soc.engines:
+        yield from faults_of(partial(identity_of, engine))
+    yield from faults_of(partial(check_bsp, soc))
+
+
+def _asked(point: EntryPoint, soc: ResolvedSoc, *, deep: bool) -> Findings:
+    what = f"plug-in '{point.value}' of {GROUP} failed"
+    with foreign_code(what, remedy="correct or remove the package that adds it"):
+        found = point.load()(soc, deep)
+    if isinstance(found, Findings):
+        return found
+    raise AtollError(
+        "E112",
+        f"plug-in '{point.value}' of {GROUP} returned {found!r:.80}, no Findings",
+        remedy="correct or remove the package that adds it",
+    )

@@ -1,0 +1,31 @@
+"""Let Verilator elaborate a chip without building it."""
+
+import tempfile
+from pathlib import Path
+
+from atoll.resolve.soc import ResolvedSoc
+from atoll_sim.build import TOP, WHAT
+from atoll_sim.build_tools import call_tool
+from atoll_sim.generate import generate, sources
+from atoll_sim.platform import plan_chip
+from atoll_sim.rtl_faults import blame_accelerators
+from atoll_sim.rtl_sources import RTL
+
+FLAGS = ("--lint-only", "--no-timing", "--timescale", "1ns/1ps", "--assert", "--top-module", TOP)
+
+
+def elaborate(soc: ResolvedSoc) -> None:
+    """Find out whether the RTL of `soc` fits together.
+
+    Raises:
+        SimulationError: E080 to E083, E113; the chip cannot be simulated.
+        ToolchainError: E070, E077, E114; Verilator is missing, or refuses the RTL.
+    """
+    chip = plan_chip(soc)
+    with tempfile.TemporaryDirectory(prefix="atoll-check-") as name:
+        folder = Path(name)
+        for file, text in generate(chip).items():
+            (folder / file).write_text(text)
+        files = (RTL / "lint.vlt", *sources(chip), folder / f"{TOP}.sv")
+        with blame_accelerators(soc, folder / f"{TOP}.sv"):
+            call_tool(["verilator", *FLAGS, f"-I{RTL}", *map(str, files)], WHAT)

@@ -1,0 +1,1 @@
+"""Random networks, run by Atoll and by TFLM; docs/differential.md says how to use them."""

@@ -1,0 +1,166 @@
+"""Operators without weights, on top of what a network has."""
+
+from math import prod
+
+import numpy as np
+from tests.differential.network import GREATEST_TENSOR, SHARES, Network
+
+BROADCAST_RANK = 4
+"""TFLM broadcasts, pads, joins and averages tensors of at most so many dimensions."""
+
+
+def binary(net: Network) -> bool:
+    """Add an ADD or MUL of values, constants and new inputs, broadcast or not."""
+    x = net.pick()
+    if x is None or len(net.shape(x)) > BROADCAST_RANK:
+        return False
+    other = _partner(net, x)
+    shape = np.broadcast_shapes(net.shape(x), net.shape(other))
+    if prod(shape) > GREATEST_TENSOR:
+        return False
+    operands = (x, other) if net.likely(0.5) else (other, x)
+    code = net.chance.choice(("ADD", "MUL"))
+    options = {"FusedActivationFunction": net.chance.randrange(4)}
+    net.apply(code, operands, shape, net.quantization(), f"{code.title()}Options", **options)
+    return True
+
+
+def _partner(net: Network, x: int) -> int:
+    """Choose what to combine with `x`: itself, another value, a constant, or a new input."""
+    choice = net.chance.random()
+    if choice < 0.15:
+        return x
+    fitting = [n for n in net.values if n != x and _broadcasts(net.shape(n), net.shape(x))]
+    if fitting and choice < 0.6:
+        return net.chance.choice(fitting)
+    shape = _narrowed(net, net.shape(x))
+    if choice < 0.9 or len(net.inputs) > 3:
+        return net.constant(shape, net.quantization())
+    return net.input(shape)
+
+
+def _broadcasts(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+    pairs = zip(reversed(first), reversed(second), strict=False)
+    ranks = max(len(first), len(second)) <= BROADCAST_RANK
+    return ranks and all(a == b or 1 in (a, b) for a, b in pairs)
+
+
+def _narrowed(net: Network, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Give some dimensions the extent 1 and drop some leading ones, or do nothing."""
+    if net.likely(0.4) or not shape:
+        return shape
+    narrowed = tuple(1 if net.likely(0.4) else extent for extent in shape)
+    return narrowed[net.chance.randrange(len(shape)) :]
+
+
+def quantize(net: Network) -> bool:
+    """Add a QUANTIZE from int8 to int8."""
+    x = net.pick()
+    if x is None:
+        return False
+    net.apply("QUANTIZE", (x,), net.shape(x), net.quantization())
+    return True
+
+
+def softmax(net: Network) -> bool:
+    """Add a SOFTMAX."""
+    x = net.pick()
+    if x is None or not net.shape(x) or len(net.shape(x)) > BROADCAST_RANK:
+        return False
+    beta = net.chance.choice((1.0, 0.5, 3.25))
+    net.apply("SOFTMAX", (x,), net.shape(x), SHARES, "SoftmaxOptions", Beta=beta)
+    return True
+
+
+def mean(net: Network) -> bool:
+    """Add a MEAN; axes may be negative and in any order."""
+    x = net.pick()
+    if x is None or not 1 <= len(net.shape(x)) <= BROADCAST_RANK:
+        return False
+    shape = net.shape(x)
+    rank = len(shape)
+    axes = net.chance.sample(range(rank), net.chance.randint(1, rank))
+    if rank == BROADCAST_RANK and net.likely(0.4):
+        axes = [1, 2]
+    keep = net.likely(0.5)
+    result = tuple(1 if at in axes else n for at, n in enumerate(shape) if keep or at not in axes)
+    table = net.numbers([axis - rank * net.chance.randrange(2) for axis in axes])
+    scale = net.like(x) if net.likely(0.3) else net.quantization()
+    net.apply("MEAN", (x, table), result, scale, "ReducerOptions", KeepDims=keep)
+    return True
+
+
+def pad(net: Network) -> bool:
+    """Add a PAD, perhaps of nothing."""
+    x = net.pick()
+    if x is None or not 1 <= len(net.shape(x)) <= BROADCAST_RANK:
+        return False
+    shape = net.shape(x)
+    pairs = [(net.chance.choice((0, 0, 1, 2)), net.chance.choice((0, 0, 1))) for _ in shape]
+    result = tuple(extent + sum(pair) for extent, pair in zip(shape, pairs, strict=True))
+    if prod(result) > GREATEST_TENSOR:
+        return False
+    table = net.numbers(pairs)  # TFLM takes int64 ones for int32 and reads zeros between them
+    net.apply("PAD", (x, table), result, net.like(x))
+    return True
+
+
+def concatenation(net: Network) -> bool:
+    """Add a CONCATENATION of one to four values and constants that are quantised alike."""
+    x = net.pick()
+    if x is None or not 1 <= len(net.shape(x)) <= BROADCAST_RANK:
+        return False
+    shape, quantization = net.shape(x), net.like(x)
+    axis = net.chance.randrange(len(shape))
+    fitting = [n for n in net.values if _joins(net, n, x, axis)]
+    operands = [x]
+    for _ in range(net.chance.randrange(4)):
+        longer = (*shape[:axis], net.chance.randint(1, 4), *shape[axis + 1 :])
+        known = net.likely(0.8)
+        operands.append(net.chance.choice(fitting) if known else net.constant(longer, quantization))
+    net.chance.shuffle(operands)
+    result = (*shape[:axis], sum(net.shape(n)[axis] for n in operands), *shape[axis + 1 :])
+    if prod(result) > GREATEST_TENSOR:
+        return False
+    options = {"Axis": axis - len(shape) * net.chance.randrange(2)}
+    net.apply(
+        "CONCATENATION", tuple(operands), result, quantization, "ConcatenationOptions", **options
+    )
+    return True
+
+
+def _joins(net: Network, number: int, x: int, axis: int) -> bool:
+    """Tell whether a value can be joined with `x` along `axis`."""
+    first, second = net.shape(number), net.shape(x)
+    fits = first[:axis] + first[axis + 1 :] == second[:axis] + second[axis + 1 :]
+    return len(first) == len(second) and fits and net.like(number) == net.like(x)
+
+
+def reshape(net: Network) -> bool:
+    """Add a RESHAPE of a value, or now and then of a constant, with or without a shape operand."""
+    x = net.pick()
+    if x is None:
+        return False
+    if net.likely(0.05):
+        x = net.constant(net.shape(x), net.quantization())
+    result = _regrouped(net, prod(net.shape(x)))
+    wanted = list(result)
+    if wanted and net.likely(0.3):
+        wanted[net.chance.randrange(len(wanted))] = -1
+    if net.likely(0.6):
+        net.apply("RESHAPE", (x, net.numbers(wanted)), result, net.like(x))
+    else:
+        net.apply("RESHAPE", (x,), result, net.like(x), "ReshapeOptions")
+    return True
+
+
+def _regrouped(net: Network, elements: int) -> tuple[int, ...]:
+    """Split a number of elements over one to four dimensions, rarely more."""
+    extents = []
+    for _ in range(net.chance.choice((0, 1, 2, 3, 3, 3, 5))):
+        divisors = [d for d in range(1, min(elements, 40) + 1) if elements % d == 0]
+        extents.append(net.chance.choice(divisors))
+        elements //= extents[-1]
+    extents.append(elements)
+    net.chance.shuffle(extents)
+    return tuple(extents)

@@ -1,0 +1,31 @@
+"""Which refusals the documents announce for what a network holds."""
+
+from tests.differential.text import readers_of
+from tests.tflite_builder import Model
+
+LEAST_SCALE, GREATEST_SCALE = 1e-5, 10.0
+PORT_TYPES = ("int8", "int16", "int32", "int64")
+
+
+def refusals(model: Model) -> frozenset[str]:
+    """Return the codes of all faults that Atoll may report of a network."""
+    reasons = {"E054": _absurd_scales(model), "E055": _odd_ports(model)}
+    return frozenset(code for code, given in reasons.items() if given)
+
+
+def _absurd_scales(model: Model) -> bool:
+    """Tell of scales with which a factor may leave what 31 bits and a shift can hold."""
+    numbers = {number for op in model.operators for number in (*op.inputs, *op.outputs)}
+    scales = [scale for n in numbers if n >= 0 for scale in model.tensors[n].scales]
+    return bool(scales) and not LEAST_SCALE < min(scales) <= max(scales) < GREATEST_SCALE
+
+
+def _odd_ports(model: Model) -> bool:
+    """Tell of unused inputs of types without use, and of outputs that cannot be copied."""
+    read, written = readers_of(model), {n for op in model.operators for n in op.outputs}
+    unused = {model.tensors[number].dtype for number in model.inputs if number not in read}
+    edges = {op.outputs[0]: op.inputs[0] for op in model.operators if op.code == "DEQUANTIZE"}
+    outputs = [edges.get(number, number) for number in model.outputs]
+    given = [model.tensors[number] for number in outputs if number not in written]
+    odd = any(tensor.dtype != "int8" or len(tensor.scales) != 1 for tensor in given)
+    return odd or not unused.issubset(PORT_TYPES)

@@ -1,0 +1,83 @@
+"""What a network has of what the generator shall cover."""
+
+from collections.abc import Iterator
+from math import prod
+
+from tests.differential.text import readers_of
+from tests.tflite_builder import Model, Operator
+
+EDGE_POINTS = {-128, 127}
+LEAST_USUAL, GREATEST_USUAL = 1e-5, 10.0
+WINDOWS = ("CONV_2D", "DEPTHWISE_CONV_2D", "MAX_POOL_2D", "AVERAGE_POOL_2D")
+
+
+def features_of(model: Model) -> frozenset[str]:
+    """Return the names of what a network has."""
+    return frozenset((*_interface(model), *_operators(model), *_constants(model)))
+
+
+def _interface(model: Model) -> Iterator[str]:
+    read = set(readers_of(model))
+    written = {number: op for op in model.operators for number in op.outputs}
+    outputs = [number for number in model.outputs if number in written]
+    facts = {
+        "several inputs": len(model.inputs) > 1,
+        "several outputs": len(set(model.outputs)) > 1,
+        "output read later": any(number in read for number in outputs),
+        "output declared twice": len(set(model.outputs)) < len(model.outputs),
+        "output is input": not set(model.inputs).isdisjoint(model.outputs),
+        "output is constant": any(model.tensors[n].data is not None for n in model.outputs),
+        "output is view": any(written[number].code == "RESHAPE" for number in outputs),
+        "output is viewed": any(
+            op.code == "RESHAPE" and op.inputs[0] in outputs for op in model.operators
+        ),
+        "unused input": any(n not in read and n not in model.outputs for n in model.inputs),
+        "dead tail": any(n not in read and n not in model.outputs for n in written),
+        "no operators": not model.operators,
+        "float32 input": any(model.tensors[n].dtype == "float32" for n in model.inputs),
+        "float32 output": any(model.tensors[n].dtype == "float32" for n in model.outputs),
+    }
+    yield from (name for name, present in facts.items() if present)
+
+
+def _operators(model: Model) -> Iterator[str]:
+    readers = readers_of(model)
+    for op in model.operators:
+        yield op.code
+        yield f"activation {op.options.get('FusedActivationFunction', 0)}"
+        yield from _operands(model, op)
+        if op.code in WINDOWS:
+            yield f"{op.code} {'VALID' if op.options['Padding'] else 'SAME'}"
+            yield f"stride {op.options['StrideH']}"
+            yield f"dilation {op.options.get('DilationHFactor', 1)}"
+            yield f"depth multiplier {op.options.get('DepthMultiplier', 1)}"
+    if any(len(set(map(id, each))) > 1 for each in readers.values()):
+        yield "branch"
+
+
+def _operands(model: Model, op: Operator) -> Iterator[str]:
+    shapes = [model.tensors[number].shape for number in op.inputs if number >= 0]
+    if op.code in ("ADD", "MUL", "CONCATENATION") and len(set(op.inputs)) < len(op.inputs):
+        yield f"{op.code} of one tensor twice"
+    if op.code in ("ADD", "MUL") and len(set(shapes)) > 1:
+        yield f"{op.code} broadcast"
+        if prod(shapes[0]) < prod(shapes[1]):
+            yield f"{op.code} broadcast first"
+    if len(shapes[0]) == 4 and shapes[0][0] > 1:
+        yield f"{op.code} of a batch"
+    if op.inputs and all(model.tensors[number].data is not None for number in op.inputs):
+        yield "operator on constants"
+
+
+def _constants(model: Model) -> Iterator[str]:
+    for number, tensor in enumerate(model.tensors):
+        if tensor.shares is not None:
+            yield "shared buffer"
+        if len(readers_of(model).get(number, ())) > 1 and tensor.data is not None:
+            yield "shared constant"
+        if len(tensor.scales) > 1:
+            yield "scales per channel"
+        if tensor.scales and not LEAST_USUAL < min(tensor.scales) < GREATEST_USUAL:
+            yield "extreme scale"
+        if len(tensor.scales) == 1 and tensor.zero_points[0] in EDGE_POINTS:
+            yield f"zero point {tensor.zero_points[0]}"

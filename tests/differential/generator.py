@@ -1,0 +1,126 @@
+"""Draw a network: branches and joins of every operator, and an interface of every kind."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+from tests.differential import elementwise, windows
+from tests.differential.again import again
+from tests.differential.network import Network
+from tests.tflite_builder import Model, Operator, Tensor
+
+STEPS: tuple[tuple[Callable[[Network], bool], int], ...] = (
+    (windows.convolution, 4),
+    (windows.depthwise, 3),
+    (windows.pooling, 2),
+    (windows.dense, 2),
+    (again, 2),
+    (elementwise.binary, 4),
+    (elementwise.quantize, 2),
+    (elementwise.softmax, 1),
+    (elementwise.mean, 1),
+    (elementwise.pad, 1),
+    (elementwise.concatenation, 2),
+    (elementwise.reshape, 3),
+)
+LENGTHS = (1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 7)
+EXTENTS = (1, 2, 3, 4, 5, 7, 8, 9)
+TYPES = ("float32", "uint8", "int16", "int32", "int64")
+USUAL = 1e-30, 1e30
+"""Scales with which a float32 value stands for each int8 one exactly."""
+
+
+def random_model(seed: int) -> Model:
+    """Return the network of a seed, the same one every time."""
+    chance = Random(f"network {seed}")
+    net = Network(chance, extreme=chance.choice((0.0, 0.0, 0.0, 0.25)))
+    net.input(_image(net))
+    if net.likely(0.3):
+        net.input(net.shape(0) if net.likely(0.5) else _image(net))
+    length = 0 if net.likely(0.01) else chance.choice(LENGTHS)
+    steps, weights = zip(*STEPS, strict=True)
+    for _ in range(8 * length):
+        if len(net.operators) < length:
+            chance.choices(steps, weights)[0](net)
+    _unused_inputs(net)
+    outputs = _outputs(net)
+    return _float_edges(net, outputs)
+
+
+def _image(net: Network) -> tuple[int, ...]:
+    pick = net.chance.choice
+    image = (pick((1, 1, 1, 2, 3)), pick(EXTENTS), pick(EXTENTS), pick(windows.CHANNELS))
+    return image if net.likely(0.8) else image[net.chance.randrange(1, 4) :]
+
+
+def _unused_inputs(net: Network) -> None:
+    """Add inputs that no operator reads, most of them int8."""
+    while net.likely(0.12):
+        shape, number = _image(net), len(net.values)
+        net.input(shape)
+        del net.values[number:]
+        if net.likely(0.2):
+            dtype = net.chance.choice(TYPES)
+            net.tensors[-1] = Tensor(shape=shape, dtype=dtype, name=net.tensors[-1].name)
+
+
+def _outputs(net: Network) -> list[int]:
+    """Choose results, most of those that no operator reads and some that are read later.
+
+    What is left out is a dead tail. An output may be declared twice, be an input or a constant.
+    """
+    read = {number for op in net.operators for number in op.inputs}
+    outputs = [n for n in net.results if net.likely(0.25 if n in read else 0.75)]
+    if not outputs:
+        outputs = net.results[-1:] or net.inputs[:1]
+    net.chance.shuffle(outputs)
+    if net.likely(0.05):
+        outputs.append(net.chance.choice(outputs))
+    if net.likely(0.05):
+        outputs.append(net.chance.choice(net.inputs))
+    constants = [n for n, t in enumerate(net.tensors) if t.data is not None]
+    if constants and net.likely(0.03):
+        outputs.append(net.chance.choice(constants))
+    return outputs
+
+
+def _float_edges(net: Network, outputs: list[int]) -> Model:
+    """Make some inputs and outputs float32, as converters do."""
+    model = net.model(outputs)
+    for number in dict.fromkeys(outputs):
+        if _usual(model, number) and net.likely(0.1):
+            model = _with_float_output(model, number)
+    for number in model.inputs:
+        if _usual(model, number) and net.likely(0.1):
+            model = _with_float_input(model, number)
+    return model
+
+
+def _usual(model: Model, number: int) -> bool:
+    tensor = model.tensors[number]
+    low, high = USUAL
+    return tensor.dtype == "int8" and low < tensor.scales[0] < high
+
+
+def _with_float_output(model: Model, number: int) -> Model:
+    added = len(model.tensors)
+    tensor = Tensor(shape=model.tensors[number].shape, dtype="float32", name=f"t{added}")
+    op = Operator(code="DEQUANTIZE", inputs=(number,), outputs=(added,))
+    return replace(
+        model,
+        tensors=(*model.tensors, tensor),
+        operators=(*model.operators, op),
+        outputs=tuple(added if n == number else n for n in model.outputs),
+    )
+
+
+def _with_float_input(model: Model, number: int) -> Model:
+    added = len(model.tensors)
+    tensor = Tensor(shape=model.tensors[number].shape, dtype="float32", name=f"t{added}")
+    op = Operator(code="QUANTIZE", inputs=(added,), outputs=(number,))
+    return replace(
+        model,
+        tensors=(*model.tensors, tensor),
+        operators=(op, *model.operators),
+        inputs=tuple(added if n == number else n for n in model.inputs),
+    )

@@ -1,0 +1,81 @@
+"""What TFLM makes of a network, and how its tensors belong to those of Atoll's graph.
+
+TFLM accepts everything that the generator draws: interfaces that declare a tensor twice, outputs
+that are inputs or constants, inputs that nobody reads, operators whose results nobody reads, and
+networks without operators. Its input of a float32 edge is float32 where Atoll's is int8.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tests.tflite_builder import Model, write
+
+from atoll.ir.graph import Graph, Tensor
+
+ARENA_BYTES = 2**20
+
+Array = NDArray[Any]
+
+
+class RefusedError(Exception):
+    """TFLM does not run the network."""
+
+
+def run_tflm(model: Model, samples: Sequence[Sequence[Array]]) -> list[list[Array]]:
+    """Return the outputs of each sample, in the order in which the file declares them.
+
+    Raises:
+        RefusedError: it does not accept the network.
+    """
+    from tflite_micro import runtime
+
+    try:
+        interpreter = runtime.Interpreter.from_bytes(write(model), arena_size=ARENA_BYTES)
+    except RuntimeError as fault:
+        raise RefusedError(str(fault)) from fault
+    results = []
+    for sample in samples:
+        for index, values in enumerate(sample):
+            interpreter.set_input(values, index)
+        interpreter.invoke()
+        results.append([np.array(interpreter.get_output(n)) for n in range(len(model.outputs))])
+    return results
+
+
+def random_inputs(graph: Graph, seed: int, count: int) -> list[Mapping[str, Array]]:
+    """Draw samples for a graph: random bytes first, then a constant from one end of the range."""
+    rng = np.random.default_rng(seed)
+    samples: list[Mapping[str, Array]] = []
+    for number in range(count):
+        sample = {}
+        for tensor in map(graph.tensor, graph.inputs):
+            span = np.iinfo(np.dtype(tensor.dtype))
+            shape, dtype = tensor.shape, np.dtype(tensor.dtype)
+            values = rng.integers(span.min, span.max, shape, dtype=dtype, endpoint=True)
+            ends = (span.min, span.max)
+            sample[tensor.name] = np.full_like(values, rng.choice(ends)) if number % 2 else values
+        samples.append(sample)
+    return samples
+
+
+def file_inputs(model: Model, graph: Graph, sample: Mapping[str, Array]) -> list[Array]:
+    """Return a sample of the graph as the file's inputs take it."""
+    pairs = zip(model.inputs, graph.inputs, strict=True)
+    return [_as_in_file(model, number, graph.tensor(name), sample[name]) for number, name in pairs]
+
+
+def file_outputs(model: Model, graph: Graph, outputs: Mapping[str, Array]) -> Iterator[Array]:
+    """Yield outputs of the graph as the file declares them."""
+    for number, name in zip(model.outputs, graph.outputs, strict=True):
+        yield _as_in_file(model, number, graph.tensor(name), outputs[name])
+
+
+def _as_in_file(model: Model, number: int, tensor: Tensor, values: Array) -> Array:
+    """Dequantise values if the file's tensor is float32 and the graph's is not."""
+    if (model.tensors[number].dtype, tensor.dtype) != ("float32", "int8"):
+        return values
+    assert tensor.quantization is not None
+    (scale,), (point,) = tensor.quantization.scales, tensor.quantization.zero_points
+    return (scale * (values.astype(np.float64) - point)).astype(np.float32)

@@ -1,0 +1,118 @@
+"""Operators with weights or a window, on top of what a network has."""
+
+import math
+from math import prod
+
+from tests.differential.network import Network, Quantized, float32
+
+SAME = 0
+CHANNELS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17)
+GREATEST_WORK = 25_000
+"""Multiply-accumulates of one operator."""
+
+
+def convolution(net: Network) -> bool:
+    """Add a CONV_2D; tell whether one fits."""
+    x = net.pick(rank=4)
+    if x is None:
+        return False
+    kernel, places, options = window(net, net.shape(x), dilated=net.likely(0.3))
+    batch, *_, channels = net.shape(x)
+    count = net.chance.choice(CHANNELS)
+    if batch * prod(places) * prod(kernel) * channels * count > GREATEST_WORK:
+        return False
+    weights = net.weights((count, *kernel, channels), 0, channelwise=net.likely(0.7))
+    operands = (x, weights, *net.bias(x, weights, count, absent=True))
+    shape, scale = (batch, *places, count), spread(net, x, weights, prod(kernel) * channels)
+    net.apply("CONV_2D", operands, shape, scale, "Conv2DOptions", **options)
+    return True
+
+
+def depthwise(net: Network) -> bool:
+    """Add a DEPTHWISE_CONV_2D; tell whether one fits."""
+    x = net.pick(rank=4)
+    if x is None:
+        return False
+    kernel, places, options = window(net, net.shape(x), dilated=net.likely(0.3))
+    batch, *_, channels = net.shape(x)
+    multiplier = net.chance.choice((1, 1, 1, 2, 3, 8))
+    count = channels * multiplier
+    if batch * prod(places) * prod(kernel) * count > GREATEST_WORK // 2:
+        return False
+    weights = net.weights((1, *kernel, count), 3, channelwise=net.likely(0.7))
+    operands = (x, weights, *net.bias(x, weights, count, absent=False))
+    options |= {"DepthMultiplier": multiplier}
+    shape, scale = (batch, *places, count), spread(net, x, weights, prod(kernel))
+    net.apply("DEPTHWISE_CONV_2D", operands, shape, scale, "DepthwiseConv2DOptions", **options)
+    return True
+
+
+def pooling(net: Network) -> bool:
+    """Add a pooling; tell whether one fits."""
+    x = net.pick(rank=4)
+    if x is None:
+        return False
+    kernel, places, options = window(net, net.shape(x), dilated=False)
+    options = {key: value for key, value in options.items() if "Dilation" not in key}
+    options |= {"FilterHeight": kernel[0], "FilterWidth": kernel[1]}
+    code = net.chance.choice(("MAX_POOL_2D", "AVERAGE_POOL_2D"))
+    batch, *_, channels = net.shape(x)
+    shape = (batch, *places, channels)
+    net.apply(code, (x,), shape, net.like(x), "Pool2DOptions", **options)
+    return True
+
+
+def dense(net: Network) -> bool:
+    """Add a FULLY_CONNECTED over the last dimension, or over several at once."""
+    x = net.pick()
+    if x is None or not net.shape(x):
+        return False
+    shape = net.shape(x)
+    keep = net.likely(0.5)
+    depth = prod(shape[1:]) if len(shape) > 1 and not keep and net.likely(0.5) else shape[-1]
+    rows = prod(shape) // depth
+    count = net.chance.choice(CHANNELS)
+    if rows * depth * count > GREATEST_WORK:
+        return False
+    weights = net.weights((count, depth), 0, channelwise=net.likely(0.4))
+    operands = (x, weights, *net.bias(x, weights, count, absent=True))
+    options = {"KeepNumDims": keep, "FusedActivationFunction": net.chance.randrange(4)}
+    result = (*shape[:-1], count) if keep else (rows, count)
+    scale = spread(net, x, weights, depth)
+    net.apply("FULLY_CONNECTED", operands, result, scale, "FullyConnectedOptions", **options)
+    return True
+
+
+def window(
+    net: Network, shape: tuple[int, ...], *, dilated: bool
+) -> tuple[list[int], list[int], dict[str, float]]:
+    """Choose a window that fits; return its extents, those of the output, and the options."""
+    same = net.likely(0.5)
+    options: dict[str, float] = {
+        "Padding": SAME if same else 1,
+        "FusedActivationFunction": net.chance.randrange(4),
+    }
+    kernel, places = [], []
+    for side, extent in zip("HW", shape[1:3], strict=True):
+        stride = net.chance.choice((1, 1, 1, 2, 2, 3))
+        dilation = net.chance.choice((1, 2, 3)) if dilated else 1
+        # SAME takes windows that are larger than the image; every place still sees some of it.
+        most = 5 if same else min(5, (extent - 1) // dilation + 1)
+        taps = net.chance.randint(1, most)
+        span = extent if same else extent - (taps - 1) * dilation
+        kernel.append(taps)
+        places.append(-(-span // stride))
+        options |= {f"Stride{side}": stride, f"Dilation{side}Factor": dilation}
+    return kernel, places, options
+
+
+def spread(net: Network, x: int, weights: int, taps: int) -> Quantized:
+    """Mostly choose a scale with which sums of `taps` products use the range of int8."""
+    if net.likely(0.25):
+        return net.quantization()
+    scales = net.tensors[weights].scales
+    typical = net.scale(x) * (sum(scales) / len(scales)) * math.sqrt(taps) * 70 * 70
+    scale = float32(min(typical / net.chance.uniform(20, 200), 3e38))
+    if scale <= 0:
+        return net.quantization()
+    return {"scales": (scale,), "zero_points": net.quantization()["zero_points"]}

@@ -1,0 +1,68 @@
+"""Chips as they are sold, reduced to what Atoll has, and an own one: each builds and runs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from atoll.cli import main
+from atoll.description.schemas import schema_text
+from atoll.description.tree import plain
+from atoll.description.yaml_text import read_yaml
+from atoll.errors import AtollError
+from atoll.pipeline import compile_file
+from atoll.resolve import load_soc
+from atoll_sim.platform import plan_chip
+
+ROOT = Path(__file__).parents[2]
+CHIPS = sorted((ROOT / "tests" / "data" / "chips").glob("*.yaml"))
+NAMES = [path.stem for path in CHIPS]
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+
+
+@pytest.mark.parametrize("path", CHIPS, ids=NAMES)
+def test_the_chip_is_accepted_by_schema_loader_and_simulator(path: Path) -> None:
+    schema: Any = json.loads(schema_text("soc"))
+    jsonschema.Draft202012Validator(schema).validate(plain(read_yaml(path)))
+    soc = load_soc(path)
+    assert soc.name == path.stem
+    assert plan_chip(soc).soc == soc
+
+
+@pytest.mark.parametrize("path", CHIPS, ids=NAMES)
+def test_digits_run_bit_exact(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [str(path), str(DIGITS), "--cpu", "native", "--accelerator", "model", "--json"]
+    assert main(["run", *arguments]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["bit_exact"]
+    assert not result["placement"]["violations"]
+
+
+def test_accelerators_and_engines_work() -> None:
+    used = {
+        path.stem: {op.device for op in compile_file(load_soc(path), DIGITS).graph.operators}
+        for path in CHIPS
+    }
+    assert used == {
+        "ensemble_e7": {"hp", "u55_hp", "u55_he"},
+        "k210": {"core0", "kpu"},
+        "max78000": {"arm", "cnn"},
+        "rp2350": {"core0"},
+        "trident": {"cpu", "dma", "npu_a", "npu_b", "npu_c"},
+    }
+
+
+def test_the_remedy_of_a_missing_copy_is_an_edit_that_works() -> None:
+    """Accelerators that share no pool need a pair of `moves`, and the message says which."""
+    path = ROOT / "tests" / "data" / "chips" / "trident.yaml"
+    both = [list(pair) for pair in load_soc(path).dmas[0].moves]
+    direct = [["sram_a", "sram_b"], ["sram_b", "sram_a"]]
+    without = [pair for pair in both if pair not in direct]
+    with pytest.raises(AtollError) as caught:
+        compile_file(load_soc(path, [f"devices.dma.moves={json.dumps(without)}"]), DIGITS)
+    assert {(fault.code, fault.remedy) for fault in caught.value.faults} == {
+        ("E060", f"add '[{source}, {target}]' to 'devices.dma.moves'") for source, target in direct
+    }
+    compile_file(load_soc(path, [f"devices.dma.moves={json.dumps([*without, *direct])}"]), DIGITS)

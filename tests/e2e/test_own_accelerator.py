@@ -1,0 +1,57 @@
+"""The accelerator that docs/accelerators.md walks through works, from its YAML to its RTL."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from atoll.cli import main
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "07_own_accelerator"
+CHIP, NETWORK = str(EXAMPLE / "chip.yaml"), str(EXAMPLE / "network.tflite")
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(EXAMPLE)
+
+
+def ran(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, list[dict[str, object]]]:
+    assert main(["run", CHIP, NETWORK, "--json", *options]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["bit_exact"]
+    assert report["placement"]["violations"] == []
+    found: dict[str, list[dict[str, object]]] = report["cycles"]
+    return found
+
+
+def test_its_model_is_exact(capsys: pytest.CaptureFixture[str]) -> None:
+    layers = ran(capsys, "--cpu", "native", "--accelerator", "model")["by_layer"]
+    assert [each["device"] for each in layers if each["kind"] == "concatenation"] == ["joiner"]
+
+
+def test_the_chip_without_the_modules_folder_is_one_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        "sys.path", [path for path in __import__("sys").path if path != str(EXAMPLE)]
+    )
+    monkeypatch.delitem(__import__("sys").modules, "tern", raising=False)
+    assert main(["plan", CHIP, NETWORK]) == 1
+    assert "error[E041]: cannot load 'tern:TernEmitter'" in capsys.readouterr().err
+
+
+@pytest.mark.rtl
+def test_its_rtl_elaborates(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", CHIP, "--simulate"]) == 0
+    assert "elaborates" not in capsys.readouterr().out
+
+
+@pytest.mark.rtl
+def test_its_rtl_is_exact_and_as_fast_as_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    layers = ran(capsys)["by_layer"]
+    (joined,) = (each for each in layers if each["device"] == "joiner")
+    measured, expected = joined["cycles"], joined["estimate"]
+    assert isinstance(measured, int)
+    assert expected == pytest.approx(measured, rel=0.25)

@@ -1,0 +1,66 @@
+"""What does not fit is told all that it needs at once, in edits with which it fits."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from atoll.description.build import load_requests
+from atoll.errors import AtollError, Fault
+from atoll.pipeline import BuildOptions, compile_file
+from atoll.resolve import load_soc
+
+DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
+EDIT = re.compile(r"'([\w.]+)' to (0x\w+|[0-9]+(?: [KM]?i?B)?)")
+
+CRAMPED: dict[str, tuple[str, tuple[str, ...]]] = {
+    "a pool": ("lagoon", ("pools.shared.size=1 KiB",)),
+    "two pools": ("lagoon", ("pools.shared.size=1 KiB", "pools.weights.size=1 KiB")),
+    "constants": ("lagoon", ("pools.weights.size=8 KiB",)),
+    "a memory without another pool": ("lagoon", ("memories.sram.size=1 KiB",)),
+    "a memory before its neighbour": (
+        "lagoon",
+        ("memories.sram.size=1 KiB", "memories.dtcm.origin=0x20000400"),
+    ),
+    "a pool that fills its memory": (
+        "lagoon",
+        ("memories.sram.size=1 KiB", "pools.shared.size=1 KiB", "pools.private.size=16"),
+    ),
+    "a memory of an accelerator": ("twin", ("memories.large_sram.size=1 KiB",)),
+    "flash": ("lagoon", ("memories.flash.size=4 KiB", "devices.cpu.code.memory=flash")),
+    "a stack": ("lagoon", ("devices.cpu.stack.size=1200",)),
+    "a limit": ("lagoon", ("devices.cpu.limits.max_stack_size=1200",)),
+}
+
+
+def refusal(chip: str, overrides: tuple[str, ...]) -> tuple[Fault, ...]:
+    """Return why the digits network has no plan on a chip, () if it has one."""
+    try:
+        compile_file(load_soc(chip, overrides), DIGITS)
+    except AtollError as error:
+        return error.faults
+    return ()
+
+
+@pytest.mark.parametrize("name", CRAMPED)
+def test_the_first_remedy_is_enough(name: str) -> None:
+    chip, overrides = CRAMPED[name]
+    faults = refusal(chip, overrides)
+    assert faults
+    assert len({fault.remedy for fault in faults}) == 1
+    edits = EDIT.findall(faults[0].remedy or "")
+    assert edits, faults[0].remedy
+    assert refusal(chip, (*overrides, *(f"{key}={value}" for key, value in edits))) == ()
+
+
+def test_c5_an_operator_that_a_pin_keeps_off_an_accelerator_says_so() -> None:
+    pins = load_requests(None, (), ("conv_2d_0_out=private",), (), None)
+    compiled = compile_file(load_soc("lagoon"), DIGITS, BuildOptions(requests=pins))
+    reasons = {each.operator: each.reason for each in compiled.decisions}
+    assert reasons["conv_2d_0"] == "pins keep it off npu, which could run it"
+    assert reasons["add_3"] == "no accelerator can run it"
+
+
+def test_live_bytes_that_are_more_than_what_is_needed_are_explained() -> None:
+    (fault,) = refusal("lagoon", ("pools.shared.size=2 KiB", "pools.private.size=16"))
+    assert "lie over operands" in fault.message

@@ -1,0 +1,113 @@
+"""What the loader refuses of an enumeration, the JSON schema refuses, so that editors complain."""
+
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+import jsonschema
+import pytest
+
+from atoll.description.schemas import schema_text
+from atoll.description.tree import plain
+from atoll.description.yaml_text import parse_yaml
+from atoll.errors import AtollError
+from atoll.resolve import load_soc
+
+ROOT = Path(__file__).parents[3]
+TWIN = (ROOT / "socs" / "twin.yaml").read_text()
+REEF = (ROOT / "socs" / "accelerators" / "reef.yaml").read_text()
+
+CHIP_WORDS = [
+    ("kind: cpu", "kind: gpu"),
+    ("isa: rv32imc", "isa: rv64gc"),
+    ("isa: rv32im\n", "isa: rv32i\n"),
+    ("kind: dsp", "kind: dsp\n    rtl: cortex_m33"),
+    ("kind: dsp", "kind: dsp\n    toolchain: clang"),
+    ("kind: dsp", "kind: dsp\n    reach: wo"),
+    ("accelerator: reef", "accelerator: reff"),
+    ("runs: [DEPTHWISE_CONV_2D]", "runs: [CONV_3D]"),
+    ("runs: [DEPTHWISE_CONV_2D]", "runs: []"),
+    ("engine: ripple", "engine: riple"),
+    ("engine: ripple", "engine: reef"),
+    ("kind: rom", "kind: flash"),
+    ("kind: rom", "kind: rom, reach: r"),
+    ("width: 16", "width: 32"),
+    ("banks: 4", "banks: 3"),
+    ("role: constants", "role: weights"),
+    ("role: constants", "role: constants\n    provided: user"),
+    ("role: constants", "role: constants\n    others: all"),
+    ("{cpu: ro, dsp", "{cpu: r, dsp"),
+    ("version: 1", "version: 2"),
+]
+ACCELERATOR_WORDS = [
+    ("  CONV_2D:", "  CONV_3D:"),
+    ("kernel_h:", "kernel_hight:"),
+    ("driver: command_list", "driver: command_lst"),
+    ("load: memory", "load: registers"),
+    ("asynchronous: true", "asynchronous: maybe"),
+]
+
+
+def accepts(which: str, text: str) -> bool:
+    """Tell whether the JSON schema called `which` accepts a document."""
+    schema = json.loads(schema_text(which))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator: Any = jsonschema.Draft202012Validator(schema)
+    valid: bool = validator.is_valid(plain(parse_yaml(text, Path("x"))))
+    return valid
+
+
+@pytest.mark.parametrize(("old", "new"), CHIP_WORDS)
+def test_words_of_a_chip(old: str, new: str, tmp_path: Path) -> None:
+    assert old in TWIN
+    text = TWIN.replace(old, new, 1)
+    (tmp_path / "chip.yaml").write_text(text)
+    with pytest.raises(AtollError):
+        load_soc(tmp_path / "chip.yaml")
+    assert accepts("soc", TWIN)
+    assert not accepts("soc", text)
+    assert accepts("soc", f"extends: base.yaml\n{TWIN}")
+    assert not accepts("soc", f"extends: base.yaml\n{text}")
+
+
+@pytest.mark.parametrize(("old", "new"), ACCELERATOR_WORDS)
+def test_words_of_an_accelerator(old: str, new: str) -> None:
+    assert old in REEF
+    assert accepts("accelerator", REEF)
+    assert not accepts("accelerator", REEF.replace(old, new, 1))
+
+
+def test_a_file_that_extends_may_leave_out_and_delete() -> None:
+    head = "extends: lagoon\n"
+    assert accepts("soc", f"{head}devices: {{npu: null, cpu: {{clock: 50 MHz, stack: ~}}}}")
+    assert accepts("soc", f"{head}pools: {{shared: {{reach: {{npu: null}}, others: rw}}}}")
+    assert not accepts("soc", f"{head}devices: {{npu: {{colour: red}}}}")
+    assert not accepts("soc", f"{head}devices: {{cpu: {{isa: rv32imc, irqs: 3}}}}")
+    assert not accepts("soc", "soc: x\nversion: 1\ndevices: {npu: null}")
+
+
+@pytest.mark.parametrize("word", ["./mine.yaml", "parts/mine", "mine.yml"])
+def test_paths_of_own_accelerators_are_allowed(word: str) -> None:
+    assert accepts("soc", TWIN.replace("accelerator: reef", f"accelerator: {word}"))
+    assert accepts("soc", TWIN.replace("engine: ripple", f"engine: {word}"))
+
+
+def test_the_words_are_those_of_the_stages() -> None:
+    from atoll.bsp.toolchain import TOOLCHAINS
+    from atoll.description import vocabulary
+    from atoll.description.schema import Cpu
+    from atoll.description.share import shared_folder, shipped_names
+    from atoll.ops.registry import OPERATORS
+    from atoll.resolve import targets
+    from atoll_sim.cpu import cores
+
+    folder = shared_folder("socs") / "accelerators"
+    assert shipped_names(folder) == vocabulary.ACCELERATORS
+    engines = [
+        name for name in shipped_names(folder) if "COPY" in (folder / f"{name}.yaml").read_text()
+    ]
+    assert tuple(engines) == vocabulary.ENGINES
+    assert {word.lower() for word in vocabulary.OPERATORS} == {*OPERATORS}
+    assert {*vocabulary.CORES} == {*targets.CORES} == {*cores.CORES}
+    assert all({*vocabulary.ISAS} <= {*core.isas} for core in cores.CORES.values())
+    assert {*get_args(Cpu.model_fields["toolchain"].annotation)} == {*TOOLCHAINS}

@@ -1,0 +1,60 @@
+"""The names that descriptions may use are those that operators, drivers and stages have."""
+
+import inspect
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from atoll.bsp.headers import MAILBOX_DRIVER
+from atoll.bsp.render import FOLDER
+from atoll.description.operators import DRIVERS, FEATURES
+from atoll.frontend.tflite import load_tflite
+from atoll.lower.accelerator import CommandEmitter
+from atoll.ops.registry import OPERATORS, kind_of
+from atoll.resolve.engine_parts import EMITTER_METHODS
+from atoll_sim.engine_models import MODEL_METHODS
+from atoll_sim.npu_model import ReefModel
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_every_operator_has_its_row() -> None:
+    assert {*FEATURES} == {kind.upper() for kind in OPERATORS}
+
+
+def test_the_features_are_those_of_the_operators(
+    tflite_builder: ModuleType, every_operator: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "every_operator.tflite"
+    path.write_bytes(tflite_builder.write(every_operator))
+    graph = load_tflite(path)
+    met = {op.kind.upper(): {*kind_of(op).features(op, graph)} for op in graph.operators}
+    assert met == {kind: {*FEATURES[kind]} for kind in met}
+    assert {*FEATURES} - {*met} <= {"COPY"}
+    assert FEATURES["COPY"] == FEATURES["RESHAPE"]
+
+
+def test_the_drivers_are_those_of_the_bsp() -> None:
+    shipped = {path.stem for path in (FOLDER / "drivers").glob("*.c")}
+    assert {*DRIVERS} == shipped - {MAILBOX_DRIVER}
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_the_registers_are_those_that_the_driver_names(driver: str) -> None:
+    header = (FOLDER / "drivers" / f"{driver}.h").read_text()
+    named = re.findall(r"ATOLL_##kind##_REGISTER_([A-Z_]+)", header)
+    assert sorted(named) == sorted(DRIVERS[driver])
+
+
+@pytest.mark.parametrize("name", EMITTER_METHODS)
+def test_emitters_are_asked_for_what_their_protocol_says(name: str) -> None:
+    taken = [*inspect.signature(getattr(CommandEmitter, name)).parameters][1:]
+    assert taken == [*EMITTER_METHODS[name]]
+
+
+def test_models_are_asked_for_what_reefs_model_has() -> None:
+    assert [*inspect.signature(ReefModel.run).parameters][1:] == [*MODEL_METHODS["run"]]
+    assert [*MODEL_METHODS] == ["run"]

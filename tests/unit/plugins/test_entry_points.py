@@ -1,0 +1,109 @@
+"""Packages of others that add commands, doctor's checks and chip's checks may be broken."""
+
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from atoll.bsp.doctor import Check, diagnose
+from atoll.cli import app, main
+
+Package = Callable[..., None]
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Package:
+    """Install a package with one module and one entry point named ``extra`` in `group`."""
+    monkeypatch.setattr(app, "registered_commands", [*app.registered_commands])
+
+    def install(group: str, code: str, name: str = "extra", target: str = "call") -> None:
+        module = f"theirs_{abs(hash((group, code, str(tmp_path))))}"
+        (tmp_path / f"{module}.py").write_text(code)
+        folder = tmp_path / f"{module}-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+        points = f"[{group}]\n{name} = {module}:{target}\n"
+        (folder / "entry_points.txt").write_text(points)
+        monkeypatch.syspath_prepend(tmp_path)
+        importlib.invalidate_caches()
+        monkeypatch.delitem(sys.modules, module, raising=False)
+
+    return install
+
+
+BROKEN = {
+    "no module": "import nothing_like_it\n",
+    "raises": "1 / 0\n",
+    "syntax": "def call(:\n",
+    "exits": "raise SystemExit(2)\n",
+    "no attribute": "other = 1\n",
+    "no function": "call = 3\n",
+    "odd parameters": "def call(values: int | str): ...\n",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_command_leaves_the_others(
+    name: str, package: Package, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package("atoll.commands", BROKEN[name])
+    assert main(["schema", "build"]) == 0
+    said = capsys.readouterr().err
+    assert "note: command 'extra' is not available: 'theirs_" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("body", ["1 / 0", "raise FileNotFoundError('a')", "raise SystemExit(7)"])
+def test_a_command_that_fails_is_one_error(
+    body: str, package: Package, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package("atoll.commands", f"def call(number: int = 3) -> None:\n    {body}\n")
+    assert main(["extra", "--number", "4"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error[E111]: the command 'extra' of package 'theirs_")
+    assert ".py, line 2)" in said
+
+
+def test_a_command_that_works_and_its_status(
+    package: Package, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = "import typer\ndef call(n: int = 3) -> None:\n    print(n)\n    raise typer.Exit(n)\n"
+    package("atoll.commands", code)
+    assert main(["extra", "--n", "4"]) == 4
+    assert capsys.readouterr().out == "4\n"
+    assert main(["extra", "--n", "x"]) == 1
+    assert "E090" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "code",
+    [*BROKEN.values(), "def call():\n    return [1]\n", "def call():\n    yield 1 / 0\n"],
+)
+def test_a_broken_check_of_doctor_is_a_check_that_fails(code: str, package: Package) -> None:
+    package("atoll.doctor", code)
+    (broken,) = (check for check in diagnose() if check.name == "plug-in extra")
+    assert isinstance(broken, Check)
+    assert not broken.ok
+    assert "theirs_" in broken.found
+    assert broken.remedy.startswith("correct or remove the package 'theirs_")
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        *((code, "E111") for code in BROKEN.values() if code != BROKEN["odd parameters"]),
+        ("def call(soc, deep):\n    return soc.absent\n", "E111"),
+        ("def call(soc, deep):\n    return []\n", "E112"),
+    ],
+)
+def test_a_broken_check_of_chips_is_one_error(
+    code: str, error: str, package: Package, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package("atoll.check", code)
+    assert main(["check", "lagoon"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"error[{error}]: plug-in 'theirs_")
+    assert "Traceback" not in said
+    assert main(["check", "lagoon", "--no-simulate"]) == 0

@@ -1,0 +1,161 @@
+"""The comparison with TFLM can fail: planted faults end as differences or false findings."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.differential.__main__ import main
+from tests.differential.campaign import explained
+from tests.differential.case import Case, Ending, case_of
+from tests.differential.compare import verdict_on
+from tests.differential.setting import Setting
+from tests.differential.shrink import shrunk
+from tests.tflite_builder import Model, Tensor
+from tests.tflite_builder import Operator as FileOperator
+
+from atoll.frontend import tflite
+from atoll.ir.graph import Graph, Operator
+from atoll.memory.contract import Contract
+from atoll.ops import elementwise, elementwise_loops
+from atoll.ops.elementwise_loops import lower_quantize
+from atoll.report.result import Violation
+from atoll.resolve.soc import Access, ResolvedSoc
+from atoll_sim import run
+from atoll_sim.findings import unreachable_ports
+
+pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")
+
+
+def quantize_once(**output: Any) -> Case:
+    """Make a case of one QUANTIZE, whose result is as `output` says."""
+    fields = {"scales": (0.1,), "zero_points": (7,)} | output
+    source = Tensor(shape=(2, 5), scales=(0.05,), zero_points=(-3,))
+    op = FileOperator(code="QUANTIZE", inputs=(0,), outputs=(1,))
+    model = Model(
+        tensors=(source, Tensor(shape=(2, 5), **fields)), operators=(op,), inputs=(0,), outputs=(1,)
+    )
+    return Case(seed=0, model=model, setting=Setting(chip="lagoon"))
+
+
+def test_a_right_network_is_the_same() -> None:
+    assert verdict_on(quantize_once()).ending is Ending.SAME
+
+
+def forgotten_zero_point(op: Operator, graph: Graph) -> Any:
+    """Lower a QUANTIZE as if the scales were equal."""
+    return elementwise_loops._elementwise(op, graph, lambda terms: terms[0])
+
+
+def test_a_wrong_loop_program_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elementwise_loops, "lower_quantize", forgotten_zero_point)
+    verdict = verdict_on(quantize_once())
+    assert verdict.ending is Ending.DIFFERENCE
+    assert "quantize_0 on cpu is wrong" in verdict.detail
+
+
+def test_wrong_arithmetic_of_all_our_sides_is_a_difference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Reference and loop program agree; only the oracle knows better."""
+    for module in (elementwise, elementwise_loops):
+        monkeypatch.setattr(module, "scale_factor", lambda op, graph: (0.25,))
+    verdict = verdict_on(quantize_once())
+    assert verdict.ending is Ending.DIFFERENCE
+    assert "the reference is wrong" in verdict.detail
+
+
+def test_a_traceback_is_a_false_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(op: Operator, graph: Graph) -> Any:
+        raise KeyError("stride_h")
+
+    monkeypatch.setattr(elementwise_loops, "lower_quantize", broken)
+    verdict = verdict_on(quantize_once())
+    assert verdict.ending is Ending.FALSE_FINDING
+    assert "KeyError" in verdict.detail
+
+
+def test_a_violation_of_a_right_run_is_a_false_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No byte is wrong, but the checks hold a port to be out of the host's reach."""
+
+    def out_of_reach(soc: ResolvedSoc, contract: Contract) -> Iterator[Violation]:
+        pools = tuple(
+            replace(pool, reach={**pool.reach, soc.host: Access.NONE}) for pool in soc.pools
+        )
+        return unreachable_ports(replace(soc, pools=pools), contract)
+
+    monkeypatch.setattr(run, "unreachable_ports", out_of_reach)
+    verdict = verdict_on(quantize_once())
+    assert verdict.ending is Ending.FALSE_FINDING
+    assert "by cpu" in verdict.detail
+
+
+def test_a_refusal_without_a_documented_reason_is_a_false_finding(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tflite, "SUPPORTED", ("ADD",))
+    verdict = verdict_on(quantize_once())
+    assert verdict.ending is Ending.FALSE_FINDING
+    assert "E053" in verdict.detail
+
+
+def test_a_refusal_with_a_documented_reason_is_none() -> None:
+    """The factor 0.05 / 1e-20 leaves what a multiplier and a shift can hold."""
+    verdict = verdict_on(quantize_once(scales=(1e-20,)))
+    assert verdict.ending is Ending.REFUSED
+    assert "E054" in verdict.detail
+
+
+def test_a_network_that_is_too_large_is_counted_apart() -> None:
+    case = quantize_once()
+    tensors = tuple(
+        Tensor(shape=(600, 1000), scales=each.scales, zero_points=each.zero_points)
+        for each in case.model.tensors
+    )
+    model = Model(tensors=tensors, operators=case.model.operators, inputs=(0,), outputs=(1,))
+    assert verdict_on(Case(seed=0, model=model, setting=case.setting)).ending is Ending.NO_ROOM
+
+
+def first_with(code: str) -> Case:
+    """Return the first case of several operators, one of them of this kind."""
+    cases = map(case_of, range(1000))
+    return next(
+        case
+        for case in cases
+        if len(case.model.operators) > 3 and code in [op.code for op in case.model.operators[1:]]
+    )
+
+
+def test_a_failure_is_shrunk_to_what_fails() -> None:
+    case = first_with("QUANTIZE")
+
+    def fails(each: Case) -> bool:
+        return "QUANTIZE" in [op.code for op in each.model.operators]
+
+    small = shrunk(case, fails)
+    assert [op.code for op in small.model.operators] == ["QUANTIZE"]
+    assert len(small.model.outputs) == 1
+    assert small.setting == Setting(chip="lagoon", accelerators=False, overlap=case.setting.overlap)
+
+
+def test_a_failure_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = quantize_once()
+    monkeypatch.setattr(elementwise_loops, "lower_quantize", forgotten_zero_point)
+    text = explained(case, verdict_on(case))
+    assert "different from TFLM" in text
+    assert "%1: int8[2x5] scale 0.1 zero 7 = QUANTIZE(%0)" in text
+    assert "python -m tests.differential --seed 0" in text
+    monkeypatch.setattr(elementwise_loops, "lower_quantize", lower_quantize)
+    assert verdict_on(case).ending is Ending.SAME
+
+
+def test_the_command_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--seed", "3", "--count", "2", "--show"]) == 0
+    out = capsys.readouterr().out
+    assert "seed 3 on" in out
+    assert "seed 4 on" in out
+    monkeypatch.setattr(tflite, "SUPPORTED", ())
+    assert main(["--seed", "4"]) == 1
+    assert "false finding" in capsys.readouterr().out
