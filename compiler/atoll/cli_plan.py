@@ -151,8 +151,8 @@ def plan(
             models, build_file, place, pin, free, overlap, accelerators=accelerators
         )
         options = [replace(each, algorithm=search.name, effort=search.effort) for each in asked]
-        chip = load_soc(soc, overrides or ())
         with working("compiling and planning"):
+            chip = load_soc(soc, overrides or ())
             found = Found.of(chip, compile_together(chip, models, options))
     if figure:
         write_text(figure, found.figure())

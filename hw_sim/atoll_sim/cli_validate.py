@@ -71,7 +71,10 @@ def validate(
     require_toolchain(resolved, toolchain)
     options = build_options(models, build_file)
     with working("compiling and planning"):
-        compiled = [compile_file(resolved, *each) for each in zip(models, options, strict=True)]
+        compiled = [
+            compile_file(resolved, model, chosen)
+            for model, chosen in zip(models, options, strict=True)
+        ]
     planted, broken = [], []
     with working("compiling") as progress:
         for number, each in enumerate(compiled if mutants or not faults else ()):

@@ -1,9 +1,7 @@
 """Let Verilator elaborate a chip without building it."""
 
-import tempfile
-from pathlib import Path
-
 from atoll.resolve.soc import ResolvedSoc
+from atoll.scratch import temporary_folder
 from atoll_sim.build import TOP, WHAT
 from atoll_sim.build_tools import call_tool
 from atoll_sim.generate import generate, sources
@@ -22,8 +20,7 @@ def elaborate(soc: ResolvedSoc) -> None:
         ToolchainError: E070, E077, E114; Verilator is missing, or refuses the RTL.
     """
     chip = plan_chip(soc)
-    with tempfile.TemporaryDirectory(prefix="atoll-check-") as name:
-        folder = Path(name)
+    with temporary_folder() as folder:
         for file, text in generate(chip).items():
             (folder / file).write_text(text)
         files = (RTL / "lint.vlt", *sources(chip), folder / f"{TOP}.sv")

@@ -1,7 +1,9 @@
 """Hold the names in an accelerator's description against what Atoll knows."""
 
+from itertools import count
+
 from atoll.description.accelerator import Accelerator
-from atoll.description.faults import Faults, nearest
+from atoll.description.faults import Faults, nearest_key
 from atoll.description.operators import DRIVERS, FEATURES
 from atoll.description.tree import SourceMap
 
@@ -16,7 +18,7 @@ def check_operators(accelerator: Accelerator, where: SourceMap, faults: Faults) 
                 "E116",
                 f"Atoll has no operator '{kind}'",
                 at=where.key_at("operators", kind),
-                remedy=nearest(kind, FEATURES),
+                remedy=nearest_key(f"operators.{kind}", FEATURES),
             )
 
 
@@ -27,7 +29,7 @@ def _check_features(kind: str, accelerator: Accelerator, where: SourceMap, fault
                 "E117",
                 f"{kind} has no feature '{feature}'",
                 at=where.key_at("operators", kind, "limits", feature),
-                remedy=nearest(feature, FEATURES[kind]),
+                remedy=nearest_key(f"operators.{kind}.limits.{feature}", FEATURES[kind]),
             )
 
 
@@ -39,14 +41,19 @@ def check_driver(accelerator: Accelerator, where: SourceMap, faults: Faults) -> 
             "E071",
             f"there is no C driver '{driver}'",
             at=where.at("driver"),
-            remedy=f"write {' or '.join(DRIVERS)}",
+            remedy=f"write {' or '.join(map(repr, DRIVERS))}",
         )
         return
     missing = [name for name in DRIVERS[driver] if name not in registers]
+    free = (offset for offset in count(0, 4) if offset not in registers.values())
+    additions = [
+        f"add '{name}: {offset:#04x}' to 'registers.map'"
+        for name, offset in zip(missing, free, strict=False)
+    ]
     if missing:
         faults.add(
             "E115",
             f"the driver '{driver}' uses registers that 'map' does not have: {', '.join(missing)}",
             at=where.key_at("registers", "map"),
-            remedy="add them with their offsets; docs/accelerators.md says what each must do",
+            remedy=f"{', then '.join(additions)}; the offsets are those of your hardware",
         )

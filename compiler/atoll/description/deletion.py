@@ -1,6 +1,6 @@
 """Put one layer on top of another, where ``null`` deletes what the other one says."""
 
-from atoll.description.faults import Faults, nearest
+from atoll.description.faults import Faults, nearest_key
 from atoll.description.tree import Entry, Key, Node, Scalar, Table, merge
 
 _DEVICES, _POOLS, _REACH = "devices", "pools", "reach"
@@ -26,7 +26,7 @@ def _check(base: Node, over: Node, key: Key, faults: Faults) -> None:
                 "E130",
                 f"null deletes '{'.'.join((*key, name))}', which is not there",
                 at=entry.key_at,
-                remedy=nearest(name, base.entries, "delete the line"),
+                remedy=nearest_key(".".join((*key, name)), base.entries),
             )
 
 

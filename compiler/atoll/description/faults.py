@@ -56,6 +56,15 @@ def nearest(word: str, choices: Iterable[str], otherwise: str = "delete it") -> 
     return f"use one of {', '.join(known)}, or {otherwise}" if known else otherwise
 
 
+def nearest_key(key: str, choices: Iterable[str]) -> str:
+    """Return a remedy for the last name of a dotted key: the one that it is like, or to remove it."""
+    known = sorted(choices)
+    remedy = nearest(key.rpartition(".")[2], known)
+    if remedy.startswith("did you mean"):
+        return remedy
+    return f"remove '{key}'" + (f", or use one of {', '.join(known)}" if known else "")
+
+
 def _place(fault: Fault) -> tuple[bool, str, int, int]:
     if fault.at is None:
         return (True, "", 0, 0)
