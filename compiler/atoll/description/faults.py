@@ -57,7 +57,7 @@ def nearest(word: str, choices: Iterable[str], otherwise: str = "delete it") -> 
 
 
 def nearest_key(key: str, choices: Iterable[str]) -> str:
-    """Return a remedy for the last name of a dotted key: the one that it is like, or to remove it."""
+    """Return a remedy for the last name of a dotted key: the one it is like, or to remove it."""
     known = sorted(choices)
     remedy = nearest(key.rpartition(".")[2], known)
     if remedy.startswith("did you mean"):
