@@ -166,7 +166,7 @@ def test_plan_as_json_is_a_list_with_the_total(capsys: pytest.CaptureFixture[str
     plans = of_json(["plan", *BOTH], capsys)
     assert [plan["model"] for plan in plans] == ["digits_int8", "sampler"]
     origins = [plan["pools"]["weights"]["origin"] for plan in plans]
-    end = origins[1] + plans[1]["pools"]["weights"]["used"]
+    end = origins[1] + plans[1]["pools"]["weights"]["used_bytes"]
     for plan in plans:
         assert plan["together_bytes"]["weights"] == end - origins[0]
         assert plan["together_bytes"]["shared"] == max(

@@ -135,7 +135,7 @@ def test_k1_a_total_that_is_too_small_is_refused_with_one_that_will_do(
     assert fault.code == code
     if code == "E065":
         assert fault.remedy is not None
-        least = re.search(r"max_stack_size' and the stack's size to (\d+)", fault.remedy)
+        least = re.fullmatch(r"set 'devices.cpu.limits.max_stack_size' to (\d+) B", fault.remedy)
         assert least is not None
         within(model, int(least[1]))
 
@@ -266,5 +266,6 @@ def test_k2_a_network_whose_live_buffers_fit_nowhere_is_refused(
     (fault,) = caught.value.faults
     assert fault.code == "E062"
     assert fault.remedy is not None
-    enough = re.search(r"'pools\.(\w+)\.size' to (\d+) B", fault.remedy)
+    enough = re.fullmatch(r"set 'memories.sram.size' to (\d+ KiB)", fault.remedy)
     assert enough is not None
+    hoarding_digits(monkeypatch, small[0], f"memories.sram.size={enough[1]}")

@@ -321,7 +321,7 @@ def test_k2_a_run_beyond_max_stack_size_is_refused_with_the_limit_that_fits(
     (fault,) = fail.value.faults
     assert fault.code == "E066"
     assert fault.remedy is not None
-    need = int(fault.remedy.rpartition(" ")[2])
+    need = int(fault.remedy.split()[-4])
     firmware = build(DEEP, make_soc(cpu=_limited(cpu, need)))
     assert f"digits_run {need - cpu.interrupt_reserve}" in str(firmware.stack)
     with pytest.raises(PlanError):
@@ -338,5 +338,5 @@ def test_k2_a_stack_that_is_too_small_for_the_firmware_is_refused(
         build(DEEP, make_soc(cpu=small))
     (fault,) = caught.value.faults
     assert fault.remedy is not None
-    size = int(fault.remedy.rpartition(" ")[2])
+    size = int(fault.remedy.split()[-4])
     build(DEEP, make_soc(cpu=_limited(make_cpu(stack_size=size), 4096)))

@@ -149,8 +149,8 @@ def size_of(value: object) -> int:
 
 
 def number_in(text: str) -> str | None:
-    """Return the first number of a text."""
-    found = re.search(r"[0-9][0-9_]*(?:\.[0-9]+)?", text)
+    """Return the first number of a text, of which the first digits count."""
+    found = re.search(r"[0-9][0-9_]{0,18}(?:\.[0-9]{1,18})?", text)
     return found[0] if found else None
 
 

@@ -1,5 +1,6 @@
 """Candidates for values that are not of the kind or in the range that their keys take."""
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
@@ -58,6 +59,8 @@ def bad_value(case: Case) -> Iterator[Candidate]:
 
 
 def _meant(expected: str, old: Any, case: Case) -> Iterator[Any]:
+    if isinstance(old, float) and not math.isfinite(old):
+        return
     if choices := _CHOICE.findall(expected):
         yield from _choices(choices, old)
     elif expected.startswith("a size"):
