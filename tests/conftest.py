@@ -20,6 +20,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files")
 
 
+@pytest.fixture(autouse=True)
+def pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands print as in a pipe, whatever the terminal and the test workers say."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
     """Compare text with a file below tests/; ``--update-golden`` rewrites the file."""

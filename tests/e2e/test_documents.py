@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from atoll import cli_progress
 from atoll.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -46,6 +47,7 @@ def test_commands_print_what_is_shown(
 ) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(cli_progress, "SECONDS_BETWEEN", 1e9)
     found = [command for block in blocks(document) for command in commands(block)]
     if document.name == "README.md" and document.parent == ROOT:
         assert found

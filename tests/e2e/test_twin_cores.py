@@ -100,10 +100,10 @@ def test_k5_a_stack_that_is_still_being_painted_is_no_violation(
     assert main(["run", "twin", str(MODEL), *overrides, "--json"]) == 0
     report: dict[str, Any] = json.loads(capsys.readouterr().out)
     stack = report["stack"]["dsp"]
-    assert stack["watermark"] is None
+    assert stack["watermark_bytes"] is None
     assert "when the run ended, 'dsp' had painted" in stack["unmeasured"]
     assert any(note.startswith("stack dsp was not measured") for note in report["notes"])
-    assert 0 < report["stack"]["cpu"]["watermark"] <= report["stack"]["cpu"]["bound"]
+    assert 0 < report["stack"]["cpu"]["watermark_bytes"] <= report["stack"]["cpu"]["bound_bytes"]
 
 
 def test_k1_k5_the_bytes_are_the_same_for_every_limit_of_the_second_core() -> None:

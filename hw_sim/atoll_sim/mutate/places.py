@@ -10,7 +10,7 @@ from atoll_sim.mutate.mutant import Mutant
 
 QUOTED = re.compile(r"'([^']+)'")
 WRITTEN = re.compile(r"0x[0-9a-f]{8}")
-NOWHERE = frozenset({"", "built-in", "derived"})
+IN_A_FILE = re.compile(r".+:\d+:\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ def _origins(mutant: Mutant) -> Iterator[str]:
 def _written(compiled: Compiled, prefix: str) -> str:
     """Return the first place in a file that sets a key which begins with `prefix`."""
     found = (at for key, at in compiled.soc.layers.items() if key.startswith(prefix))
-    return min((at for at in found if at not in NOWHERE and ":" in at), key=_line, default="")
+    return min(filter(IN_A_FILE.fullmatch, found), key=_line, default="")
 
 
 def _line(at: str) -> tuple[str, int]:
