@@ -91,6 +91,7 @@ def test_a_build_folder_of_two_images_is_simulated(
     assert "dsp.elf missing or changed since the build" in capsys.readouterr().err
 
 
+@pytest.mark.slow  # a chip model of its own; tests/unit/sim/test_stacks.py has the rule
 def test_k5_a_stack_that_is_still_being_painted_is_no_violation(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

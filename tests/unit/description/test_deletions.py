@@ -59,7 +59,7 @@ def test_what_is_not_there_cannot_be_deleted(extended: Any) -> None:
     with pytest.raises(AtollError, match=r"E130.*'devices.npv'") as caught:
         extended("extends: lagoon", "devices: {npv: null}")
     (fault,) = caught.value.faults
-    assert fault.remedy == "did you mean 'npu'? If not, delete the line"
+    assert fault.remedy == "did you mean 'npu'? If not, delete it"
 
 
 def test_an_empty_value_deletes_nothing(extended: Any) -> None:
