@@ -139,6 +139,7 @@ class Shadow {
   void end_run(uint64_t cycle);
   void begin_operator(uint32_t number);
   void end_operator(uint64_t cycle, uint32_t number);
+  void keep_in_place(uint16_t op);
   void check_copy(uint64_t cycle, uint16_t op);
   void check_outputs(uint64_t cycle);
   void check_output(uint64_t cycle, uint16_t buffer, bool all_ended);

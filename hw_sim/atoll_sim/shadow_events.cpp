@@ -105,6 +105,7 @@ void Shadow::end_operator(uint64_t cycle, uint32_t number) {
   const uint16_t index = static_cast<uint16_t>(model.first + number);
   const Operator& op = table_.operators[index];
   if (op.master == kNoWord || active_[op.master] != index) return;
+  keep_in_place(index);
   if (op.source != kNoWord) check_copy(cycle, index);
   active_[op.master] = kNone;
   --running_;
@@ -115,6 +116,25 @@ void Shadow::end_operator(uint64_t cycle, uint32_t number) {
     if (ends || table_.right(index, buffer)) refresh(buffer);
   }
   refresh_ports();
+}
+
+// A result in the very place of its operand need not be written where its values are the same.
+void Shadow::keep_in_place(uint16_t index) {
+  const Operator& op = table_.operators[index];
+  for (uint32_t i = 0; i < op.overlap_count; ++i) {
+    const uint32_t written = table_.lists[op.overlaps + 2 * i];
+    const uint32_t read = table_.lists[op.overlaps + 2 * i + 1];
+    const Span& to = table_.buffers[written].span;
+    const Span& from = table_.buffers[read].span;
+    Bytes* bytes = to.origin == from.origin ? bytes_at(to.origin) : nullptr;
+    if (!bytes) continue;
+    const uint32_t offset = to.origin - bytes->origin;
+    const uint32_t count = std::min({to.size, from.size, bytes->size - offset});
+    for (uint32_t at = offset; at < offset + count; ++at) {
+      if (bytes->tag[at] >> 8 != lifetime_[read]) continue;
+      bytes->tag[at] = lifetime_[written] << 8 | (op.master + 1);
+    }
+  }
 }
 
 void Shadow::check_copy(uint64_t cycle, uint16_t index) {

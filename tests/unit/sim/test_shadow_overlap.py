@@ -70,3 +70,28 @@ def test_m3_a_beat_shows_no_other_buffer_over_the_operand(shadow: ModuleType) ->
     bench.read(shadow.NPU_A, "image", 0, 8)
     rules = [(each.rule, each.size) for each in bench.found()]
     assert ("overwritten before read", 4) in rules
+
+
+@pytest.mark.parametrize("above", [0, 4])
+def test_m2_a_result_in_the_place_of_its_operand_may_keep_its_bytes(
+    shadow: ModuleType, above: int
+) -> None:
+    """A compiler leaves out stores of what is there already, but only at the very same place."""
+    held = in_place(shadow)
+    image = replace(shadow.span("image"), address=shadow.span("image").address + above)
+    moved = [replace(each, address=image.address) for each in held.inputs]
+    lives = [
+        replace(each, span=image, alignment=4) if each.span.buffer == "image" else each
+        for each in held.lifetimes
+    ]
+    reads = tuple(image if each.buffer == "image" else each for each in held.phases[0].reads)
+    phases = {**held.phases, 0: replace(held.phases[0], reads=reads)}
+    bench = shadow.Bench(replace(held, inputs=tuple(moved), lifetimes=tuple(lives), phases=phases))
+    bench.up_to(0)
+    bench.event(shadow.BEGUN, 0)
+    bench.write(shadow.NPU_A, "x", 100 if not above else 104)
+    bench.event(shadow.ENDED, 0)
+    bench.event(shadow.BEGUN, 1)
+    bench.read(shadow.DMA, "x")
+    rules = {each.rule for each in bench.found()}
+    assert rules == ({"read before write"} if above else set())
