@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 
-def in_place(shadow: ModuleType) -> object:
+def in_place(shadow: ModuleType) -> Any:
     """Return the contract with x over image, and the plan saying so."""
     on_top = replace(shadow.span("x"), address=shadow.span("image").address)
     held = shadow.contract(x=on_top)
