@@ -48,27 +48,14 @@ class Description:
         yield from _leaves(self.soc, ())
 
 
-def load_description(path: Path, overrides: Sequence[str] = ()) -> Description:
-    """Load the description at `path` with each ``key.path=value`` of `overrides` on top.
-
-    Keys that are missing or unknown, ill-typed values and broken accelerators are among the
-    result's faults, so that resolution reports them with its own.
-
-    Raises:
-        DescriptionError: a file is no YAML, or nothing of it can be checked.
-        UsageError: an override is malformed or names an unknown key.
-    """
-    faults = Faults()
-    return describe(read_description(path, overrides, faults), path.parent, faults)
-
-
 def read_description(path: Path, overrides: Sequence[str], faults: Faults) -> Node:
-    """Read the description at `path` with `overrides` on top, unchecked.
+    """Read the description at `path` with each ``key.path=value`` of `overrides` on top, unchecked.
 
     What is wrong with the text, and yet lets it be read, is added to `faults`.
 
     Raises:
-        DescriptionError, UsageError: as `load_description`.
+        DescriptionError: a file is no YAML.
+        UsageError: an override is malformed or names an unknown key.
     """
     root = read_layers(path, faults)
     return apply_overrides(root, overrides, schema_of(Soc)) if overrides else root
@@ -76,6 +63,9 @@ def read_description(path: Path, overrides: Sequence[str], faults: Faults) -> No
 
 def describe(root: Node, folder: Path, faults: Faults) -> Description:
     """Check the description `root`, whose accelerators' paths are relative to `folder`.
+
+    Keys that are missing or unknown, ill-typed values and broken accelerators are among the
+    result's faults, so that resolution reports them with its own.
 
     Args:
         root: the merged layers.
