@@ -55,4 +55,9 @@ def left(done: int, total: int, seconds: float) -> str:
     """Say how long the rest will take if it goes on as so far; empty as long as nobody knows."""
     if not done or done >= total:
         return ""
-    return f", about {duration(seconds * (total - done) / done)} left"
+    return f", {about(seconds * (total - done) / done)} left"
+
+
+def about(seconds: float) -> str:
+    """Return a time that is only known roughly: ``under 1 s``, ``about 8 s``."""
+    return f"about {duration(seconds)}" if round(seconds) else "under 1 s"

@@ -152,19 +152,19 @@ def _build(folder: Path, inputs: Inputs, soc: ResolvedSoc, progress: Progress) -
     verilate = ["verilator", *inputs.flags, f"-I{RTL}", "-Mdir", str(folder / "obj")]
     verilate += ["-CFLAGS", f"{COMPILER_FLAGS} -I{HERE} -I{folder}", "-LDFLAGS", link]
     verilate += map(str, (*files, *inputs.cplusplus))
-    title = f"building the model of '{soc.name}', kept for later runs"
-    progress(f"{title}: Verilator, step 1 of 3")
+    title = f"building the model of '{soc.name}': step"
+    progress(f"{title} 1 of 3, Verilator (kept for later runs)")
     with blame_accelerators(soc, folder / f"{TOP}.sv"):
         call_tool(verilate, WHAT)
     make = ["make", "-s", "-j2", "-C", f"{folder}/obj", "-f", f"V{TOP}.mk", *MAKE_FLAGS]
     make += make_variables()
     count = call_tool([*make, "-n"], WHAT).count(" -c ")
-    progress(f"{title}: C++ compiler, step 2 of 3")
+    progress(f"{title} 2 of 3, C++ compiler (kept for later runs)")
 
     def watch() -> None:
         done = len(list((folder / "obj").glob("*.o")))
-        step = f"C++ compiler, file {done + 1} of {count}, step 2 of 3"
-        progress(f"{title}: {step if done < count else 'linker, step 3 of 3'}")
+        step = f"2 of 3, C++ file {done + 1} of {count}" if done < count else "3 of 3, linker"
+        progress(f"{title} {step} (kept for later runs)")
 
     call_tool(make, WHAT, watch)
     (folder / "obj" / "model").replace(folder / "model")

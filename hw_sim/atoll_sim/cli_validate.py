@@ -18,6 +18,7 @@ from atoll.cli_options import (
 from atoll.cli_output import out
 from atoll.cli_progress import working
 from atoll.pipeline import compile_file
+from atoll.report.grid import Sentence
 from atoll.resolve import load_soc
 from atoll.shown import json_text
 from atoll_sim.faults import report as fault_report
@@ -115,10 +116,10 @@ def validate(
         for campaign in broken:
             out.print(fault_report.table(campaign))
             for line in fault_report.lines(campaign) if verbose else ():
-                out.print(line)
-            out.print(fault_report.verdict(campaign))
+                out.print(Sentence(line))
+            out.print(Sentence(fault_report.verdict(campaign)))
         for line in fault_report.left_out(broken) if broken else ():
-            out.print(line)
+            out.print(Sentence(line))
     if not passed:
         raise typer.Exit(1)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from atoll.files import write_text
 from atoll.pipeline import Compiled
 from atoll.place.costs import cycles_of
-from atoll.progress import Progress, duration
+from atoll.progress import Progress, about
 from atoll_sim.run_files import Seen, read_pace
 from atoll_sim.simulation import SimResult
 
@@ -50,7 +50,7 @@ class Pace:
         runs = f"{self.runs} run{'s' if self.runs != 1 else ''}"
         known = "measured in an earlier run" if self.measured else "typical; never measured here"
         return (
-            f"simulating {runs} in RTL: about {self.cycles:,} cycles, {duration(self.seconds)} "
+            f"simulating {runs} in RTL: {about(self.seconds)}, {self.cycles:,} cycles "
             f"at {self.speed / 1e6:.1f} M cycles/s ({known})"
         )
 
@@ -71,7 +71,7 @@ class Pace:
         where = f"run {seen.asked} of {self.runs}, {layer}" if seen.asked else "starting up"
         speed = seen.cycle / seen.seconds if seen.seconds >= SECONDS_TO_BELIEVE else self.speed
         rest = (self.cycles - seen.cycle) / max(speed, 1.0)
-        more = f"about {duration(rest)} left" if rest > 0 else "longer than estimated"
+        more = f"{about(rest)} left" if rest > 0 else "longer than estimated"
         cycles = f"{seen.cycle:,} of about {self.cycles:,} cycles"
         return f"simulating in RTL: {where}, {more}, {cycles}"
 

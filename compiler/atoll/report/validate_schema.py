@@ -4,6 +4,8 @@ from atoll.report.json_shapes import COUNT, FLAG, NUMBER, TEXT, Shape, each, may
 
 _MUTANT = object_of(
     **dict.fromkeys(("kind", "area", "subject", "fault", "by", "number", "detail"), TEXT),
+    **dict.fromkeys(("buffer", "at"), TEXT),
+    address=maybe(COUNT),
     caught=FLAG,
     shadow=FLAG,
     equivalent=TEXT,
@@ -17,7 +19,7 @@ _KIND = object_of(
     passed=FLAG,
 )
 _FAULT = object_of(
-    **dict.fromkeys(("kind", "place", "end"), TEXT),
+    **dict.fromkeys(("kind", "place", "at", "end"), TEXT),
     offset_cycles=COUNT,
     what=NUMBER,
     status=maybe(NUMBER),

@@ -3,6 +3,7 @@
 Sequences are in canonical order (docs/description.md), never in the order of the YAML's keys.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -46,6 +47,9 @@ __all__ = [
 ]
 
 
+IN_A_FILE = re.compile(r".+:\d+:\d+")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CInterface:
     """How a compiled model meets the application.
@@ -82,6 +86,19 @@ class ResolvedSoc:
     layers: Mapping[str, str]
     interface: CInterface = CInterface()
     source: Description | None = field(default=None, compare=False, repr=False)
+
+    def written(self, prefix: str) -> str:
+        """Return the first place in a file that sets a key which begins with `prefix`.
+
+        It is ``FILE:LINE:COLUMN``, and empty if no file sets such a key. Keys of a device come
+        before those inside them, which the file of its accelerator may set.
+        """
+        found = (
+            (key.count("."), *_line(at), at)
+            for key, at in self.layers.items()
+            if key.startswith(prefix) and IN_A_FILE.fullmatch(at)
+        )
+        return min(found, default=("",))[-1]
 
     def device(self, name: str) -> Device:
         """Look a device up by name."""
@@ -168,3 +185,8 @@ class ResolvedSoc:
             yield self.console
         elif isinstance(device, Cpu) and device.mailbox:
             yield device.mailbox
+
+
+def _line(at: str) -> tuple[str, int]:
+    path, line, _ = at.rsplit(":", 2)
+    return path, int(line)

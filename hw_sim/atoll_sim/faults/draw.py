@@ -9,14 +9,12 @@ from atoll.codegen.reef_descriptor import DESCRIPTOR_BYTES
 from atoll.ir.tir import AcceleratorRun, AcceleratorStart
 from atoll.memory.contract import Span
 from atoll.pipeline import Compiled
-from atoll_sim.faults.kinds import Fault, FaultKind
+from atoll_sim.faults.kinds import RESPONSES, Fault, FaultKind
 from atoll_sim.platform import plan_chip
 
 LONGEST_STALL = 800
 """Cycles; the bus gives a memory up after 1,024 (`atoll_demux`), contention included."""
 SHORTEST_RESET, LONGEST_RESET = 2, 16
-RESPONSES = (2, 3)
-"""SLVERR and DECERR."""
 BITS = 8
 
 
@@ -78,13 +76,17 @@ class Draw:
         masters = plan_chip(self.compiled.soc).masters
         return next(master.index for master in masters if master.name == name)
 
+    def _device_at(self, name: str) -> str:
+        return self.compiled.soc.written(f"devices.{name}.")
+
     def _error(self, kind: FaultKind, action: str) -> Callable[[], Fault]:
         def make() -> Fault:
             name = self.random.choice(self._workers)
-            what, where = self.random.choice(RESPONSES), self._master(name)
+            what, where = self.random.choice(tuple(RESPONSES)), self._master(name)
             offset = self._offset()
+            at = self._device_at(name)
             return Fault(
-                kind=kind, offset=offset, action=action, where=where, what=what, place=name
+                kind=kind, offset=offset, action=action, where=where, what=what, place=name, at=at
             )
 
         return make
@@ -96,8 +98,9 @@ class Draw:
             name = self.random.choice(names)
             what = self.random.randint(1, LONGEST_STALL) if kind is FaultKind.STALL else 0
             where, offset = names.index(name), self._offset()
+            at = self.compiled.soc.written(f"memories.{name}.")
             return Fault(
-                kind=kind, offset=offset, action="stall", where=where, what=what, place=name
+                kind=kind, offset=offset, action="stall", where=where, what=what, place=name, at=at
             )
 
         return make
@@ -111,6 +114,7 @@ class Draw:
             where=self.compiled.soc.irqs[name],
             what=0,
             place=name,
+            at=self._device_at(name),
         )
 
     def _hang(self) -> Fault:
@@ -122,6 +126,7 @@ class Draw:
             where=self._master(name),
             what=0,
             place=name,
+            at=self._device_at(name),
         )
 
     def _reset(self) -> Fault:
@@ -145,6 +150,7 @@ class Draw:
                 where=span.address + at,
                 what=bit,
                 place=f"{span.buffer}+{at:#x}, bit {bit}",
+                at=self.compiled.soc.written(f"pools.{span.pool}."),
             )
 
         return make

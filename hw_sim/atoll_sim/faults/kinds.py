@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+RESPONSES = {2: "SLVERR", 3: "DECERR"}
+"""Errors that an AXI response may be, by number."""
+
 
 class FaultKind(StrEnum):
     """What goes wrong in the chip.
@@ -36,6 +39,7 @@ class Fault:
         where: number of the master, of the memory, of the interrupt line, or an address.
         what: AXI response, cycles (0: until the chip restarts), or bit of the byte.
         place: `where` as a person calls it.
+        at: ``FILE:LINE:COLUMN`` of the device, memory or pool; empty if no file sets it.
     """
 
     kind: FaultKind
@@ -44,6 +48,28 @@ class Fault:
     where: int
     what: int
     place: str
+    at: str = ""
 
     def __str__(self) -> str:
-        return f"{self.kind} at {self.place}, {self.offset:,} cycles into the run"
+        when = f"{self.offset:,} cycles into the run"
+        where = f", {self.at}" if self.at else ""
+        return f"{self.kind}: {self._what} {when}{where}"
+
+    @property
+    def _what(self) -> str:
+        """What happens to which part."""
+        name = f"'{self.place}'"
+        match self.action:
+            case "read" | "write":
+                return f"a {self.action} of {name} is answered with {RESPONSES[self.what]}"
+            case "stall" if self.what:
+                return f"{name} takes no request for {self.what} cycles"
+            case "stall":
+                return f"{name} takes no request any more"
+            case "mute":
+                return f"the interrupt of {name} stays low"
+            case "hang":
+                return f"{name} asks the bus for nothing any more"
+            case "reset":
+                return f"the chip is reset for {self.what} cycles"
+        return f"{self.place} of the byte at {self.where:#010x} flips"

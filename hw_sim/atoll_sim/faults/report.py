@@ -10,8 +10,8 @@ from atoll_sim.faults.kinds import FaultKind
 from atoll_sim.faults.task import End
 
 HEADINGS = (
-    *("kind", "injected", "right result", "error code", "restarted"),
-    *("silently wrong", "hung", "recovered"),
+    *("kind", "runs", "right", "error code", "restarted"),
+    *("wrong", "hung", "recovered"),
 )
 
 
@@ -87,9 +87,8 @@ def table(campaign: Campaign) -> Grid:
 def _row(report: KindReport) -> tuple[str, ...]:
     codes = ", ".join(f"{code}: {count}" for code, count in report.codes.items())
     counts = (report.restarted, report.silent, report.hung, report.recovered)
-    note = "" if report.kind.detectable else " (not detectable)"
     return (
-        f"{report.kind}{note}",
+        report.kind,
         *(str(report.injected), str(report.right), codes or "0"),
         *map(str, counts),
     )
@@ -113,7 +112,7 @@ def lines(campaign: Campaign) -> Iterator[str]:
     for trial in campaign.trials:
         fault, answer = trial.fault, trial.answer
         end = f"{answer.end}, status {answer.status}, {'right' if trial.right else 'wrong'}"
-        yield f"{campaign.model}, {fault.kind}: {fault.what} at {fault.place}+{fault.offset}: {end}"
+        yield f"{campaign.model}, {fault}: {end}"
 
 
 def verdict(campaign: Campaign) -> str:
@@ -121,7 +120,13 @@ def verdict(campaign: Campaign) -> str:
     bad = [report.kind for report in by_kind(campaign) if not report.passed]
     if bad:
         return f"failed: {', '.join(bad)}"
-    return "passed: no hang, no silently wrong result that the hardware could know of"
+    return f"passed: no hang, no wrong result that the hardware could know of{_unknown(campaign)}"
+
+
+def _unknown(campaign: Campaign) -> str:
+    """Name the kinds that the hardware cannot know of."""
+    kinds = [report.kind for report in by_kind(campaign) if not report.kind.detectable]
+    return f" (it cannot know of a {', '.join(kinds)})" if kinds else ""
 
 
 def as_json(campaign: Campaign) -> dict[str, object]:
@@ -156,6 +161,7 @@ def _trial_json(trial: Trial) -> dict[str, object]:
     return {
         "kind": fault.kind,
         "place": fault.place,
+        "at": fault.at,
         "offset_cycles": fault.offset,
         "what": fault.what,
         "end": answer.end,

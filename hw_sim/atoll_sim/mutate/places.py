@@ -10,7 +10,6 @@ from atoll_sim.mutate.mutant import Mutant
 
 QUOTED = re.compile(r"'([^']+)'")
 WRITTEN = re.compile(r"0x[0-9a-f]{8}")
-IN_A_FILE = re.compile(r".+:\d+:\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +40,7 @@ def place_of(mutant: Mutant) -> Place:
     if buffer:
         pool = wrong.plan.placements[buffer].pool
         address = wrong.plan.address(buffer)
-        return Place(buffer=buffer, address=address, at=_written(wrong, f"pools.{pool}."))
+        return Place(buffer=buffer, address=address, at=wrong.soc.written(f"pools.{pool}."))
     near = next(_addresses(mutant), None)
     return Place(buffer="", address=near, at=next(_origins(mutant), ""))
 
@@ -82,24 +81,12 @@ def _edited(mutant: Mutant) -> Iterator[int]:
 
 def _origins(mutant: Mutant) -> Iterator[str]:
     """Yield where the description says something about the pool, device or stack of a fault."""
-    compiled = mutant.built
-    soc = compiled.soc
+    soc = mutant.built.soc
     names = (mutant.subject, *QUOTED.findall(mutant.sentence))
     for name in names:
         for section in ("pools", "devices", "memories"):
-            if at := _written(compiled, f"{section}.{name}."):
+            if at := soc.written(f"{section}.{name}."):
                 yield at
     if "stack" in (mutant.subject, *mutant.sentence.split()):
-        yield _written(compiled, f"devices.{soc.host}.stack.")
-    yield _written(compiled, f"devices.{soc.host}.")
-
-
-def _written(compiled: Compiled, prefix: str) -> str:
-    """Return the first place in a file that sets a key which begins with `prefix`."""
-    found = (at for key, at in compiled.soc.layers.items() if key.startswith(prefix))
-    return min(filter(IN_A_FILE.fullmatch, found), key=_line, default="")
-
-
-def _line(at: str) -> tuple[str, int]:
-    path, line, _ = at.rsplit(":", 2)
-    return path, int(line)
+        yield soc.written(f"devices.{soc.host}.stack.")
+    yield soc.written(f"devices.{soc.host}.")

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from atoll.report.grid import Grid
+from atoll.report.grid import Grid, Sentence
 from atoll.report.text import render
 from atoll_sim.finding_rules import RULES
 from atoll_sim.mutate.campaign import Campaign, Trial
@@ -57,15 +57,15 @@ def text_of(campaigns: Sequence[Campaign], *, verbose: bool = False) -> Group:
             parts.append(render(campaign.report, brief=True))
         found = len(campaign.report.violations)
         title = f"{campaign.model} on {campaign.soc}: "
-        parts.append(Text(f"{title}{found} findings in {campaign.report.accesses:,} accesses"))
+        parts.append(Sentence(f"{title}{found} findings in {campaign.report.accesses:,} accesses"))
     trials = [trial for campaign in campaigns for trial in campaign.trials]
     if trials:
         parts += [
             Text(),
             table_of(trials),
-            *map(Text, _each(campaigns) if verbose else _survivors(campaigns)),
-            *map(Text, left_out(trials)),
-            Text(summary(trials)),
+            *map(Sentence, _each(campaigns) if verbose else _survivors(campaigns)),
+            *map(Sentence, left_out(trials)),
+            Sentence(summary(trials)),
         ]
     return Group(*parts)
 
@@ -127,10 +127,9 @@ def as_json(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def _place_json(trial: Trial) -> dict[str, str | None]:
+def _place_json(trial: Trial) -> dict[str, str | int | None]:
     place = place_of(trial.mutant)
-    address = None if place.address is None else f"{place.address:#010x}"
-    return {"buffer": place.buffer, "address": address, "at": place.at}
+    return {"buffer": place.buffer, "address": place.address, "at": place.at}
 
 
 def _survivors(campaigns: Sequence[Campaign]) -> Iterator[str]:

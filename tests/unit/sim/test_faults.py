@@ -25,7 +25,8 @@ from atoll_sim.faults.report import as_json, by_kind, passed, table, verdict
 from atoll_sim.faults.task import TASK, Answer, End, read_answer, write_task
 from atoll_sim.samples import random_sample
 
-DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
+ROOT = Path(__file__).parents[3]
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 CYCLES = 1000
 GOOD = Answer(
     befell=True,
@@ -100,6 +101,22 @@ def test_faults_name_what_the_chip_has_and_the_network_uses(compiled: Compiled) 
                 assert fault.where == plan.address(buffer) + at
                 assert at < compiled.module.entry.sizes[buffer]
                 assert 0 <= fault.what < 8
+
+
+def test_a_fault_is_a_sentence_with_part_cycle_and_line(lagoon: Compiled) -> None:
+    chip = (ROOT / "socs" / "lagoon.yaml").read_text().splitlines()
+    for fault in drawn(lagoon, 3 * len(FaultKind)):
+        part = fault.place.partition("+")[0]
+        assert part in str(fault)
+        assert f"{fault.offset:,} cycles into the run" in str(fault)
+        if fault.kind is FaultKind.RESET:
+            assert not fault.at
+            continue
+        assert str(fault).endswith(fault.at)
+        line = int(fault.at.split(":")[1])
+        section = "".join(chip[line - 3 : line])
+        buffer = lagoon.plan.placements.get(part)
+        assert f"{buffer.pool if buffer else part}:" in section
 
 
 def test_a_network_on_the_host_alone_has_no_device_to_fail(lagoon: Compiled) -> None:
@@ -185,6 +202,12 @@ def test_the_report_counts_every_end_once() -> None:
     console = Console(width=120, record=True, file=StringIO())
     console.print(table(campaign))
     assert "-10: 2, -5: 1" in console.export_text()
+
+
+def test_the_table_of_every_kind_fits_a_terminal_of_eighty_columns() -> None:
+    grid = table(judged(*(trial(kind, status=-10) for kind in FaultKind)))
+    assert max(len(line) for lines in grid.lines(80) for line in lines) <= 80
+    assert all(len(lines) == 1 for lines in grid.lines(80))
 
 
 def fake_model(folder: Path, *lines: str) -> Path:

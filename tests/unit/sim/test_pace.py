@@ -12,7 +12,7 @@ from atoll.build_tree import build
 from atoll.cli import main
 from atoll.cli_progress import working
 from atoll.pipeline import Compiled, compile_file
-from atoll.progress import duration, left, told
+from atoll.progress import about, duration, left, told
 from atoll.resolve import load_soc
 from atoll_sim.pace import TYPICAL, keep_speed, pace_of
 from atoll_sim.run_files import Seen, read_pace, write_pace
@@ -45,7 +45,8 @@ def ran(cycles: int, seconds: float) -> SimResult:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.2, "0 s"), (59.4, "59 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")]
+    ("seconds", "text"),
+    [(0.2, "0 s"), (59.4, "59 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")],
 )
 def test_times_as_people_say_them(seconds: float, text: str) -> None:
     assert duration(seconds) == text
@@ -53,6 +54,7 @@ def test_times_as_people_say_them(seconds: float, text: str) -> None:
 
 def test_the_rest_goes_on_as_so_far() -> None:
     assert left(20, 100, 10.0) == ", about 40 s left"
+    assert left(90, 100, 1.0) == ", under 1 s left"
     assert (left(0, 100, 10.0), left(100, 100, 10.0)) == ("", "")
 
 
@@ -67,7 +69,10 @@ def test_the_speed_of_a_run_lies_beside_its_model(compiled: Compiled, tmp_path: 
     keep_speed(tmp_path / "model", ran(2_000_000, 2.0))
     pace = pace_of([compiled], 20, tmp_path / "model")
     assert (pace.measured, pace.speed) == (True, 1e6)
-    assert f"{duration(pace.cycles / 1e6)} at 1.0 M cycles/s (measured" in str(pace)
+    assert (
+        f": about {duration(pace.cycles / 1e6)}, {pace.cycles:,} cycles at 1.0 M cycles/s"
+        in str(pace)
+    )
     keep_speed(tmp_path / "model", ran(10, 0.001))
     assert pace_of([compiled], 1, tmp_path / "model").speed == 1e6, "too short to tell"
     (tmp_path / "speed.txt").write_text("nonsense")
@@ -86,8 +91,7 @@ def test_a_run_tells_layer_cycles_and_the_rest(compiled: Compiled, tmp_path: Pat
         f"{pace.cycles // 2:,} of about {pace.cycles:,} cycles"
     )
     early = pace.line(Seen(cycle=10, asked=0, done=0, seconds=0.5))
-    rest = duration(pace.seconds)
-    assert f"starting up, about {rest} left, 10 of about {pace.cycles:,} cycles" in early
+    assert f"starting up, {about(pace.seconds)} left, 10 of about {pace.cycles:,} cycles" in early
     late = pace.line(Seen(cycle=2 * pace.cycles, asked=2, done=layers, seconds=9.0))
     assert f"layer {layers} of {layers}" in late
     assert "longer than estimated" in late
@@ -147,5 +151,5 @@ def test_a_piped_run_tells_its_layers_and_keeps_json_clean(
     assert main(["run", "lagoon", str(DIGITS), "--accelerator", "none", "--json"]) == 0
     output = capsys.readouterr()
     assert json.loads(output.out)["bit_exact"] is True
-    assert "simulating 1 run in RTL: about " in output.err
+    assert "simulating 1 run in RTL: " in output.err
     assert "simulating in RTL: run 1 of 1, layer " in output.err
