@@ -9,23 +9,13 @@ from importlib.metadata import entry_points
 
 from atoll import plugins
 from atoll.errors import UsageError
-from atoll.memory.answers import plan_of
 from atoll.memory.auto import plan_auto
-from atoll.memory.blocks import Blocks, make_blocks
+from atoll.memory.build_plan import build_plan
+from atoll.memory.conflicts import ConflictGraph, conflict_graph
 from atoll.memory.effort import Meter
-from atoll.memory.greedy import (
-    BY_CONFLICTS,
-    BY_SIZE,
-    ORDERS,
-    Order,
-    Places,
-    by_price,
-    orders,
-    repaired,
-)
+from atoll.memory.greedy import BY_CONFLICTS, BY_SIZE, ORDERS, Order, Places, orders, repaired
 from atoll.memory.hill_climb import climb
 from atoll.memory.problem import Answer, Infeasible, Problem
-from atoll.memory.search_compiled import FastEngine
 
 GROUP = "atoll.planners"
 DEFAULT = "auto"
@@ -60,19 +50,19 @@ def algorithm_names() -> tuple[str, ...]:
 
 
 def _auto(problem: Problem, meter: Meter) -> Answer:
-    """Choose homes by price and pack every pool, greedily, by exact search or by climbing."""
-    return plan_auto(problem, meter, FastEngine(), "auto")
+    """Choose homes by cost and pack every pool, greedily, by exact search or by climbing."""
+    return plan_auto(problem, meter)
 
 
 def _exact(problem: Problem, meter: Meter) -> Answer:
-    """Choose homes by price and pack every pool by exact search."""
-    return plan_auto(problem, meter, FastEngine(), "exact", climbing=False)
+    """Choose homes by cost and pack every pool by exact search."""
+    return plan_auto(problem, meter, "exact", climbing=False)
 
 
 def _hill_climb(problem: Problem, meter: Meter) -> Answer:
     """Change a greedy order step by step."""
-    whole = make_blocks(problem)
-    return _answer(whole, climb(whole, by_price(whole), meter), "hill-climb")
+    graph = conflict_graph(problem)
+    return _answer(graph, climb(graph, dict(enumerate(graph.pools)), meter), "hill-climb")
 
 
 def _first_fit(problem: Problem, meter: Meter) -> Answer:
@@ -91,19 +81,18 @@ def _by_conflicts(problem: Problem, meter: Meter) -> Answer:
 
 
 def _best_order(problem: Problem, keys: tuple[Order, ...], name: str) -> Answer:
-    whole = make_blocks(problem)
-    pools = by_price(whole)
-    found = [places for order in orders(whole, keys) if (places := repaired(whole, order, pools))]
-    plans = [plan_of(whole, places, name) for places in found]
+    graph = conflict_graph(problem)
+    found = (repaired(graph, order) for order in orders(graph, keys))
+    plans = [build_plan(graph, places, name) for places in found if places is not None]
     best = min(plans, key=lambda plan: (plan.cost, plan.gap), default=None)
-    return best or _answer(whole, None if whole.blocks else {}, name)
+    return best or _answer(graph, None, name)
 
 
-def _answer(whole: Blocks, places: Places | None, name: str) -> Answer:
+def _answer(graph: ConflictGraph, places: Places | None, name: str) -> Answer:
     if places is not None:
-        return plan_of(whole, places, name)
-    names = tuple(buffer.name for buffer in whole.problem.buffers)
-    return Infeasible(problem=whole.problem, buffers=names, proven=False)
+        return build_plan(graph, places, name)
+    names = tuple(buffer.name for buffer in graph.buffers)
+    return Infeasible(problem=graph.problem, buffers=names, proven=False)
 
 
 OWN: Mapping[str, Algorithm] = {

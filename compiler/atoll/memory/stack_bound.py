@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from atoll.errors import Fault, PlanError
 from atoll.ir.tir import CallStart, IRModule, KernelCall, Step
 from atoll.memory.frames import FrameDepths
-from atoll.memory.misfit import enlarging
+from atoll.memory.explain import enlarging
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc, StackLimit
 
 RUNTIME_ALLOWANCE = 512

@@ -4,16 +4,16 @@ from importlib.metadata import EntryPoint
 from random import Random
 
 import pytest
+from benchmarks.random_cuts import random_cuts
 
 from atoll import plugins
 from atoll.errors import AtollError, PlanError, UsageError
 from atoll.memory import algorithms
-from atoll.memory.answers import plan_of
-from atoll.memory.blocks import make_blocks
+from atoll.memory.build_plan import build_plan
+from atoll.memory.conflicts import conflict_graph
 from atoll.memory.effort import Effort, Meter, Progress
 from atoll.memory.problem import Answer, Buffer, MemoryPlan, PoolSpace, Problem
 from atoll.memory.solve import plan_memory, solve
-from atoll_sim.random_cuts import random_cuts
 
 PROBLEM = Problem(
     pools=(PoolSpace(name="s", origin=0, size=100, alignment=1),),
@@ -25,11 +25,11 @@ PROBLEM = Problem(
 
 def stacked(problem: Problem, meter: Meter) -> Answer:
     """Put every buffer on top of the one before."""
-    return plan_of(make_blocks(problem), {0: ("s", 0), 1: ("s", 20)}, "stacked")
+    return build_plan(conflict_graph(problem), {0: ("s", 0), 1: ("s", 20)}, "stacked")
 
 
 def on_one_spot(problem: Problem, meter: Meter) -> Answer:
-    return plan_of(make_blocks(problem), {0: ("s", 0), 1: ("s", 5)}, "on one spot")
+    return build_plan(conflict_graph(problem), {0: ("s", 0), 1: ("s", 5)}, "on one spot")
 
 
 @pytest.fixture

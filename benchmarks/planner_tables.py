@@ -42,35 +42,6 @@ class Gap:
     worst: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scaling:
-    """One plan of random cuts in a pool with slack, by the default algorithm.
-
-    Attributes:
-        used: bytes / optimum, None if no plan was found that fits.
-        seconds: of processor time.
-    """
-
-    buffers: int
-    pinwheels: float
-    seed: int
-    used: float | None
-    seconds: float
-
-
-def scaling_table(found: Sequence[Scaling], slack: float) -> Table:
-    """Lay out for a terminal how processor time grows in a pool with `slack`, a part of it."""
-    title = f"random cuts in a pool with {slack:.0%} of slack"
-    table = Table(title=title, title_justify="left", box=None)
-    for heading in ("buffers", "pinwheels", "seed", "used / optimum", "CPU s"):
-        table.add_column(heading, justify="right")
-    for each in found:
-        used = "none" if each.used is None else f"{each.used:.4f}"
-        row = (f"{each.buffers:,}", f"{each.pinwheels:.0%}", str(each.seed), used)
-        table.add_row(*row, f"{each.seconds:.2f}")
-    return table
-
-
 def instance_table(instances: Sequence[Instance]) -> Table:
     """Lay the instances out for a terminal."""
     table = Table(title="instances at their capacity", title_justify="left", box=None)

@@ -1,21 +1,64 @@
-"""Explain why buffers do not fit, and find the smallest change with which they do."""
+"""Explain why buffers do not fit: which are to blame, and what smallest change is enough."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from itertools import accumulate
 
 from atoll.errors import Fault
-from atoll.memory.pool_use import peak
-from atoll.memory.problem import Buffer, Placement, PoolSpace, Problem
+from atoll.memory.effort import Effort, Meter
+from atoll.memory.problem import Answer, Buffer, Infeasible, Placement, PoolSpace, Problem
 from atoll.units import format_size
 
 Search = Callable[[Problem], Mapping[str, Placement] | None]
+
+MOST = 48
+"""Most buffers that are left out one after the other."""
+
+_EFFORT = Effort(nodes=20_000)
+"""For all trials of leaving buffers out; each may spend its share of what is left."""
 
 _UNLIMITED = 1 << 100
 _TRIALS = 40
 _LISTED = 8
 
 
-def misfit(
+def fewest(found: Infeasible, algorithm: Callable[[Problem, Meter], Answer]) -> Infeasible:
+    """Leave out buffers of a proven answer as long as the others are proven to have no plan.
+
+    What stays is minimal, unless a trial does not end within its effort or more than `MOST` buffers
+    are named: then it may hold buffers that it could do without.
+
+    Args:
+        found: the answer.
+        algorithm: answers what is left; an answer that is not proven changes nothing.
+    """
+    named = set(found.buffers)
+    buffers = [buffer for buffer in found.problem.buffers if buffer.name in named]
+    if not found.proven or len(buffers) > MOST:
+        return found
+    meter = Meter(_EFFORT)
+    for number, buffer in enumerate(sorted(buffers, key=lambda each: each.size)):
+        rest = named - {buffer.name}
+        if not rest or rest == named:
+            continue
+        with meter.share(1 / (len(buffers) - number)):
+            answer = algorithm(_part(found.problem, rest), meter)
+        if isinstance(answer, Infeasible) and answer.proven:
+            named = set(answer.buffers)
+    return replace(found, buffers=tuple(name for name in found.buffers if name in named))
+
+
+def _part(problem: Problem, names: Set[str]) -> Problem:
+    """Return the problem of some of the buffers."""
+    return replace(
+        problem,
+        buffers=tuple(buffer for buffer in problem.buffers if buffer.name in names),
+        overlaps=tuple(each for each in problem.overlaps if {each.later, each.earlier} <= names),
+    )
+
+
+def explain(
     problem: Problem, operators: Sequence[str], search: Search, culprits: Sequence[str] = ()
 ) -> Iterator[Fault]:
     """Yield why `search` finds no plan of `problem`.
@@ -165,7 +208,14 @@ def _ends(problem: Problem, placements: Mapping[str, Placement]) -> Mapping[str,
 def _crowd(problem: Problem, pools: Mapping[str, int]) -> tuple[int, list[Buffer]]:
     """Return the step at which most bytes compete for `pools`, and the buffers that do."""
     rivals = [buffer for buffer in problem.buffers if not pools.keys().isdisjoint(buffer.pools)]
-    _, step = peak(rivals)
+    changes: dict[int, int] = defaultdict(int)
+    for buffer in rivals:
+        for begin, end in buffer.live:
+            changes[begin] += buffer.size
+            changes[end] -= buffer.size
+    steps = sorted(changes)
+    totals = dict(zip(steps, accumulate(changes[step] for step in steps), strict=True))
+    step = max(steps, key=totals.__getitem__, default=0)
     return step, [b for b in rivals if any(begin <= step < end for begin, end in b.live)]
 
 

@@ -1,6 +1,6 @@
 """Measure the memory planner: instances beside minimalloc, and gaps on random problems.
 
-Run as ``python -m atoll_sim.bench_planner``; `make bench` does. Processor times of both planners
+Run as ``python -m benchmarks.planner``; `make bench` does. Processor times of both planners
 are taken in one run, one after the other.
 """
 
@@ -15,6 +15,8 @@ from pathlib import Path
 from random import Random
 from statistics import median
 
+from benchmarks.planner_tables import Gap, Instance, gap_table, instance_table
+from benchmarks.random_cuts import random_cuts
 from rich.console import Console
 
 from atoll.children import started
@@ -23,19 +25,10 @@ from atoll.errors import ToolchainError
 from atoll.memory.algorithms import algorithm_names
 from atoll.memory.effort import Effort
 from atoll.memory.instance import POOL, load_instance
-from atoll.memory.problem import Answer, MemoryPlan
-from atoll.memory.search_compiled import Compiled
+from atoll.memory.problem import MemoryPlan
+from atoll.memory.search_native import machine_code
 from atoll.memory.solve import solve
 from atoll.scratch import temporary_folder
-from atoll_sim.planner_tables import (
-    Gap,
-    Instance,
-    Scaling,
-    gap_table,
-    instance_table,
-    scaling_table,
-)
-from atoll_sim.random_cuts import random_cuts
 
 HEIGHT = 1 << 20
 COUNTS = (25, 50, 100, 200, 400)
@@ -47,8 +40,6 @@ PEER_SECONDS = 120
 MADE = (60, 80, 100, 120)
 """Buffers of the instances that are made where none are given."""
 MADE_SLACK = 0.01
-SCALE = (100, 1_000, 10_000)
-SLACK = 0.05
 
 
 def main() -> int:
@@ -58,31 +49,35 @@ def main() -> int:
         "--instances", type=Path, help="folder of NAME.CAPACITY.csv files; default: random cuts"
     )
     parser.add_argument("--minimalloc", type=Path, help="executable to run beside the planner")
-    parser.add_argument("--scale", type=int, default=1, help="seeds for up to 10,000 buffers")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     began = time.process_time()
-    Compiled()
+    compiled = machine_code() is not None
     loading = time.process_time() - began
     with temporary_folder() as made:
         folder = arguments.instances or made_instances(made)
         paths = sorted(folder.glob("*.*.csv"))
         instances = [measured(path, arguments.minimalloc) for path in paths]
-    found, scaled = list(gaps()), list(scaling(range(arguments.scale)))
+    found = list(gaps())
     if arguments.json:
         rows = {
             "instances": [asdict(each) for each in instances],
             "gaps": [asdict(each) for each in found],
-            "scaling": [asdict(each) for each in scaled],
         }
-        print(json.dumps({"kernel_seconds": round(loading, 3), **rows}, indent=2))
+        print(
+            json.dumps(
+                {"kernel_seconds": round(loading, 3), "compiled": compiled, **rows}, indent=2
+            )
+        )
         return 0
     console = Console(highlight=False)
-    console.print(f"search kernel compiled or loaded in {loading:.2f} s")
+    state = (
+        f"compiled or loaded in {loading:.2f} s" if compiled else "not compiled: in plain Python"
+    )
+    console.print(f"exact search {state}")
     if instances:
         console.print(instance_table(instances))
     console.print(gap_table(found))
-    console.print(scaling_table(scaled, SLACK))
     return 0
 
 
@@ -177,27 +172,6 @@ def gaps() -> Iterator[Gap]:
                     median=round(median(used), 4),
                     worst=round(max(used), 4),
                 )
-
-
-def scaling(seeds: range) -> Iterator[Scaling]:
-    """Yield how the default algorithm does in pools with 5 % of slack."""
-    for count in SCALE:
-        for pinwheels in PINWHEELS:
-            for seed in seeds:
-                problem = random_cuts(count, HEIGHT, pinwheels, Random(seed), slack=SLACK)
-                began = time.process_time()
-                answer = solve(problem)
-                yield Scaling(
-                    buffers=count,
-                    pinwheels=pinwheels,
-                    seed=seed,
-                    used=_share(answer),
-                    seconds=round(time.process_time() - began, 2),
-                )
-
-
-def _share(answer: Answer) -> float | None:
-    return round(answer.use["s"].used / HEIGHT, 4) if isinstance(answer, MemoryPlan) else None
 
 
 if __name__ == "__main__":

@@ -8,28 +8,40 @@ from math import exp, log, sqrt
 from random import Random
 
 from atoll.memory.packing import Packing
-from atoll.memory.search import Way
 
 _SPREAD = 0.3
 """Logarithm of the most that a random variation multiplies a measure with."""
 
 _CHANGED = 0.15
-"""Part of the blocks that a way differs in from the one that it varies."""
+"""Part of the buffers that a strategy differs in from the one that it varies."""
 
 _PATIENCE = 25
-"""Ways without gain after which a family starts again."""
+"""Strategies without gain after which a family starts again."""
 
 _CURIOSITY = 0.15
 """Weight of how rarely a family was tried."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strategy:
+    """How to branch.
+
+    Attributes:
+        by_clique: choose from the fullest clique, not from all buffers.
+        rank: place of each member among those with the same lowest offset.
+    """
+
+    by_clique: bool
+    rank: Sequence[int]
+
+
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """What makes a block hard to place.
+    """What makes a buffer hard to place.
 
     Attributes:
         size: bytes.
-        length: how many steps it is live in; how many blocks it conflicts with if these are listed.
+        length: how many steps it is live in.
         pressure: bytes of its heaviest clique.
     """
 
@@ -55,17 +67,17 @@ _ARMS = ((1, True), (0, False), (2, True), (2, False), (0, True), (1, False), (3
 
 @dataclass(slots=True, eq=False)
 class Arm:
-    """A family of ways, and how deep they led.
+    """A family of strategies, and how deep they led.
 
     Attributes:
         key: number of the key.
-        by_clique: as `Way`.
-        climbing: vary the way that led deepest, rather than draw a new one each time.
-        pulls: how many ways were tried.
-        depth: sum of the parts of all blocks that they placed.
-        noise: of the way that led deepest.
+        by_clique: as `Strategy`.
+        climbing: vary the one that led deepest, rather than draw a new one each time.
+        pulls: how many were tried.
+        depth: sum of the parts of all buffers that they placed.
+        noise: of the one that led deepest.
         deepest: how deep that was.
-        idle: ways since then.
+        idle: strategies since then.
     """
 
     key: int
@@ -78,19 +90,19 @@ class Arm:
     idle: int = 0
 
     def promise(self, pulls: int) -> float:
-        """Return how much is to be expected of the next way, after `pulls` in all."""
+        """Return how much is to be expected of the next one, after `pulls` in all."""
         return self.depth / self.pulls + _CURIOSITY * sqrt(log(pulls) / self.pulls)
 
 
-class Ways:
-    """Ways to branch; families that lead deep come more often. The same seed gives the same."""
+class Portfolio:
+    """Strategies; families that lead deep come more often. The same seed gives the same."""
 
     def __init__(self, packing: Packing, seed: int) -> None:
         self._packing = packing
         self._random = Random(seed)
         self._measures = _measures(packing)
-        self._places = {member: place for place, member in enumerate(packing.free)}
-        still = [1.0] * len(packing.free)
+        self._places = {member: place for place, member in enumerate(packing.members)}
+        still = [1.0] * len(packing.members)
         self._arms = [
             Arm(key, by_clique, climbing, still)
             for climbing in (False, True)
@@ -101,8 +113,8 @@ class Ways:
         self._arm = self._arms[0]
         self._noise = still
 
-    def next(self) -> Way:
-        """Return a way to try; tell with `report` how it went."""
+    def next(self) -> Strategy:
+        """Return a strategy to try; tell with `report` how it went."""
         self._arm = self._chosen()
         self._noise = self._varied(self._arm)
         key = _KEYS[self._arm.key]
@@ -111,7 +123,7 @@ class Ways:
             key=lambda place: (key(self._measures[place], self._noise[place]), place),
         )
         ranks = _ranks(self._packing, order, self._places)
-        return Way(by_clique=self._arm.by_clique, rank=ranks)
+        return Strategy(by_clique=self._arm.by_clique, rank=ranks)
 
     def _chosen(self) -> Arm:
         if self._focus:
@@ -121,9 +133,9 @@ class Ways:
         return fresh or max(self._arms, key=lambda arm: arm.promise(self._pulls))
 
     def report(self, deepest: int, *, solved: bool) -> None:
-        """Take how many blocks the last way placed at most, and whether that made a plan.
+        """Take how many buffers the last one placed at most, and whether that made a plan.
 
-        After a plan, a few variations of its way come next.
+        After a plan, a few variations of its strategy come next.
         """
         arm, depth = self._arm, deepest / max(1, len(self._measures))
         self._pulls += 1
@@ -151,33 +163,26 @@ class Ways:
 
 
 def _measures(packing: Packing) -> list[Measures]:
-    blocks = packing.whole.blocks
+    buffers = packing.graph.buffers
     pressure = dict.fromkeys(packing.members, 0)
     for clique in packing.cliques:
-        total = sum(blocks[member].size for member in clique)
+        total = sum(buffers[member].size for member in clique)
         for member in clique:
             pressure[member] = max(pressure[member], total)
     return [
         Measures(
-            size=blocks[member].size,
-            length=_length(packing, member),
+            size=buffers[member].size,
+            length=buffers[member].length,
             pressure=pressure[member],
         )
-        for member in packing.free
+        for member in packing.members
     ]
 
 
-def _length(packing: Packing, member: int) -> int:
-    whole = packing.whole
-    if whole.problem.conflicts is not None:
-        return len(whole.neighbours[member]) + 1
-    return sum(end - begin for begin, end in whole.blocks[member].live)
-
-
 def _ranks(packing: Packing, order: Sequence[int], places: dict[int, int]) -> list[int]:
-    """Return the place of each block in `order`; a block comes before those it may start with."""
+    """Return the place of each buffer in `order`; one comes before those it may start with."""
     before: dict[int, list[int]] = {}
-    for (lower, upper), distance in packing.whole.nearer.items():
+    for (lower, upper), distance in packing.graph.nearer.items():
         if distance == 0 and lower in places and upper in places:
             before.setdefault(places[upper], []).append(places[lower])
     if before:

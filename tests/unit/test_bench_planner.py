@@ -5,14 +5,13 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from benchmarks.planner import MADE, beside, made_instances, measured
+from benchmarks.planner_tables import Gap, gap_table, instance_table
+from benchmarks.random_cuts import random_cuts
 
 from atoll.errors import ToolchainError
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import solve
-from atoll_sim import bench_planner
-from atoll_sim.bench_planner import MADE, SLACK, beside, made_instances, measured
-from atoll_sim.planner_tables import Gap, gap_table, instance_table, scaling_table
-from atoll_sim.random_cuts import random_cuts
 
 INSTANCE = "id,lower,upper,size\na,0,2,4\nb,1,3,5\nc,2,4,4\n"
 
@@ -84,11 +83,3 @@ def test_gaps_have_a_row_for_each_kind_of_cut() -> None:
         for name in ("auto", "first-fit")
     ]
     assert gap_table(found).row_count == 2
-
-
-def test_scaling_is_measured_in_a_pool_with_slack(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_planner, "SCALE", (60,))
-    found = list(bench_planner.scaling(range(1)))
-    assert [each.pinwheels for each in found] == list(bench_planner.PINWHEELS)
-    assert all(each.used is not None and 1 <= each.used <= 1.05 for each in found)
-    assert scaling_table(found, SLACK).row_count == len(found)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from atoll.ir.tir import AcceleratorRun, Constant, Entry, KernelCall, Step
-from atoll.memory.liveness import live_intervals
+from atoll.memory.build_problem import live_intervals
 
 
 def entry(steps: str, inputs: str, outputs: str, constants: str = "") -> Entry:
