@@ -22,9 +22,9 @@ from rich.console import Console
 from atoll.children import started
 from atoll.cli_output import as_command
 from atoll.errors import ToolchainError
+from atoll.interchange.instance import POOL, load_instance
 from atoll.memory.algorithms import algorithm_names
 from atoll.memory.effort import Effort
-from atoll.memory.instance import POOL, load_instance
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.search_native import machine_code
 from atoll.memory.solve import solve

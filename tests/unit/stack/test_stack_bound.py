@@ -22,9 +22,9 @@ from atoll.ir.tir import (
     Stmt,
     Type,
 )
-from atoll.memory.frames import FRAME_ALLOWANCE
-from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, StackBound, check_stack
 from atoll.resolve.soc import Cpu, Region, RegionKind, Registers, ResolvedSoc, StackLimit
+from atoll.stack.stack_bound import RUNTIME_ALLOWANCE, StackBound, check_stack
+from atoll.stack.stack_frames import FRAME_ALLOWANCE
 from atoll.units import format_size
 
 FIXED = RUNTIME_ALLOWANCE + 100

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from atoll.bsp.riscv import RA, SP, T0, ZERO, Instruction, Kind
+from atoll.stack.riscv import RA, SP, T0, ZERO, Instruction, Kind
 
 _WORD = 0xFFFF_FFFF
 _REGISTERS = 32

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from atoll.errors import Fault, PlanError
 from atoll.ir.tir import CallStart, IRModule, KernelCall, Step
-from atoll.memory.frames import FrameDepths
 from atoll.memory.explain import enlarging
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc, StackLimit
+from atoll.stack.stack_frames import FrameDepths
 
 RUNTIME_ALLOWANCE = 512
 """Bytes for startup, main, the run function and the accelerators' drivers."""

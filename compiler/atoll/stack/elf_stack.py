@@ -8,11 +8,11 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from atoll.bsp import riscv, thumb
-from atoll.bsp.riscv import Instruction
-from atoll.bsp.stack_calls import MACRO, declared_calls
-from atoll.bsp.stack_frames import Frame, Indirect, analyse
 from atoll.errors import Fault, PlanError
+from atoll.stack import riscv, thumb
+from atoll.stack.elf_calls import MACRO, declared_calls
+from atoll.stack.elf_frames import Frame, Indirect, analyse
+from atoll.stack.riscv import Instruction
 
 ENTRY = "atoll_reset"
 INTERRUPT = "atoll_interrupt"

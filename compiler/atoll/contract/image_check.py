@@ -6,8 +6,8 @@ Shares no code with what places them: it looks at nothing but where each buffer 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from atoll.contract.contract import Contract, Span
 from atoll.errors import Fault, PlanError
-from atoll.memory.contract import Contract, Span
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import ResolvedSoc
 

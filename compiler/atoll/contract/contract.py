@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from atoll.contract.areas import Area, areas_of
 from atoll.ir.graph import Graph
 from atoll.ir.tir import (
     AcceleratorRun,
@@ -15,7 +16,6 @@ from atoll.ir.tir import (
     Step,
 )
 from atoll.ir.walk import runtime_allocations
-from atoll.memory.contract_areas import Area, areas_of
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import ResolvedSoc
 

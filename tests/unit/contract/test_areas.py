@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from atoll.memory.contract_areas import areas_of
+from atoll.contract.areas import areas_of
 from atoll.resolve import load_soc
 
 DEEP = Path(__file__).parents[2] / "data" / "deep.yaml"

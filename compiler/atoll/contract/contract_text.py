@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
-from atoll.memory.contract import Contract, Lifetime, Phase, Span
+from atoll.contract.contract import Contract, Lifetime, Phase, Span
 
 
 def contract_json(contract: Contract) -> dict[str, object]:

@@ -6,9 +6,9 @@ from pathlib import Path
 from atoll.frontend.tflite import load_tflite
 from atoll.frontend.tflite_metadata import with_metadata
 from atoll.frontend.tflite_reader import read_file
+from atoll.interchange.tflm_arena import ARENA, METADATA, arena_problem, offline_allocation
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory
-from atoll.memory.tflm_arena import ARENA, METADATA, arena_problem, offline_allocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from atoll.contract.program_check import program_faults
 from atoll.ir.tir import (
     AcceleratorStart,
     AcceleratorWait,
@@ -18,7 +19,6 @@ from atoll.ir.tir import (
     Type,
 )
 from atoll.memory.problem import MemoryPlan, Placement, PoolSpace, Problem
-from atoll.memory.program_check import program_faults
 
 POOL = PoolSpace(name="sram", origin=0x2000_0000, size=4096, alignment=1)
 

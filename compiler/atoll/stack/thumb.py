@@ -12,7 +12,7 @@ from typing import Any
 import capstone
 from capstone import arm
 
-from atoll.bsp.riscv import RA, SP, ZERO, Instruction, Kind
+from atoll.stack.riscv import RA, SP, ZERO, Instruction, Kind
 
 _APART = 1 << 32
 _WORD = 0xFFFF_FFFF

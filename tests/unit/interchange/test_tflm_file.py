@@ -11,11 +11,11 @@ import pytest
 from tflite.Model import Model
 
 from atoll.cli import main
-from atoll.codegen.tflm_file import tflm_file
 from atoll.frontend.tflite import load_tflite
 from atoll.frontend.tflite_metadata import with_metadata
 from atoll.frontend.tflite_reader import read_file
-from atoll.memory.tflm_arena import METADATA
+from atoll.interchange.tflm_arena import METADATA
+from atoll.interchange.tflm_file import tflm_file
 
 HEADS = {
     "vww_96_int8": (73728, 55296),

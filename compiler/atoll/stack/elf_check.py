@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from atoll.bsp.elf_stack import ENTRY, INTERRUPT, ON_THREAD, StackBound, has_function, stack_bound
 from atoll.errors import Fault, PlanError
 from atoll.resolve.soc import Cpu, Region
+from atoll.stack.elf_stack import ENTRY, INTERRUPT, ON_THREAD, StackBound, has_function, stack_bound
 from atoll.units import format_size
 
 
