@@ -1,6 +1,7 @@
 """The exact search in Python and as machine code: the same nodes, depth, verdict and offsets."""
 
 import random
+from collections.abc import Iterator
 
 import pytest
 from benchmarks.random_cuts import random_cuts
@@ -14,7 +15,7 @@ from atoll.memory.portfolio import Portfolio
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.search_native import NativeSearch, machine_code
 from atoll.memory.search_python import PythonSearch
-from atoll.memory.search_tables import Question, Status, tables_of
+from atoll.memory.search_tables import Status, Strategy, tables_of
 from atoll.memory.solve import solve
 
 
@@ -27,22 +28,12 @@ def packing_of(seed: int) -> Packing:
     return Packing(graph, pool, tuple(inside))
 
 
-def questions(packing: Packing, seed: int) -> list[Question]:
-    """Return capacities from hopeless to ample, each with another strategy."""
+def strategies(packing: Packing, seed: int) -> Iterator[tuple[int, Strategy]]:
+    """Yield capacities from hopeless to ample, each with another strategy."""
     portfolio = Portfolio(packing, seed)
-    asked = []
     for capacity in (20, packing.bound, packing.bound + 8, 160):
-        strategy = portfolio.next()
+        yield capacity, portfolio.next()
         portfolio.report(capacity % 7, solved=capacity % 5 == 0)
-        asked.append(
-            Question(
-                capacity=capacity,
-                ceiling=packing.first + packing.rounded(max(0, capacity - packing.first)),
-                by_clique=strategy.by_clique,
-                rank=strategy.rank,
-            )
-        )
-    return asked
 
 
 def assert_same(seeds: range) -> None:
@@ -52,9 +43,10 @@ def assert_same(seeds: range) -> None:
         packing = packing_of(seed)
         tables = tables_of(packing)
         native = NativeSearch(tables, library)
-        for question in questions(packing, seed) if packing.members else ():
-            found = PythonSearch(tables, question).run(lambda done: max(0, 300 - done))
-            assert found == native.run(question, lambda done: max(0, min(37, 300 - done))), seed
+        for capacity, strategy in strategies(packing, seed) if packing.members else ():
+            found = PythonSearch(tables, capacity, strategy).run(lambda done: max(0, 300 - done))
+            slices = native.run(capacity, strategy, lambda done: max(0, min(37, 300 - done)))
+            assert found == slices, seed
             verdicts.add((found.status, found.nodes > 20))
     assert verdicts >= {(status, True) for status in Status}
 

@@ -87,20 +87,13 @@ class _Attempt:
     def fallback(self) -> Places | None:
         """The cheapest plan of the greedy orders."""
         if not self.greedy_done:
-            self.greedy, self.greedy_done = self._greedy(), True
+            found = (repaired(self.graph, order) for order in orders(self.graph))
+            plans = [places for places in found if places is not None]
+            self.greedy, self.greedy_done = min(plans, key=self._cost, default=None), True
         return self.greedy
 
-    def _greedy(self) -> Places | None:
-        """Return the cheapest plan of the greedy orders."""
-        best, least = None, 0
-        for order in orders(self.graph):
-            places = repaired(self.graph, order)
-            if places is None:
-                continue
-            cost = self.assignment.cost({b: pool for b, (pool, _) in places.items()})
-            if best is None or cost < least:
-                best, least = places, cost
-        return best
+    def _cost(self, places: Places) -> int:
+        return self.assignment.cost({number: pool for number, (pool, _) in places.items()})
 
     def _homes(self) -> Homes | None:
         """Return the cheapest homes that no cut forbids, and raise the bound to their cost."""
@@ -122,23 +115,30 @@ class _Attempt:
 
     def _pack_all(self, homes: Homes) -> Mapping[str, Packed] | None:
         """Pack every pool; forbid what does not fit."""
-        hints = _hints(homes, self.greedy or {})
         packed: dict[str, Packed] = {}
         inside = packings(self.graph, homes)
         for number, (name, packing) in enumerate(inside.items()):
             with self.meter.share(1 / (len(inside) - number)):
-                found = self._pack(packing, hints.get(name))
+                found = self._pack(packing)
             if found.used > packing.pool.size:
                 self._forbid(packing, found)
                 return None
             packed[name] = found
         return packed
 
-    def _pack(self, packing: Packing, hint: Offsets | None) -> Packed:
+    def _pack(self, packing: Packing) -> Packed:
         key = packing.pool.name, packing.members
         if key not in self.tried:
+            hint = self._hint(packing)
             self.tried[key] = pack(packing, self.meter, hint, climbing=self.climbing)
         return self.tried[key]
+
+    def _hint(self, packing: Packing) -> Offsets | None:
+        """Return the offsets in the greedy plan, if it has all members in this pool."""
+        places = [(self.greedy or {}).get(member, ("", 0)) for member in packing.members]
+        if any(pool != packing.pool.name for pool, _ in places):
+            return None
+        return dict(zip(packing.members, (offset for _, offset in places), strict=True))
 
     def _forbid(self, packing: Packing, found: Packed) -> None:
         impossible = found.bound > packing.pool.size
@@ -155,17 +155,6 @@ class _Attempt:
         chosen = numbers or range(len(self.graph.buffers))
         names = tuple(self.graph.buffers[number].name for number in chosen)
         return Infeasible(problem=self.graph.problem, buffers=names, proven=proven)
-
-
-def _hints(homes: Homes, fallback: Places) -> Mapping[str, Offsets]:
-    """Return the offsets of a plan in each pool that `homes` fill with buffers of it only."""
-    hints = {}
-    for pool in set(homes.values()):
-        members = [number for number, home in homes.items() if home == pool]
-        places = [fallback.get(number, ("", 0)) for number in members]
-        if all(home == pool for home, _ in places):
-            hints[pool] = {b: offset for b, (_, offset) in zip(members, places, strict=True)}
-    return hints
 
 
 def _too_many(graph: ConflictGraph) -> tuple[int, ...]:

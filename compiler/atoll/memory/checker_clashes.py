@@ -6,7 +6,7 @@ layer.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from atoll.errors import Fault
@@ -28,7 +28,7 @@ class Span:
 
 def clashes(problem: Problem, spans: Mapping[str, Span]) -> Iterator[Fault]:
     """Yield the pairs found to share bytes although they conflict, each once."""
-    leave = _Leave(problem, spans)
+    may_share = _may_share(problem, spans)
     events = sorted(
         (step, starts, buffer.name)
         for buffer in problem.buffers
@@ -43,7 +43,7 @@ def clashes(problem: Problem, spans: Mapping[str, Span]) -> Iterator[Fault]:
         if not starts:
             live.remove(span)
             continue
-        found = [each for each in live.meeting(span) if not leave.given(name, each.buffer)]
+        found = [each for each in live.meeting(span) if not may_share(name, each.buffer)]
         if not found:
             live.insert(span)
         elif (pair := frozenset((name, found[0].buffer))) not in reported:
@@ -60,22 +60,15 @@ def _clash(step: int, one: Span, other: Span) -> Fault:
     return Fault(code="E063", message=f"two buffers share bytes {when}: {one} and {other}")
 
 
-class _Leave:
-    """Which buffers may share bytes, where they are."""
+def _may_share(problem: Problem, spans: Mapping[str, Span]) -> Callable[[str, str], bool]:
+    """Return what tells whether two buffers that conflict may share bytes where they are."""
+    distances = {(each.later, each.earlier): each.distance for each in problem.overlaps}
 
-    def __init__(self, problem: Problem, spans: Mapping[str, Span]) -> None:
-        self._spans = spans
-        self._distances = {(each.later, each.earlier): each.distance for each in problem.overlaps}
+    def far_below(later: str, earlier: str) -> bool:
+        distance = distances.get((later, earlier))
+        return distance is not None and spans[later].begin + distance <= spans[earlier].begin
 
-    def given(self, one: str, other: str) -> bool:
-        """Tell whether two buffers that conflict may share bytes."""
-        return self._below(one, other) or self._below(other, one)
-
-    def _below(self, later: str, earlier: str) -> bool:
-        distance = self._distances.get((later, earlier))
-        if distance is None:
-            return False
-        return self._spans[later].begin + distance <= self._spans[earlier].begin
+    return lambda one, other: far_below(one, other) or far_below(other, one)
 
 
 class _Layers:

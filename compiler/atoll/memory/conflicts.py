@@ -1,20 +1,19 @@
 """Which buffers of a problem conflict: the graph that planners work on, buffers by number."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from atoll.memory.problem import Buffer, Problem
 
-Pair = tuple[int, int]
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConflictGraph:
     """A problem made ready for planners.
 
     Attributes:
         neighbours: the buffers that conflict with each buffer, ascending.
+        cliques: sets of buffers that all conflict with each other; every buffer is in one, and
+            so is every pair that conflicts.
         nearer: bytes by which the second buffer has to be above the first if it is above it,
             where that is not the size of the first.
         pools: the candidate pools of each buffer that the problem has.
@@ -22,7 +21,8 @@ class ConflictGraph:
 
     problem: Problem
     neighbours: tuple[tuple[int, ...], ...]
-    nearer: Mapping[Pair, int]
+    cliques: tuple[tuple[int, ...], ...]
+    nearer: Mapping[tuple[int, int], int]
     pools: tuple[tuple[str, ...], ...]
 
     @property
@@ -30,63 +30,38 @@ class ConflictGraph:
         """The problem's, in its order."""
         return self.problem.buffers
 
-    @cached_property
-    def cliques(self) -> tuple[tuple[int, ...], ...]:
-        """Sets of buffers that all conflict with each other; every buffer is in one."""
-        return tuple(dict.fromkeys(tuple(sorted(live)) for live in _crowds(self.buffers)))
-
     def separation(self, lower: int, upper: int) -> int:
         """Return by how much `upper` has to start above `lower` if it is above it."""
         return self.nearer.get((lower, upper), self.buffers[lower].size)
 
 
 def conflict_graph(problem: Problem) -> ConflictGraph:
-    """Find what conflicts."""
-    numbers = {buffer.name: number for number, buffer in enumerate(problem.buffers)}
+    """Find what conflicts: sweep over the steps, and keep what is live together at each peak."""
     neighbours: list[set[int]] = [set() for _ in problem.buffers]
-    for one, other in _meetings(problem.buffers):
-        neighbours[one].add(other)
-        neighbours[other].add(one)
+    crowds: dict[tuple[int, ...], None] = {}
+    live: set[int] = set()
+    growing = False
+    for _, starts, number in _events(problem.buffers):
+        if starts:
+            neighbours[number] |= live
+            for other in live:
+                neighbours[other].add(number)
+            live.add(number)
+        else:
+            if growing:
+                crowds[tuple(sorted(live))] = None
+            live.remove(number)
+        growing = starts
     there = {pool.name for pool in problem.pools}
-    nearer = {}
-    for overlap in problem.overlaps:
-        later, earlier = numbers[overlap.later], numbers[overlap.earlier]
-        if earlier in neighbours[later]:
-            nearer[later, earlier] = min(overlap.distance, problem.buffers[later].size)
     return ConflictGraph(
         problem=problem,
         neighbours=tuple(tuple(sorted(each)) for each in neighbours),
-        nearer=nearer,
+        cliques=tuple(crowds),
+        nearer=_nearer(problem, neighbours),
         pools=tuple(
             tuple(pool for pool in buffer.pools if pool in there) for buffer in problem.buffers
         ),
     )
-
-
-def _meetings(buffers: Sequence[Buffer]) -> Iterator[Pair]:
-    """Yield the pairs that are live in one step; a pair may come more than once."""
-    live: dict[int, None] = {}
-    for _, starts, number in _events(buffers):
-        if starts:
-            for other in live:
-                yield other, number
-            live[number] = None
-        else:
-            del live[number]
-
-
-def _crowds(buffers: Sequence[Buffer]) -> Iterator[tuple[int, ...]]:
-    """Yield the buffers that are live together, for each step in which there are the most."""
-    live: dict[int, None] = {}
-    growing = False
-    for _, starts, number in _events(buffers):
-        if starts:
-            live[number] = None
-        else:
-            if growing:
-                yield tuple(live)
-            del live[number]
-        growing = starts
 
 
 def _events(buffers: Sequence[Buffer]) -> list[tuple[int, bool, int]]:
@@ -97,3 +72,13 @@ def _events(buffers: Sequence[Buffer]) -> list[tuple[int, bool, int]]:
         for begin, end in buffer.live
         for step, starts in ((begin, True), (end, False))
     )
+
+
+def _nearer(problem: Problem, neighbours: Sequence[set[int]]) -> Mapping[tuple[int, int], int]:
+    numbers = {buffer.name: number for number, buffer in enumerate(problem.buffers)}
+    nearer = {}
+    for overlap in problem.overlaps:
+        later, earlier = numbers[overlap.later], numbers[overlap.earlier]
+        if earlier in neighbours[later]:
+            nearer[later, earlier] = min(overlap.distance, problem.buffers[later].size)
+    return nearer

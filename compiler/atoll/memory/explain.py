@@ -7,6 +7,7 @@ from itertools import accumulate
 
 from atoll.errors import Fault
 from atoll.memory.effort import Effort, Meter
+from atoll.memory.greedy import UNLIMITED
 from atoll.memory.problem import Answer, Buffer, Infeasible, Placement, PoolSpace, Problem
 from atoll.units import format_size
 
@@ -18,7 +19,6 @@ MOST = 48
 _EFFORT = Effort(nodes=20_000)
 """For all trials of leaving buffers out; each may spend its share of what is left."""
 
-_UNLIMITED = 1 << 100
 _TRIALS = 40
 _LISTED = 8
 
@@ -147,8 +147,8 @@ def _smallest_growth(problem: Problem, search: Search) -> Mapping[str, int]:
         sizes = {pool.name: pool.size for pool in problem.pools}
         best = min(single, key=lambda name: single[name] - sizes[name])
         return {best: single[best]}
-    unlimited = tuple(replace(pool, size=_UNLIMITED) for pool in problem.pools)
-    placements = search(replace(problem, pools=unlimited))
+    unlimited = {pool.name: UNLIMITED for pool in problem.pools}
+    placements = search(_resized(problem, unlimited))
     assert placements is not None, "every buffer has a pool without limit"
     return _trimmed(problem, search, _ends(problem, placements))
 
@@ -178,13 +178,10 @@ def _growth(problem: Problem, pool: PoolSpace, search: Search) -> int | None:
     """Return a small size of `pool` with which everything fits, None if there is none."""
 
     def used(size: int) -> int | None:
-        pools = tuple(
-            replace(each, size=size) if each.name == pool.name else each for each in problem.pools
-        )
-        placements = search(replace(problem, pools=pools))
+        placements = search(_resized(problem, {pool.name: size}))
         return None if placements is None else _ends(problem, placements)[pool.name]
 
-    fits = used(_UNLIMITED)
+    fits = used(UNLIMITED)
     if fits is None:
         return None
     fails = pool.size

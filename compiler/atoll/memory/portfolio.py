@@ -1,6 +1,6 @@
 """Orders of branching for the exact search: a few that work well, then random variations."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from heapq import heappop, heappush
@@ -8,6 +8,8 @@ from math import exp, log, sqrt
 from random import Random
 
 from atoll.memory.packing import Packing
+from atoll.memory.problem import Buffer
+from atoll.memory.search_tables import Strategy
 
 _SPREAD = 0.3
 """Logarithm of the most that a random variation multiplies a measure with."""
@@ -22,45 +24,16 @@ _CURIOSITY = 0.15
 """Weight of how rarely a family was tried."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Strategy:
-    """How to branch.
+_Key = Callable[[Buffer, int, float], tuple[float, ...]]
 
-    Attributes:
-        by_clique: choose from the fullest clique, not from all buffers.
-        rank: place of each member among those with the same lowest offset.
-    """
-
-    by_clique: bool
-    rank: Sequence[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """What makes a buffer hard to place.
-
-    Attributes:
-        size: bytes.
-        length: how many steps it is live in.
-        pressure: bytes of its heaviest clique.
-    """
-
-    size: int
-    length: int
-    pressure: int
-
-    @property
-    def area(self) -> int:
-        """Size times length."""
-        return self.size * self.length
-
-
-_KEYS: tuple[Callable[[Measures, float], tuple[float, ...]], ...] = (
-    lambda m, noise: (-m.length * noise, -m.size),
-    lambda m, noise: (-m.pressure, -m.area * noise),
-    lambda m, noise: (-m.pressure, -m.length * noise),
-    lambda m, noise: (-m.area * noise,),
+_KEYS: tuple[_Key, ...] = (
+    lambda buffer, pressure, noise: (-buffer.length * noise, -buffer.size),
+    lambda buffer, pressure, noise: (-pressure, -buffer.size * buffer.length * noise),
+    lambda buffer, pressure, noise: (-pressure, -buffer.length * noise),
+    lambda buffer, pressure, noise: (-buffer.size * buffer.length * noise,),
 )
+"""What buffers are sorted by; pressure is the bytes of the heaviest clique that one is in."""
+
 _ARMS = ((1, True), (0, False), (2, True), (2, False), (0, True), (1, False), (3, False))
 """By which key to settle ties, and whether to choose by clique."""
 
@@ -100,8 +73,8 @@ class Portfolio:
     def __init__(self, packing: Packing, seed: int) -> None:
         self._packing = packing
         self._random = Random(seed)
-        self._measures = _measures(packing)
-        self._places = {member: place for place, member in enumerate(packing.members)}
+        self._pressure = _pressure(packing)
+        self._before = _before(packing)
         still = [1.0] * len(packing.members)
         self._arms = [
             Arm(key, by_clique, climbing, still)
@@ -117,13 +90,13 @@ class Portfolio:
         """Return a strategy to try; tell with `report` how it went."""
         self._arm = self._chosen()
         self._noise = self._varied(self._arm)
-        key = _KEYS[self._arm.key]
-        order = sorted(
-            range(len(self._measures)),
-            key=lambda place: (key(self._measures[place], self._noise[place]), place),
-        )
-        ranks = _ranks(self._packing, order, self._places)
-        return Strategy(by_clique=self._arm.by_clique, rank=ranks)
+        key, buffers = _KEYS[self._arm.key], self._packing.graph.buffers
+        members = self._packing.members
+        noisy = zip(members, self._noise, strict=True)
+        keys = [(key(buffers[n], self._pressure[n], noise), n) for n, noise in noisy]
+        order = _adjusted([member for _, member in sorted(keys)], self._before)
+        rank = {member: place for place, member in enumerate(order)}
+        return Strategy(by_clique=self._arm.by_clique, rank=[rank[member] for member in members])
 
     def _chosen(self) -> Arm:
         if self._focus:
@@ -137,7 +110,7 @@ class Portfolio:
 
         After a plan, a few variations of its strategy come next.
         """
-        arm, depth = self._arm, deepest / max(1, len(self._measures))
+        arm, depth = self._arm, deepest / max(1, len(self._packing.members))
         self._pulls += 1
         arm.pulls += 1
         arm.depth += depth
@@ -162,39 +135,31 @@ class Portfolio:
         ]
 
 
-def _measures(packing: Packing) -> list[Measures]:
+def _pressure(packing: Packing) -> Mapping[int, int]:
+    """Return for each member the bytes of its heaviest clique."""
     buffers = packing.graph.buffers
     pressure = dict.fromkeys(packing.members, 0)
     for clique in packing.cliques:
         total = sum(buffers[member].size for member in clique)
         for member in clique:
             pressure[member] = max(pressure[member], total)
-    return [
-        Measures(
-            size=buffers[member].size,
-            length=buffers[member].length,
-            pressure=pressure[member],
-        )
-        for member in packing.members
-    ]
+    return pressure
 
 
-def _ranks(packing: Packing, order: Sequence[int], places: dict[int, int]) -> list[int]:
-    """Return the place of each buffer in `order`; one comes before those it may start with."""
+def _before(packing: Packing) -> Mapping[int, Sequence[int]]:
+    """Return the members that have to be tried before each that may start where they do."""
+    inside = set(packing.members)
     before: dict[int, list[int]] = {}
     for (lower, upper), distance in packing.graph.nearer.items():
-        if distance == 0 and lower in places and upper in places:
-            before.setdefault(places[upper], []).append(places[lower])
-    if before:
-        order = _adjusted(order, before)
-    ranks = [0] * len(order)
-    for rank, place in enumerate(order):
-        ranks[place] = rank
-    return ranks
+        if distance == 0 and {lower, upper} <= inside:
+            before.setdefault(upper, []).append(lower)
+    return before
 
 
-def _adjusted(order: Sequence[int], before: dict[int, list[int]]) -> Sequence[int]:
+def _adjusted(order: Sequence[int], before: Mapping[int, Sequence[int]]) -> Sequence[int]:
     """Sort `order` as little as `before` requires."""
+    if not before:
+        return order
     sorter = TopologicalSorter(before)
     for place in order:
         sorter.add(place)

@@ -7,10 +7,9 @@ nodes; the answers are the same.
 from dataclasses import replace
 
 from atoll.memory.packing import Packing
-from atoll.memory.portfolio import Strategy
 from atoll.memory.search_native import NativeSearch, machine_code
 from atoll.memory.search_python import PythonSearch
-from atoll.memory.search_tables import Found, Question, Status, Steps, tables_of
+from atoll.memory.search_tables import Found, Status, Steps, Strategy, tables_of
 
 _COLD = 400
 """Nodes that are interpreted before anything is compiled: small problems end earlier."""
@@ -34,24 +33,20 @@ class Search:
             strategy: how to branch.
             more: how far to go on.
         """
-        packing = self._packing
-        question = Question(
-            capacity=capacity,
-            ceiling=packing.first + packing.rounded(max(0, capacity - packing.first)),
-            by_clique=strategy.by_clique,
-            rank=strategy.rank,
-        )
-        found = self._found(question, more)
-        offsets = {packing.members[place]: offset for place, offset in found.offsets.items()}
+        found = self._found(capacity, strategy, more)
+        members = self._packing.members
+        offsets = {members[place]: offset for place, offset in found.offsets.items()}
         return replace(found, offsets=offsets)
 
-    def _found(self, question: Question, more: Steps) -> Found:
+    def _found(self, capacity: int, strategy: Strategy, more: Steps) -> Found:
         """Search in Python; begin again as machine code if that takes long and can be had."""
-        slow = PythonSearch(self._tables, question)
+        slow = PythonSearch(self._tables, capacity, strategy)
         found = slow.run(lambda done: max(0, min(more(done), self._cold - done)))
         self._cold -= found.nodes
         if found.status is not Status.RUNNING or not more(found.nodes):
             return found
         if self._native is None and (call := machine_code()) is not None:
             self._native = NativeSearch(self._tables, call)
-        return slow.run(more) if self._native is None else self._native.run(question, more)
+        if self._native is None:
+            return slow.run(more)
+        return self._native.run(capacity, strategy, more)

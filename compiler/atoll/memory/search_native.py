@@ -2,18 +2,19 @@
 
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sized
 from ctypes import CDLL, Structure, byref, c_int64, c_void_p
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
+from itertools import accumulate
 from pathlib import Path
 from platform import machine
 
 from atoll.cache import cache_folder, only_builder
 from atoll.errors import AtollError
 from atoll.files import write_bytes
-from atoll.memory.search_tables import Found, Question, Status, Steps, Tables
+from atoll.memory.search_tables import Found, Status, Steps, Strategy, Tables
 from atoll.scratch import temporary_folder
 from atoll.tools import run_tool
 
@@ -47,7 +48,7 @@ class NativeSearch:
     """Searches with the same tables, for one question at a time."""
 
     def __init__(self, tables: Tables, library: CDLL) -> None:
-        self._library = library
+        self._library, self._tables = library, tables
         self._count = count = len(tables.sizes)
         self._search = _Search(buffers=count, cliques=len(tables.cliques), origin=tables.origin)
         self._arrays: dict[str, array[int]] = {}
@@ -57,12 +58,12 @@ class NativeSearch:
             wide = (count + 1) * count if name in ("low", "order") else count
             self._keep(name, array("q", bytes(8 * max(wide, len(tables.cliques), 1))))
 
-    def run(self, question: Question, more: Steps) -> Found:
+    def run(self, capacity: int, strategy: Strategy, more: Steps) -> Found:
         """Search until there is an answer, or `more` allows no further nodes."""
         search = self._search
-        search.capacity, search.ceiling = question.capacity, question.ceiling
-        search.by_clique = question.by_clique
-        self._keep("rank", array("q", question.rank))
+        search.capacity, search.ceiling = capacity, self._tables.ceiling(capacity)
+        search.by_clique = strategy.by_clique
+        self._keep("rank", array("q", strategy.rank))
         self._library.atoll_search_begin(byref(search))
         while search.status == Status.RUNNING and (nodes := more(search.nodes)):
             self._library.atoll_search_run(byref(search), c_int64(search.nodes + nodes))
@@ -100,11 +101,8 @@ def _flat(tables: Tables) -> dict[str, Iterable[int]]:
     }
 
 
-def _starts(lists: Sequence[Sequence[object]]) -> list[int]:
-    starts = [0]
-    for each in lists:
-        starts.append(starts[-1] + len(each))
-    return starts
+def _starts(lists: Iterable[Sized]) -> list[int]:
+    return [0, *accumulate(map(len, lists))]
 
 
 @cache

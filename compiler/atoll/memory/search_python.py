@@ -13,7 +13,7 @@ other), stacked in the order of their lowest offsets, are higher than the capaci
 
 from itertools import takewhile
 
-from atoll.memory.search_tables import Found, Question, Status, Steps, Tables
+from atoll.memory.search_tables import Found, Status, Steps, Strategy, Tables
 
 _FAR = 1 << 60
 
@@ -21,9 +21,10 @@ _FAR = 1 << 60
 class PythonSearch:
     """One search; `lows` and `orders` have an entry for each level, the number placed."""
 
-    def __init__(self, tables: Tables, question: Question) -> None:
+    def __init__(self, tables: Tables, capacity: int, strategy: Strategy) -> None:
         self._tables = tables
-        self._question = question
+        self._capacity, self._ceiling = capacity, tables.ceiling(capacity)
+        self._strategy = strategy
         self._level = self._nodes = self._deepest = 0
         self._failed = False
         self._status = Status.RUNNING
@@ -78,7 +79,7 @@ class PythonSearch:
         buffer = self._chosen[self._level]
         self._unplaced[buffer] = True
         offset = self._offset_if_not_here(buffer)
-        if offset + self._tables.sizes[buffer] <= self._question.capacity:
+        if offset + self._tables.sizes[buffer] <= self._capacity:
             low, order = self._lows[-1], self._orders[-1]
             low[buffer] = offset
             order.remove(buffer)
@@ -97,7 +98,7 @@ class PythonSearch:
 
     def _stacked(self) -> list[int] | None:
         """Stack every clique in the order of lowest offsets; return None if one is too high."""
-        tables, capacity, ceiling = self._tables, self._question.capacity, self._question.ceiling
+        tables, capacity, ceiling = self._tables, self._capacity, self._ceiling
         low, sizes, tops = self._lows[-1], tables.sizes, [0] * len(tables.cliques)
         for buffer in self._orders[-1]:
             offset = low[buffer]
@@ -113,8 +114,8 @@ class PythonSearch:
 
     def _choose(self, tops: list[int]) -> int:
         """Return the buffer to place."""
-        low, rank, order = self._lows[-1], self._question.rank, self._orders[-1]
-        if not self._question.by_clique:
+        low, rank, order = self._lows[-1], self._strategy.rank, self._orders[-1]
+        if not self._strategy.by_clique:
             lowest = takewhile(lambda buffer: low[buffer] == low[order[0]], order)
             return min(lowest, key=rank.__getitem__)
 

@@ -16,6 +16,7 @@ class Tables:
 
     Attributes:
         origin: address of offset 0.
+        grain: bytes of which every address is a multiple.
         sizes: bytes of each buffer.
         alignments: of each buffer.
         edges: for each buffer those that it conflicts with, the bytes by which these have to be
@@ -25,26 +26,27 @@ class Tables:
     """
 
     origin: int
+    grain: int
     sizes: Sequence[int]
     alignments: Sequence[int]
     edges: Sequence[Sequence[tuple[int, int, int]]]
     cliques: Sequence[Sequence[int]]
     weights: Sequence[Sequence[tuple[int, int]]]
 
+    def ceiling(self, capacity: int) -> int:
+        """Return the height that no clique's stack may exceed: rounded up as the weights are."""
+        return capacity + -(self.origin + capacity) % self.grain
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What to look for, and how to branch.
+class Strategy:
+    """How to branch.
 
     Attributes:
-        capacity: bytes.
-        ceiling: the height that no clique's stack may exceed: rounded up as the weights are.
         by_clique: choose from the fullest clique, not from all buffers.
         rank: place of each buffer among those with the same lowest offset.
     """
 
-    capacity: int
-    ceiling: int
     by_clique: bool
     rank: Sequence[int]
 
@@ -84,6 +86,7 @@ def tables_of(packing: Packing) -> Tables:
             weights[place[member]].append((number, weight))
     return Tables(
         origin=packing.pool.origin,
+        grain=packing.grain,
         sizes=[buffers[member].size for member in packing.members],
         alignments=[packing.alignment(member) for member in packing.members],
         edges=[

@@ -62,14 +62,7 @@ def plan_memory(
     effort: Effort | None = None,
     observe: Observer = unobserved,
 ) -> MemoryPlan:
-    """Plan `problem`.
-
-    Args:
-        problem: what to place.
-        operators: name of the operator of each step, for errors.
-        name: as `solve`.
-        effort: as `solve`.
-        observe: as `solve`.
+    """Plan `problem` as `solve` does; `operators` names the operator of each step, for errors.
 
     Raises:
         PlanError: E060 to E062, a buffer fits nowhere; E064, as `solve`.
