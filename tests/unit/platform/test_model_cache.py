@@ -51,8 +51,8 @@ def test_a_second_call_builds_nothing(tools: Tools) -> None:
 
     first = build_model(SOC, progress=tell)
     assert [line.partition(": ")[2] for line in lines] == [
-        "Verilator, step 1 of 3",
-        "C++ compiler, step 2 of 3",
+        "step 1 of 3, Verilator (kept for later runs)",
+        "step 2 of 3, C++ compiler (kept for later runs)",
     ]
     assert build_model(SOC, progress=tell) == first
     assert (tools.builds(), len(lines)) == (1, 2)
