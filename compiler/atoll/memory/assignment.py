@@ -43,8 +43,13 @@ class Assignment:
     """Finds homes for the buffers of a problem, with cuts that grow.
 
     Attributes:
+        sizes: bytes of each pool.
+        bytes: of each buffer.
         costs: of each buffer, what it costs in each of its pools.
         options: of each buffer, the pools that could hold it alone, the best first.
+        weights: of each clique, the bytes that each member surely adds.
+        cliques_of: of each buffer, the numbers of its cliques.
+        cuts: what does not fit together, as far as was found out.
     """
 
     def __init__(self, graph: ConflictGraph) -> None:
