@@ -9,6 +9,9 @@ from atoll.memory.hill_climb import climb
 from atoll.memory.ladder import LARGEST, Packed, improve
 from atoll.memory.packing import Offsets, Packing
 
+_FEW = 256
+"""Most buffers of a part that is searched for longer as long as it does not fit."""
+
 
 def pack(
     packing: Packing, meter: Meter, hint: Offsets | None = None, *, climbing: bool = True
@@ -98,7 +101,7 @@ def _better(part: Packing, known: Packed, enough: int, meter: Meter, climbing: b
         above = known.used > max(known.bound, enough)
         return _climbed(part, known, meter) if climbing and above else known
     known = improve(part, known, enough, meter)
-    if known.bound <= part.pool.size < known.used:
+    if len(part.members) <= _FEW and known.bound <= part.pool.size < known.used:
         with meter.extended():
             known = improve(part, known, part.pool.size, meter)
     return known

@@ -8,11 +8,11 @@ from benchmarks.random_cuts import random_cuts
 
 from atoll import plugins
 from atoll.errors import AtollError, PlanError, UsageError
-from atoll.memory import algorithms
+from atoll.memory import algorithms, pack
 from atoll.memory.build_plan import build_plan
 from atoll.memory.conflicts import conflict_graph
 from atoll.memory.effort import Effort, Meter, Progress
-from atoll.memory.problem import Answer, Buffer, MemoryPlan, PoolSpace, Problem
+from atoll.memory.problem import Answer, Buffer, Infeasible, MemoryPlan, PoolSpace, Problem
 from atoll.memory.solve import plan_memory, solve
 
 PROBLEM = Problem(
@@ -102,3 +102,14 @@ def test_time_is_kept_and_the_best_plan_so_far_is_returned() -> None:
     assert [each.used for each in heard] == sorted((each.used for each in heard), reverse=True)
     assert answer.use["s"].used == heard[-1].used
     assert heard[-1].seconds < 5
+
+
+def test_what_is_too_large_for_exact_search_is_not_proven_to_have_no_plan(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = random_cuts(60, 1 << 20, 0.5, Random(1))
+    assert isinstance(solve(problem, name="exact"), MemoryPlan)
+    monkeypatch.setattr(pack, "LARGEST", 1)
+    answer = solve(problem, name="exact")
+    assert isinstance(answer, Infeasible)
+    assert not answer.proven

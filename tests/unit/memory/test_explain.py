@@ -6,6 +6,8 @@ from itertools import pairwise
 import pytest
 
 from atoll.errors import PlanError
+from atoll.memory.effort import Meter
+from atoll.memory.explain import fewest
 from atoll.memory.problem import Buffer, Infeasible, MemoryPlan, Overlap, PoolSpace, Problem
 from atoll.memory.solve import plan_memory, solve
 
@@ -39,6 +41,19 @@ def test_m5_the_message_lists_those_to_blame_if_no_crowd_is() -> None:
     assert (
         "these have no plan even without the others: 'early' 5 B, 'between' 5 B, 'late' 3 B\n"
     ) in str(caught.value)
+
+
+@pytest.mark.parametrize("proven", [False, True])
+def test_m5_only_a_proof_acquits_a_buffer(proven: bool) -> None:
+    buffers = tuple(buffer(name, 6, (0, 2)) for name in "abc")
+    problem = Problem(pools=(POOL,), buffers=buffers)
+
+    def never(part: Problem, meter: Meter) -> Infeasible:
+        names = tuple(each.name for each in part.buffers)
+        return Infeasible(problem=part, buffers=names, proven=proven)
+
+    found = fewest(Infeasible(problem=problem, buffers=("a", "b", "c"), proven=True), never)
+    assert found.buffers == (("c",) if proven else ("a", "b", "c"))
 
 
 def random_problem(rng: random.Random) -> Problem:
