@@ -19,7 +19,7 @@ test-all: lint
 
 bench: $(RUN)
 	$(BIN)/python -m atoll_sim.bench
-	$(BIN)/python -m atoll_sim.bench_planner $(if $(MINIMALLOC),--minimalloc $(MINIMALLOC)) \
+	$(BIN)/python -m benchmarks.planner $(if $(MINIMALLOC),--minimalloc $(MINIMALLOC)) \
 	  $(if $(INSTANCES),--instances $(INSTANCES))
 
 lint: $(DEV)

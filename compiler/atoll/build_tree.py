@@ -11,10 +11,10 @@ from atoll.bsp.interface import Firmware, GivenPool, ModelInterface, PoolShare, 
 from atoll.checksums import write_checksums
 from atoll.codegen.llvm import emit_objects
 from atoll.codegen.llvm_pools import behind, pool_symbol
+from atoll.codegen.run_arguments import run_arguments
+from atoll.contract.contract_text import contract_json
 from atoll.files import new_folder
-from atoll.memory.contract_text import contract_json
-from atoll.memory.plan_text import plan_json
-from atoll.memory.run_arguments import run_arguments
+from atoll.interchange.plan_text import plan_json
 from atoll.pipeline import Compiled
 from atoll.resolve.export import to_json, without_positions
 

@@ -25,13 +25,13 @@ from atoll.cli_options import (
 from atoll.cli_output import log
 from atoll.cli_plan_output import Found, Planned
 from atoll.cli_progress import working
-from atoll.codegen.tflm_file import tflm_file
 from atoll.errors import PlanError, UsageError
 from atoll.files import require_writable, write_bytes, write_text
+from atoll.interchange.instance import POOL, UNLIMITED, load_instance, solution_csv
+from atoll.interchange.tflm_file import tflm_file
 from atoll.memory.algorithms import DEFAULT, OWN
 from atoll.memory.algorithms import algorithm as require_algorithm
 from atoll.memory.effort import USUAL, Effort, Progress
-from atoll.memory.instance import POOL, UNLIMITED, load_instance, solution_csv
 from atoll.memory.problem import MemoryPlan, Problem
 from atoll.memory.solve import plan_memory
 from atoll.resolve import load_soc

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from atoll.cli_output import out, room
-from atoll.memory.plan_text import plan_json
+from atoll.interchange.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
 from atoll.pipeline import Compiled
 from atoll.report.plan_table import plan_table, together_table, used_together

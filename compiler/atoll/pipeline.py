@@ -12,9 +12,12 @@ from atoll.codegen.commands import (
     prepare_jobs,
     with_counts,
 )
+from atoll.contract.contract import Contract, contract_of
+from atoll.contract.program_check import check_program
 from atoll.description.build import BuildRequests
 from atoll.errors import PlacementError, PlanError, UsageError
 from atoll.frontend.tflite import load_tflite
+from atoll.interchange.plan_text import plan_json
 from atoll.ir.graph import Graph
 from atoll.ir.narrowing import verify_narrowing, verify_scopes
 from atoll.ir.tir import IRModule
@@ -28,14 +31,9 @@ from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import lower_graph, without_overlaps
 from atoll.memory.algorithms import DEFAULT
 from atoll.memory.build_problem import NOTHING, build_problem
-from atoll.memory.contract import Contract, contract_of
 from atoll.memory.effort import Effort
-from atoll.memory.frames import FRAME_ALLOWANCE
-from atoll.memory.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan
-from atoll.memory.program_check import check_program
 from atoll.memory.solve import plan_memory, solve
-from atoll.memory.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, heaps_for, pools_for
 from atoll.place.copy_engines import assign_copies
 from atoll.place.costs import cycles_of
@@ -47,6 +45,8 @@ from atoll.report.explain_text import Explanation
 from atoll.resolve.remedy.whole_need import with_whole_need
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll.resolve.storage_scope import ScopeNames
+from atoll.stack.stack_bound import RUNTIME_ALLOWANCE, check_stack
+from atoll.stack.stack_frames import FRAME_ALLOWANCE
 
 STAGES = ("frontend", "place", "lower", "specialize-storage", "overlap-runs", "memory")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from atoll.memory.contract import Contract
+from atoll.contract.contract import Contract
 from atoll.report.result import Violation
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll_sim.finding_rules import RULES, RuleText

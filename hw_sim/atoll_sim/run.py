@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from atoll.bsp.cores import stacks_of
-from atoll.bsp.elf_stack import StackBound
 from atoll.build_tree import build_together
 from atoll.errors import UsageError
 from atoll.pipeline import Compiled, expected_cycles
 from atoll.progress import Progress, silent
 from atoll.report.result import LayerCycles, RunReport
 from atoll.scratch import temporary_folder
+from atoll.stack.elf_stack import StackBound
 from atoll_sim.build_folder import Image
 from atoll_sim.findings import count_accesses, unreachable_ports, violations
 from atoll_sim.layers import check_layers

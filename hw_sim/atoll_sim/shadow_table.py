@@ -8,9 +8,9 @@ from zlib import crc32
 import numpy as np
 
 from atoll.bsp.linker import copied_pools
+from atoll.contract.areas import Area
+from atoll.contract.contract import UNREAD, Contract, Lifetime, Phase, Span
 from atoll.memory.build_problem import NOTHING
-from atoll.memory.contract import UNREAD, Contract, Lifetime, Phase, Span
-from atoll.memory.contract_areas import Area
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Pool, ResolvedSoc
 from atoll_sim.platform import axi_bytes
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from atoll.bsp.elf_stack import StackBound
 from atoll.report.result import StackUse, Violation
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc, StackLimit
+from atoll.stack.elf_stack import StackBound
 from atoll_sim.platform import merge_spans
 from atoll_sim.simulation import AccessKind, Phase, SimResult, stack_name
 

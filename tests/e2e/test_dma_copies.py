@@ -10,9 +10,9 @@ import pytest
 
 from atoll.build_tree import build, interface_of
 from atoll.cli import main
+from atoll.contract.contract import Span
 from atoll.frontend.tflite import load_tflite
 from atoll.ir.tir import AcceleratorStart
-from atoll.memory.contract import Span
 from atoll.pipeline import Compiled, compile_file, explanation
 from atoll.place.copy_engines import assign_copies
 from atoll.place.plan_devices import plan_devices

@@ -9,13 +9,13 @@ from typing import Any, Literal
 import pytest
 
 from atoll import pipeline
+from atoll.contract.program_check import program_faults
 from atoll.description.build import load_requests
 from atoll.errors import ModelError, PlanError
 from atoll.ir.tir import IRModule
 from atoll.memory.build_problem import build_problem
 from atoll.memory.checker import violations
 from atoll.memory.problem import Problem
-from atoll.memory.program_check import program_faults
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.build import build_model

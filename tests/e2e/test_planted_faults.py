@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from atoll.build_tree import build
+from atoll.contract.contract import Span
 from atoll.errors import PlanError
 from atoll.ir.tir import KernelCall
 from atoll.memory.checker import check
-from atoll.memory.contract import Span
 from atoll.memory.problem import Placement
 from atoll.pipeline import Compiled, compile_file, with_plan
 from atoll.report.result import Violation

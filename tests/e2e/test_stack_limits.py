@@ -19,10 +19,10 @@ from atoll.ir.verify import verify
 from atoll.lower.to_tir import lower_graph
 from atoll.memory.build_problem import build_problem
 from atoll.memory.solve import plan_memory
-from atoll.memory.stack_bound import check_stack
 from atoll.pipeline import Compiled, compile_file, specialized
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
+from atoll.stack.stack_bound import check_stack
 from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_compiled
 
 LIMITS = (0, 256, 1024, 4096, 65536)

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from atoll.errors import AtollError, Fault
+from atoll.interchange.instance import load_instance, solution_csv
 from atoll.memory.checker import check
-from atoll.memory.instance import load_instance, solution_csv
 from atoll.memory.solve import plan_memory
 
 NUMBERS = st.integers(-3, 40) | st.integers(-(2**70), 2**70)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from atoll.memory.contract import Contract, Lifetime, Span
-from atoll.memory.contract import Phase as Step
-from atoll.memory.contract_areas import areas_of
+from atoll.contract.areas import areas_of
+from atoll.contract.contract import Contract, Lifetime, Span
+from atoll.contract.contract import Phase as Step
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_sim.build import build_model

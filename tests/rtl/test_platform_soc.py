@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from atoll.contract.areas import areas_of
+from atoll.contract.contract import Contract, Lifetime, Phase, Span
 from atoll.errors import SimulationError
-from atoll.memory.contract import Contract, Lifetime, Phase, Span
-from atoll.memory.contract_areas import areas_of
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build import build_model
 from atoll_sim.findings import violations

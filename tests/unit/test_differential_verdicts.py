@@ -14,9 +14,9 @@ from tests.differential.shrink import shrunk
 from tests.tflite_builder import Model, Tensor
 from tests.tflite_builder import Operator as FileOperator
 
+from atoll.contract.contract import Contract
 from atoll.frontend import tflite
 from atoll.ir.graph import Graph, Operator
-from atoll.memory.contract import Contract
 from atoll.ops import elementwise, elementwise_loops
 from atoll.ops.elementwise_loops import lower_quantize
 from atoll.report.result import Violation

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from atoll.contract.image_check import check_image
 from atoll.errors import AtollError, PlanError, ToolchainError
-from atoll.memory.image_checker import check_image
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.together import compile_together

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from atoll.bsp.elf_stack import StackBound
 from atoll.bsp.interface import ELF_NAME, ModelInterface
 from atoll.bsp.names import c_name
 from atoll.bsp.render import made_from, render
-from atoll.bsp.stack_check import check_stack
 from atoll.errors import ToolchainError
 from atoll.resolve.mailbox import MODEL_SHIFT, step_function
 from atoll.resolve.soc import Cpu, ResolvedSoc
+from atoll.stack.elf_check import check_stack
+from atoll.stack.elf_stack import StackBound
 
 CORE_ENTRY = "atoll_core_main"
 _MEMORY = "memory.c"

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from atoll.bsp.gcc import PROGRAM, Gcc
 from atoll.bsp.toolchain import Link, Toolchain
-from atoll.bsp.tools import run_tool
 from atoll.bsp.zig import Zig
 from atoll.errors import AtollError
 from atoll.plugins import foreign_code
 from atoll.scratch import temporary_folder
+from atoll.tools import run_tool
 
 _LEAST_PYTHON = (3, 11)
 _PLUGINS = "atoll.doctor"

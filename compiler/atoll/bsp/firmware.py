@@ -13,14 +13,14 @@ from atoll.bsp.emitters import write_bsp
 from atoll.bsp.interface import Firmware, Image, ModelInterface, RegionUse
 from atoll.bsp.link_faults import link_error
 from atoll.bsp.names import c_name
-from atoll.bsp.stack_check import check_stack
 from atoll.bsp.toolchain import Link, Toolchain, find_toolchain
-from atoll.bsp.tools import cached
 from atoll.errors import PlanError
 from atoll.files import write_bytes, write_text
 from atoll.progress import tell
 from atoll.resolve.remedy.whole_need import with_room
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
+from atoll.stack.elf_check import check_stack
+from atoll.tools import cached
 from atoll.workers import side_by_side
 
 _WORKERS = 2

@@ -6,8 +6,8 @@ from functools import cached_property
 from pathlib import Path
 
 from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed
-from atoll.bsp.tools import run_tool, tail
 from atoll.errors import ToolchainError
+from atoll.tools import run_tool, tail
 
 PROGRAM = "riscv64-unknown-elf-gcc"
 

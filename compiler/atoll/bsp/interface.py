@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from atoll.bsp.elf_stack import StackBound
+from atoll.stack.elf_stack import StackBound
 from atoll.units import format_size
 
 ELF_NAME = "firmware.elf"
@@ -77,7 +77,7 @@ class ModelInterface:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The structs that the run function takes, as `atoll.memory.run_arguments`."""
+        """The structs that the run function takes, as `atoll.codegen.run_arguments`."""
         given = {
             "inputs": self.inputs and not self.map_inputs,
             "outputs": self.outputs and not self.map_outputs,

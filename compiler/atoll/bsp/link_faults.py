@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from atoll.bsp.tools import tail
 from atoll.errors import AtollError, Fault, PlanError, SourceLoc, ToolchainError
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
+from atoll.tools import tail
 from atoll.units import format_size
 
 _OVERFLOW = re.compile(r"region [`']([\w.]+)'.*?overflowed by (\d+) bytes")

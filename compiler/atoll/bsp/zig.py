@@ -8,13 +8,13 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 
 from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed
-from atoll.bsp.tools import cached, run_tool, tail
 from atoll.cache import cache_folder
 from atoll.children import Done
 from atoll.errors import ToolchainError
 from atoll.files import write_bytes
 from atoll.progress import tell
 from atoll.scratch import scratch_folder
+from atoll.tools import cached, run_tool, tail
 
 _TARGET = "riscv32-freestanding-none"
 _LIBRARY = "compiler_rt.o"

@@ -6,6 +6,7 @@ from llvmlite import ir
 
 from atoll.codegen.llvm_heap import POINTER
 from atoll.codegen.llvm_pools import I32, Pools
+from atoll.codegen.run_arguments import RunArguments, run_arguments
 from atoll.ir.tir import (
     AcceleratorRun,
     AcceleratorStart,
@@ -16,7 +17,6 @@ from atoll.ir.tir import (
     Step,
 )
 from atoll.memory.problem import MemoryPlan
-from atoll.memory.run_arguments import RunArguments, run_arguments
 from atoll.resolve.mailbox import core_command
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
@@ -34,7 +34,7 @@ def emit_entry(
 ) -> None:
     """Add pools and ``int32_t <model>_run(...)``; `position` is the model's in its image.
 
-    It takes pointers to the structs of `atoll.memory.run_arguments`: arrays of pointers for inputs,
+    It takes pointers to the structs of `run_arguments`: arrays of pointers for inputs,
     outputs and pools, of ordinals for devices. The function refuses a pool that is not where the
     plan has it, copies each input to its place unless the caller's pointer is that place already,
     runs the steps, and copies the outputs back likewise. It returns 0, or at once what an

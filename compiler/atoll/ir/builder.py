@@ -123,15 +123,6 @@ class FunctionBuilder:
         yield
         self.emit(If(condition, tuple(self._blocks.pop())))
 
-    @contextmanager
-    def otherwise(self) -> Iterator[None]:
-        """Run what is emitted inside where the condition of the `when` just before fails."""
-        branch = self._blocks[-1].pop()
-        assert isinstance(branch, If), "nothing is between a condition and its other branch"
-        self._blocks.append([])
-        yield
-        self.emit(If(branch.condition, branch.then, tuple(self._blocks.pop())))
-
     def emit(self, statement: Stmt) -> None:
         """Append to the current block."""
         self._blocks[-1].append(statement)

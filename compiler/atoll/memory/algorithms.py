@@ -4,28 +4,19 @@ An algorithm takes a well-formed problem and a meter, and returns an answer, whi
 checked. The entry points of third parties are in the group ``atoll.planners``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.metadata import entry_points
 
 from atoll import plugins
 from atoll.errors import UsageError
-from atoll.memory.answers import plan_of
 from atoll.memory.auto import plan_auto
-from atoll.memory.blocks import Blocks, make_blocks
+from atoll.memory.build_plan import build_plan
+from atoll.memory.conflicts import conflict_graph
 from atoll.memory.effort import Meter
-from atoll.memory.greedy import (
-    BY_CONFLICTS,
-    BY_SIZE,
-    ORDERS,
-    Order,
-    Places,
-    by_price,
-    orders,
-    repaired,
-)
+from atoll.memory.greedy import BY_CONFLICTS, BY_SIZE, ORDERS, Order, orders, repaired
 from atoll.memory.hill_climb import climb
 from atoll.memory.problem import Answer, Infeasible, Problem
-from atoll.memory.search_compiled import FastEngine
 
 GROUP = "atoll.planners"
 DEFAULT = "auto"
@@ -59,59 +50,32 @@ def algorithm_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys((*OWN, *sorted(others))))
 
 
-def _auto(problem: Problem, meter: Meter) -> Answer:
-    """Choose homes by price and pack every pool, greedily, by exact search or by climbing."""
-    return plan_auto(problem, meter, FastEngine(), "auto")
-
-
-def _exact(problem: Problem, meter: Meter) -> Answer:
-    """Choose homes by price and pack every pool by exact search."""
-    return plan_auto(problem, meter, FastEngine(), "exact", climbing=False)
-
-
 def _hill_climb(problem: Problem, meter: Meter) -> Answer:
     """Change a greedy order step by step."""
-    whole = make_blocks(problem)
-    return _answer(whole, climb(whole, by_price(whole), meter), "hill-climb")
+    graph = conflict_graph(problem)
+    places = climb(graph, dict(enumerate(graph.pools)), meter)
+    return _nothing(problem) if places is None else build_plan(graph, places, "hill-climb")
 
 
-def _first_fit(problem: Problem, meter: Meter) -> Answer:
-    """Take the best of several greedy orders."""
-    return _best_order(problem, ORDERS, "first-fit")
+def _greedy(problem: Problem, meter: Meter, *, keys: Sequence[Order], name: str) -> Answer:
+    """Take the best of some greedy orders."""
+    graph = conflict_graph(problem)
+    found = (repaired(graph, order) for order in orders(graph, keys))
+    plans = (build_plan(graph, places, name) for places in found if places is not None)
+    return min(plans, key=lambda plan: (plan.cost, plan.gap), default=_nothing(problem))
 
 
-def _by_size(problem: Problem, meter: Meter) -> Answer:
-    """Place the largest buffers first."""
-    return _best_order(problem, (BY_SIZE,), "greedy-by-size")
-
-
-def _by_conflicts(problem: Problem, meter: Meter) -> Answer:
-    """Place the buffers with the most conflicts first."""
-    return _best_order(problem, (BY_CONFLICTS,), "greedy-by-conflicts")
-
-
-def _best_order(problem: Problem, keys: tuple[Order, ...], name: str) -> Answer:
-    whole = make_blocks(problem)
-    pools = by_price(whole)
-    found = [places for order in orders(whole, keys) if (places := repaired(whole, order, pools))]
-    plans = [plan_of(whole, places, name) for places in found]
-    best = min(plans, key=lambda plan: (plan.cost, plan.gap), default=None)
-    return best or _answer(whole, None if whole.blocks else {}, name)
-
-
-def _answer(whole: Blocks, places: Places | None, name: str) -> Answer:
-    if places is not None:
-        return plan_of(whole, places, name)
-    names = tuple(buffer.name for buffer in whole.problem.buffers)
-    return Infeasible(problem=whole.problem, buffers=names, proven=False)
+def _nothing(problem: Problem) -> Infeasible:
+    names = tuple(buffer.name for buffer in problem.buffers)
+    return Infeasible(problem=problem, buffers=names, proven=False)
 
 
 OWN: Mapping[str, Algorithm] = {
-    "auto": _auto,
-    "exact": _exact,
-    "first-fit": _first_fit,
-    "greedy-by-conflicts": _by_conflicts,
-    "greedy-by-size": _by_size,
+    "auto": plan_auto,
+    "exact": partial(plan_auto, name="exact", climbing=False),
+    "first-fit": partial(_greedy, keys=ORDERS, name="first-fit"),
+    "greedy-by-conflicts": partial(_greedy, keys=(BY_CONFLICTS,), name="greedy-by-conflicts"),
+    "greedy-by-size": partial(_greedy, keys=(BY_SIZE,), name="greedy-by-size"),
     "hill-climb": _hill_climb,
 }
 """Atoll's own algorithms."""

@@ -1,29 +1,27 @@
-"""Choose which block lives in which pool: least price with which the live bytes fit every pool.
+"""Choose which buffer lives in which pool: least cost with which the live bytes fit every pool.
 
-Branch and bound over blocks. The bound lets every block have its cheapest pool, and adds what it
-costs to move the bytes out that are too many at one moment, split as if blocks were divisible.
+Branch and bound over buffers. The bound lets every buffer have its best pool, and adds what it
+costs to move the bytes out that are too many at one moment, split as if buffers were divisible.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from atoll.memory.blocks import Blocks
+from atoll.memory.build_plan import Homes
+from atoll.memory.conflicts import ConflictGraph
 from atoll.memory.effort import Meter
 from atoll.memory.packing import Packing
 
-Homes = Mapping[int, str]
-"""Pool by number of the block."""
-
 LARGEST = 400
-"""Most blocks that are assigned exactly."""
+"""Most buffers that are assigned exactly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Blocks that do not fit into a pool together."""
+    """Buffers that do not fit into a pool together."""
 
     pool: str
-    blocks: frozenset[int]
+    buffers: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +30,7 @@ class Assigned:
 
     Attributes:
         homes: the cheapest that it found, or None.
-        bound: price that no homes are below.
+        bound: cost that no homes are below.
         complete: it looked everywhere; None means that there are none.
     """
 
@@ -41,86 +39,64 @@ class Assigned:
     complete: bool
 
 
-class Prices:
-    """Prices as one number: cost, then bytes in later candidates."""
-
-    def __init__(self, whole: Blocks) -> None:
-        moved = (max((b for _, b in block.costs), default=0) for block in whole.blocks)
-        self._unit = 1 + sum(moved)
-        self.of = [
-            {
-                pool: cost * self._unit + bytes_
-                for pool, (cost, bytes_) in zip(block.pools, block.costs, strict=True)
-            }
-            for block in whole.blocks
-        ]
-
-    def total(self, homes: Homes) -> int:
-        """Return the price of all homes."""
-        return sum(self.of[block][pool] for block, pool in homes.items())
-
-    def cost(self, price: int) -> int:
-        """Return the cost that a price or a bound of prices amounts to."""
-        return price // self._unit
-
-
 class Assignment:
-    """Finds homes for the blocks of a problem, with cuts that grow."""
+    """Finds homes for the buffers of a problem, with cuts that grow.
 
-    def __init__(self, whole: Blocks) -> None:
-        self._whole = whole
-        self.prices = Prices(whole)
-        self._sizes = {pool.name: pool.size for pool in whole.problem.pools}
-        self._options = [self._possible(block) for block in range(len(whole.blocks))]
-        everything = Packing(whole, whole.problem.pools[0], tuple(range(len(whole.blocks))))
-        self._weights = [everything.weights(clique, rounded=False) for clique in whole.cliques]
-        self._cliques_of: list[list[int]] = [[] for _ in whole.blocks]
-        for number, clique in enumerate(whole.cliques):
-            for block in clique:
-                self._cliques_of[block].append(number)
-        self._apart: list[set[int]] = [set() for _ in whole.blocks]
-        for group in whole.apart:
-            for block in group:
-                self._apart[block] |= set(group) - {block}
+    Attributes:
+        sizes: bytes of each pool.
+        bytes: of each buffer.
+        costs: of each buffer, what it costs in each of its pools.
+        options: of each buffer, the pools that could hold it alone, the best first.
+        weights: of each clique, the bytes that each member surely adds.
+        cliques_of: of each buffer, the numbers of its cliques.
+        cuts: what does not fit together, as far as was found out.
+    """
+
+    def __init__(self, graph: ConflictGraph) -> None:
+        self.sizes = {pool.name: pool.size for pool in graph.problem.pools}
+        self.bytes = [buffer.size for buffer in graph.buffers]
+        self.costs = [
+            {pool: buffer.cost(pool) for pool in pools}
+            for buffer, pools in zip(graph.buffers, graph.pools, strict=True)
+        ]
+        bare = {pool.name: Packing(graph, pool, ()) for pool in graph.problem.pools}
+        self.options = [
+            [p for p in pools if bare[p].aligned(b, 0) + self.bytes[b] <= self.sizes[p]]
+            for b, pools in enumerate(graph.pools)
+        ]
+        whole = Packing(graph, graph.problem.pools[0], tuple(range(len(graph.buffers))))
+        self.weights = [whole.weights(clique, rounded=False) for clique in graph.cliques]
+        self.cliques_of: list[list[int]] = [[] for _ in graph.buffers]
+        for number, clique in enumerate(graph.cliques):
+            for buffer in clique:
+                self.cliques_of[buffer].append(number)
         self.cuts: list[Cut] = []
 
+    def cost(self, homes: Homes) -> int:
+        """Return what all homes cost."""
+        return sum(self.costs[buffer][pool] for buffer, pool in homes.items())
+
     def homeless(self) -> list[int]:
-        """Return the blocks that fit no pool even alone."""
-        return [block for block, options in enumerate(self._options) if not options]
+        """Return the buffers that fit no pool even alone."""
+        return [buffer for buffer, options in enumerate(self.options) if not options]
 
     def cheapest(self) -> Homes | None:
-        """Return every block's cheapest pool, if the live bytes then fit and no cut forbids it."""
-        homes = {block: options[0] for block, options in enumerate(self._options)}
+        """Return every buffer's best pool, if the live bytes then fit and no cut forbids it."""
+        homes = {buffer: options[0] for buffer, options in enumerate(self.options)}
         state = _State(self)
-        return homes if all(state.take(block, pool) for block, pool in homes.items()) else None
+        return homes if all(state.take(buffer, pool) for buffer, pool in homes.items()) else None
 
     def search(self, meter: Meter, known: Homes | None) -> Assigned:
         """Return the cheapest homes.
 
         Args:
-            meter: what may be spent; one node for each block that is tried.
+            meter: what may be spent; one node for each buffer that is tried.
             known: homes that fit.
         """
-        if len(self._options) > LARGEST:
-            return Assigned(homes=known, bound=self._floor(), complete=False)
+        if len(self.options) > LARGEST:
+            floor = sum(self.costs[b][options[0]] for b, options in enumerate(self.options))
+            return Assigned(homes=known, bound=floor, complete=False)
         return _Branching(self, meter, known).run()
-
-    def _floor(self) -> int:
-        return sum(self.prices.of[b][options[0]] for b, options in enumerate(self._options))
-
-    def _possible(self, block: int) -> list[str]:
-        """Return the pools that could hold a block alone, the cheapest first."""
-        whole, pools = self._whole, []
-        item = whole.blocks[block]
-        for pool in whole.problem.pools:
-            bare = Packing(whole, pool, ())
-            if pool.name in item.pools:
-                lowest = item.offset
-                if lowest is None:
-                    lowest = bare.lifted(block, 0, bare.forbidden(block))
-                if lowest + item.size <= pool.size:
-                    pools.append(pool.name)
-        return sorted(pools, key=lambda pool: self.prices.of[block][pool])
 
 
 class _State:
@@ -128,36 +104,34 @@ class _State:
 
     def __init__(self, problem: Assignment) -> None:
         self._problem = problem
-        self.free = {pool: [size] * len(problem._weights) for pool, size in problem._sizes.items()}
+        self.free = {pool: [size] * len(problem.weights) for pool, size in problem.sizes.items()}
         self.homes: dict[int, str] = {}
 
-    def take(self, block: int, pool: str) -> bool:
-        """Give `block` a home, if that is possible."""
+    def take(self, buffer: int, pool: str) -> bool:
+        """Give `buffer` a home, if that is possible."""
         problem = self._problem
         free = self.free[pool]
-        if any(self.homes.get(other) == pool for other in problem._apart[block]):
+        cliques = problem.cliques_of[buffer]
+        if any(free[c] < problem.weights[c][buffer] for c in cliques):
             return False
-        cliques = problem._cliques_of[block]
-        if any(free[c] < problem._weights[c][block] for c in cliques):
-            return False
-        self.homes[block] = pool
+        self.homes[buffer] = pool
         if any(
             cut.pool == pool
-            and block in cut.blocks
-            and all(self.homes.get(other) == pool for other in cut.blocks)
+            and buffer in cut.buffers
+            and all(self.homes.get(other) == pool for other in cut.buffers)
             for cut in problem.cuts
         ):
-            del self.homes[block]
+            del self.homes[buffer]
             return False
         for c in cliques:
-            free[c] -= problem._weights[c][block]
+            free[c] -= problem.weights[c][buffer]
         return True
 
-    def give_back(self, block: int) -> None:
+    def give_back(self, buffer: int) -> None:
         """Undo `take`."""
-        pool = self.homes.pop(block)
-        for c in self._problem._cliques_of[block]:
-            self.free[pool][c] += self._problem._weights[c][block]
+        pool = self.homes.pop(buffer)
+        for c in self._problem.cliques_of[buffer]:
+            self.free[pool][c] += self._problem.weights[c][buffer]
 
 
 class _Branching:
@@ -168,9 +142,9 @@ class _Branching:
         self._meter = meter
         self._state = _State(problem)
         self._best = dict(known) if known is not None else None
-        self._price = problem.prices.total(known) if known is not None else 1 << 200
-        sizes = [block.size for block in problem._whole.blocks]
-        self._order = sorted(range(len(sizes)), key=lambda block: (-sizes[block], block))
+        self._cost = problem.cost(known) if known is not None else 1 << 200
+        sizes = problem.bytes
+        self._order = sorted(range(len(sizes)), key=lambda buffer: (-sizes[buffer], buffer))
         self._complete = True
 
     def run(self) -> Assigned:
@@ -179,7 +153,7 @@ class _Branching:
         self._descend(0, 0)
         return Assigned(
             homes=self._best,
-            bound=self._price if self._complete else min(root, self._price),
+            bound=self._cost if self._complete else min(root, self._cost),
             complete=self._complete,
         )
 
@@ -188,58 +162,58 @@ class _Branching:
         if self._meter.over:
             self._complete = False
             return
-        if self._bound(depth, spent) >= self._price:
+        if self._bound(depth, spent) >= self._cost:
             return
         if depth == len(self._order):
-            self._best, self._price = dict(self._state.homes), spent
+            self._best, self._cost = dict(self._state.homes), spent
             return
-        block = self._order[depth]
-        for pool in self._problem._options[block]:
-            if self._state.take(block, pool):
-                self._descend(depth + 1, spent + self._problem.prices.of[block][pool])
-                self._state.give_back(block)
+        buffer = self._order[depth]
+        for pool in self._problem.options[buffer]:
+            if self._state.take(buffer, pool):
+                self._descend(depth + 1, spent + self._problem.costs[buffer][pool])
+                self._state.give_back(buffer)
 
     def _bound(self, depth: int, spent: int) -> int:
-        """Return a price that no completion is below."""
+        """Return a cost that no completion is below."""
         rest = self._order[depth:]
         wanted: dict[int, tuple[str, int]] = {}
-        for block in rest:
-            choices = self._open(block)
+        for buffer in rest:
+            choices = self._open(buffer)
             if not choices:
                 return 1 << 200
-            first = self._problem.prices.of[block][choices[0]]
-            second = self._problem.prices.of[block][choices[1]] if len(choices) > 1 else 1 << 100
-            wanted[block] = choices[0], second - first
+            first = self._problem.costs[buffer][choices[0]]
+            second = self._problem.costs[buffer][choices[1]] if len(choices) > 1 else 1 << 100
+            wanted[buffer] = choices[0], second - first
             spent += first
         return spent + self._crowding(wanted)
 
-    def _open(self, block: int) -> list[str]:
+    def _open(self, buffer: int) -> list[str]:
         problem, state = self._problem, self._state
-        cliques = problem._cliques_of[block]
+        cliques = problem.cliques_of[buffer]
         return [
             pool
-            for pool in problem._options[block]
-            if all(state.free[pool][c] >= problem._weights[c][block] for c in cliques)
+            for pool in problem.options[buffer]
+            if all(state.free[pool][c] >= problem.weights[c][buffer] for c in cliques)
         ]
 
     def _crowding(self, wanted: Mapping[int, tuple[str, int]]) -> int:
         """Return what it costs at least to move bytes out of pools where too many want to be."""
         charges = []
-        for number, weights in enumerate(self._problem._weights):
+        for number, weights in enumerate(self._problem.weights):
             members: dict[str, list[tuple[float, int, int]]] = {}
-            for block, weight in weights.items():
-                if block in wanted and weight:
-                    pool, regret = wanted[block]
-                    members.setdefault(pool, []).append((regret / weight, weight, block))
+            for buffer, weight in weights.items():
+                if buffer in wanted and weight:
+                    pool, regret = wanted[buffer]
+                    members.setdefault(pool, []).append((regret / weight, weight, buffer))
             for pool, each in members.items():
                 excess = sum(weight for _, weight, _ in each) - self._state.free[pool][number]
                 if excess > 0:
                     charges.append((_least_charge(each, excess), [b for _, _, b in each]))
         total, charged = 0, set[int]()
-        for charge, blocks in sorted(charges, reverse=True):
-            if charged.isdisjoint(blocks):
+        for charge, buffers in sorted(charges, reverse=True):
+            if charged.isdisjoint(buffers):
                 total += charge
-                charged.update(blocks)
+                charged.update(buffers)
         return total
 
 

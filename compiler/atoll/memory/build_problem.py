@@ -1,11 +1,11 @@
 """State what memory planning has to solve for one module on one chip."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from atoll.ir.tir import Entry, IRModule
-from atoll.memory.liveness import Interval, live_intervals
-from atoll.memory.problem import Buffer, Overlap, PoolSpace, Problem
+from atoll.memory.problem import Buffer, Interval, Overlap, PoolSpace, Problem
 from atoll.resolve.soc import ResolvedSoc
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
@@ -21,15 +21,49 @@ def build_problem(
     """
     entry = module.entry
     live = live_intervals(entry, mapped_inputs=soc.interface.map_inputs)
+    uses = Counter(name for step in entry.steps for name in (*step.reads, *step.writes))
     sized = [(item.buffer, item.size, item.align, item.pools) for item in entry.allocations]
     sized += [(item.name, item.size, item.align, item.pools) for item in entry.constants]
     buffers = tuple(
-        Buffer(name=name, size=max(1, size), alignment=align, live=(live[name],), pools=pools)
+        Buffer(
+            name=name,
+            size=max(1, size),
+            alignment=align,
+            live=(live[name],),
+            pools=pools,
+            uses=max(1, uses[name]),
+        )
         for name, size, align, pools in sized
         if name in live
     )
     overlaps = tuple(_overlaps(entry, live))
     return Problem(pools=pool_spaces(soc, taken), buffers=buffers, overlaps=overlaps)
+
+
+def live_intervals(entry: Entry, *, mapped_inputs: bool = False) -> Mapping[str, Interval]:
+    """Return the half-open interval of steps, counted from 0, in which each buffer is live.
+
+    A buffer lives from the first step that touches it through the last, so the inputs and
+    outputs of one operator overlap. The caller fills its inputs before step 0. Behind the last
+    step is one more, at which the caller reads the outputs, so these outlive whatever runs.
+    Constants live in all steps. Buffers that nothing touches are not listed.
+
+    Args:
+        entry: the steps.
+        mapped_inputs: the inputs stay in their places; the caller may read them at the end too.
+    """
+    end = len(entry.steps)
+    first: dict[str, int] = dict.fromkeys(entry.inputs, 0)
+    last: dict[str, int] = dict.fromkeys(entry.inputs, end if mapped_inputs else 0)
+    for number, step in enumerate(entry.steps):
+        for buffer in (*step.reads, *step.writes):
+            first.setdefault(buffer, number)
+            last[buffer] = max(number, last.get(buffer, 0))
+    for buffer in entry.outputs:
+        first.setdefault(buffer, 0)
+        last[buffer] = end
+    live = {buffer: (begin, last[buffer] + 1) for buffer, begin in first.items()}
+    return MappingProxyType(live | {constant.name: (0, end + 1) for constant in entry.constants})
 
 
 def _overlaps(entry: Entry, live: Mapping[str, Interval]) -> Iterator[Overlap]:

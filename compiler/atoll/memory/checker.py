@@ -1,6 +1,6 @@
 """Accept or refuse a memory plan. Shares no code with any planner.
 
-Takes n log n comparisons for n buffers, plus one for each pair that a relation of the problem
+Takes n log n comparisons for n buffers, plus one for each pair that an overlap of the problem
 lets share bytes.
 """
 
@@ -18,9 +18,8 @@ def check(plan: MemoryPlan) -> None:
 
     Raises:
         PlanError: E063, two buffers share bytes although they conflict; E064, a buffer is missing,
-            unknown, in a pool that it may not be in, misaligned, outside of its pool, on a
-            reserved range or not where it is pinned, a relation does not hold, a figure of the
-            plan is wrong, or the problem itself is not well-formed.
+            unknown, in a pool that it may not be in, misaligned or outside of its pool, a figure
+            of the plan is wrong, or the problem itself is not well-formed.
     """
     faults = tuple(violations(plan))
     if faults:
@@ -43,7 +42,6 @@ def violations(plan: MemoryPlan) -> Iterator[Fault]:
             begin = pools[placement.pool].origin + placement.offset
             spans[buffer.name] = Span(begin, begin + buffer.size, buffer.name, placement.pool)
     yield from clashes(problem, spans)
-    yield from _unrelated(plan, spans)
     yield from _wrong_use(plan, spans)
     yield from _wrong_cost(plan)
 
@@ -67,13 +65,6 @@ def _misplaced(
     place = f"{subject} in pool '{pool.name}' at {pool.origin + placement.offset:#010x}"
     for reason in _wrong_offsets(buffer, placement.offset, pool):
         yield _broken(f"{place} {reason}")
-    pin = buffer.pin
-    if pin and (
-        pin.pool not in (None, placement.pool) or pin.offset not in (None, placement.offset)
-    ):
-        wanted = f"pool '{pin.pool}'" if pin.pool else "any pool"
-        wanted += "" if pin.offset is None else f" at offset {pin.offset}"
-        yield _broken(f"{place} is pinned to {wanted}")
 
 
 def _wrong_offsets(buffer: Buffer, offset: int, pool: PoolSpace) -> Iterator[str]:
@@ -85,27 +76,6 @@ def _wrong_offsets(buffer: Buffer, offset: int, pool: PoolSpace) -> Iterator[str
     if offset < 0 or end > pool.size:
         span = f"{pool.origin:#010x}..{pool.origin + pool.size - 1:#010x}"
         yield f"with {buffer.size} bytes leaves its pool, which spans {span}"
-    for begin, until in pool.reserved:
-        if begin < end and offset < until:
-            yield f"with {buffer.size} bytes touches offsets {begin}..{until - 1}, reserved"
-    if pool.bank and offset // pool.bank != (end - 1) // pool.bank:
-        yield f"with {buffer.size} bytes crosses a border between banks of {pool.bank} bytes"
-
-
-def _unrelated(plan: MemoryPlan, spans: Mapping[str, Span]) -> Iterator[Fault]:
-    """Yield the relations between buffers that do not hold."""
-    for group in plan.problem.aliases:
-        placed = [spans[name] for name in group if name in spans]
-        if len({(span.pool, span.begin) for span in placed}) > 1:
-            yield _broken(f"aliases are not at one place: {'; '.join(map(str, placed))}")
-    for group in plan.problem.apart:
-        holders: dict[str, str] = {}
-        for name in group:
-            if name in spans and (other := holders.setdefault(spans[name].pool, name)) != name:
-                yield _broken(
-                    f"'{other}' and '{name}' are both in pool '{spans[name].pool}', "
-                    "but have to be in different pools"
-                )
 
 
 def _wrong_use(plan: MemoryPlan, spans: Mapping[str, Span]) -> Iterator[Fault]:
@@ -132,8 +102,8 @@ def _wrong_cost(plan: MemoryPlan) -> Iterator[Fault]:
     cost = 0
     for buffer in plan.problem.buffers:
         placement = plan.placements.get(buffer.name)
-        if placement is not None and buffer.costs and placement.pool in buffer.pools:
-            cost += buffer.costs[buffer.pools.index(placement.pool)]
+        if placement is not None and placement.pool in buffer.pools:
+            cost += buffer.uses * buffer.size * buffer.pools.index(placement.pool)
     if not plan.cost_bound <= cost == plan.cost:
         yield _broken(
             f"the plan costs {cost}, not {plan.cost} with a lower bound of {plan.cost_bound}"

@@ -1,12 +1,12 @@
 """Find the buffers of a plan that share bytes without leave.
 
 Sweeps over the steps. The live buffers lie in layers, each disjoint and ordered by address, so
-that a buffer meets only its neighbours. Where no relation lets buffers share bytes there is one
+that a buffer meets only its neighbours. Where no overlap lets buffers share bytes there is one
 layer.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from atoll.errors import Fault
@@ -28,13 +28,7 @@ class Span:
 
 def clashes(problem: Problem, spans: Mapping[str, Span]) -> Iterator[Fault]:
     """Yield the pairs found to share bytes although they conflict, each once."""
-    leave = _Leave(problem, spans)
-    if problem.conflicts is not None:
-        for one, other in sorted({(min(pair), max(pair)) for pair in problem.conflicts}):
-            placed = [spans[name] for name in (one, other) if name in spans]
-            if len(placed) == 2 and _share(*placed) and not leave.given(one, other):
-                yield _clash("although they conflict", *placed)
-        return
+    may_share = _may_share(problem, spans)
     events = sorted(
         (step, starts, buffer.name)
         for buffer in problem.buffers
@@ -49,44 +43,32 @@ def clashes(problem: Problem, spans: Mapping[str, Span]) -> Iterator[Fault]:
         if not starts:
             live.remove(span)
             continue
-        found = [each for each in live.meeting(span) if not leave.given(name, each.buffer)]
+        found = [each for each in live.meeting(span) if not may_share(name, each.buffer)]
         if not found:
             live.insert(span)
         elif (pair := frozenset((name, found[0].buffer))) not in reported:
             reported.add(pair)
-            yield _clash(f"at step {step}, where both are live", found[0], span)
+            yield _clash(step, found[0], span)
 
 
 def _share(one: Span, other: Span) -> bool:
     return one.begin < other.end and other.begin < one.end
 
 
-def _clash(when: str, one: Span, other: Span) -> Fault:
+def _clash(step: int, one: Span, other: Span) -> Fault:
+    when = f"at step {step}, where both are live"
     return Fault(code="E063", message=f"two buffers share bytes {when}: {one} and {other}")
 
 
-class _Leave:
-    """Which buffers may share bytes, where they are."""
+def _may_share(problem: Problem, spans: Mapping[str, Span]) -> Callable[[str, str], bool]:
+    """Return what tells whether two buffers that conflict may share bytes where they are."""
+    distances = {(each.later, each.earlier): each.distance for each in problem.overlaps}
 
-    def __init__(self, problem: Problem, spans: Mapping[str, Span]) -> None:
-        self._spans = spans
-        self._distances = {(each.later, each.earlier): each.distance for each in problem.overlaps}
-        self._groups: dict[str, set[int]] = {}
-        for number, group in enumerate((*problem.aliases, *problem.exclusive)):
-            for name in group:
-                self._groups.setdefault(name, set()).add(number)
+    def far_below(later: str, earlier: str) -> bool:
+        distance = distances.get((later, earlier))
+        return distance is not None and spans[later].begin + distance <= spans[earlier].begin
 
-    def given(self, one: str, other: str) -> bool:
-        """Tell whether two buffers that conflict may share bytes."""
-        if not self._groups.get(one, set()).isdisjoint(self._groups.get(other, ())):
-            return True
-        return self._below(one, other) or self._below(other, one)
-
-    def _below(self, later: str, earlier: str) -> bool:
-        distance = self._distances.get((later, earlier))
-        if distance is None:
-            return False
-        return self._spans[later].begin + distance <= self._spans[earlier].begin
+    return lambda one, other: far_below(one, other) or far_below(other, one)
 
 
 class _Layers:

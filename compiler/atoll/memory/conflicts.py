@@ -1,52 +1,84 @@
-"""Which buffers conflict, and which are live together."""
+"""Which buffers of a problem conflict: the graph that planners work on, buffers by number."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from atoll.memory.problem import Buffer, Problem
 
 
-def conflicting_pairs(problem: Problem) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of buffers that conflict; a pair may come more than once."""
-    groups: dict[str, set[int]] = {}
-    for place, group in enumerate(problem.exclusive):
-        for name in group:
-            groups.setdefault(name, set()).add(place)
-    pairs = _meetings(problem.buffers) if problem.conflicts is None else iter(problem.conflicts)
-    for one, other in pairs:
-        if one != other and groups.get(one, set()).isdisjoint(groups.get(other, ())):
-            yield one, other
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConflictGraph:
+    """A problem made ready for planners.
+
+    Attributes:
+        neighbours: the buffers that conflict with each buffer, ascending.
+        cliques: sets of buffers that all conflict with each other; every buffer is in one, and
+            so is every pair that conflicts.
+        nearer: bytes by which the second buffer has to be above the first if it is above it,
+            where that is not the size of the first.
+        pools: the candidate pools of each buffer that the problem has.
+    """
+
+    problem: Problem
+    neighbours: tuple[tuple[int, ...], ...]
+    cliques: tuple[tuple[int, ...], ...]
+    nearer: Mapping[tuple[int, int], int]
+    pools: tuple[tuple[str, ...], ...]
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The problem's, in its order."""
+        return self.problem.buffers
+
+    def separation(self, lower: int, upper: int) -> int:
+        """Return by how much `upper` has to start above `lower` if it is above it."""
+        return self.nearer.get((lower, upper), self.buffers[lower].size)
 
 
-def moments(buffers: Sequence[Buffer]) -> Iterator[tuple[str, ...]]:
-    """Yield the buffers that are live together, for each step in which there are the most."""
-    live: dict[str, None] = {}
+def conflict_graph(problem: Problem) -> ConflictGraph:
+    """Find what conflicts: sweep over the steps, and keep what is live together at each peak."""
+    neighbours: list[set[int]] = [set() for _ in problem.buffers]
+    crowds: dict[tuple[int, ...], None] = {}
+    live: set[int] = set()
     growing = False
-    for _, starts, name in _events(buffers):
+    for _, starts, number in _events(problem.buffers):
         if starts:
-            live[name] = None
+            neighbours[number] |= live
+            for other in live:
+                neighbours[other].add(number)
+            live.add(number)
         else:
             if growing:
-                yield tuple(live)
-            del live[name]
+                crowds[tuple(sorted(live))] = None
+            live.remove(number)
         growing = starts
+    there = {pool.name for pool in problem.pools}
+    return ConflictGraph(
+        problem=problem,
+        neighbours=tuple(tuple(sorted(each)) for each in neighbours),
+        cliques=tuple(crowds),
+        nearer=_nearer(problem, neighbours),
+        pools=tuple(
+            tuple(pool for pool in buffer.pools if pool in there) for buffer in problem.buffers
+        ),
+    )
 
 
-def _meetings(buffers: Sequence[Buffer]) -> Iterator[tuple[str, str]]:
-    live: dict[str, None] = {}
-    for _, starts, name in _events(buffers):
-        if starts:
-            for other in live:
-                yield other, name
-            live[name] = None
-        else:
-            del live[name]
-
-
-def _events(buffers: Sequence[Buffer]) -> list[tuple[int, bool, str]]:
+def _events(buffers: Sequence[Buffer]) -> list[tuple[int, bool, int]]:
     """Return the starts and ends of all intervals; at one step, ends come first."""
     return sorted(
-        (step, starts, buffer.name)
-        for buffer in buffers
+        (step, starts, number)
+        for number, buffer in enumerate(buffers)
         for begin, end in buffer.live
         for step, starts in ((begin, True), (end, False))
     )
+
+
+def _nearer(problem: Problem, neighbours: Sequence[set[int]]) -> Mapping[tuple[int, int], int]:
+    numbers = {buffer.name: number for number, buffer in enumerate(problem.buffers)}
+    nearer = {}
+    for overlap in problem.overlaps:
+        later, earlier = numbers[overlap.later], numbers[overlap.earlier]
+        if earlier in neighbours[later]:
+            nearer[later, earlier] = min(overlap.distance, problem.buffers[later].size)
+    return nearer

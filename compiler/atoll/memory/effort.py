@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import monotonic
 
 SLICE = 1 << 12
-"""Most steps between two looks at the clock."""
+"""Most nodes between two looks at the clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,17 +98,13 @@ class Meter:
         self._limit, self.spent = limit, spent
 
     def allow(self, nodes: int) -> Callable[[int], int]:
-        """Return how many steps a search of at most `nodes` nodes may take after some.
-
-        A step looks at one node at most, so the search stops at the same node however its steps
-        are dealt out.
-        """
+        """Return how many nodes a search of at most `nodes` may look at next, after some."""
         most = min(nodes, self._limit - self.spent)
 
-        def steps(done: int) -> int:
+        def more(done: int) -> int:
             return 0 if done >= most or self.over else min(most - done, SLICE)
 
-        return steps
+        return more
 
     def spend(self, nodes: int) -> None:
         """Count the nodes of a search."""

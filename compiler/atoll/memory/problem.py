@@ -17,8 +17,6 @@ class PoolSpace:
         alignment: least alignment of every buffer in it.
         heap: bytes right behind it that the workspace allocator gives out.
         beside: bytes of the chip's pool that the plan has no say in: other models' constants, heap.
-        reserved: offsets that no buffer may touch, sorted and disjoint.
-        bank: bytes from one border to the next that no buffer may cross; 0 for no borders.
     """
 
     name: str
@@ -27,21 +25,6 @@ class PoolSpace:
     alignment: int
     heap: int = 0
     beside: int = 0
-    reserved: tuple[Interval, ...] = ()
-    bank: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pin:
-    """Where a buffer has to be, as far as it is given.
-
-    Attributes:
-        pool: one of the buffer's candidates, or None for any.
-        offset: in its pool, or None for any.
-    """
-
-    pool: str | None = None
-    offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +35,9 @@ class Buffer:
         name: unique in the problem.
         size: bytes, at least 1.
         alignment: bytes, a power of two.
-        live: half-open intervals of steps, sorted and disjoint; constants live in all steps. Not
-            looked at if the problem lists its conflicts.
+        live: half-open intervals of steps, sorted and disjoint; constants live in all steps.
         pools: candidate pools, best first.
-        costs: what the buffer costs in each of its candidate pools, 0 or more; () if all cost 0.
-        pin: where it has to be, if anything is given.
+        uses: how often a run reads or writes it, at least 1.
     """
 
     name: str
@@ -64,12 +45,19 @@ class Buffer:
     alignment: int
     live: tuple[Interval, ...]
     pools: tuple[str, ...]
-    costs: tuple[int, ...] = ()
-    pin: Pin | None = None
+    uses: int = 1
 
     def cost(self, pool: str) -> int:
-        """Return what the buffer costs in one of its candidate pools."""
-        return self.costs[self.pools.index(pool)] if self.costs else 0
+        """Return the bytes that a run moves, times the place of a candidate pool behind the best.
+
+        What does not fit the best pool shall be what is moved least.
+        """
+        return self.size * self.uses * self.pools.index(pool)
+
+    @property
+    def length(self) -> int:
+        """How many steps it is live in."""
+        return sum(end - begin for begin, end in self.live)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,30 +85,19 @@ class Overlap:
 class Problem:
     """Place every buffer in one of its pools so that no two that conflict share bytes.
 
-    Two buffers conflict if they are live in one step, or if `conflicts` says so. A plan is better
-    if it costs less; at equal cost, if fewer bytes are in later candidates (size x place in
-    `Buffer.pools`); then, if the sum of used bytes over the pools is less.
+    Two buffers conflict if they are live in one step. A plan is better if its buffers cost less;
+    at equal cost, if the sum of used bytes over the pools is less.
 
     Attributes:
         pools: disjoint in the address space.
         buffers: in any order.
-        conflicts: pairs of names; replaces the lifetimes unless it is None.
         overlaps: pairs that may share bytes although they conflict; no buffer takes over, even
             indirectly, itself.
-        aliases: groups of buffers that are one storage: same pool and offset. The storage is as
-            large and as aligned as its largest buffer needs, for as long as any of them is live.
-        exclusive: groups of buffers of which no two ever conflict, whatever their lifetimes say,
-            such as the branches of a condition.
-        apart: groups of buffers of which no two may be in one pool.
     """
 
     pools: tuple[PoolSpace, ...]
     buffers: tuple[Buffer, ...]
-    conflicts: frozenset[tuple[str, str]] | None = None
     overlaps: tuple[Overlap, ...] = ()
-    aliases: tuple[tuple[str, ...], ...] = ()
-    exclusive: tuple[tuple[str, ...], ...] = ()
-    apart: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,8 +115,7 @@ class PoolUse:
 
     Attributes:
         used: end of the highest buffer.
-        peak: most bytes live in the pool at one step, less what overlaps may save; of the
-            buffers that all conflict with each other if the problem lists conflicts.
+        peak: most bytes live in the pool at one step, less what overlaps may save.
         bound: no plan of the buffers that the plan put here uses less than this.
     """
 
@@ -161,7 +137,7 @@ class MemoryPlan:
     Attributes:
         placements: one per buffer, by buffer name.
         use: by pool name, for every pool of the problem.
-        cost: sum over the buffers.
+        cost: sum over the buffers; 0 if each is in its best pool.
         cost_bound: no plan costs less.
         algorithm: name of the one that found it.
     """

@@ -17,10 +17,11 @@ def problem_faults(problem: Problem) -> Iterator[Fault]:
     for pool in problem.pools:
         yield from _pool(pool)
     for buffer in problem.buffers:
-        yield from _buffer(buffer, listed=problem.conflicts is not None)
-    for name in sorted(_related(problem) - names):
+        yield from _buffer(buffer)
+    related = {name for pair in problem.overlaps for name in (pair.later, pair.earlier)}
+    for name in sorted(related - names):
         yield ill_formed(f"the problem relates '{name}', which is none of its buffers")
-    yield from _relations(problem)
+    yield from _overlaps(problem)
 
 
 def ill_formed(message: str) -> Fault:
@@ -29,15 +30,13 @@ def ill_formed(message: str) -> Fault:
 
 
 def _pool(pool: PoolSpace) -> Iterator[Fault]:
-    if not _power_of_two(pool.alignment) or pool.bank < 0 or pool.size < 0:
-        yield ill_formed(f"pool '{pool.name}' has an impossible alignment, bank or size")
-    if not _sorted(pool.reserved) or any(begin < 0 for begin, _ in pool.reserved):
-        yield ill_formed(f"pool '{pool.name}' has reserved ranges that are unsorted or impossible")
+    if not _power_of_two(pool.alignment) or pool.size < 0:
+        yield ill_formed(f"pool '{pool.name}' has an impossible alignment or size")
 
 
-def _buffer(buffer: Buffer, *, listed: bool) -> Iterator[Fault]:
+def _buffer(buffer: Buffer) -> Iterator[Fault]:
     subject = f"buffer '{buffer.name}'"
-    if buffer.size < 1 or not (listed or buffer.live):
+    if buffer.size < 1 or not buffer.live:
         yield ill_formed(f"{subject} has no bytes, or lives in no step")
     if not _sorted(buffer.live):
         yield ill_formed(f"{subject} has intervals that are empty, unsorted or adjoining")
@@ -45,14 +44,11 @@ def _buffer(buffer: Buffer, *, listed: bool) -> Iterator[Fault]:
         yield ill_formed(f"{subject} has an alignment of {buffer.alignment}, no power of two")
     if len(set(buffer.pools)) < len(buffer.pools):
         yield ill_formed(f"{subject} names a candidate pool twice")
-    if buffer.costs and (len(buffer.costs) != len(buffer.pools) or min(buffer.costs) < 0):
-        yield ill_formed(f"{subject} has not one cost of 0 or more for each candidate pool")
-    pin = buffer.pin
-    if pin and (pin.pool not in (None, *buffer.pools) or (pin.offset or 0) < 0):
-        yield ill_formed(f"{subject} is pinned to where it cannot be")
+    if buffer.uses < 1:
+        yield ill_formed(f"{subject} is used {buffer.uses} times, the least is 1")
 
 
-def _relations(problem: Problem) -> Iterator[Fault]:
+def _overlaps(problem: Problem) -> Iterator[Fault]:
     earlier: dict[str, list[str]] = {}
     for overlap in problem.overlaps:
         earlier.setdefault(overlap.later, []).append(overlap.earlier)
@@ -62,15 +58,6 @@ def _relations(problem: Problem) -> Iterator[Fault]:
         TopologicalSorter(earlier).prepare()
     except CycleError:
         yield ill_formed("the overlaps of the problem are circular")
-    aliased = [name for group in problem.aliases for name in group]
-    if len(set(aliased)) < len(aliased):
-        yield ill_formed("a buffer is in two groups of aliases, or twice in one")
-
-
-def _related(problem: Problem) -> set[str]:
-    groups = (*problem.aliases, *problem.exclusive, *problem.apart, *(problem.conflicts or ()))
-    names = {name for group in groups for name in group}
-    return names | {name for pair in problem.overlaps for name in (pair.later, pair.earlier)}
 
 
 def _sorted(intervals: Iterable[Interval]) -> bool:

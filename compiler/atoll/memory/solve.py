@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from atoll.errors import PlanError
 from atoll.memory.algorithms import DEFAULT, algorithm
 from atoll.memory.checker import check
-from atoll.memory.culprits import fewest
 from atoll.memory.effort import USUAL, Effort, Meter, Observer, unobserved
-from atoll.memory.misfit import misfit
+from atoll.memory.explain import explain, fewest
 from atoll.memory.problem import Answer, Infeasible, MemoryPlan, Placement, Problem
 from atoll.memory.problem_rules import problem_faults
 
@@ -63,14 +62,7 @@ def plan_memory(
     effort: Effort | None = None,
     observe: Observer = unobserved,
 ) -> MemoryPlan:
-    """Plan `problem`.
-
-    Args:
-        problem: what to place.
-        operators: name of the operator of each step, for errors.
-        name: as `solve`.
-        effort: as `solve`.
-        observe: as `solve`.
+    """Plan `problem` as `solve` does; `operators` names the operator of each step, for errors.
 
     Raises:
         PlanError: E060 to E062, a buffer fits nowhere; E064, as `solve`.
@@ -80,7 +72,7 @@ def plan_memory(
     if isinstance(answer, MemoryPlan):
         return answer
     culprits = answer.buffers if answer.proven else ()
-    raise PlanError.all(misfit(problem, operators, _trial, culprits))
+    raise PlanError.all(explain(problem, operators, _trial, culprits))
 
 
 def _trial(problem: Problem) -> Mapping[str, Placement] | None:

@@ -6,8 +6,8 @@ from itertools import cycle
 from random import Random
 
 from atoll.codegen.reef_descriptor import DESCRIPTOR_BYTES
+from atoll.contract.contract import Span
 from atoll.ir.tir import AcceleratorRun, AcceleratorStart
-from atoll.memory.contract import Span
 from atoll.pipeline import Compiled
 from atoll_sim.faults.kinds import RESPONSES, Fault, FaultKind
 from atoll_sim.platform import plan_chip

@@ -9,13 +9,13 @@ from types import ModuleType
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from atoll.bsp.elf_stack import stack_bound
 from atoll.bsp.interface import Firmware
-from atoll.bsp.stack_check import check_stack
 from atoll.bsp.toolchain import Link
 from atoll.bsp.zig import Zig
 from atoll.errors import PlanError
 from atoll.resolve.soc import Cpu, ResolvedSoc, StackLimit
+from atoll.stack.elf_check import check_stack
+from atoll.stack.elf_stack import stack_bound
 
 SCRIPT = """SECTIONS {
   .text 0x100 : { KEEP(*(.text)) }

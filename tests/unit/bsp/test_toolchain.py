@@ -11,11 +11,11 @@ from atoll.bsp import doctor
 from atoll.bsp.gcc import PROGRAM, Gcc
 from atoll.bsp.interface import Firmware
 from atoll.bsp.toolchain import TOOLCHAINS, Link, find_toolchain
-from atoll.bsp.tools import cached
 from atoll.bsp.zig import Zig
 from atoll.cache import cache_folder
 from atoll.errors import ToolchainError, UsageError
 from atoll.resolve.soc import Cpu, ResolvedSoc
+from atoll.tools import cached
 
 RUN = "RUN { (void)in; (void)out; return 0; }"
 

@@ -17,6 +17,7 @@ from atoll.codegen.llvm import emit_object, emit_objects
 from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_target import host_machine, new_module
+from atoll.codegen.run_arguments import run_arguments
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add
 from atoll.ir.text import parse_module
@@ -24,7 +25,6 @@ from atoll.ir.tir import Direction, IRModule, PrimFunc, Type
 from atoll.ir.verify import verify
 from atoll.memory.build_problem import build_problem
 from atoll.memory.problem import MemoryPlan
-from atoll.memory.run_arguments import run_arguments
 from atoll.memory.solve import plan_memory
 from atoll.resolve.soc import Cpu, ResolvedSoc
 

@@ -10,9 +10,9 @@ from llvmlite import binding
 
 from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_target import host_machine, new_module
+from atoll.codegen.run_arguments import run_arguments
 from atoll.ir.tir import AcceleratorRun, Allocate, Constant, Entry, IRModule, Step, Type
 from atoll.memory.build_problem import build_problem
-from atoll.memory.run_arguments import run_arguments
 from atoll.memory.solve import plan_memory
 from atoll.resolve import load_soc
 

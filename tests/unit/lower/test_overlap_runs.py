@@ -9,7 +9,7 @@ from atoll.ir.text import parse_module
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
 from atoll.lower.overlap_runs import OverlapRuns
-from atoll.memory.liveness import live_intervals
+from atoll.memory.build_problem import live_intervals
 
 BUFFERS = ("x", "a", "b", "c", "d", "e")
 UNIT = {f"s{number}": 100 for number in range(9)}

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from atoll.contract.contract import contract_of
 from atoll.errors import PlanError
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.faults import ProgramError
@@ -15,11 +16,10 @@ from atoll.ir.verify import verify
 from atoll.lower.overlap_runs import OverlapRuns
 from atoll.lower.separate_kernels import SeparateKernels
 from atoll.memory.build_problem import build_problem
-from atoll.memory.contract import contract_of
 from atoll.memory.solve import plan_memory
-from atoll.memory.stack_bound import check_stack
 from atoll.pipeline import specialized
 from atoll.resolve.soc import ResolvedSoc
+from atoll.stack.stack_bound import check_stack
 
 Duo = Callable[..., ResolvedSoc]
 SIZE = 128

@@ -22,9 +22,10 @@ from atoll.ir.tir import (
 )
 from atoll.ir.verify import verify
 from atoll.lower.share_constants import ShareConstants
+from atoll.memory.build_plan import build_plan
 from atoll.memory.build_problem import build_problem
-from atoll.memory.pool_use import pool_uses
-from atoll.memory.problem import MemoryPlan, Placement
+from atoll.memory.conflicts import conflict_graph
+from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory
 from atoll.resolve import load_soc
 
@@ -155,18 +156,17 @@ def in_order(program: IRModule) -> MemoryPlan:
     """Place the constants in the order in which they are declared."""
     problem = build_problem(program, load_soc("lagoon"))
     constants = program.entry.constants
-    end, placements = (
-        0,
-        {
-            output.buffer: Placement(buffer=output.buffer, pool="shared", offset=64 * number)
-            for number, output in enumerate(program.entry.allocations)
-        },
-    )
+    end = 0
+    places = {
+        output.buffer: ("shared", 64 * number)
+        for number, output in enumerate(program.entry.allocations)
+    }
     for item in constants:
         offset = -(-end // item.align) * item.align
-        placements[item.name] = Placement(buffer=item.name, pool="weights", offset=offset)
+        places[item.name] = "weights", offset
         end = offset + item.size
-    return MemoryPlan(problem=problem, placements=placements, use=pool_uses(problem, placements))
+    numbered = {number: places[buffer.name] for number, buffer in enumerate(problem.buffers)}
+    return build_plan(conflict_graph(problem), numbered, "in order")
 
 
 def test_m6_four_and_eight_bytes_at_sixteen_occupy_24() -> None:

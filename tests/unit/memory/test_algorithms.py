@@ -4,16 +4,16 @@ from importlib.metadata import EntryPoint
 from random import Random
 
 import pytest
+from benchmarks.random_cuts import random_cuts
 
 from atoll import plugins
 from atoll.errors import AtollError, PlanError, UsageError
-from atoll.memory import algorithms
-from atoll.memory.answers import plan_of
-from atoll.memory.blocks import make_blocks
+from atoll.memory import algorithms, pack
+from atoll.memory.build_plan import build_plan
+from atoll.memory.conflicts import conflict_graph
 from atoll.memory.effort import Effort, Meter, Progress
-from atoll.memory.problem import Answer, Buffer, MemoryPlan, PoolSpace, Problem
+from atoll.memory.problem import Answer, Buffer, Infeasible, MemoryPlan, PoolSpace, Problem
 from atoll.memory.solve import plan_memory, solve
-from atoll_sim.random_cuts import random_cuts
 
 PROBLEM = Problem(
     pools=(PoolSpace(name="s", origin=0, size=100, alignment=1),),
@@ -25,11 +25,11 @@ PROBLEM = Problem(
 
 def stacked(problem: Problem, meter: Meter) -> Answer:
     """Put every buffer on top of the one before."""
-    return plan_of(make_blocks(problem), {0: ("s", 0), 1: ("s", 20)}, "stacked")
+    return build_plan(conflict_graph(problem), {0: ("s", 0), 1: ("s", 20)}, "stacked")
 
 
 def on_one_spot(problem: Problem, meter: Meter) -> Answer:
-    return plan_of(make_blocks(problem), {0: ("s", 0), 1: ("s", 5)}, "on one spot")
+    return build_plan(conflict_graph(problem), {0: ("s", 0), 1: ("s", 5)}, "on one spot")
 
 
 @pytest.fixture
@@ -102,3 +102,14 @@ def test_time_is_kept_and_the_best_plan_so_far_is_returned() -> None:
     assert [each.used for each in heard] == sorted((each.used for each in heard), reverse=True)
     assert answer.use["s"].used == heard[-1].used
     assert heard[-1].seconds < 5
+
+
+def test_what_is_too_large_for_exact_search_is_not_proven_to_have_no_plan(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = random_cuts(60, 1 << 20, 0.5, Random(1))
+    assert isinstance(solve(problem, name="exact"), MemoryPlan)
+    monkeypatch.setattr(pack, "LARGEST", 1)
+    answer = solve(problem, name="exact")
+    assert isinstance(answer, Infeasible)
+    assert not answer.proven

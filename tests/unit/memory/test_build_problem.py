@@ -79,7 +79,7 @@ def test_buffers_and_pools() -> None:
     both = ("sram", "tcm")
     assert problem.buffers == (
         Buffer(name="x", size=5, alignment=8, live=((0, 1),), pools=both),
-        Buffer(name="a", size=12, alignment=8, live=((0, 2),), pools=both),
+        Buffer(name="a", size=12, alignment=8, live=((0, 2),), pools=both, uses=2),
         Buffer(name="y", size=1, alignment=8, live=((1, 3),), pools=both),
         Buffer(name="w", size=7, alignment=64, live=((0, 3),), pools=("flash",)),
     )

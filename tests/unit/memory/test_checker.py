@@ -30,7 +30,8 @@ def plan(**changes: Placement | None) -> MemoryPlan:
         "c": Placement(buffer="c", pool="sram", offset=0),
     } | changes
     placements = {name: each for name, each in placed.items() if each is not None}
-    return MemoryPlan(problem=PROBLEM, placements=placements, use=use(placements))
+    cost = 20 if "b" in placements and placements["b"].pool == "dtcm" else 0
+    return MemoryPlan(problem=PROBLEM, placements=placements, use=use(placements), cost=cost)
 
 
 def use(placements: dict[str, Placement]) -> dict[str, PoolUse]:

@@ -6,9 +6,9 @@ from atoll.errors import PlanError
 from atoll.ir.faults import ProgramError
 from atoll.ir.tir import Allocate, Entry, IRModule, PrimFunc, Type
 from atoll.ir.verify import verify
-from atoll.memory.frames import FRAME_ALLOWANCE, FrameDepths
 from atoll.memory.problem import Buffer, PoolSpace, Problem
 from atoll.memory.solve import plan_memory
+from atoll.stack.stack_frames import FRAME_ALLOWANCE, FrameDepths
 from atoll.units import format_size
 
 FLOATS = 822_083_584

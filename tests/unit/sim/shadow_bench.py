@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from atoll.memory.contract import Contract, Copy, Lifetime, Phase, Span
-from atoll.memory.contract_areas import areas_of
+from atoll.contract.areas import areas_of
+from atoll.contract.contract import Contract, Copy, Lifetime, Phase, Span
 from atoll.report.result import Violation
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc

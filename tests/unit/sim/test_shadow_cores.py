@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from atoll.contract.contract import Phase
 from atoll.description.build import load_requests
 from atoll.ir.tir import AcceleratorWait, CallStart, Step
-from atoll.memory.contract import Phase
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu

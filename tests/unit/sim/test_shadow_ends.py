@@ -3,7 +3,7 @@
 from dataclasses import replace
 from types import ModuleType
 
-from atoll.memory.contract import UNREAD, Contract
+from atoll.contract.contract import UNREAD, Contract
 
 
 def held_by_the_caller(shadow: ModuleType, name: str, last: int | None) -> Contract:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from atoll.memory.contract import Span
+from atoll.contract.contract import Span
 from atoll_sim.shadow import READ, WRITE
 
 SIZE = 64

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from atoll.bsp.elf_stack import StackBound
 from atoll.report.result import StackUse
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
+from atoll.stack.elf_stack import StackBound
 from atoll_sim.simulation import AccessKind, Phase, SimResult, Stop, Touched, stack_name
 from atoll_sim.stacks import PAINT, overruns, stack_use, unmeasured, unpainted
 

@@ -1,0 +1,1 @@
+"""The most stack that a program can use: from its loops, and from the machine code of its image."""

@@ -1,0 +1,97 @@
+"""Hold the stack bound of a linked image against the limits of the chip (K1, K2, K4)."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from atoll.errors import Fault, PlanError
+from atoll.resolve.soc import Cpu, Region
+from atoll.stack.elf_stack import ENTRY, INTERRUPT, ON_THREAD, StackBound, has_function, stack_bound
+from atoll.units import format_size
+
+
+def check_stack(cpu: Cpu, elf: Path, work: str) -> StackBound:
+    """Return the bound of the whole image of a core, once every limit of the core holds.
+
+    Args:
+        cpu: the core.
+        elf: its linked image.
+        work: a function that with all below it, interrupts included, obeys `max_stack_size`.
+
+    Raises:
+        PlanError: E066 for each limit that is exceeded; E076 as `stack_bound`.
+    """
+    whole = stack_bound(elf, ENTRY)
+    run = stack_bound(elf, work)
+    interrupt = stack_bound(elf, INTERRUPT) if has_function(elf, INTERRUPT) else None
+    if faults := tuple(_faults(cpu, whole, run, interrupt)):
+        raise PlanError.all(faults)
+    if not cpu.run_thread:
+        return whole
+    return replace(whole, others=(thread_bound(cpu, elf),))
+
+
+def thread_bound(cpu: Cpu, elf: Path) -> tuple[str, int]:
+    """Return name and most bytes of the stack of the thread that models run on, interrupts apart.
+
+    Raises:
+        PlanError: E066; they do not fit.
+    """
+    stack, bound = cpu.run_stack, stack_bound(elf, ON_THREAD)
+    if (need := bound.bytes + cpu.interrupt_reserve) > stack.size:
+        message = (
+            f"models may use {need} B of {_place(stack)}, {cpu.interrupt_reserve} B for interrupts "
+            f"included, but the stack has {stack.size} B; deepest: {bound}"
+        )
+        raise PlanError.all([_exceeded(cpu, message, _size_key(cpu), _aligned(need))])
+    return stack.name, bound.bytes
+
+
+def _faults(
+    cpu: Cpu, whole: StackBound, run: StackBound, interrupt: StackBound | None
+) -> Iterator[Fault]:
+    reserve = f"{cpu.interrupt_reserve} B for interrupts"
+    limit, device = cpu.max_stack_size, f"devices.{cpu.name}"
+    if (need := run.bytes + cpu.interrupt_reserve) > limit.value:
+        message = (
+            f"one run on '{cpu.name}' may use {need} B of {_place(cpu.run_stack)}, {reserve} "
+            f"included, but max_stack_size is {limit.value} B (from {limit.layer}); "
+            f"deepest: {run}"
+        )
+        key = f"{device}.limits.max_stack_size"
+        if limit.value >= cpu.run_stack.size:
+            yield _exceeded(cpu, message, _size_key(cpu), _aligned(need))
+        else:
+            yield _exceeded(cpu, message, key, need)
+    if (need := whole.bytes + cpu.interrupt_reserve) > cpu.stack.size:
+        message = (
+            f"the firmware of '{cpu.name}' may use {need} B of {_place(cpu.stack)}, {reserve} "
+            f"included, but the stack has {cpu.stack.size} B; deepest: {whole}"
+        )
+        yield _exceeded(cpu, message, f"{device}.stack.size", _aligned(need))
+    if interrupt and interrupt.bytes > cpu.interrupt_reserve:
+        message = (
+            f"interrupts on '{cpu.name}' may use {interrupt.bytes} B of stack, but only "
+            f"{reserve} are kept; deepest: {interrupt}"
+        )
+        yield _exceeded(cpu, message, f"{device}.stack.interrupts", interrupt.bytes)
+
+
+def _size_key(cpu: Cpu) -> str:
+    """Return the key of the size of the stack that models run on."""
+    stack = f"devices.{cpu.name}.stack"
+    return f"{stack}.threads.{cpu.run_thread}" if cpu.run_thread else f"{stack}.size"
+
+
+def _exceeded(cpu: Cpu, message: str, key: str, need: int) -> Fault:
+    """Return the fault whose remedy gives the size at `key` as many bytes as are needed."""
+    remedy = f"set '{key}' to {format_size(need)} or more"
+    return Fault(code="E066", message=message, at=cpu.at, remedy=remedy, wants=((key, need),))
+
+
+def _place(stack: Region) -> str:
+    return f"'{stack.name}' ({stack.origin:#010x} to {stack.end - 1:#010x})"
+
+
+def _aligned(size: int) -> int:
+    return -(-size // 16) * 16

@@ -1,0 +1,196 @@
+"""Decode Thumb (Cortex-M) machine code as far as stack use and control flow need it.
+
+Registers get the numbers of RISC-V registers with the same role, so that `stack_frames` reads
+both: r0 to r3 and r12 belong to the caller, r4 to r11 to the callee. An instruction that does
+several things becomes several of ours; all but the first have addresses that no code has.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import capstone
+from capstone import arm
+
+from atoll.stack.riscv import RA, SP, ZERO, Instruction, Kind
+
+_APART = 1 << 32
+_WORD = 0xFFFF_FFFF
+_PC = 31
+_REGISTERS = {
+    arm.ARM_REG_SP: SP,
+    arm.ARM_REG_LR: RA,
+    arm.ARM_REG_PC: _PC,
+    arm.ARM_REG_R12: 28,
+    **{getattr(arm, f"ARM_REG_R{number}"): 10 + number for number in range(4)},
+    **{getattr(arm, f"ARM_REG_R{number}"): 14 + number for number in range(4, 12)},
+}
+_ALWAYS = (arm.ARM_CC_AL, arm.ARM_CC_INVALID)
+
+_Fields = dict[str, Any]
+"""Fields of one `Instruction` but its address and size."""
+
+_RETURN: _Fields = {"kind": Kind.JUMP_REGISTER, "rs1": RA}
+_ELSEWHERE: _Fields = {"kind": Kind.JUMP_REGISTER, "rs1": _PC}
+
+
+def decode(code: bytes, address: int) -> Iterator[Instruction]:
+    """Yield the instructions of `code`, which starts at `address`; constants are skipped."""
+    offset, constants = 0, set[int]()
+    while offset + 2 <= len(code):
+        if address + offset in constants:
+            offset += 4
+            continue
+        begin = offset
+        for found in _disassembler().disasm(code[offset:], address + offset):
+            yield from _parts(found, code, address, constants)
+            offset += found.size
+            if address + offset in constants:
+                break
+        offset += 2 if offset == begin else 0
+
+
+@cache
+def _disassembler() -> capstone.Cs:
+    engine = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
+    engine.detail = True
+    return engine
+
+
+def _parts(
+    found: capstone.CsInsn, code: bytes, start: int, constants: set[int]
+) -> Iterator[Instruction]:
+    """Yield what one instruction does, a condition first."""
+    name = found.insn_name()
+    after = found.address + found.size
+    if place := _constant(found):
+        constants.add(place)
+        word = int.from_bytes(code[place - start : place - start + 4], "little")
+        parts: list[_Fields] = [{"kind": Kind.SET, "rd": _register(found, 0), "immediate": word}]
+    else:
+        parts = _EFFECTS.get(name, _other)(found)
+    if found.cc not in _ALWAYS and parts[0]["kind"] is not Kind.BRANCH and name != "it":
+        parts = [{"kind": Kind.BRANCH, "immediate": after}, *parts]
+    for number, fields in enumerate(parts):
+        address = found.address + number * _APART
+        size = after - address if fields is parts[-1] else _APART
+        yield Instruction(address=address, size=size, **fields)
+
+
+def _constant(found: capstone.CsInsn) -> int | None:
+    """Return the address of the constant that an instruction loads."""
+    if found.insn_name() != "ldr" or len(found.operands) != 2:
+        return None
+    memory = found.operands[1].mem
+    if memory.base != arm.ARM_REG_PC or memory.index or _register(found, 0) == _PC:
+        return None
+    return (int(found.address) + 4 & ~3) + int(memory.disp)
+
+
+def _register(found: capstone.CsInsn, operand: int) -> int:
+    return _REGISTERS.get(found.operands[operand].reg, ZERO)
+
+
+def _written(found: capstone.CsInsn) -> tuple[int, ...]:
+    """Return the registers that an instruction changes, the stack pointer if in doubt."""
+    _, written = found.regs_access()
+    known = {_REGISTERS[register] for register in written if register in _REGISTERS}
+    return tuple(sorted(known | ({SP} if "sp!" in found.op_str else set())))
+
+
+def _other(found: capstone.CsInsn) -> list[_Fields]:
+    written = _written(found)
+    if found.writeback and (moved := _moved(found)) is not None:
+        kept = tuple(register for register in written if register not in (SP, _PC))
+        parts = [_move(moved, kept)]
+        return [*parts, _RETURN] if _PC in written else parts
+    if _PC in written:
+        return [_ELSEWHERE]
+    return [{"kind": Kind.OTHER, "clobbers": written}]
+
+
+def _moved(found: capstone.CsInsn) -> int | None:
+    """Return by how much an access moves its base, if that is the stack pointer."""
+    place = next(item for item in found.operands if item.type == arm.ARM_OP_MEM)
+    if place.mem.base != arm.ARM_REG_SP:
+        return None
+    last = found.operands[-1]
+    return int(last.imm if last.type == arm.ARM_OP_IMM else place.mem.disp)
+
+
+def _move(distance: int, clobbers: tuple[int, ...] = ()) -> _Fields:
+    kind = Kind.ADD_IMMEDIATE
+    return {"kind": kind, "rd": SP, "rs1": SP, "immediate": distance, "clobbers": clobbers}
+
+
+def _listed(found: capstone.CsInsn) -> int:
+    """Return the bytes of all listed registers."""
+    return sum(8 if found.reg_name(item.reg).startswith("d") else 4 for item in found.operands)
+
+
+def _push(found: capstone.CsInsn) -> list[_Fields]:
+    return [_move(-_listed(found))]
+
+
+def _pop(found: capstone.CsInsn) -> list[_Fields]:
+    loaded = tuple(_REGISTERS.get(item.reg, ZERO) for item in found.operands)
+    kept = tuple(register for register in loaded if register not in (ZERO, _PC))
+    returning = _PC in loaded
+    return [_move(_listed(found), (*kept, RA) if returning else kept), *[_RETURN][:returning]]
+
+
+def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], list[_Fields]]:
+    def effect(found: capstone.CsInsn) -> list[_Fields]:
+        operands = found.operands
+        rd, rs1 = _register(found, 0), _register(found, 0 if len(operands) == 2 else 1)
+        last = operands[-1]
+        if _PC in (rd, rs1) or last.shift.type:
+            return _other(found)
+        if last.type == arm.ARM_OP_IMM:
+            number = sign * int(last.imm)
+            return [{"kind": Kind.ADD_IMMEDIATE, "rd": rd, "rs1": rs1, "immediate": number}]
+        return [{"kind": kind, "rd": rd, "rs1": rs1, "rs2": _register(found, len(operands) - 1)}]
+
+    return effect
+
+
+def _copy(found: capstone.CsInsn) -> list[_Fields]:
+    rd, source = _register(found, 0), found.operands[1]
+    if rd == _PC or source.shift.type:
+        return [_RETURN] if rd == _PC and source.reg == arm.ARM_REG_LR else _other(found)
+    if source.type == arm.ARM_OP_IMM:
+        return [{"kind": Kind.SET, "rd": rd, "immediate": int(source.imm) & _WORD}]
+    return [{"kind": Kind.ADD_IMMEDIATE, "rd": rd, "rs1": _register(found, 1)}]
+
+
+def _upper(found: capstone.CsInsn) -> list[_Fields]:
+    """Set the upper half of a register whose lower half `movw` has set."""
+    rd, number = _register(found, 0), int(found.operands[1].imm) << 16
+    return [{"kind": Kind.ADD_IMMEDIATE, "rd": rd, "rs1": rd, "immediate": number}]
+
+
+def _jump(link: int) -> Callable[[capstone.CsInsn], list[_Fields]]:
+    def effect(found: capstone.CsInsn) -> list[_Fields]:
+        target = found.operands[-1]
+        if target.type == arm.ARM_OP_REG:
+            register = _REGISTERS.get(target.reg, _PC)
+            return [{"kind": Kind.JUMP_REGISTER, "rd": link, "rs1": register}]
+        conditional = not link and (found.cc not in _ALWAYS or len(found.operands) == 2)
+        kind = Kind.BRANCH if conditional else Kind.JUMP
+        return [{"kind": kind, "rd": link, "immediate": int(target.imm) & _WORD}]
+
+    return effect
+
+
+_EFFECTS: dict[str, Callable[[capstone.CsInsn], list[_Fields]]] = {
+    **dict.fromkeys(("push", "vpush"), _push),
+    **dict.fromkeys(("pop", "vpop"), _pop),
+    **dict.fromkeys(("add", "addw"), _arithmetic(Kind.ADD, 1)),
+    **dict.fromkeys(("sub", "subw"), _arithmetic(Kind.SUBTRACT, -1)),
+    **dict.fromkeys(("mov", "movw"), _copy),
+    "movt": _upper,
+    **dict.fromkeys(("b", "bx", "cbz", "cbnz"), _jump(ZERO)),
+    **dict.fromkeys(("bl", "blx"), _jump(RA)),
+    **dict.fromkeys(("tbb", "tbh"), lambda _: [_ELSEWHERE]),
+    **dict.fromkeys(("udf", "bkpt"), lambda _: [{"kind": Kind.HALT}]),
+}

@@ -1,0 +1,95 @@
+"""Which buffers are named where there is no plan: too many, and not one of them too many."""
+
+import random
+from itertools import pairwise
+
+import pytest
+
+from atoll.errors import PlanError
+from atoll.memory.effort import Meter
+from atoll.memory.explain import fewest
+from atoll.memory.problem import Buffer, Infeasible, MemoryPlan, Overlap, PoolSpace, Problem
+from atoll.memory.solve import plan_memory, solve
+
+POOL = PoolSpace(name="s", origin=4, size=10, alignment=1)
+"""Only one offset of it is a multiple of 8 as an address: 4."""
+
+
+def buffer(name: str, size: int, live: tuple[int, int], alignment: int = 1) -> Buffer:
+    return Buffer(name=name, size=size, alignment=alignment, live=(live,), pools=("s",))
+
+
+def test_m5_only_buffers_that_are_to_blame_are_named() -> None:
+    crowd = [buffer(f"x{number}", 1, (3, 6)) for number in range(10)]
+    pair = buffer("wide", 5, (0, 2)), buffer("aligned", 2, (1, 3), 8)
+    answer = solve(Problem(pools=(POOL,), buffers=(*crowd, *pair)))
+    assert isinstance(answer, Infeasible)
+    assert answer.proven
+    assert answer.buffers == ("wide", "aligned")
+
+
+def test_m5_the_message_lists_those_to_blame_if_no_crowd_is() -> None:
+    crowd = [buffer(f"x{number}", 1, (6, 8)) for number in range(10)]
+    chain = (
+        buffer("early", 5, (0, 2)),
+        buffer("between", 5, (1, 4), 2),
+        buffer("late", 3, (3, 5), 4),
+    )
+    with pytest.raises(PlanError) as caught:
+        plan_memory(Problem(pools=(POOL,), buffers=(*crowd, *chain)))
+    assert "10 B available, 1 B missing; at step 1 10 B are live" in str(caught.value)
+    assert (
+        "these have no plan even without the others: 'early' 5 B, 'between' 5 B, 'late' 3 B\n"
+    ) in str(caught.value)
+
+
+@pytest.mark.parametrize("proven", [False, True])
+def test_m5_only_a_proof_acquits_a_buffer(proven: bool) -> None:
+    buffers = tuple(buffer(name, 6, (0, 2)) for name in "abc")
+    problem = Problem(pools=(POOL,), buffers=buffers)
+
+    def never(part: Problem, meter: Meter) -> Infeasible:
+        names = tuple(each.name for each in part.buffers)
+        return Infeasible(problem=part, buffers=names, proven=proven)
+
+    found = fewest(Infeasible(problem=problem, buffers=("a", "b", "c"), proven=True), never)
+    assert found.buffers == (("c",) if proven else ("a", "b", "c"))
+
+
+def random_problem(rng: random.Random) -> Problem:
+    """Make a problem that is too large, with alignments and results over operands now and then."""
+    buffers = []
+    for number in range(rng.randrange(4, 12)):
+        begin, end = sorted(rng.sample(range(8), 2))
+        alignment = rng.choice((2, 4, 8)) if rng.random() < 0.4 else 1
+        buffers.append(buffer(f"b{number}", rng.randrange(1, 6), (begin, end), alignment))
+    overlaps = tuple(
+        Overlap(later=later.name, earlier=earlier.name, distance=rng.randrange(3))
+        for earlier, later in pairwise(buffers)
+        if rng.random() < 0.2
+    )
+    return Problem(pools=(POOL,), buffers=tuple(buffers), overlaps=overlaps)
+
+
+def part(problem: Problem, names: set[str]) -> Problem:
+    return Problem(
+        pools=problem.pools,
+        buffers=tuple(each for each in problem.buffers if each.name in names),
+        overlaps=tuple(each for each in problem.overlaps if {each.later, each.earlier} <= names),
+    )
+
+
+def test_m5_without_any_of_those_to_blame_there_is_a_plan() -> None:
+    looked_at = 0
+    for seed in range(300):
+        problem = random_problem(random.Random(seed))
+        answer = solve(problem)
+        if isinstance(answer, MemoryPlan):
+            continue
+        looked_at += 1
+        names = set(answer.buffers)
+        assert answer.proven, seed
+        assert isinstance(solve(part(problem, names)), Infeasible), seed
+        for name in names if len(names) > 1 else ():
+            assert isinstance(solve(part(problem, names - {name})), MemoryPlan), (seed, name)
+    assert looked_at > 50

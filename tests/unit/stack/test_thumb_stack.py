@@ -1,0 +1,216 @@
+"""K2 on Thumb (Cortex-M): bounds from machine code, held against known frames and the compiler."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from atoll.cache import cache_folder
+from atoll.errors import PlanError
+from atoll.stack.elf_stack import stack_bound
+
+HEAD = ".syntax unified\n.thumb\n.text\n"
+FUNCTION = ".globl {0}\n.type {0}, %function\n.thumb_func\n{0}:\n{1}\n.size {0}, . - {0}\n"
+SMALL = "-Os -ffreestanding -fno-sanitize=all -fno-stack-protector"
+
+
+def zig(*arguments: str, folder: Path) -> None:
+    cache = str(cache_folder() / "zig")
+    done = subprocess.run(
+        [sys.executable, "-m", "ziglang", *arguments],
+        cwd=folder,
+        env={"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache, "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def link(folder: Path, source: str, cpu: str, *flags: str) -> Path:
+    target = ("-target", "thumb-freestanding-eabi", f"-mcpu={cpu}", *flags)
+    zig("cc", *target, "-c", source, "-o", "code.o", folder=folder)
+    zig(
+        "ld.lld",
+        "-m",
+        "armelf",
+        "-e",
+        "a",
+        "-Ttext=0x20000",
+        "-o",
+        "code.elf",
+        "code.o",
+        folder=folder,
+    )
+    return folder / "code.elf"
+
+
+@pytest.fixture
+def assemble(tmp_path: Path) -> Callable[..., Path]:
+    """Link functions that are given as assembly text."""
+
+    def run(**functions: str) -> Path:
+        text = "".join(FUNCTION.format(*item) for item in functions.items())
+        (tmp_path / "code.S").write_text(HEAD + text)
+        return link(tmp_path, "code.S", "cortex_m4")
+
+    return run
+
+
+POINTER_CALL = "push {r7, lr}\nldr r3, [r0]\nblx r3\npop {r7, pc}"
+
+
+def calls(*names: str) -> str:
+    """Annotate pairs (caller, callee), as `ATOLL_STACK_CALLS` does."""
+    words = ", ".join(names)
+    return f'\n.pushsection .atoll.calls, "a"\n.word {words}\n.popsection\n'
+
+
+BOUNDS: dict[str, tuple[dict[str, str], int]] = {
+    "leaf": ({"a": "bx lr"}, 0),
+    "push and pop": ({"a": "push {r4, r5, r7, lr}\npop {r4, r5, r7, pc}"}, 16),
+    "wide push": ({"a": "push.w {r4-r11, lr}\nsub sp, #4\nadd sp, #4\npop.w {r4-r11, pc}"}, 40),
+    "one register": ({"a": "str lr, [sp, #-8]!\nldr pc, [sp], #8"}, 8),
+    "two registers": ({"a": "strd r4, lr, [sp, #-16]!\nldrd r4, lr, [sp], #16\nbx lr"}, 16),
+    "deepest of two calls": (
+        {
+            "a": "push {r7, lr}\nbl b\nbl c\npop {r7, pc}",
+            "b": "sub sp, #48\nadd sp, #48\nbx lr",
+            "c": "sub sp, #32\nadd sp, #32\nbx lr",
+        },
+        56,
+    ),
+    "tail call": ({"a": "push {r7, lr}\npop {r7, lr}\nb.w b", "b": "sub sp, #64\n1: b 1b"}, 64),
+    "conditional return": (
+        {"a": "push {r4, lr}\ncmp r0, #0\nit eq\npopeq {r4, pc}\nbl b\npop {r4, pc}"}
+        | {"b": "sub sp, #100\nadd sp, #100\nbx lr"},
+        108,
+    ),
+    "early return": ({"a": "cbz r0, 1f\nsub sp, #64\nadd sp, #64\n1: bx lr"}, 64),
+    "frame from a register": (
+        {"a": "movw r4, #9000\nsub.w sp, sp, r4\nadd sp, r4\nbx lr"},
+        9000,
+    ),
+    "frame from a constant in the code": (
+        {"a": "ldr r4, 1f\nadd sp, r4\nldr r4, 2f\nadd sp, r4\nbx lr\n.p2align 2\n"}
+        | {"b": "bx lr"},
+        9000,
+    ),
+    "frame pointer": (
+        {"a": "push {r7, lr}\nmov r7, sp\nsub sp, #24\nbl b\nmov sp, r7\npop {r7, pc}"}
+        | {"b": "push {r4, lr}\npop {r4, pc}"},
+        40,
+    ),
+    "function through a register": (
+        {"a": "push {r7, lr}\nmovw r3, :lower16:b\nmovt r3, :upper16:b\nblx r3\npop {r7, pc}"}
+        | {"b": "sub sp, #32\nadd sp, #32\nbx lr"},
+        40,
+    ),
+    "loop": ({"a": "push {r4, lr}\n1: bl b\nsubs r4, #1\nbne 1b\npop {r4, pc}", "b": "bx lr"}, 8),
+    "annotated call": (
+        {"a": POINTER_CALL + calls("a", "b", "a", "c"), "b": "bx lr"}
+        | {"c": "sub sp, #64\nadd sp, #64\nbx lr"},
+        72,
+    ),
+    "annotated tail call": (
+        {"a": "ldr r3, [r0]\nbx r3" + calls("a", "b"), "b": "sub sp, #48\nadd sp, #48\nbx lr"},
+        48,
+    ),
+    "return through the stack": ({"a": "push {r7, lr}\nmovw lr, #4\npop {r7, pc}"}, 8),
+    "end by trap": ({"a": "sub sp, #16\nudf #0"}, 16),
+}
+literal = "1: .word -9000\n2: .word 9000"
+BOUNDS["frame from a constant in the code"][0]["a"] += literal
+
+
+@pytest.mark.parametrize("case", BOUNDS)
+def test_k2_thumb_bound(assemble: Callable[..., Path], case: str) -> None:
+    functions, size = BOUNDS[case]
+    bound = stack_bound(assemble(**functions), "a")
+    assert bound.bytes == size
+    assert bound.path[0][0] == "a"
+
+
+REFUSALS: dict[str, tuple[dict[str, str], str]] = {
+    "recursion": ({"a": "push {r7, lr}\nbl b\npop {r7, pc}", "b": "b.w a"}, "a > b > a"),
+    "call through a table": (
+        {"a": "push {r7, lr}\nldr r3, [r0]\nblx r3\npop {r7, pc}"},
+        "a jumps at 0x",
+    ),
+    "annotated switch": (
+        {"a": "ldr.w pc, [r0, r1, lsl #2]\nsub sp, #64\n1: b 1b" + calls("a", "b"), "b": "bx lr"},
+        "a jumps at 0x",
+    ),
+    "annotation without a call": (
+        {"a": "push {r7, lr}\nbl b\npop {r7, pc}" + calls("a", "b"), "b": "bx lr"},
+        "it calls nothing through a pointer",
+    ),
+    "annotation of no function": (
+        {"a": POINTER_CALL + calls("a", "a + 2")},
+        "where no function starts",
+    ),
+    "switch": ({"a": "tbb [pc, r0]\n.byte 1, 1\nbx lr"}, "a jumps at 0x"),
+    "jump to data": ({"a": "ldr.w pc, [r0, r1, lsl #2]"}, "a jumps at 0x"),
+    "alloca": ({"a": "sub.w sp, sp, r0\nadd sp, r0\nbx lr"}, "a loses track"),
+    "alloca in a loop": ({"a": "1: sub sp, #16\ncbz r0, 2f\nb 1b\n2: udf #0"}, "a loses track"),
+    "no way back": ({"a": "sub sp, #16\nbx lr"}, "a loses track"),
+    "other pop": ({"a": "push {r4, lr}\npop {pc}"}, "a loses track"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_k2_thumb_refusal(assemble: Callable[..., Path], case: str) -> None:
+    functions, words = REFUSALS[case]
+    with pytest.raises(PlanError, match=words) as caught:
+        stack_bound(assemble(**functions), "a")
+    assert {fault.code for fault in caught.value.faults} == {"E076"}
+
+
+PROGRAM = """
+#define FUNCTION __attribute__((noinline))
+FUNCTION int tiny(int x) { volatile char a[24]; a[x & 7] = 1; return a[x & 7]; }
+FUNCTION int large(int x) { volatile char a[900]; a[x & 7] = 1; return a[x & 7] + tiny(x); }
+FUNCTION int huge(int x) { volatile char a[9000]; a[x & 7] = 1; return a[x & 7] + tiny(x); }
+FUNCTION int choose(int x) {
+  volatile int a[8];
+  if (x > 3) return x;
+  a[x & 7] = large(x);
+  return a[x & 7] + huge(x);
+}
+int a(int x) {
+  int sum = 0;
+  for (int i = 0; i < x; i++) sum += choose(i) * large(i);
+  return sum;
+}
+"""
+DEEPEST = ("a", "choose", "huge", "tiny")
+
+
+def frames_of_the_compiler(assembly: str) -> dict[str, int]:
+    """Add up what the compiler says it takes, in its unwinding directives."""
+    frames: dict[str, int] = {}
+    name = ""
+    for line in assembly.splitlines():
+        if found := re.match(r"(\w+):", line):
+            name = found[1] if not found[1].startswith("$") else name
+        elif found := re.match(r"\s+\.pad\s+#(\d+)", line):
+            frames[name] = frames.get(name, 0) + int(found[1])
+        elif found := re.match(r"\s+\.save\s+\{(.*)\}", line):
+            frames[name] = frames.get(name, 0) + 4 * len(found[1].split(","))
+    return frames
+
+
+@pytest.mark.parametrize("cpu", ["cortex_m0", "cortex_m4"])
+def test_k2_thumb_bound_is_what_the_compiler_says_it_takes(tmp_path: Path, cpu: str) -> None:
+    (tmp_path / "code.c").write_text(PROGRAM)
+    flags = (*SMALL.split(), "-funwind-tables")
+    target = ("-target", "thumb-freestanding-eabi", f"-mcpu={cpu}", *flags)
+    zig("cc", *target, "-S", "code.c", "-o", "code.s", folder=tmp_path)
+    frames = frames_of_the_compiler((tmp_path / "code.s").read_text())
+    assert frames["huge"] >= 9000
+    plain = (*SMALL.split(), "-fno-unwind-tables", "-fno-asynchronous-unwind-tables")
+    bound = stack_bound(link(tmp_path, "code.c", cpu, *plain), "a")
+    assert bound.path == tuple((name, frames[name]) for name in DEEPEST)
