@@ -139,17 +139,17 @@ def make_part(
     if not isinstance(made, type):
         kind = f"is no class, but of type '{type(made).__name__}'"
         raise _unusable(f"{who} {kind}", "name a class: 'module:Class'", at)
-    takes = (
+    remedy = (
         f"let '{made.__name__}' take {len(arguments) or 'no'} argument{'s' * (len(arguments) != 1)}"
     )
-    with foreign_code(f"{who} cannot be made", code="E110", at=at, remedy=takes):
+    with foreign_code(f"{who} cannot be made", code="E110", at=at, remedy=remedy):
         value: object = made(*arguments)
     if missing := [name for name in methods if not callable(getattr(value, name, None))]:
         lacks = ", ".join(f"'{name}({', '.join(methods[name])})'" for name in missing)
         remedy = f"write {'it' if len(missing) == 1 else 'them'}: see docs/accelerators.md"
         raise _unusable(f"{who} lacks {lacks}", remedy, at)
     for name, taken in methods.items():
-        if not _takes(getattr(value, name), len(taken)):
+        if not takes(getattr(value, name), len(taken)):
             listed = f"{name}({', '.join(taken)})"
             raise _unusable(f"{who} cannot be called as '{listed}'", f"write 'def {listed}'", at)
     return Part(who=who, value=value, at=at)
@@ -159,7 +159,7 @@ def _unusable(message: str, remedy: str, at: SourceLoc | None) -> AtollError:
     return AtollError("E110", message, at=at, remedy=remedy)
 
 
-def _takes(method: Any, count: int) -> bool:
+def takes(method: Any, count: int) -> bool:
     """Say whether `method` can be called with `count` positional arguments, as far as known."""
     try:
         signature = inspect.signature(method)

@@ -1,0 +1,77 @@
+"""Members of one kind by name: Atoll's own and those of other packages, loaded when asked for.
+
+Operators, front ends and BSP emitters register in the same way; docs/extending.md shows each.
+"""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from types import MappingProxyType
+from typing import Generic, TypeVar, cast
+
+from atoll import plugins
+from atoll.errors import AtollError, UsageError
+
+Member = TypeVar("Member")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registry(Generic[Member]):
+    """All members of one kind.
+
+    Attributes:
+        group: name of the entry points with which other packages register theirs.
+        noun: what messages call a member, such as ``planning algorithm``.
+        own: Atoll's members, ``module:attribute`` by name; nobody can replace them.
+        interface: the class of which members are instances, or what they take as functions.
+    """
+
+    group: str
+    noun: str
+    own: Mapping[str, str]
+    interface: type | tuple[str, ...]
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all members, Atoll's first."""
+        return (*self.own, *self.others())
+
+    def others(self) -> tuple[str, ...]:
+        """Return the names of other packages' members, sorted."""
+        return tuple(sorted({*_registered(self.group, tuple(sys.path))} - {*self.own}))
+
+    def get(self, name: str) -> Member:
+        """Load a member.
+
+        Raises:
+            UsageError: E094; there is none of that name.
+            AtollError: E041, it cannot be loaded; E110, it is not what its interface asks.
+        """
+        entry = self.own.get(name) or _registered(self.group, tuple(sys.path)).get(name)
+        if entry is None:
+            remedy = f"use one of {', '.join(self.names())}"
+            raise UsageError("E094", f"no {self.noun} '{name}'", remedy=remedy)
+        member: object = plugins.load(entry, self.group)
+        if wrong := self._lacks(member):
+            raise AtollError(
+                "E110",
+                f"{self.noun} '{name}' ('{entry}') {wrong}",
+                remedy="correct it as docs/extending.md shows, or remove the package",
+            )
+        return cast("Member", member)
+
+    def _lacks(self, member: object) -> str:
+        """Say why `member` is not what the interface asks, or nothing."""
+        if isinstance(self.interface, type):
+            wanted = f"{self.interface.__module__}.{self.interface.__name__}"
+            return "" if isinstance(member, self.interface) else f"is no instance of '{wanted}'"
+        fits = callable(member) and plugins.takes(member, len(self.interface))
+        return "" if fits else f"cannot be called as '({', '.join(self.interface)})'"
+
+
+@cache
+def _registered(group: str, path: tuple[str, ...]) -> Mapping[str, str]:
+    """Return the entry points of the packages on `path`; the first of a name counts."""
+    points = reversed(tuple(entry_points(group=group)))
+    return MappingProxyType({point.name: point.value for point in points})
