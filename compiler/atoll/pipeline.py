@@ -201,7 +201,7 @@ def _plan_once(
 ) -> Compiled:
     jobs = prepare_jobs(graph, soc, overlapping.splits)
     module = lower_graph(graph, soc, jobs, candidate_pools(graph, soc))
-    apart = (op.name for op in graph.operators if op.kind in overlapping.apart)
+    apart = (op.name for op in graph.operators if overlapping.keeps_apart(op))
     module = without_overlaps(module, frozenset(apart))
     verify(module)
     shared = ShareConstants().run(module)

@@ -1,85 +1,81 @@
-"""What CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED accept."""
+"""FULLY_CONNECTED: a 1x1 convolution over the rows of the input."""
 
-from collections.abc import Iterator
+from typing import Any
 
-from atoll.errors import Fault
+from atoll.ir.expressions import add, multiply
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ops import checks, window_rules
-from atoll.ops import convolution_geometry as geometry
-from atoll.ops.quantization import channel_factors
+from atoll.ir.tir import Lowered
+from atoll.ops import checks
+from atoll.ops.channel_loops import ChannelSums, block_width
+from atoll.ops.convolution import WEIGHTS, Convolution, Sums, tensors
+from atoll.ops.tflite_form import Attributes, OptionError, Shapes, TfliteForm, activation
 from atoll.ops.window import Window
 
-
-def _weights(op: Operator, graph: Graph) -> Iterator[Fault]:
-    """Require weights with zero point 0, quantised as a whole or per output channel."""
-    _, weights, _ = geometry.tensors(op, graph)
-    quantization = weights.quantization
-    dimensions = 2 if op.kind == "fully_connected" else 4
-    if len(weights.shape) != dimensions:
-        message = f"has shape {list(weights.shape)} instead of {dimensions} dimensions"
-        yield checks.fault(op, message, tensor=weights)
-    elif quantization is None:
-        yield checks.fault(op, "has no quantisation parameters", tensor=weights)
-    elif any(quantization.zero_points):
-        remedy = "quantise the weights symmetrically, as the TFLite int8 specification demands"
-        yield checks.fault(op, "has a zero point other than 0", tensor=weights, remedy=remedy)
-    elif len(quantization.scales) > 1 and quantization.axis != geometry.channel_axis(op):
-        message = f"is quantised along dimension {quantization.axis}"
-        remedy = f"quantise it along dimension {geometry.channel_axis(op)}, the output channels"
-        yield checks.fault(op, message, tensor=weights, remedy=remedy)
+ONE_BY_ONE = Window(kernel_h=1, kernel_w=1, stride_h=1, stride_w=1)
 
 
-def _bias(op: Operator, graph: Graph) -> Iterator[Fault]:
-    _, weights, _ = geometry.tensors(op, graph)
-    bias, channels = checks.operand(op, graph, 2), geometry.channels(op, weights)
-    if bias is not None and bias.elements != channels:
-        message = f"has {bias.elements} elements for {channels} output channels"
-        yield checks.fault(op, message, tensor=bias)
+def _options(options: Any, shapes: Shapes) -> Attributes:
+    if options.WeightsFormat():
+        raise OptionError(f"has weights in shuffled format {options.WeightsFormat()}")
+    return {"activation": activation(options), "keep_num_dims": bool(options.KeepNumDims())}
 
 
-def _window(op: Operator, graph: Graph) -> Window:
-    return geometry.window(op, geometry.tensors(op, graph)[1])
+class FullyConnected(Convolution):
+    """FULLY_CONNECTED with weights [O, K]."""
+
+    tflite = TfliteForm(
+        code="FULLY_CONNECTED",
+        table="FullyConnectedOptions",
+        fields={0: 1, 1: 1, 2: 1},
+        read=_options,
+        constants=WEIGHTS,
+    )
+    weight_dimensions = 2
+
+    def window(self, op: Operator, weights: Tensor) -> Window:
+        """Return one pixel."""
+        return ONE_BY_ONE
+
+    def image(self, x: Tensor, weights: Tensor) -> tuple[int, ...]:
+        """Lay the rows of the input across."""
+        return (1, 1, x.elements // weights.shape[1], weights.shape[1])
+
+    def covers(self, op: Operator, x: Tensor, weights: Tensor) -> bool:
+        """Require whole rows."""
+        return x.elements % weights.shape[1] == 0
+
+    def extents(self) -> tuple[checks.Rule, ...]:
+        """Accept any rank."""
+        return ()
+
+    def output_shape(self, op: Operator, graph: Graph) -> tuple[int, ...]:
+        """Accept every shape of as many rows."""
+        x, weights, output = tensors(op, graph)
+        outputs, inputs = weights.shape
+        rows = x.elements // inputs
+        fits = output.shape[-1:] == (outputs,) and output.elements == rows * outputs
+        return output.shape if fits else (rows, outputs)
+
+    def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
+        """Multiply each row with every filter."""
+        product: Sums = image @ weights.T
+        return product
+
+    def lower(self, op: Operator, graph: Graph) -> Lowered:
+        """Loop over all rows of the input and blocks of output channels."""
+        _, weights, y = tensors(op, graph)
+        outputs, inputs = weights.shape
+        kernel, lanes = ChannelSums(op, graph), block_width(outputs)
+        builder = kernel.builder
+        with (
+            builder.loop("row", 0, y.elements // outputs) as row,
+            builder.loop("block", 0, outputs // lanes) as block,
+        ):
+            first = builder.let("channel", multiply(block, lanes))
+            with kernel.block(first, lanes, add(multiply(row, outputs), first)) as sums:
+                rows = [multiply(add(first, lane), inputs) for lane in range(lanes)]
+                kernel.dot(sums, multiply(row, inputs), rows, inputs)
+        return builder.lowered()
 
 
-def _depth(op: Operator, graph: Graph) -> Iterator[Fault]:
-    """Require weights that cover the input's channels."""
-    x, weights, _ = geometry.tensors(op, graph)
-    if not _covers(op, x, weights):
-        message = f"has shape {list(weights.shape)}, which does not fit the input {list(x.shape)}"
-        yield checks.fault(op, message, tensor=weights)
-
-
-def _covers(op: Operator, x: Tensor, weights: Tensor) -> bool:
-    match op.kind:
-        case "fully_connected":
-            return x.elements % weights.shape[1] == 0
-        case "conv_2d":
-            return x.shape[3] == weights.shape[3]
-        case _:
-            outputs = x.shape[3] * geometry.depth_multiplier(op)
-            return (weights.shape[0], weights.shape[3]) == (1, outputs)
-
-
-_OPERANDS: tuple[checks.Rule, ...] = (
-    checks.operands(2, 3),
-    checks.int8_activations(0),
-    checks.constant(1, "int8"),
-    checks.constant(2, "int32"),
-    checks.activation,
-    _weights,
-    _bias,
-)
-_RESULT: tuple[checks.Rule, ...] = (
-    _depth,
-    checks.output_shape(geometry.output_shape),
-    checks.factors(channel_factors),
-)
-
-DENSE = (*_OPERANDS, *_RESULT)
-SPATIAL = (
-    *_OPERANDS,
-    checks.rank(0, dimensions=4),
-    window_rules.steps,
-    window_rules.padded_size(_window),
-    *_RESULT,
-)
+FULLY_CONNECTED = FullyConnected()
