@@ -4,6 +4,9 @@ from dataclasses import replace
 
 from atoll.frontend.tflite_checks import is_constant
 from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileOperator
+from atoll.ops.movement import Reshape
+
+RESHAPE = Reshape.tflite
 
 
 def strip_float_edges(model: FileModel) -> FileModel:
@@ -61,7 +64,9 @@ def with_own_outputs(model: FileModel) -> FileModel:
         operators.append(
             FileOperator(
                 index=number + len(operators) - len(model.operators),
-                code="RESHAPE",
+                code=RESHAPE.code,
+                kind="reshape",
+                form=RESHAPE,
                 inputs=(output,),
                 outputs=(outputs[-1],),
                 options=None,

@@ -36,7 +36,7 @@ class Movement(OperatorKind):
 class Reshape(Movement):
     """RESHAPE to the shape of the output tensor."""
 
-    tflite = TfliteForm(code="RESHAPE", implied={1: "shape"})
+    tflite = TfliteForm(code="RESHAPE", shapes_from=1)
     rates = Rates(made=6)
     view = True
     slower_over_operands = True

@@ -44,8 +44,8 @@ class TfliteForm:
         read: makes attributes of the options and the inputs' shapes, None for an absent input.
             Options are the reader of the table in package ``tflite``, or a custom operator's bytes.
         constants: what inputs are called that are constants, by position.
-        implied: inputs that the output's shape states as well, by position: each must be a
-            constant and is left out.
+        shapes_from: the first of the inputs that are shapes which the output states as well: they
+            must be constants and are left out.
     """
 
     code: str
@@ -53,7 +53,7 @@ class TfliteForm:
     fields: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     read: Reader = no_options
     constants: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
-    implied: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    shapes_from: int | None = None
 
 
 def activation(options: Any) -> str:
