@@ -19,6 +19,8 @@ _LOAD_REMEDY = (
     "or correct the 'module:Attribute' name"
 )
 
+CORRECT_MEMBER = "correct it as docs/extending.md shows, or remove the package"
+
 Methods = Mapping[str, Sequence[str]]
 """The methods that an object must have, and the names of what each takes."""
 
@@ -114,6 +116,28 @@ class Part:
             at=self.at,
             remedy=f"correct '{method}'; docs/accelerators.md says what it returns",
         )
+
+
+class Guarded:
+    """A function or an object of another package: what it raises is one error that names it.
+
+    Errors of Atoll go through, which is how such code refuses its input.
+    """
+
+    def __init__(self, who: str, inner: Any) -> None:
+        self._who = who
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute; a method is guarded too."""
+        with foreign_code(f"{self._who} lacks '{name}'", code="E110", remedy=CORRECT_MEMBER):
+            found = getattr(self._inner, name)
+        return Guarded(f"{self._who}: '{name}'", found) if callable(found) else found
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Call what is guarded."""
+        with foreign_code(f"{self._who} failed", remedy=CORRECT_MEMBER):
+            return self._inner(*arguments, **named)
 
 
 def make_part(

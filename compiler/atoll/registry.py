@@ -3,6 +3,7 @@
 Operators, front ends and BSP emitters register in the same way; docs/extending.md shows each.
 """
 
+import inspect
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,7 +43,7 @@ class Registry(Generic[Member]):
         return tuple(sorted({*_registered(self.group, tuple(sys.path))} - {*self.own}))
 
     def get(self, name: str) -> Member:
-        """Load a member.
+        """Load a member; of another package's functions and methods, failures are E111.
 
         Raises:
             UsageError: E094; there is none of that name.
@@ -54,12 +55,15 @@ class Registry(Generic[Member]):
             raise UsageError("E094", f"no {self.noun} '{name}'", remedy=remedy)
         member: object = plugins.load(entry, self.group)
         if wrong := self._lacks(member):
-            raise AtollError(
-                "E110",
-                f"{self.noun} '{name}' ('{entry}') {wrong}",
-                remedy="correct it as docs/extending.md shows, or remove the package",
-            )
+            message = f"{self.noun} '{name}' ('{entry}') {wrong}"
+            raise AtollError("E110", message, remedy=plugins.CORRECT_MEMBER)
+        if name not in self.own and self._runs_code:
+            member = plugins.Guarded(f"{self.noun} '{name}'", member)
         return cast("Member", member)
+
+    @property
+    def _runs_code(self) -> bool:
+        return not isinstance(self.interface, type) or inspect.isabstract(self.interface)
 
     def _lacks(self, member: object) -> str:
         """Say why `member` is not what the interface asks, or nothing."""

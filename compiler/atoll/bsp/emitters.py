@@ -13,7 +13,7 @@ from atoll.bsp.render import FOLDER
 from atoll.bsp.startup import shipped_cores
 from atoll.errors import AtollError
 from atoll.files import write_text
-from atoll.plugins import foreign_code
+from atoll.plugins import CORRECT_MEMBER
 from atoll.registry import Registry
 from atoll.resolve.soc import ResolvedSoc
 
@@ -67,13 +67,11 @@ def _emitted(
     emitter = EMITTERS.get(name)
     if name in EMITTERS.own:
         return emitter(soc, models, origins)
-    remedy = "correct it as docs/extending.md shows, or remove the package"
-    with foreign_code(f"BSP emitter '{name}' failed", remedy=remedy):
-        emitted: object = emitter(soc, models, origins)
+    emitted: object = emitter(soc, models, origins)
     if isinstance(emitted, Mapping) and all(map(_is_file, emitted.items())):
         return emitted
     message = f"BSP emitter '{name}' returned {emitted!r:.80}, no texts by plain file name"
-    raise AtollError("E112", message, remedy=remedy)
+    raise AtollError("E112", message, remedy=CORRECT_MEMBER)
 
 
 def _is_file(item: tuple[object, object]) -> bool:

@@ -1,6 +1,7 @@
 """What a front end is: the one interface of Atoll's own and of other packages'."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,14 +36,14 @@ class FrontEnd(ABC):
         """
 
 
-def load_with(front_end: FrontEnd, path: Path) -> Graph:
+def load_with(load: Callable[[Path], Graph], path: Path) -> Graph:
     """Turn a model file into a graph whose every operator can be compiled.
 
     Raises:
         ModelError: E050 to E056; all faults of the stage that found some, each with the path.
     """
     try:
-        graph = replace(front_end.load(path), name=network_name(path))
+        graph = replace(load(path), name=network_name(path))
         _check_operators(graph)
         _check_interface(graph)
         return graph

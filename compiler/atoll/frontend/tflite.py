@@ -1,6 +1,7 @@
 """Load int8 TFLite models: read, judge, and name what a file holds."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from atoll.errors import Fault, ModelError
@@ -22,7 +23,9 @@ from atoll.frontend.tflite_reader import (
     read_file,
 )
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
+from atoll.ops.registry import KINDS
 from atoll.ops.tflite_form import Attributes, OptionError, TfliteForm
+from atoll.plugins import CORRECT_MEMBER, foreign_code
 
 
 class Tflite(FrontEnd):
@@ -60,7 +63,7 @@ def load_tflite(path: Path) -> Graph:
     Raises:
         ModelError: E050 to E056; all faults of the stage that found some, each with the path.
     """
-    return load_with(TFLITE, path)
+    return load_with(TFLITE.load, path)
 
 
 def _unsupported(model: FileModel, op: FileOperator) -> Fault:
@@ -136,8 +139,11 @@ def _attributes(
     if form.table and op.options_table != form.table:
         raise ModelError("E054", f"{where}: has no {form.table}", remedy=remedy)
     shapes = [tensor.shape if tensor is not None else None for tensor in inputs]
+    failed = f"operator '{op.kind}' failed in 'read' for {where}"
+    guard = foreign_code(failed, remedy=CORRECT_MEMBER, passing=(OptionError,))
     try:
-        return form.read(op.options, shapes)
+        with nullcontext() if op.kind in KINDS.own else guard:
+            return form.read(op.options, shapes)
     except OptionError as fault:
         raise ModelError("E054", f"{where}: {fault}", remedy=remedy) from fault
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from atoll.errors import AtollError
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator
 from atoll.ops.registry import KINDS
+from atoll.plugins import CORRECT_MEMBER
 
 
 def verify_graph(graph: object, who: str) -> Graph:
@@ -16,8 +17,7 @@ def verify_graph(graph: object, who: str) -> Graph:
     wrong = next(_wrong(graph), None) if isinstance(graph, Graph) else f"a {type(graph).__name__}"
     if isinstance(graph, Graph) and wrong is None:
         return graph
-    remedy = "correct it as docs/extending.md shows, or remove the package"
-    raise AtollError("E112", f"{who} returned {wrong}", remedy=remedy)
+    raise AtollError("E112", f"{who} returned {wrong}", remedy=CORRECT_MEMBER)
 
 
 def _wrong(graph: Graph) -> Iterator[str]:
