@@ -14,9 +14,11 @@ def verify_graph(graph: object, who: str) -> Graph:
     Raises:
         AtollError: E112; `who` returned something else, or names that do not fit each other.
     """
-    wrong = next(_wrong(graph), None) if isinstance(graph, Graph) else f"a {type(graph).__name__}"
-    if isinstance(graph, Graph) and wrong is None:
-        return graph
+    wrong: str | None = f"an object of type '{type(graph).__name__}'"
+    if isinstance(graph, Graph):
+        wrong = next(_wrong(graph), None)
+        if wrong is None:
+            return graph
     raise AtollError("E112", f"{who} returned {wrong}", remedy=CORRECT_MEMBER)
 
 
@@ -39,7 +41,7 @@ def _wrong(graph: Graph) -> Iterator[str]:
 def _out_of_order(graph: Graph) -> Iterator[str]:
     known = {tensor.name for tensor in graph.tensors if tensor.data is not None}
     unwritten = {tensor.name for tensor in graph.tensors} - known
-    for op in (_ports(graph.inputs, "inputs"), *graph.operators):
+    for op in (_caller(graph.inputs), *graph.operators):
         if op.kind and op.kind not in KINDS.names():
             yield f"a graph with an operator of kind '{op.kind}', which there is not"
         for name in filter(None, op.inputs):
@@ -55,6 +57,6 @@ def _out_of_order(graph: Graph) -> Iterator[str]:
             yield f"a graph with output '{name}', which nothing writes"
 
 
-def _ports(names: tuple[str, ...], what: str) -> Operator:
+def _caller(inputs: tuple[str, ...]) -> Operator:
     """Return the caller as an operator that writes the graph's inputs."""
-    return Operator(name=f"the caller's {what}", kind="", inputs=(), outputs=names, attributes={})
+    return Operator(name="the caller", kind="", inputs=(), outputs=inputs, attributes={})
