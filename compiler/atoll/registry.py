@@ -40,7 +40,7 @@ class Registry(Generic[Member]):
 
     def others(self) -> tuple[str, ...]:
         """Return the names of other packages' members, sorted."""
-        return tuple(sorted({*_registered(self.group, tuple(sys.path))} - {*self.own}))
+        return tuple(sorted({*registered(self.group)} - {*self.own}))
 
     def get(self, name: str) -> Member:
         """Load a member; of another package's functions and methods, failures are E111.
@@ -49,7 +49,7 @@ class Registry(Generic[Member]):
             UsageError: E094; there is none of that name.
             AtollError: E041, it cannot be loaded; E110, it is not what its interface asks.
         """
-        entry = self.own.get(name) or _registered(self.group, tuple(sys.path)).get(name)
+        entry = self.own.get(name) or registered(self.group).get(name)
         if entry is None:
             remedy = f"use one of {', '.join(self.names())}"
             raise UsageError("E094", f"no {self.noun} '{name}'", remedy=remedy)
@@ -74,8 +74,13 @@ class Registry(Generic[Member]):
         return "" if fits else f"cannot be called as '({', '.join(self.interface)})'"
 
 
+def registered(group: str) -> Mapping[str, str]:
+    """Return what packages register in a group: ``module:attribute`` by name."""
+    return _registered(group, tuple(sys.path))
+
+
 @cache
 def _registered(group: str, path: tuple[str, ...]) -> Mapping[str, str]:
-    """Return the entry points of the packages on `path`; the first of a name counts."""
+    """Ask the packages on `path`; the first of a name counts."""
     points = reversed(tuple(entry_points(group=group)))
     return MappingProxyType({point.name: point.value for point in points})

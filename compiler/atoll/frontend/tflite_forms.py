@@ -11,6 +11,7 @@ from atoll.frontend.flatbuffer import Schema
 from atoll.frontend.tflite_schema import with_options
 from atoll.ops.registry import KINDS
 from atoll.ops.tflite_form import TfliteForm
+from atoll.plugins import CORRECT_MEMBER
 
 CUSTOM = "CUSTOM "
 AT_EDGES = frozenset({"DEQUANTIZE"})
@@ -66,10 +67,19 @@ def forms_for(codes: Iterable[str]) -> Forms:
         return _OWN
     others = _forms(KINDS.others())
     for kind, form in others.items():
-        if form.table and not hasattr(BuiltinOptions, form.table):
-            message = f"operator '{kind}': TFLite has no option table '{form.table}'"
-            raise AtollError("E110", message, remedy="correct 'table' in its 'tflite'")
+        if wrong := _wrong(kind, form):
+            raise AtollError("E110", f"operator '{kind}': {wrong}", remedy=CORRECT_MEMBER)
     return Forms({**_OWN.by_kind, **others})
+
+
+def _wrong(kind: str, form: object) -> str:
+    """Say why files cannot hold another package's kind as it says, or nothing."""
+    if not (kind.isidentifier() and kind.isascii() and kind == kind.lower()):
+        return "its name is no identifier in lower case"
+    if not isinstance(form, TfliteForm):
+        return "its 'tflite' is no TfliteForm"
+    known = not form.table or hasattr(BuiltinOptions, form.table)
+    return "" if known else f"TFLite has no option table '{form.table}'"
 
 
 def _forms(kinds: Iterable[str]) -> Mapping[str, TfliteForm]:

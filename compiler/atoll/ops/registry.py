@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from atoll.description.operators import OPERATOR_GROUP
 from atoll.ir.graph import Operator
 from atoll.ops.kind import OperatorKind
 from atoll.registry import Registry
@@ -27,7 +28,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
 )
 
 KINDS: Registry[OperatorKind] = Registry(
-    group="atoll.operators", noun="operator", own=OPERATORS, interface=OperatorKind
+    group=OPERATOR_GROUP, noun="operator", own=OPERATORS, interface=OperatorKind
 )
 
 

@@ -199,11 +199,27 @@ def test_an_operator_that_does_not_lower(install: Install, leaky: Callable[..., 
     assert said.startswith("error[E111]: operator 'leaky': 'lower' failed: ZeroDivisionError")
 
 
-def test_a_table_that_tflite_does_not_have(install: Install, leaky: Callable[..., Path]) -> None:
-    code = OPERATOR.replace("READ", "None").replace("CHECK", "pass")
-    code = code.replace("LeakyReluOptions", "LeakyOptions")
-    install("leaky", code, "[atoll.operators]\nleaky = leaky:LEAKY\n")
-    assert refusal(lambda: load_network(leaky(**WITH_ALPHA))) == (
-        "error[E110]: operator 'leaky': TFLite has no option table 'LeakyOptions'\n"
-        "  help: correct 'table' in its 'tflite'"
-    )
+@pytest.mark.parametrize(
+    ("old", "new", "name", "wrong"),
+    [
+        ("LeakyRelu", "Leaky", "leaky", "TFLite has no option table 'LeakyOptions'"),
+        ("TfliteForm(", "dict(", "leaky", "its 'tflite' is no TfliteForm"),
+        ("", "", "leaky-relu", "its name is no identifier in lower case"),
+    ],
+)
+def test_a_kind_that_no_file_can_hold(
+    old: str, new: str, name: str, wrong: str, install: Install, leaky: Callable[..., Path]
+) -> None:
+    code = OPERATOR.replace("READ", "None").replace("CHECK", "pass").replace(old, new)
+    install("leaky", code, f"[atoll.operators]\n{name} = leaky:LEAKY\n")
+    said = refusal(lambda: load_network(leaky(**WITH_ALPHA)))
+    assert said == f"error[E110]: operator '{name}': {wrong}{HELP}"
+
+
+def test_an_accelerator_may_run_another_packages_operator(
+    bench: Any, install: Install, tmp_path: Path
+) -> None:
+    bench.accelerator(("operators:\n", "operators:\n  LEAKY: {limits: {macs: {max: 9}}}\n"))
+    assert "error[E116]: Atoll has no operator 'LEAKY'" in bench.refusal("check", "chip.yaml")
+    install_operator(install, "None")
+    assert bench.accepted("check", "chip.yaml", "--no-simulate")
