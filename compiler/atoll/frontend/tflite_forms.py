@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from tflite.BuiltinOptions import BuiltinOptions
 
@@ -63,13 +63,19 @@ def forms_for(codes: Iterable[str]) -> Forms:
     Raises:
         AtollError: another package's kind cannot be loaded or used.
     """
-    if {*codes} - AT_EDGES <= _OWN.by_code.keys():
-        return _OWN
+    own = _own()
+    if {*codes} - AT_EDGES <= own.by_code.keys():
+        return own
     others = _forms(KINDS.others())
     for kind, form in others.items():
         if wrong := _wrong(kind, form):
             raise AtollError("E110", f"operator '{kind}': {wrong}", remedy=CORRECT_MEMBER)
-    return Forms({**_OWN.by_kind, **others})
+    return Forms({**own.by_kind, **others})
+
+
+@cache
+def _own() -> Forms:
+    return Forms(_forms(KINDS.own))
 
 
 def _wrong(kind: str, form: object) -> str:
@@ -85,6 +91,3 @@ def _wrong(kind: str, form: object) -> str:
 def _forms(kinds: Iterable[str]) -> Mapping[str, TfliteForm]:
     found = ((kind, KINDS.get(kind).tflite) for kind in kinds)
     return {kind: form for kind, form in found if form is not None}
-
-
-_OWN = Forms(_forms(KINDS.own))
