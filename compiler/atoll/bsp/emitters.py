@@ -6,7 +6,7 @@ from pathlib import Path
 
 from atoll.bsp.cores import image_cores, sources_for
 from atoll.bsp.drivers import check_drivers
-from atoll.bsp.headers import device_header, drivers, model_header, pool_header
+from atoll.bsp.headers import device_header, drivers, header_files
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import FOLDER
@@ -20,7 +20,6 @@ from atoll.resolve.soc import ResolvedSoc
 _FILE = re.compile(r"[A-Za-z_][\w.]*", re.ASCII)
 
 _STANDARD_HEADERS = ("stddef.h", "stdint.h")
-
 
 Emitter = Callable[[ResolvedSoc, Sequence[ModelInterface], Mapping[str, int]], Mapping[str, str]]
 """Returns files of the BSP, text by name, from the chip, its models, and the addresses that symbols
@@ -88,10 +87,9 @@ def interface_headers(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> dic
     refuse_clashes(_file_names(soc, models), "the headers")
     shipped = ["atoll_status.h"]
     shipped += ["atoll_workspace.h"] if any(pool.heap for pool in soc.pools) else []
+    made = header_files(soc, models, {})
     return {
-        "atoll_devices.h": device_header(soc),
-        "atoll_pools.h": pool_header(soc),
-        **{f"{c_name(model.name)}.h": model_header(soc, model) for model in models},
+        **{name: text for name, text in made.items() if name.endswith(".h")},
         **{name: (FOLDER / "runtime" / name).read_text() for name in shipped},
     }
 

@@ -1,5 +1,6 @@
 """AVERAGE_POOL_2D and MAX_POOL_2D: one value per window and channel; padding does not count."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -75,9 +76,9 @@ class Pooling(OperatorKind):
         shape = required(op, graph, 0).shape
         return (window_distance(shape, _window(op), shape[-1]),)
 
+    @abstractmethod
     def pooled(self, image: Integers, window: Window) -> Integers:
         """Return one value for each window and channel [N, OH, OW, C]."""
-        raise NotImplementedError
 
 
 class AveragePool2D(Pooling):
