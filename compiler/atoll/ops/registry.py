@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import cast
 
 from atoll.description.operators import OPERATOR_GROUP
 from atoll.ir.graph import Operator
+from atoll.ops.judged import Judged
 from atoll.ops.kind import OperatorKind
 from atoll.registry import Registry
 
@@ -33,9 +35,10 @@ KINDS: Registry[OperatorKind] = Registry(
 
 
 def kind_of(op: Operator) -> OperatorKind:
-    """Look the kind of `op` up.
+    """Look the kind of `op` up; other packages' answers are judged.
 
     Raises:
         AtollError: as `Registry.get`.
     """
-    return KINDS.get(op.kind)
+    kind = KINDS.get(op.kind)
+    return kind if op.kind in OPERATORS else cast("OperatorKind", Judged(kind))

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from atoll.bsp.emitters import EMITTERS
-from atoll.cli import main
 from atoll.errors import AtollError
 from atoll.frontend.registry import FRONT_ENDS, load_network
 from atoll.ops.registry import KINDS, kind_of
@@ -224,50 +223,3 @@ def test_an_accelerator_may_run_another_packages_operator(
     assert "error[E116]: Atoll has no operator 'LEAKY'" in bench.refusal("check", "chip.yaml")
     install_operator(install, "None")
     assert bench.accepted("check", "chip.yaml", "--no-simulate")
-
-
-HALVES = """
-from atoll.ir.builder import FunctionBuilder
-from atoll.ir.expressions import binary
-from atoll.ir.tir import Call, Operation, Type
-from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import OperatorKind
-from atoll.ops.tflite_form import TfliteForm
-
-def half():
-    builder = FunctionBuilder("halves_half")
-    return builder.function(binary(Operation.SHR, builder.scalar("x"), 1))
-
-class Halves(OperatorKind):
-    tflite = TfliteForm(code="CUSTOM Halves")
-    def check(self, op, graph): pass
-    def reference(self, op, graph, inputs): return (inputs[0] >> 1,)
-    def overlap(self, op, graph): return (0,)
-    def lower(self, op, graph):
-        builder = KernelBuilder(op, graph)
-        x, y = builder.input(0, "x"), builder.output()
-        with builder.loop("i", 0, graph.results(op)[0].elements) as i:
-            y[i] = Call("halves_half", (x.wide(i),), Type.I32)
-        return builder.lowered((half(),))
-
-HALVES = Halves()
-"""
-
-
-def test_a_kernel_may_call_scalar_functions_of_its_own(
-    install: Install,
-    tflite_builder: ModuleType,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    install("halves", HALVES, "[atoll.operators]\nhalves = halves:HALVES\n")
-    tensors = (tflite_builder.Tensor(shape=(9,), scales=(0.5,), zero_points=(0,)),) * 3
-    operators = tuple(
-        tflite_builder.Operator(code="CUSTOM", custom="Halves", inputs=(at,), outputs=(at + 1,))
-        for at in (0, 1)
-    )
-    model = tflite_builder.Model(tensors=tensors, operators=operators, inputs=(0,), outputs=(2,))
-    path = tmp_path / "halves.tflite"
-    path.write_bytes(tflite_builder.write(model))
-    assert main(["run", "lagoon", str(path), "--cpu", "native", "--accelerator", "model"]) == 0
-    assert "3 of 3 layers bit-exact" in capsys.readouterr().out
