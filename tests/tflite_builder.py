@@ -48,6 +48,7 @@ class Operator:
     table: str = ""
     options: dict[str, float] = field(default_factory=dict)
     custom: str = ""
+    custom_options: bytes = b""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,4 +162,6 @@ def _operator(builder: Any, index: int, op: Operator) -> int:
     if op.table:
         parts["BuiltinOptions"] = _table(builder, op.table, op.options)
         parts["BuiltinOptionsType"] = getattr(BuiltinOptions, op.table)
+    if op.custom_options:
+        parts["CustomOptions"] = builder.CreateByteVector(op.custom_options)
     return _table(builder, "Operator", {**parts, "OpcodeIndex": index})

@@ -21,6 +21,7 @@ from atoll.resolve.export import to_json, without_positions
 MARKER = "build.json"
 RESOLVED = "resolved.json"
 FORMAT = 1
+SUFFIX = ".tflite"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +59,8 @@ def build_together(
         write_together(models, fresh)
         parts = tuple(part_of(compiled, position) for position, compiled in enumerate(models))
         firmware = link_firmware(soc, parts, fresh, toolchain, definitions)
-        write_checksums(fresh, sources_together(names, elf_names(soc)))
+        suffixes = [compiled.source.suffix for compiled in models]
+        write_checksums(fresh, sources_together(names, elf_names(soc), suffixes))
     return BuildTree(folder=folder, firmware=replace(firmware, folder=folder))
 
 
@@ -127,6 +129,7 @@ def interface_of(compiled: Compiled) -> ModelInterface:
     arguments = run_arguments(compiled.module, plan, soc)
     return ModelInterface(
         name=graph.name,
+        suffix=compiled.source.suffix,
         inputs=ports(graph.inputs),
         outputs=ports(graph.outputs),
         shares=tuple(_shares(compiled)),
@@ -155,17 +158,21 @@ def _shares(compiled: Compiled) -> Iterator[PoolShare]:
             yield PoolShare(pool=pool.name, workspace=ends[False], constants=ends[True])
 
 
-def sources_together(names: Sequence[str], elves: Sequence[str] = ()) -> tuple[str, ...]:
+def sources_together(
+    names: Sequence[str], elves: Sequence[str] = (), suffixes: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Return the files that `atoll simulate` reads from a build folder.
 
     Args:
         names: of the networks.
         elves: names of the images.
+        suffixes: of the networks' files; TFLite's if none are given.
     """
+    files = zip(names, suffixes or [SUFFIX] * len(names), strict=True)
     own = (
         (home / file).as_posix()
-        for name, home in zip(names, homes_of(names), strict=True)
-        for file in (MARKER, RESOLVED, f"{name}.tflite")
+        for (name, suffix), home in zip(files, homes_of(names), strict=True)
+        for file in (MARKER, RESOLVED, name + suffix)
     )
     return tuple(dict.fromkeys((MARKER, *elves, *own)))
 
@@ -179,6 +186,8 @@ def texts_of(compiled: Compiled) -> dict[str, str]:
         "accelerators": compiled.options.accelerators,
         "requests": compiled.options.requests.plain(),
     }
+    if compiled.source.suffix != SUFFIX:
+        marker["suffix"] = compiled.source.suffix
     texts = {
         MARKER: json.dumps(marker, indent=2),
         RESOLVED: to_json(without_positions(compiled.soc)),
@@ -201,4 +210,5 @@ def write_together(models: Sequence[Compiled], folder: Path) -> None:
         (folder / home).mkdir(exist_ok=True)
         for name, text in texts_of(compiled).items():
             (folder / home / name).write_text(text, encoding="utf-8")
-        (folder / home / f"{compiled.graph.name}.tflite").write_bytes(compiled.source)
+        source = compiled.source
+        (folder / home / f"{compiled.graph.name}{source.suffix}").write_bytes(source.data)

@@ -19,7 +19,7 @@ from atoll.bsp.toolchain import TOOLCHAINS
 from atoll.description.build import SIDES
 from atoll.description.share import shared_folder, shipped_names
 from atoll.errors import AtollError
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.registry import load_network
 from atoll.ir.graph import Graph
 from atoll.memory.algorithms import OWN
 from atoll.pipeline import STAGES
@@ -58,7 +58,7 @@ class Typed:
         models = [params.get("model"), *(params.get("models") or ()), self._word(1)]
         source = next(filter(None, models), None)
         try:
-            return load_tflite(Path(source)) if source else None
+            return load_network(Path(source)) if source else None
         except AtollError:
             return None
 

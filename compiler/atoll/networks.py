@@ -10,7 +10,7 @@ from typing import Literal
 
 from atoll.description.faults import nearest
 from atoll.errors import UsageError
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.registry import load_network
 
 _WORD = r"[A-Za-z_]\w*"
 _NAMED = re.compile(rf"\s*(?:([^:]*):)?({_WORD}(?:\.\w+)*)\s*")
@@ -76,7 +76,7 @@ def parts_of(files: Sequence[Path], kind: Literal["operator", "tensor"]) -> Call
 
     @cache
     def read() -> Known:
-        graphs = tuple(map(load_tflite, files))
+        graphs = tuple(map(load_network, files))
         return {
             graph.name: [op.name for op in graph.operators]
             if kind == "operator"

@@ -16,7 +16,7 @@ from atoll.contract.contract import Contract, contract_of
 from atoll.contract.program_check import check_program
 from atoll.description.build import BuildRequests
 from atoll.errors import PlacementError, PlanError, UsageError
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.registry import Source, load_network, read_source
 from atoll.interchange.plan_text import plan_json
 from atoll.ir.graph import Graph
 from atoll.ir.narrowing import verify_narrowing, verify_scopes
@@ -79,7 +79,7 @@ class Compiled:
     """A network planned for a chip: everything but machine code.
 
     Attributes:
-        source: bytes of the model file.
+        source: the model file.
         graph: the placed graph; its operator order is the order of execution.
         decisions: why each operator of the network runs where it runs.
         copies: for each constant that repeats another, the one that stands for both.
@@ -90,7 +90,7 @@ class Compiled:
 
     soc: ResolvedSoc
     options: BuildOptions
-    source: bytes
+    source: Source
     graph: Graph
     decisions: tuple[Decision, ...]
     module: IRModule
@@ -150,20 +150,20 @@ def _compiled(
     observe: Observer,
     taken: Mapping[str, int],
 ) -> Compiled:
-    network = load_tflite(model)
+    network = load_network(model)
     observe("frontend", network)
     placed = plan_devices(network, soc, options.requests, accelerators=options.accelerators)
     graph = assign_copies(placed.graph, soc) if options.accelerators else placed.graph
     graph = with_views(graph, soc)
     observe("place", graph)
     decisions = described(placed.decisions, graph)
-    return _plan(soc, options, model.read_bytes(), graph, decisions, observe, taken)
+    return _plan(soc, options, read_source(model), graph, decisions, observe, taken)
 
 
 def _plan(
     soc: ResolvedSoc,
     options: BuildOptions,
-    source: bytes,
+    source: Source,
     graph: Graph,
     decisions: tuple[Decision, ...],
     observe: Observer,
@@ -192,7 +192,7 @@ def _wanted(error: PlanError) -> int:
 def _plan_once(
     soc: ResolvedSoc,
     options: BuildOptions,
-    source: bytes,
+    source: Source,
     graph: Graph,
     decisions: tuple[Decision, ...],
     observe: Observer,
@@ -201,7 +201,7 @@ def _plan_once(
 ) -> Compiled:
     jobs = prepare_jobs(graph, soc, overlapping.splits)
     module = lower_graph(graph, soc, jobs, candidate_pools(graph, soc))
-    apart = (op.name for op in graph.operators if op.kind in overlapping.apart)
+    apart = (op.name for op in graph.operators if overlapping.keeps_apart(op))
     module = without_overlaps(module, frozenset(apart))
     verify(module)
     shared = ShareConstants().run(module)

@@ -19,6 +19,8 @@ _LOAD_REMEDY = (
     "or correct the 'module:Attribute' name"
 )
 
+CORRECT_MEMBER = "correct it as docs/extending.md shows, or remove the package"
+
 Methods = Mapping[str, Sequence[str]]
 """The methods that an object must have, and the names of what each takes."""
 
@@ -116,6 +118,28 @@ class Part:
         )
 
 
+class Guarded:
+    """A function or an object of another package: what it raises is one error that names it.
+
+    Errors of Atoll go through, which is how such code refuses its input.
+    """
+
+    def __init__(self, who: str, inner: Any) -> None:
+        self._who = who
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute; a method is guarded too."""
+        with foreign_code(f"{self._who} lacks '{name}'", code="E110", remedy=CORRECT_MEMBER):
+            found = getattr(self._inner, name)
+        return Guarded(f"{self._who}: '{name}'", found) if callable(found) else found
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Call what is guarded."""
+        with foreign_code(f"{self._who} failed", remedy=CORRECT_MEMBER):
+            return self._inner(*arguments, **named)
+
+
 def make_part(
     entry: str,
     who: str,
@@ -139,17 +163,17 @@ def make_part(
     if not isinstance(made, type):
         kind = f"is no class, but of type '{type(made).__name__}'"
         raise _unusable(f"{who} {kind}", "name a class: 'module:Class'", at)
-    takes = (
+    remedy = (
         f"let '{made.__name__}' take {len(arguments) or 'no'} argument{'s' * (len(arguments) != 1)}"
     )
-    with foreign_code(f"{who} cannot be made", code="E110", at=at, remedy=takes):
+    with foreign_code(f"{who} cannot be made", code="E110", at=at, remedy=remedy):
         value: object = made(*arguments)
     if missing := [name for name in methods if not callable(getattr(value, name, None))]:
         lacks = ", ".join(f"'{name}({', '.join(methods[name])})'" for name in missing)
         remedy = f"write {'it' if len(missing) == 1 else 'them'}: see docs/accelerators.md"
         raise _unusable(f"{who} lacks {lacks}", remedy, at)
     for name, taken in methods.items():
-        if not _takes(getattr(value, name), len(taken)):
+        if not takes(getattr(value, name), len(taken)):
             listed = f"{name}({', '.join(taken)})"
             raise _unusable(f"{who} cannot be called as '{listed}'", f"write 'def {listed}'", at)
     return Part(who=who, value=value, at=at)
@@ -159,7 +183,7 @@ def _unusable(message: str, remedy: str, at: SourceLoc | None) -> AtollError:
     return AtollError("E110", message, at=at, remedy=remedy)
 
 
-def _takes(method: Any, count: int) -> bool:
+def takes(method: Any, count: int) -> bool:
     """Say whether `method` can be called with `count` positional arguments, as far as known."""
     try:
         signature = inspect.signature(method)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.bsp.cores import elf_names
-from atoll.build_tree import MARKER, RESOLVED, homes_of, sources_together, texts_of
+from atoll.build_tree import MARKER, RESOLVED, SUFFIX, homes_of, sources_together, texts_of
 from atoll.checksums import altered
 from atoll.description.build import read_requests
 from atoll.errors import DescriptionError, UsageError
@@ -54,11 +54,13 @@ def open_build(folder: Path) -> Image:
         )
     names = _names(folder, build)
     homes = homes_of(names)
-    _require_unchanged(folder, sources_together(names))
+    suffixes = [_suffix(folder / home) for home in homes]
+    _require_unchanged(folder, sources_together(names, (), suffixes))
     soc = _read_chip(folder, homes[0] / RESOLVED)
     _require_unchanged(folder, elf_names(soc))
     options = [_options(folder / home) for home in homes]
-    files = [folder / home / f"{name}.tflite" for home, name in zip(homes, names, strict=True)]
+    named = zip(homes, names, suffixes, strict=True)
+    files = [folder / home / f"{name}{suffix}" for home, name, suffix in named]
     models = compile_together(soc, files, options)
     for home, compiled in zip(homes, models, strict=True):
         _compare(folder, home, compiled)
@@ -76,6 +78,17 @@ def _names(folder: Path, build: Mapping[str, object]) -> list[str]:
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise _unusable(folder, f"{MARKER} is damaged")
     return [str(name) for name in names]
+
+
+def _suffix(folder: Path) -> str:
+    """Return the suffix of the model's file, which only formats of other packages note.
+
+    A marker that is damaged is not judged here.
+    """
+    try:
+        return str(_read_marker(folder).get("suffix", SUFFIX))
+    except UsageError:
+        return SUFFIX
 
 
 def _options(folder: Path) -> BuildOptions:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from atoll.description.build import load_requests
+from atoll.ops.registry import OPERATORS
 from atoll.pipeline import BuildOptions, Compiled, compile_file
-from atoll.place.core_cycles import RATES
 from atoll.place.costs import FINISH_CYCLES
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve import load_soc
@@ -82,7 +82,7 @@ def test_p1_cycles_of_a_core_are_near_the_estimate(
     for model in (DIGITS, path):
         found |= errors(measured("lagoon", (), model, None, accelerators=False)[1])
     assert far(found, CLOSE) == {}
-    assert {kind for _, kind, _ in found} >= set(RATES) - {"copy", "reshape"}
+    assert {kind for _, kind, _ in found} >= set(OPERATORS) - {"copy", "reshape"}
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,11 @@ from tests.tflite_builder import Model, Tensor
 from tests.tflite_builder import Operator as FileOperator
 
 from atoll.contract.contract import Contract
-from atoll.frontend import tflite
+from atoll.frontend import tflite_reader
+from atoll.frontend.tflite_forms import Forms
 from atoll.ir.graph import Graph, Operator
-from atoll.ops import elementwise, elementwise_loops
-from atoll.ops.elementwise_loops import lower_quantize
+from atoll.ops import elementwise
+from atoll.ops.elementwise import Quantize
 from atoll.report.result import Violation
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll_sim import run
@@ -42,13 +43,13 @@ def test_a_right_network_is_the_same() -> None:
     assert verdict_on(quantize_once()).ending is Ending.SAME
 
 
-def forgotten_zero_point(op: Operator, graph: Graph) -> Any:
+def forgotten_zero_point(self: Quantize, op: Operator, graph: Graph) -> Any:
     """Lower a QUANTIZE as if the scales were equal."""
-    return elementwise_loops._elementwise(op, graph, lambda terms: terms[0])
+    return elementwise._lowered(op, graph, lambda terms: terms[0])
 
 
 def test_a_wrong_loop_program_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(elementwise_loops, "lower_quantize", forgotten_zero_point)
+    monkeypatch.setattr(Quantize, "lower", forgotten_zero_point)
     verdict = verdict_on(quantize_once())
     assert verdict.ending is Ending.DIFFERENCE
     assert "quantize_0 on cpu is wrong" in verdict.detail
@@ -58,18 +59,17 @@ def test_wrong_arithmetic_of_all_our_sides_is_a_difference(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Reference and loop program agree; only the oracle knows better."""
-    for module in (elementwise, elementwise_loops):
-        monkeypatch.setattr(module, "scale_factor", lambda op, graph: (0.25,))
+    monkeypatch.setattr(elementwise, "scale_factor", lambda op, graph: (0.25,))
     verdict = verdict_on(quantize_once())
     assert verdict.ending is Ending.DIFFERENCE
     assert "the reference is wrong" in verdict.detail
 
 
 def test_a_traceback_is_a_false_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(op: Operator, graph: Graph) -> Any:
+    def broken(self: Quantize, op: Operator, graph: Graph) -> Any:
         raise KeyError("stride_h")
 
-    monkeypatch.setattr(elementwise_loops, "lower_quantize", broken)
+    monkeypatch.setattr(Quantize, "lower", broken)
     verdict = verdict_on(quantize_once())
     assert verdict.ending is Ending.FALSE_FINDING
     assert "KeyError" in verdict.detail
@@ -93,7 +93,7 @@ def test_a_violation_of_a_right_run_is_a_false_finding(monkeypatch: pytest.Monke
 def test_a_refusal_without_a_documented_reason_is_a_false_finding(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(tflite, "SUPPORTED", ("ADD",))
+    monkeypatch.setattr(tflite_reader, "forms_for", lambda codes: Forms({}))
     verdict = verdict_on(quantize_once())
     assert verdict.ending is Ending.FALSE_FINDING
     assert "E053" in verdict.detail
@@ -140,12 +140,12 @@ def test_a_failure_is_shrunk_to_what_fails() -> None:
 
 def test_a_failure_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     case = quantize_once()
-    monkeypatch.setattr(elementwise_loops, "lower_quantize", forgotten_zero_point)
+    monkeypatch.setattr(Quantize, "lower", forgotten_zero_point)
     text = explained(case, verdict_on(case))
     assert "different from TFLM" in text
     assert "%1: int8[2x5] scale 0.1 zero 7 = QUANTIZE(%0)" in text
     assert "python -m tests.differential --seed 0" in text
-    monkeypatch.setattr(elementwise_loops, "lower_quantize", lower_quantize)
+    monkeypatch.undo()
     assert verdict_on(case).ending is Ending.SAME
 
 
@@ -156,6 +156,6 @@ def test_the_command_line(
     out = capsys.readouterr().out
     assert "seed 3 on" in out
     assert "seed 4 on" in out
-    monkeypatch.setattr(tflite, "SUPPORTED", ())
+    monkeypatch.setattr(tflite_reader, "forms_for", lambda codes: Forms({}))
     assert main(["--seed", "4"]) == 1
     assert "false finding" in capsys.readouterr().out

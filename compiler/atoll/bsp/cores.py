@@ -1,13 +1,12 @@
 """Which files each core's image is built from: the host's, and those of cores it has work for."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from atoll.bsp.interface import ELF_NAME, ModelInterface
+from atoll.bsp.interface import ELF_NAME
 from atoll.bsp.names import c_name
-from atoll.bsp.render import made_from, render
 from atoll.errors import ToolchainError
-from atoll.resolve.mailbox import MODEL_SHIFT, step_function
+from atoll.resolve.mailbox import step_function
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.stack.elf_check import check_stack
 from atoll.stack.elf_stack import StackBound
@@ -47,30 +46,6 @@ def script_name(soc: ResolvedSoc, core: Cpu) -> str:
     return f"{soc.name}.ld" if core.name == soc.host else f"{soc.name}_{core.name}.ld"
 
 
-def core_files(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> dict[str, str]:
-    """Return the generated sources that only the images of other cores than the host have."""
-    files: dict[str, str] = {}
-    for core in soc.remote_cpus:
-        startup, application = _own_sources(core)
-        files[startup] = render(
-            "startup.S",
-            made_from=made_from(soc),
-            copied=(),
-            entry=CORE_ENTRY,
-            threads=tuple(stack.name.split(".")[1] for stack in core.threads),
-            run_thread=None,
-        )
-        files[application] = render(
-            "core_main.c",
-            made_from=made_from(soc, *models),
-            cpu=core,
-            models=models,
-            steps=[entry_function(soc, core, model.name) for model in models],
-            shift=MODEL_SHIFT,
-        )
-    return files
-
-
 def entry_function(soc: ResolvedSoc, core: Cpu, model: str) -> str:
     """Name the function of a core's image below which all work for a model is done."""
     if core.name == soc.host:
@@ -93,12 +68,13 @@ def stacks_of(soc: ResolvedSoc, folder: Path, model: str) -> Mapping[str, StackB
 def sources_for(soc: ResolvedSoc, core: Cpu, files: Iterable[str]) -> tuple[str, ...]:
     """Return those of the BSP's `files` that are compiled for a core, in the order given."""
     adapters = {f"{each.rtl}.S" for each in image_cores(soc)} - {f"{core.rtl}.S"}
-    others = {name for each in soc.remote_cpus for name in _own_sources(each)} | adapters
+    others = {name for each in soc.remote_cpus for name in own_sources(each)} | adapters
     if core.name == soc.host:
         return tuple(f for f in files if f.endswith((".c", ".S")) and f not in others)
-    own = (*_own_sources(core), f"{core.rtl}.S", _MEMORY)
+    own = (*own_sources(core), f"{core.rtl}.S", _MEMORY)
     return tuple(name for name in files if name in own)
 
 
-def _own_sources(core: Cpu) -> tuple[str, str]:
+def own_sources(core: Cpu) -> tuple[str, str]:
+    """Name the generated sources that only the image of a core that is not the host has."""
     return f"startup_{core.name}.S", f"main_{core.name}.c"

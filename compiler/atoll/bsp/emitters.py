@@ -1,28 +1,42 @@
 """The tree of a BSP: every file that the firmware of one chip and model is built from."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from atoll.bsp.cores import core_files, image_cores, script_name, sources_for
-from atoll.bsp.headers import (
-    MAILBOX_DRIVER,
-    application,
-    device_header,
-    device_source,
-    drivers,
-    heap_source,
-    model_header,
-    pool_header,
-)
+from atoll.bsp.cores import image_cores, sources_for
+from atoll.bsp.drivers import check_drivers
+from atoll.bsp.headers import device_header, drivers, header_files
 from atoll.bsp.interface import ModelInterface
-from atoll.bsp.linker import copied_pools, core_linker_script, linker_script
 from atoll.bsp.names import c_name, refuse_clashes
-from atoll.bsp.render import FOLDER, made_from, render
-from atoll.errors import Fault, ToolchainError
+from atoll.bsp.render import FOLDER
+from atoll.bsp.startup import shipped_cores
+from atoll.errors import AtollError
 from atoll.files import write_text
-from atoll.resolve.soc import Cpu, ResolvedSoc
+from atoll.plugins import CORRECT_MEMBER
+from atoll.registry import Registry
+from atoll.resolve.soc import ResolvedSoc
+
+_FILE = re.compile(r"[A-Za-z_][\w.]*", re.ASCII)
 
 _STANDARD_HEADERS = ("stddef.h", "stdint.h")
+
+Emitter = Callable[[ResolvedSoc, Sequence[ModelInterface], Mapping[str, int]], Mapping[str, str]]
+"""Returns files of the BSP, text by name, from the chip, its models, and the addresses that symbols
+of model objects must have. A source among them is compiled for the host."""
+
+EMITTERS: Registry[Emitter] = Registry(
+    group="atoll.emitters",
+    noun="BSP emitter",
+    own={
+        "linker": "atoll.bsp.linker:linker_files",
+        "startup": "atoll.bsp.startup:startup_files",
+        "headers": "atoll.bsp.headers:header_files",
+        "drivers": "atoll.bsp.drivers:driver_files",
+        "application": "atoll.bsp.application:application_files",
+    },
+    interface=("soc", "models", "origins"),
+)
 
 
 def bsp_files(
@@ -32,22 +46,36 @@ def bsp_files(
 
     Raises:
         ToolchainError: E071, a core or driver that the BSP does not have; E075, a name clash.
+        AtollError: E111, E112; another package's emitter failed, or returned no files.
     """
     refuse_clashes(_file_names(soc, models), "the BSP")
-    files = {
-        script_name(soc, soc.host_cpu): linker_script(soc, origins),
-        **{script_name(soc, core): core_linker_script(soc, core) for core in soc.remote_cpus},
-        "startup.S": startup(soc),
-        "atoll_devices.h": device_header(soc),
-        "atoll_devices.c": device_source(soc),
-        "atoll_pools.h": pool_header(soc),
-        **({"atoll_pools.c": heap_source(soc)} if any(pool.heap for pool in soc.pools) else {}),
-        **{f"{c_name(model.name)}.h": model_header(soc, model) for model in models},
-        "main.c": application(soc, models),
-        **core_files(soc, models),
-        **dict(_shipped(soc)),
-    }
+    files: dict[str, str] = {}
+    owners: list[tuple[str, str]] = []
+    for name in EMITTERS.names():
+        emitted = _emitted(name, soc, models, origins or {})
+        files |= emitted
+        owners += [(file, f"a file of BSP emitter '{name}'") for file in emitted]
+    refuse_clashes(owners, "the BSP")
     return dict(sorted(files.items()))
+
+
+def _emitted(
+    name: str, soc: ResolvedSoc, models: Sequence[ModelInterface], origins: Mapping[str, int]
+) -> Mapping[str, str]:
+    """Call an emitter; another package's is not trusted."""
+    emitter = EMITTERS.get(name)
+    if name in EMITTERS.own:
+        return emitter(soc, models, origins)
+    emitted: object = emitter(soc, models, origins)
+    if isinstance(emitted, Mapping) and all(map(_is_file, emitted.items())):
+        return emitted
+    message = f"BSP emitter '{name}' returned {emitted!r:.80}, no texts by plain file name"
+    raise AtollError("E112", message, remedy=CORRECT_MEMBER)
+
+
+def _is_file(item: tuple[object, object]) -> bool:
+    name, text = item
+    return isinstance(text, str) and isinstance(name, str) and bool(_FILE.fullmatch(name))
 
 
 def interface_headers(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> dict[str, str]:
@@ -59,10 +87,9 @@ def interface_headers(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> dic
     refuse_clashes(_file_names(soc, models), "the headers")
     shipped = ["atoll_status.h"]
     shipped += ["atoll_workspace.h"] if any(pool.heap for pool in soc.pools) else []
+    made = header_files(soc, models, {})
     return {
-        "atoll_devices.h": device_header(soc),
-        "atoll_pools.h": pool_header(soc),
-        **{f"{c_name(model.name)}.h": model_header(soc, model) for model in models},
+        **{name: text for name, text in made.items() if name.endswith(".h")},
         **{name: (FOLDER / "runtime" / name).read_text() for name in shipped},
     }
 
@@ -88,7 +115,8 @@ def check_bsp(soc: ResolvedSoc) -> None:
         ToolchainError: as `bsp_files`.
     """
     refuse_clashes(_file_names(soc, ()), "the BSP")
-    tuple(_shipped(soc))
+    tuple(shipped_cores(soc))
+    check_drivers(soc)
     device_header(soc)
 
 
@@ -103,58 +131,3 @@ def _file_names(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> Iterator[
         if name.lower() == "atoll" or name.lower().startswith("atoll_"):
             yield f"{name}.h", f"header '{name}.h' of C or of the runtime"
         yield f"{name}.h", f"model '{model.name}'"
-
-
-def startup(soc: ResolvedSoc) -> str:
-    """Write ``startup.S``: stack, initialised and zeroed data, then ``main``."""
-    return render(
-        "startup.S",
-        made_from=made_from(soc),
-        copied=copied_pools(soc),
-        entry="main",
-        threads=tuple(stack.name.split(".")[1] for stack in soc.host_cpu.threads),
-        run_thread=soc.host_cpu.run_thread,
-    )
-
-
-def _shipped(soc: ResolvedSoc) -> Iterator[tuple[str, str]]:
-    for core in map(_core_source, image_cores(soc)):
-        yield core, (FOLDER / "startup" / core).read_text()
-    for path in sorted((FOLDER / "runtime").iterdir()):
-        yield path.name, path.read_text()
-    _check_drivers(soc)
-    for driver in drivers(soc):
-        for name in (f"{driver}.c", f"{driver}.h"):
-            yield name, (FOLDER / "drivers" / name).read_text()
-
-
-def _core_source(cpu: Cpu) -> str:
-    """Name the file of reset, interrupts and waiting, which differ from core to core."""
-    name = f"{cpu.rtl}.S"
-    known = sorted(path.name for path in (FOLDER / "startup").iterdir())
-    if name in known:
-        return name
-    raise ToolchainError(
-        "E071",
-        f"no start-up code for core '{cpu.rtl}' of '{cpu.name}'",
-        at=cpu.at,
-        remedy=f"set devices.{cpu.name}.rtl to one of "
-        + ", ".join(other.removesuffix(".S") for other in known),
-    )
-
-
-def _check_drivers(soc: ResolvedSoc) -> None:
-    shipped = {path.stem for path in (FOLDER / "drivers").glob("*.c")}
-    known = sorted(shipped - {MAILBOX_DRIVER})
-    faults = tuple(
-        Fault(
-            code="E071",
-            message=f"no C driver '{npu.spec.driver}' for '{npu.name}'",
-            at=npu.spec.places.get("driver") or npu.at,
-            remedy=f"let accelerator '{npu.spec.name}' name one of {', '.join(known)}",
-        )
-        for npu in soc.engines
-        if npu.spec.driver not in known
-    )
-    if faults:
-        raise ToolchainError.all(faults)

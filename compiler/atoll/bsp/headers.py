@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from atoll.bsp.interface import GivenPool, ModelInterface, Port
-from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
+from atoll.bsp.interface import ModelInterface, Port
+from atoll.bsp.linker import POOL_SYMBOL
 from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import made_from, render
 from atoll.resolve import mailbox
@@ -72,6 +72,24 @@ def _driven(soc: ResolvedSoc) -> Iterator[_Driven]:
         yield _Driven(name=name, driver=spec.driver, context=context, core=False)
 
 
+def header_files(
+    soc: ResolvedSoc, models: Sequence[ModelInterface], origins: Mapping[str, int]
+) -> Mapping[str, str]:
+    """Return headers and tables of devices and pools, and the header of each model.
+
+    Raises:
+        ToolchainError: E075, a name clash.
+    """
+    heaps = {"atoll_pools.c": heap_source(soc)} if any(pool.heap for pool in soc.pools) else {}
+    return {
+        "atoll_devices.h": device_header(soc),
+        "atoll_devices.c": device_source(soc),
+        "atoll_pools.h": pool_header(soc),
+        **heaps,
+        **{f"{c_name(model.name)}.h": model_header(soc, model) for model in models},
+    }
+
+
 def device_header(soc: ResolvedSoc) -> str:
     """Write ``atoll_devices.h``: the one enumeration of devices, registers and interrupts."""
     refuse_clashes(_device_names(soc), "atoll_devices.h")
@@ -122,24 +140,8 @@ def model_header(soc: ResolvedSoc, model: ModelInterface) -> str:
     """
     name = c_name(model.name)
     refuse_clashes(_model_names(name.upper(), model), f"{name}.h")
-    values = _model_values(model)
+    values = model_values(model)
     return render("model.h", made_from=made_from(soc, model), cores=soc.remote_cpus, **values)
-
-
-def application(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> str:
-    """Write ``main.c``: the loop of docs/platform.md over the planned buffers, models in turn."""
-    given: dict[str, GivenPool] = {}
-    for pool in (pool for model in models for pool in model.pools):
-        largest = max(pool, given.get(pool.pool, pool), key=lambda each: each.size)
-        given[pool.pool] = largest
-    return render(
-        "main.c",
-        made_from=made_from(soc, *models),
-        models=tuple(map(_model_values, models)),
-        pools=tuple(given.values()),
-        run_thread=soc.host_cpu.run_thread,
-        section=POOL_SECTION,
-    )
 
 
 def drivers(soc: ResolvedSoc) -> tuple[str, ...]:
@@ -147,7 +149,8 @@ def drivers(soc: ResolvedSoc) -> tuple[str, ...]:
     return tuple(sorted({device.driver for device in _driven(soc)}))
 
 
-def _model_values(model: ModelInterface) -> dict[str, object]:
+def model_values(model: ModelInterface) -> dict[str, object]:
+    """Return what templates say of a model."""
     name = c_name(model.name)
     directions = (
         ("INPUT", model.inputs, model.map_inputs),

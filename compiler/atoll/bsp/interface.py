@@ -57,6 +57,7 @@ class ModelInterface:
 
     Attributes:
         name: prefix of every C name; the host's object file defines ``<name>_run``.
+        suffix: of the model's file.
         inputs: in the model's order.
         outputs: in the model's order.
         shares: what the model takes of each pool that it uses.
@@ -74,6 +75,7 @@ class ModelInterface:
     devices: tuple[str, ...] = ()
     map_inputs: bool = False
     map_outputs: bool = False
+    suffix: str = ".tflite"
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -1,12 +1,24 @@
 """The linker script of a core, from the regions of the chip."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from atoll.bsp.cores import script_name
+from atoll.bsp.interface import ModelInterface
 from atoll.bsp.render import made_from, render
 from atoll.resolve.soc import Access, Cpu, Pool, ResolvedSoc
 
 POOL_SECTION = ".atoll.pool."
 POOL_SYMBOL = "atoll_pool_"
+
+
+def linker_files(
+    soc: ResolvedSoc, models: Sequence[ModelInterface], origins: Mapping[str, int]
+) -> Mapping[str, str]:
+    """Return the script of each core that has an image."""
+    return {
+        script_name(soc, soc.host_cpu): linker_script(soc, origins),
+        **{script_name(soc, core): core_linker_script(soc, core) for core in soc.remote_cpus},
+    }
 
 
 def linker_script(soc: ResolvedSoc, origins: Mapping[str, int] | None = None) -> str:

@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent
 
 def made_from(soc: ResolvedSoc, *models: ModelInterface) -> str:
     """Return the sentence that opens a generated file."""
-    sources = (f"{soc.name}.yaml", *(f"{model.name}.tflite" for model in models))
+    sources = (f"{soc.name}.yaml", *(f"{model.name}{model.suffix}" for model in models))
     return f"Made from {' and '.join(sources)} by `atoll build`; edits are lost."
 
 

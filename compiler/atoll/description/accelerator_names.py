@@ -4,16 +4,17 @@ from itertools import count
 
 from atoll.description.accelerator import Accelerator
 from atoll.description.faults import Faults, nearest_key
-from atoll.description.operators import DRIVERS, FEATURES
+from atoll.description.operators import DRIVERS, FEATURES, OPERATOR_GROUP
 from atoll.description.tree import SourceMap
+from atoll.registry import registered
 
 
 def check_operators(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
-    """Note operators and features that there are not."""
+    """Note operators and features that there are not; those of other packages' are not known."""
     for kind in accelerator.operators:
         if kind in FEATURES:
             _check_features(kind, accelerator, where, faults)
-        else:
+        elif kind.lower() not in registered(OPERATOR_GROUP):
             faults.add(
                 "E116",
                 f"Atoll has no operator '{kind}'",

@@ -6,6 +6,9 @@ Tests hold these tables against what `atoll.ops` and the drivers of the BSP real
 from collections.abc import Mapping
 from types import MappingProxyType
 
+OPERATOR_GROUP = "atoll.operators"
+"""Entry points of other packages' operators, whose features nobody knows before they are loaded."""
+
 _WINDOW = (
     *("kernel_h", "kernel_w", "stride_h", "stride_w"),
     *("dilation_h", "dilation_w", "pad_top", "pad_left"),

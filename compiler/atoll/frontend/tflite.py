@@ -1,9 +1,11 @@
-"""Load int8 TFLite models: read, judge, name, and hand every operator to its kind's check."""
+"""Load int8 TFLite models: read, judge, and name what a file holds."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from atoll.errors import Fault, ModelError
+from atoll.frontend.front_end import FrontEnd, load_with
 from atoll.frontend.tflite_checks import (
     check_content,
     check_references,
@@ -11,50 +13,64 @@ from atoll.frontend.tflite_checks import (
     place,
 )
 from atoll.frontend.tflite_edges import strip_float_edges, with_own_outputs
-from atoll.frontend.tflite_names import network_name, operator_name, tensor_names
-from atoll.frontend.tflite_options import SUPPORTED, attributes
-from atoll.frontend.tflite_reader import FileModel, FileOperator, FileTensor, read_file
+from atoll.frontend.tflite_forms import forms_for
+from atoll.frontend.tflite_names import operator_name, tensor_names
+from atoll.frontend.tflite_reader import (
+    FileModel,
+    FileOperator,
+    FileTensor,
+    is_tflite,
+    read_file,
+)
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
-from atoll.ops.kernel_builder import ELEMENT_TYPES as TYPES
-from atoll.ops.registry import kind_of
+from atoll.ops.registry import KINDS
+from atoll.ops.tflite_form import Attributes, OptionError, TfliteForm
+from atoll.plugins import CORRECT_MEMBER, foreign_code
 
 
-def load_tflite(path: Path) -> Graph:
-    """Turn a model file into a graph whose every operator can be compiled.
+class Tflite(FrontEnd):
+    """The format of TensorFlow Lite, schema version 3.
 
     A QUANTIZE of a float input and a DEQUANTIZE to a float output are left out, so that the
     graph's interface is int8. Constants that nothing reads are dropped. An output that is an
     input, a constant or there twice is a copy.
+    """
+
+    suffix = ".tflite"
+
+    def recognises(self, path: Path) -> bool:
+        """Look at the suffix, else for the identifier behind the first word."""
+        return super().recognises(path) or is_tflite(path)
+
+    def load(self, path: Path) -> Graph:
+        """Read, judge, and name what the file holds."""
+        model = read_file(path)
+        check_references(model)
+        model = with_own_outputs(strip_float_edges(model))
+        unknown = tuple(_unsupported(model, op) for op in model.operators if not op.form)
+        if unknown:
+            raise ModelError.all(unknown)
+        check_content(model)
+        return _graph(model)
+
+
+TFLITE = Tflite()
+
+
+def load_tflite(path: Path) -> Graph:
+    """Turn a TFLite file into a graph whose every operator can be compiled.
 
     Raises:
         ModelError: E050 to E056; all faults of the stage that found some, each with the path.
     """
-    try:
-        return _load(path)
-    except ModelError as error:
-        faults = (replace(fault, message=f"{path}: {fault.message}") for fault in error.faults)
-        raise ModelError.all(faults) from error
-
-
-def _load(path: Path) -> Graph:
-    model = read_file(path)
-    check_references(model)
-    model = with_own_outputs(strip_float_edges(model))
-    unknown = tuple(_unsupported(model, op) for op in model.operators if op.code not in SUPPORTED)
-    if unknown:
-        raise ModelError.all(unknown)
-    check_content(model)
-    graph = _graph(model, network_name(path))
-    _check_operators(graph)
-    _check_interface(graph)
-    return graph
+    return load_with(TFLITE.load, path)
 
 
 def _unsupported(model: FileModel, op: FileOperator) -> Fault:
     return Fault(
         code="E053",
         message=f"{place(op, _output(model, op))}: the operator is not supported",
-        remedy=f"build the model from {', '.join(SUPPORTED)}",
+        remedy=f"build the model from {', '.join(forms_for((op.code,)).by_code)}",
     )
 
 
@@ -62,7 +78,7 @@ def _output(model: FileModel, op: FileOperator) -> FileTensor | None:
     return model.tensors[op.outputs[0]] if op.outputs else None
 
 
-def _graph(model: FileModel, name: str) -> Graph:
+def _graph(model: FileModel) -> Graph:
     names = tensor_names(model)
     faults: list[Fault] = []
     operators: list[Operator] = []
@@ -77,7 +93,7 @@ def _graph(model: FileModel, name: str) -> Graph:
     interface = {names[number] for number in (*model.inputs, *model.outputs)}
     tensors = (model.tensors[number] for number in sorted(names))
     return Graph(
-        name=name,
+        name="",
         tensors=tuple(
             _tensor(model, tensor, names[tensor.index])
             for tensor in tensors
@@ -90,14 +106,15 @@ def _graph(model: FileModel, name: str) -> Graph:
 
 
 def _operator(model: FileModel, op: FileOperator, names: dict[int, str]) -> Operator:
+    assert op.form, f"nothing serves {op.code}"
     inputs = [model.tensors[number] if number >= 0 else None for number in op.inputs]
-    options = attributes(op, inputs, _output(model, op))
-    if op.code == "RESHAPE":
-        _require_constant_shape(model, op, inputs)
-        inputs = inputs[:1]
+    options = _attributes(op, op.form, inputs, _output(model, op))
+    if op.form.shapes_from is not None:
+        _require_constant_shape(model, op, inputs[op.form.shapes_from :])
+        inputs = inputs[: op.form.shapes_from]
     return Operator(
         name=operator_name(op),
-        kind=op.code.lower(),
+        kind=op.kind,
         inputs=tuple(names[tensor.index] if tensor is not None else "" for tensor in inputs),
         outputs=tuple(names[number] for number in op.outputs),
         attributes=options,
@@ -105,11 +122,37 @@ def _operator(model: FileModel, op: FileOperator, names: dict[int, str]) -> Oper
     )
 
 
+def _attributes(
+    op: FileOperator,
+    form: TfliteForm,
+    inputs: Sequence[FileTensor | None],
+    output: FileTensor | None,
+) -> Attributes:
+    """Return the attributes of an operator, as its kind reads the options; errors name `output`.
+
+    Raises:
+        ModelError: E054, the options are missing or of another kind, or have no meaning here.
+        AtollError: E111, another package's kind failed.
+    """
+    remedy = "convert the model again with a current TFLite converter"
+    where = place(op, output)
+    if form.table and op.options_table != form.table:
+        raise ModelError("E054", f"{where}: has no {form.table}", remedy=remedy)
+    shapes = [tensor.shape if tensor is not None else None for tensor in inputs]
+    failed = f"operator '{op.kind}' failed in 'read' for {where}"
+    guard = foreign_code(failed, remedy=CORRECT_MEMBER, passing=(OptionError,))
+    try:
+        with nullcontext() if op.kind in KINDS.own else guard:
+            return form.read(op.options, shapes)
+    except OptionError as fault:
+        raise ModelError("E054", f"{where}: {fault}", remedy=remedy) from fault
+
+
 def _require_constant_shape(
-    model: FileModel, op: FileOperator, inputs: list[FileTensor | None]
+    model: FileModel, op: FileOperator, shapes: list[FileTensor | None]
 ) -> None:
     """Refuse a shape that is computed; a constant one is stated by the output as well."""
-    for tensor in inputs[1:]:
+    for tensor in shapes:
         if tensor is not None and not is_constant(model, tensor):
             message = f"{place(op, tensor)}: the shape must be a constant"
             raise ModelError("E054", message, remedy="convert the model with fixed shapes")
@@ -129,31 +172,3 @@ def _tensor(model: FileModel, tensor: FileTensor, name: str) -> Tensor:
         data=bytes(data) if data else None,
         index=tensor.index,
     )
-
-
-def _check_operators(graph: Graph) -> None:
-    faults: list[Fault] = []
-    for op in graph.operators:
-        try:
-            kind_of(op).check(op, graph)
-        except ModelError as error:
-            faults += error.faults
-    if faults:
-        raise ModelError.all(faults)
-
-
-def _check_interface(graph: Graph) -> None:
-    """Refuse a port of a type that no buffer has; of those that operators touch, they judged."""
-    faults = [
-        Fault(
-            code="E055",
-            message=f"the model's {side}, tensor {tensor.index} ('{tensor.name}'): has type "
-            f"{tensor.dtype}, which is not supported",
-            remedy=f"remove it from the model, or give it one of the types {', '.join(TYPES)}",
-        )
-        for side, names in (("input", graph.inputs), ("output", graph.outputs))
-        for tensor in map(graph.tensor, names)
-        if tensor.dtype not in TYPES
-    ]
-    if faults:
-        raise ModelError.all(faults)

@@ -4,6 +4,9 @@ from dataclasses import replace
 
 from atoll.frontend.tflite_checks import is_constant
 from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileOperator
+from atoll.ops.movement import Reshape
+
+RESHAPE = Reshape.tflite
 
 
 def strip_float_edges(model: FileModel) -> FileModel:
@@ -58,16 +61,8 @@ def with_own_outputs(model: FileModel) -> FileModel:
             continue
         outputs.append(len(tensors))
         tensors.append(replace(tensor, index=len(tensors), buffer=nothing))
-        operators.append(
-            FileOperator(
-                index=number + len(operators) - len(model.operators),
-                code="RESHAPE",
-                inputs=(output,),
-                outputs=(outputs[-1],),
-                options=None,
-                options_table="",
-            )
-        )
+        operators.append(_copy(number, output, outputs[-1]))
+        number += 1
     empty = FileBuffer(data=memoryview(b""), external=False)
     return replace(
         model,
@@ -75,6 +70,19 @@ def with_own_outputs(model: FileModel) -> FileModel:
         tensors=tuple(tensors),
         operators=tuple(operators),
         outputs=tuple(outputs),
+    )
+
+
+def _copy(index: int, source: int, target: int) -> FileOperator:
+    return FileOperator(
+        index=index,
+        code=RESHAPE.code,
+        kind="reshape",
+        form=RESHAPE,
+        inputs=(source,),
+        outputs=(target,),
+        options=None,
+        options_table="",
     )
 
 

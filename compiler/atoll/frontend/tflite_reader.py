@@ -13,7 +13,8 @@ from tflite.utils import BUILTIN_OPCODE2NAME
 
 from atoll.errors import ModelError
 from atoll.frontend import flatbuffer
-from atoll.frontend.tflite_schema import OPTION_TABLES, SCHEMA
+from atoll.frontend.tflite_forms import CUSTOM, Forms, forms_for
+from atoll.ops.tflite_form import TfliteForm
 
 GREATEST_FILE = 64 * 2**20
 IDENTIFIER = b"TFL3"
@@ -51,13 +52,18 @@ class FileOperator:
     """An operator as the file states it.
 
     Attributes:
-        code: upper-case name of its kind, "" if the file gives none.
-        options: reader of its option table, None if absent or of a kind that Atoll does not read.
+        code: upper-case name in the schema, "" if the file gives none.
+        kind: which kind of operators serves that code, "" if none does.
+        form: how files hold that kind.
+        options: reader of its option table, None if absent or of a kind that Atoll does not read;
+            the bytes of a custom operator's.
         options_table: name of that table in the schema, "" if None.
     """
 
     index: int
     code: str
+    kind: str
+    form: TfliteForm | None
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     options: Any
@@ -105,13 +111,27 @@ def read_file(path: Path) -> FileModel:
     if data[4:8] != IDENTIFIER:
         message = f"is no TFLite file: bytes 4 to 7 are not '{IDENTIFIER.decode()}'"
         raise ModelError("E050", message, remedy="give a model that the TFLite converter wrote")
-    flatbuffer.verify(data, SCHEMA, "model")
-    return _model(Model.GetRootAs(data))
-
-
-def _model(model: Any) -> FileModel:
-    subgraph = model.Subgraphs(0) if model.SubgraphsLength() else None
+    own = forms_for(())
+    flatbuffer.verify(data, own.schema, "model")
+    model = Model.GetRootAs(data)
     codes = tuple(_code(code) for code in _all(model, "OperatorCodes"))
+    forms = forms_for(codes)
+    if forms is not own:
+        flatbuffer.verify(data, forms.schema, "model")
+    return _model(model, codes, forms)
+
+
+def is_tflite(path: Path) -> bool:
+    """Tell whether a file can be read and says that it is one."""
+    try:
+        with path.open("rb") as file:
+            return file.read(8)[4:] == IDENTIFIER
+    except OSError:
+        return False
+
+
+def _model(model: Any, codes: tuple[str, ...], forms: Forms) -> FileModel:
+    subgraph = model.Subgraphs(0) if model.SubgraphsLength() else None
     return FileModel(
         version=model.Version(),
         subgraphs=model.SubgraphsLength(),
@@ -120,7 +140,8 @@ def _model(model: Any) -> FileModel:
             _tensor(index, tensor) for index, tensor in enumerate(_all(subgraph, "Tensors"))
         ),
         operators=tuple(
-            _operator(index, op, codes) for index, op in enumerate(_all(subgraph, "Operators"))
+            _operator(index, op, codes, forms)
+            for index, op in enumerate(_all(subgraph, "Operators"))
         ),
         inputs=_numbers(subgraph, "Inputs"),
         outputs=_numbers(subgraph, "Outputs"),
@@ -144,7 +165,7 @@ def _code(code: Any) -> str:
     number = max(code.DeprecatedBuiltinCode(), code.BuiltinCode())
     name = BUILTIN_OPCODE2NAME.get(number, f"operator code {number}")
     custom = (code.CustomCode() or b"").decode(errors="replace")
-    return f"CUSTOM {custom}" if name == "CUSTOM" else str(name)
+    return f"{CUSTOM}{custom}" if name == "CUSTOM" else str(name)
 
 
 def _buffer(buffer: Any) -> FileBuffer:
@@ -173,18 +194,29 @@ def _tensor(index: int, tensor: Any) -> FileTensor:
     )
 
 
-def _operator(index: int, op: Any, codes: tuple[str, ...]) -> FileOperator:
-    name = OPTION_TABLES.get(op.BuiltinOptionsType(), "")
-    table = op.BuiltinOptions() if name else None
-    options = None
-    if table is not None:
-        options = getattr(import_module(f"tflite.{name}"), name)()
-        options.Init(table.Bytes, table.Pos)
+def _operator(index: int, op: Any, codes: tuple[str, ...], forms: Forms) -> FileOperator:
+    code = codes[op.OpcodeIndex()] if op.OpcodeIndex() < len(codes) else ""
+    table, options = _options(op, code, forms)
     return FileOperator(
         index=index,
-        code=codes[op.OpcodeIndex()] if op.OpcodeIndex() < len(codes) else "",
+        code=code,
+        kind=forms.kinds.get(code, ""),
+        form=forms.by_code.get(code),
         inputs=_numbers(op, "Inputs"),
         outputs=_numbers(op, "Outputs"),
         options=options,
-        options_table=name if options is not None else "",
+        options_table=table,
     )
+
+
+def _options(op: Any, code: str, forms: Forms) -> tuple[str, Any]:
+    """Return the name of the option table and its reader, if somebody reads such a table."""
+    if code.startswith(CUSTOM):
+        return "", bytes(op.CustomOptionsAsNumpy()) if op.CustomOptionsLength() else b""
+    name = forms.tables.get(op.BuiltinOptionsType(), "")
+    table = op.BuiltinOptions() if name else None
+    if table is None:
+        return "", None
+    options = getattr(import_module(f"tflite.{name}"), name)()
+    options.Init(table.Bytes, table.Pos)
+    return name, options

@@ -83,7 +83,7 @@ class Operator:
 
     Attributes:
         name: unique in its graph, such as ``conv_2d_3``; trace, report and errors use it.
-        kind: a key of `atoll.ops.registry.OPERATORS`, such as ``conv_2d``.
+        kind: a name that `atoll.ops.registry.KINDS` has, such as ``conv_2d``.
         inputs: tensor names in the order of the operator's definition; "" marks an absent one.
         outputs: tensor names.
         attributes: options by name; docs/operators.md lists them for each kind.

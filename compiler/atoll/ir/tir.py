@@ -85,11 +85,13 @@ class Lowered:
     Attributes:
         arguments: name of a tensor for each buffer parameter of `function`.
         constants: tensors among `arguments` that the lowering made, such as multiplier tables.
+        library: scalar functions that `function` may call besides the shared ones, callees first.
     """
 
     function: PrimFunc
     arguments: tuple[str, ...]
     constants: tuple[Tensor, ...] = ()
+    library: tuple[PrimFunc, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

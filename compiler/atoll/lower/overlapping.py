@@ -2,13 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from types import MappingProxyType
 
-from atoll.ops.overlap import SLOWER_OVER_OPERANDS
-from atoll.ops.registry import OPERATORS
+from atoll.ir.graph import Operator
+from atoll.ops.registry import kind_of
 
 MOST_COMMANDS = 128
 """Commands that an accelerator may spend on one operator so that its output may overlap."""
+
+
+class Apart(Enum):
+    """Which operators' results lie over no operand."""
+
+    ALL = "all"
+    SLOWER = "slower"
+    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,17 +26,23 @@ class Overlapping:
 
     Attributes:
         splits: commands that an accelerator may spend on one operator for it.
-        apart: kinds of operators whose results keep apart.
+        apart: operators whose results keep apart; those whose loops are slower otherwise, or all.
     """
 
     splits: int = 1
-    apart: frozenset[str] = frozenset()
+    apart: Apart = Apart.NONE
+
+    def keeps_apart(self, op: Operator) -> bool:
+        """Tell whether the result of `op` lies over no operand."""
+        if self.apart is Apart.SLOWER:
+            return kind_of(op).slower_over_operands
+        return self.apart is Apart.ALL
 
 
 OVERLAPPING: Mapping[str, tuple[Overlapping, ...]] = MappingProxyType(
     {
-        "none": (Overlapping(apart=frozenset(OPERATORS)),),
-        "free": (Overlapping(apart=SLOWER_OVER_OPERANDS), Overlapping(MOST_COMMANDS)),
+        "none": (Overlapping(apart=Apart.ALL),),
+        "free": (Overlapping(apart=Apart.SLOWER), Overlapping(MOST_COMMANDS)),
         "all": (Overlapping(MOST_COMMANDS),),
     }
 )

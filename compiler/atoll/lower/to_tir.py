@@ -19,7 +19,7 @@ from atoll.ir.tir import (
 from atoll.ir.walk import callees
 from atoll.lower.accelerator import Job
 from atoll.lower.constant_pools import constant_pools
-from atoll.ops import fixed_point_loops, softmax_loops
+from atoll.ops import fixed_point_loops
 from atoll.ops.kernel_builder import ELEMENT_TYPES
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import ResolvedSoc
@@ -27,7 +27,6 @@ from atoll.resolve.storage_scope import IN_WORKSPACE
 
 BUFFER_ALIGNMENT = 16
 COMMAND_BYTES = 64
-SCALAR_FUNCTIONS: tuple[PrimFunc, ...] = (*fixed_point_loops.LIBRARY, *softmax_loops.LIBRARY)
 
 
 def lower_graph(
@@ -56,12 +55,14 @@ def lower_graph(
     return lowering.module()
 
 
-def with_callees(kernels: Iterable[PrimFunc]) -> tuple[PrimFunc, ...]:
-    """Put the scalar functions that kernels need before them."""
+def with_callees(
+    kernels: Iterable[PrimFunc], operators: Iterable[PrimFunc] = ()
+) -> tuple[PrimFunc, ...]:
+    """Put the scalar functions that kernels need before them: shared ones and operators' own."""
     kernels = tuple(kernels)
     needed = {name for kernel in kernels for name in callees(kernel)}
     library: list[PrimFunc] = []
-    for function in reversed(SCALAR_FUNCTIONS):
+    for function in reversed((*fixed_point_loops.LIBRARY, *operators)):
         if function.name in needed:
             needed.update(callees(function))
             library.insert(0, function)
@@ -87,6 +88,7 @@ class _Lowering:
         self._soc = soc
         self._pools = pools
         self._kernels: dict[PrimFunc, PrimFunc] = {}
+        self._library: dict[PrimFunc, None] = {}
         self._allocations: dict[str, Allocate] = {}
         self._constants: dict[str, Constant] = {}
         self._steps: list[Step] = []
@@ -101,6 +103,7 @@ class _Lowering:
         )
         for name in names:
             self._touch(made.get(name) or self._graph.tensor(name), op.device)
+        self._library |= dict.fromkeys(lowered.library)
         kernel = self._kernels.setdefault(replace(lowered.function, name=""), lowered.function)
         used = list(zip(names, kernel.buffers, strict=True))
         self._steps.append(
@@ -152,7 +155,8 @@ class _Lowering:
             constants=tuple(self._constants.values()),
             steps=tuple(self._steps),
         )
-        return IRModule(self._graph.name, with_callees(self._kernels.values()), entry)
+        functions = with_callees(self._kernels.values(), self._library)
+        return IRModule(self._graph.name, functions, entry)
 
     def _safe(self, op: Operator) -> tuple[SafeOverlap, ...]:
         """Say how far the output of a kernel may lie over the activations that it reads."""

@@ -1,39 +1,89 @@
-"""CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED: int8 sums of products per output channel."""
+"""What CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED share: int8 sums per output channel."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.ir.graph import Graph, Operator
-from atoll.ops import checks, convolution_rules
-from atoll.ops import convolution_geometry as geometry
-from atoll.ops.overlap import Distances, window_distance
-from atoll.ops.quantization import activation_range, channel_scaling, mbqm, zero_point_of
-from atoll.ops.registry import Array
+from atoll.errors import Fault
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ops import checks, window_rules
+from atoll.ops.checks import required
+from atoll.ops.kind import Array, Distances, OperatorKind, Rates
+from atoll.ops.overlap import window_distance
+from atoll.ops.quantization import (
+    activation_range,
+    channel_factors,
+    channel_scaling,
+    mbqm,
+    zero_point_of,
+)
+from atoll.ops.tflite_form import Attributes, Shapes, activation, height_and_width, steps
 from atoll.ops.window import Window
-
-if TYPE_CHECKING:
-    from atoll.ir.tir import Lowered
 
 Sums = NDArray[np.float64]
 
+WEIGHTS: Mapping[int, str] = {1: "filter", 2: "bias"}
+"""What the constants are called."""
 
-class Convolution:
-    """What the three kinds share; a subclass says how the sums are made."""
 
-    rules: ClassVar[tuple[checks.Rule, ...]] = convolution_rules.SPATIAL
+class Convolution(OperatorKind):
+    """What the three kinds share; a subclass says how the sums are made.
+
+    Attributes:
+        weight_dimensions: how many the weights have.
+        channel_axis: dimension of the weights that runs over output channels.
+    """
+
+    rates = Rates(mac=36, made=80)
+    weight_dimensions: ClassVar[int] = 4
+    channel_axis: ClassVar[int] = 0
+
+    @abstractmethod
+    def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
+        """Return the sums of products [N, OH, OW, O]: whole numbers, exact in float64."""
+
+    @abstractmethod
+    def covers(self, op: Operator, x: Tensor, weights: Tensor) -> bool:
+        """Tell whether the weights fit the input's channels."""
+
+    def window(self, op: Operator, weights: Tensor) -> Window:
+        """Return what one output pixel reads."""
+        return Window.of(op, weights.shape[1], weights.shape[2])
+
+    def image(self, x: Tensor, weights: Tensor) -> tuple[int, ...]:
+        """Return the input's shape as [N, H, W, C]."""
+        return x.shape
+
+    def depth_multiplier(self, op: Operator) -> int:
+        """Return how many outputs each input channel makes in a depthwise convolution, else 1."""
+        return 1
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept int8 activations, weights with zero point 0 and an int32 bias."""
-        checks.apply(self.rules, op, graph)
+        rules = (*_OPERANDS, self._weights, self._bias, *self.extents(), self._depth)
+        result = (checks.output_shape(self.output_shape), checks.factors(channel_factors))
+        checks.apply((*rules, *result), op, graph)
+
+    def extents(self) -> tuple[checks.Rule, ...]:
+        """Return what is asked of image and window."""
+        size = window_rules.padded_size(lambda op, graph: self.window(op, required(op, graph, 1)))
+        return (checks.rank(0, dimensions=4), window_rules.steps, size)
+
+    def output_shape(self, op: Operator, graph: Graph) -> tuple[int, ...] | None:
+        """Derive the output's shape; None if the window does not fit the padded input."""
+        x, weights, _ = tensors(op, graph)
+        height, width = self.window(op, weights).positions(x.shape[1], x.shape[2])
+        outputs = weights.shape[self.channel_axis]
+        return (x.shape[0], height, width, outputs) if min(height, width) > 0 else None
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return the window, the extents and the work; docs/operators.md lists the names."""
-        x, weights, output = geometry.tensors(op, graph)
-        window = geometry.window(op, weights)
-        _, in_height, in_width, in_channels = geometry.image(op, x, weights)
+        x, weights, output = tensors(op, graph)
+        window = self.window(op, weights)
+        _, in_height, in_width, in_channels = self.image(x, weights)
         out_height, out_width = window.positions(in_height, in_width)
         assert weights.quantization is not None
         types = {x.dtype, weights.dtype, output.dtype}
@@ -45,7 +95,7 @@ class Convolution:
             "out_height": out_height,
             "out_width": out_width,
             "out_channels": output.shape[-1],
-            "depth_multiplier": geometry.depth_multiplier(op),
+            "depth_multiplier": self.depth_multiplier(op),
             "macs": output.elements * (weights.elements // output.shape[-1]),
             "int8": int(types == {"int8"} and not any(weights.quantization.zero_points)),
         }
@@ -54,12 +104,12 @@ class Convolution:
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Compute the output from x and weights; the bias is a constant of the graph."""
-        x, weights, output = geometry.tensors(op, graph)
+        x, weights, output = tensors(op, graph)
         values, kernel = inputs[0], inputs[1]
         assert values is not None
         assert kernel is not None
-        image = values.reshape(geometry.image(op, x, weights)).astype(np.float64)
-        window = geometry.window(op, weights)
+        image = values.reshape(self.image(x, weights)).astype(np.float64)
+        window = self.window(op, weights)
         sums = self.sums(image - zero_point_of(x), kernel.astype(np.float64), window)
         bias, multiplier, shift = channel_scaling(op, graph)
         scaled = mbqm(sums.astype(np.int64) + bias, multiplier, shift) + zero_point_of(output)
@@ -68,70 +118,66 @@ class Convolution:
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Keep the window of the current pixel, or the row of a dense layer, until it is done."""
-        x, weights, output = geometry.tensors(op, graph)
-        image, window = geometry.image(op, x, weights), geometry.window(op, weights)
+        x, weights, output = tensors(op, graph)
+        image, window = self.image(x, weights), self.window(op, weights)
         constants = (None,) * (len(op.inputs) - 1)
         return (window_distance(image, window, output.shape[-1]), *constants)
 
-    def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
-        """Return the sums of products [N, OH, OW, O]: whole numbers, exact in float64."""
-        raise NotImplementedError
+    def _weights(self, op: Operator, graph: Graph) -> Iterator[Fault]:
+        """Require weights with zero point 0, quantised as a whole or per output channel."""
+        weights = required(op, graph, 1)
+        quantization = weights.quantization
+        if len(weights.shape) != self.weight_dimensions:
+            shape = list(weights.shape)
+            message = f"has shape {shape} instead of {self.weight_dimensions} dimensions"
+            yield checks.fault(op, message, tensor=weights)
+        elif quantization is None:
+            yield checks.fault(op, "has no quantisation parameters", tensor=weights)
+        elif any(quantization.zero_points):
+            remedy = "quantise the weights symmetrically, as the TFLite int8 specification demands"
+            yield checks.fault(op, "has a zero point other than 0", tensor=weights, remedy=remedy)
+        elif len(quantization.scales) > 1 and quantization.axis != self.channel_axis:
+            message = f"is quantised along dimension {quantization.axis}"
+            remedy = f"quantise it along dimension {self.channel_axis}, the output channels"
+            yield checks.fault(op, message, tensor=weights, remedy=remedy)
+
+    def _bias(self, op: Operator, graph: Graph) -> Iterator[Fault]:
+        bias = checks.operand(op, graph, 2)
+        channels = required(op, graph, 1).shape[self.channel_axis]
+        if bias is not None and bias.elements != channels:
+            message = f"has {bias.elements} elements for {channels} output channels"
+            yield checks.fault(op, message, tensor=bias)
+
+    def _depth(self, op: Operator, graph: Graph) -> Iterator[Fault]:
+        """Require weights that cover the input's channels."""
+        x, weights, _ = tensors(op, graph)
+        if not self.covers(op, x, weights):
+            shapes = f"{list(weights.shape)}, which does not fit the input {list(x.shape)}"
+            yield checks.fault(op, f"has shape {shapes}", tensor=weights)
 
 
-class Conv2D(Convolution):
-    """CONV_2D with weights [O, kernel_h, kernel_w, I]."""
-
-    def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
-        """Multiply every patch with every filter as one matrix product."""
-        patches = window.patches(image, 0).transpose(0, 1, 2, 4, 5, 3)
-        rows = patches.reshape(*patches.shape[:3], -1)
-        product: Sums = rows @ weights.reshape(len(weights), -1).T
-        return product
-
-    def lower(self, op: Operator, graph: Graph) -> "Lowered":
-        """Return the loop program."""
-        from atoll.ops.convolution_loops import lower_conv_2d
-
-        return lower_conv_2d(op, graph)
+def tensors(op: Operator, graph: Graph) -> tuple[Tensor, Tensor, Tensor]:
+    """Return input, weights and output."""
+    (output,) = graph.results(op)
+    return required(op, graph, 0), required(op, graph, 1), output
 
 
-class DepthwiseConv2D(Convolution):
-    """DEPTHWISE_CONV_2D with weights [1, kernel_h, kernel_w, C * depth_multiplier]."""
-
-    def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
-        """Add up tap by tap; channel c makes the outputs from c * depth_multiplier on."""
-        patches = window.patches(image, 0)
-        batch, rows, columns, channels = patches.shape[:4]
-        taps = weights.reshape(window.kernel_h, window.kernel_w, channels, -1)
-        total = np.zeros((batch, rows, columns, channels, taps.shape[-1]))
-        for row, column in np.ndindex(window.kernel_h, window.kernel_w):
-            total += patches[..., row, column, np.newaxis] * taps[row, column]
-        return total.reshape(batch, rows, columns, -1)
-
-    def lower(self, op: Operator, graph: Graph) -> "Lowered":
-        """Return the loop program."""
-        from atoll.ops.convolution_loops import lower_depthwise_conv_2d
-
-        return lower_depthwise_conv_2d(op, graph)
+def window_options(options: Any, shapes: Shapes) -> Attributes:
+    """Return the attributes of a convolution that slides a window."""
+    dilations = (options.DilationHFactor(), options.DilationWFactor())
+    image, kernel = (height_and_width(shapes, position) for position in (0, 1))
+    return {
+        **steps(options, image, kernel, dilations),
+        "dilation_h": dilations[0],
+        "dilation_w": dilations[1],
+        "activation": activation(options),
+    }
 
 
-class FullyConnected(Convolution):
-    """FULLY_CONNECTED with weights [O, K]: a 1x1 convolution over the rows of the input."""
-
-    rules = convolution_rules.DENSE
-
-    def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
-        """Multiply each row with every filter."""
-        product: Sums = image @ weights.T
-        return product
-
-    def lower(self, op: Operator, graph: Graph) -> "Lowered":
-        """Return the loop program."""
-        from atoll.ops.convolution_loops import lower_fully_connected
-
-        return lower_fully_connected(op, graph)
-
-
-CONV_2D = Conv2D()
-DEPTHWISE_CONV_2D = DepthwiseConv2D()
-FULLY_CONNECTED = FullyConnected()
+_OPERANDS: tuple[checks.Rule, ...] = (
+    checks.operands(2, 3),
+    checks.int8_activations(0),
+    checks.constant(1, "int8"),
+    checks.constant(2, "int32"),
+    checks.activation,
+)

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from atoll.ir.builder import Buffer, FunctionBuilder
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ir.tir import Direction, Lowered, Type
+from atoll.ir.tir import Direction, Lowered, PrimFunc, Type
 
 ELEMENT_TYPES = {"int8": Type.I8, "int16": Type.I16, "int32": Type.I32, "int64": Type.I64}
 
@@ -47,12 +47,13 @@ class KernelBuilder(FunctionBuilder):
         self._constants.append(tensor)
         return self._parameter(tensor, name, Direction.READ)
 
-    def lowered(self) -> Lowered:
-        """Finish."""
+    def lowered(self, library: tuple[PrimFunc, ...] = ()) -> Lowered:
+        """Finish; `library` holds scalar functions that the kernel may call, callees first."""
         return Lowered(
             function=self.kernel(),
             arguments=tuple(self._arguments),
             constants=tuple(self._constants),
+            library=library,
         )
 
     def _parameter(self, tensor: Tensor, name: str, direction: Direction) -> Buffer:

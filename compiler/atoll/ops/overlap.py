@@ -10,17 +10,10 @@ from numpy.typing import NDArray
 
 from atoll.ops.window import Window
 
-Distances = tuple[int | None, ...]
 Bytes = NDArray[np.int64]
 
 MOST_PIXELS = 1 << 20
 """Pixels of an output that are gone through one by one; larger ones stay apart."""
-
-SLOWER_OVER_OPERANDS = frozenset({"concatenation", "reshape"})
-"""Kinds whose loops move bytes one by one where their result may lie over an operand.
-
-Where it may not, compilers move words: joining takes about 0.6 of the cycles (rv32imc, RTL).
-"""
 
 NEVER = np.iinfo(np.int64).max // 2
 """Stands for the lowest byte that is read where none is."""
@@ -43,7 +36,7 @@ def window_distance(image: tuple[int, ...], window: Window, channels: int) -> in
     if image[0] * rows * columns > MOST_PIXELS:
         return None
     lowest = still_read(image, window)
-    return _useful(pixel_distance(lowest, channels), lowest.size * channels)
+    return useful(pixel_distance(lowest, channels), lowest.size * channels)
 
 
 def pixel_distance(lowest: Bytes, channels: int) -> int:
@@ -74,21 +67,6 @@ def still_read(image: tuple[int, ...], window: Window) -> Bytes:
     return later
 
 
-def concatenation_distances(runs: tuple[int, ...], outer: int) -> Distances:
-    """Return the distance for each input of a concatenation.
-
-    Args:
-        runs: bytes that each input contributes at a time.
-        outer: how often.
-    """
-    total = sum(runs)
-    before = (sum(runs[:position]) for position in range(len(runs)))
-    return tuple(
-        _useful(start + (outer - 1) * (total - run), outer * total)
-        for start, run in zip(before, runs, strict=True)
-    )
-
-
 def _first_taps(size: int, places: int, stride: int, pad: int, extent: int, dilation: int) -> Bytes:
     """Return the first coordinate inside the image at each place of a window, or `_NONE`."""
     origin = np.arange(places, dtype=np.int64) * stride - pad
@@ -97,6 +75,6 @@ def _first_taps(size: int, places: int, stride: int, pad: int, extent: int, dila
     return inside
 
 
-def _useful(distance: int, size: int) -> int | None:
+def useful(distance: int, size: int) -> int | None:
     """Return `distance` unless an output of `size` bytes is below the input then anyway."""
     return distance if distance < size else None

@@ -1,23 +1,47 @@
 """AVERAGE_POOL_2D and MAX_POOL_2D: one value per window and channel; padding does not count."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from atoll.ir.expressions import add, binary, clamp, maximum, multiply, select, subtract
 from atoll.ir.graph import Graph, Operator
+from atoll.ir.tir import Expr, Lowered, Operation, Type
 from atoll.ops import checks, window_rules
+from atoll.ops.channel_loops import block_width
 from atoll.ops.checks import required
-from atoll.ops.overlap import Distances, window_distance
+from atoll.ops.kernel_builder import KernelBuilder
+from atoll.ops.kind import Array, Distances, OperatorKind, Rates
+from atoll.ops.overlap import window_distance
 from atoll.ops.quantization import INT8_MIN, Integers, activation_range
-from atoll.ops.registry import Array
+from atoll.ops.tflite_form import (
+    Attributes,
+    Shapes,
+    TfliteForm,
+    activation,
+    height_and_width,
+    steps,
+)
 from atoll.ops.window import Window
-
-if TYPE_CHECKING:
-    from atoll.ir.tir import Lowered
+from atoll.ops.window_loops import Pixel, window_of
 
 
-class Pooling:
+def _options(options: Any, shapes: Shapes) -> Attributes:
+    kernel = (options.FilterHeight(), options.FilterWidth())
+    return {
+        **steps(options, height_and_width(shapes, 0), kernel, (1, 1)),
+        "filter_h": kernel[0],
+        "filter_w": kernel[1],
+        "activation": activation(options),
+    }
+
+
+_TABLE = {0: 1, 1: 4, 2: 4, 3: 4, 4: 4, 5: 1}
+
+
+class Pooling(OperatorKind):
     """What the two kinds share; a subclass says how a window becomes one value."""
 
     def check(self, op: Operator, graph: Graph) -> None:
@@ -52,13 +76,16 @@ class Pooling:
         shape = required(op, graph, 0).shape
         return (window_distance(shape, _window(op), shape[-1]),)
 
+    @abstractmethod
     def pooled(self, image: Integers, window: Window) -> Integers:
         """Return one value for each window and channel [N, OH, OW, C]."""
-        raise NotImplementedError
 
 
 class AveragePool2D(Pooling):
     """AVERAGE_POOL_2D: the mean of the taps inside the image, halves away from zero."""
+
+    tflite = TfliteForm(code="AVERAGE_POOL_2D", table="Pool2DOptions", fields=_TABLE, read=_options)
+    rates = Rates(tap=26)
 
     def pooled(self, image: Integers, window: Window) -> Integers:
         """Divide sums as C does, after adding half the divisor to the magnitude."""
@@ -67,26 +94,37 @@ class AveragePool2D(Pooling):
         means: Integers = np.sign(sums) * ((np.abs(sums) + taps // 2) // taps)
         return means
 
-    def lower(self, op: Operator, graph: Graph) -> "Lowered":
-        """Return the loop program."""
-        from atoll.ops.pooling_loops import lower_average_pool_2d
+    def lower(self, op: Operator, graph: Graph) -> Lowered:
+        """Add up, and divide by the count of taps inside the image."""
 
-        return lower_average_pool_2d(op, graph)
+        def mean(builder: KernelBuilder, pixel: Pixel) -> Callable[[Expr], Expr]:
+            rows, columns = (subtract(end, begin) for begin, end in (pixel.rows, pixel.columns))
+            taps = builder.let("taps", maximum(multiply(rows, columns), 1))
+            return lambda total: rounded_quotient(total, taps)
+
+        return _pooled(op, graph, start=0, combine=add, finish=mean)
 
 
 class MaxPool2D(Pooling):
     """MAX_POOL_2D: the greatest of the taps inside the image."""
+
+    tflite = TfliteForm(code="MAX_POOL_2D", table="Pool2DOptions", fields=_TABLE, read=_options)
+    rates = Rates(tap=19)
 
     def pooled(self, image: Integers, window: Window) -> Integers:
         """Let padding lose against every value."""
         greatest: Integers = window.patches(image, INT8_MIN).max(axis=(4, 5))
         return greatest
 
-    def lower(self, op: Operator, graph: Graph) -> "Lowered":
-        """Return the loop program."""
-        from atoll.ops.pooling_loops import lower_max_pool_2d
-
-        return lower_max_pool_2d(op, graph)
+    def lower(self, op: Operator, graph: Graph) -> Lowered:
+        """Keep the greatest."""
+        return _pooled(
+            op,
+            graph,
+            start=INT8_MIN,
+            combine=maximum,
+            finish=lambda builder, pixel: lambda value: value,
+        )
 
 
 def _window(op: Operator) -> Window:
@@ -97,6 +135,46 @@ def _output_shape(op: Operator, graph: Graph) -> tuple[int, ...] | None:
     batch, height, width, channels = required(op, graph, 0).shape
     rows, columns = _window(op).positions(height, width)
     return (batch, rows, columns, channels) if min(rows, columns) > 0 else None
+
+
+def rounded_quotient(total: Expr, count: Expr) -> Expr:
+    """Divide by a positive count, halves away from zero; `total` is far from the limits."""
+    half = binary(Operation.SHR, count, 1)
+    nudged = select(binary(Operation.LT, 0, total), add(total, half), subtract(total, half))
+    return binary(Operation.DIV, nudged, count)
+
+
+def _pooled(
+    op: Operator,
+    graph: Graph,
+    *,
+    start: int,
+    combine: Callable[[Expr, Expr], Expr],
+    finish: Callable[[KernelBuilder, Pixel], Callable[[Expr], Expr]],
+) -> Lowered:
+    """Fold each window and channel, several channels at once."""
+    source, (output,) = graph.tensor(op.inputs[0]), graph.results(op)
+    builder, depth = KernelBuilder(op, graph), source.shape[3]
+    x, y = builder.input(0, "x"), builder.output()
+    filters = (op.integer("filter_h"), op.integer("filter_w"))
+    window, lanes = window_of(op, source.shape, output.shape, filters), block_width(depth)
+    limits = activation_range(op, output)
+    with window.pixels(builder) as pixel:
+        value = finish(builder, pixel)
+        with builder.loop("block", 0, depth // lanes) as block:
+            first = builder.let("channel", multiply(block, lanes))
+            totals = [builder.allocate(f"total{lane}", Type.I32, 1) for lane in range(lanes)]
+            for total in totals:
+                total[0] = start
+            with builder.loop("ky", *pixel.rows) as ky, builder.loop("kx", *pixel.columns) as kx:
+                place = add(multiply(window.source(pixel, ky, kx), depth), first)
+                base = builder.let("source", place)
+                for lane, total in enumerate(totals):
+                    total[0] = combine(total[0], x.wide(add(base, lane)))
+            target = add(multiply(pixel.number, depth), first)
+            for lane, total in enumerate(totals):
+                y[add(target, lane)] = clamp(value(total[0]), *limits)
+    return builder.lowered()
 
 
 _RULES: tuple[checks.Rule, ...] = (

@@ -117,7 +117,7 @@ def channel_factors(op: Operator, graph: Graph) -> tuple[float, ...]:
     assert x is not None
     assert weights is not None
     assert weights.quantization is not None
-    channels = weights.shape[3 if op.kind == "depthwise_conv_2d" else 0]
+    channels = output.shape[-1]
     scales = weights.quantization.scales
     if op.kind == "fully_connected" and len(scales) == 1:
         with np.errstate(over="ignore", under="ignore"):

@@ -1,16 +1,22 @@
 """MEAN over constant axes: one multiplication divides by the count and requantises."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import groupby
 from math import prod
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from atoll.errors import Fault
+from atoll.ir.expressions import add, multiply, subtract
 from atoll.ir.graph import Graph, Operator
+from atoll.ir.tir import Const, Expr, Lowered, Type
 from atoll.ops import checks
+from atoll.ops import fixed_point_loops as loops
 from atoll.ops.checks import required
-from atoll.ops.overlap import Distances
+from atoll.ops.kernel_builder import KernelBuilder
+from atoll.ops.kind import Array, Distances, OperatorKind, Rates
 from atoll.ops.quantization import (
     INT8_MAX,
     INT8_MIN,
@@ -19,14 +25,22 @@ from atoll.ops.quantization import (
     scale_of,
     zero_point_of,
 )
-from atoll.ops.registry import Array
+from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
 
-if TYPE_CHECKING:
-    from atoll.ir.tir import Lowered
+Extents = list[tuple[int, int]]
 
 
-class Mean:
+def _options(options: Any, shapes: Shapes) -> Attributes:
+    return {"keep_dims": bool(options.KeepDims())}
+
+
+class Mean(OperatorKind):
     """MEAN; the second input holds the axes, which may count from the end."""
+
+    tflite = TfliteForm(
+        code="MEAN", table="ReducerOptions", fields={0: 1}, read=_options, constants={1: "axes"}
+    )
+    rates = Rates(read=26)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept int8 and constant axes."""
@@ -54,11 +68,21 @@ class Mean:
         """
         return (0, *(None,) * (len(op.inputs) - 1))
 
-    def lower(self, op: Operator, graph: Graph) -> "Lowered":
-        """Return the loop program."""
-        from atoll.ops.reduction_loops import lower_mean
-
-        return lower_mean(op, graph)
+    def lower(self, op: Operator, graph: Graph) -> Lowered:
+        """Sum up for each index that is kept, and scale once."""
+        source, (output,) = graph.tensor(op.inputs[0]), graph.results(op)
+        kept, reduced = _split(source.shape, mean_axes(op, graph))
+        builder = KernelBuilder(op, graph)
+        x, y = builder.input(0, "x"), builder.output()
+        with _nest(builder, "kept", kept) as (base, place):
+            total = builder.allocate("total", Type.I32, 1)
+            total[0] = 0
+            with _nest(builder, "reduced", reduced) as (offset, _):
+                value = subtract(x.wide(add(base, offset)), zero_point_of(source))
+                total[0] = add(total[0], value)
+            scaled = loops.mbqm(total[0], *mean_scaling(op, graph))
+            y[place] = loops.quantized(scaled, zero_point_of(output), (INT8_MIN, INT8_MAX))
+        return builder.lowered()
 
 
 def mean_axes(op: Operator, graph: Graph) -> tuple[int, ...]:
@@ -103,6 +127,30 @@ def _output_shape(op: Operator, graph: Graph) -> tuple[int, ...]:
     return tuple(
         1 if axis in axes else extent for axis, extent in extents if keep or axis not in axes
     )
+
+
+def _split(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[Extents, Extents]:
+    """Return (extent, stride) of the kept and of the reduced dimensions, neighbours joined."""
+    kept: Extents = []
+    reduced: Extents = []
+    for vanishes, group in groupby(range(len(shape)), key=lambda axis: axis in axes):
+        dimensions = list(group)
+        extent = prod(shape[axis] for axis in dimensions)
+        (reduced if vanishes else kept).append((extent, prod(shape[dimensions[-1] + 1 :])))
+    return kept, reduced
+
+
+@contextmanager
+def _nest(builder: KernelBuilder, name: str, extents: Extents) -> Iterator[tuple[Expr, Expr]]:
+    """Loop over some dimensions: yield the offset in the input, and how many went before."""
+    offset: Expr = Const(0)
+    place: Expr = Const(0)
+    with ExitStack() as nest:
+        for level, (extent, stride) in enumerate(extents):
+            i = nest.enter_context(builder.loop(f"{name}{level}", 0, extent))
+            offset = add(offset, multiply(i, stride))
+            place = add(multiply(place, extent), i)
+        yield builder.let(f"{name}_offset", offset), place
 
 
 _RULES: tuple[checks.Rule, ...] = (

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from atoll.ir.graph import Graph
-from atoll.ops.registry import Array, kind_of
+from atoll.ops.kind import Array
+from atoll.ops.registry import kind_of
 
 
 def run(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:

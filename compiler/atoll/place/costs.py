@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ops.registry import kind_of
 from atoll.place.candidates import homes_of
 from atoll.place.copy_engines import covers
-from atoll.place.core_cycles import core_cycles
 from atoll.place.replicas import COPY
 from atoll.resolve.engine_parts import emitter_of, whole
 from atoll.resolve.soc import Access, Cpu, Device, Engine, PoolSpeed, ResolvedSoc
@@ -22,7 +22,7 @@ LEAST_CYCLES = 1250
 """What the driver takes by itself: an engine that is done earlier waits for it.
 
 All three are measured in RTL for instructions from a memory of `MEASURED_LATENCY`, as the rates of
-`core_cycles` are; tests/e2e/test_estimates.py holds them against RTL again.
+operators are; tests/e2e/test_estimates.py holds them against RTL again.
 """
 
 FEWEST: Mapping[str, int] = MappingProxyType({})
@@ -63,7 +63,7 @@ def compute_cycles(
     """
     if not isinstance(device, Engine):
         assert isinstance(device, Cpu)
-        return _of_host(_fetched(core_cycles(op, graph), device, soc), device, soc)
+        return _of_host(_fetched(kind_of(op).cycles(op, graph), device, soc), device, soc)
     busy = _of_host(engine_cycles(op, graph, device, commands), device, soc)
     start, finish, least = (
         _fetched(cycles, soc.host_cpu, soc)

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ops.registry import kind_of
 from atoll.place.candidates import homes_of, needs_of
 from atoll.place.elide_copies import ElideCopies
 from atoll.place.partition import Decision
 from atoll.resolve.soc import Access, ResolvedSoc
-
-RESHAPE = "reshape"
 
 
 def with_views(graph: Graph, soc: ResolvedSoc) -> Graph:
@@ -46,7 +45,7 @@ class _Viewer:
 
     def _kept(self) -> Iterator[Operator]:
         for op in self.graph.operators:
-            if op.kind != RESHAPE or not self._viewed(op):
+            if not kind_of(op).view or not self._viewed(op):
                 yield op
 
     def _viewed(self, op: Operator) -> bool:

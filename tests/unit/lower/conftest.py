@@ -95,7 +95,9 @@ def equals_reference() -> Check:
         (expected,) = kind_of(op).reference(op, graph, inputs)
         lowered = kind_of(op).lower(op, graph)
         values |= {tensor.name: np.array(tensor.array) for tensor in lowered.constants}
-        module = IRModule("m", with_callees([lowered.function]), Entry((), (), (), (), ()))
+        module = IRModule(
+            "m", with_callees([lowered.function], lowered.library), Entry((), (), (), (), ())
+        )
         verify(module)
         arguments = [values[name] for name in lowered.arguments]
         result = compiled(module, lowered.function.name, arguments)

@@ -231,7 +231,7 @@ class Kernel:
             overlaps=overlaps,
         )
         entry = Entry((), (), (), (), (step,))
-        module = IRModule("m", with_callees([lowered.function]), entry)
+        module = IRModule("m", with_callees([lowered.function], lowered.library), entry)
         return cls(graph, module, lowered.arguments, values, expected.reshape(-1))
 
     @property

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from atoll.ir.interpreter import interpret
 from atoll.ir.tir import Entry, IRModule
-from atoll.lower.to_tir import SCALAR_FUNCTIONS
-from atoll.ops import quantization, softmax
+from atoll.ops import fixed_point_loops, quantization, softmax
 
 Check = Callable[..., None]
-LIBRARY = IRModule("library", SCALAR_FUNCTIONS, Entry((), (), (), (), ()))
+FUNCTIONS = (*fixed_point_loops.LIBRARY, *softmax.LIBRARY)
+LIBRARY = IRModule("library", FUNCTIONS, Entry((), (), (), (), ()))
 EDGES = (-(2**31), -(2**31) + 1, -(2**30), -1, 0, 1, 2**30, 2**31 - 1)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from atoll.frontend.tflite import load_tflite
-from atoll.frontend.tflite_options import SUPPORTED
+from atoll.frontend.tflite_forms import forms_for
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops import reference
 from atoll.ops.registry import OPERATORS, kind_of
@@ -32,7 +32,9 @@ def test_every_row_loads(kind: str) -> None:
 
 
 def test_the_front_end_makes_every_kind_but_copy(graph: Graph) -> None:
-    assert {code.lower() for code in SUPPORTED} == set(OPERATORS) - {"copy"}
+    forms = forms_for(())
+    assert {code.lower() for code in forms.by_code} == {*forms.by_kind}
+    assert {*forms.by_kind} == set(OPERATORS) - {"copy"}
     assert {op.kind for op in graph.operators} == set(OPERATORS) - {"copy"}
 
 

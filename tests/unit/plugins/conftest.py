@@ -1,6 +1,8 @@
 """A chip whose accelerator is ours but for one word, and commands that must refuse it."""
 
+import importlib
 import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,3 +99,26 @@ def commands() -> dict[str, tuple[str, ...]]:
 
 
 Refuse = Callable[..., str]
+
+
+Install = Callable[[str, str, str], None]
+"""Takes the name of a module, its text, and the lines of an ``entry_points.txt``."""
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Install packages of one module each, outside the tree."""
+    site = tmp_path / "site"
+    site.mkdir()
+
+    def run(module: str, code: str, points: str) -> None:
+        (site / f"{module}.py").write_text(code)
+        folder = site / f"{module}-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+        (folder / "entry_points.txt").write_text(points)
+        monkeypatch.syspath_prepend(site)
+        importlib.invalidate_caches()
+        monkeypatch.delitem(sys.modules, module, raising=False)
+
+    return run

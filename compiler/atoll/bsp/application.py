@@ -1,0 +1,47 @@
+"""The application around the models: the host's ``main.c``, and the loop of each other core."""
+
+from collections.abc import Mapping, Sequence
+
+from atoll.bsp.cores import entry_function, own_sources
+from atoll.bsp.headers import model_values
+from atoll.bsp.interface import GivenPool, ModelInterface
+from atoll.bsp.linker import POOL_SECTION
+from atoll.bsp.render import made_from, render
+from atoll.resolve.mailbox import MODEL_SHIFT
+from atoll.resolve.soc import Cpu, ResolvedSoc
+
+
+def application_files(
+    soc: ResolvedSoc, models: Sequence[ModelInterface], origins: Mapping[str, int]
+) -> Mapping[str, str]:
+    """Return ``main.c`` and, for each other core, ``main_<core>.c``."""
+    cores = {own_sources(core)[1]: _core_main(soc, core, models) for core in soc.remote_cpus}
+    return {"main.c": _main(soc, models), **cores}
+
+
+def _main(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> str:
+    """Write the loop of docs/platform.md over the planned buffers, models in turn."""
+    given: dict[str, GivenPool] = {}
+    for pool in (pool for model in models for pool in model.pools):
+        largest = max(pool, given.get(pool.pool, pool), key=lambda each: each.size)
+        given[pool.pool] = largest
+    return render(
+        "main.c",
+        made_from=made_from(soc, *models),
+        models=tuple(map(model_values, models)),
+        pools=tuple(given.values()),
+        run_thread=soc.host_cpu.run_thread,
+        section=POOL_SECTION,
+    )
+
+
+def _core_main(soc: ResolvedSoc, core: Cpu, models: Sequence[ModelInterface]) -> str:
+    """Write the loop that takes the host's commands from the mailbox."""
+    return render(
+        "core_main.c",
+        made_from=made_from(soc, *models),
+        cpu=core,
+        models=models,
+        steps=[entry_function(soc, core, model.name) for model in models],
+        shift=MODEL_SHIFT,
+    )

@@ -1,0 +1,45 @@
+"""The C that ships with Atoll: the runtime, and the drivers of the chip's devices."""
+
+from collections.abc import Mapping, Sequence
+
+from atoll.bsp.headers import MAILBOX_DRIVER, drivers
+from atoll.bsp.interface import ModelInterface
+from atoll.bsp.render import FOLDER
+from atoll.errors import Fault, ToolchainError
+from atoll.resolve.soc import ResolvedSoc
+
+
+def driver_files(
+    soc: ResolvedSoc, models: Sequence[ModelInterface], origins: Mapping[str, int]
+) -> Mapping[str, str]:
+    """Return the runtime and the drivers that the chip needs.
+
+    Raises:
+        ToolchainError: E071, a driver that the BSP does not have.
+    """
+    check_drivers(soc)
+    paths = [*(FOLDER / "runtime").iterdir()]
+    paths += [FOLDER / "drivers" / f"{name}{end}" for name in drivers(soc) for end in (".c", ".h")]
+    return {path.name: path.read_text() for path in paths}
+
+
+def check_drivers(soc: ResolvedSoc) -> None:
+    """Refuse engines whose driver is not there.
+
+    Raises:
+        ToolchainError: E071.
+    """
+    shipped = {path.stem for path in (FOLDER / "drivers").glob("*.c")}
+    known = sorted(shipped - {MAILBOX_DRIVER})
+    faults = tuple(
+        Fault(
+            code="E071",
+            message=f"no C driver '{npu.spec.driver}' for '{npu.name}'",
+            at=npu.spec.places.get("driver") or npu.at,
+            remedy=f"let accelerator '{npu.spec.name}' name one of {', '.join(known)}",
+        )
+        for npu in soc.engines
+        if npu.spec.driver not in known
+    )
+    if faults:
+        raise ToolchainError.all(faults)

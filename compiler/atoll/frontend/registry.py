@@ -1,0 +1,61 @@
+"""The front ends by name, and which of them reads a file."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from atoll.frontend.front_end import FrontEnd, load_with
+from atoll.frontend.verify_graph import verify_graph
+from atoll.ir.graph import Graph
+from atoll.registry import Registry
+
+DEFAULT = "tflite"
+
+FRONT_ENDS: Registry[FrontEnd] = Registry(
+    group="atoll.frontends",
+    noun="front end",
+    own={DEFAULT: "atoll.frontend.tflite:TFLITE"},
+    interface=FrontEnd,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A model file: its bytes, and the suffix that its format has."""
+
+    suffix: str
+    data: bytes
+
+
+def load_network(path: Path) -> Graph:
+    """Turn a model file of any format into a graph whose every operator can be compiled.
+
+    Raises:
+        AtollError: as `load_with` and `Registry.get`; E111, E112, another package's front end
+            failed.
+    """
+    name = _chosen(path)
+    front_end = FRONT_ENDS.get(name)
+    if name in FRONT_ENDS.own:
+        return load_with(front_end.load, path)
+    who = f"front end '{name}': 'load' for {path}"
+    return load_with(lambda file: verify_graph(front_end.load(file), who), path)
+
+
+def read_source(path: Path) -> Source:
+    """Return a file that `load_network` has loaded."""
+    return Source(FRONT_ENDS.get(_chosen(path)).suffix, path.read_bytes())
+
+
+def _chosen(path: Path) -> str:
+    """Name the first front end that recognises a file, else TFLite's, which says what is wrong.
+
+    Other packages' are asked only for files that Atoll's do not recognise.
+    """
+    candidates = _names() if path.is_file() else ()
+    return next((name for name in candidates if FRONT_ENDS.get(name).recognises(path)), DEFAULT)
+
+
+def _names() -> Iterator[str]:
+    yield from FRONT_ENDS.own
+    yield from FRONT_ENDS.others()

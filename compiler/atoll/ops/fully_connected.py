@@ -1,0 +1,81 @@
+"""FULLY_CONNECTED: a 1x1 convolution over the rows of the input."""
+
+from typing import Any
+
+from atoll.ir.expressions import add, multiply
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.tir import Lowered
+from atoll.ops import checks
+from atoll.ops.channel_loops import ChannelSums, block_width
+from atoll.ops.convolution import WEIGHTS, Convolution, Sums, tensors
+from atoll.ops.tflite_form import Attributes, OptionError, Shapes, TfliteForm, activation
+from atoll.ops.window import Window
+
+ONE_BY_ONE = Window(kernel_h=1, kernel_w=1, stride_h=1, stride_w=1)
+
+
+def _options(options: Any, shapes: Shapes) -> Attributes:
+    if options.WeightsFormat():
+        raise OptionError(f"has weights in shuffled format {options.WeightsFormat()}")
+    return {"activation": activation(options), "keep_num_dims": bool(options.KeepNumDims())}
+
+
+class FullyConnected(Convolution):
+    """FULLY_CONNECTED with weights [O, K]."""
+
+    tflite = TfliteForm(
+        code="FULLY_CONNECTED",
+        table="FullyConnectedOptions",
+        fields={0: 1, 1: 1, 2: 1},
+        read=_options,
+        constants=WEIGHTS,
+    )
+    weight_dimensions = 2
+
+    def window(self, op: Operator, weights: Tensor) -> Window:
+        """Return one pixel."""
+        return ONE_BY_ONE
+
+    def image(self, x: Tensor, weights: Tensor) -> tuple[int, ...]:
+        """Lay the rows of the input across."""
+        return (1, 1, x.elements // weights.shape[1], weights.shape[1])
+
+    def covers(self, op: Operator, x: Tensor, weights: Tensor) -> bool:
+        """Require whole rows."""
+        return x.elements % weights.shape[1] == 0
+
+    def extents(self) -> tuple[checks.Rule, ...]:
+        """Accept any rank."""
+        return ()
+
+    def output_shape(self, op: Operator, graph: Graph) -> tuple[int, ...]:
+        """Accept every shape of as many rows."""
+        x, weights, output = tensors(op, graph)
+        outputs, inputs = weights.shape
+        rows = x.elements // inputs
+        fits = output.shape[-1:] == (outputs,) and output.elements == rows * outputs
+        return output.shape if fits else (rows, outputs)
+
+    def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
+        """Multiply each row with every filter."""
+        product: Sums = image @ weights.T
+        return product
+
+    def lower(self, op: Operator, graph: Graph) -> Lowered:
+        """Loop over all rows of the input and blocks of output channels."""
+        _, weights, y = tensors(op, graph)
+        outputs, inputs = weights.shape
+        kernel, lanes = ChannelSums(op, graph), block_width(outputs)
+        builder = kernel.builder
+        with (
+            builder.loop("row", 0, y.elements // outputs) as row,
+            builder.loop("block", 0, outputs // lanes) as block,
+        ):
+            first = builder.let("channel", multiply(block, lanes))
+            with kernel.block(first, lanes, add(multiply(row, outputs), first)) as sums:
+                rows = [multiply(add(first, lane), inputs) for lane in range(lanes)]
+                kernel.dot(sums, multiply(row, inputs), rows, inputs)
+        return builder.lowered()
+
+
+FULLY_CONNECTED = FullyConnected()

@@ -1,0 +1,98 @@
+"""What a kind of operator is: the one interface of Atoll's operators and of other packages'."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atoll.ir.graph import Graph, Operator
+from atoll.ir.tir import Lowered
+from atoll.ops.tflite_form import TfliteForm
+
+Array = NDArray[np.generic]
+Distances = tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """Cycles of a core that takes about five for an instruction.
+
+    Measured on PicoRV32 with rv32imc kernels in a memory of latency 2, by test_estimates.py too.
+
+    Attributes:
+        mac: for each multiply-accumulate.
+        tap: for each element of a pooling window, at each position of the window.
+        read: for each element of the first input.
+        made: for each element of the results.
+    """
+
+    mac: int = 0
+    tap: int = 0
+    read: int = 0
+    made: int = 0
+
+
+class OperatorKind(ABC):
+    """All that Atoll needs to know about one kind of operator.
+
+    Attributes:
+        tflite: how TFLite files hold it, None if they do not.
+        rates: what it costs on a core; see `cycles`.
+        view: its result is the bytes of its first input, so that placement may move none.
+        slower_over_operands: its loops move bytes one by one where the result may lie over an
+            operand. Where it may not, compilers move words.
+    """
+
+    tflite: ClassVar[TfliteForm | None] = None
+    rates: ClassVar[Rates] = Rates(mac=36, made=80)
+    view: ClassVar[bool] = False
+    slower_over_operands: ClassVar[bool] = False
+
+    @abstractmethod
+    def check(self, op: Operator, graph: Graph) -> None:
+        """Accept `op` if it can be compiled.
+
+        Raises:
+            ModelError: an option, type or shape is not supported; the message names the
+                operator, the tensor and its index.
+        """
+
+    @abstractmethod
+    def reference(
+        self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
+    ) -> tuple[Array, ...]:
+        """Compute the outputs from the inputs, bit for bit as the TFLM reference kernels."""
+
+    @abstractmethod
+    def lower(self, op: Operator, graph: Graph) -> Lowered:
+        """Return the operator's loop program, with shapes and quantisation as constants."""
+
+    def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
+        """Return what accelerator descriptions match on and reports count, at least `macs`."""
+        return {"macs": 0}
+
+    def overlap(self, op: Operator, graph: Graph) -> Distances:
+        """Say how far the output of the loop program may lie over each input.
+
+        Returns:
+            For each input the least distance in bytes, 0 or more, from the start of the output
+            up to the start of the input with which no byte is written that is still read; None
+            where the two must not share bytes.
+        """
+        return (None,) * len(op.inputs)
+
+    def cycles(self, op: Operator, graph: Graph) -> int:
+        """Predict the cycles that a core is busy with `op`."""
+        features = self.features(op, graph)
+        made = sum(tensor.elements for tensor in graph.results(op))
+        window = features.get("kernel_h", 1) * features.get("kernel_w", 1)
+        read = sum(graph.tensor(name).elements for name in op.inputs[:1])
+        return (
+            self.rates.mac * features["macs"]
+            + self.rates.tap * made * window
+            + self.rates.read * read
+            + self.rates.made * made
+        )

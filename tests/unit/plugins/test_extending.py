@@ -1,0 +1,159 @@
+"""The examples of docs/extending.md, installed outside the tree and used as they stand there."""
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from atoll.bsp.emitters import bsp_files
+from atoll.bsp.interface import ModelInterface
+from atoll.cli import main
+from atoll.frontend.registry import load_network
+from atoll.ops import reference
+from atoll.resolve import load_soc
+from atoll_sim.build_folder import open_build
+
+ROOT = Path(__file__).parents[3]
+TEXT = (ROOT / "docs" / "extending.md").read_text()
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+NATIVE = ("--cpu", "native", "--accelerator", "model", "--brief")
+
+Install = Callable[[str, str, str], None]
+
+
+def section(title: str) -> dict[str, str]:
+    """Return the files of a section by name."""
+    text = re.split(r"^## ", TEXT, flags=re.M)
+    (body,) = (each for each in text if each.startswith(f"{title}\n"))
+    return dict(re.findall(r"`([\w.]+)`:\n\n```\w*\n(.*?)^```", body, re.M | re.S))
+
+
+@pytest.fixture
+def installed(install: Install) -> Callable[[str], dict[str, str]]:
+    """Install the example of a section; return its files."""
+
+    def run(title: str) -> dict[str, str]:
+        files = section(title)
+        project = tomllib.loads(files["pyproject.toml"])["project"]
+        lines = [
+            line
+            for group, points in project["entry-points"].items()
+            for line in (f"[{group}]", *(f"{name} = {value}" for name, value in points.items()))
+        ]
+        (module,) = (name for name in files if name.endswith(".py"))
+        install(module.removesuffix(".py"), files[module], "\n".join(lines))
+        return files
+
+    return run
+
+
+Installed = Callable[[str], dict[str, str]]
+
+
+@pytest.fixture
+def mirrored(tflite_builder: ModuleType, tmp_path: Path) -> Path:
+    """A network of two MIRRORs with a RESHAPE between them."""
+    shapes = ((2, 3, 5), (2, 3, 5), (6, 5), (6, 5))
+    tensors = (
+        tflite_builder.Tensor(shape=shape, scales=(0.5,), zero_points=(-3,)) for shape in shapes
+    )
+
+    def made(code: str, number: int, custom: str = "") -> Any:
+        return tflite_builder.Operator(
+            code=code, custom=custom, inputs=(number,), outputs=(number + 1,)
+        )
+
+    operators = (made("CUSTOM", 0, "Mirror"), made("RESHAPE", 1), made("CUSTOM", 2, "Mirror"))
+    model = tflite_builder.Model(
+        tensors=tuple(tensors), operators=operators, inputs=(0,), outputs=(3,)
+    )
+    path = tmp_path / "mirrored.tflite"
+    path.write_bytes(tflite_builder.write(model))
+    return path
+
+
+def test_an_operator(
+    installed: Installed, mirrored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", "lagoon", str(mirrored)]) == 1
+    assert "error[E053]" in capsys.readouterr().err
+    installed("An operator")
+    graph = load_network(mirrored)
+    assert [op.name for op in graph.operators] == ["mirror_0", "reshape_1", "mirror_2"]
+    sample = np.arange(30, dtype=np.int8).reshape(2, 3, 5)
+    values = reference.run(graph, {graph.inputs[0]: sample})
+    assert values["mirror_0_out"][0, 0].tolist() == [4, 3, 2, 1, 0]
+    assert values[graph.outputs[0]].tolist() == sample.reshape(6, 5).tolist()
+    assert main(["run", "lagoon", str(mirrored), *NATIVE]) == 0
+    out = capsys.readouterr().out
+    assert "3 of 3 layers bit-exact" in out, out
+
+
+def test_an_operator_is_offered_where_a_model_has_an_unknown_one(
+    installed: Installed, tflite_builder: ModuleType, tmp_path: Path
+) -> None:
+    installed("An operator")
+    path = tmp_path / "other.tflite"
+    tensors = (tflite_builder.Tensor(shape=(4,), scales=(0.5,), zero_points=(0,)),) * 2
+    op = tflite_builder.Operator(code="CUSTOM", custom="Other", inputs=(0,), outputs=(1,))
+    model = tflite_builder.Model(tensors=tensors, operators=(op,), inputs=(0,), outputs=(1,))
+    path.write_bytes(tflite_builder.write(model))
+    with pytest.raises(Exception, match=r"CUSTOM Other.*\n.*SOFTMAX, CUSTOM Mirror$"):
+        load_network(path)
+
+
+def test_a_front_end(
+    installed: Installed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    installed("A front end")
+    (example,) = re.findall(r"for example `sums.lines`:\n\n```\n(.*?)^```", TEXT, re.M | re.S)
+    path = tmp_path / "sums.lines"
+    path.write_text(example)
+    assert [str(op.kind) for op in load_network(path).operators] == ["add", "reshape"]
+    assert main(["run", "lagoon", str(path), *NATIVE]) == 0
+    out = capsys.readouterr().out
+    assert "3 of 3 layers bit-exact" in out, out
+
+
+def test_a_build_of_another_format_can_be_simulated(
+    installed: Installed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    installed("A front end")
+    path, out = tmp_path / "sums.lines", tmp_path / "out"
+    path.write_text("input x 1x8 0.5 0\nadd y 1x8 0.5 0 x x\n")
+    assert main(["build", "lagoon", str(path), "-o", str(out)]) == 0
+    assert (out / "sums.lines").read_bytes() == path.read_bytes()
+    assert "Made from lagoon.yaml and sums.lines" in (out / "bsp" / "sums.h").read_text()
+    assert [each.graph.name for each in open_build(out).models] == ["sums"]
+
+
+def test_what_a_front_end_refuses(
+    installed: Installed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    installed("A front end")
+    path = tmp_path / "sums.lines"
+    path.write_text("input x 1xy 0.5 0\n")
+    assert main(["plan", "lagoon", str(path)]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"error[E052]: {path}: cannot read 'input x 1xy 0.5 0': invalid literal")
+
+
+def test_an_emitter(installed: Installed, tmp_path: Path) -> None:
+    soc, model = load_soc("lagoon"), ModelInterface(name="m", inputs=(), outputs=())
+    before = bsp_files(soc, model)
+    installed("A BSP emitter")
+    files = bsp_files(soc, model)
+    assert files.keys() - before.keys() == {"memory_map.csv"}
+    out = tmp_path / "out"
+    assert main(["build", "lagoon", str(DIGITS), "-o", str(out)]) == 0
+    assert (out / "bsp" / "memory_map.csv").read_text() == (
+        "pool,origin,bytes\n"
+        "private,0x10003000,49152\n"
+        "shared,0x20000000,262144\n"
+        "weights,0x00020000,917504\n"
+    )
