@@ -4,9 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 RUN    := $(VENV)/.installed-run
 DEV    := $(VENV)/.installed-dev
-RTL    := hw_sim/atoll_sim/rtl
 
-.PHONY: demo test test-all bench lint format schemas clean
+.PHONY: demo quick test test-all bench lint format schemas clean
 
 demo: $(RUN)
 	$(BIN)/python examples/01_digits/demo.py
@@ -14,11 +13,14 @@ demo: $(RUN)
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" -q
 
+quick: lint
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not rtl" -q
+
 test-all: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 bench: $(RUN)
-	$(BIN)/python -m atoll_sim.bench
+	$(BIN)/python -m benchmarks.simulator
 	$(BIN)/python -m benchmarks.planner $(if $(MINIMALLOC),--minimalloc $(MINIMALLOC)) \
 	  $(if $(INSTANCES),--instances $(INSTANCES))
 
@@ -27,7 +29,7 @@ lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m atoll_sim.lint
+	$(BIN)/python -m atoll_sim.build.lint tests/benches/rtl
 
 format: $(DEV)
 	$(BIN)/ruff format .

@@ -15,20 +15,20 @@ from pathlib import Path
 from random import Random
 from statistics import median
 
-from benchmarks.planner_tables import Gap, Instance, gap_table, instance_table
-from benchmarks.random_cuts import random_cuts
 from rich.console import Console
 
 from atoll.children import started
-from atoll.cli_output import as_command
+from atoll.cli.output import as_command
 from atoll.errors import ToolchainError
 from atoll.interchange.instance import POOL, load_instance
-from atoll.memory.algorithms import algorithm_names
+from atoll.memory.algorithms import PLANNERS
 from atoll.memory.effort import Effort
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.search_native import machine_code
 from atoll.memory.solve import solve
 from atoll.scratch import temporary_folder
+from benchmarks.planner_tables import Gap, Instance, gap_table, instance_table
+from benchmarks.random_cuts import random_cuts
 
 HEIGHT = 1 << 20
 COUNTS = (25, 50, 100, 200, 400)
@@ -162,7 +162,7 @@ def gaps() -> Iterator[Gap]:
             problems = [
                 random_cuts(count, HEIGHT, pinwheels, Random(seed), slack=3.0) for seed in SEEDS
             ]
-            for name in algorithm_names():
+            for name in PLANNERS.names():
                 answers = [solve(problem, name=name, effort=CUTS_EFFORT) for problem in problems]
                 used = [a.use["s"].used / HEIGHT for a in answers if isinstance(a, MemoryPlan)]
                 yield Gap(

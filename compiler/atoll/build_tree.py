@@ -32,19 +32,19 @@ class BuildTree:
     firmware: Firmware
 
 
-def build_together(
+def build(
     models: Sequence[Compiled],
     folder: Path,
     *,
     toolchain: str | None = None,
     definitions: tuple[str, ...] = (),
 ) -> BuildTree:
-    """Write the build folder of networks that share one firmware, which runs them in turn.
+    """Write the build folder of one or more networks; one firmware runs them in turn.
 
     Of several networks each has the texts of its stages in a folder of its name.
 
     Args:
-        models: what `atoll.together.compile_together` returned; at least one.
+        models: what `atoll.several_models.compile_models` returned; at least one.
         folder: made, or replaced if it is a build folder; never left half written.
         toolchain: ``zig`` or ``gcc``; None takes the description's.
         definitions: see `bsp.firmware.link_firmware`.
@@ -56,23 +56,12 @@ def build_together(
     """
     soc, names = models[0].soc, [compiled.graph.name for compiled in models]
     with new_folder(folder, marker=MARKER) as fresh:
-        write_together(models, fresh)
+        write_texts(models, fresh)
         parts = tuple(part_of(compiled, position) for position, compiled in enumerate(models))
         firmware = link_firmware(soc, parts, fresh, toolchain, definitions)
         suffixes = [compiled.source.suffix for compiled in models]
-        write_checksums(fresh, sources_together(names, elf_names(soc), suffixes))
+        write_checksums(fresh, sources_of(names, elf_names(soc), suffixes))
     return BuildTree(folder=folder, firmware=replace(firmware, folder=folder))
-
-
-def build(
-    compiled: Compiled,
-    folder: Path,
-    *,
-    toolchain: str | None = None,
-    definitions: tuple[str, ...] = (),
-) -> BuildTree:
-    """Write the build folder of one network: see `build_together`."""
-    return build_together((compiled,), folder, toolchain=toolchain, definitions=definitions)
 
 
 def tree_json(tree: BuildTree, models: Sequence[Compiled]) -> dict[str, object]:
@@ -158,7 +147,7 @@ def _shares(compiled: Compiled) -> Iterator[PoolShare]:
             yield PoolShare(pool=pool.name, workspace=ends[False], constants=ends[True])
 
 
-def sources_together(
+def sources_of(
     names: Sequence[str], elves: Sequence[str] = (), suffixes: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Return the files that `atoll simulate` reads from a build folder.
@@ -200,7 +189,7 @@ def texts_of(compiled: Compiled) -> dict[str, str]:
     return {name: text.rstrip("\n") + "\n" for name, text in texts.items()}
 
 
-def write_together(models: Sequence[Compiled], folder: Path) -> None:
+def write_texts(models: Sequence[Compiled], folder: Path) -> None:
     """Write the texts of every stage and the model file of each network into `folder`."""
     names = [compiled.graph.name for compiled in models]
     if len(models) > 1:

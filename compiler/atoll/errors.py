@@ -8,6 +8,8 @@ from pathlib import Path
 from atoll.shown import columns_of, cut, sentence, shown, window
 
 EXCERPT_COLUMNS = 120
+INTERRUPTED = 130
+"""The status of a command that Ctrl-C ended."""
 LONGEST_MESSAGE, LONGEST_REMEDY, LONGEST_NOTE, LONGEST_PATH = 800, 600, 200, 1000
 LONGEST_LOG = 20_000
 LEAST_COLUMNS = 20

@@ -9,7 +9,7 @@ from atoll.bsp.cores import image_cores
 from atoll.bsp.emitters import interface_headers
 from atoll.bsp.names import c_name
 from atoll.bsp.object_files import PORT_HEADER, ObjectFile, object_file, port_header
-from atoll.build_tree import MARKER, part_of, write_together
+from atoll.build_tree import MARKER, part_of, write_texts
 from atoll.files import new_folder, write_bytes, write_text
 from atoll.pipeline import Compiled
 from atoll.report.plan_table import used_together
@@ -45,10 +45,10 @@ def build_objects(models: Sequence[Compiled], folder: Path) -> ObjectTree:
     """Write an object of each network for each core, headers, plans and ``objects.json``.
 
     There is no start-up code, no linker script, no main function and no link. The objects are
-    those that the firmware of `build_together` is linked from, byte by byte.
+    those that the firmware of `build` is linked from, byte by byte.
 
     Args:
-        models: what `atoll.together.compile_together` returned; at least one.
+        models: what `atoll.several_models.compile_models` returned; at least one.
         folder: made, or replaced if it is a build folder; never left half written.
 
     Raises:
@@ -57,7 +57,7 @@ def build_objects(models: Sequence[Compiled], folder: Path) -> ObjectTree:
     """
     soc = models[0].soc
     with new_folder(folder, marker=MARKER) as fresh:
-        write_together(models, fresh)
+        write_texts(models, fresh)
         marker = json.loads((fresh / MARKER).read_text(encoding="utf-8")) | {KIND: True}
         write_text(fresh / MARKER, json.dumps(marker, indent=2) + "\n")
         objects: list[ObjectFile] = []

@@ -13,11 +13,11 @@ from rich.columns import Columns
 from rich.console import Console
 from rich.panel import Panel
 
-from atoll.cli_output import as_command
+from atoll.cli.output import as_command
 from atoll.pipeline import Compiled, compile_file
 from atoll.report.text import render
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_compiled
+from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
 
 HERE = Path(__file__).parent
 SHADES = " ░▒▓█"
@@ -40,7 +40,7 @@ def run(compiled: Compiled, digits: Digits, cpu: CpuKind, npu: AcceleratorKind) 
     """Classify `digits`, int8 [N, 8, 8, 1]."""
     name = compiled.graph.inputs[0]
     samples = [{name: digit[np.newaxis]} for digit in digits]
-    return run_compiled(compiled, samples, cpu=cpu, accelerator=npu)
+    return run_models((compiled,), (samples,), cpu=cpu, accelerator=npu)[0]
 
 
 def show(console: Console, digits: Digits, predicted: NDArray[np.int64], true: Digits) -> None:

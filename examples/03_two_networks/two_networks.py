@@ -10,12 +10,12 @@ import numpy as np
 from rich.console import Console
 
 from atoll.build_tree import interface_of
-from atoll.cli_output import as_command
+from atoll.cli.output import as_command
 from atoll.report.text import render
 from atoll.resolve import load_soc
-from atoll.together import compile_together
-from atoll_sim.run import run_together
-from atoll_sim.samples import random_sample
+from atoll.several_models import compile_models
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.run import run_models
 
 HERE = Path(__file__).parent
 DIGITS = HERE.parent / "01_digits"
@@ -25,13 +25,13 @@ SAMPLES = 2
 def main() -> int:
     """Run both networks in turn in RTL; 0 if everything is bit-exact and where planned."""
     files = (DIGITS / "digits_int8.tflite", HERE / "sampler.tflite")
-    models = compile_together(load_soc(HERE / "chip.yaml"), files)
+    models = compile_models(load_soc(HERE / "chip.yaml"), files)
     digits = np.load(DIGITS / "digits_test.npz")["x"][:SAMPLES]
     samples = (
         [{models[0].graph.inputs[0]: digit[np.newaxis]} for digit in digits],
         [sample for seed in range(SAMPLES) for sample in random_sample(models[1].graph, seed)],
     )
-    outcomes = run_together(models, samples)
+    outcomes = run_models(models, samples)
     for model, outcome in zip(models, outcomes, strict=True):
         Console(highlight=False).print(render(outcome.report, model.plan, brief=True))
         for share in interface_of(model).shares:

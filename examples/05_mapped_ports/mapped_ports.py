@@ -10,11 +10,11 @@ import numpy as np
 from rich.console import Console
 
 from atoll.build_tree import interface_of
-from atoll.cli_output import as_command
+from atoll.cli.output import as_command
 from atoll.pipeline import compile_file
 from atoll.report.text import render
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 HERE = Path(__file__).parent
 DIGITS = HERE.parent / "01_digits"
@@ -26,7 +26,9 @@ def main() -> int:
     compiled = compile_file(load_soc(HERE / "chip.yaml"), DIGITS / "digits_int8.tflite")
     digits = np.load(DIGITS / "digits_test.npz")["x"][:SAMPLES]
     samples = [{compiled.graph.inputs[0]: digit[np.newaxis]} for digit in digits]
-    outcome = run_compiled(compiled, samples, cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL)
+    outcome = run_models((compiled,), (samples,), cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL)[
+        0
+    ]
     Console(highlight=False).print(render(outcome.report, compiled.plan, brief=True))
     interface = interface_of(compiled)
     for port in (*interface.inputs, *interface.outputs):

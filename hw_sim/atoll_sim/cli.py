@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from atoll.cli import require_toolchain
-from atoll.cli_options import (
+from atoll.cli.options import (
     BuildFileOption,
     FreeOption,
     JsonOption,
@@ -18,27 +17,27 @@ from atoll.cli_options import (
     SetOption,
     SocArgument,
     ToolchainOption,
-    build_options,
 )
-from atoll.cli_output import out
-from atoll.cli_progress import working
+from atoll.cli.output import out
+from atoll.cli.requests import build_options, require_toolchain
+from atoll.cli.working import working
 from atoll.files import require_writable
 from atoll.pipeline import Compiled
 from atoll.report.text import render
 from atoll.resolve import load_soc
+from atoll.several_models import compile_models, names_of
 from atoll.shown import json_text
-from atoll.together import compile_together, names_of
-from atoll_sim.build_folder import open_build
-from atoll_sim.network_files import files_by_network, path_of
+from atoll_sim.inputs.build_folder import open_build
+from atoll_sim.inputs.network_files import files_by_network, path_of
+from atoll_sim.inputs.samples import samples_of, save_outputs
 from atoll_sim.run import (
     AcceleratorKind,
     CpuKind,
     Outcome,
     check_kinds,
     run_image,
-    run_together,
+    run_models,
 )
-from atoll_sim.samples import samples_of, save_outputs
 from atoll_sim.waves.options import (
     WavesFromOption,
     WavesLimitOption,
@@ -117,11 +116,11 @@ def run(
     used = accelerator is not AcceleratorKind.NONE
     options = build_options(models, build_file, place, pin, free, overlap, accelerators=used)
     with working("compiling and planning"):
-        compiled = compile_together(resolved, models, options)
+        compiled = compile_models(resolved, models, options)
     batches = samples_of(compiled, inputs)
     asked = of_network(asked, compiled)
     with working("compiling") as progress:
-        outcomes = run_together(
+        outcomes = run_models(
             compiled,
             batches,
             cpu=cpu,

@@ -6,26 +6,25 @@ from typing import Annotated
 
 import typer
 
-from atoll.cli import require_toolchain
-from atoll.cli_options import (
+from atoll.cli.options import (
     BuildFileOption,
     JsonOption,
     SetOption,
     SocArgument,
     ToolchainOption,
-    build_options,
 )
-from atoll.cli_output import out
-from atoll.cli_progress import working
+from atoll.cli.output import out
+from atoll.cli.requests import build_options, require_toolchain
+from atoll.cli.working import working
 from atoll.pipeline import compile_file
 from atoll.report.grid import Sentence
 from atoll.resolve import load_soc
 from atoll.shown import json_text
 from atoll_sim.faults import report as fault_report
 from atoll_sim.faults.campaign import run_campaign
+from atoll_sim.inputs.samples import random_sample
 from atoll_sim.mutate import report as mutant_report
 from atoll_sim.mutate.campaign import plant
-from atoll_sim.samples import random_sample
 
 
 def validate(

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import cocotb_tools.config
 from find_libpython import find_libpython
+from tests.benches.runner import build_model
 
 from atoll.bsp.doctor import Check
 from atoll.cache import cache_folder
 from atoll.children import run
 from atoll.errors import AtollError
-from atoll_sim.build_tools import verilator_environment
-from atoll_sim.runner import build_model
-from atoll_sim.waves.formats import FST_PACKAGES, can_write_fst
+from atoll_sim.build.tools import verilator_environment
+from atoll_sim.build.wave_formats import FST_PACKAGES, can_write_fst
 
 PROBE = "atoll_arbiter"
 LEAST_FREE = 2**30

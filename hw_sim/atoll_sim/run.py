@@ -9,23 +9,23 @@ from pathlib import Path
 
 import numpy as np
 
-from atoll.bsp.cores import stacks_of
-from atoll.build_tree import build_together
+from atoll.bsp.image_stacks import stacks_of
+from atoll.build_tree import build
 from atoll.errors import UsageError
 from atoll.pipeline import Compiled, expected_cycles
 from atoll.progress import Progress, silent
 from atoll.report.result import LayerCycles, RunReport
 from atoll.scratch import temporary_folder
-from atoll.stack.elf_stack import StackBound
-from atoll_sim.build_folder import Image
-from atoll_sim.findings import count_accesses, unreachable_ports, violations
-from atoll_sim.layers import check_layers
-from atoll_sim.native_run import run_native_in_turn
-from atoll_sim.rtl_run import run_firmware_in_turn
-from atoll_sim.samples import Sample
-from atoll_sim.simulation import Phase, SimResult, Stop
-from atoll_sim.stacks import overruns, stack_use, unmeasured
-from atoll_sim.turns import turn_of
+from atoll.stack.bound import StackBound
+from atoll_sim.check.layers import check_layers
+from atoll_sim.check.stacks import overruns, stack_use, unmeasured
+from atoll_sim.host.run import run_native
+from atoll_sim.inputs.build_folder import Image
+from atoll_sim.inputs.samples import Sample
+from atoll_sim.simulate.run import run_firmware
+from atoll_sim.simulate.turns import turn_of
+from atoll_sim.trace.findings import count_accesses, unreachable_ports, violations
+from atoll_sim.trace.simulation import Phase, SimResult, Stop
 from atoll_sim.waves.request import Waves
 
 
@@ -88,32 +88,7 @@ def check_kinds(cpu: CpuKind, accelerator: AcceleratorKind, waves: Waves | None 
         )
 
 
-def run_compiled(
-    compiled: Compiled,
-    samples: Sequence[Sample],
-    *,
-    cpu: CpuKind,
-    accelerator: AcceleratorKind,
-    keep: Path | None = None,
-    progress: Progress = silent,
-    toolchain: str | None = None,
-    waves: Waves | None = None,
-) -> Outcome:
-    """Run `samples` of one network: see `run_together`."""
-    (outcome,) = run_together(
-        (compiled,),
-        (samples,),
-        cpu=cpu,
-        accelerator=accelerator,
-        keep=keep,
-        progress=progress,
-        toolchain=toolchain,
-        waves=waves,
-    )
-    return outcome
-
-
-def run_together(
+def run_models(
     models: Sequence[Compiled],
     samples: Sequence[Sequence[Sample]],
     *,
@@ -124,18 +99,18 @@ def run_together(
     toolchain: str | None = None,
     waves: Waves | None = None,
 ) -> tuple[Outcome, ...]:
-    """Run networks of one firmware in turn.
+    """Run one or more networks in turn, as one firmware.
 
     Every layer and every access is held against the reference and the plan of its network.
 
     Args:
-        models: what `atoll.together.compile_together` returned; at least one.
+        models: what `atoll.several_models.compile_models` returned; at least one.
         samples: for each network as many samples, at least one.
         cpu: who plays the cores.
         accelerator: who plays the accelerators; None: RTL, if the networks use any.
         keep: folder for the build; a temporary one is removed afterwards.
         progress: told what goes on.
-        toolchain: see `atoll.build_tree.build_together`.
+        toolchain: see `atoll.build_tree.build`.
         waves: waveforms to record, only with `CpuKind.RTL`.
     """
     accelerator = accelerator or _used(models)
@@ -146,13 +121,13 @@ def run_together(
         tree = None
         if keep or not native:
             progress("building the firmware")
-            tree = build_together(models, keep or temporary / "build", toolchain=toolchain)
+            tree = build(models, keep or temporary / "build", toolchain=toolchain)
         wall = {"build": time.perf_counter() - begin}
         if tree is None or native:
             rtl = accelerator is AcceleratorKind.RTL
-            result = run_native_in_turn(models, samples, rtl=rtl, progress=progress)
+            result = run_native(models, samples, rtl=rtl, progress=progress)
         else:
-            result = run_firmware_in_turn(
+            result = run_firmware(
                 models, tree.firmware.elves, samples, progress=progress, waves=waves
             )
     stacks = tree.firmware.stacks if tree and not native else {}
@@ -169,11 +144,11 @@ def run_image(
 ) -> tuple[Outcome, ...]:
     """Simulate the firmware of a build folder and hold it against its plans.
 
-    `samples` are as in `run_together`.
+    `samples` are as in `run_models`.
     """
     models, folder = image.models, image.elves[0].parent
     bounds = [stacks_of(each.soc, folder, each.graph.name) for each in models]
-    result = run_firmware_in_turn(models, image.elves, samples, progress=progress, waves=waves)
+    result = run_firmware(models, image.elves, samples, progress=progress, waves=waves)
     setup = Setup(cpu=CpuKind.RTL, accelerator=_used(models), stacks=bounds[-1], wall={})
     return _judged(models, samples, result, setup)
 

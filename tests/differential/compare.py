@@ -17,7 +17,7 @@ from atoll.frontend.tflite import load_tflite
 from atoll.ir.graph import Graph
 from atoll.pipeline import Compiled, compile_file
 from atoll.report.result import RunReport
-from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 SAMPLES = 2
 
@@ -63,7 +63,7 @@ def refused(model: Model, error: AtollError) -> Verdict:
 def _run(case: Case, compiled: Compiled) -> Verdict:
     samples = oracle.random_inputs(compiled.graph, case.seed, SAMPLES)
     used = AcceleratorKind.MODEL if case.setting.accelerators else AcceleratorKind.NONE
-    outcome = run_compiled(compiled, samples, cpu=CpuKind.NATIVE, accelerator=used)
+    (outcome,) = run_models((compiled,), (samples,), cpu=CpuKind.NATIVE, accelerator=used)
     return judged(case.model, compiled.graph, samples, outcome.report, outcome.outputs)
 
 

@@ -13,8 +13,8 @@ from tests.tflite_builder import write
 
 from atoll.errors import AtollError
 from atoll.pipeline import compile_file
-from atoll.together import compile_together
-from atoll_sim.run import run_together
+from atoll.several_models import compile_models
+from atoll_sim.run import run_models
 
 
 def run_in_rtl(seeds: Sequence[int], setting: Setting, folder: Path) -> Tally:
@@ -24,10 +24,10 @@ def run_in_rtl(seeds: Sequence[int], setting: Setting, folder: Path) -> Tally:
     fitting = [(case, path) for case, path in _written(cases, folder) if _fits(case, path, tally)]
     paths = [path for _, path in fitting]
     options = [setting.options((), 0)] * len(paths)
-    models = compile_together(setting.soc(), paths, options)
+    models = compile_models(setting.soc(), paths, options)
     pairs = list(zip([case for case, _ in fitting], models, strict=True))
     samples = [oracle.random_inputs(model.graph, case.seed, SAMPLES) for case, model in pairs]
-    outcomes = run_together(models, samples)
+    outcomes = run_models(models, samples)
     for (case, model), drawn, outcome in zip(pairs, samples, outcomes, strict=True):
         verdict = judged(case.model, model.graph, drawn, outcome.report, outcome.outputs)
         tally.add(case, verdict)

@@ -10,10 +10,10 @@ from atoll.description.build import load_requests
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.place.replicas import COPY
 from atoll.resolve import load_soc
-from atoll_sim.build_folder import open_build
-from atoll_sim.native_run import run_native
-from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
-from atoll_sim.samples import random_sample
+from atoll_sim.host.run import run_native
+from atoll_sim.inputs.build_folder import open_build
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
@@ -46,17 +46,17 @@ def test_p1_devices_and_pools_are_those_asked_for(compiled: Compiled) -> None:
 
 
 def test_p1_the_result_is_bit_exact(compiled: Compiled) -> None:
-    report = run_compiled(
-        compiled,
-        random_sample(compiled.graph),
+    report = run_models(
+        (compiled,),
+        (random_sample(compiled.graph),),
         cpu=CpuKind.NATIVE,
         accelerator=AcceleratorKind.MODEL,
-    ).report
+    )[0].report
     assert report.passed
 
 
 def test_p1_a_build_folder_keeps_its_options(compiled: Compiled, tmp_path: Path) -> None:
-    tree = build(compiled, tmp_path / "out")
+    tree = build((compiled,), tmp_path / "out")
     again = open_build(tree.folder).compiled
     assert again.graph == compiled.graph
     assert again.options == compiled.options
@@ -99,7 +99,7 @@ def test_p5_the_simulator_moves_the_bytes_that_the_plan_copies() -> None:
     graph = compiled.graph
     copies = {number: op for number, op in enumerate(graph.operators) if op.kind == COPY}
     planned = {op.outputs[0]: graph.results(op)[0].size for op in copies.values()}
-    (layers,) = run_native(compiled, random_sample(graph)).layers
+    (layers,) = run_native((compiled,), (random_sample(graph),)).layers
     written = [layers[number].items() for number in copies]
     moved = {tensor: len(data) for tensors in written for tensor, data in tensors}
     assert moved == planned

@@ -14,7 +14,7 @@ from atoll.description.yaml_text import read_yaml
 from atoll.errors import AtollError
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll_sim.platform import plan_chip
+from atoll_sim.chip.plan import plan_chip
 
 ROOT = Path(__file__).parents[2]
 CHIPS = sorted((ROOT / "tests" / "data" / "chips").glob("*.yaml"))

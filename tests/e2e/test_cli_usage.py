@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll.cli import main
+from atoll.cli import main, working
 
 ROOT = Path(__file__).parents[2]
 DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
@@ -117,8 +117,11 @@ def test_check_ends_with_its_verdict(capsys: pytest.CaptureFixture[str]) -> None
     ids=lambda arguments: "-".join(arguments[0:1] + arguments[-2:]),
 )
 def test_json_is_one_object_and_nothing_else(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(working, "SECONDS_BETWEEN", 1e9)
     assert isinstance(json.loads(printed(arguments, capsys)), dict)
 
 

@@ -11,11 +11,11 @@ from atoll.pipeline import Compiled, compile_file
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu
-from atoll_sim.findings import violations
-from atoll_sim.layers import check_layers
-from atoll_sim.rtl_run import run_firmware
-from atoll_sim.samples import random_sample
-from atoll_sim.simulation import AccessKind, SimResult, Touched
+from atoll_sim.check.layers import check_layers
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.simulate.run import run_firmware
+from atoll_sim.trace.findings import violations
+from atoll_sim.trace.simulation import AccessKind, SimResult, Touched
 
 DATA = Path(__file__).parents[1] / "data"
 IMAGE = 8 * 8 * 16
@@ -88,8 +88,8 @@ def test_p5_copies_are_those_between_private_memories(compiled: Compiled) -> Non
 def test_p5_the_simulator_moves_the_bytes_of_the_plan(compiled: Compiled, tmp_path: Path) -> None:
     """Each device writes the results of its operators and not one byte more."""
     samples = random_sample(compiled.graph)
-    elves = build(compiled, tmp_path / "build").firmware.elves
-    result = run_firmware(compiled, elves, samples)
+    elves = build((compiled,), tmp_path / "build").firmware.elves
+    result = run_firmware((compiled,), elves, (samples,))
     check = check_layers(compiled.graph, samples, result)
     assert (check.mismatches, violations(result)) == ((), ())
     for device in compiled.soc.devices:

@@ -25,7 +25,7 @@ FEW, MANY = 10, 100
 
 def built(description: Path, folder: Path) -> dict[str, bytes]:
     """Build for the chip in `description`; return every file of the build folder."""
-    build(compile_file(load_soc(description), DIGITS), folder)
+    build((compile_file(load_soc(description), DIGITS),), folder)
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 

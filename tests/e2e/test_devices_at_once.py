@@ -18,12 +18,12 @@ from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.report.concurrency import Span, concurrency
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, ResolvedSoc
-from atoll_sim.build import build_model
-from atoll_sim.findings import violations
-from atoll_sim.rtl_run import request_for
-from atoll_sim.samples import random_sample
-from atoll_sim.session import simulate
-from atoll_sim.simulation import SimResult
+from atoll_sim.build.model import build_model
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.simulate.run import request_for
+from atoll_sim.simulate.session import simulate
+from atoll_sim.trace.findings import violations
+from atoll_sim.trace.simulation import SimResult
 
 PAIR = Path(__file__).parents[1] / "data" / "pair.yaml"
 PLACES = ["conv_2d_2=npu_b", "conv_2d_3=npu_b"]
@@ -161,7 +161,7 @@ def test_m9_a_device_that_fails_is_returned_after_the_other_is_done(
     found = compiled(write(width=128))
     first, second = (step for step in found.module.entry.steps[:2])
     assert (first.device, second.device) == ("npu_a", "npu_b")
-    tree = build(found, tmp_path / "build")
+    tree = build((found,), tmp_path / "build")
     executable = build_model(without_writes(found.soc, "shared", "npu_b"))
     samples = random_sample(found.graph) * 3
     request = request_for(found, tree.firmware.elves, samples, executable, tmp_path / "run")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_compiled
+from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "01_digits"
 MODEL = EXAMPLE / "digits_int8.tflite"
@@ -30,7 +30,9 @@ def outcome(held_out: tuple[NDArray[np.int8], NDArray[np.uint8]]) -> Outcome:
     compiled = compile_file(load_soc("lagoon"), MODEL)
     (name,) = compiled.graph.inputs
     samples = [{name: digit[np.newaxis]} for digit in held_out[0]]
-    return run_compiled(compiled, samples, cpu=CpuKind.NATIVE, accelerator=AcceleratorKind.MODEL)
+    return run_models(
+        (compiled,), (samples,), cpu=CpuKind.NATIVE, accelerator=AcceleratorKind.MODEL
+    )[0]
 
 
 @pytest.fixture(scope="module")

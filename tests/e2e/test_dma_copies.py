@@ -17,12 +17,12 @@ from atoll.pipeline import Compiled, compile_file, explanation
 from atoll.place.copy_engines import assign_copies
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
-from atoll_sim.cpu.host_memory import merge_spans
-from atoll_sim.findings import violations
-from atoll_sim.rtl_run import run_firmware
-from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
-from atoll_sim.samples import Sample
-from atoll_sim.simulation import AccessKind, SimResult, Touched
+from atoll_sim.host.memory import merge_spans
+from atoll_sim.inputs.samples import Sample
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.simulate.run import run_firmware
+from atoll_sim.trace.findings import violations
+from atoll_sim.trace.simulation import AccessKind, SimResult, Touched
 
 ROOT = Path(__file__).parents[2]
 ISLANDS = str(ROOT / "tests" / "data" / "islands_dma.yaml")
@@ -48,8 +48,8 @@ def result(
     compiled: Compiled, samples: tuple[Sample, ...], tmp_path_factory: pytest.TempPathFactory
 ) -> SimResult:
     """Return what the RTL did."""
-    tree = build(compiled, tmp_path_factory.mktemp("dma") / "build")
-    return run_firmware(compiled, (tree.firmware.elf,), samples)
+    tree = build((compiled,), tmp_path_factory.mktemp("dma") / "build")
+    return run_firmware((compiled,), (tree.firmware.elf,), (samples,))
 
 
 def copied(compiled: Compiled, result: SimResult) -> list[Touched]:
@@ -69,7 +69,7 @@ def test_p6_the_model_of_the_engine_copies_bit_exactly(
     compiled: Compiled, samples: tuple[Sample, ...]
 ) -> None:
     kinds = {"cpu": CpuKind.NATIVE, "accelerator": AcceleratorKind.MODEL}
-    assert run_compiled(compiled, samples, **kinds).report.passed  # type: ignore[arg-type]
+    assert run_models((compiled,), (samples,), **kinds)[0].report.passed  # type: ignore[arg-type]
 
 
 def test_p6_the_run_function_is_handed_the_engine(compiled: Compiled) -> None:
@@ -155,7 +155,7 @@ def test_p6_a_copy_to_other_bytes_is_noticed(
     )
     promised = {**compiled.contract.phases, number: replace(phase, writes=())}
     changed = replace(compiled, contract=replace(compiled.contract, phases=promised))
-    tree = build(compiled, tmp_path / "build")
-    found = violations(run_firmware(changed, tree.firmware.elves, samples))
+    tree = build((compiled,), tmp_path / "build")
+    found = violations(run_firmware((changed,), tree.firmware.elves, (samples,)))
     rules = {v.rule for v in found if v.device == "dma" and v.operator == phase.operator}
     assert rules == {"outside any live buffer", "copy moved other bytes"}

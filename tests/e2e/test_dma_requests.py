@@ -11,8 +11,8 @@ from atoll.description.build import load_requests
 from atoll.pipeline import BuildOptions, Compiled, compile_file, explanation
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
-from atoll_sim.samples import random_sample
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]
 ISLANDS = ROOT / "tests" / "data" / "islands_dma.yaml"
@@ -59,7 +59,7 @@ def test_p1_wishes_are_held_and_the_engine_moves_what_they_need(name: str) -> No
     assert plan_devices(graph, found.soc).graph == graph
     assert plan_devices(graph, found.soc, found.options.requests).graph == graph
     kinds = {"cpu": CpuKind.NATIVE, "accelerator": AcceleratorKind.MODEL}
-    assert run_compiled(found, random_sample(graph), **kinds).report.passed  # type: ignore[arg-type]
+    assert run_models((found,), (random_sample(graph),), **kinds)[0].report.passed  # type: ignore[arg-type]
 
 
 def test_c5_explain_shows_a_copy_with_start_and_wait_once() -> None:

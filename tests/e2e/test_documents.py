@@ -5,17 +5,19 @@ A ``console`` block holds commands behind ``$`` with their output; ``...`` stand
 
 import re
 import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from atoll import cli_progress
 from atoll.cli import main
+from atoll.cli import working as cli_progress
 
 ROOT = Path(__file__).parents[2]
+FIRST_CHIP = ROOT / "docs" / "first-chip.md"
 DOCUMENTS = sorted(
-    [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*/README.md")]
+    {ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*/README.md")} - {FIRST_CHIP}
 )
 
 
@@ -63,3 +65,30 @@ def test_commands_print_what_is_shown(
 def test_links_lead_somewhere(document: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
         assert (document.parent / target).exists(), target
+
+
+@pytest.mark.rtl
+@pytest.mark.slow
+def test_the_first_chip_is_made_as_the_tutorial_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(cli_progress, "SECONDS_BETWEEN", 1e9)
+    shutil.copy(ROOT / "examples" / "01_digits" / "digits_int8.tflite", tmp_path)
+    parts = re.findall(r"^```(\w+) ?(.*)\n((?:.*\n)*?)```$", FIRST_CHIP.read_text(), re.M)
+    for kind, name, text in parts:
+        if kind == "yaml":
+            (tmp_path / name).write_text(text)
+            continue
+        for (program, *arguments), shown in commands(text):
+            assert program == "atoll"
+            main(arguments)
+            captured = capsys.readouterr()
+            assert_printed(shown, captured.out + captured.err)
+
+
+def test_every_document_is_in_the_reader_s_order() -> None:
+    index = (ROOT / "docs" / "index.md").read_text()
+    documents = {path.name for path in ROOT.glob("docs/*.md")} - {"index.md"}
+    assert set(re.findall(r"\(([\w-]+\.md)\)", index)) == documents

@@ -17,8 +17,8 @@ from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.place.costs import FINISH_CYCLES
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
-from atoll_sim.samples import random_sample
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
@@ -50,7 +50,7 @@ def measured(
     compiled = compile_file(load_soc(soc, overrides), model, options)
     kind = AcceleratorKind.RTL if accelerators else AcceleratorKind.NONE
     sample = random_sample(compiled.graph)
-    report = run_compiled(compiled, sample, cpu=CpuKind.RTL, accelerator=kind).report
+    report = run_models((compiled,), (sample,), cpu=CpuKind.RTL, accelerator=kind)[0].report
     assert report.passed
     return compiled, report
 

@@ -11,12 +11,12 @@ from atoll.description.build import load_requests
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, Pool
-from atoll_sim.build import build_model
-from atoll_sim.findings import violations
-from atoll_sim.rtl_run import request_for
-from atoll_sim.samples import random_sample
-from atoll_sim.session import simulate
-from atoll_sim.simulation import SimResult, Stop
+from atoll_sim.build.model import build_model
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.simulate.run import request_for
+from atoll_sim.simulate.session import simulate
+from atoll_sim.trace.findings import violations
+from atoll_sim.trace.simulation import SimResult, Stop
 
 pytestmark = pytest.mark.rtl
 
@@ -37,7 +37,7 @@ def run_with_reach(compiled: Compiled, reach: Mapping[str, Access], folder: Path
         return replace(pool, reach={**pool.reach, **reach}) if pool.name == "shared" else pool
 
     hardware = replace(compiled.soc, pools=tuple(map(less, compiled.soc.pools)))
-    tree = build(compiled, folder / "build")
+    tree = build((compiled,), folder / "build")
     samples = random_sample(compiled.graph) * SAMPLES
     executable = build_model(hardware)
     return simulate(request_for(compiled, tree.firmware.elves, samples, executable, folder / "run"))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from atoll.cli import main
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 pytestmark = pytest.mark.rtl
 
@@ -30,7 +30,9 @@ def test_networks_equal_the_goldens(shared_models: Path, network: str, soc: str)
     golden = np.load(shared_models / "golden" / f"{network}.npz")
     name = compiled.graph.inputs[0]
     sample = {name: golden["inputs"][0].reshape(compiled.graph.tensor(name).shape)}
-    outcome = run_compiled(compiled, [sample], cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL)
+    (outcome,) = run_models(
+        (compiled,), ([sample],), cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL
+    )
     assert outcome.report.mismatches == ()
     assert outcome.report.violations == ()
     assert outcome.report.passed

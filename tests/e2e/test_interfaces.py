@@ -18,13 +18,13 @@ from atoll.memory.checker import violations
 from atoll.memory.problem import Problem
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.build import build_model
+from atoll_sim.build.model import build_model
+from atoll_sim.host.run import run_native
+from atoll_sim.inputs.samples import random_sample
 from atoll_sim.mutate.campaign import run_right, try_mutant
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.mutate.plan import output_freed_early
-from atoll_sim.native_run import run_native
-from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
-from atoll_sim.samples import random_sample
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 NAMES = (
     *("outputs_read_later", "an_early_output", "an_output_twice", "an_output_that_is_an_input"),
@@ -73,7 +73,7 @@ def test_each_runs_bit_exactly_without_a_finding(
         program = compiled(models, name, tmp_path, *overrides, chip=chip, overlap=overlap)
         kinds = {"cpu": CpuKind.NATIVE, "accelerator": AcceleratorKind.MODEL}
         samples = [random_sample(program.graph, seed)[0] for seed in (1, 2)]
-        report = run_compiled(program, samples, **kinds).report  # type: ignore[arg-type]
+        report = run_models((program,), (samples,), **kinds)[0].report  # type: ignore[arg-type]
         assert report.passed, report
         assert not report.violations
         assert len(program.graph.outputs) == len(set(program.graph.outputs))
@@ -85,7 +85,7 @@ def test_so_does_the_firmware(models: dict[str, bytes], name: str, tmp_path: Pat
     program = compiled(models, name, tmp_path)
     samples = [random_sample(program.graph, seed)[0] for seed in (1, 2)]
     kinds = {"cpu": CpuKind.RTL, "accelerator": AcceleratorKind.RTL}
-    report = run_compiled(program, samples, **kinds).report  # type: ignore[arg-type]
+    report = run_models((program,), (samples,), **kinds)[0].report  # type: ignore[arg-type]
     assert report.passed, report
     assert not report.violations
 
@@ -141,13 +141,13 @@ def test_an_output_freed_early_is_seen_by_each_check_on_its_own(
     assert life.last is None
     pairs = {pair for phase in wrong.contract.phases.values() for pair in phase.overlaps}
     assert output not in {read for _, read in pairs}
-    found = run_native(wrong, random_sample(wrong.graph)).findings
+    found = run_native((wrong,), (random_sample(wrong.graph),)).findings
     rules = {(each.violation.rule, each.violation.buffer) for each in found}
     assert ("overlap clobber", output) in rules
     assert ("overwritten before read", output) in rules
     # What the caller gets.
     kinds = {"cpu": CpuKind.NATIVE, "accelerator": AcceleratorKind.MODEL}
-    outcome = run_compiled(wrong, random_sample(wrong.graph), **kinds)  # type: ignore[arg-type]
+    outcome = run_models((wrong,), (random_sample(wrong.graph),), **kinds)[0]  # type: ignore[arg-type]
     assert not outcome.report.passed
 
 

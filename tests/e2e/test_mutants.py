@@ -10,11 +10,11 @@ import pytest
 from atoll.cli import main
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll_sim.build import build_model
-from atoll_sim.finding_rules import RULES
+from atoll_sim.build.model import build_model
 from atoll_sim.mutate.campaign import run_right, try_mutant
 from atoll_sim.mutate.kinds import KINDS
 from atoll_sim.mutate.mutant import Mutant
+from atoll_sim.shadow.rules import RULES
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 NAMES = {rule.name for rule in RULES}

@@ -7,8 +7,8 @@ import pytest
 
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.native_run import run_native
-from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
+from atoll_sim.host.run import run_native
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
 
@@ -29,7 +29,7 @@ def test_every_layer_equals_the_goldens(
     name = compiled.graph.inputs[0]
     shape = compiled.graph.tensor(name).shape
     samples = [{name: x.reshape(shape)} for x in golden["inputs"]]
-    result = run_native(compiled, samples)
+    result = run_native((compiled,), (samples,))
     compared = 0
     for index, layers_of in enumerate(result.layers):
         for written in layers_of.values():
@@ -43,5 +43,5 @@ def test_every_layer_equals_the_goldens(
     assert len(samples) == 4
     assert compared == 4 * sum(op.index >= 0 for op in compiled.graph.operators)
     kind = AcceleratorKind.MODEL if accelerators else AcceleratorKind.NONE
-    report = run_compiled(compiled, samples, cpu=CpuKind.NATIVE, accelerator=kind).report
+    report = run_models((compiled,), (samples,), cpu=CpuKind.NATIVE, accelerator=kind)[0].report
     assert report.passed

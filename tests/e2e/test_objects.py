@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from atoll.build_tree import build_together
+from atoll.build_tree import build
 from atoll.cache import cache_folder
 from atoll.cli import main
 from atoll.ops import reference
 from atoll.plugins import load
 from atoll.resolve import load_soc
-from atoll.together import compile_together
-from atoll_sim.samples import random_sample
+from atoll.several_models import compile_models
+from atoll_sim.inputs.samples import random_sample
 
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
@@ -200,7 +200,7 @@ def test_a_firmware_of_its_own_runs_the_network_of_the_document(
     folder = tmp_path / "objects"
     objects(folder, "lagoon", str(SAMPLER), "--no-accelerators")
     elf = link(folder, {"other.c": OTHER, "classify.c": fenced("c")}, fenced("ld"))
-    (model,) = compile_together(load_soc("lagoon"), (SAMPLER,))
+    (model,) = compile_models(load_soc("lagoon"), (SAMPLER,))
     for seed in (1, 2):
         (sample,) = random_sample(model.graph, seed)
         (given,) = sample.values()
@@ -232,7 +232,7 @@ def test_two_networks_lie_where_the_description_says(tmp_path: Path, machine: Mo
     assert found["pools"]["weights"]["used_bytes"] == (
         second["address"] + second["size_bytes"] - 0x2_0000
     )
-    (model,) = compile_together(load_soc("lagoon"), (SAMPLER,))
+    (model,) = compile_models(load_soc("lagoon"), (SAMPLER,))
     (sample,) = random_sample(model.graph)
     (given,) = sample.values()
     expected = reference.run(model.graph, sample)[model.graph.outputs[0]]
@@ -247,7 +247,7 @@ def test_the_firmware_drives_the_accelerator_as_it_likes(
     objects(folder, "lagoon", str(DIGITS))
     pools = fenced("ld") + "  atoll_pool_shared = 0x20000000;\n"
     elf = link(folder, {"other.c": OTHER, "classify.c": ENGINE}, pools)
-    (model,) = compile_together(load_soc("lagoon"), (DIGITS,))
+    (model,) = compile_models(load_soc("lagoon"), (DIGITS,))
     (npu,) = model.soc.npus
 
     def engine(bus: Bus) -> Callable[[int, int], object]:
@@ -272,8 +272,8 @@ def test_there_are_objects_headers_and_plans_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("chip", ["lagoon", "twin"])
 def test_the_objects_are_those_of_the_simulated_firmware(tmp_path: Path, chip: str) -> None:
-    models = compile_together(load_soc(chip), (DIGITS, SAMPLER))
-    tree = build_together(models, tmp_path / "firmware")
+    models = compile_models(load_soc(chip), (DIGITS, SAMPLER))
+    tree = build(models, tmp_path / "firmware")
     found = objects(tmp_path / "objects", chip, str(DIGITS), str(SAMPLER))
     cores = {core.name for core in models[0].soc.cpus}
     assert {each["core"] for each in found["objects"]} == cores

@@ -19,13 +19,13 @@ from atoll.pipeline import Compiled, compile_file, with_plan
 from atoll.report.result import Violation
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll_sim.build import build_model
-from atoll_sim.findings import violations
-from atoll_sim.native_run import run_native
-from atoll_sim.rtl_run import request_for
-from atoll_sim.samples import random_sample
-from atoll_sim.session import simulate
-from atoll_sim.simulation import SimResult
+from atoll_sim.build.model import build_model
+from atoll_sim.host.run import run_native
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.simulate.run import request_for
+from atoll_sim.simulate.session import simulate
+from atoll_sim.trace.findings import violations
+from atoll_sim.trace.simulation import SimResult
 
 DATA = Path(__file__).parents[1] / "data"
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
@@ -44,7 +44,7 @@ def in_rtl(
     compiled: Compiled, folder: Path, hardware: ResolvedSoc, max_cycles: int = 10**9
 ) -> SimResult:
     """Simulate the firmware of `compiled` on another chip's RTL."""
-    tree = build(compiled, folder / "build")
+    tree = build((compiled,), folder / "build")
     samples = random_sample(compiled.graph)
     request = request_for(
         compiled, (tree.firmware.elf,), samples, build_model(hardware), folder / "run"
@@ -151,7 +151,7 @@ def test_a_copy_left_out_between_private_memories(islands: Compiled, tmp_path: P
         if copy.writes[0] in [s.buffer for s in phase.reads] and phase.operator != copy.operator
     )
     for result in (
-        run_native(wrong, random_sample(wrong.graph)),
+        run_native((wrong,), (random_sample(wrong.graph),)),
         in_rtl(wrong, tmp_path, wrong.soc),
     ):
         found = first(violations(result))
@@ -164,7 +164,11 @@ def test_a_copy_left_out_between_private_memories(islands: Compiled, tmp_path: P
 def test_a_stack_below_need(lagoon: Compiled, tmp_path: Path) -> None:
     with pytest.raises(PlanError) as caught:
         build(
-            compile_file(load_soc("lagoon", ("devices.cpu.limits.max_stack_size=1040",)), DIGITS),
+            (
+                compile_file(
+                    load_soc("lagoon", ("devices.cpu.limits.max_stack_size=1040",)), DIGITS
+                ),
+            ),
             tmp_path / "refused",
         )
     message = str(caught.value)

@@ -7,9 +7,9 @@ import pytest
 from atoll.build_tree import build, interface_of
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.together import compile_together
-from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled, run_together
-from atoll_sim.samples import random_sample
+from atoll.several_models import compile_models
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DIGITS = EXAMPLES / "01_digits" / "digits_int8.tflite"
@@ -35,10 +35,12 @@ def test_m1_a_pool_for_both_shows_what_each_role_takes() -> None:
 @pytest.mark.rtl
 def test_m1_a_pool_for_both_runs_in_rtl_with_its_constants_copied_at_start(tmp_path: Path) -> None:
     network = compiled()
-    startup = build(network, tmp_path / "built").folder / "bsp" / "startup.S"
+    startup = build((network,), tmp_path / "built").folder / "bsp" / "startup.S"
     assert "atoll_copy_shared_load" in startup.read_text()
     samples = random_sample(network.graph) * 2
-    outcome = run_compiled(network, samples, cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL)
+    outcome = run_models((network,), (samples,), cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL)[
+        0
+    ]
     assert outcome.report.violations == ()
     assert outcome.report.passed
 
@@ -47,12 +49,12 @@ def test_m1_a_pool_for_both_runs_in_rtl_with_its_constants_copied_at_start(tmp_p
 def test_m7_a_second_model_has_only_activations_behind_the_constants_of_the_first() -> None:
     """Its constants find no room there and go to the other pool."""
     chip = load_soc("lagoon", ("pools.shared.role=both", "pools.shared.size=14016"))
-    first, second = models = compile_together(chip, (DIGITS, SAMPLER))
+    first, second = models = compile_models(chip, (DIGITS, SAMPLER))
     spaces = {space.name: space for space in second.plan.problem.pools}
     assert spaces["shared"].origin > chip.pool("shared").region.origin
     constants = [each.name for each in second.module.entry.constants]
     assert {second.plan.placements[name].pool for name in constants} == {"weights"}
     assert second.plan.use["shared"].used > 0
     samples = [random_sample(model.graph) for model in (first, second)]
-    outcomes = run_together(models, samples)
+    outcomes = run_models(models, samples)
     assert all(outcome.report.passed for outcome in outcomes)

@@ -11,7 +11,7 @@ from atoll.description.build import load_requests
 from atoll.errors import PlanError
 from atoll.pipeline import BuildOptions, Compiled, compile_file, with_plan
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 pytestmark = pytest.mark.rtl
 
@@ -31,7 +31,7 @@ def check_in_rtl(compiled: Compiled, golden: Path, accelerator: AcceleratorKind)
     values = np.load(golden)
     name = compiled.graph.inputs[0]
     sample = {name: values["inputs"][0].reshape(compiled.graph.tensor(name).shape)}
-    outcome = run_compiled(compiled, [sample], cpu=CpuKind.RTL, accelerator=accelerator)
+    (outcome,) = run_models((compiled,), ([sample],), cpu=CpuKind.RTL, accelerator=accelerator)
     assert outcome.report.mismatches == ()
     assert outcome.report.violations == ()
     assert outcome.report.passed

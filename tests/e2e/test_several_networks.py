@@ -12,9 +12,9 @@ import pytest
 from atoll.cli import main
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll.together import compile_together
-from atoll_sim.build_folder import open_build
-from atoll_sim.samples import random_sample
+from atoll.several_models import compile_models
+from atoll_sim.inputs.build_folder import open_build
+from atoll_sim.inputs.samples import random_sample
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DIGITS = EXAMPLES / "01_digits" / "digits_int8.tflite"
@@ -64,7 +64,7 @@ def test_each_network_has_its_own_samples_and_outputs(
 ) -> None:
     """Named or in order, what one network is given and what it answers are its own."""
     files = {"digits_int8": tmp_path / "d.npy", "sampler": tmp_path / "s.npy"}
-    for model in compile_together(load_soc("lagoon"), (DIGITS, SAMPLER)):
+    for model in compile_models(load_soc("lagoon"), (DIGITS, SAMPLER)):
         samples = [random_sample(model.graph, seed)[0] for seed in range(3)]
         (name,) = model.graph.inputs
         np.save(files[model.graph.name], np.concatenate([each[name] for each in samples]))

@@ -23,7 +23,7 @@ from atoll.pipeline import Compiled, compile_file, specialized
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.stack_bound import check_stack
-from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_compiled
+from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
 
 LIMITS = (0, 256, 1024, 4096, 65536)
 ENOUGH = LIMITS[2:]
@@ -48,7 +48,7 @@ def run(network: Compiled, sample: np.ndarray, cpu: CpuKind) -> Outcome:
     name = network.graph.inputs[0]
     data = {name: sample.reshape(network.graph.tensor(name).shape)}
     kind = AcceleratorKind.RTL if cpu is CpuKind.RTL else AcceleratorKind.MODEL
-    return run_compiled(network, [data], cpu=cpu, accelerator=kind)
+    return run_models((network,), ([data],), cpu=cpu, accelerator=kind)[0]
 
 
 def check_run(network: Compiled, outcome: Outcome, cpu: CpuKind) -> bytes:

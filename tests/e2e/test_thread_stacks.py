@@ -10,7 +10,7 @@ from atoll.errors import PlanError
 from atoll.pipeline import Compiled, compile_file
 from atoll.report.text import render
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_compiled
+from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
 
 DEEP = Path(__file__).parents[1] / "data" / "deep.yaml"
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits"
@@ -26,7 +26,7 @@ def run(network: Compiled) -> Outcome:
     (name,) = network.graph.inputs
     image = np.load(DIGITS / "digits_test.npz")["x"][0]
     sample = {name: image.reshape(network.graph.tensor(name).shape)}
-    return run_compiled(network, [sample], cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL)
+    return run_models((network,), ([sample],), cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL)[0]
 
 
 @pytest.mark.rtl
@@ -61,7 +61,7 @@ def test_k1_k5_a_run_on_a_thread_uses_its_stack_within_bound_and_limit(
 def test_k1_the_stack_of_the_main_thread_needs_no_room_for_models(tmp_path: Path) -> None:
     """1.5 KiB hold reset, main and interrupts; the run needs its own 2 KiB beside them."""
     small = ("devices.cpu.stack.size=1184", "devices.cpu.limits.max_stack_alloca_size=0")
-    tree = build(compiled(ON_IO, *small), tmp_path / "built")
+    tree = build((compiled(ON_IO, *small),), tmp_path / "built")
     ((name, size),) = tree.firmware.stack.others
     assert name == "cpu.io.stack"
     assert tree.firmware.stack.bytes + 1024 <= 1184

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_compiled
+from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
 
 pytestmark = pytest.mark.rtl
 
@@ -28,7 +28,9 @@ def ran(model: Path, image: NDArray[np.int8]) -> Ran:
     compiled = compile_file(load_soc("twin"), model)
     name = compiled.graph.inputs[0]
     sample = {name: image.reshape(compiled.graph.tensor(name).shape)}
-    outcome = run_compiled(compiled, [sample], cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL)
+    (outcome,) = run_models(
+        (compiled,), ([sample],), cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL
+    )
     return Ran(compiled, outcome)
 
 

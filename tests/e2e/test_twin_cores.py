@@ -15,10 +15,10 @@ from atoll.cli import main
 from atoll.description.build import load_requests
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.findings import violations
-from atoll_sim.rtl_run import run_firmware
-from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_compiled
-from atoll_sim.samples import Sample, random_sample
+from atoll_sim.inputs.samples import Sample, random_sample
+from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
+from atoll_sim.simulate.run import run_firmware
+from atoll_sim.trace.findings import violations
 
 pytestmark = pytest.mark.rtl
 
@@ -113,10 +113,10 @@ def test_k1_k5_the_bytes_are_the_same_for_every_limit_of_the_second_core() -> No
         key = f"devices.dsp.limits.max_stack_alloca_size={limit}"
         program = compiled(MODEL, PLACED, key)
         kinds = {"cpu": CpuKind.RTL, "accelerator": AcceleratorKind.RTL}
-        outcome = flawless(run_compiled(program, [image_of(program)], **kinds))  # type: ignore[arg-type]
+        outcome = flawless(run_models((program,), ([image_of(program)],), **kinds)[0])  # type: ignore[arg-type]
         outputs.add(outcome.outputs[0][program.graph.outputs[0]].tobytes())
     native = {"cpu": CpuKind.NATIVE, "accelerator": AcceleratorKind.MODEL}
-    here = run_compiled(program, [image_of(program)], **native)  # type: ignore[arg-type]
+    here = run_models((program,), ([image_of(program)],), **native)[0]  # type: ignore[arg-type]
     assert outputs == {here.outputs[0][program.graph.outputs[0]].tobytes()}
 
 
@@ -132,7 +132,7 @@ def test_p6_both_cores_compute_at_the_same_time(every: Path) -> None:
     program = compiled(every, ("average_pool_2d_7=dsp",), accelerators=False)
     samples = random_sample(program.graph)
     kinds = {"cpu": CpuKind.RTL, "accelerator": AcceleratorKind.NONE}
-    report = flawless(run_compiled(program, samples, **kinds)).report  # type: ignore[arg-type]
+    report = flawless(run_models((program,), (samples,), **kinds)[0]).report  # type: ignore[arg-type]
     layers = {layer.operator: layer for layer in report.by_layer}
     there, here = layers["average_pool_2d_7"], layers["max_pool_2d_6"]
     assert (there.device, here.device) == ("dsp", "cpu")
@@ -144,8 +144,8 @@ def test_p6_both_cores_compute_at_the_same_time(every: Path) -> None:
 def test_what_the_second_core_may_not_touch_is_noticed(tmp_path: Path) -> None:
     """Held against a plan that promises less, the same firmware breaks it."""
     program = compiled(MODEL, PLACED)
-    elves = build(program, tmp_path / "build").firmware.elves
-    assert violations(run_firmware(program, elves, [image_of(program)])) == ()
+    elves = build((program,), tmp_path / "build").firmware.elves
+    assert violations(run_firmware((program,), elves, ([image_of(program)],))) == ()
     number, phase = next(
         (number, phase)
         for number, phase in program.contract.phases.items()
@@ -153,6 +153,6 @@ def test_what_the_second_core_may_not_touch_is_noticed(tmp_path: Path) -> None:
     )
     promised = {**program.contract.phases, number: replace(phase, writes=())}
     changed = replace(program, contract=replace(program.contract, phases=promised))
-    found = violations(run_firmware(changed, elves, [image_of(program)]))
+    found = violations(run_firmware((changed,), elves, ([image_of(program)],)))
     rules = {v.rule for v in found if (v.device, v.operator) == ("dsp", phase.operator)}
     assert rules == {"overlap clobber"}, "the result lies over its operand"

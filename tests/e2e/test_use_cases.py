@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from atoll.bsp.emitters import bsp_files
-from atoll.build_tree import interface_of, texts_of
+from atoll.build_tree import build, interface_of, texts_of
 from atoll.cli import main
 from atoll.errors import PlanError, ToolchainError, UsageError
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.together import build_together, compile_together
-from atoll_sim.build_folder import open_build
-from atoll_sim.run import run_together
-from atoll_sim.samples import random_sample
+from atoll.several_models import compile_models
+from atoll_sim.inputs.build_folder import open_build
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.run import run_models
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TWO = EXAMPLES / "03_two_networks"
@@ -87,15 +87,15 @@ def test_m7_u2_both_networks_run_in_rtl_in_one_image(capsys: pytest.CaptureFixtu
 def test_m7_u2_and_u3_two_networks_fill_one_ram_with_constants() -> None:
     """The second network's part of ITCM comes from flash behind the first one's."""
     chip = load_soc(SCRIPTS["u3"].parent / "chip.yaml", ["memories.itcm.size=10 KiB"])
-    models = compile_together(chip, (DIGITS, TWO / "sampler.tflite"))
+    models = compile_models(chip, (DIGITS, TWO / "sampler.tflite"))
     used = [model.plan.use["fast_weights"].used for model in models]
     assert min(used) > 0
     samples = [random_sample(model.graph) for model in models]
-    assert [outcome.report.passed for outcome in run_together(models, samples)] == [True, True]
+    assert [outcome.report.passed for outcome in run_models(models, samples)] == [True, True]
 
 
 def together(*keys: str) -> tuple[Compiled, ...]:
-    return compile_together(load_soc(TWO / "chip.yaml", keys), (DIGITS, TWO / "sampler.tflite"))
+    return compile_models(load_soc(TWO / "chip.yaml", keys), (DIGITS, TWO / "sampler.tflite"))
 
 
 def span(model: Compiled, pool: str) -> range:
@@ -141,15 +141,15 @@ def test_m7_u2_no_room_for_the_second_networks_constants_is_an_error() -> None:
 
 def test_m7_u2_two_networks_of_one_name_are_refused() -> None:
     with pytest.raises(ToolchainError, match="two models are called 'digits_int8'") as caught:
-        compile_together(load_soc("lagoon"), (DIGITS, DIGITS))
+        compile_models(load_soc("lagoon"), (DIGITS, DIGITS))
     assert caught.value.faults[0].code == "E075"
 
 
 def test_m7_u2_the_folder_of_two_networks_opens_with_both(tmp_path: Path) -> None:
-    folder = build_together(together(), tmp_path / "both").folder
+    folder = build(together(), tmp_path / "both").folder
     assert {"digits_int8", "sampler", "bsp", "firmware.elf"} <= {p.name for p in folder.iterdir()}
     first = (folder / "firmware.elf").read_bytes()
-    assert build_together(together(), folder).folder == folder, "a build folder is replaced"
+    assert build(together(), folder).folder == folder, "a build folder is replaced"
     assert (folder / "firmware.elf").read_bytes() == first
     image = open_build(folder)
     assert [model.graph.name for model in image.models] == ["digits_int8", "sampler"]
@@ -158,7 +158,7 @@ def test_m7_u2_the_folder_of_two_networks_opens_with_both(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", ["firmware.elf", "sampler/plan.json", "digits_int8/resolved.json"])
 def test_m7_u2_a_changed_folder_of_two_networks_is_refused(tmp_path: Path, name: str) -> None:
-    folder = build_together(together(), tmp_path / "both").folder
+    folder = build(together(), tmp_path / "both").folder
     (folder / name).write_bytes((folder / name).read_bytes() + b" ")
     with pytest.raises(UsageError, match=name) as caught:
         open_build(folder)

@@ -10,11 +10,11 @@ import pytest
 
 from atoll.cli import main
 from atoll.resolve import load_soc
-from atoll.together import compile_together
-from atoll_sim.platform import plan_chip
-from atoll_sim.run import run_together
-from atoll_sim.samples import random_sample
-from atoll_sim.waves.formats import can_write_fst
+from atoll.several_models import compile_models
+from atoll_sim.build.wave_formats import can_write_fst
+from atoll_sim.chip.plan import plan_chip
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.run import run_models
 from atoll_sim.waves.marks import time_of
 from atoll_sim.waves.request import request_waves
 
@@ -79,13 +79,13 @@ def test_simulate_records_the_same_bytes_as_run(
 
 def test_of_two_networks_each_has_its_own_names(tmp_path: Path, vcd_reader: ModuleType) -> None:
     chip = load_soc("lagoon")
-    models = compile_together(chip, (Path(DIGITS), SAMPLER))
+    models = compile_models(chip, (Path(DIGITS), SAMPLER))
     samples = [random_sample(model.graph) for model in models]
     foreign = {operator.name for operator in models[0].graph.operators}
-    second = run_together(models, samples)[1].report
+    second = run_models(models, samples)[1].report
     layer = next(each for each in second.by_layer if each.operator not in foreign)
     waves = request_waves(tmp_path / "a.vcd", first=layer.begin, last=layer.begin + 99)
-    assert run_together(models, samples, waves=waves)[1].report.passed
+    assert run_models(models, samples, waves=waves)[1].report.passed
     texts = vcd_reader.read_vcd(tmp_path / "a.vcd").texts(
         f"atoll_chip.u_{layer.device}_operator.name[383:0]"
     )

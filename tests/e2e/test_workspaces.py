@@ -21,7 +21,7 @@ from atoll.ir.tir import IRModule
 from atoll.lower.to_tir import lower_graph
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_compiled
+from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
 
 DEEP = Path(__file__).parents[1] / "data" / "deep.yaml"
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
@@ -40,7 +40,7 @@ def test_w1_static_workspace_is_an_offset_and_the_image_has_no_allocator(tmp_pat
     compiled = compile_file(soc, DIGITS)
     scratch = compiled.plan.placements["softmax_9_powers"]
     assert scratch.offset + 40 <= soc.pool(scratch.pool).region.size
-    tree = build(compiled, tmp_path / "built")
+    tree = build((compiled,), tmp_path / "built")
     names = symbols_of(tree.firmware.elf)
     assert f"{compiled.graph.name}_run" in names
     assert not [name for name in names if "alloc" in name]
@@ -48,7 +48,7 @@ def test_w1_static_workspace_is_an_offset_and_the_image_has_no_allocator(tmp_pat
 
 def test_k1_the_image_names_the_stack_of_every_thread(tmp_path: Path) -> None:
     soc = load_soc(DEEP)
-    tree = build(compile_file(soc, DIGITS), tmp_path / "built")
+    tree = build((compile_file(soc, DIGITS),), tmp_path / "built")
     values = symbols_of(tree.firmware.elf)
     ends = [values[f"atoll_io_stack_{end}"] for end in ("limit", "top")]
     (stack,) = soc.host_cpu.threads
@@ -82,7 +82,7 @@ def run(network: Compiled, cpu: CpuKind, samples: int = 2) -> Outcome:
     (name,) = network.graph.inputs
     batch = [{name: image.reshape(network.graph.tensor(name).shape)} for image in images]
     kind = AcceleratorKind.RTL if cpu is CpuKind.RTL else AcceleratorKind.MODEL
-    return run_compiled(network, batch, cpu=cpu, accelerator=kind)
+    return run_models((network,), (batch,), cpu=cpu, accelerator=kind)[0]
 
 
 @pytest.mark.rtl
@@ -108,7 +108,7 @@ def test_w1_the_image_calls_the_allocator_where_a_kernel_needs_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     network = compiled_with(monkeypatch, COUNT, HEAP)
-    names = symbols_of(build(network, tmp_path / "built").firmware.elf)
+    names = symbols_of(build((network,), tmp_path / "built").firmware.elf)
     assert {"atoll_workspace_allocate", "atoll_workspace_free", "atoll_heap_private"} <= set(names)
     pool = network.soc.pool("private")
     assert pool.heap_origin + pool.heap == pool.region.end

@@ -160,11 +160,14 @@ def fill(folder: Path) -> None:
 
 def fill_accelerators(folder: Path, chip: str) -> None:
     """Write a chip for each accelerator that cannot be used, and the accelerator beside it."""
-    reef = (ROOT / "socs" / "accelerators" / "reef.yaml").read_text()
-    emitter, model = "atoll.codegen.reef_commands:ReefEmitter", "atoll_sim.npu_model:ReefModel"
+    reef = (ROOT / "hw_sim" / "atoll_sim" / "engines" / "reef" / "reef.yaml").read_text()
+    emitter, model = (
+        "atoll_sim.engines.reef.emitter:ReefEmitter",
+        "atoll_sim.engines.reef.model:ReefModel",
+    )
     edits = {
-        "emitter": {"reef_commands:": "absent_commands:"},
-        "no_class": {emitter: "atoll.codegen.reef_cycles:busy_cycles"},
+        "emitter": {"reef.emitter:": "reef.absent_emitter:"},
+        "no_class": {emitter: "atoll_sim.engines.reef.cycles:busy_cycles"},
         "raises": {"operators:\n": "operators:\n  ADD: {}\n"},
         "identity": {"    ID: 0x00\n": ""},
         "model": {model: emitter},

@@ -13,6 +13,7 @@ import yaml
 
 from atoll.build_tree import texts_of
 from atoll.cli import main
+from atoll.description.accelerators import find_accelerator
 from atoll.errors import AtollError
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
@@ -155,7 +156,7 @@ def test_mutants(
 
 def test_mutants_of_an_accelerator(tmp_path: Path) -> None:
     chance = random.Random("mutants of reef")
-    original = (SOCS / "accelerators" / "reef.yaml").read_bytes()
+    original = find_accelerator("reef", Path(), None).read_bytes()
     chip = (SOCS / "lagoon.yaml").read_text().replace("accelerator: reef", "accelerator: ./a.yaml")
     (tmp_path / "chip.yaml").write_text(chip)
     refused: list[str] = []

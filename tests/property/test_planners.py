@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import pytest
 
-from atoll.memory.algorithms import algorithm_names
+from atoll.memory.algorithms import PLANNERS
 from atoll.memory.checker import check, violations
 from atoll.memory.effort import Effort
 from atoll.memory.problem import (
@@ -81,7 +81,7 @@ def assert_apart(plan: MemoryPlan) -> None:
 
 
 def assert_sound(seeds: range) -> None:
-    names, planned = algorithm_names(), 0
+    names, planned = PLANNERS.names(), 0
     for seed in seeds:
         rng = random.Random(seed)
         problem = rich_problem(rng, rng.randrange(1, 14), rng.choice((1, 1, 8)))

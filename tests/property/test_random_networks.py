@@ -19,8 +19,8 @@ from atoll.frontend.tflite import load_tflite
 from atoll.pipeline import BuildOptions, compile_file, with_plan
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
-from atoll_sim.samples import random_sample
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 ISLANDS = Path(__file__).parents[1] / "data" / "islands.yaml"
 CHIPS = ("lagoon", "atoll2", "twin", str(ISLANDS))
@@ -204,7 +204,7 @@ def runs_as_planned(
         kind = AcceleratorKind.MODEL if cpu is CpuKind.NATIVE else AcceleratorKind.RTL
         kind = kind if accelerators else AcceleratorKind.NONE
         samples = random_sample(compiled.graph)
-        report = run_compiled(compiled, samples, cpu=cpu, accelerator=kind).report
+        report = run_models((compiled,), (samples,), cpu=cpu, accelerator=kind)[0].report
         assert report.passed, (report.mismatches, report.violations)
         return True
     assert all(fault.code in ("E061", "E062") and fault.remedy for fault in faults), faults
@@ -273,7 +273,9 @@ def runs_overlapping(path: Path, chip: str, planner: ModuleType, cpu: CpuKind) -
         return 0
     moved = with_plan(compiled, planner.overlapping(compiled.plan))
     kind = AcceleratorKind.MODEL if cpu is CpuKind.NATIVE else AcceleratorKind.RTL
-    report = run_compiled(moved, random_sample(moved.graph), cpu=cpu, accelerator=kind).report
+    report = run_models((moved,), (random_sample(moved.graph),), cpu=cpu, accelerator=kind)[
+        0
+    ].report
     assert report.passed, (report.mismatches, report.violations)
     return int(planner.overlapping_pairs(moved.plan))
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atoll.codegen.reef_geometry import Geometry
-from atoll.codegen.reef_strips import Part, Strips
+from atoll_sim.engines.reef.geometry import Geometry
+from atoll_sim.engines.reef.strips import Part, Strips
 
 LANES = 4
 

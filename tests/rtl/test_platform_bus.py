@@ -1,8 +1,7 @@
 """The system bus in RTL: firewall, demux, memories, console, AXI adapters."""
 
 import pytest
-
-from atoll_sim.runner import run_bench
+from tests.benches.runner import run_bench
 
 MEMORY = (
     *("atoll_bus_pkg.sv", "atoll_arbiter.sv", "atoll_memory_bank.sv", "atoll_memory_port.sv"),

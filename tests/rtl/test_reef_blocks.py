@@ -1,9 +1,8 @@
 """Blocks of the accelerator's RTL on their own, and its ports between independent AXI peers."""
 
 import pytest
-
-from atoll_sim.benches.reef_sources import PORTS_BENCH, STREAM_BENCH, WRITER_BENCH
-from atoll_sim.runner import run_bench
+from tests.benches.reef_sources import PORTS_BENCH, STREAM_BENCH, WRITER_BENCH
+from tests.benches.runner import run_bench
 
 pytestmark = pytest.mark.rtl
 

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 
 import pytest
-
-from atoll_sim.benches import reef_layers
-from atoll_sim.benches.reef_sources import SYSTEM_BENCH
-from atoll_sim.runner import run_bench
+from tests.benches import reef_layers
+from tests.benches.reef_sources import SYSTEM_BENCH
+from tests.benches.runner import run_bench
 
 pytestmark = pytest.mark.rtl
 

@@ -1,9 +1,8 @@
 """The DMA engine in RTL with a memory: copies, lists and faults."""
 
 import pytest
-
-from atoll_sim.benches.ripple_sources import RIPPLE_BENCH
-from atoll_sim.runner import run_bench
+from tests.benches.ripple_sources import RIPPLE_BENCH
+from tests.benches.runner import run_bench
 
 pytestmark = pytest.mark.rtl
 

@@ -8,12 +8,12 @@ import pytest
 from atoll.errors import SimulationError
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.build import build_model
-from atoll_sim.cpu.host_memory import HostMemory
-from atoll_sim.cpu.native import ModelAccelerators, NativeSession
-from atoll_sim.cpu.rtl_accelerators import RtlAccelerators
-from atoll_sim.samples import Sample
-from atoll_sim.simulation import AccessKind, SimResult, Touched
+from atoll_sim.build.model import build_model
+from atoll_sim.host.memory import HostMemory
+from atoll_sim.host.native import ModelAccelerators, NativeSession
+from atoll_sim.host.rtl_accelerators import RtlAccelerators
+from atoll_sim.inputs.samples import Sample
+from atoll_sim.trace.simulation import AccessKind, SimResult, Touched
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 

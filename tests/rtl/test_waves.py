@@ -10,10 +10,11 @@ import pytest
 
 from atoll.errors import SimulationError
 from atoll.resolve.soc import ResolvedSoc
-from atoll_sim.build import build_model
-from atoll_sim.platform import plan_chip
-from atoll_sim.simulation import Buffer, Phase, SimRequest
-from atoll_sim.waves.formats import WaveFormat
+from atoll_sim.build.model import build_model
+from atoll_sim.build.wave_formats import WaveFormat
+from atoll_sim.chip.plan import plan_chip
+from atoll_sim.simulate.session import simulate
+from atoll_sim.trace.simulation import Buffer, Phase, SimRequest
 from atoll_sim.waves.marks import time_of
 from atoll_sim.waves.recording import record
 from atoll_sim.waves.request import Waves, request_waves
@@ -72,7 +73,7 @@ def test_names_begin_and_end_with_the_operators(
     vcd_reader: ModuleType,
 ) -> None:
     waves = asked(tmp_path / "a.vcd")
-    result = record(waves, request_of("GOOD"), (NAMES,))
+    result = record(waves, request_of("GOOD"), (NAMES,), simulate)
     chip, vcd = plan_chip(tiny), vcd_reader.read_vcd(waves.path)
     for number, device in enumerate(("cpu", "npu")):
         texts = vcd.texts(f"atoll_chip.u_{device}_operator.name[383:0]")
@@ -93,7 +94,7 @@ def test_save_files_name_signals_that_are_there(
     vcd_reader: ModuleType,
 ) -> None:
     waves = asked(tmp_path / "a.vcd", last=100)
-    record(waves, request_of("GOOD"), (NAMES,))
+    record(waves, request_of("GOOD"), (NAMES,), simulate)
     vcd = vcd_reader.read_vcd(waves.path)
     gtkwave, surfer = waves.views()
     assert len(shown_by_gtkwave(gtkwave)) > 40
@@ -110,7 +111,7 @@ def test_a_second_run_gives_the_same_bytes(
     contents = []
     for _ in range(2):
         waves = asked(tmp_path / "a.vcd", last=3000)
-        record(waves, request_of("GOOD"), (NAMES,))
+        record(waves, request_of("GOOD"), (NAMES,), simulate)
         contents.append([path.read_bytes() for path in (waves.path, *waves.views())])
     assert contents[0] == contents[1]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.gtkw", "a.sucl", "a.vcd", "run"]
@@ -123,7 +124,7 @@ def test_an_operator_alone_is_its_first_run(
     vcd_reader: ModuleType,
 ) -> None:
     waves = asked(tmp_path / "a.vcd", operator="copy_1")
-    result = record(waves, request_of("GOOD"), (NAMES,))
+    result = record(waves, request_of("GOOD"), (NAMES,), simulate)
     chip, vcd = plan_chip(tiny), vcd_reader.read_vcd(waves.path)
     (begin, end), _ = spans(result.phases, 1)
     assert vcd.times == (time_of(chip, begin), time_of(chip, end))
@@ -142,7 +143,7 @@ def test_cycles_bound_the_file(
     vcd_reader: ModuleType,
 ) -> None:
     waves = asked(tmp_path / "a.vcd", first=50, last=60)
-    result = record(waves, request_of("GOOD"), (NAMES,))
+    result = record(waves, request_of("GOOD"), (NAMES,), simulate)
     chip = plan_chip(tiny)
     first, last = vcd_reader.read_vcd(waves.path).times
     assert (first, last) == (time_of(chip, 50), time_of(chip, 60) + chip.half_period)
@@ -153,7 +154,7 @@ def test_cycles_after_the_end_leave_an_empty_waveform(
     request_of: Callable[[str], SimRequest], tmp_path: Path
 ) -> None:
     waves = asked(tmp_path / "a.vcd", first=10**9)
-    result = record(waves, request_of("GOOD"), (NAMES,))
+    result = record(waves, request_of("GOOD"), (NAMES,), simulate)
     assert str(result.recorded).endswith("no cycle: the run has none of those asked for")
 
 
@@ -161,7 +162,7 @@ def test_the_limit_ends_recording(
     request_of: Callable[[str], SimRequest], tmp_path: Path, vcd_reader: ModuleType
 ) -> None:
     waves = asked(tmp_path / "a.vcd", limit="1 MiB")
-    result = record(waves, request_of("GOOD"), (NAMES,))
+    result = record(waves, request_of("GOOD"), (NAMES,), simulate)
     assert result.recorded is not None
     assert str(result.recorded).endswith("; stopped at the limit of its size")
     assert 2**20 <= result.recorded.size < 2**21
@@ -174,7 +175,7 @@ def test_a_failed_assertion_leaves_the_waveform_up_to_it(
 ) -> None:
     waves = asked(tmp_path / "a.vcd")
     with pytest.raises(SimulationError, match="NeverAcross4KiB failed") as caught:
-        record(waves, request_of("ILLEGAL"), (NAMES,))
+        record(waves, request_of("ILLEGAL"), (NAMES,), simulate)
     assert f"; waves: {waves.path}, " in (caught.value.faults[0].remedy or "")
     assert vcd_reader.read_vcd(waves.path).texts("atoll_chip.u_cpu_operator.name[383:0]")[1:]
 
@@ -187,5 +188,10 @@ def test_a_simulation_without_result_leaves_nothing(
     before = request_of("GOOD")
     files = sorted(tmp_path.iterdir())
     with pytest.raises(SimulationError, match="broke off with status 3"):
-        record(asked(tmp_path / "a.vcd"), replace(before, executable=tmp_path / "model"), (NAMES,))
+        record(
+            asked(tmp_path / "a.vcd"),
+            replace(before, executable=tmp_path / "model"),
+            (NAMES,),
+            simulate,
+        )
     assert sorted(set(tmp_path.iterdir()) - {tmp_path / "run"}) == files

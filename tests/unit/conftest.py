@@ -86,4 +86,4 @@ def program(duo: Callable[..., ResolvedSoc], alternate: Callable[..., Compiled])
 @pytest.fixture(scope="session")
 def tree(program: Compiled, tmp_path_factory: pytest.TempPathFactory) -> BuildTree:
     """The build folder of `program`; not to be written to."""
-    return build(program, tmp_path_factory.mktemp("built") / "build")
+    return build((program,), tmp_path_factory.mktemp("built") / "build")

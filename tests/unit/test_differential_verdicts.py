@@ -23,7 +23,7 @@ from atoll.ops.elementwise import Quantize
 from atoll.report.result import Violation
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll_sim import run
-from atoll_sim.findings import unreachable_ports
+from atoll_sim.trace.findings import unreachable_ports
 
 pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")
 

@@ -1,15 +1,12 @@
 """Which files each core's image is built from: the host's, and those of cores it has work for."""
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable
 
 from atoll.bsp.interface import ELF_NAME
 from atoll.bsp.names import c_name
 from atoll.errors import ToolchainError
 from atoll.resolve.mailbox import step_function
 from atoll.resolve.soc import Cpu, ResolvedSoc
-from atoll.stack.elf_check import check_stack
-from atoll.stack.elf_stack import StackBound
 
 CORE_ENTRY = "atoll_core_main"
 _MEMORY = "memory.c"
@@ -51,18 +48,6 @@ def entry_function(soc: ResolvedSoc, core: Cpu, model: str) -> str:
     if core.name == soc.host:
         return f"{c_name(model)}_run"
     return step_function(c_name(model), core.name)
-
-
-def stacks_of(soc: ResolvedSoc, folder: Path, model: str) -> Mapping[str, StackBound]:
-    """Return the stack bound of each core's image in the build folder of a model.
-
-    Raises:
-        PlanError: as `check_stack`.
-    """
-    return {
-        core.name: check_stack(core, folder / elf, entry_function(soc, core, model))
-        for core, elf in zip(image_cores(soc), elf_names(soc), strict=True)
-    }
 
 
 def sources_for(soc: ResolvedSoc, core: Cpu, files: Iterable[str]) -> tuple[str, ...]:

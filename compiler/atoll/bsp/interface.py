@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from atoll.stack.elf_stack import StackBound
+from atoll.stack.bound import StackBound
 from atoll.units import format_size
 
 ELF_NAME = "firmware.elf"

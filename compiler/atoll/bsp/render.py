@@ -2,12 +2,14 @@
 
 from functools import cache
 from pathlib import Path
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from typing import TYPE_CHECKING
 
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.names import c_name
 from atoll.resolve.soc import ResolvedSoc
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 FOLDER = Path(__file__).parent
 
@@ -24,7 +26,9 @@ def render(template: str, **values: object) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def _environment() -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # slow to import
+
     environment = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         undefined=StrictUndefined,

@@ -1,13 +1,15 @@
 """Find and check the descriptions of the accelerators that a chip uses."""
 
 from dataclasses import dataclass
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 
 from atoll.description.accelerator import Accelerator, Parameter
 from atoll.description.accelerator_names import check_driver, check_operators
 from atoll.description.faults import Faults, nearest, note
 from atoll.description.partial import read_model
-from atoll.description.share import shared_folder, shipped_names
+from atoll.description.share import shortest
 from atoll.description.tree import SourceMap
 from atoll.description.yaml_text import read_yaml
 from atoll.errors import DescriptionError, SourceLoc
@@ -26,29 +28,52 @@ class AcceleratorDescription:
     where: SourceMap
 
 
-def shipped_accelerators() -> tuple[str, ...]:
-    """Return the names of the accelerators and engines that come with Atoll."""
-    return tuple(shipped_names(shared_folder("socs") / "accelerators"))
+GROUP = "atoll.engines"
+OWN = {"reef": "atoll_sim.engines.reef", "ripple": "atoll_sim.engines.ripple"}
+"""Accelerators and DMA engines that come with Atoll, and the package that has ``NAME.yaml``."""
+
+
+def known_accelerators() -> tuple[str, ...]:
+    """Return the names of the accelerators and DMA engines of all installed packages."""
+    return tuple(sorted({*OWN, *(point.name for point in entry_points(group=GROUP))}))
 
 
 def find_accelerator(word: str, folder: Path, at: SourceLoc | None) -> Path:
     """Return the description that a chip in `folder` means by `word`, written at `at`.
 
     Raises:
-        DescriptionError: `word` is neither a path nor the name of a shipped accelerator.
+        DescriptionError: `word` is neither a path nor the name of an installed accelerator.
     """
     if "/" in word or word.endswith((".yaml", ".yml")):
         return folder / word
-    shipped = shared_folder("socs") / "accelerators"
-    names = shipped_names(shipped)
-    if word not in names:
+    if package := OWN.get(word) or _package_of(word):
+        return shortest(_folder(package) / f"{word}.yaml")
+    raise DescriptionError(
+        "E022",
+        f"no accelerator '{word}' is described",
+        at=at,
+        remedy=nearest(word, known_accelerators(), "give the path of your own accelerator's YAML"),
+    )
+
+
+def _package_of(word: str) -> str | None:
+    points = (point for point in entry_points(group=GROUP) if point.name == word)
+    return next((point.value for point in points), None)
+
+
+def _folder(package: str) -> Path:
+    """Return the folder of a package, without running its code."""
+    try:
+        spec = find_spec(package)
+    except ModuleNotFoundError:
+        spec = None
+    if spec is None or not spec.submodule_search_locations:
         raise DescriptionError(
-            "E022",
-            f"no accelerator '{word}' is described",
-            at=at,
-            remedy=nearest(word, names, "give the path of your own accelerator's YAML"),
+            "E041",
+            f"cannot find '{package}', which entry points of {GROUP} name",
+            remedy="install the package again that brings it",
         )
-    return shipped / f"{word}.yaml"
+    return Path(next(iter(spec.submodule_search_locations)))
 
 
 def load_accelerator(path: Path, at: SourceLoc | None) -> AcceleratorDescription:

@@ -105,7 +105,7 @@ class Npu(Described):
 
     kind: Literal["npu"]
     accelerator: AcceleratorName = Field(
-        description="A name in socs/accelerators, or a path relative to this file.",
+        description="The name of an installed one (reef, ripple), or a path relative to this file.",
         examples=["reef"],
     )
     params: dict[Name, Integer] = Field(
@@ -128,7 +128,7 @@ class Dma(Described):
 
     kind: Literal["dma"]
     engine: EngineName = Field(
-        description="A name in socs/accelerators, or a path relative to this file.",
+        description="The name of an installed one (reef, ripple), or a path relative to this file.",
         examples=["ripple"],
     )
     params: dict[Name, Integer] = Field(

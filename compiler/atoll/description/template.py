@@ -25,7 +25,7 @@ devices:
     limits: {{max_stack_alloca_size: 1 KiB}}
   npu:
     kind: npu
-    accelerator: reef  # a name in socs/accelerators, or the path of your own YAML
+    accelerator: reef  # an installed one, or the path of your own YAML
     params: {{input_lanes: 8, output_lanes: 8}}
     registers: 0x4000_0000  # 4 KiB of registers at the host
     irq: 3

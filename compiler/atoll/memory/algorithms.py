@@ -4,12 +4,9 @@ An algorithm takes a well-formed problem and a meter, and returns an answer, whi
 checked. The entry points of third parties are in the group ``atoll.planners``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from importlib.metadata import entry_points
 
-from atoll import plugins
-from atoll.errors import UsageError
 from atoll.memory.auto import plan_auto
 from atoll.memory.build_plan import build_plan
 from atoll.memory.conflicts import conflict_graph
@@ -17,40 +14,14 @@ from atoll.memory.effort import Meter
 from atoll.memory.greedy import BY_CONFLICTS, BY_SIZE, ORDERS, Order, orders, repaired
 from atoll.memory.hill_climb import climb
 from atoll.memory.problem import Answer, Infeasible, Problem
+from atoll.registry import Registry
 
-GROUP = "atoll.planners"
 DEFAULT = "auto"
 
 Algorithm = Callable[[Problem, Meter], Answer]
 
 
-def algorithm(name: str) -> Algorithm:
-    """Return an algorithm.
-
-    Raises:
-        UsageError: E094; there is none of that name.
-        AtollError: E041; a third party's cannot be loaded.
-    """
-    if name in OWN:
-        return OWN[name]
-    for point in entry_points(group=GROUP):
-        if point.name == name:
-            loaded: Algorithm = plugins.load(point.value, GROUP)
-            return loaded
-    raise UsageError(
-        "E094",
-        f"no planning algorithm '{name}'",
-        remedy=f"use one of {', '.join(algorithm_names())}",
-    )
-
-
-def algorithm_names() -> tuple[str, ...]:
-    """Return the names of all algorithms, the default first."""
-    others = (point.name for point in entry_points(group=GROUP))
-    return tuple(dict.fromkeys((*OWN, *sorted(others))))
-
-
-def _hill_climb(problem: Problem, meter: Meter) -> Answer:
+def hill_climb(problem: Problem, meter: Meter) -> Answer:
     """Change a greedy order step by step."""
     graph = conflict_graph(problem)
     places = climb(graph, dict(enumerate(graph.pools)), meter)
@@ -70,12 +41,22 @@ def _nothing(problem: Problem) -> Infeasible:
     return Infeasible(problem=problem, buffers=names, proven=False)
 
 
-OWN: Mapping[str, Algorithm] = {
-    "auto": plan_auto,
-    "exact": partial(plan_auto, name="exact", climbing=False),
-    "first-fit": partial(_greedy, keys=ORDERS, name="first-fit"),
-    "greedy-by-conflicts": partial(_greedy, keys=(BY_CONFLICTS,), name="greedy-by-conflicts"),
-    "greedy-by-size": partial(_greedy, keys=(BY_SIZE,), name="greedy-by-size"),
-    "hill-climb": _hill_climb,
-}
-"""Atoll's own algorithms."""
+first_fit = partial(_greedy, keys=ORDERS, name="first-fit")
+greedy_by_conflicts = partial(_greedy, keys=(BY_CONFLICTS,), name="greedy-by-conflicts")
+greedy_by_size = partial(_greedy, keys=(BY_SIZE,), name="greedy-by-size")
+exact = partial(plan_auto, name="exact", climbing=False)
+
+PLANNERS: Registry[Algorithm] = Registry(
+    group="atoll.planners",
+    noun="planning algorithm",
+    own={
+        "auto": "atoll.memory.auto:plan_auto",
+        "exact": "atoll.memory.algorithms:exact",
+        "first-fit": "atoll.memory.algorithms:first_fit",
+        "greedy-by-conflicts": "atoll.memory.algorithms:greedy_by_conflicts",
+        "greedy-by-size": "atoll.memory.algorithms:greedy_by_size",
+        "hill-climb": "atoll.memory.algorithms:hill_climb",
+    },
+    interface=("problem", "meter"),
+)
+"""All algorithms, the default first."""

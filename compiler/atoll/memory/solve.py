@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from atoll.errors import PlanError
-from atoll.memory.algorithms import DEFAULT, algorithm
+from atoll.memory.algorithms import DEFAULT, PLANNERS
 from atoll.memory.checker import check
 from atoll.memory.effort import USUAL, Effort, Meter, Observer, unobserved
 from atoll.memory.explain import explain, fewest
@@ -28,7 +28,7 @@ def solve(
 
     Args:
         problem: what to place.
-        name: the algorithm, one of `algorithm_names()`.
+        name: the algorithm, one of `PLANNERS.names()`.
         effort: what it may spend.
         observe: told about every better plan of a pool.
 
@@ -38,13 +38,13 @@ def solve(
     """
     answer = _answer(problem, name, Meter(effort or USUAL, observe))
     if isinstance(answer, Infeasible):
-        return fewest(answer, algorithm(_PROVER))
+        return fewest(answer, PLANNERS.get(_PROVER))
     return answer
 
 
 def _answer(problem: Problem, name: str, meter: Meter) -> Answer:
     """Return what an algorithm makes of a problem, checked."""
-    plan = algorithm(name)
+    plan = PLANNERS.get(name)
     faults = tuple(problem_faults(problem))
     if faults:
         raise PlanError.all(faults)

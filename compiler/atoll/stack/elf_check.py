@@ -6,7 +6,8 @@ from pathlib import Path
 
 from atoll.errors import Fault, PlanError
 from atoll.resolve.soc import Cpu, Region
-from atoll.stack.elf_stack import ENTRY, INTERRUPT, ON_THREAD, StackBound, has_function, stack_bound
+from atoll.stack.bound import StackBound
+from atoll.stack.elf_stack import ENTRY, INTERRUPT, ON_THREAD, has_function, stack_bound
 from atoll.units import format_size
 
 

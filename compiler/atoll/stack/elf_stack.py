@@ -10,6 +10,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from atoll.errors import Fault, PlanError
 from atoll.stack import riscv, thumb
+from atoll.stack.bound import StackBound
 from atoll.stack.elf_calls import MACRO, declared_calls
 from atoll.stack.elf_frames import Frame, Indirect, analyse
 from atoll.stack.riscv import Instruction
@@ -19,25 +20,6 @@ INTERRUPT = "atoll_interrupt"
 ON_THREAD = "atoll_run_models"
 
 _OTHER_STACK = re.compile(r"atoll_\w+_stack_top")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StackBound:
-    """The deepest chain of calls from an entry.
-
-    Attributes:
-        bytes: sum of the frames of `path`.
-        others: (name of its region, bytes) of stacks of other threads that it has calls run on.
-        path: (function, bytes it holds while the next one runs), entry first.
-    """
-
-    bytes: int
-    path: tuple[tuple[str, int], ...]
-    others: tuple[tuple[str, int], ...] = ()
-
-    def __str__(self) -> str:
-        chain = " > ".join(f"{function} {size}" for function, size in self.path)
-        return f"{self.bytes} B: {chain}"
 
 
 def stack_bound(elf: Path, entry: str) -> StackBound:

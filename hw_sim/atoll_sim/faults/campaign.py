@@ -14,13 +14,13 @@ from atoll.ops import reference
 from atoll.pipeline import Compiled
 from atoll.progress import Progress, left, silent
 from atoll.scratch import temporary_folder
-from atoll_sim.build import build_model
+from atoll_sim.build.model import build_model
 from atoll_sim.faults.draw import Draw
 from atoll_sim.faults.kinds import Fault
 from atoll_sim.faults.task import IMAGE, TASK, Answer, End, read_answer, write_task
-from atoll_sim.firmware import write_image
-from atoll_sim.model_process import LOG, MAX_SECONDS, broken_off
-from atoll_sim.samples import Sample
+from atoll_sim.inputs.samples import Sample
+from atoll_sim.model.process import LOG, MAX_SECONDS, broken_off
+from atoll_sim.simulate.firmware import write_image
 
 FIRST_LIMIT = 10**10
 """Cycles that the run without a fault may take."""
@@ -156,7 +156,7 @@ class _Bench:
         compiled = self.compiled
         with temporary_folder() as folder:
             out = folder / "build"
-            tree = build(compiled, out, toolchain=self.toolchain, definitions=definitions)
+            tree = build((compiled,), out, toolchain=self.toolchain, definitions=definitions)
             write_image(tree.firmware.elves, compiled.soc, folder / IMAGE)
             write_task(folder, compiled, self.sample, faults, limit)
             command = (str(self.model), TASK)

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from itertools import cycle
 from random import Random
 
-from atoll.codegen.reef_descriptor import DESCRIPTOR_BYTES
 from atoll.contract.contract import Span
 from atoll.ir.tir import AcceleratorRun, AcceleratorStart
 from atoll.pipeline import Compiled
+from atoll_sim.chip.plan import plan_chip
+from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
 from atoll_sim.faults.kinds import RESPONSES, Fault, FaultKind
-from atoll_sim.platform import plan_chip
 
 LONGEST_STALL = 800
 """Cycles; the bus gives a memory up after 1,024 (`atoll_demux`), contention included."""

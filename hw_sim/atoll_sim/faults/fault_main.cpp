@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "Vatoll_chip.h"
+#include "Vtop.h"
 #include "backdoor.h"
 #include "chip.h"
 #include "fault_task.h"
@@ -43,7 +43,7 @@ class Chip {
   Chip() : top_(&context_, "") { Verilated::threadContextp(&context_); }
   ~Chip() { top_.final(); }
 
-  Vatoll_chip& top() { return top_; }
+  Vtop& top() { return top_; }
   uint64_t cycle() const { return cycle_; }
 
   void tick() {
@@ -78,13 +78,13 @@ class Chip {
 
  private:
   VerilatedContext context_;
-  Vatoll_chip top_;
+  Vtop top_;
   uint64_t cycle_ = 0;
 };
 
 // Let `fault` befall the chip.
 void befall(Chip& chip, const Fault& fault) {
-  Vatoll_chip& top = chip.top();
+  Vtop& top = chip.top();
   const uint32_t bit = 1U << (fault.where & 31U);
   if (fault.kind == "read") top.fault_read_i = bit;
   if (fault.kind == "write") top.fault_write_i = bit;

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from atoll.pipeline import Compiled
 from atoll_sim.faults.kinds import Fault
-from atoll_sim.samples import Sample
+from atoll_sim.inputs.samples import Sample
 
 IMAGE, TASK = "image.bin", "task.txt"
 NO_FAULT = "fault none 0 0 0"

@@ -12,19 +12,19 @@ from atoll.progress import Progress, left, silent
 from atoll.report.result import RunReport
 from atoll.scratch import temporary_folder
 from atoll.workers import side_by_side
-from atoll_sim.build import build_model
-from atoll_sim.firmware import copied_at_start, data_taken, load_segments
+from atoll_sim.build.model import build_model
+from atoll_sim.chip.plan import merge_spans
+from atoll_sim.inputs.samples import random_sample
 from atoll_sim.mutate.image import segments_of
 from atoll_sim.mutate.kinds import draw_mutants
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.mutate.proofs import proof
 from atoll_sim.mutate.trial import Verdict, try_image
-from atoll_sim.platform import merge_spans
-from atoll_sim.rtl_run import request_for
 from atoll_sim.run import AcceleratorKind, CpuKind, Setup, judge
-from atoll_sim.samples import random_sample
-from atoll_sim.session import simulate
-from atoll_sim.simulation import AccessKind, SimResult
+from atoll_sim.simulate.firmware import copied_at_start, data_taken, load_segments
+from atoll_sim.simulate.run import request_for
+from atoll_sim.simulate.session import simulate
+from atoll_sim.trace.simulation import AccessKind, SimResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ def run_right(
     compiled: Compiled, executable: Path, folder: Path, toolchain: str | None = None
 ) -> tuple[Right, RunReport]:
     """Build and run the program without a fault; `folder` takes the build."""
-    tree = build(compiled, folder / "build", toolchain=toolchain)
+    tree = build((compiled,), folder / "build", toolchain=toolchain)
     samples = random_sample(compiled.graph)
     with temporary_folder() as runs:
         request = request_for(compiled, tree.firmware.elves, samples, executable, runs)

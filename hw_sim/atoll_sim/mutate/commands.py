@@ -3,9 +3,9 @@
 from dataclasses import replace
 from random import Random
 
-from atoll.codegen.reef_descriptor import DESCRIPTOR_BYTES, with_check
 from atoll.ir.tir import AcceleratorRun, AcceleratorStart, Step
 from atoll.pipeline import Compiled, with_plan
+from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.mutate.program import with_steps
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
-from atoll_sim.chip import Master
+from atoll_sim.chip.parts import Master
+from atoll_sim.chip.plan import plan_chip
 from atoll_sim.mutate import plan
 from atoll_sim.mutate.mutant import Mutant, Right, Window
-from atoll_sim.platform import plan_chip
-from atoll_sim.simulation import AccessKind
+from atoll_sim.trace.simulation import AccessKind
 
 KINDS = {
     "readable": (AccessKind.READ, AccessKind.FETCH),

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from atoll.bsp.firmware import link_unchecked
 from atoll.build_tree import interface_of, part_of
-from atoll_sim.firmware import Segment, load_segments
 from atoll_sim.mutate.mutant import Mutant
+from atoll_sim.simulate.firmware import Segment, load_segments
 
 
 def segments_of(mutant: Mutant, folder: Path, toolchain: str | None = None) -> tuple[Segment, ...]:

@@ -4,8 +4,8 @@ from dataclasses import replace
 from random import Random
 
 from atoll.bsp.linker import linker_script
-from atoll_sim.firmware import Segment
 from atoll_sim.mutate.mutant import Mutant, Right
+from atoll_sim.simulate.firmware import Segment
 
 STACK_TOP = "  atoll_stack_top = ORIGIN(stack) + LENGTH(stack);"
 STACK_ALIGNMENT = 16

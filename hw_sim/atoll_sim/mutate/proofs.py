@@ -13,12 +13,12 @@ from atoll.codegen.llvm_pools import pool_images
 from atoll.ir.tir import Step
 from atoll.pipeline import Compiled
 from atoll.resolve.soc import Memory
-from atoll_sim.contents import contents_of
-from atoll_sim.firmware import Segment
 from atoll_sim.mutate.firewall import touched_by, windows_of
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.mutate.plan import misplaced
-from atoll_sim.simulation import AccessKind
+from atoll_sim.shadow.contents import contents_of
+from atoll_sim.simulate.firmware import Segment
+from atoll_sim.trace.simulation import AccessKind
 
 UNWRITTEN_RAM, ERASED_ROM = 0xDB, 0xFF
 """What memories hold before the image is loaded: see docs/platform.md."""

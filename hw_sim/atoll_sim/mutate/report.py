@@ -9,10 +9,10 @@ from rich.text import Text
 
 from atoll.report.grid import Grid, Sentence
 from atoll.report.text import render
-from atoll_sim.finding_rules import RULES
 from atoll_sim.mutate.campaign import Campaign, Trial
 from atoll_sim.mutate.kinds import KINDS
 from atoll_sim.mutate.places import place_of
+from atoll_sim.shadow.rules import RULES
 
 SURVIVED, EQUIVALENT = "survived", "equivalent"
 

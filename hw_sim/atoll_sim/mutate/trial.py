@@ -13,14 +13,14 @@ from atoll.children import TimeLimitError, run
 from atoll.ops import reference
 from atoll.pipeline import Compiled
 from atoll.report.result import Violation
-from atoll_sim.contents import contents_of
-from atoll_sim.findings import name_findings, unreachable_ports
-from atoll_sim.firmware import Segment, started_cores, write_segments
+from atoll_sim.inputs.samples import Sample
 from atoll_sim.mutate.mutant import Mutant, Right
-from atoll_sim.run_files import IMAGE, SHADOW
-from atoll_sim.samples import Sample
-from atoll_sim.shadow import FINDING
-from atoll_sim.shadow_table import bus_masters, shadow_table
+from atoll_sim.shadow.contents import contents_of
+from atoll_sim.shadow.memory import FINDING
+from atoll_sim.shadow.table import bus_masters, shadow_table
+from atoll_sim.simulate.firmware import Segment, started_cores, write_segments
+from atoll_sim.trace.findings import name_findings, unreachable_ports
+from atoll_sim.trace.run_files import IMAGE, SHADOW
 
 RUN_END = 0xFFFF_FFFF
 PATIENCE = 3

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from atoll_sim.chip import Chip
-from atoll_sim.simulation import Phase
+from atoll_sim.chip.parts import Chip
+from atoll_sim.trace.simulation import Phase
 from atoll_sim.waves.request import Names
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from atoll import completion
+from atoll.cli.options import offered
 from atoll_sim.waves.request import DEFAULT_LIMIT
 
 WavesOption = Annotated[
@@ -31,7 +31,7 @@ WavesOperatorOption = Annotated[
         "--waves-operator",
         metavar="OP",
         help="Record the first run of OP alone; of several MODELs, NETWORK:OP.",
-        autocompletion=completion.operators,
+        autocompletion=offered("operators"),
     ),
 ]
 WavesLimitOption = Annotated[

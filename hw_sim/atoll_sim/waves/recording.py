@@ -1,23 +1,23 @@
 """Record the waveforms of a simulation, whole or not at all, and write its save files."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from atoll.errors import SimulationError
 from atoll.files import replacing, write_text
 from atoll.progress import Progress, silent
-from atoll_sim.platform import plan_chip
-from atoll_sim.run_files import RECORDED
-from atoll_sim.session import simulate
-from atoll_sim.simulation import Phase, Recorded, Recording, SimRequest, SimResult
-from atoll_sim.waves.formats import WaveFormat
+from atoll_sim.build.wave_formats import WaveFormat
+from atoll_sim.chip.plan import plan_chip
+from atoll_sim.trace.run_files import RECORDED
+from atoll_sim.trace.simulation import Phase, Recorded, Recording, SimRequest, SimResult
 from atoll_sim.waves.gtkwave import gtkwave_text
 from atoll_sim.waves.marks import operator_marks, time_of
 from atoll_sim.waves.request import Names, Waves, operator_number
 from atoll_sim.waves.signals import signal_groups
 from atoll_sim.waves.surfer import surfer_text
 
+Simulate = Callable[[SimRequest], SimResult]
 FST_DATE = range(202, 228)
 """Bytes of the date in the header of an FST file."""
 
@@ -26,6 +26,7 @@ def record(
     waves: Waves,
     request: SimRequest,
     names: Sequence[Names],
+    simulate: Simulate,
     progress: Progress = silent,
 ) -> SimResult:
     """Run `request`; write the waveform and its save files, with equal bytes for equal runs.
@@ -37,6 +38,7 @@ def record(
         waves: what to record, and where to.
         request: its executable is built for the format.
         names: of the operators of each model; `waves.operator` is one of `waves.network`.
+        simulate: runs a request (`session.simulate`).
         progress: told how far it is.
 
     Raises:
@@ -50,7 +52,7 @@ def record(
             settings=settings,
             watch=lambda: progress(f"simulating in RTL; waves: {_megabytes(temporary)}"),
         )
-        ended = _simulate(replace(request, waves=recording))
+        ended = _ended(simulate, replace(request, waves=recording))
         if waves.format is WaveFormat.FST:
             _remove_date(temporary)
     recorded = _recorded(waves, request.run_dir)
@@ -63,7 +65,7 @@ def record(
     return replace(ended, recorded=recorded)
 
 
-def _simulate(request: SimRequest) -> SimResult | SimulationError:
+def _ended(simulate: Simulate, request: SimRequest) -> SimResult | SimulationError:
     """Return the result, or the failure before which the recorder still closed its file."""
     try:
         return simulate(request)

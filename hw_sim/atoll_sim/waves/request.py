@@ -11,7 +11,7 @@ from atoll.ir.graph import Graph
 from atoll.networks import Word, network_of
 from atoll.pipeline import Compiled
 from atoll.units import parse_size
-from atoll_sim.waves.formats import WaveFormat, format_of
+from atoll_sim.build.wave_formats import WaveFormat, format_of
 
 DEFAULT_LIMIT = "1 GiB"
 VIEWS = (".gtkw", ".sucl")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from atoll.resolve.soc import Device
-from atoll_sim.chip import BuiltMemory, Chip, Master
+from atoll_sim.chip.parts import BuiltMemory, Chip, Master
 
 TOP = "atoll_chip"
 NAME_BITS = 384

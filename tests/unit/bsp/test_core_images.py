@@ -11,7 +11,7 @@ from elftools.elf.elffile import ELFFile
 
 from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.gcc import PROGRAM
-from atoll.build_tree import BuildTree, build, interface_of, part_of, sources_together
+from atoll.build_tree import BuildTree, build, interface_of, part_of, sources_of
 from atoll.checksums import altered
 from atoll.codegen.llvm import emit_objects
 from atoll.errors import PlanError, ToolchainError
@@ -40,7 +40,7 @@ def test_d3_every_object_carries_its_own_cores_cpu(tree: BuildTree) -> None:
 def test_d3_each_core_has_a_toolchain_of_its_own(
     duo: Duo, alternate: Alternate, tmp_path: Path
 ) -> None:
-    firmware = build(alternate(duo("devices.dsp.toolchain=gcc")), tmp_path / "build").firmware
+    firmware = build((alternate(duo("devices.dsp.toolchain=gcc")),), tmp_path / "build").firmware
     host, core = (image.toolchain for image in firmware.images)
     assert host.startswith("zig ")
     assert core.startswith("gcc ")
@@ -71,7 +71,7 @@ def test_m6_only_the_hosts_image_holds_constants(tree: BuildTree) -> None:
 def test_m6_equal_input_makes_equal_images(
     duo: Duo, alternate: Alternate, tree: BuildTree, tmp_path: Path
 ) -> None:
-    trees = (tree, build(alternate(duo()), tmp_path / "again"))
+    trees = (tree, build((alternate(duo()),), tmp_path / "again"))
     first, second = (
         {p.relative_to(t.folder): p.read_bytes() for p in t.folder.rglob("*") if p.is_file()}
         for t in trees
@@ -81,9 +81,9 @@ def test_m6_equal_input_makes_equal_images(
 
 
 def test_the_build_folder_lists_every_image(program: Compiled, tmp_path: Path) -> None:
-    tree = build(program, tmp_path / "build")
+    tree = build((program,), tmp_path / "build")
     assert [path.name for path in tree.firmware.elves] == ["firmware.elf", "dsp.elf"]
-    names = sources_together(["every"], ("firmware.elf", "dsp.elf"))
+    names = sources_of(["every"], ("firmware.elf", "dsp.elf"))
     assert tuple(altered(tree.folder, names)) == ()
     (tree.folder / "dsp.elf").write_bytes(b"other")
     assert tuple(altered(tree.folder, names)) == ("dsp.elf",)

@@ -20,7 +20,7 @@ from atoll.ir.tir import CallStart
 from atoll.ops import reference
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve.soc import Device, ResolvedSoc
-from atoll.together import build_together, compile_together
+from atoll.several_models import compile_models
 
 Duo = Callable[..., ResolvedSoc]
 Alternate = Callable[..., Compiled]
@@ -78,7 +78,7 @@ def test_d3_k5_two_cores_run_a_network_bit_exactly(
     """Operators alternate between the cores; each core's watermark stays below its bound."""
     if first:
         program = alternate(duo(), first)
-        tree = build(program, tmp_path / "build")
+        tree = build((program,), tmp_path / "build")
     firmware = tree.firmware
     cores = pair(program.soc, firmware)
     sample = sample_of(program)
@@ -117,7 +117,7 @@ def test_a_core_without_operators_waits_for_none(
     duo: Duo, network: Path, pair: Callable[..., Pair], tmp_path: Path
 ) -> None:
     program = compile_file(duo(), network, BuildOptions(accelerators=False))
-    cores = pair(program.soc, build(program, tmp_path / "build").firmware)
+    cores = pair(program.soc, build((program,), tmp_path / "build").firmware)
     cores.run()
     assert cores.console.results == [0]
     assert cores.box.commands == []
@@ -134,7 +134,7 @@ def test_a_core_that_does_not_answer_times_out_and_stays_busy(
     duo: Duo, alternate: Alternate, pair: Callable[..., Pair], tmp_path: Path
 ) -> None:
     program = alternate(_paced(duo(), 100))
-    cores = pair(program.soc, build(program, tmp_path / "build").firmware, (1, 1, 2))
+    cores = pair(program.soc, build((program,), tmp_path / "build").firmware, (1, 1, 2))
     cores.box.asleep = True
     cores.run()
     assert cores.console.results == [-4, -3]
@@ -187,8 +187,8 @@ def test_m7_u2_two_models_take_turns_on_both_cores(
     names = [op.name for op in load_tflite(network).operators]
     wishes = load_requests(None, [f"{name}=dsp" for name in names[::3]])
     options = BuildOptions(accelerators=False, requests=wishes)
-    models = compile_together(duo(), (network, other), [options] * 2)
-    cores = pair(models[0].soc, build_together(models, tmp_path / "build").firmware, (1, 1, 2))
+    models = compile_models(duo(), (network, other), [options] * 2)
+    cores = pair(models[0].soc, build(models, tmp_path / "build").firmware, (1, 1, 2))
     sample = sample_of(models[0])
     for name, values in sample.items():
         cores.put(models[0].plan.address(name), values.tobytes())

@@ -5,15 +5,16 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.benches.reef_layers import INSTANCES, LAYERS, Instance
 
-from atoll.codegen.reef_commands import ReefEmitter
-from atoll.codegen.reef_cycles import busy_cycles
-from atoll.codegen.reef_geometry import Geometry
 from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import AcceleratorSpec, Npu, Registers
-from atoll_sim.benches.reef_layers import INSTANCES, LAYERS, Instance
-from atoll_sim.npu_model import Outcome, ReefModel
+from atoll_sim.engines.interface import Outcome
+from atoll_sim.engines.reef.cycles import busy_cycles
+from atoll_sim.engines.reef.emitter import ReefEmitter
+from atoll_sim.engines.reef.geometry import Geometry
+from atoll_sim.engines.reef.model import ReefModel
 
 SPEC = AcceleratorSpec(
     name="reef",
@@ -21,8 +22,8 @@ SPEC = AcceleratorSpec(
     registers={},
     rtl_module="reef",
     rtl_sources=(),
-    emitter="atoll.codegen.reef_commands:ReefEmitter",
-    model="atoll_sim.npu_model:ReefModel",
+    emitter="atoll_sim.engines.reef.emitter:ReefEmitter",
+    model="atoll_sim.engines.reef.model:ReefModel",
     driver="command_list",
     asynchronous=True,
 )

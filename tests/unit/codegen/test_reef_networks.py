@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from atoll.codegen.reef_commands import ReefEmitter
 from atoll.frontend.tflite import load_tflite
 from atoll.ir.graph import Graph, Operator
 from atoll.place.partition import partition
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Npu
-from atoll_sim.npu_model import Outcome, ReefModel
+from atoll_sim.engines.interface import Outcome
+from atoll_sim.engines.reef.emitter import ReefEmitter
+from atoll_sim.engines.reef.model import ReefModel
 
 NETWORKS = {
     "kws_ref_model": 10,

@@ -8,8 +8,8 @@ from atoll.description.accelerator import Accelerator
 from atoll.description.operators import DRIVERS, FEATURES
 from atoll.lower.accelerator import Job
 from atoll.resolve.engine_parts import EMITTER_METHODS
-from atoll_sim.engine_models import MODEL_METHODS
-from atoll_sim.generate import ANSWERS, AXI, AXIL
+from atoll_sim.chip.generate import ANSWERS, AXI, AXIL
+from atoll_sim.engines.calls import MODEL_METHODS
 
 TEXT = (Path(__file__).parents[3] / "docs" / "accelerators.md").read_text()
 WIDTHS = {"bits": "8 x `DataBytes`", "bytes": "`DataBytes`"}

@@ -10,7 +10,7 @@ from atoll.description.share import shared_folder
 from atoll.errors import AtollError
 from atoll.resolve import load_soc
 
-REEF = shared_folder("socs") / "accelerators" / "reef.yaml"
+REEF = find_accelerator("reef", Path(), None)
 
 
 def faults(text: str, folder: Path) -> list[str]:

@@ -15,7 +15,7 @@ from atoll.resolve import load_soc
 
 ROOT = Path(__file__).parents[3]
 TWIN = (ROOT / "socs" / "twin.yaml").read_text()
-REEF = (ROOT / "socs" / "accelerators" / "reef.yaml").read_text()
+REEF = (ROOT / "hw_sim" / "atoll_sim" / "engines" / "reef" / "reef.yaml").read_text()
 
 CHIP_WORDS = [
     ("kind: cpu", "kind: gpu"),
@@ -95,16 +95,15 @@ def test_paths_of_own_accelerators_are_allowed(word: str) -> None:
 def test_the_words_are_those_of_the_stages() -> None:
     from atoll.bsp.toolchain import TOOLCHAINS
     from atoll.description import vocabulary
+    from atoll.description.accelerators import OWN, find_accelerator
     from atoll.description.schema import Cpu
-    from atoll.description.share import shared_folder, shipped_names
     from atoll.ops.registry import OPERATORS
     from atoll.resolve import targets
-    from atoll_sim.cpu import cores
+    from atoll_sim.chip import cores
 
-    folder = shared_folder("socs") / "accelerators"
-    assert shipped_names(folder) == vocabulary.ACCELERATORS
+    assert tuple(sorted(OWN)) == vocabulary.ACCELERATORS
     engines = [
-        name for name in shipped_names(folder) if "COPY" in (folder / f"{name}.yaml").read_text()
+        name for name in sorted(OWN) if "COPY" in find_accelerator(name, Path(), None).read_text()
     ]
     assert tuple(engines) == vocabulary.ENGINES
     assert {word.lower() for word in vocabulary.OPERATORS} == {*OPERATORS}

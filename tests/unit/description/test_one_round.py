@@ -171,7 +171,7 @@ def test_a_bad_name_is_one_fault_wherever_it_is_used(tmp_path: Path) -> None:
 
 
 def test_an_accelerator_hides_nothing_of_its_chip(tmp_path: Path) -> None:
-    reef = (ROOT / "socs" / "accelerators" / "reef.yaml").read_text()
+    reef = (ROOT / "hw_sim" / "atoll_sim" / "engines" / "reef" / "reef.yaml").read_text()
     broken = reef.replace("asynchronous: true", "asynchronus: true").replace("ID: 0x00", "ID: 0x02")
     (tmp_path / "mine.yaml").write_text(broken)
     lagoon = (ROOT / "socs" / "lagoon.yaml").read_text()

@@ -15,8 +15,8 @@ from atoll.frontend.tflite import load_tflite
 from atoll.lower.accelerator import CommandEmitter
 from atoll.ops.registry import OPERATORS, kind_of
 from atoll.resolve.engine_parts import EMITTER_METHODS
-from atoll_sim.engine_models import MODEL_METHODS
-from atoll_sim.npu_model import ReefModel
+from atoll_sim.engines.calls import MODEL_METHODS
+from atoll_sim.engines.reef.model import ReefModel
 
 ROOT = Path(__file__).parents[3]
 

@@ -18,7 +18,7 @@ from atoll.errors import AtollError
 
 ROOT = Path(__file__).parents[3]
 SOCS = sorted((ROOT / "socs").glob("*.yaml"))
-ACCELERATORS = sorted((ROOT / "socs" / "accelerators").glob("*.yaml"))
+ACCELERATORS = sorted((ROOT / "hw_sim" / "atoll_sim" / "engines").glob("*/*.yaml"))
 
 
 def validator(which: str) -> Any:

@@ -1,14 +1,14 @@
 """Algorithms by name, third parties' among them; effort, progress, and the same plan each time."""
 
-from importlib.metadata import EntryPoint
 from random import Random
 
 import pytest
 from benchmarks.random_cuts import random_cuts
 
-from atoll import plugins
+from atoll import plugins, registry
 from atoll.errors import AtollError, PlanError, UsageError
-from atoll.memory import algorithms, pack
+from atoll.memory import pack
+from atoll.memory.algorithms import PLANNERS
 from atoll.memory.build_plan import build_plan
 from atoll.memory.conflicts import conflict_graph
 from atoll.memory.effort import Effort, Meter, Progress
@@ -34,11 +34,9 @@ def on_one_spot(problem: Problem, meter: Meter) -> Answer:
 
 @pytest.fixture
 def third_party(monkeypatch: pytest.MonkeyPatch) -> None:
-    points = [
-        EntryPoint(name, f"{__name__}:{value}", algorithms.GROUP)
-        for name, value in (("stacked", "stacked"), ("wrong", "on_one_spot"), ("gone", "nothing"))
-    ]
-    monkeypatch.setattr(algorithms, "entry_points", lambda group: points)
+    points = {"stacked": "stacked", "wrong": "on_one_spot", "gone": "nothing"}
+    theirs = {name: f"{__name__}:{value}" for name, value in points.items()}
+    monkeypatch.setattr(registry, "registered", lambda group: theirs)
     parts = {f"{__name__}:{each.__name__}": each for each in (stacked, on_one_spot)}
     real = plugins.load
     monkeypatch.setattr(
@@ -52,8 +50,8 @@ def test_a_third_partys_algorithm_is_there_by_name() -> None:
     assert isinstance(answer, MemoryPlan)
     assert answer.use["s"].used == 30
     assert not answer.optimal
-    assert algorithms.algorithm_names()[0] == "auto"
-    assert "stacked" in algorithms.algorithm_names()
+    assert PLANNERS.names()[0] == "auto"
+    assert "stacked" in PLANNERS.names()
 
 
 @pytest.mark.usefixtures("third_party")

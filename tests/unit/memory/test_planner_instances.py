@@ -11,7 +11,7 @@ import pytest
 
 from atoll.frontend.tflite import load_tflite
 from atoll.memory import search
-from atoll.memory.algorithms import algorithm_names
+from atoll.memory.algorithms import PLANNERS
 from atoll.memory.conflicts import conflict_graph
 from atoll.memory.effort import USUAL, Effort, Meter
 from atoll.memory.ladder import improve
@@ -209,7 +209,7 @@ def test_two_pools_split_the_accesses_as_well_as_can_be(
         assert round(plan.cost / total, 3) == share
 
 
-@pytest.mark.parametrize("name", algorithm_names())
+@pytest.mark.parametrize("name", PLANNERS.names())
 def test_every_algorithm_says_its_name_and_keeps_the_limit(name: str, shared_planner: Path) -> None:
     problem = instance(shared_planner / "lifetimes" / "mlpt_ic.csv", 80_000)
     answer = solve(problem, name=name)

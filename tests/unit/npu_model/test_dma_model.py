@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from atoll.codegen.ripple_descriptor import Descriptor
 from atoll.resolve import load_soc
-from atoll_sim.dma_model import RippleModel
-from atoll_sim.npu_model import BusFault, Outcome
+from atoll_sim.engines.interface import BusFault, Outcome
+from atoll_sim.engines.ripple.descriptor import Descriptor
+from atoll_sim.engines.ripple.model import RippleModel
 
 LIST = 0x100
 COPY = Descriptor(

@@ -7,9 +7,9 @@ from math import floor
 import numpy as np
 import pytest
 
-from atoll.codegen.reef_descriptor import Descriptor, Opcode
-from atoll_sim.npu_arithmetic import requantise
-from atoll_sim.npu_descriptor import Command
+from atoll_sim.engines.reef.arithmetic import requantise
+from atoll_sim.engines.reef.decode import Command
+from atoll_sim.engines.reef.descriptor import Descriptor, Opcode
 
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 

@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
-from atoll.codegen.reef_descriptor import Descriptor, Opcode
 from atoll.resolve.soc import AcceleratorSpec, Npu, Registers
-from atoll_sim.npu_descriptor import Command, ErrorCode
-from atoll_sim.npu_model import BusFault, Outcome, ReefModel
+from atoll_sim.engines.common.decode import ErrorCode
+from atoll_sim.engines.interface import BusFault, Outcome
+from atoll_sim.engines.reef.decode import Command
+from atoll_sim.engines.reef.descriptor import Descriptor, Opcode
+from atoll_sim.engines.reef.model import ReefModel
 
 INPUT, OUTPUT, WEIGHTS, TABLE, LIST = 0x103, 0x205, 0x300, 0x500, 0x600
 SIZE = 0x800

@@ -69,8 +69,8 @@ def _npu(name: str, ordinal: int, lanes: int, runs: tuple[str, ...]) -> Npu:
         registers={},
         rtl_module="reef",
         rtl_sources=(),
-        emitter="atoll.codegen.reef_commands:ReefEmitter",
-        model="atoll_sim.npu_model:ReefModel",
+        emitter="atoll_sim.engines.reef.emitter:ReefEmitter",
+        model="atoll_sim.engines.reef.model:ReefModel",
         driver="command_list",
         asynchronous=True,
     )

@@ -21,8 +21,8 @@ from atoll.place.plan_devices import plan_devices
 from atoll.place.views import with_views
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, ResolvedSoc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_compiled
-from atoll_sim.samples import random_sample
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 LAGOON = load_soc("lagoon")
 DATA = Path(__file__).parents[2] / "data"
@@ -95,8 +95,8 @@ def test_the_bits_are_those_of_the_copies(
     found = reference.run(compiled.graph, sample)
     for name in expected.keys() & found.keys():
         np.testing.assert_array_equal(found[name], expected[name])
-    outcome = run_compiled(
-        compiled, [sample], cpu=CpuKind.NATIVE, accelerator=AcceleratorKind.MODEL
+    (outcome,) = run_models(
+        (compiled,), ([sample],), cpu=CpuKind.NATIVE, accelerator=AcceleratorKind.MODEL
     )
     assert outcome.report.passed
 

@@ -8,8 +8,8 @@ import pytest
 
 from atoll.errors import ToolchainError
 from atoll.resolve import load_soc
-from atoll_sim.build import build_model
-from atoll_sim.waves.formats import WaveFormat
+from atoll_sim.build.model import build_model
+from atoll_sim.build.wave_formats import WaveFormat
 
 SOC = load_soc("lagoon")
 
@@ -39,7 +39,7 @@ class Tools:
 def tools(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Tools:
     tools = Tools()
     monkeypatch.setenv("ATOLL_CACHE", str(tmp_path))
-    monkeypatch.setattr("atoll_sim.build_tools.run", tools)
+    monkeypatch.setattr("atoll_sim.build.tools.run", tools)
     return tools
 
 

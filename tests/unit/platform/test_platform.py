@@ -12,8 +12,8 @@ from atoll.errors import AtollError
 from atoll.resolve import load_soc
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import Access, Device, Memory, ResolvedSoc
-from atoll_sim.generate import axi_signals, generate, sources, windows_text
-from atoll_sim.platform import merge_spans, plan_chip
+from atoll_sim.chip.generate import axi_signals, generate, sources, windows_text
+from atoll_sim.chip.plan import merge_spans, plan_chip
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from atoll_sim.monitors import COUNT, SPAN, Event, EventKind
-from atoll_sim.phases import make_result
-from atoll_sim.run_files import (
+from atoll_sim.model.monitors import COUNT, SPAN, Event, EventKind
+from atoll_sim.shadow.memory import FINDING
+from atoll_sim.trace.run_files import (
     Capture,
     Record,
     Work,
@@ -15,8 +15,8 @@ from atoll_sim.run_files import (
     write_record,
     write_work,
 )
-from atoll_sim.shadow import FINDING
-from atoll_sim.simulation import Buffer, Stop, Turn
+from atoll_sim.trace.simulation import Buffer, Stop, Turn
+from atoll_sim.trace.timeline import make_result
 
 A, B = Buffer("a", 0x100, 2), Buffer("b", 0x200, 3)
 

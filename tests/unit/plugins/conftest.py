@@ -13,13 +13,14 @@ from atoll.cli import main
 
 ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
-REEF = ROOT / "socs" / "accelerators" / "reef.yaml"
+REEF = ROOT / "hw_sim" / "atoll_sim" / "engines" / "reef" / "reef.yaml"
 NATIVE = ("--cpu", "native", "--accelerator", "model")
 
 HEAD = """
-from atoll.codegen.reef_commands import ReefEmitter
+from atoll_sim.engines.reef.emitter import ReefEmitter
 from atoll.lower.accelerator import Job
-from atoll_sim.npu_model import BusFault, Outcome, ReefModel
+from atoll_sim.engines.interface import BusFault, Outcome
+from atoll_sim.engines.reef.model import ReefModel
 from dataclasses import replace
 
 """
@@ -44,12 +45,12 @@ class Workbench:
     def emitter(self, code: str) -> None:
         """Write a module with a class ``Mine`` and let it be the emitter."""
         (self.folder / f"{self.module}.py").write_text(HEAD + code)
-        self.accelerator(("atoll.codegen.reef_commands:ReefEmitter", f"{self.module}:Mine"))
+        self.accelerator(("atoll_sim.engines.reef.emitter:ReefEmitter", f"{self.module}:Mine"))
 
     def model(self, code: str) -> None:
         """Likewise for the model."""
         (self.folder / f"{self.module}.py").write_text(HEAD + code)
-        self.accelerator(("atoll_sim.npu_model:ReefModel", f"{self.module}:Mine"))
+        self.accelerator(("atoll_sim.engines.reef.model:ReefModel", f"{self.module}:Mine"))
 
     def refusal(self, *arguments: str) -> str:
         """Run a command that must be refused; return what it says."""

@@ -66,7 +66,7 @@ def test_shipped_chips_elaborate(chip: str, bench: Any) -> None:
 
 
 def test_own_sources_are_found_beside_the_description(bench: Any) -> None:
-    from atoll_sim.rtl_sources import RTL
+    from atoll_sim.chip.sources import RTL
 
     (bench.folder / "rtl").mkdir()
     package = (RTL / "reef_pkg.sv").read_text()

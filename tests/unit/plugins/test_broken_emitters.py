@@ -31,7 +31,7 @@ UNUSABLE = {
     ),
     "constructor": (
         "class Mine(ReefEmitter):\n    def __init__(self):\n        1 / 0\n",
-        "cannot be made: ZeroDivisionError: division by zero (mine.py, line 9)",
+        "cannot be made: ZeroDivisionError: division by zero (mine.py, line 10)",
     ),
     "abstract": (
         "import abc\nclass Mine(ReefEmitter, abc.ABC):\n"
@@ -47,14 +47,14 @@ UNUSABLE = {
     "syntax": ("class Mine(:\n", "[E041]: cannot load 'mine:Mine': SyntaxError"),
     "module_raises": (
         "raise RuntimeError('no licence')\n",
-        "RuntimeError: no licence (mine.py, line 7)",
+        "RuntimeError: no licence (mine.py, line 8)",
     ),
     "module_exits": ("import sys\nsys.exit(3)\n", "[E041]: cannot load 'mine:Mine': SystemExit: 3"),
     "no_attribute": ("class Other: ...\n", "[E041]: cannot load 'mine:Mine': AttributeError"),
     "identity_raises": (
         "class Mine(ReefEmitter):\n    def identity(self, npu):\n        return npu.absent\n",
         "[E111]: emitter 'mine:Mine' of accelerator 'mine' failed in 'identity' for 'npu': "
-        "AttributeError: 'Npu' object has no attribute 'absent' (mine.py, line 9)",
+        "AttributeError: 'Npu' object has no attribute 'absent' (mine.py, line 10)",
     ),
     "identity_empty": (
         "class Mine(ReefEmitter):\n    def identity(self, npu): return {}\n",
@@ -90,7 +90,7 @@ WRONG = {
         ESTIMATE,
         "return {}['cycles']",
         "[E111]: emitter 'mine:Mine' of accelerator 'mine' failed in 'estimate_cycles' for "
-        "operator 'conv_2d_0' (CONV_2D): KeyError: 'cycles' (mine.py, line 9)",
+        "operator 'conv_2d_0' (CONV_2D): KeyError: 'cycles' (mine.py, line 10)",
     ),
     "estimate_exits": (ESTIMATE, "raise SystemExit", "failed in 'estimate_cycles'"),
     "estimate_recursion": (

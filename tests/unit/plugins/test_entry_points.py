@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from atoll.bsp.doctor import Check, diagnose
-from atoll.cli import app, main
+from atoll.cli import main
 
 Package = Callable[..., None]
 
@@ -17,7 +17,6 @@ Package = Callable[..., None]
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Package:
     """Install a package with one module and one entry point named ``extra`` in `group`."""
-    monkeypatch.setattr(app, "registered_commands", [*app.registered_commands])
 
     def install(group: str, code: str, name: str = "extra", target: str = "call") -> None:
         module = f"theirs_{abs(hash((group, code, str(tmp_path))))}"
@@ -51,9 +50,21 @@ def test_a_broken_command_leaves_the_others(
 ) -> None:
     package("atoll.commands", BROKEN[name])
     assert main(["schema", "build"]) == 0
-    said = capsys.readouterr().err
-    assert "note: command 'extra' is not available: 'theirs_" in said
-    assert "Traceback" not in said
+    assert not capsys.readouterr().err, "who does not ask for it is not told"
+    for arguments, status in ((["--help"], 0), (["extra"], 1)):
+        assert main(arguments) == status
+        said = capsys.readouterr()
+        assert "note: command 'extra' is not available: 'theirs_" in said.err
+        assert "Traceback" not in said.err
+    assert "error[E090]: No such command 'extra'" in said.err
+
+
+def test_a_command_of_a_package_is_in_the_help(
+    package: Package, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package("atoll.commands", 'def call() -> None:\n    """Count sheep."""\n')
+    assert main(["--help"]) == 0
+    assert "extra     Count sheep.\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("body", ["1 / 0", "raise FileNotFoundError('a')", "raise SystemExit(7)"])

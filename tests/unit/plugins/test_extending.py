@@ -1,6 +1,7 @@
 """The examples of docs/extending.md, installed outside the tree and used as they stand there."""
 
 import re
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -13,10 +14,11 @@ import pytest
 from atoll.bsp.emitters import bsp_files
 from atoll.bsp.interface import ModelInterface
 from atoll.cli import main
+from atoll.description.accelerators import find_accelerator
 from atoll.frontend.registry import load_network
 from atoll.ops import reference
 from atoll.resolve import load_soc
-from atoll_sim.build_folder import open_build
+from atoll_sim.inputs.build_folder import open_build
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs" / "extending.md").read_text()
@@ -157,3 +159,30 @@ def test_an_emitter(installed: Installed, tmp_path: Path) -> None:
         "shared,0x20000000,262144\n"
         "weights,0x00020000,917504\n"
     )
+
+
+def test_a_planner(installed: Installed, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = ["plan", "lagoon", str(DIGITS), "--algorithm", "stacked"]
+    assert main(plan) == 1
+    assert "error[E094]: no planning algorithm 'stacked'" in capsys.readouterr().err
+    installed("A planner")
+    assert main(plan) == 0
+    assert "planned by stacked" in capsys.readouterr().out
+
+
+def test_an_engine(
+    installed: Installed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check = ["check", "twin", "--set", "devices.dma.engine=pump"]
+    assert main(check) == 1
+    assert "error[E022]: no accelerator 'pump' is described" in capsys.readouterr().err
+    installed("An engine")
+    folder = tmp_path / "site" / "pump"
+    folder.mkdir()
+    (tmp_path / "site" / "pump.py").rename(folder / "__init__.py")
+    ripple = find_accelerator("ripple", Path(), None).read_text()
+    (folder / "pump.yaml").write_text(ripple.replace("accelerator: ripple", "accelerator: pump"))
+    assert main(check) == 0
+    assert re.search(r"^dma .* pump at ", capsys.readouterr().out, re.M)
+    assert main(["run", "twin", str(DIGITS), *NATIVE, *check[2:]]) == 0
+    assert "pump" not in sys.modules, "its description is found without running its code"

@@ -9,9 +9,9 @@ from atoll.contract.contract import Contract, Copy, Lifetime, Phase, Span
 from atoll.report.result import Violation
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll_sim.findings import name_findings
-from atoll_sim.shadow import FETCH, READ, WRITE, HostShadow
-from atoll_sim.shadow_table import shadow_table
+from atoll_sim.shadow.memory import FETCH, READ, WRITE, HostShadow
+from atoll_sim.shadow.table import shadow_table
+from atoll_sim.trace.findings import name_findings
 
 ISLANDS = Path(__file__).parents[2] / "data" / "islands_dma.yaml"
 CHIP = load_soc(ISLANDS)

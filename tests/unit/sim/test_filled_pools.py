@@ -7,11 +7,11 @@ import pytest
 from atoll.pipeline import Compiled, compile_file
 from atoll.report.result import Violation
 from atoll.resolve import load_soc
-from atoll_sim.findings import name_findings
-from atoll_sim.shadow import WRITE, HostShadow
-from atoll_sim.shadow_table import shadow_table
-from atoll_sim.simulation import Finding, Phase, SimResult, Stop
-from atoll_sim.turns import turn_of
+from atoll_sim.shadow.memory import WRITE, HostShadow
+from atoll_sim.shadow.table import shadow_table
+from atoll_sim.simulate.turns import turn_of
+from atoll_sim.trace.findings import name_findings
+from atoll_sim.trace.simulation import Finding, Phase, SimResult, Stop
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 READY, RUN_BEGUN, RUN_ENDED = range(3, 6)

@@ -6,11 +6,11 @@ import pytest
 from atoll.pipeline import Compiled, compile_file
 from atoll.report.result import StackUse
 from atoll.resolve import load_soc
-from atoll_sim.layers import check_layers
-from atoll_sim.native_run import run_native
-from atoll_sim.samples import Sample, random_sample
-from atoll_sim.simulation import SimResult
-from atoll_sim.stacks import PAINT, overruns, watermark
+from atoll_sim.check.layers import check_layers
+from atoll_sim.check.stacks import PAINT, overruns, watermark
+from atoll_sim.host.run import run_native
+from atoll_sim.inputs.samples import Sample, random_sample
+from atoll_sim.trace.simulation import SimResult
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
 
@@ -27,7 +27,7 @@ def samples(compiled: Compiled) -> tuple[Sample, ...]:
 
 @pytest.fixture(scope="module")
 def good(compiled: Compiled, samples: tuple[Sample, ...]) -> SimResult:
-    return run_native(compiled, samples)
+    return run_native((compiled,), (samples,))
 
 
 def test_a_good_run_compares_every_result_and_every_output(

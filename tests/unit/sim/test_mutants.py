@@ -14,8 +14,7 @@ from atoll.memory.problem import Placement
 from atoll.pipeline import compile_file
 from atoll.report.result import RunReport
 from atoll.resolve import load_soc
-from atoll_sim.findings import unreachable_ports
-from atoll_sim.firmware import Segment, copied_at_start, data_taken, load_segments
+from atoll_sim.inputs.samples import random_sample
 from atoll_sim.mutate.campaign import Campaign, Trial
 from atoll_sim.mutate.commands import address_words
 from atoll_sim.mutate.firewall import windows_of
@@ -26,8 +25,9 @@ from atoll_sim.mutate.places import place_of
 from atoll_sim.mutate.proofs import differing, independent, proof, same_decisions
 from atoll_sim.mutate.report import as_json, left_out, text_of
 from atoll_sim.mutate.trial import RUN_END, Verdict, expected_bytes
-from atoll_sim.samples import random_sample
-from atoll_sim.simulation import AccessKind
+from atoll_sim.simulate.firmware import Segment, copied_at_start, data_taken, load_segments
+from atoll_sim.trace.findings import unreachable_ports
+from atoll_sim.trace.simulation import AccessKind
 
 ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
@@ -39,7 +39,7 @@ ONE_OUTPUT = {"output freed early"}
 def right_build(chip: str, folder: Path) -> Right:
     """Return a right build that has not run: what it touches is what its contract allows."""
     compiled = compile_file(load_soc(chip), DIGITS)
-    elves = build(compiled, folder / "build").firmware.elves
+    elves = build((compiled,), folder / "build").firmware.elves
     touched: dict[tuple[str, AccessKind], list[range]] = {}
     for phase in compiled.contract.phases.values():
         for kind, spans in ((AccessKind.READ, phase.reads), (AccessKind.WRITE, phase.writes)):

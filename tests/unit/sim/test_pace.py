@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from atoll import cli_progress
 from atoll.build_tree import build
 from atoll.cli import main
-from atoll.cli_progress import working
+from atoll.cli import working as cli_progress
+from atoll.cli.working import working
 from atoll.pipeline import Compiled, compile_file
 from atoll.progress import about, duration, left, told
 from atoll.resolve import load_soc
-from atoll_sim.pace import TYPICAL, keep_speed, pace_of
-from atoll_sim.run_files import Seen, read_pace, write_pace
-from atoll_sim.simulation import SimResult, Stop
+from atoll_sim.simulate.pace import TYPICAL, keep_speed, pace_of
+from atoll_sim.trace.run_files import Seen, read_pace, write_pace
+from atoll_sim.trace.simulation import SimResult, Stop
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
 
@@ -135,11 +135,11 @@ def test_a_build_tells_its_steps(compiled: Compiled, tmp_path: Path) -> None:
         lines.append(what)
 
     with told(take):
-        build(compiled, tmp_path / "build")
+        build((compiled,), tmp_path / "build")
     count = len(lines) - 1
     steps = [f"file {number} of {count} compiled" for number in range(1, count + 1)]
     assert lines == [f"building the firmware of 'cpu': {step}" for step in (*steps, "linking")]
-    build(compiled, tmp_path / "build")
+    build((compiled,), tmp_path / "build")
     assert len(lines) == count + 1, "nobody listens any more"
 
 

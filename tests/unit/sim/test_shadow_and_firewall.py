@@ -8,10 +8,10 @@ import pytest
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll_sim.findings import name_findings
-from atoll_sim.platform import plan_chip
-from atoll_sim.shadow import READ, WRITE, HostShadow
-from atoll_sim.shadow_table import ShadowTable, shadow_table
+from atoll_sim.chip.plan import plan_chip
+from atoll_sim.shadow.memory import READ, WRITE, HostShadow
+from atoll_sim.shadow.table import ShadowTable, shadow_table
+from atoll_sim.trace.findings import name_findings
 
 ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"

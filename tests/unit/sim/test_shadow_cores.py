@@ -14,10 +14,10 @@ from atoll.ir.tir import AcceleratorWait, CallStart, Step
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu
-from atoll_sim.findings import violations
-from atoll_sim.native_run import run_native
-from atoll_sim.samples import random_sample
-from atoll_sim.shadow import FETCH, READ, WRITE
+from atoll_sim.host.run import run_native
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.shadow.memory import FETCH, READ, WRITE
+from atoll_sim.trace.findings import violations
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
 CPU, DSP = range(2)
@@ -82,7 +82,7 @@ def test_a_run_with_an_operator_on_the_dsp_has_no_finding(
     bench.body(step.number)
     bench.event(2, step.number)
     assert bench.found() == ()
-    assert violations(run_native(compiled, random_sample(compiled.graph))) == ()
+    assert violations(run_native((compiled,), (random_sample(compiled.graph),))) == ()
 
 
 def test_a_call_that_is_under_way_beside_others_is_followed_natively(
@@ -95,11 +95,11 @@ def test_a_call_that_is_under_way_beside_others_is_followed_natively(
     )
     found = compile_file(load_soc("twin"), path, options)
     (started,) = (s for s in found.module.entry.steps if isinstance(s.action, CallStart))
-    assert violations(run_native(found, random_sample(found.graph))) == ()
+    assert violations(run_native((found,), (random_sample(found.graph),))) == ()
     phases = dict(found.contract.phases)
     phases[started.number] = replace(phases[started.number], writes=())
     wrong = replace(found, contract=replace(found.contract, phases=phases))
-    first, *_ = violations(run_native(wrong, random_sample(wrong.graph)))
+    first, *_ = violations(run_native((wrong,), (random_sample(wrong.graph),)))
     assert (first.device, first.operator) == ("dsp", started.operator)
 
 

@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
-from atoll_sim.finding_rules import RULES
+from atoll_sim.shadow.rules import RULES
 
 ROOT = Path(__file__).parents[3]
-HEADER = ROOT / "hw_sim" / "atoll_sim" / "shadow.h"
+HEADER = ROOT / "hw_sim" / "atoll_sim" / "shadow" / "shadow.h"
 
 
 def test_every_finding_has_a_row_in_the_order_of_the_rules() -> None:

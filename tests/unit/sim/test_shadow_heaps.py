@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from atoll.contract.contract import Span
-from atoll_sim.shadow import READ, WRITE
+from atoll_sim.shadow.memory import READ, WRITE
 
 SIZE = 64
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from atoll.errors import ToolchainError
-from atoll_sim.shadow import HostShadow, shadow_library
+from atoll_sim.shadow.memory import HostShadow, shadow_library
 
 
 def test_it_is_built_once() -> None:

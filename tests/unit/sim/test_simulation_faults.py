@@ -9,10 +9,10 @@ import pytest
 
 from atoll.errors import SimulationError
 from atoll.resolve import load_soc
-from atoll_sim.cpu.cores import CORES
-from atoll_sim.firmware import Segment, load_segments, write_image
-from atoll_sim.session import require_exit, simulate
-from atoll_sim.simulation import SimRequest, SimResult, Stop
+from atoll_sim.chip.cores import CORES
+from atoll_sim.simulate.firmware import Segment, load_segments, write_image
+from atoll_sim.simulate.session import require_exit, simulate
+from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
 
 CODE = b"\x13\x00\x00\x00" * 4
 ENDED = SimResult(

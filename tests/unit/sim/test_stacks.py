@@ -7,9 +7,10 @@ import pytest
 from atoll.report.result import StackUse
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.stack.elf_stack import StackBound
-from atoll_sim.simulation import AccessKind, Phase, SimResult, Stop, Touched, stack_name
-from atoll_sim.stacks import PAINT, overruns, stack_use, unmeasured, unpainted
+from atoll.stack.bound import StackBound
+from atoll_sim.check.stacks import PAINT, overruns, stack_use, unmeasured
+from atoll_sim.trace.simulation import AccessKind, Phase, SimResult, Stop, Touched, stack_name
+from atoll_sim.trace.stacks import unpainted
 
 BOUND = 528
 WORD = PAINT.to_bytes(4, "little")

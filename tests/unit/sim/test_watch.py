@@ -9,9 +9,9 @@ from atoll.memory.problem import Placement
 from atoll.pipeline import Compiled, compile_file, with_plan
 from atoll.report.result import Violation
 from atoll.resolve import load_soc
-from atoll_sim.findings import count_accesses, violations
-from atoll_sim.native_run import run_native
-from atoll_sim.samples import random_sample
+from atoll_sim.host.run import run_native
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.trace.findings import count_accesses, violations
 
 ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
@@ -30,13 +30,13 @@ def moved(compiled: Compiled, buffer: str, pool: str, offset: int) -> Compiled:
 
 
 def found(compiled: Compiled) -> tuple[Violation, ...]:
-    return violations(run_native(compiled, random_sample(compiled.graph)))
+    return violations(run_native((compiled,), (random_sample(compiled.graph),)))
 
 
 @pytest.mark.parametrize("chip", ["lagoon", "atoll2", str(ISLANDS)])
 def test_m2_right_plans_have_no_finding(chip: str) -> None:
     compiled = compile_file(load_soc(chip), DIGITS)
-    result = run_native(compiled, random_sample(compiled.graph) * 2)
+    result = run_native((compiled,), (random_sample(compiled.graph) * 2,))
     assert violations(result) == ()
     assert count_accesses(result) > 0
 

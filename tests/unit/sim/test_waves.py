@@ -9,11 +9,11 @@ import pytest
 
 from atoll.errors import UsageError
 from atoll.resolve import load_soc
-from atoll_sim.chip import Chip
-from atoll_sim.generate import generate, sources
-from atoll_sim.platform import plan_chip
-from atoll_sim.simulation import Phase
-from atoll_sim.waves.formats import WaveFormat, can_write_fst, format_of
+from atoll_sim.build.wave_formats import WaveFormat, can_write_fst, format_of
+from atoll_sim.chip.generate import generate, sources
+from atoll_sim.chip.parts import Chip
+from atoll_sim.chip.plan import plan_chip
+from atoll_sim.trace.simulation import Phase
 from atoll_sim.waves.gtkwave import gtkwave_text
 from atoll_sim.waves.marks import Mark, operator_marks, time_of
 from atoll_sim.waves.request import request_waves
@@ -132,7 +132,7 @@ def test_fst_needs_its_libraries(status: int, monkeypatch: pytest.MonkeyPatch) -
         assert {"-llz4", "-lz"} < set(command)
         return subprocess.CompletedProcess(command, status)
 
-    monkeypatch.setattr("atoll_sim.waves.formats.run", compile_probe)
+    monkeypatch.setattr("atoll_sim.build.wave_formats.run", compile_probe)
     can_write_fst.cache_clear()
     try:
         if status == 0:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from atoll.description.accelerators import shipped_accelerators
+from atoll.description.accelerators import known_accelerators
 from atoll.description.edits import Candidate, Edit, hexadecimal, setting, shown
 from atoll.description.tree import Key
 from atoll.resolve.remedy.case import ACCESS, Case, by_likeness, nearest_word
@@ -133,7 +133,7 @@ def _stack(case: Case, parent: Key) -> Iterator[Any]:
 
 
 def _engine(case: Case, parent: Key) -> Iterator[Any]:
-    yield from shipped_accelerators()
+    yield from known_accelerators()
 
 
 def _moves(case: Case, parent: Key) -> Iterator[Any]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from atoll.description.accelerators import shipped_accelerators
+from atoll.description.accelerators import known_accelerators
 from atoll.description.edits import Candidate, Edit, hexadecimal, setting
 from atoll.resolve.remedy.case import ACCESS, Case, by_likeness, nearest_word
 from atoll.resolve.remedy.keys import likely_kind
@@ -83,7 +83,7 @@ def device(case: Case) -> Iterator[Candidate]:
 
 def accelerator(case: Case) -> Iterator[Candidate]:
     """Yield the shipped accelerators and engines."""
-    for name in by_likeness(str(case.at(*case.key)), list(shipped_accelerators())):
+    for name in by_likeness(str(case.at(*case.key)), list(known_accelerators())):
         yield (setting(case.key, name),)
 
 

@@ -1,0 +1,1 @@
+"""Measurements of Atoll, beside a peer in the same run."""

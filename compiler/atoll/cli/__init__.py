@@ -1,0 +1,5 @@
+"""The command line: one module per command, and only the command that runs is imported."""
+
+from atoll.cli.app import app, main
+
+__all__ = ["app", "main"]

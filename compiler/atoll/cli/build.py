@@ -1,0 +1,102 @@
+"""The command `atoll build`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from atoll.build_tree import build, tree_json
+from atoll.cli.options import (
+    AcceleratorsOption,
+    BuildFileOption,
+    FreeOption,
+    JsonOption,
+    ModelsArgument,
+    OverlapOption,
+    PinOption,
+    PlaceOption,
+    SetOption,
+    SocArgument,
+    ToolchainOption,
+    offered,
+)
+from atoll.cli.output import log, log_room
+from atoll.cli.requests import build_options, require_toolchain
+from atoll.cli.working import working
+from atoll.columns import wrapped
+from atoll.errors import UsageError
+from atoll.object_tree import build_objects
+from atoll.pipeline import STAGES, require_stage
+from atoll.resolve import load_soc
+from atoll.several_models import compile_models
+from atoll.shown import json_text
+
+
+def build_command(
+    soc: SocArgument,
+    models: ModelsArgument,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="Build folder to make or replace.")
+    ],
+    overrides: SetOption = None,
+    toolchain: ToolchainOption = None,
+    build_file: BuildFileOption = None,
+    place: PlaceOption = None,
+    pin: PinOption = None,
+    free: FreeOption = None,
+    overlap: OverlapOption = None,
+    accelerators: AcceleratorsOption = True,
+    dump_after: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STAGE",
+            help=f"Print the program after this stage: {', '.join(STAGES)}.",
+            autocompletion=offered("stages"),
+        ),
+    ] = None,
+    objects: Annotated[
+        bool,
+        typer.Option(
+            "--objects", help="Write objects, headers and plans alone, for another firmware."
+        ),
+    ] = False,
+    machine: JsonOption = False,
+) -> None:
+    """Compile networks for a chip.
+
+    The build folder holds every stage as text, the BSP, and the firmware, ready to simulate.
+    Several networks share the workspace of one firmware, and each has a folder of its name.
+    With --objects there is no firmware: no start-up code, linker script, main function or link.
+
+    Example: atoll build lagoon model.tflite -o build/model
+    """
+    require_stage(dump_after)
+    if dump_after and machine:
+        remedy = "give one of them; the build folder has the text of every stage"
+        raise UsageError("E090", "--dump-after and --json both want the output", remedy=remedy)
+    if objects and toolchain:
+        remedy = "leave --toolchain out"
+        raise UsageError("E090", "--objects needs no C compiler and no linker", remedy=remedy)
+    resolved = load_soc(soc, overrides or ())
+    require_toolchain(resolved, toolchain)
+
+    def observe(stage: str, result: object) -> None:
+        if stage == dump_after:
+            print(result)
+
+    options = build_options(
+        models, build_file, place, pin, free, overlap, accelerators=accelerators
+    )
+    with working("compiling and planning") as progress:
+        compiled = compile_models(resolved, models, options, observe)
+        if objects:
+            made = build_objects(compiled, output)
+        else:
+            progress("building the firmware")
+            tree = build(compiled, output, toolchain=toolchain)
+    if machine:
+        data = made.as_json(compiled) if objects else tree_json(tree, compiled)
+        print(json_text(data), end="")
+        return
+    summary = made.summary() if objects else tree.firmware.summary()
+    log.print(wrapped(f"wrote {output}: {summary}", log_room()))

@@ -1,0 +1,191 @@
+"""What the shell offers on TAB: names of the chip and of the network that are typed already.
+
+A completer never fails and never prints: where the chip or the network cannot be read there is
+nothing to offer. Only plain words are offered, since shells evaluate what they get.
+"""
+
+import io
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from atoll.bsp.toolchain import TOOLCHAINS
+from atoll.cli.app import COMPLETE
+from atoll.description.build import SIDES
+from atoll.description.share import shared_folder, shipped_names
+from atoll.errors import AtollError
+from atoll.frontend.registry import load_network
+from atoll.ir.graph import Graph
+from atoll.memory.algorithms import PLANNERS
+from atoll.pipeline import STAGES
+from atoll.report.schema_files import schema_names
+from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
+
+MOST_PAIRS = 100
+
+_PLAIN = re.compile(r"[\w.:=-]+", re.ASCII)
+
+Completer = Callable[[typer.Context, str], list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What the command line holds so far."""
+
+    context: typer.Context
+
+    def soc(self) -> ResolvedSoc | None:
+        """Return the chip, if one is typed and can be read."""
+        source = self.context.params.get("soc") or self._word(0)
+        overrides = self.context.params.get("overrides") or ()
+        try:
+            return load_soc(Path(source), tuple(overrides)) if source else None
+        except AtollError:
+            return None
+
+    def graph(self) -> Graph | None:
+        """Return the first network, if one is typed and can be read."""
+        params = self.context.params
+        models = [params.get("model"), *(params.get("models") or ()), self._word(1)]
+        source = next(filter(None, models), None)
+        try:
+            return load_network(Path(source)) if source else None
+        except AtollError:
+            return None
+
+    def _word(self, position: int) -> str | None:
+        """Return an argument that was not assigned because an option has no value yet."""
+        return next(iter(self.context.args[position:]), None)
+
+    def operators(self) -> list[str]:
+        """Return the names of the network's operators."""
+        graph = self.graph()
+        return [op.name for op in graph.operators] if graph else []
+
+    def tensors(self) -> list[str]:
+        """Return the names of the network's activations."""
+        graph = self.graph()
+        return [each.name for each in graph.tensors if each.data is None] if graph else []
+
+    def pools(self) -> list[str]:
+        """Return the names of the chip's pools."""
+        soc = self.soc()
+        return [pool.name for pool in soc.pools] if soc else []
+
+    def devices(self) -> list[str]:
+        """Return the names of the chip's devices that run operators."""
+        soc = self.soc()
+        return [device.name for device in soc.devices if device.kind != "dma"] if soc else []
+
+
+def chips(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer the shipped chips; paths are the shell's business."""
+    return _matching(shipped_names(shared_folder("socs")), incomplete)
+
+
+def placements(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer `OPERATOR=DEVICE`, first the operators, then the devices."""
+    typed = Typed(context)
+    return _pairs(typed.operators, typed.devices, incomplete)
+
+
+def pins(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer `TENSOR=POOL:in`, first the tensors, then the pools, then the sides."""
+    typed = Typed(context)
+    return _pairs(typed.tensors, lambda: _with_sides(typed.pools(), incomplete), incomplete)
+
+
+def tensors(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer the tensors of the network."""
+    return _matching(Typed(context).tensors(), incomplete)
+
+
+def operators(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer the operators of the network."""
+    return _matching(Typed(context).operators(), incomplete)
+
+
+def overrides(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer the keys of the chip that `--set` can change."""
+    soc = Typed(context).soc()
+    return _matching([f"{key}=" for key in soc.layers] if soc else [], incomplete)
+
+
+def one_of(words: Callable[[], Iterable[str]]) -> Completer:
+    """Return a completer of a fixed list of words."""
+
+    def complete(context: typer.Context, incomplete: str) -> list[str]:
+        return _matching(words(), incomplete)
+
+    return complete
+
+
+stages = one_of(lambda: STAGES)
+schemas = one_of(schema_names)
+algorithms = one_of(PLANNERS.names)
+toolchains = one_of(lambda: TOOLCHAINS)
+
+
+def completed(run: Callable[[], int]) -> int:
+    """Print what `run` offers in a shell, and return the status.
+
+    Bash takes `=` and `:` for words of their own: they are joined for `run`, and what follows them
+    is printed alone.
+    """
+    if os.environ[COMPLETE] != "complete_bash" or "COMP_WORDS" not in os.environ:
+        return run()
+    words = os.environ["COMP_WORDS"].split("\n")
+    cursor = int(os.environ.get("COMP_CWORD", len(words) - 1))
+    joined, begin = _joined(words[: cursor + 1])
+    os.environ |= {"COMP_WORDS": "\n".join(joined), "COMP_CWORD": str(len(joined) - 1)}
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        status = run()
+    sys.stdout.writelines(f"{line[begin:]}\n" for line in printed.getvalue().splitlines())
+    return status
+
+
+def _joined(words: Sequence[str]) -> tuple[list[str], int]:
+    """Join words around `=` and `:`; also say where the last word of bash begins in its word."""
+    joined: list[str] = []
+    at = 0
+    glue = False
+    for word in words:
+        separator = word in ("=", ":", "=:")
+        if joined and (separator or glue):
+            at = len(joined[-1]) + (len(word) if separator else 0)
+            joined[-1] += word
+        else:
+            joined.append(word)
+            at = 0
+        glue = separator
+    return joined, at
+
+
+def _pairs(
+    left: Callable[[], Iterable[str]], right: Callable[[], Iterable[str]], incomplete: str
+) -> list[str]:
+    """Offer whole pairs, as long as they are few: a shell puts a space behind a single word."""
+    name, equals, _ = incomplete.partition("=")
+    names = [name] if equals else _matching(left(), incomplete)
+    values = list(right())
+    if len(names) * len(values) > MOST_PAIRS:
+        values = [""]
+    return _matching([f"{word}={value}" for word in names for value in values], incomplete)
+
+
+def _with_sides(pools: Sequence[str], incomplete: str) -> list[str]:
+    if ":" not in incomplete:
+        return list(pools)
+    return [f"{pool}:{side}" for pool in pools for side in SIDES]
+
+
+def _matching(words: Iterable[str], incomplete: str) -> list[str]:
+    return [word for word in words if word.startswith(incomplete) and _PLAIN.fullmatch(word)]

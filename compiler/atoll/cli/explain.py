@@ -1,0 +1,112 @@
+"""The command `atoll explain`: a chip, or networks that share one firmware on it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import typer
+
+from atoll.cli.options import (
+    AcceleratorsOption,
+    AnyModelsArgument,
+    BuildFileOption,
+    FreeOption,
+    JsonOption,
+    OverlapOption,
+    PinOption,
+    PlaceOption,
+    SetOption,
+    SocArgument,
+    offered,
+)
+from atoll.cli.requests import build_options
+from atoll.cli.tables import print_tables, room
+from atoll.errors import UsageError
+from atoll.networks import Word, network_of
+from atoll.pipeline import explanation
+from atoll.report.explain_text import Explanation
+from atoll.resolve import explain as tables
+from atoll.resolve import load_soc
+from atoll.several_models import compile_models
+from atoll.shown import json_text
+
+
+def explain(
+    soc: SocArgument,
+    models: AnyModelsArgument = None,
+    buffer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Say all about one buffer; of several MODELs, NETWORK:NAME.",
+            autocompletion=offered("tensors"),
+        ),
+    ] = None,
+    build_file: BuildFileOption = None,
+    place: PlaceOption = None,
+    pin: PinOption = None,
+    free: FreeOption = None,
+    overlap: OverlapOption = None,
+    overrides: SetOption = None,
+    accelerators: AcceleratorsOption = True,
+    machine: JsonOption = False,
+) -> None:
+    """Explain a chip, or where a network's buffers are.
+
+    Without MODEL: addresses, windows, limits and defaults, each with the layer that set it.
+    With MODELs: for every buffer where it is, and for every operator why it runs where it runs.
+    With --buffer: the rule that put it there, who touches it, and what each other place lacks.
+
+    Example: atoll explain lagoon model.tflite --buffer input
+    """
+    resolved = load_soc(soc, overrides or ())
+    if not models:
+        asked = {"buffer": buffer, "build": build_file, "place": place, "pin": pin, "free": free}
+        asked["overlap"] = overlap
+        if given := next((name for name, value in asked.items() if value), None):
+            raise UsageError("E090", f"--{given} needs a MODEL", remedy="see atoll explain --help")
+        print_tables(resolved, tables.explain(resolved), machine=machine)
+        return
+    options = build_options(
+        models, build_file, place, pin, free, overlap, accelerators=accelerators
+    )
+    told = tuple(map(explanation, compile_models(resolved, models, options)))
+    print(explained(told, buffer, machine=machine), end="")
+
+
+def explained(told: Sequence[Explanation], buffer: str | None, *, machine: bool) -> str:
+    """Return what is told of networks, or of one buffer of one of them.
+
+    Args:
+        told: of each network.
+        buffer: its name; of several networks ``NETWORK:NAME``.
+        machine: as JSON: an object for one network, a list for several.
+
+    Raises:
+        UsageError: E028, there is no such buffer; E150, E151, of no network or of a wrong one.
+    """
+    shown, name = tuple(told), buffer
+    if buffer is not None:
+        network, name = _buffer_of(told, buffer)
+        shown = tuple(each for each in told if each.model == network)
+    if machine:
+        objects = [each.as_json(name) for each in shown]
+        return json_text(objects if len(told) > 1 else objects[0])
+    return "\n".join(f"{_title(each, told)}{each.text(name, room())}" for each in shown)
+
+
+def _title(one: Explanation, told: Sequence[Explanation]) -> str:
+    return f"{one.model} on {one.soc}\n\n" if len(told) > 1 else ""
+
+
+def _buffer_of(told: Sequence[Explanation], text: str) -> tuple[str, str]:
+    """Return the network and the name of a buffer."""
+    word = Word(option="--buffer", text=text, name=text, kind="buffer")
+    found = network_of(word, [each.model for each in told], lambda: _buffers(told))
+    return found or (told[0].model, text)
+
+
+def _buffers(told: Sequence[Explanation]) -> Mapping[str, tuple[str, ...]]:
+    return {
+        each.model: tuple(name for story in each.buffers for name in (story.name, *story.views))
+        for each in told
+    }

@@ -1,0 +1,113 @@
+"""Options of the command line that several commands take."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from atoll.plugins import load
+
+
+def offered(completer: str) -> Callable[[typer.Context, str], list[str]]:
+    """Return what offers words on TAB: a function of `completion`, imported when it is asked."""
+
+    def complete(context: typer.Context, incomplete: str) -> list[str]:
+        words: list[str] = load(f"atoll.cli.completion:{completer}")(context, incomplete)
+        return words
+
+    return complete
+
+
+BuildFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--build", metavar="FILE", help="Build options (YAML): place, pin, free, overlap, networks."
+    ),
+]
+PlaceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--place",
+        metavar="OP=DEVICE",
+        help="Run an operator on this device; of several MODELs, NETWORK:OP=DEVICE.",
+        autocompletion=offered("placements"),
+    ),
+]
+PinOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pin",
+        metavar="TENSOR=POOL[:in|out|both]",
+        help="Keep a tensor in this pool where it is read, written, or both (default); "
+        "of several MODELs, NETWORK:TENSOR=POOL.",
+        autocompletion=offered("pins"),
+    ),
+]
+FreeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--free",
+        metavar="TENSOR",
+        help="Allow copies of a tensor that is pinned; of several MODELs, NETWORK:TENSOR.",
+        autocompletion=offered("tensors"),
+    ),
+]
+
+OverlapOption = Annotated[
+    Literal["none", "free", "all"] | None,
+    typer.Option(
+        help="Let results lie over operands: none, free (default: where it costs no time), all.",
+    ),
+]
+
+SocArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SOC",
+        help="SoC description (YAML), or the name of a shipped chip: lagoon, atoll2, twin.",
+        autocompletion=offered("chips"),
+    ),
+]
+AnyModelsArgument = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="MODEL",
+        help="Quantised networks (int8 TFLite); several share one firmware.",
+    ),
+]
+ModelsArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="MODEL",
+        help="Quantised network (int8 TFLite); of several, one image that runs them in turn.",
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Override a value of the description; may be given several times.",
+        autocompletion=offered("overrides"),
+    ),
+]
+SimulateOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--simulate/--no-simulate",
+        help="Also elaborate the RTL; or only what a build needs. Default: what is quick.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+AcceleratorsOption = Annotated[
+    bool, typer.Option(help="Use accelerators; otherwise the host runs every operator.")
+]
+ToolchainOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="C compiler and linker: zig or gcc; default: the description's.",
+        autocompletion=offered("toolchains"),
+    ),
+]

@@ -1,0 +1,245 @@
+"""The command `atoll plan`: memory plans of networks and of bare instances."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from atoll.cli.options import (
+    AcceleratorsOption,
+    AnyModelsArgument,
+    BuildFileOption,
+    FreeOption,
+    JsonOption,
+    OverlapOption,
+    PinOption,
+    PlaceOption,
+    SetOption,
+    offered,
+)
+from atoll.cli.output import log
+from atoll.cli.plan_output import Found, Planned
+from atoll.cli.requests import build_options
+from atoll.cli.working import working
+from atoll.errors import PlanError, UsageError
+from atoll.files import require_writable, write_bytes, write_text
+from atoll.interchange.instance import POOL, UNLIMITED, load_instance, solution_csv
+from atoll.interchange.tflm_file import tflm_file
+from atoll.memory.algorithms import DEFAULT, PLANNERS
+from atoll.memory.effort import USUAL, Effort, Progress
+from atoll.memory.problem import MemoryPlan, Problem
+from atoll.memory.solve import plan_memory
+from atoll.resolve import load_soc
+from atoll.several_models import compile_models
+from atoll.units import parse_duration, parse_size
+
+_SIZE = re.compile(f"set 'pools.{POOL}.size' to (.+) or more")
+
+
+class Export(StrEnum):
+    """Formats of a plan."""
+
+    CSV = "csv"
+    JSON = "json"
+    TFLM = "tflm"
+
+
+def _bytes(text: str) -> int:
+    """Read a number of bytes, with or without a unit."""
+    try:
+        size = int(text) if text.isascii() and text.isdigit() else parse_size(text)
+    except ValueError as fault:
+        raise typer.BadParameter(str(fault)) from fault
+    if not 1 <= size <= UNLIMITED:
+        raise typer.BadParameter(f"{text} is outside of 1 to 2^62 bytes")
+    return size
+
+
+def _seconds(text: str) -> float:
+    """Read a duration."""
+    try:
+        return parse_duration(text)
+    except ValueError as fault:
+        raise typer.BadParameter(str(fault)) from fault
+
+
+def plan(
+    soc: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[SOC]",
+            help="SoC description (YAML), or a shipped chip: lagoon, atoll2, twin.",
+            autocompletion=offered("chips"),
+        ),
+    ] = None,
+    models: AnyModelsArgument = None,
+    instance: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Plan this table instead: id,lower,upper,size (CSV)."),
+    ] = None,
+    capacity: Annotated[
+        int | None,
+        typer.Option(
+            parser=_bytes, metavar="BYTES", help="Size of the instance's pool, such as '1 MiB'."
+        ),
+    ] = None,
+    alignment: Annotated[
+        int, typer.Option(min=1, metavar="BYTES", help="Alignment of the instance's buffers.")
+    ] = 1,
+    algorithm: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help=f"Planner: {', '.join(PLANNERS.own)}, or a package's.",
+            autocompletion=offered("algorithms"),
+        ),
+    ] = DEFAULT,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            parser=_seconds, metavar="TIME", help="Stop searching after this time, such as '10s'."
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Of what the planner draws at random.")
+    ] = 0,
+    export: Annotated[
+        Export | None,
+        typer.Option(help="Write the plan in this format; tflm: into a copy of the network."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="File to export to; default: stdout."),
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the pools into this file (SVG).")
+    ] = None,
+    picture: Annotated[bool, typer.Option("--picture", help="Draw the pools here.")] = False,
+    overrides: SetOption = None,
+    build_file: BuildFileOption = None,
+    place: PlaceOption = None,
+    pin: PinOption = None,
+    free: FreeOption = None,
+    overlap: OverlapOption = None,
+    accelerators: AcceleratorsOption = True,
+    machine: JsonOption = False,
+) -> None:
+    """Plan memory: of networks on a chip, or of a bare instance.
+
+    For each pool it says what is used, what no plan can go below, and so whether that is optimal.
+    Several networks share one firmware: what they need together comes last.
+
+    Example: atoll plan lagoon model.tflite --picture, or: atoll plan --instance A.csv --json
+    """
+    search = _search(algorithm, budget, seed)
+    _check_usage(soc, models or (), instance, capacity, alignment, export, output)
+    for path in filter(None, (output, figure)):
+        require_writable(path)
+    if instance is not None:
+        problem = load_instance(instance, capacity, alignment)
+        plan_ = _instance_plan(problem, search)
+        found = Found(plans=(Planned(of={"instance": instance.name}, plan=plan_),))
+    else:
+        assert soc is not None
+        assert models is not None
+        asked = build_options(
+            models, build_file, place, pin, free, overlap, accelerators=accelerators
+        )
+        options = [replace(each, algorithm=search.name, effort=search.effort) for each in asked]
+        with working("compiling and planning"):
+            chip = load_soc(soc, overrides or ())
+            found = Found.of(chip, compile_models(chip, models, options))
+    if figure:
+        write_text(figure, found.figure())
+        log.print(f"wrote {figure}")
+    if export:
+        _export(found, export, output, models or ())
+    elif machine:
+        print(found.json(), end="")
+    else:
+        found.show(picture=picture)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A planner and what it may spend."""
+
+    name: str
+    effort: Effort
+
+
+def _search(name: str, budget: float | None, seed: int) -> _Search:
+    """Return what was asked for; a budget in time is all that counts then."""
+    PLANNERS.get(name)
+    if budget is None:
+        return _Search(name, replace(USUAL, seed=seed))
+    return _Search(name, Effort(nodes=UNLIMITED, seconds=budget, seed=seed))
+
+
+def _instance_plan(problem: Problem, search: _Search) -> MemoryPlan:
+    """Plan an instance; a remedy names the option that sets the pool's size."""
+    try:
+        with working("planning") as progress:
+
+            def tell(seen: Progress) -> None:
+                bound = f"at least {seen.bound:,} B are needed"
+                progress(f"planning: {seen.used:,} B after {seen.nodes:,} nodes, {bound}")
+
+            return plan_memory(problem, name=search.name, effort=search.effort, observe=tell)
+    except PlanError as error:
+        faults = (
+            replace(fault, remedy=_SIZE.sub(r"give --capacity '\1' or more", fault.remedy or ""))
+            for fault in error.faults
+        )
+        raise PlanError.all(faults) from error
+
+
+def _export(found: Found, export: Export, output: Path | None, models: Sequence[Path]) -> None:
+    if export is Export.TFLM:
+        assert output is not None
+        file = tflm_file(models[0])
+        write_bytes(output, file.data)
+        log.print(f"wrote {output}: {file.summary}")
+        return
+    text = found.json() if export is Export.JSON else solution_csv(found.plans[0].plan)
+    if output is None:
+        print(text, end="")
+    else:
+        write_text(output, text)
+        log.print(f"wrote {output}")
+
+
+def _check_usage(
+    soc: Path | None,
+    models: Sequence[Path],
+    instance: Path | None,
+    capacity: int | None,
+    alignment: int,
+    export: Export | None,
+    output: Path | None,
+) -> None:
+    if instance is not None and soc is not None:
+        raise _misused("--instance takes no SOC and no MODEL", "plan one or the other")
+    if instance is None and (soc is None or not models):
+        raise _misused("nothing to plan", "give SOC and MODEL, or --instance FILE")
+    if instance is None and (capacity is not None or alignment != 1):
+        remedy = "change the pool with --set pools.NAME.size=SIZE"
+        raise _misused("--capacity and --alignment are for an --instance", remedy)
+    if alignment & (alignment - 1):
+        raise _misused(f"--alignment {alignment} is no power of two", "give 1, 2, 4, 8, 16, ...")
+    if export is Export.TFLM and (not models or output is None):
+        remedy = "write atoll plan SOC MODEL --export tflm -o FILE.tflite"
+        raise _misused("--export tflm needs a MODEL and a file to write", remedy)
+    if len(models) > 1 and export in (Export.CSV, Export.TFLM):
+        remedy = "give one MODEL, or --export json"
+        raise _misused(f"--export {export} is of one network, and there are {len(models)}", remedy)
+    if output is not None and export is None:
+        raise _misused("--output needs --export", "give --export csv, json or tflm")
+
+
+def _misused(message: str, remedy: str) -> UsageError:
+    return UsageError("E090", message, remedy=remedy)

@@ -1,0 +1,74 @@
+"""What the options of a command ask for each network."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from atoll.bsp.toolchain import find_toolchain
+from atoll.description.build_networks import Wishes, network_requests
+from atoll.networks import Known, Word, network_of, parts_of
+from atoll.pipeline import BuildOptions
+from atoll.resolve.soc import ResolvedSoc
+from atoll.several_models import names_of
+
+
+def build_options(
+    models: Sequence[Path],
+    build_file: Path | None = None,
+    place: Sequence[str] | None = None,
+    pin: Sequence[str] | None = None,
+    free: Sequence[str] | None = None,
+    overlap: str | None = None,
+    *,
+    accelerators: bool = True,
+) -> tuple[BuildOptions, ...]:
+    """Return what the options of a command ask for each MODEL.
+
+    Raises:
+        UsageError: E090; E150, E151, an option that names an operator or a tensor does not say
+            of which of several MODELs, or of one that is not there.
+        DescriptionError: as `network_requests`.
+        ToolchainError: E075; two MODELs have one name.
+    """
+    networks = names_of(models)
+    operators, tensors = parts_of(models, "operator"), parts_of(models, "tensor")
+    places = _by_network("--place", "operator", place or (), networks, operators)
+    pins = _by_network("--pin", "tensor", pin or (), networks, tensors)
+    frees = _by_network("--free", "tensor", free or (), networks, tensors)
+    wishes = {
+        name: Wishes(tuple(places[name]), tuple(pins[name]), tuple(frees[name]))
+        for name in networks
+    }
+    return tuple(
+        BuildOptions(accelerators=accelerators, requests=requests)
+        for requests in network_requests(build_file, wishes, overlap)
+    )
+
+
+def _by_network(
+    option: str,
+    kind: Literal["operator", "tensor"],
+    texts: Sequence[str],
+    networks: Sequence[str],
+    known: Callable[[], Known],
+) -> Mapping[str, list[str]]:
+    """Sort the texts of an option by network; one that is not understood goes to the first."""
+    sorted_texts: dict[str, list[str]] = {name: [] for name in networks}
+    for text in texts:
+        name, equals, _ = text.partition("=")
+        word = Word(option=option, text=text, name=name, kind=kind)
+        whole = bool(equals) or option == "--free"
+        found = network_of(word, networks, known) if whole else None
+        network, rest = found or (networks[0], text)
+        sorted_texts[network].append(rest)
+    return sorted_texts
+
+
+def require_toolchain(soc: ResolvedSoc, name: str | None) -> None:
+    """Refuse the name of a toolchain that is not there, before any work is done.
+
+    Raises:
+        ToolchainError: E071.
+    """
+    if name is not None:
+        find_toolchain(soc.host_cpu, name)

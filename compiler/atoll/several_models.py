@@ -1,0 +1,85 @@
+"""Networks of one firmware: shared workspaces, constants side by side.
+
+One network is the case of a tuple of length one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from atoll.codegen.llvm_pools import MODEL_ALIGNMENT
+from atoll.contract.image_check import check_image
+from atoll.errors import AtollError, PlacementError, PlanError, ToolchainError
+from atoll.frontend.names import network_name
+from atoll.pipeline import BuildOptions, Compiled, Observer, compile_file
+from atoll.resolve.soc import ResolvedSoc
+
+
+def compile_models(
+    soc: ResolvedSoc,
+    models: Sequence[Path],
+    options: Sequence[BuildOptions] = (),
+    observe: Observer = lambda stage, result: None,
+) -> tuple[Compiled, ...]:
+    """Compile one or more networks for one firmware.
+
+    They run one at a time: their workspaces share the pools' first bytes, as large as the largest
+    needs, and their constants lie one behind the other.
+
+    Args:
+        soc: the chip.
+        models: the files.
+        options: of each of them; the usual ones if there are none.
+        observe: told the result of every stage of every network.
+
+    Raises:
+        ToolchainError: E075; two networks have one name.
+        AtollError: as `compile_file`.
+    """
+    names = names_of(models)
+    chosen = options or [BuildOptions()] * len(models)
+    taken: dict[str, int] = {}
+    compiled: list[Compiled] = []
+    for name, model, wanted in zip(names, models, chosen, strict=True):
+        try:
+            one = compile_file(soc, model, wanted, observe, taken=dict(taken))
+        except (PlacementError, PlanError) as error:
+            raise _of_network(name, error, alone=len(models) == 1) from error
+        compiled.append(one)
+        for pool in soc.pools:
+            used = one.plan.use[pool.name].used
+            if pool.role != "workspace" and used:
+                step = max(pool.alignment, MODEL_ALIGNMENT)
+                taken[pool.name] = -(-(taken.get(pool.name, 0) + used) // step) * step
+    check_image(
+        soc,
+        {each.graph.name: each.plan for each in compiled},
+        {each.graph.name: each.contract for each in compiled},
+    )
+    return tuple(compiled)
+
+
+def names_of(models: Sequence[Path]) -> tuple[str, ...]:
+    """Return what the networks of these files are called.
+
+    Raises:
+        ToolchainError: E075; two of them have one name.
+    """
+    names = tuple(map(network_name, models))
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ToolchainError(
+            "E075",
+            f"two models are called {', '.join(map(repr, repeated))}",
+            remedy="rename one of the files",
+        )
+    return names
+
+
+def _of_network(name: str, error: AtollError, *, alone: bool) -> AtollError:
+    """Return a fault that says which of several networks it is about."""
+    if alone:
+        return error
+    faults = (
+        replace(fault, message=f"network '{name}': {fault.message}") for fault in error.faults
+    )
+    return type(error).all(faults)

@@ -1,1 +1,0 @@
-"""cocotb test modules; `atoll_sim.runner` runs them inside the simulator."""

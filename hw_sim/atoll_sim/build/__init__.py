@@ -1,0 +1,1 @@
+"""From RTL to a model that runs: Verilator, once for each content."""

@@ -1,0 +1,28 @@
+"""Let Verilator elaborate a chip without building it."""
+
+from atoll.resolve.soc import ResolvedSoc
+from atoll.scratch import temporary_folder
+from atoll_sim.build.model import TOP, WHAT
+from atoll_sim.build.tools import call_tool
+from atoll_sim.chip.blame import blame_accelerators
+from atoll_sim.chip.generate import generate, sources
+from atoll_sim.chip.plan import plan_chip
+from atoll_sim.chip.sources import RTL
+
+FLAGS = ("--lint-only", "--no-timing", "--timescale", "1ns/1ps", "--assert", "--top-module", TOP)
+
+
+def elaborate(soc: ResolvedSoc) -> None:
+    """Find out whether the RTL of `soc` fits together.
+
+    Raises:
+        SimulationError: E080 to E083, E113; the chip cannot be simulated.
+        ToolchainError: E070, E077, E114; Verilator is missing, or refuses the RTL.
+    """
+    chip = plan_chip(soc)
+    with temporary_folder() as folder:
+        for file, text in generate(chip).items():
+            (folder / file).write_text(text)
+        files = (RTL / "lint.vlt", *sources(chip), folder / f"{TOP}.sv")
+        with blame_accelerators(soc, folder / f"{TOP}.sv"):
+            call_tool(["verilator", *FLAGS, f"-I{RTL}", *map(str, files)], WHAT)

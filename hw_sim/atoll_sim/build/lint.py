@@ -1,0 +1,83 @@
+"""Lint all RTL: Verible's style rules, and Verilator -Wall on every shipped chip.
+
+Run as ``python -m atoll_sim.build.lint [FOLDER ...]``, folders of more RTL for Verible; part of
+`make lint`.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from atoll.children import run
+from atoll.cli.output import as_command
+from atoll.description.share import shared_folder
+from atoll.resolve import load_soc
+from atoll.scratch import temporary_folder
+from atoll_sim.build.tools import verilator_environment
+from atoll_sim.chip.generate import generate, sources
+from atoll_sim.chip.plan import plan_chip
+from atoll_sim.chip.sources import FOLDERS, RTL
+
+VERIBLE = ("verible-verilog-lint", "--rules_config", str(RTL / "verible.rules"))
+
+
+def main() -> int:
+    """Lint everything; the status is the number of commands that complained, at most 1."""
+    with temporary_folder() as folder:
+        failed = [name for name, command in commands(folder) if not clean(name, command)]
+    return 1 if failed else 0
+
+
+def commands(folder: Path) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield a title and a command for each thing to lint; generated files go to `folder`."""
+    folders = (*FOLDERS, *map(Path, sys.argv[1:]))
+    yield "verible", (*VERIBLE, *(str(path) for each in folders for path in each.glob("*.sv")))
+    for description in sorted(shared_folder("socs").glob("*.yaml")):
+        yield description.stem, verilator(description, folder / description.stem)
+    waves = shared_folder("socs") / "lagoon.yaml"
+    yield "waveforms", verilator(waves, folder / "waveforms", waves=True)
+    yield "faults", verilator(waves, folder / "faults", faults=True)
+    yield "loadable windows", verilator(waves, folder / "loadable", loadable=True)
+
+
+def verilator(
+    description: Path,
+    folder: Path,
+    *,
+    waves: bool = False,
+    faults: bool = False,
+    loadable: bool = False,
+) -> Sequence[str]:
+    """Write the generated part of a chip into `folder`; return the command that lints it all."""
+    planned = plan_chip(load_soc(description))
+    chip = replace(planned, waves=waves, faults=faults, loadable=loadable)
+    folder.mkdir()
+    texts = generate(chip)
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    generated = [str(folder / name) for name in texts if name.endswith(".sv")]
+    return (
+        *("verilator", "--lint-only", "-Wall", "--assert", "--top-module", "atoll_chip"),
+        *(f"-I{RTL}", str(RTL / "lint.vlt")),
+        *map(str, sources(chip)),
+        *generated,
+    )
+
+
+def clean(name: str, command: Sequence[str]) -> bool:
+    """Run a lint command; print what it says if it complains."""
+    environment = dict(verilator_environment())
+    scripts = Path(sys.executable).parent
+    environment["PATH"] = f"{scripts}{os.pathsep}{environment['PATH']}"
+    done = run(command, environment=environment)
+    good = done.returncode == 0 and not done.stderr
+    print(f"{name}: {'clean' if good else 'complaints'}")
+    if not good:
+        print(done.stdout + done.stderr)
+    return good
+
+
+if __name__ == "__main__":
+    sys.exit(as_command(main))

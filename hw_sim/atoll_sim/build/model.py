@@ -1,0 +1,100 @@
+"""Build the executable model of a chip with Verilator."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from atoll.progress import Progress, silent
+from atoll.resolve.soc import ResolvedSoc
+from atoll_sim.build.verilator import Design, built
+from atoll_sim.build.wave_formats import WaveFormat
+from atoll_sim.chip.blame import blame_accelerators
+from atoll_sim.chip.generate import generate, sources
+from atoll_sim.chip.parts import Chip
+from atoll_sim.chip.plan import plan_chip
+from atoll_sim.chip.sources import RTL
+from atoll_sim.shadow import memory as shadow
+
+TOP = "atoll_chip"
+WHAT = "the simulation"
+MODEL = Path(__file__).parents[1] / "model"
+FAULTS = MODEL.with_name("faults")
+MAIN = ("main.cpp", "monitor.cpp", "backdoor.cpp", "recorder.cpp", "judge.cpp")
+CPLUSPLUS = (*(MODEL / name for name in MAIN), *shadow.SOURCES)
+CPLUSPLUS_OF_FAULTS = (
+    *(FAULTS / name for name in ("fault_main.cpp", "fault_task.cpp")),
+    MODEL / "backdoor.cpp",
+)
+HEADERS = (*MODEL.glob("*.h"), *FAULTS.glob("*.h"), *shadow.HEADERS, *RTL.glob("*.svh"))
+# Only these signals can be reached from outside; Verilator optimises the rest freely.
+VISIBLE = {
+    TOP: ("rst_ni", "doorbell_o"),
+    "atoll_memory_bank": ("rows_q",),
+}
+VISIBLE_HOST = {
+    TOP: (
+        *("host_toggle_i", "host_we_i", "host_addr_i", "host_wdata_i"),
+        *("host_done_o", "host_rdata_o", "host_resp_o", "host_irq_o"),
+    )
+}
+
+
+def build_model(
+    soc: ResolvedSoc,
+    *,
+    external_host: bool = False,
+    waves: WaveFormat | None = None,
+    faults: bool = False,
+    loadable: bool = False,
+    progress: Progress = silent,
+) -> Path:
+    """Return the executable model of `soc`, from the cache if the same was built before.
+
+    Args:
+        soc: the chip.
+        external_host: leave the cores out; see `platform.plan_chip`.
+        waves: able to write waveforms of this format, which costs speed.
+        faults: a model for `faults.campaign`, with its own main and no Python.
+        loadable: `model --judge` may exchange the windows of the firewalls.
+        progress: is told what is being done, if it takes time.
+
+    Raises:
+        SimulationError: the chip cannot be simulated.
+        ToolchainError: a tool is missing or fails.
+    """
+    planned = plan_chip(soc, external_host=external_host)
+    chip = replace(planned, waves=waves is not None, faults=faults, loadable=loadable)
+    title = f"building the model of '{soc.name}'"
+    return built(
+        _design(chip, waves),
+        f"chips/{soc.name}-",
+        tell=lambda step: progress(f"{title}: {step}"),
+        blame=partial(blame_accelerators, soc),
+    )
+
+
+def _design(chip: Chip, waves: WaveFormat | None) -> Design:
+    return Design(
+        top=TOP,
+        what=WHAT,
+        rtl=sources(chip),
+        generated={**generate(chip), "visible.vlt": _visible(chip)},
+        cplusplus=CPLUSPLUS_OF_FAULTS if chip.faults else CPLUSPLUS,
+        headers=HEADERS,
+        includes=(RTL, MODEL, FAULTS, shadow.HERE),
+        flags=("--no-timing", *((f"--trace-{waves}",) if waves else ())),
+        compiler_flags="-std=c++20 -DVL_TIME_CONTEXT",
+        make_flags=("OPT_FAST=-O2", "OPT_GLOBAL=-O2", "OPT_SLOW=-O0"),
+    )
+
+
+def _visible(chip: Chip) -> str:
+    """Return the configuration of Verilator that lets the model's main reach some signals."""
+    lines = ["`verilator_config"]
+    for table in (VISIBLE, VISIBLE_HOST if chip.external_host else {}):
+        for module, names in table.items():
+            lines += [f'public_flat_rw -module "{module}" -var "{name}"' for name in names]
+    for master in chip.masters if chip.loadable else ():
+        for kind in ("readable", "writable"):
+            lines.append(f'public_flat_rw -module "{TOP}" -var "{master.signal}_{kind}"')
+    return "\n".join(lines) + "\n"

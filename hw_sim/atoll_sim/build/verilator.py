@@ -1,0 +1,178 @@
+"""Build an executable with Verilator and the C++ compiler, once for each content."""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import cocotb_tools.config
+
+from atoll.cache import cache_folder, only_builder
+from atoll.progress import silent
+from atoll.scratch import temporary_folder
+from atoll_sim.build.tools import call_tool, make_variables
+
+FLAGS = (
+    *("--cc", "--exe", "--vpi", "-o", "model", "--assert", "-O3", "--output-split", "0"),
+    *("--timescale", "1ns/1ps", "--x-assign", "fast", "--x-initial", "fast"),
+)
+Tell = Callable[[str], None]
+Blame = Callable[[Path], AbstractContextManager[object]]
+LINT = Path(__file__).parents[1] / "rtl" / "lint.vlt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """All that decides what is built.
+
+    Attributes:
+        top: the top level's module.
+        what: for messages, such as ``the simulation``.
+        rtl: SystemVerilog sources, packages first.
+        generated: text of generated files by name; those that end in ``.sv`` come after `rtl`,
+            those that end in ``.vlt`` before it.
+        cplusplus: sources of the simulator's main.
+        headers: what `rtl` and `cplusplus` include.
+        includes: folders of `headers`.
+        flags: of Verilator, besides `FLAGS`.
+        compiler_flags: of the C++ compiler.
+        make_flags: of the Makefile that Verilator writes.
+    """
+
+    top: str
+    what: str
+    rtl: tuple[Path, ...]
+    generated: Mapping[str, str]
+    cplusplus: tuple[Path, ...]
+    headers: tuple[Path, ...]
+    includes: tuple[Path, ...]
+    flags: tuple[str, ...]
+    compiler_flags: str
+    make_flags: tuple[str, ...]
+
+    @property
+    def tools(self) -> tuple[object, ...]:
+        """Everything but sources: the tools, and how they are called."""
+        versions = (version("verilator"), version("cocotb"), cocotb_tools.config.libs_dir)
+        compiler = call_tool([os.environ.get("CXX", "g++"), "--version"], self.what)
+        return (
+            *(*map(str, versions), compiler.splitlines()[0], *make_variables()),
+            *(FLAGS, self.flags, self.compiler_flags, self.make_flags),
+        )
+
+    def digest(self) -> str:
+        """Return a name for this content, the same wherever the files lie."""
+        settings = (self.top, sorted(self.generated.items()))
+        digest = hashlib.sha256(repr((self.tools, settings)).encode())
+        for path in (*self.rtl, LINT, *sorted(self.headers), *self.cplusplus):
+            digest.update(f"\0{path.name}\0".encode() + path.read_bytes())
+        return digest.hexdigest()[:20]
+
+
+def built(
+    design: Design,
+    place: str,
+    *,
+    tell: Tell = silent,
+    blame: Blame = nullcontext,
+) -> Path:
+    """Return the executable of `design`, from the cache if the same was built before.
+
+    Args:
+        design: what to build.
+        place: folder below the cache, which the digest ends, such as ``chips/lagoon-``.
+        tell: is told what is being done, if it takes time.
+        blame: around Verilator, given the generated top level, to say whose source it refuses.
+
+    Raises:
+        ToolchainError: a tool is missing or fails.
+    """
+    final = cache_folder() / f"{place}{design.digest()}"
+    with only_builder(final):
+        if not _intact(final):
+            with temporary_folder() as folder:
+                _build(folder / "new", design, tell, blame)
+                shutil.rmtree(final, ignore_errors=True)
+                (folder / "new").rename(final)
+    return final / "model"
+
+
+def _build(folder: Path, design: Design, tell: Tell, blame: Blame) -> None:
+    folder.mkdir()
+    for file, text in design.generated.items():
+        (folder / file).write_text(text)
+    tell("step 1 of 3, Verilator (kept for later runs)")
+    with blame(folder / f"{design.top}.sv"):
+        call_tool(tuple(_verilate(folder, design)), design.what)
+    with _shared_runtime(folder / "obj", design):
+        make = ["make", "-s", "-j2", "-C", f"{folder}/obj", "-f", "Vtop.mk"]
+        make += [*design.make_flags, *make_variables()]
+        tell("step 2 of 3, C++ compiler (kept for later runs)")
+        count = call_tool([*make, "-n"], design.what).count(" -c ")
+        before = _objects(folder)
+
+        def watch() -> None:
+            done = _objects(folder) - before
+            step = f"2 of 3, C++ file {done + 1} of {count}" if done < count else "3 of 3, linker"
+            tell(f"step {step} (kept for later runs)")
+
+        call_tool(make, design.what, watch)
+    (folder / "obj" / "model").replace(folder / "model")
+    shutil.rmtree(folder / "obj")
+    (folder / "complete.json").write_text(json.dumps({"model": _sha256(folder / "model")}))
+
+
+def _objects(folder: Path) -> int:
+    return len(list((folder / "obj").glob("*.o")))
+
+
+def _verilate(folder: Path, design: Design) -> Iterator[str]:
+    """Yield the words of Verilator's command line."""
+    libraries = cocotb_tools.config.libs_dir
+    includes = [f"-I{path}" for path in (*design.includes, folder)]
+    generated = {
+        suffix: [str(folder / name) for name in design.generated if name.endswith(suffix)]
+        for suffix in (".vlt", ".sv")
+    }
+    yield from ("verilator", *FLAGS, *design.flags, "--prefix", "Vtop")
+    yield from ("--top-module", design.top, "-Mdir", str(folder / "obj"), *includes)
+    yield from ("-CFLAGS", " ".join((design.compiler_flags, *includes)))
+    yield "-LDFLAGS"
+    yield f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator -rdynamic"
+    yield from (str(LINT), *generated[".vlt"], *map(str, design.rtl), *generated[".sv"])
+    yield from map(str, design.cplusplus)
+
+
+@contextmanager
+def _shared_runtime(objects: Path, design: Design) -> Iterator[None]:
+    """Exchange Verilator's own object files, the same for all that is built alike, with the cache.
+
+    It is done before and after the C++ compiler runs.
+    """
+    digest = hashlib.sha256(repr(design.tools).encode()).hexdigest()[:20]
+    shared = cache_folder() / "runtime" / digest
+    shared.mkdir(parents=True, exist_ok=True)
+    for kept in shared.glob("*.o"):
+        shutil.copyfile(kept, objects / kept.name)
+    yield
+    for fresh in objects.glob("verilated*.o"):
+        if not (shared / fresh.name).exists():
+            copy = Path(shutil.copy(fresh, shared / f"{fresh.name}.{os.getpid()}"))
+            copy.replace(shared / fresh.name)
+
+
+def _intact(final: Path) -> bool:
+    try:
+        marker = json.loads((final / "complete.json").read_text())
+        return bool(marker["model"] == _sha256(final / "model"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

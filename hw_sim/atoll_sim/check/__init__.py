@@ -1,0 +1,1 @@
+"""Hold what a run did against reference, contract and limits."""

@@ -1,0 +1,77 @@
+"""Hold every tensor that a run wrote against the exact reference."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atoll.ir.graph import Graph
+from atoll.ops import reference
+from atoll.report.result import Mismatch
+from atoll_sim.inputs.samples import Sample
+from atoll_sim.trace.simulation import SimResult
+
+Values = Mapping[str, NDArray[np.generic]]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerCheck:
+    """How many tensors were compared, and those that differ."""
+
+    compared: int
+    mismatches: tuple[Mismatch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """Bytes that should be a tensor; None where the run ended before it wrote them."""
+
+    tensor: str
+    operator: str
+    device: str
+    data: bytes | None
+
+
+def check_layers(graph: Graph, samples: Sequence[Sample], result: SimResult) -> LayerCheck:
+    """Compare each operator's results, and the outputs, of every sample with the reference.
+
+    A tensor that a failed run never produced counts as compared and different.
+    """
+    compared = 0
+    mismatches: list[Mismatch] = []
+    for number, sample in enumerate(samples):
+        expected = reference.run(graph, sample)
+        for found in _results(graph, number, result):
+            compared += 1
+            mismatches += _compare(number, found, expected[found.tensor])
+    return LayerCheck(compared, tuple(mismatches))
+
+
+def _results(graph: Graph, sample: int, result: SimResult) -> Iterator[_Result]:
+    """Yield what each operator wrote, then the outputs after the run: they must still hold it."""
+    layers = result.layers[sample] if sample < len(result.layers) else {}
+    for index, op in enumerate(graph.operators):
+        for name in op.outputs:
+            yield _Result(name, op.name, op.device, layers.get(index, {}).get(name))
+    outputs = result.outputs[sample] if sample < len(result.outputs) else {}
+    for name in graph.outputs:
+        yield _Result(name, "the end of the run", "the host", outputs.get(name))
+
+
+def _compare(sample: int, found: _Result, expected: NDArray[np.generic]) -> Iterator[Mismatch]:
+    wanted = expected.reshape(-1)
+    actual = None if found.data is None else np.frombuffer(found.data, dtype=wanted.dtype)
+    wrong = np.arange(wanted.size) if actual is None else np.flatnonzero(actual != wanted)
+    if wrong.size:
+        first = int(wrong[0])
+        yield Mismatch(
+            sample=sample,
+            tensor=found.tensor,
+            operator=found.operator,
+            device=found.device,
+            first=first,
+            count=int(wrong.size),
+            expected=int(wanted[first]),
+            actual=None if actual is None else int(actual[first]),
+        )

@@ -1,0 +1,1 @@
+"""From a resolved SoC to the top level of its RTL."""

@@ -1,0 +1,90 @@
+"""What a chip must keep so that the simulator can build it."""
+
+from collections import Counter
+
+from atoll.errors import Fault
+from atoll.resolve.soc import Memory, ResolvedSoc
+from atoll.units import format_size
+from atoll_sim.chip.cores import CORES, core_faults
+from atoll_sim.chip.sources import source_faults
+
+
+def platform_faults(soc: ResolvedSoc, data_bytes: int) -> list[Fault]:
+    """Return all reasons why the simulator cannot build `soc`.
+
+    Args:
+        soc: the chip.
+        data_bytes: bytes of a bus beat.
+    """
+    return [
+        *(fault for cpu in soc.cpus for fault in core_faults(cpu)),
+        *(fault for memory in soc.memories for fault in _memory_faults(memory, data_bytes)),
+        *_clock_faults(soc),
+        *_line_faults(soc),
+        *source_faults(soc),
+    ]
+
+
+def _memory_faults(memory: Memory, data_bytes: int) -> list[Fault]:
+    word = min(memory.width, data_bytes)
+    row = max(word * memory.banks, data_bytes)
+    regular = _is_power(memory.width) and _is_power(memory.banks)
+    checks = (
+        (_is_power(memory.width), f"'width' {memory.width} is not a power of two", "width"),
+        (_is_power(memory.banks), f"'banks' {memory.banks} is not a power of two", "banks"),
+        (
+            not regular or memory.size % row == 0,
+            f"its size of {format_size(memory.size)} is not a multiple of {row} bytes",
+            "size",
+        ),
+        (
+            memory.origin % data_bytes == 0,
+            f"its origin {memory.origin:#010x} is not a multiple of {data_bytes} bytes",
+            "origin",
+        ),
+    )
+    return [
+        Fault(
+            code="E081",
+            message=f"memory '{memory.name}' cannot be simulated: {reason}",
+            at=memory.at,
+            remedy=f"change '{key}' of the memory",
+        )
+        for good, reason, key in checks
+        if not good
+    ]
+
+
+def _is_power(number: int) -> bool:
+    return number > 0 and number & (number - 1) == 0
+
+
+def _clock_faults(soc: ResolvedSoc) -> list[Fault]:
+    return [
+        Fault(
+            code="E082",
+            message=f"device '{device.name}' runs at {device.clock} Hz, the host at"
+            f" {soc.host_cpu.clock} Hz; the simulated chip has one clock",
+            at=device.at,
+            remedy="give all devices the host's clock",
+        )
+        for device in soc.devices
+        if device.clock != soc.host_cpu.clock
+    ]
+
+
+def _line_faults(soc: ResolvedSoc) -> list[Fault]:
+    core = CORES.get(soc.host_cpu.rtl)
+    lines = core.lines if core else range(32)
+    users = Counter(soc.irqs.values())
+    return [
+        Fault(
+            code="E083",
+            message=f"device '{name}' cannot use interrupt line {line} of"
+            f" '{soc.host}': {'it is shared' if line in lines else 'the core has no such line'}",
+            at=soc.device(name).at,
+            remedy=f"set 'irq' to a line from {lines.start} to {lines.stop - 1} of its own",
+        )
+        for name, line in soc.irqs.items()
+        if line not in lines or users[line] > 1
+    ]

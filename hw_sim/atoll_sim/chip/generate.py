@@ -1,0 +1,80 @@
+"""Write a planned chip down: its top level in SystemVerilog and its memory table in C++."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from atoll_sim.chip.parts import Chip
+from atoll_sim.chip.sources import RTL, engine_sources
+
+TEMPLATES = {"atoll_chip.sv": "chip.sv.j2", "chip.h": "chip.h.j2"}
+# AXI signals of an accelerator with their widths; a name stands for a width of the data port.
+AXI: tuple[tuple[str, int | str], ...] = (
+    *(("araddr", 32), ("arlen", 8), ("arsize", 3), ("arburst", 2), ("arvalid", 1), ("arready", 1)),
+    *(("rdata", "bits"), ("rresp", 2), ("rlast", 1), ("rvalid", 1), ("rready", 1)),
+    *(("awaddr", 32), ("awlen", 8), ("awsize", 3), ("awburst", 2), ("awvalid", 1), ("awready", 1)),
+    *(("wdata", "bits"), ("wstrb", "bytes"), ("wlast", 1), ("wvalid", 1), ("wready", 1)),
+    *(("bresp", 2), ("bvalid", 1), ("bready", 1)),
+)
+AXIL: tuple[tuple[str, int], ...] = (
+    *(("awaddr", 12), ("awvalid", 1), ("awready", 1)),
+    *(("wdata", 32), ("wstrb", 4), ("wvalid", 1), ("wready", 1)),
+    *(("bresp", 2), ("bvalid", 1), ("bready", 1)),
+    *(("araddr", 12), ("arvalid", 1), ("arready", 1)),
+    *(("rdata", 32), ("rresp", 2), ("rvalid", 1), ("rready", 1)),
+)
+# What an AXI slave drives; the master drives the rest.
+ANSWERS = {"arready", "rdata", "rresp", "rlast", "rvalid", "awready", "wready", "bresp", "bvalid"}
+BUS_SOURCES = (
+    *("atoll_bus_pkg", "atoll_arbiter", "atoll_memory_bank", "atoll_memory_port", "atoll_memory"),
+    *("atoll_firewall", "atoll_demux", "atoll_word_port", "atoll_console", "atoll_guard"),
+    "atoll_watchdog",
+    *("atoll_monitor", "atoll_doorbell", "atoll_fifo", "atoll_axi_burst", "atoll_axi_to_bus"),
+    *("atoll_bus_to_axil", "atoll_external_host"),
+)
+
+
+def generate(chip: Chip) -> Mapping[str, str]:
+    """Return the generated files of `chip` by name; equal chips give equal text."""
+    environment = Environment(
+        loader=PackageLoader("atoll_sim.chip"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    environment.filters.update(hex=lambda value: f"32'h{value:08x}", windows=windows_text)
+    environment.globals.update(
+        range_of=lambda width: f"[{width - 1}:0]", axi_of=axi_signals, axil=AXIL, answers=ANSWERS
+    )
+    return {
+        name: environment.get_template(template).render(chip=chip)
+        for name, template in TEMPLATES.items()
+    }
+
+
+def sources(chip: Chip) -> tuple[Path, ...]:
+    """Return the SystemVerilog that `chip` needs besides its own top level, packages first."""
+    cores = [master.core for master in chip.masters if master.core]
+    names = [f"{name}.sv" for name in BUS_SOURCES]
+    names += ["atoll_mailbox.sv"] if chip.mailboxes else []
+    names += ["atoll_operator_name.sv"] if chip.waves else []
+    names += ["atoll_fault_port.sv"] if chip.faults else []
+    names += [f"{core.module}.sv" for core in cores]
+    paths = [core.path() for core in cores] + [RTL / name for name in names]
+    paths += [path for npu in chip.soc.engines for path in engine_sources(npu)]
+    return tuple(dict.fromkeys(paths))
+
+
+def axi_signals(axi_bytes: int) -> tuple[tuple[str, int], ...]:
+    """Return the signals of an AXI port of `axi_bytes` with their widths in bits."""
+    widths = {"bits": 8 * axi_bytes, "bytes": axi_bytes}
+    return tuple((name, widths[w] if isinstance(w, str) else w) for name, w in AXI)
+
+
+def windows_text(spans: Iterable[range]) -> str:
+    """Write spans of addresses as packed windows; one that holds nothing if there are none."""
+    bounds = [(span.start, span.stop - 1) for span in spans] or [(1, 0)]
+    return "{" + ", ".join(f"64'h{low:08x}_{high:08x}" for low, high in reversed(bounds)) + "}"

@@ -1,0 +1,196 @@
+"""Decide how a chip is simulated: which modules, on which bus, behind which firewall windows."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import pairwise
+
+from atoll.errors import SimulationError
+from atoll.resolve.mailbox import LINE
+from atoll.resolve.soc import Access, Cpu, Device, Engine, Memory, Registers, ResolvedSoc
+from atoll_sim.chip.checks import platform_faults
+from atoll_sim.chip.cores import CORES
+from atoll_sim.chip.parts import BuiltMemory, Chip, Mailbox, Master, Target
+
+PICOSECONDS = 10**12
+GUARD_LINE = 2
+"""Where the host learns of a firewall: PicoRV32's own line for bus errors."""
+
+
+def plan_chip(soc: ResolvedSoc, *, external_host: bool = False) -> Chip:
+    """Decide what is built for `soc`.
+
+    Args:
+        soc: the chip.
+        external_host: leave all cores out; the test bench makes the host's accesses.
+
+    Raises:
+        SimulationError: the description asks for what the simulator cannot build.
+    """
+    data_bytes = max((8, *map(axi_bytes, soc.engines)))
+    if faults := platform_faults(soc, data_bytes):
+        raise SimulationError.all(faults)
+    devices = tuple(device for device in soc.devices if isinstance(device, (Cpu, Engine)))
+    reach = {memory.name: _reaching(soc, devices, memory) for memory in soc.memories}
+    return Chip(
+        soc=soc,
+        data_bytes=data_bytes,
+        half_period=PICOSECONDS // (2 * soc.host_cpu.clock),
+        masters=tuple(
+            _master(soc, device, index, reach, external_host)
+            for index, device in enumerate(devices)
+        ),
+        memories=tuple(
+            _memory(memory, reach[memory.name], data_bytes)
+            for memory in soc.memories
+            if reach[memory.name]
+        ),
+        guard=_span(soc.guard),
+        mailboxes=_mailboxes(soc),
+        slaves=(
+            *(target.signal for target in _register_blocks(soc)),
+            *(mailbox.core for mailbox in _mailboxes(soc)),
+        ),
+        lines=_lines(soc),
+        external_host=external_host,
+    )
+
+
+def axi_bytes(npu: Engine) -> int:
+    """Return the bytes of an accelerator's AXI data port."""
+    return npu.params.get("data_bytes", 8)
+
+
+def merge_spans(spans: Iterable[range]) -> tuple[range, ...]:
+    """Join spans of addresses that touch or overlap; the result is in order."""
+    merged: list[range] = []
+    for span in sorted(spans, key=lambda span: (span.start, span.stop)):
+        if merged and span.start <= merged[-1].stop:
+            merged[-1] = range(merged[-1].start, max(merged[-1].stop, span.stop))
+        else:
+            merged.append(span)
+    assert all(low.stop < high.start for low, high in pairwise(merged))
+    return tuple(merged)
+
+
+def _spans(soc: ResolvedSoc, device: Device, *allowed: Access) -> tuple[range, ...]:
+    return merge_spans(
+        range(window.origin, window.origin + window.size)
+        for window, access in soc.windows(device)
+        if access in allowed
+    )
+
+
+def _reaching(soc: ResolvedSoc, devices: Iterable[Device], memory: Memory) -> tuple[str, ...]:
+    """Return the names of the devices with a window into `memory`."""
+    return tuple(
+        device.name
+        for device in devices
+        if any(
+            span.start < memory.end and memory.origin < span.stop
+            for span in _spans(soc, device, Access.READ, Access.WRITE)
+        )
+    )
+
+
+def _register_blocks(soc: ResolvedSoc) -> tuple[Target, ...]:
+    """Return the register blocks at the host."""
+    blocks = {core.name: core.mailbox for core in soc.cpus if core.mailbox}
+    blocks |= {engine.name: engine.registers for engine in soc.engines}
+    blocks["console"] = replace(soc.console, size=soc.console.size - soc.guard.size)
+    blocks["guard"] = soc.guard
+    return tuple(_block(f"reg_{name}", registers) for name, registers in blocks.items())
+
+
+def _block(signal: str, registers: Registers) -> Target:
+    return Target(signal=signal, index="", span=_span(registers))
+
+
+def _span(block: Registers) -> range:
+    return range(block.origin, block.origin + block.size)
+
+
+def _mailboxes(soc: ResolvedSoc) -> tuple[Mailbox, ...]:
+    return tuple(
+        Mailbox(
+            name=core.name,
+            host=f"reg_{core.name}",
+            core=f"box_{core.name}",
+            origin=core.mailbox.origin,
+            line=LINE,
+        )
+        for core in soc.cpus
+        if core.mailbox
+    )
+
+
+def _lines(soc: ResolvedSoc) -> Mapping[int, str]:
+    return {GUARD_LINE: "guard_irq"} | {line: f"dev_{name}_irq" for name, line in soc.irqs.items()}
+
+
+def _registers(soc: ResolvedSoc, device: Device) -> tuple[Target, ...]:
+    """Return the register blocks that a master reaches: the host all, a core its mailbox."""
+    if device.name == soc.host:
+        return _register_blocks(soc)
+    return tuple(_block(f"box_{device.name}", each) for each in soc.registers_of(device))
+
+
+def _master(
+    soc: ResolvedSoc,
+    device: Cpu | Engine,
+    index: int,
+    reach: Mapping[str, tuple[str, ...]],
+    external_host: bool,
+) -> Master:
+    memories = (memory for memory in soc.memories if device.name in reach[memory.name])
+    targets = tuple(
+        Target(
+            signal=f"mem_{memory.name}",
+            index=f"[{reach[memory.name].index(device.name)}]",
+            span=range(memory.origin, memory.end),
+        )
+        for memory in memories
+    )
+    core = CORES[device.rtl] if isinstance(device, Cpu) and not external_host else None
+    return Master(
+        name=device.name,
+        signal=f"dev_{device.name}",
+        index=index,
+        readable=_spans(soc, device, Access.READ, Access.WRITE),
+        writable=_spans(soc, device, Access.WRITE),
+        targets=targets + _registers(soc, device),
+        core=core,
+        npu=device if isinstance(device, Engine) else None,
+        parameters=_parameters(device),
+        axi_bytes=axi_bytes(device) if isinstance(device, Engine) else 0,
+        interrupts=_interrupts(soc, device),
+    )
+
+
+def _interrupts(soc: ResolvedSoc, device: Device) -> str:
+    if device.name == soc.host:
+        return "irq"
+    mailbox = next((each for each in _mailboxes(soc) if each.name == device.name), None)
+    return f"32'(dev_{device.name}_ring) << {mailbox.line}" if mailbox else "'0"
+
+
+def _parameters(device: Cpu | Engine) -> Mapping[str, str]:
+    if isinstance(device, Cpu):
+        return CORES[device.rtl].parameters(device)
+    return {
+        "".join(word.capitalize() for word in name.split("_")): str(value)
+        for name, value in sorted(device.params.items())
+    }
+
+
+def _memory(memory: Memory, masters: tuple[str, ...], data_bytes: int) -> BuiltMemory:
+    return BuiltMemory(
+        name=memory.name,
+        signal=f"mem_{memory.name}",
+        origin=memory.origin,
+        size=memory.size,
+        word_bytes=min(memory.width, data_bytes),
+        banks=memory.banks,
+        read_latency=memory.read_latency,
+        writable=memory.kind != "rom",
+        ports=tuple(f"dev_{name}" for name in masters),
+    )

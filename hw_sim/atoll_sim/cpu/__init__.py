@@ -1,1 +1,0 @@
-"""Adapters of the CPU kinds: RTL cores and the native host."""

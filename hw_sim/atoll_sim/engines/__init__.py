@@ -1,0 +1,1 @@
+"""The accelerators that ship with Atoll, a folder each."""

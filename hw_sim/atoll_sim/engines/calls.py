@@ -1,0 +1,37 @@
+"""The software model of an accelerator, called so that what it does wrong is said."""
+
+from types import MappingProxyType
+
+from atoll.plugins import Methods, Part, make_part
+from atoll.resolve.engine_parts import whole
+from atoll.resolve.soc import Engine
+from atoll_sim.engines.interface import Bus, Outcome
+
+MODEL_METHODS: Methods = MappingProxyType({"run": ("bus", "list_address", "count")})
+"""What the class that a description names as `model` must have."""
+
+
+def model_of(engine: Engine) -> Part:
+    """Make the model that the description of `engine` names.
+
+    Raises:
+        AtollError: E041, E110; there is none that can be used.
+    """
+    spec = engine.spec
+    who = f"model '{spec.model}' of accelerator '{spec.name}'"
+    return make_part(spec.model, who, MODEL_METHODS, (engine,), spec.places.get("model"))
+
+
+def run_model(model: Part, bus: Bus, address: int, count: int) -> Outcome:
+    """Let a model of `model_of` run a command list.
+
+    Raises:
+        AtollError: E111, E112; it fails, or returns no outcome.
+    """
+    about = f"the list at {address:#010x}"
+    outcome = model.call("run", bus, address, count, about=about)
+    if not isinstance(outcome, Outcome):
+        raise model.wrong("run", f"{outcome!r:.80}, no Outcome", about)
+    if min(map(whole, (outcome.error, outcome.fault_address, outcome.completed))) < 0:
+        raise model.wrong("run", f"{outcome!r:.120}, whose fields must be 0 or more", about)
+    return outcome

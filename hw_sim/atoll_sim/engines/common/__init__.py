@@ -1,0 +1,1 @@
+"""What engines that are driven by lists of commands share (docs/reef.md, docs/ripple.md)."""

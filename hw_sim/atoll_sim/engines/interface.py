@@ -1,0 +1,39 @@
+"""What the software model of an accelerator is given and returns (docs/accelerators.md)."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class BusFault(Exception):  # noqa: N818 - the bus says "fault" to any access, reads included
+    """An access that the bus answers with an error.
+
+    Attributes:
+        address: first byte that could not be accessed.
+        decode: nothing is there (DECERR), rather than an error of what is there (SLVERR).
+    """
+
+    def __init__(self, address: int, decode: bool) -> None:
+        super().__init__(f"{'DECERR' if decode else 'SLVERR'} at {address:#010x}")
+        self.address = address
+        self.decode = decode
+
+
+class Bus(Protocol):
+    """Memory as the accelerator reaches it. Both methods may raise `BusFault`."""
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return `size` bytes."""
+        ...
+
+    def write(self, address: int, data: bytes) -> None:
+        """Store `data`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The ERROR, FAULT_ADDRESS and COMPLETED registers after a list has ended."""
+
+    error: int
+    fault_address: int
+    completed: int

@@ -1,0 +1,1 @@
+"""reef, the convolution accelerator."""

@@ -1,0 +1,88 @@
+"""What the reef accelerator computes, on whole operators at once (docs/reef.md)."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atoll_sim.engines.reef.decode import Command
+
+_INT32_MAX = (1 << 31) - 1
+
+
+def dense_sums(
+    command: Command, image: NDArray[np.int8], weights: NDArray[np.int8]
+) -> NDArray[np.int64]:
+    """Accumulate over all input channels, without the bias.
+
+    Args:
+        command: what to compute.
+        image: int8 [H, W, C].
+        weights: int8 [O, kernel height, kernel width x C].
+
+    Returns:
+        Sums [OH, OW, O]; float64 carries them exactly, as they stay below 2**53.
+    """
+    windows = _windows(command, image).transpose(0, 1, 3, 4, 2)
+    taps = windows.reshape(windows.shape[0] * windows.shape[1], -1).astype(np.float64)
+    sums = taps @ weights.reshape(len(weights), -1).astype(np.float64).T
+    return sums.reshape(command.output_shape).astype(np.int64)
+
+
+def depthwise_sums(
+    command: Command, image: NDArray[np.int8], weights: NDArray[np.int8]
+) -> NDArray[np.int64]:
+    """Accumulate each output channel over the taps of its one input channel.
+
+    Args:
+        command: what to compute.
+        image: int8 [H, W, C].
+        weights: int8 [O, kernel height, kernel width].
+    """
+    windows = _windows(command, image).repeat(command.depth_multiplier, axis=2)
+    sums = np.zeros(command.output_shape, np.int64)
+    for y in range(command.kernel[0]):
+        for x in range(command.kernel[1]):
+            sums += windows[..., y, x] * weights[:, y, x].astype(np.int64)
+    return sums
+
+
+def requantise(
+    command: Command, sums: NDArray[np.int64], table: NDArray[np.int64]
+) -> NDArray[np.int8]:
+    """Add the bias, scale with two roundings, add the zero point and clamp.
+
+    Args:
+        command: zero point and activation range.
+        sums: [OH, OW, O].
+        table: [O, 4] of bias, multiplier (never negative, so nothing saturates), shift, unused.
+    """
+    bias, multiplier, shift = table[:, 0], table[:, 1], table[:, 2]
+    # Sums and shifts wrap at 32 bits; wrapping once at the end is the same.
+    shifted = ((sums + bias) << np.maximum(shift, 0)).astype(np.int32)
+    product = shifted.astype(np.int64) * multiplier
+    nudged = product + np.where(product < 0, 1 - (1 << 30), 1 << 30)
+    # An arithmetic shift rounds down; adding the divisor less one to negatives truncates.
+    high = (nudged + np.where(nudged < 0, _INT32_MAX, 0)) >> 31
+    divisor = np.int64(1) << np.maximum(-shift, 0)
+    magnitude = (np.abs(high) + (divisor >> 1)) // divisor
+    scaled = np.where(high < 0, -magnitude, magnitude) + command.signed_byte(11, 1)
+    low, most = command.signed_byte(11, 2), command.signed_byte(11, 3)
+    clamped: NDArray[np.int64] = np.minimum(np.maximum(scaled, low), most)
+    return clamped.astype(np.int8)
+
+
+def _windows(command: Command, image: NDArray[np.int8]) -> NDArray[np.int16]:
+    """Return x - zero point as [OH, OW, C, kernel height, kernel width]; 0 outside the image."""
+    centred = image.astype(np.int16) - np.int16(command.signed_byte(11, 0))
+    top, left = command.padding
+    height = _span(command, axis=0)
+    width = _span(command, axis=1)
+    inside = centred[: height - top, : width - left]
+    padded = np.zeros((height, width, image.shape[2]), np.int16)
+    padded[top : top + inside.shape[0], left : left + inside.shape[1]] = inside
+    views = np.lib.stride_tricks.sliding_window_view(padded, command.kernel, axis=(0, 1))
+    return views[:: command.stride[0], :: command.stride[1]]
+
+
+def _span(command: Command, axis: int) -> int:
+    """Return how many rows or columns, padding included, the kernel visits."""
+    return (command.output_shape[axis] - 1) * command.stride[axis] + command.kernel[axis]

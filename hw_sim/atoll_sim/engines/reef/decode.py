@@ -1,0 +1,108 @@
+"""The reef accelerator's view of a command: fields of 16 words and what makes them legal.
+
+Reads docs/reef.md a second time on purpose: it shares no code with the compiler's encoder.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from atoll_sim.engines.common.decode import WORDS, ErrorCode, check_of
+
+CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED = 1, 2, 3
+ALIGNMENT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A fetched descriptor. Field names are those of docs/reef.md."""
+
+    words: tuple[int, ...]
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Command":
+        """Split 64 little-endian bytes into words."""
+        return cls(tuple(int(word) for word in np.frombuffer(data, "<u4", WORDS)))
+
+    def half(self, word: int, upper: bool) -> int:
+        """Return the unsigned 16 bits of a word."""
+        return self.words[word] >> (16 if upper else 0) & 0xFFFF
+
+    def signed_byte(self, word: int, index: int) -> int:
+        """Return byte `index` of a word as int8."""
+        value = self.words[word] >> (8 * index) & 0xFF
+        return value - 256 if value > 127 else value
+
+    @property
+    def opcode(self) -> int:
+        """What to compute."""
+        return self.words[0] & 0xFF
+
+    @property
+    def depthwise(self) -> bool:
+        """Every output channel reads one input channel."""
+        return self.opcode == DEPTHWISE_CONV_2D
+
+    @property
+    def input_shape(self) -> tuple[int, int, int]:
+        """Height, width, channels."""
+        return self.half(5, False), self.half(5, True), self.half(6, False)
+
+    @property
+    def output_shape(self) -> tuple[int, int, int]:
+        """Height, width, channels."""
+        return self.half(7, False), self.half(7, True), self.half(6, True)
+
+    @property
+    def kernel(self) -> tuple[int, int]:
+        """Height, width."""
+        return self.half(8, False), self.half(8, True)
+
+    @property
+    def stride(self) -> tuple[int, int]:
+        """Down, across."""
+        return self.half(9, False), self.half(9, True)
+
+    @property
+    def padding(self) -> tuple[int, int]:
+        """Top, left."""
+        return self.half(10, False), self.half(10, True)
+
+    @property
+    def depth_multiplier(self) -> int:
+        """Output channels of each input channel."""
+        return self.half(12, False)
+
+    def error(self) -> ErrorCode:
+        """Say what makes the command illegal, NONE if it may run."""
+        known = self.opcode in (CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED)
+        if not known or self.words[0] >> 8 & 0xFF != 1:
+            return ErrorCode.BAD_OPCODE
+        if not self._fields_are_legal():
+            return ErrorCode.BAD_FIELD
+        if self.words[3] % ALIGNMENT or self.words[4] % ALIGNMENT:
+            return ErrorCode.MISALIGNED
+        if self.half(0, True) != check_of(self.words):
+            return ErrorCode.BAD_CHECK
+        return ErrorCode.NONE
+
+    def _fields_are_legal(self) -> bool:
+        counts = (*self.input_shape, *self.output_shape, *self.kernel, *self.stride)
+        low, high = self.signed_byte(11, 2), self.signed_byte(11, 3)
+        return (
+            self.half(12, True) == 0
+            and all((*counts, self.depth_multiplier, *self.words[13:16]))
+            and all(pad < extent for pad, extent in zip(self.padding, self.kernel, strict=True))
+            and low <= high
+            and self._channels_are_legal()
+            and self.words[15] == self.kernel[1] * (1 if self.depthwise else self.input_shape[2])
+            and (self.opcode != FULLY_CONNECTED or self._is_pointwise())
+        )
+
+    def _channels_are_legal(self) -> bool:
+        if not self.depthwise:
+            return self.depth_multiplier == 1
+        return self.output_shape[2] == self.input_shape[2] * self.depth_multiplier
+
+    def _is_pointwise(self) -> bool:
+        return {self.input_shape[0], *self.kernel, *self.stride} == {1}

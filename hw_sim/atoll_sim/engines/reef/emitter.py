@@ -1,0 +1,147 @@
+"""Commands for the reef accelerator: packed constants, one descriptor per sample, a cost."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.safe_overlap import SafeOverlap
+from atoll.lower.accelerator import Job
+from atoll.ops.quantization import activation_range, channel_scaling, zero_point_of
+from atoll.resolve.soc import Engine
+from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
+from atoll_sim.engines.reef.cycles import busy_cycles
+from atoll_sim.engines.reef.descriptor import Descriptor, Opcode
+from atoll_sim.engines.reef.geometry import Geometry, geometry_of, operand
+from atoll_sim.engines.reef.packing import (
+    PARAMETER_BYTES,
+    pack_dense,
+    pack_depthwise,
+    pack_parameters,
+)
+from atoll_sim.engines.reef.strips import Strips
+
+_OPCODES = {
+    "conv_2d": Opcode.CONV_2D,
+    "depthwise_conv_2d": Opcode.DEPTHWISE_CONV_2D,
+    "fully_connected": Opcode.FULLY_CONNECTED,
+}
+_LETTERS = int.from_bytes(b"REEF", "little")
+CONTRACT_VERSION = 1
+
+
+class ReefEmitter:
+    """The `CommandEmitter` of reef."""
+
+    def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
+        """Pack weights and parameter table of `op`; name the buffers that it touches."""
+        lanes = npu.params["output_lanes"]
+        strips = Strips(geometry_of(op, graph), lanes, splits)
+        overlap = SafeOverlap(op.outputs[0], op.inputs[0], strips.distance)
+        weights = operand(op, graph, 1)
+        values = weights.array.astype(np.int8)
+        if op.kind == "depthwise_conv_2d":
+            packed = pack_depthwise(values, lanes)
+        else:
+            dense = values if values.ndim == 4 else values.reshape(len(values), 1, 1, -1)
+            packed = pack_dense(dense, npu.params["input_lanes"], lanes)
+        table = pack_parameters(*channel_scaling(op, graph), lanes)
+        return Job(
+            operator=op.name,
+            device=npu.name,
+            reads=(op.inputs[0],),
+            writes=op.outputs,
+            constants=(
+                _constant(_weights(op), packed, "int8"),
+                _constant(_parameters(op), table, "int32"),
+            ),
+            commands=f"{op.name}_commands",
+            commands_size=DESCRIPTOR_BYTES * strips.count,
+            commands_count=strips.count,
+            overlaps=(overlap,) if strips.useful else (),
+        )
+
+    def encode(
+        self,
+        op: Operator,
+        graph: Graph,
+        npu: Engine,
+        address: Callable[[str], int],
+        splits: int = 1,
+    ) -> bytes:
+        """Return one descriptor for each sample of the batch, or for each strip of it."""
+        shape = geometry_of(op, graph)
+        strips = Strips(shape, npu.params["output_lanes"], splits)
+        source, target = address(op.inputs[0]), address(op.outputs[0])
+        return b"".join(
+            replace(
+                _describe(op, graph, part.shape),
+                input_address=source + part.input,
+                output_address=target + part.output,
+                weights_address=address(_weights(op)),
+                parameters_address=address(_parameters(op)),
+                input_row_pitch=shape.input[1] * shape.input[2],
+                weight_block_bytes=shape.block_bytes(npu),
+            ).encode()
+            for part in strips.parts(source - target)
+        )
+
+    def identity(self, npu: Engine) -> Mapping[str, int]:
+        """Return the registers that describe an instance (docs/reef.md)."""
+        params = npu.params
+        lanes = params["input_lanes"] | params["output_lanes"] << 8
+        return {
+            "ID": _LETTERS,
+            "PARAMS": lanes | params["data_bytes"] << 16 | CONTRACT_VERSION << 24,
+            "WEIGHT_ROWS": params["weight_rows"],
+        }
+
+    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> int:
+        """Predict busy cycles, see `reef_cycles`."""
+        return busy_cycles(geometry_of(op, graph), npu, commands)
+
+
+def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:
+    (output,) = graph.results(op)
+    low, high = activation_range(op, output)
+    return Descriptor(
+        opcode=_OPCODES[op.kind],
+        input_address=0,
+        output_address=0,
+        weights_address=0,
+        parameters_address=0,
+        in_height=shape.input[0],
+        in_width=shape.input[1],
+        in_channels=shape.input[2],
+        out_channels=shape.output[2],
+        out_height=shape.output[0],
+        out_width=shape.output[1],
+        kernel_height=shape.kernel[0],
+        kernel_width=shape.kernel[1],
+        stride_down=shape.stride[0],
+        stride_across=shape.stride[1],
+        pad_top=shape.pad[0],
+        pad_left=shape.pad[1],
+        input_zero_point=zero_point_of(operand(op, graph, 0)),
+        output_zero_point=zero_point_of(output),
+        activation_min=low,
+        activation_max=high,
+        depth_multiplier=shape.depth_multiplier,
+        input_row_pitch=0,
+        weight_block_bytes=0,
+        kernel_row_bytes=shape.kernel_row,
+    )
+
+
+def _constant(name: str, data: bytes, dtype: str) -> Tensor:
+    shape = (len(data),) if dtype == "int8" else (len(data) // PARAMETER_BYTES, 4)
+    return Tensor(name=name, shape=shape, dtype=dtype, data=data)
+
+
+def _weights(op: Operator) -> str:
+    return f"{op.name}_weights"
+
+
+def _parameters(op: Operator) -> str:
+    return f"{op.name}_parameters"

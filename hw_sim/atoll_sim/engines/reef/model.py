@@ -1,0 +1,110 @@
+"""Bit-exact software model of the reef accelerator (docs/reef.md).
+
+Runs the descriptors that the firmware runs, from the bytes in memory, and reads nothing but
+what the hardware reads. A second implementation: it shares no arithmetic with `atoll.ops`.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atoll.resolve.soc import Engine
+from atoll_sim.engines.common.decode import BYTES, ErrorCode
+from atoll_sim.engines.interface import Bus, BusFault, Outcome
+from atoll_sim.engines.reef.arithmetic import dense_sums, depthwise_sums, requantise
+from atoll_sim.engines.reef.decode import Command
+
+_PARAMETER_BYTES = 16
+
+
+class _StopError(Exception):
+    """A list that must end now."""
+
+    def __init__(self, error: ErrorCode, address: int) -> None:
+        super().__init__(error, address)
+        self.error = error
+        self.address = address
+
+
+class ReefModel:
+    """One accelerator instance, as functional as the hardware and without its timing."""
+
+    def __init__(self, npu: Engine) -> None:
+        """Take lanes and data width from the instance's parameters."""
+        self._input_lanes = npu.params["input_lanes"]
+        self._lanes = npu.params["output_lanes"]
+        self._beat = npu.params["data_bytes"]
+
+    def run(self, bus: Bus, list_address: int, count: int) -> Outcome:
+        """Execute a list of descriptors up to its end or the first error.
+
+        A command that stops with an error has written nothing. The hardware may have written
+        a part of its output by then.
+        """
+        completed = 0
+        try:
+            if list_address % BYTES:
+                raise _StopError(ErrorCode.MISALIGNED, list_address)
+            if not 1 <= count <= 0xFFFF:
+                raise _StopError(ErrorCode.BAD_FIELD, list_address)
+            for address in range(list_address, list_address + count * BYTES, BYTES):
+                self._execute(bus, address)
+                completed += 1
+        except _StopError as stop:
+            return Outcome(stop.error, stop.address, completed)
+        return Outcome(ErrorCode.NONE, 0, completed)
+
+    def _execute(self, bus: Bus, address: int) -> None:
+        command = Command.from_bytes(self._read(bus, address, BYTES))
+        if error := command.error():
+            raise _StopError(error, address)
+        table = self._read_table(bus, command)
+        weights = self._read_weights(bus, command)
+        image = self._read_image(bus, command)
+        sums = depthwise_sums if command.depthwise else dense_sums
+        results = requantise(command, sums(command, image, weights), table)
+        self._write(bus, command.words[2], results.tobytes())
+
+    def _read_table(self, bus: Bus, command: Command) -> NDArray[np.int64]:
+        channels = command.output_shape[2]
+        padded = -(-channels // self._lanes) * self._lanes
+        data = self._read(bus, command.words[4], padded * _PARAMETER_BYTES)
+        return np.frombuffer(data, "<i4").reshape(padded, 4)[:channels].astype(np.int64)
+
+    def _read_weights(self, bus: Bus, command: Command) -> NDArray[np.int8]:
+        """Return int8 [O, kernel height, kernel row bytes]."""
+        channels, (height, _) = command.output_shape[2], command.kernel
+        chunk = 1 if command.depthwise else self._input_lanes
+        steps = -(-command.words[15] // chunk)
+        blocks, size = -(-channels // self._lanes), height * steps * self._lanes * chunk
+        parts = [
+            self._read(bus, command.words[3] + block * command.words[14], size)
+            for block in range(blocks)
+        ]
+        packed = np.frombuffer(b"".join(parts), np.int8)
+        tiles = packed.reshape(blocks, height, steps, self._lanes, chunk)
+        rows = tiles.transpose(0, 3, 1, 2, 4).reshape(blocks * self._lanes, height, -1)
+        return rows[:channels, :, : command.words[15]]
+
+    def _read_image(self, bus: Bus, command: Command) -> NDArray[np.int8]:
+        height, width, channels = command.input_shape
+        row, pitch, address = width * channels, command.words[13], command.words[1]
+        if pitch == row:
+            data = self._read(bus, address, height * row)
+        else:
+            rows = [self._read(bus, address + y * pitch, row) for y in range(height)]
+            data = b"".join(rows)
+        return np.frombuffer(data, np.int8).reshape(height, width, channels)
+
+    def _read(self, bus: Bus, address: int, size: int) -> bytes:
+        try:
+            return bus.read(address, size)
+        except BusFault as fault:
+            code = ErrorCode.READ_DECODE if fault.decode else ErrorCode.READ_SLAVE
+            raise _StopError(code, fault.address - fault.address % self._beat) from None
+
+    def _write(self, bus: Bus, address: int, data: bytes) -> None:
+        try:
+            bus.write(address, data)
+        except BusFault as fault:
+            code = ErrorCode.WRITE_DECODE if fault.decode else ErrorCode.WRITE_SLAVE
+            raise _StopError(code, fault.address - fault.address % self._beat) from None

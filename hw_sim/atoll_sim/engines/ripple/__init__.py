@@ -1,0 +1,1 @@
+"""ripple, the DMA engine."""

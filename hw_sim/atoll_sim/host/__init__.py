@@ -1,0 +1,1 @@
+"""The native host in place of the cores, with models or RTL of the accelerators."""

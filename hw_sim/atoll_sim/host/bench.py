@@ -1,0 +1,81 @@
+"""Make the accesses of a host that is not on the chip, and run accelerators for it.
+
+The process that started this one sends a `Job` at a time through a socket and gets a `Report`.
+"""
+
+import os
+from multiprocessing.connection import Connection
+from typing import Any
+
+import cocotb
+from cocotb.triggers import First, Timer
+
+from atoll_sim.host.external import SOCKET, Job, Report
+from atoll_sim.model.monitors import Model
+
+RESET_CYCLES = 4
+
+
+class Host:
+    """The chip's host port."""
+
+    def __init__(self, dut: Any) -> None:
+        self._dut = dut
+        self._toggle = 0
+
+    async def access(self, address: int, value: int | None = None) -> int:
+        """Write a register, or read it if there is no value; errors read as 0."""
+        self._dut.host_we_i.value = value is not None
+        self._dut.host_addr_i.value = address
+        self._dut.host_wdata_i.value = value or 0
+        self._toggle ^= 1
+        self._dut.host_toggle_i.value = self._toggle
+        await self._dut.host_done_o.value_change
+        return int(self._dut.host_rdata_o.value)
+
+    async def interrupt(self, line: int, patience: Timer) -> bool:
+        """Wait until an interrupt line is high; False if patience runs out first."""
+        while not int(self._dut.host_irq_o.value) >> line & 1:
+            if await First(self._dut.host_irq_o.value_change, patience) is patience:
+                return False
+        return True
+
+
+async def run_job(host: Host, model: Model, job: Job) -> Report:
+    """Do all of one job."""
+    for address, data in job.before.items():
+        model.poke(address, data)
+    for address, value in job.start:
+        await host.access(address, value)
+    begin = model.cycle()
+    ended = await host.interrupt(job.irq, Timer(job.max_cycles * job.cycle_time, "ps"))
+    cycles = model.cycle() - begin
+    registers = [await host.access(address) for address in job.read]
+    for address, value in job.finish:
+        await host.access(address, value)
+    model.close_phase()
+    return Report(
+        ended=ended,
+        registers=tuple(registers),
+        memory={address: model.peek(address, size) for address, size in job.after},
+        counts=model.counts(),
+        spans=model.spans(),
+        cycles=cycles,
+    )
+
+
+@cocotb.test()
+async def serve_host(dut: Any) -> None:
+    """Run jobs until the other side has no more."""
+    model, host = Model(), Host(dut)
+    connection = Connection(int(os.environ[SOCKET]))
+    dut.rst_ni.value = 0
+    dut.host_toggle_i.value = 0
+    job: Job | None = connection.recv()
+    if job is not None:
+        await Timer(RESET_CYCLES * job.cycle_time, "ps")
+        dut.rst_ni.value = 1
+        await Timer(RESET_CYCLES * job.cycle_time, "ps")
+    while job is not None:
+        connection.send(await run_job(host, model, job))
+        job = connection.recv()

@@ -1,0 +1,145 @@
+"""The chip's memories as arrays of the host, at the chip's addresses."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from atoll.resolve.soc import Access, Device, ResolvedSoc
+from atoll_sim.engines.interface import BusFault
+from atoll_sim.shadow.memory import WIDEST
+from atoll_sim.trace.simulation import AccessKind, Touched
+
+
+@dataclass(frozen=True, slots=True)
+class Accessed:
+    """Bytes that a master read or wrote.
+
+    Attributes:
+        beat: most bytes of one access; at most `WIDEST`.
+    """
+
+    master: str
+    kind: AccessKind
+    span: range
+    beat: int = WIDEST
+
+
+class HostMemory:
+    """Every memory of a chip, zero at first."""
+
+    def __init__(self, soc: ResolvedSoc) -> None:
+        self._soc = soc
+        self._arrays = [
+            (memory.origin, memory.end, np.zeros(memory.size, dtype=np.uint8))
+            for memory in soc.memories
+        ]
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return `size` bytes, which lie in one memory."""
+        offset, array = self._find(address, size)
+        return array[offset : offset + size].tobytes()
+
+    def write(self, address: int, data: bytes) -> None:
+        """Store `data` in one memory."""
+        offset, array = self._find(address, len(data))
+        array[offset : offset + len(data)] = np.frombuffer(data, dtype=np.uint8)
+
+    def pointer(self, address: int) -> int:
+        """Return the address at the host of a byte of the chip."""
+        offset, array = self._find(address, 1)
+        return int(array.ctypes.data) + offset
+
+    def _find(
+        self, address: int, size: int
+    ) -> tuple[int, np.ndarray[tuple[int], np.dtype[np.uint8]]]:
+        for origin, end, array in self._arrays:
+            if origin <= address and address + size <= end:
+                return address - origin, array
+        raise BusFault(address, decode=True)
+
+
+class DeviceBus:
+    """`HostMemory` as one device reaches it; remembers what the device touched."""
+
+    def __init__(self, memory: HostMemory, soc: ResolvedSoc, device: Device) -> None:
+        self._memory = memory
+        self._device = device
+        self._windows = tuple(
+            (window.origin, window.origin + window.size, access)
+            for window, access in soc.windows(device)
+        )
+        self._accessed: list[Accessed] = []
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return `size` bytes.
+
+        Raises:
+            BusFault: the device does not reach all of them.
+        """
+        self._allow(address, size, writes=False)
+        self._touch(AccessKind.READ, address, size)
+        return self._memory.read(address, size)
+
+    def write(self, address: int, data: bytes) -> None:
+        """Store `data`.
+
+        Raises:
+            BusFault: the device does not reach all of it.
+        """
+        self._allow(address, len(data), writes=True)
+        self._touch(AccessKind.WRITE, address, len(data))
+        self._memory.write(address, data)
+
+    def recent(self) -> tuple[Accessed, ...]:
+        """Return the accesses since the last call of `take_touched`, in order."""
+        return tuple(self._accessed)
+
+    def take_touched(self) -> tuple[Touched, ...]:
+        """Return what was touched since the last call."""
+        by_kind: dict[AccessKind, list[range]] = defaultdict(list)
+        for each in self._accessed:
+            by_kind[each.kind].append(each.span)
+        touched = tuple(
+            Touched(
+                master=self._device.name,
+                kind=kind,
+                accesses=len(spans),
+                transferred=sum(map(len, spans)),
+                spans=merge_spans(spans),
+            )
+            for kind, spans in by_kind.items()
+        )
+        self._accessed = []
+        return touched
+
+    def _touch(self, kind: AccessKind, address: int, size: int) -> None:
+        self._accessed.append(Accessed(self._device.name, kind, range(address, address + size)))
+
+    def _allow(self, address: int, size: int, *, writes: bool) -> None:
+        """Walk the windows as the firewall does; two that adjoin count as one."""
+        end = address + size
+        while address < end:
+            reached = max(
+                (
+                    last
+                    for first, last, access in self._windows
+                    if first <= address < last and not (writes and access is Access.READ)
+                ),
+                default=None,
+            )
+            if reached is None:
+                raise BusFault(address, decode=True)
+            address = reached
+
+
+def merge_spans(spans: Iterable[range]) -> tuple[range, ...]:
+    """Return the same bytes as the fewest ascending ranges."""
+    merged: list[range] = []
+    for span in sorted(spans, key=lambda span: span.start):
+        if merged and span.start <= merged[-1].stop:
+            merged[-1] = range(merged[-1].start, max(span.stop, merged[-1].stop))
+        else:
+            merged.append(span)
+    return tuple(merged)

@@ -1,0 +1,189 @@
+"""The cores played by the machine that runs Atoll: compiled kernels on planned addresses.
+
+Everything but the core is as on the chip: buffers are at the addresses of the plan inside
+arrays that stand for the memories, and accelerators run the commands of the image.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from atoll.codegen.llvm_jit import HeapMemory, NativeProgram
+from atoll.ir.heap import Heap
+from atoll.ir.tir import (
+    AcceleratorRun,
+    AcceleratorStart,
+    AcceleratorWait,
+    CallStart,
+    KernelCall,
+    Step,
+)
+from atoll.pipeline import Compiled
+from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll_sim.engines.calls import model_of, run_model
+from atoll_sim.engines.interface import Outcome
+from atoll_sim.host.memory import Accessed, DeviceBus, HostMemory
+from atoll_sim.host.watch import Watch
+from atoll_sim.inputs.samples import Sample
+from atoll_sim.trace.simulation import Phase, SimResult, Stop, Touched
+
+FINE = Outcome(error=0, fault_address=0, completed=0)
+"""How a step ends that no accelerator can fail."""
+
+
+class Accelerators(Protocol):
+    """Whoever plays the accelerators of the chip."""
+
+    def run(self, npu: Engine, address: int, count: int) -> Outcome:
+        """Run a command list to its end or its first error."""
+
+    def recent(self) -> tuple[Accessed, ...]:
+        """Return what they accessed since the last call of `take_touched`, as far as known."""
+
+    def take_touched(self) -> tuple[Touched, ...]:
+        """Return what all accelerators touched since the last call."""
+
+
+class ModelAccelerators:
+    """The accelerators' software models on the chip's memories."""
+
+    def __init__(self, soc: ResolvedSoc, memory: HostMemory) -> None:
+        self._buses = {npu.name: DeviceBus(memory, soc, npu) for npu in soc.engines}
+        self._models = {npu.name: model_of(npu) for npu in soc.engines}
+
+    def run(self, npu: Engine, address: int, count: int) -> Outcome:
+        """Run a command list to its end or its first error."""
+        return run_model(self._models[npu.name], self._buses[npu.name], address, count)
+
+    def recent(self) -> tuple[Accessed, ...]:
+        """Return what they accessed since the last call of `take_touched`, in order."""
+        return tuple(each for bus in self._buses.values() for each in bus.recent())
+
+    def take_touched(self) -> tuple[Touched, ...]:
+        """Return what all accelerators touched since the last call."""
+        return tuple(touched for bus in self._buses.values() for touched in bus.take_touched())
+
+
+class NativeSession:
+    """Runs samples through the networks of one firmware, in turn, on the host."""
+
+    def __init__(
+        self, models: Sequence[Compiled], memory: HostMemory, accelerators: Accelerators
+    ) -> None:
+        self._models = models
+        self._memory = memory
+        self._accelerators = accelerators
+        self._phases: list[Phase] = []
+        for compiled in models:
+            self._load_constants(compiled)
+
+    def run(self, samples: Sequence[Sample]) -> SimResult:
+        """Run `samples` one after the other; an accelerator's error ends its sample.
+
+        Sample k is for network k modulo their number.
+        """
+        beats = not isinstance(self._accelerators, ModelAccelerators)
+        watch = Watch(self._models, self._memory, beats=beats)
+        begin = time.perf_counter()
+        heaps = self._heaps()
+        programs = [NativeProgram(compiled.module, heaps=heaps) for compiled in self._models]
+        results, outputs, layers = [], [], []
+        for number, sample in enumerate(samples):
+            turn = number % len(programs)
+            status, written = self._run_sample(programs[turn], watch, number, sample)
+            results.append(status)
+            layers.append(written)
+            compiled = self._models[turn]
+            outputs.append(self._buffers(compiled, compiled.module.entry.outputs))
+        findings, findings_total = watch.findings()
+        return SimResult(
+            stop=Stop.EXIT,
+            exit_status=0,
+            results=tuple(results),
+            outputs=tuple(outputs),
+            layers=tuple(layers),
+            phases=tuple(self._phases),
+            findings=findings,
+            findings_total=findings_total,
+            stacks={},
+            text="",
+            trapped=None,
+            cycles=0,
+            wall_seconds=time.perf_counter() - begin,
+        )
+
+    def run_once(self, program: NativeProgram, sample: Sample) -> int:
+        """Run one sample of the first network and return its status; keep nothing of it."""
+        compiled = self._models[0]
+        self._fill(compiled, sample)
+        for step in compiled.module.entry.steps:
+            if status := self._run_step(compiled, program, step).error:
+                return status
+        return 0
+
+    def _heaps(self) -> Mapping[str, HeapMemory]:
+        return {
+            pool.name: HeapMemory(self._memory.pointer(pool.heap_origin), Heap(pool.heap))
+            for pool in self._models[0].soc.pools
+            if pool.heap
+        }
+
+    def _load_constants(self, compiled: Compiled) -> None:
+        for constant in compiled.module.entry.constants:
+            data = constant.data
+            if data is None:
+                data = compiled.commands[constant.name]
+            if constant.name in compiled.plan.placements:
+                self._memory.write(compiled.plan.address(constant.name), data)
+
+    def _fill(self, compiled: Compiled, sample: Sample) -> None:
+        for name, values in sample.items():
+            self._memory.write(compiled.plan.address(name), values.tobytes())
+
+    def _run_sample(
+        self, program: NativeProgram, watch: Watch, number: int, sample: Sample
+    ) -> tuple[int, Mapping[int, Mapping[str, bytes]]]:
+        compiled = self._models[number % len(self._models)]
+        self._fill(compiled, sample)
+        layers: dict[int, Mapping[str, bytes]] = {}
+        outcome = FINE
+        watch.begin_run()
+        for step in compiled.module.entry.steps:
+            outcome = self._run_step(compiled, program, step)
+            watch.step(step, self._accelerators.recent(), outcome)
+            layers[step.number] = self._buffers(compiled, step.writes)
+            if not isinstance(step.action, AcceleratorWait):
+                self._phases.append(self._phase(number, step))
+            if outcome.error:
+                break
+        watch.end_run()
+        return outcome.error, layers
+
+    def _run_step(self, compiled: Compiled, program: NativeProgram, step: Step) -> Outcome:
+        plan = compiled.plan
+        match step.action:
+            case KernelCall(function, arguments) | CallStart(function, arguments):
+                pointers = [self._memory.pointer(plan.address(name)) for name in arguments]
+                status = program.call(function, pointers)
+                return Outcome(error=status, fault_address=0, completed=0) if status else FINE
+            case AcceleratorWait():
+                return FINE
+            case AcceleratorRun(device, commands, count) | AcceleratorStart(
+                device, commands, count
+            ):
+                npu = compiled.soc.device(device)
+                assert isinstance(npu, Engine)
+                return self._accelerators.run(npu, plan.address(commands), count)
+
+    def _buffers(self, compiled: Compiled, names: Sequence[str]) -> Mapping[str, bytes]:
+        plan, sizes = compiled.plan, compiled.module.entry.sizes
+        return {name: self._memory.read(plan.address(name), sizes[name]) for name in names}
+
+    def _phase(self, sample: int, step: Step) -> Phase:
+        return Phase(
+            sample=sample,
+            operators=(step.number,),
+            begin=0,
+            end=0,
+            touched=self._accelerators.take_touched(),
+        )

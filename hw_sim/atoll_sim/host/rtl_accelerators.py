@@ -1,0 +1,194 @@
+"""The accelerators of a chip in RTL, for a host that is not: `--cpu native`."""
+
+import socket
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from atoll.children import started, too_long
+from atoll.errors import SimulationError
+from atoll.resolve.soc import Access, Engine, ResolvedSoc
+from atoll_sim.chip.plan import PICOSECONDS, axi_bytes, merge_spans, plan_chip
+from atoll_sim.engines.interface import Outcome
+from atoll_sim.host.external import SOCKET, Job, Report
+from atoll_sim.host.memory import Accessed
+from atoll_sim.model.process import LOG, MAX_SECONDS, bench_environment, broken_off
+from atoll_sim.trace.simulation import AccessKind, Touched
+from atoll_sim.trace.timeline import touched_by_phase
+
+BENCH = "atoll_sim.host.bench"
+MAX_CYCLES = 10**9
+IRQ_BIT = 1
+START_BIT = 1
+
+
+class Memory(Protocol):
+    """The host's copy of the chip's memories."""
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return `size` bytes, which lie in one memory."""
+        ...
+
+    def write(self, address: int, data: bytes) -> None:
+        """Store `data` in one memory."""
+        ...
+
+
+class RtlAccelerators:
+    """Runs command lists on the RTL; use as a context manager.
+
+    Before each list the model's memories get the host's bytes that the accelerator can read, and
+    afterwards the host gets those that it can write.
+    """
+
+    def __init__(self, soc: ResolvedSoc, memory: Memory, executable: Path, folder: Path) -> None:
+        """Prepare a run.
+
+        Args:
+            soc: the chip.
+            memory: what the host sees.
+            executable: of `build_model` with ``external_host=True``.
+            folder: for the log; made if missing.
+        """
+        self._soc = soc
+        self._memory = memory
+        self._command = (str(executable.absolute()),)
+        self._folder = folder
+        self._masters = tuple(m.name for m in plan_chip(soc, external_host=True).masters)
+        self._ends = ExitStack()
+        self._phases_taken = 0
+        self._reports: list[Report] = []
+
+    def __enter__(self) -> Self:
+        """Start the model."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        ours, theirs = socket.socketpair()
+        with theirs, (self._folder / LOG).open("w") as log:
+            self._child = self._ends.enter_context(
+                started(
+                    self._command,
+                    folder=self._folder,
+                    environment={
+                        **bench_environment(BENCH),
+                        SOCKET: str(theirs.fileno()),
+                    },
+                    seconds=MAX_SECONDS,
+                    stdout=log,
+                    stderr=log,
+                    files=[theirs.fileno()],
+                )
+            )
+        self._connection = Connection(ours.detach())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the model."""
+        with self._ends:
+            with suppress(OSError):
+                self._connection.send(None)
+                if kind is None:
+                    self._child.wait()
+            self._connection.close()
+
+    @property
+    def cycles(self) -> int:
+        """Cycles that all lists took so far, from their start to their end."""
+        return sum(report.cycles for report in self._reports)
+
+    def run(self, npu: Engine, address: int, count: int) -> Outcome:
+        """Run a command list to its end or its first error.
+
+        Raises:
+            SimulationError: the accelerator never ends, or the simulator breaks off.
+        """
+        try:
+            self._connection.send(self._job(npu, address, count))
+            report: Report = self._connection.recv()
+        except (EOFError, OSError) as fault:
+            status = self._child.wait()
+            if self._child.over:
+                raise too_long(self._command, MAX_SECONDS, self._folder) from fault
+            raise broken_off(self._folder, status) from fault
+        if not report.ended:
+            raise SimulationError(
+                "E088",
+                f"device '{npu.name}' did not end its commands at {address:#010x} within"
+                f" {MAX_CYCLES} cycles",
+                remedy="run the same network with '--accelerator model' to check the commands",
+            )
+        for at, data in report.memory.items():
+            self._memory.write(at, data)
+        self._reports.append(report)
+        error, fault_address, completed = report.registers
+        return Outcome(error=error, fault_address=fault_address, completed=completed)
+
+    def recent(self) -> tuple[Accessed, ...]:
+        """Return what the last list read, then what it wrote: its log has no order."""
+        beats = {npu.name: axi_bytes(npu) for npu in self._soc.engines}
+        touched = sorted(self._last_touched(), key=lambda touch: touch.kind is AccessKind.WRITE)
+        return tuple(
+            Accessed(touch.master, touch.kind, span, beats[touch.master])
+            for touch in touched
+            if touch.master in beats
+            for span in touch.spans
+        )
+
+    def take_touched(self) -> tuple[Touched, ...]:
+        """Return what the accelerators touched since the last call."""
+        touched = self._last_touched()
+        self._phases_taken = len(self._reports)
+        return touched
+
+    def _last_touched(self) -> tuple[Touched, ...]:
+        if not self._reports:
+            return ()
+        last, first = self._reports[-1], self._phases_taken
+        by_phase = touched_by_phase(
+            last.counts[last.counts["phase"] >= first],
+            last.spans[last.spans["phase"] >= first],
+            self._masters,
+        )
+        return tuple(touched for phase in sorted(by_phase) for touched in by_phase[phase])
+
+    def _job(self, npu: Engine, address: int, count: int) -> Job:
+        at = {name: npu.registers.origin + offset for name, offset in npu.spec.registers.items()}
+        return Job(
+            before={
+                span.start: self._memory.read(span.start, len(span))
+                for span in self._spans(npu, (Access.READ, Access.WRITE))
+            },
+            start=(
+                (at["LIST_ADDRESS"], address),
+                (at["LIST_COUNT"], count),
+                (at["IRQ_ENABLE"], IRQ_BIT),
+                (at["CONTROL"], START_BIT),
+            ),
+            irq=npu.irq,
+            read=(at["ERROR"], at["FAULT_ADDRESS"], at["COMPLETED"]),
+            finish=((at["IRQ_STATUS"], IRQ_BIT), (at["IRQ_ENABLE"], 0)),
+            after=tuple((s.start, len(s)) for s in self._spans(npu, (Access.WRITE,))),
+            max_cycles=MAX_CYCLES,
+            cycle_time=PICOSECONDS // self._soc.host_cpu.clock,
+        )
+
+    def _spans(self, npu: Engine, allowed: Sequence[Access]) -> tuple[range, ...]:
+        """Return what the accelerator reaches; no span crosses from one memory to the next."""
+        merged = merge_spans(
+            range(window.origin, window.origin + window.size)
+            for window, access in self._soc.windows(npu)
+            if access in allowed
+        )
+        cut = (
+            range(max(span.start, memory.origin), min(span.stop, memory.end))
+            for span in merged
+            for memory in self._soc.memories
+        )
+        return tuple(span for span in cut if span)

@@ -1,0 +1,101 @@
+"""Hold what happens without RTL against the contract: the native host and software models."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, KernelCall, Step
+from atoll.pipeline import Compiled
+from atoll_sim.engines.common.decode import ErrorCode
+from atoll_sim.engines.interface import Outcome
+from atoll_sim.host.memory import Accessed, HostMemory
+from atoll_sim.shadow.contents import contents_of
+from atoll_sim.shadow.memory import READ, WRITE, HostShadow
+from atoll_sim.shadow.table import shadow_table
+from atoll_sim.trace.findings import KINDS, name_findings
+from atoll_sim.trace.simulation import AccessKind, Finding
+
+OPERATOR_BEGUN, OPERATOR_ENDED, _, RUN_BEGUN, RUN_ENDED = range(1, 6)
+BUS_ERRORS: Mapping[int, int] = {
+    ErrorCode.READ_SLAVE: READ,
+    ErrorCode.READ_DECODE: READ,
+    ErrorCode.WRITE_SLAVE: WRITE,
+    ErrorCode.WRITE_DECODE: WRITE,
+}
+
+
+class Watch:
+    """Follows one native session with a shadow memory of its own."""
+
+    def __init__(self, models: Sequence[Compiled], memory: HostMemory, *, beats: bool) -> None:
+        """Load the contracts.
+
+        Args:
+            models: what runs, in turn.
+            memory: where it runs.
+            beats: engines show whole beats of what they read.
+        """
+        self._models = models
+        self._runs = 0
+        self._table = shadow_table(
+            models[0].soc,
+            [compiled.contract for compiled in models],
+            [contents_of(compiled) for compiled in models],
+            beats=beats,
+        )
+        self._number = {name: number for number, name in enumerate(self._table.masters)}
+        self._shadow = HostShadow()
+        loaded = self._shadow.load(self._table.words)
+        assert loaded, "the packed contract is damaged"
+        self._shadow.look_with(memory.read)
+
+    def begin_run(self) -> None:
+        """The inputs of the next sample are in place; it is the next network's turn."""
+        self._runs += 1
+        self._shadow.trace(RUN_BEGUN)
+
+    def end_run(self) -> None:
+        """The run function has returned."""
+        self._shadow.trace(RUN_ENDED)
+
+    def step(self, step: Step, engines: tuple[Accessed, ...], outcome: Outcome) -> None:
+        """Judge one step after it has ended.
+
+        Args:
+            step: of the program.
+            engines: what engines accessed since the last step, in order.
+            outcome: how it ended; a bus error is an access that a firewall kept back.
+        """
+        if not isinstance(step.action, AcceleratorWait):
+            self._begin(step, engines)
+        if (kind := BUS_ERRORS.get(outcome.error)) is not None:
+            self._shadow.refuse(self._number[step.device], kind, outcome.fault_address, 1)
+        if not outcome.error and not isinstance(step.action, (AcceleratorStart, CallStart)):
+            self._shadow.trace(OPERATOR_ENDED, step.number)
+
+    def findings(self) -> tuple[tuple[Finding, ...], int]:
+        """Return what was found, and how many accesses were wrong."""
+        records, total = self._shadow.findings()
+        return name_findings(records, self._table, self._models[0].soc), total
+
+    def _begin(self, step: Step, engines: tuple[Accessed, ...]) -> None:
+        self._shadow.trace(OPERATOR_BEGUN, step.number)
+        for each in (*self._declared(step), *engines):
+            self._shadow.touch(
+                self._number[each.master],
+                KINDS.index(each.kind),
+                each.span.start,
+                len(each.span),
+                beat=each.beat,
+            )
+
+    def _declared(self, step: Step) -> Iterator[Accessed]:
+        """Yield what a kernel says it reads, then what it writes: nothing watches the host."""
+        if not isinstance(step.action, (KernelCall, CallStart)):
+            return
+        compiled = self._models[(self._runs - 1) % len(self._models)]
+        plan, sizes = compiled.plan, compiled.module.entry.sizes
+        scratch = set(step.reads) & set(step.writes)
+        reads = [name for name in step.reads if name not in scratch]
+        for kind, names in ((AccessKind.READ, reads), (AccessKind.WRITE, step.writes)):
+            for name in names:
+                address = plan.address(name)
+                yield Accessed(step.device, kind, range(address, address + sizes[name]))

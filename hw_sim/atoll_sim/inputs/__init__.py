@@ -1,0 +1,1 @@
+"""What a run starts from: samples, files by network, build folders."""

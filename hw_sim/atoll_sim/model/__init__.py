@@ -1,0 +1,1 @@
+"""The C++ beside the model, and its Python side."""

@@ -1,0 +1,261 @@
+// The simulator's main: the clock runs here, and cocotb is woken only for what it waits for.
+//
+//   model                  run the cocotb test that the environment names
+//   model --bare IMAGE N   load IMAGE, answer N requests, leave; no Python (speed comparison)
+//   model --judge FOLDER   run one sample up to the first fault, see judge.h; no Python
+//   --waves FILE SETTINGS  record waveforms, see recorder.h (only models built for it)
+//   --shadow FILE          hold every access against the packed contract in FILE
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "Vtop.h"
+#include "backdoor.h"
+#include "chip.h"
+#include "judge.h"
+#include "monitor.h"
+#include "recorder.h"
+#include "verilated.h"
+#include "verilated_vpi.h"
+
+extern "C" void vlog_startup_routines_bootstrap(void);
+
+namespace {
+
+constexpr uint32_t kRunOne = 1;
+constexpr uint32_t kLeave = 2;
+constexpr uint32_t kTraceReady = 3;
+constexpr uint32_t kTraceBegun = 4;
+constexpr uint64_t kResetCycles = 4;
+constexpr uint64_t kNever = ~0ULL;
+
+// The Verilated model with its clock.
+class Model {
+ public:
+  Model(const char* waves, const char* settings) {
+    context_.reset(new VerilatedContext);
+    Verilated::threadContextp(context_.get());
+    context_->traceEverOn(waves != nullptr);
+    top_.reset(new Vtop(context_.get(), ""));
+    if (waves) recorder_.reset(new recorder::Recorder(*top_, waves, settings));
+  }
+
+  ~Model() { top_->final(); }
+
+  Vtop& top() { return *top_; }
+  bool finished() const { return context_->gotFinish(); }
+  void eval() { top_->eval(); }
+
+  void dump() {
+#if VM_TRACE
+    if (recorder_) recorder_->dump(context_->time());
+#endif
+  }
+
+  // Move to the next clock edge, or to `deadline` if that comes first; true on an edge.
+  bool advance(uint64_t deadline) {
+    const bool edge = next_edge_ <= deadline;
+    context_->time(edge ? next_edge_ : deadline);
+    if (!edge) return false;
+    next_edge_ += chip::kHalfPeriod;
+    top_->clk_i = !top_->clk_i;
+    monitor::log().cycle += top_->clk_i;
+    return true;
+  }
+
+ private:
+  std::unique_ptr<VerilatedContext> context_;
+  std::unique_ptr<Vtop> top_;
+  std::unique_ptr<recorder::Recorder> recorder_;
+  uint64_t next_edge_ = chip::kHalfPeriod;
+};
+
+Model* model = nullptr;
+
+// Deliver value changes until nobody reacts any more; true if somebody did.
+bool deliver_changes() {
+  bool any = false;
+  while (VerilatedVpi::callValueCbs()) any = true;
+  return any;
+}
+
+// Finish the present time step: let cocotb write, settle the model, let cocotb read.
+void settle() {
+  do {
+    do {
+      VerilatedVpi::clearEvalNeeded();
+      VerilatedVpi::doInertialPuts();
+      model->eval();
+      deliver_changes();
+    } while (VerilatedVpi::evalNeeded());
+    VerilatedVpi::callCbs(cbReadWriteSynch);
+    VerilatedVpi::doInertialPuts();
+    deliver_changes();
+  } while (VerilatedVpi::evalNeeded());
+  VerilatedVpi::callCbs(cbReadOnlySynch);
+  model->dump();
+}
+
+// Run the clock until something happens that cocotb waits for; the time step is left open.
+void run_until_awaited() {
+  const uint64_t deadline = VerilatedVpi::cbNextDeadline();
+  bool step = VerilatedVpi::hasCbs(cbNextSimTime);
+  while (!model->finished()) {
+    const bool edge = model->advance(deadline);
+    if (step) {
+      VerilatedVpi::callCbs(cbNextSimTime);
+      deliver_changes();
+    }
+    if (!edge || Verilated::threadContextp()->time() == deadline) {
+      VerilatedVpi::callTimedCbs();
+      deliver_changes();
+      return;
+    }
+    model->eval();
+    if (VerilatedVpi::callValueCbs() || step || VerilatedVpi::evalNeeded()) return;
+    model->dump();
+  }
+}
+
+int run_cocotb() {
+  vlog_startup_routines_bootstrap();
+  VerilatedVpi::callCbs(cbStartOfSimulation);
+  deliver_changes();
+  while (!model->finished()) {
+    settle();
+    if (model->finished()) break;
+    run_until_awaited();
+  }
+  VerilatedVpi::callCbs(cbEndOfSimulation);
+  return Verilated::threadContextp()->errorCount() > 0;
+}
+
+// The test bench's part of the protocol (docs/platform.md), as far as speed needs it.
+bool answer_events(size_t& seen, unsigned& requests) {
+  const auto& events = monitor::log().events;
+  for (; seen < events.size(); ++seen) {
+    if (events[seen].kind == record::kExit || events[seen].kind == record::kTrap) return false;
+    if (events[seen].kind != record::kTrace) continue;
+    if (events[seen].value >> 24 == kTraceReady) {
+      model->top().request_i = requests ? kRunOne : kLeave;
+      requests -= requests > 0;
+    }
+    if (events[seen].value >> 24 == kTraceBegun) model->top().request_i = 0;
+  }
+  return true;
+}
+
+int run_bare(const char* image, unsigned requests) {
+  if (!backdoor::load_image(image)) {
+    std::fprintf(stderr, "cannot load '%s'\n", image);
+    return 1;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const monitor::Log& log = monitor::log();
+  size_t seen = 0;
+  do {
+    model->top().rst_ni = log.cycle >= kResetCycles;
+    model->advance(kNever);
+    model->eval();
+    model->dump();
+  } while (!model->finished() && answer_events(seen, requests));
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+  std::printf("{\"cycles\": %llu, \"seconds\": %.6f}\n",
+              static_cast<unsigned long long>(log.cycle), wall.count());
+  return 0;
+}
+
+int run_judged(const char* folder) {
+  judge::Judge judge;
+  if (const char* damaged = judge.load(folder)) {
+    std::fprintf(stderr, "cannot load '%s/%s'\n", folder, damaged);
+    return 1;
+  }
+  model->eval();
+  if (!judge.exchange_windows()) {
+    std::fprintf(stderr, "the windows of this model are fixed\n");
+    return 1;
+  }
+  uint32_t request = 0;
+  do {
+    model->top().request_i = request;
+    model->top().rst_ni = monitor::log().cycle >= kResetCycles;
+    model->advance(kNever);
+    model->eval();
+  } while (!model->finished() && judge.go_on(request));
+  judge.print();
+  return 0;
+}
+
+}  // namespace
+
+// Called from Python, monitors.py. Pointers hold until the simulation goes on.
+extern "C" {
+
+uint64_t atoll_cycle() { return monitor::log().cycle; }
+
+void atoll_set_request(uint32_t value) { model->top().request_i = value; }
+
+void atoll_close_phase() { monitor::close_phase(); }
+
+size_t atoll_events(const record::Event** first) {
+  *first = monitor::log().events.data();
+  return monitor::log().events.size();
+}
+
+size_t atoll_counts(const record::Count** first) {
+  *first = monitor::log().counts.data();
+  return monitor::log().counts.size();
+}
+
+size_t atoll_spans(const record::Span** first) {
+  *first = monitor::log().spans.data();
+  return monitor::log().spans.size();
+}
+
+shadow::Shadow* atoll_shadow_of_model() { return &monitor::watcher(); }
+
+size_t atoll_text(const char** first) {
+  *first = monitor::log().text.data();
+  return monitor::log().text.size();
+}
+
+}  // extern "C"
+
+int main(int argc, char** argv) {
+  const char* waves = nullptr;
+  const char* settings = nullptr;
+  const char* image = nullptr;
+  const char* contract = nullptr;
+  const char* folder = nullptr;
+  unsigned requests = 0;
+  for (int i = 1; i < argc; ++i) {
+    if (!std::strcmp(argv[i], "--shadow") && i + 1 < argc) contract = argv[++i];
+    if (!std::strcmp(argv[i], "--judge") && i + 1 < argc) folder = argv[++i];
+    if (!std::strcmp(argv[i], "--waves") && i + 2 < argc) {
+      waves = argv[++i];
+      settings = argv[++i];
+    }
+    if (!std::strcmp(argv[i], "--bare") && i + 2 < argc) {
+      image = argv[++i];
+      requests = static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
+    }
+  }
+  Model only(waves, settings);
+  model = &only;
+  Verilated::threadContextp()->commandArgs(argc, argv);
+  Verilated::threadContextp()->fatalOnVpiError(false);
+  if (const char* missing = backdoor::open()) {
+    std::fprintf(stderr, "the model lacks memory '%s'\n", missing);
+    return 1;
+  }
+  if (contract && !monitor::hold_against(contract)) {
+    std::fprintf(stderr, "cannot load '%s'\n", contract);
+    return 1;
+  }
+  if (folder) return run_judged(folder);
+  return image ? run_bare(image, requests) : run_cocotb();
+}

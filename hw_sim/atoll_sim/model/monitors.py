@@ -1,0 +1,133 @@
+"""The C++ side of a running model, seen from Python inside it: memories, events, access log.
+
+Only a process of the simulator has these functions; `main.cpp`, `backdoor.cpp` and
+`monitor.cpp` define them.
+"""
+
+import ctypes
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atoll_sim.shadow.memory import Shadow
+
+# The layouts of tables.h.
+EVENT = np.dtype([("cycle", "<u8"), ("kind", "<u4"), ("value", "<u4")])
+COUNT = np.dtype(
+    [
+        *((name, "<u4") for name in ("phase", "master", "kind", "reserved")),
+        *((name, "<u8") for name in ("accesses", "bytes", "last")),
+    ]
+)
+SPAN = np.dtype([*((name, "<u4") for name in ("phase", "master", "kind", "start")), ("end", "<u8")])
+
+
+class EventKind(IntEnum):
+    """What an event is about."""
+
+    EXIT = 1
+    TRACE = 2
+    RESULT = 3
+    TRAP = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that the firmware did, or that befell it.
+
+    Attributes:
+        value: the word written; for `EventKind.TRAP` the number of the master.
+    """
+
+    cycle: int
+    kind: EventKind
+    value: int
+
+
+class Model:
+    """The model of this process.
+
+    Attributes:
+        shadow: what holds its accesses against the contract that it was started with.
+    """
+
+    def __init__(self) -> None:
+        self._library = ctypes.CDLL(None)
+        self._library.atoll_cycle.restype = ctypes.c_uint64
+        for name in ("atoll_events", "atoll_counts", "atoll_spans", "atoll_text"):
+            getattr(self._library, name).restype = ctypes.c_size_t
+        self._library.atoll_shadow_of_model.restype = ctypes.c_void_p
+        self.shadow = Shadow(self._library, self._library.atoll_shadow_of_model())
+
+    def cycle(self) -> int:
+        """Return the clock cycles since the start."""
+        return int(self._library.atoll_cycle())
+
+    def load(self, image: str) -> bool:
+        """Write the image file to the memories; False if it does not fit."""
+        return bool(self._library.atoll_load_image(image.encode()))
+
+    def peek(self, address: int, size: int) -> bytes:
+        """Return bytes of one memory without simulated time.
+
+        Raises:
+            IndexError: they are not all in one memory.
+        """
+        data = ctypes.create_string_buffer(size)
+        self._checked(
+            self._library.atoll_peek(ctypes.c_uint32(address), ctypes.c_size_t(size), data),
+            address,
+            size,
+        )
+        return data.raw
+
+    def poke(self, address: int, data: bytes) -> None:
+        """Write bytes to one memory without simulated time.
+
+        Raises:
+            IndexError: they are not all in one memory.
+        """
+        size = len(data)
+        self._checked(
+            self._library.atoll_poke(ctypes.c_uint32(address), ctypes.c_size_t(size), data),
+            address,
+            size,
+        )
+
+    def set_request(self, value: int) -> None:
+        """Set what the firmware reads in the console's REQUEST."""
+        self._library.atoll_set_request(ctypes.c_uint32(value))
+
+    def events(self, since: int) -> list[Event]:
+        """Return the events from number `since` on."""
+        records = self._records("atoll_events", EVENT)[since:]
+        return [Event(int(r["cycle"]), EventKind(r["kind"]), int(r["value"])) for r in records]
+
+    def close_phase(self) -> None:
+        """Count what was touched since the last TRACE event as a phase of its own."""
+        self._library.atoll_close_phase()
+
+    def counts(self) -> NDArray[Any]:
+        """Return the number of accesses by phase, master and kind."""
+        return self._records("atoll_counts", COUNT)
+
+    def spans(self) -> NDArray[Any]:
+        """Return the bytes touched by phase, master and kind."""
+        return self._records("atoll_spans", SPAN)
+
+    def text(self) -> str:
+        """Return what the firmware printed."""
+        return self._records("atoll_text", np.dtype("u1")).tobytes().decode(errors="replace")
+
+    def _records(self, function: str, layout: np.dtype[Any]) -> NDArray[Any]:
+        first = ctypes.c_void_p()
+        count = getattr(self._library, function)(ctypes.byref(first))
+        data = ctypes.string_at(first, count * layout.itemsize) if count else b""
+        return np.frombuffer(data, dtype=layout)
+
+    def _checked(self, good: int, address: int, size: int) -> None:
+        if not good:
+            raise IndexError(f"no memory holds the {size} bytes at {address:#010x}")

@@ -1,0 +1,110 @@
+"""The process of a built model: what it needs to find Python, cocotb and the bench."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import cocotb_tools.config
+from find_libpython import find_libpython
+
+from atoll.cache import cache_folder
+from atoll.children import started, too_long
+from atoll.errors import SimulationError
+from atoll_sim.build.model import TOP
+
+LOG = "simulation.log"
+LOG_TAIL = 20
+LOGS_KEPT = 20
+MAX_SECONDS = 3600.0
+
+
+def bench_environment(bench: str) -> Mapping[str, str]:
+    """Return the environment in which a model starts Python and the module `bench`."""
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "PYGPI_PYTHON_BIN": sys.executable,
+        "GPI_USERS": f"{find_libpython()};{cocotb_tools.config.pygpi_entry_point()}",
+        "COCOTB_TOPLEVEL": TOP,
+        "COCOTB_TEST_MODULES": bench,
+        "COCOTB_RESULTS_FILE": "results.xml",
+        "COCOTB_TRUST_INERTIAL_WRITES": "1",
+        "COCOTB_ANSI_OUTPUT": "0",
+        "TOPLEVEL_LANG": "verilog",
+    }
+
+
+def run_watched(
+    command: Sequence[str], folder: Path, max_seconds: float, watch: Callable[[], None]
+) -> int:
+    """Run a model with the bench ``soc`` in `folder` and return its status.
+
+    Args:
+        command: the model and its arguments.
+        folder: takes its output as `LOG`.
+        max_seconds: the model is killed after so long.
+        watch: called about twice a second.
+
+    Raises:
+        TimeLimitError: E100, the model was killed.
+    """
+    return run_logged(
+        command, folder, bench_environment("atoll_sim.simulate.bench"), LOG, max_seconds, watch
+    )
+
+
+def run_logged(
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    log: str,
+    max_seconds: float = MAX_SECONDS,
+    watch: Callable[[], None] = lambda: None,
+) -> int:
+    """Run a model in `folder`, print into its file `log`, and return the status.
+
+    Raises:
+        TimeLimitError: E100, the model was killed.
+    """
+    with (
+        (folder / log).open("w") as file,
+        started(
+            command,
+            folder=folder,
+            environment=environment,
+            seconds=max_seconds,
+            stdout=file,
+            stderr=file,
+        ) as child,
+    ):
+        status = child.wait(watch)
+    if child.over:
+        raise too_long(command, max_seconds, folder)
+    return status
+
+
+def broken_off(folder: Path, status: int | None) -> SimulationError:
+    """Describe a model's process that ended without doing its work in `folder`."""
+    log = kept_log(folder)
+    tail = "\n".join(log.read_text(errors="replace").splitlines()[-LOG_TAIL:])
+    return SimulationError(
+        "E087",
+        f"the simulator broke off with status {status}:\n{tail}",
+        remedy=f"read '{log}'; a failed assertion names the module that it guards",
+    )
+
+
+def kept_log(folder: Path) -> Path:
+    """Keep the log of a run in `folder`, which is about to go, beside the last ones of others."""
+    logs = cache_folder() / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    number, name = tempfile.mkstemp(dir=logs, prefix="simulation-", suffix=".log")
+    os.close(number)
+    shutil.copyfile(folder / LOG, name)
+    kept = sorted(logs.glob("simulation-*.log"), key=lambda path: path.stat().st_mtime)
+    for path in kept[:-LOGS_KEPT]:
+        path.unlink(missing_ok=True)
+    return Path(name)

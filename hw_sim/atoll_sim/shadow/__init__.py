@@ -1,0 +1,1 @@
+"""The shadow memory: holds every access against the contract."""

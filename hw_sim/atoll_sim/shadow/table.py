@@ -1,0 +1,219 @@
+"""Pack contracts as the table that the shadow memory loads: the other side of shadow_table.h."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from zlib import crc32
+
+import numpy as np
+
+from atoll.bsp.linker import copied_pools
+from atoll.contract.areas import Area
+from atoll.contract.contract import UNREAD, Contract, Lifetime, Phase, Span
+from atoll.memory.build_problem import NOTHING
+from atoll.resolve.soc import Access, Cpu, Device, Engine, Pool, ResolvedSoc
+from atoll_sim.chip.plan import axi_bytes
+
+MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 4
+NONE = 0xFFFF_FFFF
+NEVER = 0xFFFF_FFFE
+WORKSPACE, CONSTANT, HEAP, CODE, DATA, STACK, BEYOND_STACK = range(7)
+AREA_KINDS = {"code": CODE, "data": DATA, "stack": STACK}
+INPUT, OUTPUT = 1, 2
+
+Words = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Covered:
+    """What one number of a buffer stands for in findings.
+
+    Attributes:
+        place: the pool, or the region, that it is in.
+        address: its first byte, that offsets count from.
+    """
+
+    name: str
+    place: str
+    address: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShadowTable:
+    """A packed contract, and the names of its numbers.
+
+    Attributes:
+        words: what the shadow memory loads.
+        masters: devices by number.
+        buffers: by number.
+        operators: (number of the contract, operator) by number.
+        models: contracts.
+    """
+
+    words: bytes
+    masters: tuple[str, ...]
+    buffers: tuple[Covered, ...]
+    operators: tuple[tuple[int, str], ...]
+    models: int
+
+
+def shadow_table(
+    soc: ResolvedSoc,
+    contracts: Sequence[Contract],
+    contents: Sequence[Mapping[str, bytes]] = (),
+    data: Mapping[str, int] = NOTHING,
+    *,
+    beats: bool = True,
+) -> ShadowTable:
+    """Pack the contracts of the networks that one image runs in turn.
+
+    Args:
+        soc: the chip.
+        contracts: at least one.
+        contents: for each contract what constants must hold, by name; those not named may hold
+            anything.
+        data: bytes at the start of a core's data region that its image takes; else all.
+        beats: engines read whole beats, as in RTL; else what is seen is what they asked for.
+    """
+    masters = bus_masters(soc)
+    packer = _Packer(soc, [device.name for device in masters])
+    for number, contract in enumerate(contracts):
+        packer.add(contract, contents[number] if contents else {})
+    packer.add_areas(
+        replace(area, size=data[area.device], limit=data[area.device])
+        if area.kind == "data" and area.device in data
+        else area
+        for area in contracts[0].areas
+        if area.kind in AREA_KINDS
+    )
+    widths = [axi_bytes(each) if beats and isinstance(each, Engine) else 1 for each in masters]
+    sections: list[Sequence[Words]] = [
+        [(width,) for width in widths],
+        [(memory.origin, memory.size) for memory in soc.memories],
+        [packer.pool(pool) for pool in soc.pools],
+        packer.buffers,
+        packer.models,
+        packer.operators,
+        [(pool.region.origin, pool.region.size) for pool in copied_pools(soc)],
+        packer.contents,
+        [(word,) for word in packer.lists],
+    ]
+    head = (MAGIC, VERSION, packer.masters[soc.host])
+    body = (word for section in sections for word in (len(section), *chain(*section)))
+    return ShadowTable(
+        words=np.array([*head, *body], dtype="<u4").tobytes(),
+        masters=tuple(packer.masters),
+        buffers=tuple(packer.covered),
+        operators=tuple(packer.named),
+        models=len(contracts),
+    )
+
+
+def bus_masters(soc: ResolvedSoc) -> tuple[Device, ...]:
+    """Return the devices that make accesses, in the order of the monitors' numbers."""
+    return tuple(device for device in soc.devices if isinstance(device, (Cpu, Engine)))
+
+
+class _Packer:
+    """Numbers buffers and operators of all contracts."""
+
+    def __init__(self, soc: ResolvedSoc, masters: Sequence[str]) -> None:
+        self.soc = soc
+        self.masters = {name: number for number, name in enumerate(masters)}
+        self.buffers: list[Words] = []
+        self.covered: list[Covered] = []
+        self.models: list[Words] = []
+        self.operators: list[Words] = []
+        self.named: list[tuple[int, str]] = []
+        self.lists: list[int] = []
+        self.contents: list[Words] = []
+
+    def add(self, contract: Contract, contents: Mapping[str, bytes]) -> None:
+        """Append the buffers and operators of one network."""
+        base, model = len(self.operators), len(self.models)
+        first = len(self.buffers)
+        number = {each.span.buffer: first + index for index, each in enumerate(contract.lifetimes)}
+        ports = _ports(contract)
+        for each in contract.lifetimes:
+            self._add_buffer(each, model, ports.get(each.span.buffer, 0), base)
+        self.contents += [(number[name], crc32(data)) for name, data in contents.items()]
+        heaps = dict.fromkeys(heap for phase in contract.phases.values() for heap in phase.heaps)
+        for heap in heaps:
+            number[_heap_key(heap)] = len(self.buffers)
+            self.buffers.append((heap.address, heap.size, 1, HEAP, model, 0, NONE))
+            self.covered.append(_covered(heap))
+        count = max(contract.phases, default=-1) + 1
+        copies = {
+            copy.number: (number[copy.source.buffer], number[copy.destination.buffer])
+            for copy in contract.copies
+        }
+        for index in range(count):
+            phase = contract.phases.get(index)
+            self.named.append((model, phase.operator if phase else ""))
+            source, destination = copies.get(index, (NONE, NONE))
+            self.operators.append((*self._operator(phase, number), source, destination))
+        self.models.append((base, count))
+
+    def _add_buffer(self, each: Lifetime, model: int, port: int, base: int) -> None:
+        span = each.span
+        kind = CONSTANT if each.constant else WORKSPACE
+        last = {None: NONE, UNREAD: NEVER}.get(each.last, base + (each.last or 0))
+        words = (span.address, span.size, each.alignment, kind, model, port, last)
+        self.buffers.append(words)
+        self.covered.append(_covered(span))
+
+    def add_areas(self, areas: Iterable[Area]) -> None:
+        """Append code, data and stacks; what a stack must not reach is a buffer of its own."""
+        for area in areas:
+            beyond = area.size - area.limit
+            kind, owner = AREA_KINDS[area.kind], self.masters[area.device]
+            parts = [
+                (area.address, beyond, BEYOND_STACK),
+                (area.address + beyond, area.limit, kind),
+            ]
+            for address, size, part in parts:
+                if size:
+                    self.buffers.append((address, size, 1, part, owner, 0, NONE))
+                    covered = Covered(name="", place=area.name, address=area.address)
+                    self.covered.append(covered)
+
+    def _operator(self, phase: Phase | None, number: Mapping[str, int]) -> Words:
+        if phase is None:
+            return (NONE, *(0,) * 6)
+        heaps = [number[_heap_key(heap)] for heap in phase.heaps]
+        reads = self._list([*(number[span.buffer] for span in phase.reads), *heaps])
+        writes = self._list([*(number[span.buffer] for span in phase.writes), *heaps])
+        first, words = self._list(number[name] for pair in phase.overlaps for name in pair)
+        return (self.masters[phase.device], *reads, *writes, first, words // 2)
+
+    def _list(self, numbers: Iterable[int]) -> tuple[int, int]:
+        first = len(self.lists)
+        self.lists += numbers
+        return first, len(self.lists) - first
+
+    def pool(self, pool: Pool) -> Words:
+        """Return the words of a pool: who may read it, and who may write it."""
+
+        def bits(allowed: Callable[[Access], bool]) -> int:
+            return sum(
+                1 << number for name, number in self.masters.items() if allowed(pool.reach[name])
+            )
+
+        readers = bits(lambda access: access is not Access.NONE)
+        writers = bits(lambda access: access is Access.WRITE)
+        return (pool.region.origin, pool.region.size, readers, writers)
+
+
+def _covered(span: Span) -> Covered:
+    return Covered(name=span.buffer, place=span.pool, address=span.address)
+
+
+def _heap_key(heap: Span) -> str:
+    """Return what no buffer is called."""
+    return f"{heap.pool}:{heap.buffer}"
+
+
+def _ports(contract: Contract) -> Mapping[str, int]:
+    inputs = {span.buffer: INPUT for span in contract.inputs}
+    outputs: Iterator[str] = (span.buffer for span in contract.outputs)
+    return inputs | {name: inputs.get(name, 0) | OUTPUT for name in outputs}

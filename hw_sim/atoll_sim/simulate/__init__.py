@@ -1,0 +1,1 @@
+"""Run firmware on a model, and hand back what it did."""

@@ -1,0 +1,149 @@
+"""Serve the firmware's protocol (docs/platform.md) and record what it does."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import cocotb
+from cocotb.triggers import First, Timer
+
+from atoll_sim.model.monitors import Event, EventKind, Model
+from atoll_sim.trace.run_files import (
+    IMAGE,
+    Capture,
+    Record,
+    Seen,
+    Work,
+    read_work,
+    write_pace,
+    write_record,
+)
+from atoll_sim.trace.simulation import Buffer, Stop
+
+RUN_ONE, LEAVE = 1, 2
+OPERATOR_BEGUN, OPERATOR_ENDED, READY, RUN_BEGUN, RUN_ENDED = range(1, 6)
+RESET_CYCLES = 4
+PACE_SECONDS = 0.5
+PACE_CYCLES = 1_000_000
+"""A bench that waits wakes up after so many cycles to tell how far it is."""
+
+
+class Bench:
+    """The other side of the firmware: samples in, results out."""
+
+    def __init__(self, model: Model, work: Work) -> None:
+        self.model = model
+        self.work = work
+        self.asked = 0
+        self.ended = 0
+        self._begin = self._told = time.monotonic()
+        self.captures: list[Capture] = []
+        self.events: list[Event] = []
+
+    def serve(self) -> Stop | None:
+        """Answer the events since the last call; return why to stop, if so."""
+        fresh = self.model.events(len(self.events))
+        self.events += fresh
+        for event in fresh:
+            if event.kind is EventKind.EXIT:
+                return Stop.EXIT
+            if event.kind is EventKind.TRAP:
+                return Stop.TRAP
+            if event.kind is EventKind.TRACE:
+                self._trace(event.value >> 24, event.value & 0xFFFF)
+        return None
+
+    def tell_pace(self) -> None:
+        """Write how far the run is, about twice a second."""
+        now = time.monotonic()
+        if now - self._told >= PACE_SECONDS:
+            self._told = now
+            seen = Seen(
+                cycle=self.model.cycle(),
+                asked=self.asked,
+                done=self.ended,
+                seconds=now - self._begin,
+            )
+            write_pace(Path.cwd(), seen)
+
+    def _trace(self, what: int, operator: int) -> None:
+        if what == READY:
+            self._next_sample()
+        elif what == RUN_BEGUN:
+            self.model.set_request(0)
+            self.ended = 0
+        elif what == OPERATOR_ENDED:
+            self.ended += 1
+            snapshots = self.work.turn(self.asked - 1).snapshots
+            self.capture(self.asked - 1, operator, snapshots.get(operator, ()))
+        elif what == RUN_ENDED:
+            self.capture(self.asked - 1, -1, self.work.turn(self.asked - 1).outputs)
+
+    def _next_sample(self) -> None:
+        if self.asked == len(self.work.samples):
+            self.model.set_request(LEAVE)
+            return
+        data = self.work.samples[self.asked]
+        for buffer in self.work.turn(self.asked).inputs:
+            self.model.poke(buffer.address, data[: buffer.size])
+            data = data[buffer.size :]
+        self.asked += 1
+        self.model.set_request(RUN_ONE)
+
+    def capture(self, run: int, operator: int, buffers: tuple[Buffer, ...]) -> None:
+        """Read and keep the bytes of `buffers`."""
+        self.captures += [
+            Capture(run, operator, buffer.name, self.model.peek(buffer.address, buffer.size))
+            for buffer in buffers
+        ]
+
+    def record(self, stop: Stop, wall_seconds: float) -> Record:
+        """Collect all that was seen."""
+        self.model.close_phase()
+        self.capture(-1, -1, self.work.stacks)
+        findings, findings_total = self.model.shadow.findings()
+        return Record(
+            stop=stop,
+            events=self.events,
+            captures=self.captures,
+            counts=self.model.counts(),
+            spans=self.model.spans(),
+            findings=findings,
+            findings_total=findings_total,
+            text=self.model.text(),
+            cycles=self.model.cycle(),
+            wall_seconds=wall_seconds,
+        )
+
+
+async def run(dut: Any, bench: Bench) -> Stop:
+    """Let the clock run, waking only for events, until there is a reason to stop."""
+    work = bench.work
+    since = bench.model.cycle()
+    while (left := work.max_cycles - bench.model.cycle()) > 0:
+        silence = since + work.stall_cycles - bench.model.cycle()
+        patience = Timer(min(left, silence, PACE_CYCLES) * work.cycle_time, "ps")
+        known = len(bench.events)
+        await First(dut.doorbell_o.value_change, patience)
+        if (stop := bench.serve()) is not None:
+            return stop
+        bench.tell_pace()
+        if len(bench.events) > known:
+            since = bench.model.cycle()
+        elif bench.model.cycle() - since >= work.stall_cycles:
+            return Stop.STALL
+    return Stop.LIMIT
+
+
+@cocotb.test()
+async def run_firmware(dut: Any) -> None:
+    """Load the image, release reset, and serve until the firmware leaves."""
+    folder = Path.cwd()
+    bench = Bench(Model(), read_work(folder))
+    assert bench.model.load(str(folder / IMAGE)), "the image does not fit the memories"
+    dut.rst_ni.value = 0
+    await Timer(RESET_CYCLES * bench.work.cycle_time, "ps")
+    dut.rst_ni.value = 1
+    begin = time.perf_counter()
+    stop = await run(dut, bench)
+    write_record(folder, bench.record(stop, time.perf_counter() - begin))

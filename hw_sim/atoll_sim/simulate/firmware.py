@@ -1,0 +1,161 @@
+"""Turn ELF files into the image that the simulator loads."""
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.constants import SH_FLAGS
+from elftools.elf.elffile import ELFFile
+
+from atoll.bsp.cores import image_cores
+from atoll.errors import Fault, SimulationError
+from atoll.resolve.soc import Cpu, ResolvedSoc
+from atoll_sim.chip.cores import CORES
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Bytes that a file puts into memory."""
+
+    elf: Path
+    address: int
+    data: bytes
+
+    @property
+    def end(self) -> int:
+        """First address past the bytes."""
+        return self.address + len(self.data)
+
+
+def write_image(elves: Sequence[Path], soc: ResolvedSoc, image: Path) -> tuple[Cpu, ...]:
+    """Write the loadable bytes of `elves` as records (address, size, bytes) to `image`.
+
+    A core other than the host for which there is no firmware gets a program that sleeps.
+
+    Returns:
+        The cores for which there is firmware.
+
+    Raises:
+        SimulationError: no ELF file, or some bytes lie outside the chip's memories or twice
+            in the same place.
+    """
+    segments = [segment for elf in elves for segment in load_segments(elf)]
+    started = started_cores(segments, soc)
+    write_segments(segments, soc, started, image)
+    return started
+
+
+def started_cores(segments: Sequence[Segment], soc: ResolvedSoc) -> tuple[Cpu, ...]:
+    """Return the cores whose first instruction is among `segments`."""
+    return tuple(cpu for cpu in soc.cpus if _covers(segments, cpu.code.origin))
+
+
+def write_segments(
+    segments: Sequence[Segment], soc: ResolvedSoc, started: Sequence[Cpu], image: Path
+) -> None:
+    """Write what ELF files load, as `write_image`; cores that are not `started` sleep.
+
+    Raises:
+        SimulationError: some bytes lie outside the chip's memories or twice in the same place.
+    """
+    faults = [*_homeless(segments, soc), *_overlapping(segments)]
+    if faults:
+        raise SimulationError.all(faults)
+    asleep = [cpu for cpu in soc.cpus if cpu not in started and cpu.name != soc.host]
+    records = [
+        *((segment.address, segment.data) for segment in segments),
+        *((cpu.code.origin, CORES[cpu.rtl].asleep) for cpu in asleep),
+    ]
+    image.write_bytes(
+        b"".join(struct.pack("<II", address, len(data)) + data for address, data in records)
+    )
+
+
+def load_segments(elf: Path) -> tuple[Segment, ...]:
+    """Return all that `elf` puts into memory.
+
+    Raises:
+        SimulationError: the file is missing, or no ELF file.
+    """
+    with _opened(elf) as file:
+        return tuple(
+            Segment(elf, segment["p_paddr"], segment.data())
+            for segment in file.iter_segments("PT_LOAD")
+            if segment["p_filesz"]
+        )
+
+
+@contextmanager
+def _opened(elf: Path) -> Iterator[ELFFile]:
+    try:
+        with elf.open("rb") as stream:
+            yield ELFFile(stream)
+    except (OSError, ELFError) as fault:
+        raise SimulationError(
+            "E084",
+            f"cannot read the firmware '{elf}': {fault}",
+            remedy="build it again",
+        ) from fault
+
+
+def data_taken(elves: Sequence[Path], soc: ResolvedSoc) -> Mapping[str, int]:
+    """Return how many bytes of its data region the image of each core takes.
+
+    Args:
+        elves: of the cores that have an image, the host's first; those without are left out.
+        soc: the chip.
+
+    Raises:
+        SimulationError: a file is missing, or no ELF file.
+    """
+    taken = {}
+    for core, elf in zip(image_cores(soc), elves, strict=False):
+        with _opened(elf) as file:
+            sections = [
+                section["sh_addr"] + section["sh_size"]
+                for section in file.iter_sections()
+                if section["sh_flags"] & SH_FLAGS.SHF_ALLOC
+                and core.data.origin <= section["sh_addr"] < core.data.end
+            ]
+        taken[core.name] = max(sections, default=core.data.origin) - core.data.origin
+    return taken
+
+
+def copied_at_start(elf: Path) -> Iterator[tuple[range, int]]:
+    """Yield what the start-up code of `elf` copies: where it is loaded, and where it runs."""
+    with _opened(elf) as file:
+        for segment in file.iter_segments("PT_LOAD"):
+            if segment["p_filesz"] and segment["p_paddr"] != segment["p_vaddr"]:
+                load = segment["p_paddr"]
+                yield range(load, load + segment["p_filesz"]), segment["p_vaddr"]
+
+
+def _covers(segments: Sequence[Segment], address: int) -> bool:
+    return any(segment.address <= address < segment.end for segment in segments)
+
+
+def _homeless(segments: Sequence[Segment], soc: ResolvedSoc) -> Iterator[Fault]:
+    for segment in segments:
+        if any(m.origin <= segment.address and segment.end <= m.end for m in soc.memories):
+            continue
+        yield Fault(
+            code="E084",
+            message=f"'{segment.elf}' has {len(segment.data)} bytes for {segment.address:#010x},"
+            f" where '{soc.name}' has no memory for them",
+            remedy="build the firmware again for this chip",
+        )
+
+
+def _overlapping(segments: Sequence[Segment]) -> Iterator[Fault]:
+    ordered = sorted(segments, key=lambda segment: (segment.address, segment.end))
+    for low, high in pairwise(ordered):
+        if high.address < low.end:
+            yield Fault(
+                code="E084",
+                message=f"'{low.elf}' and '{high.elf}' both have bytes for {high.address:#010x}",
+                remedy="give each core its own firmware, built for this chip",
+            )

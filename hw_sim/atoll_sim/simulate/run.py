@@ -1,0 +1,109 @@
+"""Run a firmware image in RTL with samples."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from atoll.pipeline import Compiled
+from atoll.progress import Progress, silent
+from atoll.scratch import temporary_folder
+from atoll_sim.build.model import build_model
+from atoll_sim.inputs.samples import Sample
+from atoll_sim.shadow.contents import contents_of
+from atoll_sim.shadow.table import ShadowTable, shadow_table
+from atoll_sim.simulate.firmware import data_taken
+from atoll_sim.simulate.pace import keep_speed, pace_of
+from atoll_sim.simulate.session import simulate
+from atoll_sim.trace.simulation import Buffer, SimRequest, SimResult
+from atoll_sim.waves.recording import record
+from atoll_sim.waves.request import Waves, operator_names
+
+
+def run_firmware(
+    models: Sequence[Compiled],
+    elves: Sequence[Path],
+    samples: Sequence[Sequence[Sample]],
+    *,
+    progress: Progress = silent,
+    waves: Waves | None = None,
+) -> SimResult:
+    """Simulate firmware on the chip's RTL, which runs its networks in turn.
+
+    Args:
+        models: what the firmware was linked for; names the buffers to fill, read and compare.
+        elves: the firmware, the host's first.
+        samples: of each network; all have the same number.
+        progress: told what goes on.
+        waves: waveforms to record.
+    """
+    executable = _model(models[0], waves, progress)
+    with temporary_folder() as folder:
+        first, *others = (request_for(each, elves, (), executable, folder) for each in models)
+        request = replace(
+            first,
+            samples=tuple(_bytes(each) for turn in zip(*samples, strict=True) for each in turn),
+            more=tuple(turn for other in others for turn in other.turns),
+            table=_table(models, elves),
+        )
+        return _simulate(request, models, waves, progress)
+
+
+def _model(compiled: Compiled, waves: Waves | None, progress: Progress) -> Path:
+    return build_model(compiled.soc, waves=waves.format if waves else None, progress=progress)
+
+
+def _simulate(
+    request: SimRequest,
+    models: Sequence[Compiled],
+    waves: Waves | None,
+    progress: Progress,
+) -> SimResult:
+    pace = pace_of(models, len(request.samples), request.executable)
+    progress(str(pace), expected=pace.seconds)
+    if waves is None:
+        result = simulate(replace(request, watch=pace.watch(request.run_dir, progress)))
+        keep_speed(request.executable, result)
+        return result
+    names = [operator_names(model.graph) for model in models]
+    return record(waves, request, names, simulate, progress)
+
+
+def request_for(
+    compiled: Compiled,
+    elves: Sequence[Path],
+    samples: Sequence[Sample],
+    executable: Path,
+    folder: Path,
+) -> SimRequest:
+    """State what to simulate: every operator's results are read back when it ends."""
+    entry = compiled.module.entry
+    return SimRequest(
+        executable=executable,
+        elves=tuple(elves),
+        soc=compiled.soc,
+        run_dir=folder,
+        samples=tuple(_bytes(sample) for sample in samples),
+        inputs=_buffers(compiled, entry.inputs),
+        outputs=_buffers(compiled, entry.outputs),
+        table=_table((compiled,), elves),
+        snapshots={step.number: _buffers(compiled, step.writes) for step in entry.steps},
+    )
+
+
+def _table(models: Sequence[Compiled], elves: Sequence[Path]) -> ShadowTable:
+    soc = models[0].soc
+    return shadow_table(
+        soc,
+        [model.contract for model in models],
+        [contents_of(model) for model in models],
+        data_taken(elves, soc),
+    )
+
+
+def _bytes(sample: Sample) -> Mapping[str, bytes]:
+    return {name: values.tobytes() for name, values in sample.items()}
+
+
+def _buffers(compiled: Compiled, names: Sequence[str]) -> tuple[Buffer, ...]:
+    sizes = compiled.module.entry.sizes
+    return tuple(Buffer(name, compiled.plan.address(name), sizes[name]) for name in names)

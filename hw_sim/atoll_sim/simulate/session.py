@@ -1,0 +1,113 @@
+"""Run firmware on a built model, in a process of its own, and hand back what it did."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from atoll.children import LIMIT_VARIABLE, TimeLimitError, time_limit
+from atoll.errors import SimulationError
+from atoll.resolve.soc import Cpu
+from atoll_sim.chip.plan import PICOSECONDS, plan_chip
+from atoll_sim.model.process import broken_off, kept_log, run_watched
+from atoll_sim.simulate.firmware import write_image
+from atoll_sim.trace.findings import name_findings
+from atoll_sim.trace.run_files import (
+    ACCESS,
+    CAPTURES,
+    IMAGE,
+    RECORDED,
+    RESULT,
+    SHADOW,
+    WAVES,
+    Work,
+    read_record,
+    write_work,
+)
+from atoll_sim.trace.simulation import Buffer, SimRequest, SimResult, Stop, stack_name
+from atoll_sim.trace.stacks import unpainted
+from atoll_sim.trace.timeline import make_result
+
+
+def simulate(request: SimRequest) -> SimResult:
+    """Run the firmware with all samples and return what happened, however it ended.
+
+    Raises:
+        SimulationError: the firmware does not fit the chip, or the simulator itself broke off.
+    """
+    folder = request.run_dir
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (RESULT, CAPTURES, ACCESS, RECORDED):
+        (folder / name).unlink(missing_ok=True)
+    cores = write_image(request.elves, request.soc, folder / IMAGE)
+    write_work(folder, _work(request, cores))
+    command, waves = [str(request.executable.absolute())], request.waves
+    if waves:
+        (folder / WAVES).write_text(waves.settings)
+        command += ["--waves", str(waves.file.absolute()), WAVES]
+    if request.table:
+        (folder / SHADOW).write_bytes(request.table.words)
+        command += ["--shadow", SHADOW]
+    _run(command, folder, request.max_seconds, waves.watch if waves else request.watch)
+    masters = tuple(master.name for master in plan_chip(request.soc).masters)
+    record, table = read_record(folder), request.table
+    findings = name_findings(record.findings, table, request.soc) if table else ()
+    result = make_result(record, masters, findings)
+    return replace(result, unpainted=unpainted(request.soc, result.phases))
+
+
+def require_exit(result: SimResult) -> None:
+    """Check that the firmware came to its own end.
+
+    Raises:
+        SimulationError: it trapped, stood still, or ran into the limit of cycles.
+    """
+    reasons = {
+        Stop.TRAP: f"core '{result.trapped}' met an illegal instruction or address",
+        Stop.STALL: "the firmware reported nothing for too long",
+        Stop.LIMIT: "the firmware did not end within the allowed cycles",
+    }
+    if result.stop is Stop.EXIT:
+        return
+    said = result.text.strip().splitlines()[-5:]
+    raise SimulationError(
+        "E088",
+        f"{reasons[result.stop]}; stopped in cycle {result.cycles}"
+        + (f", after the firmware said:\n  {chr(10).join(said)}" if said else ""),
+        remedy="look for blocked accesses in the report of `atoll run`",
+    )
+
+
+def _run(
+    command: Sequence[str], folder: Path, max_seconds: float, watch: Callable[[], None]
+) -> None:
+    try:
+        status = run_watched(command, folder, max_seconds, watch)
+    except TimeLimitError as error:
+        limit = time_limit(max_seconds)
+        raise SimulationError(
+            "E088",
+            f"the simulation took more than {limit:g} s of wall-clock time",
+            remedy=f"read '{kept_log(folder)}', or allow more time with"
+            f" {LIMIT_VARIABLE}={2 * limit:g}",
+        ) from error
+    if status or not (folder / RESULT).is_file():
+        raise broken_off(folder, status)
+
+
+def _work(request: SimRequest, cores: Sequence[Cpu]) -> Work:
+    soc, turns = request.soc, request.turns
+    return Work(
+        turns=turns,
+        stacks=tuple(
+            Buffer(stack_name(stack), stack.origin, stack.size)
+            for cpu in cores
+            for stack in cpu.stacks
+        ),
+        samples=tuple(
+            b"".join(sample[buffer.name] for buffer in turns[number % len(turns)].inputs)
+            for number, sample in enumerate(request.samples)
+        ),
+        max_cycles=request.max_cycles,
+        stall_cycles=request.stall_cycles,
+        cycle_time=PICOSECONDS // soc.host_cpu.clock,
+    )

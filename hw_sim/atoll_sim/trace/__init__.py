@@ -1,0 +1,1 @@
+"""What goes into a run and what comes out of it, as data and as files."""

@@ -1,0 +1,151 @@
+"""Say in the user's terms what the shadow memory found."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from atoll.contract.contract import Contract
+from atoll.report.result import Violation
+from atoll.resolve.soc import Access, ResolvedSoc
+from atoll_sim.shadow.rules import RULES, RuleText
+from atoll_sim.shadow.table import Covered, ShadowTable
+from atoll_sim.trace.simulation import AccessKind, Finding, SimResult
+
+BETWEEN = "none"
+"""What reports call the operator of an access between two operators."""
+
+KINDS = (AccessKind.READ, AccessKind.WRITE, AccessKind.FETCH)
+REFUSED = "; the firewall kept it back"
+
+
+def name_findings(
+    records: NDArray[Any], table: ShadowTable, soc: ResolvedSoc
+) -> tuple[Finding, ...]:
+    """Put the shadow memory's records into the terms of the chip.
+
+    Args:
+        records: of `Shadow.findings`.
+        table: what the shadow memory had loaded.
+        soc: the chip.
+    """
+    namer = _Namer(table, soc)
+    return tuple(namer.finding(record) for record in records)
+
+
+def violations(result: SimResult) -> tuple[Violation, ...]:
+    """Return every fault that a run was found to have, in the order of its first access."""
+    return tuple(finding.violation for finding in result.findings)
+
+
+def unreachable_ports(soc: ResolvedSoc, contract: Contract) -> Iterator[Violation]:
+    """Yield the inputs that the host cannot fill, and the outputs that it cannot take.
+
+    The test bench does both for the caller, through no bus, so no access would tell.
+    """
+    rule = next(rule for rule in RULES if rule.name == "device without reach")
+    ports = [(AccessKind.WRITE, span) for span in contract.inputs]
+    ports += [(AccessKind.READ, span) for span in contract.outputs]
+    for kind, span in ports:
+        reach = soc.pool(span.pool).reach[soc.host]
+        if reach is Access.WRITE or (reach is Access.READ and kind is AccessKind.READ):
+            continue
+        words = {"device": soc.host, "kind": str(kind), "buffer": span.buffer, "pool": span.pool}
+        key = rule.key.format(**words)
+        yield Violation(
+            rule=rule.name,
+            number=rule.number,
+            device=soc.host,
+            operator=BETWEEN,
+            buffer=span.buffer,
+            offset=0,
+            pool=span.pool,
+            address=span.address,
+            size=span.size,
+            detail=rule.detail.format(**words),
+            key=key,
+            at=soc.layers.get(key, ""),
+            remedy=rule.remedy.format(**words),
+            cycle=None,
+            count=1,
+        )
+
+
+def count_accesses(result: SimResult) -> int:
+    """Return how many bus accesses were held against the plan."""
+    return sum(touch.accesses for phase in result.phases for touch in phase.touched)
+
+
+@dataclass(frozen=True, slots=True)
+class _Namer:
+    """Looks numbers up."""
+
+    table: ShadowTable
+    soc: ResolvedSoc
+
+    def finding(self, record: Any) -> Finding:
+        """Name one record."""
+        table = self.table
+        rule = RULES[record["rule"]]
+        address, run = int(record["address"]), int(record["run"])
+        operator = int(record["operator"])
+        model, name = table.operators[operator - 1] if operator else (None, BETWEEN)
+        covered = self._covered(int(record["buffer"]), address)
+        words = {
+            "device": table.masters[record["master"]],
+            "kind": KINDS[record["kind"]],
+            "buffer": covered.name or covered.place,
+            "other": self._covered(int(record["other"]), address).name,
+            "pool": covered.place,
+        }
+        words["instead"] = f"; it meant to write '{words['other']}'" if words["other"] else ""
+        writer = int(record["writer"])
+        words["writer"] = f", which {table.masters[writer - 1]} wrote" if writer else ""
+        key, at = self._decided(rule, words)
+        return Finding(
+            model=model if operator else ((run - 1) % table.models if run else None),
+            violation=Violation(
+                rule=rule.name,
+                number=rule.number,
+                device=words["device"],
+                operator=name,
+                buffer=covered.name,
+                offset=address - covered.address,
+                pool=covered.place,
+                address=address,
+                size=int(record["size"]),
+                detail=rule.detail.format(**words) + (REFUSED if record["refused"] else ""),
+                key=key,
+                at=at,
+                remedy=rule.remedy.format(**words),
+                cycle=int(record["cycle"]) or None,
+                count=int(record["count"]),
+            ),
+        )
+
+    def _covered(self, number: int, address: int) -> Covered:
+        """Return a buffer by its number plus 1, else what else lies at `address`."""
+        if number:
+            return self.table.buffers[number - 1]
+        regions = (r for r in self.soc.regions() if r.origin <= address < r.end)
+        memories = (m for m in self.soc.memories if m.origin <= address < m.end)
+        place = next(regions, None) or next(memories, None)
+        return Covered(name="", place=place.name if place else "", address=address)
+
+    def _decided(self, rule: RuleText, words: dict[str, str]) -> tuple[str, str]:
+        """Return the key of the description that decides, and where it was written."""
+        layers = self.soc.layers
+        for key in (rule.key.format(**words), *_wider(words)):
+            at = layers.get(key, "")
+            if at.partition(":")[0] not in ("", "built-in", "derived"):
+                return key, at
+        return "", ""
+
+
+def _wider(words: dict[str, str]) -> Iterator[str]:
+    """Yield keys that say where a pool or a core's region is."""
+    yield f"pools.{words['pool']}.memory"
+    device, _, region = words["pool"].partition(".")
+    yield f"devices.{device}.{region}.memory"
+    yield f"devices.{words['device']}.kind"

@@ -1,0 +1,32 @@
+"""How far each core had painted its stacks when a run ended."""
+
+from collections.abc import Mapping, Sequence
+
+from atoll.resolve.soc import Cpu, Region, ResolvedSoc
+from atoll_sim.chip.plan import merge_spans
+from atoll_sim.trace.simulation import AccessKind, Phase, stack_name
+
+
+def unpainted(soc: ResolvedSoc, phases: Sequence[Phase]) -> Mapping[str, int]:
+    """Return for each stack how many of its bytes its core never wrote.
+
+    Before it uses its stack, a core writes all of it, from the high end to the low: none are left
+    where painting has ended, and what a stack holds says nothing about its use before that.
+    """
+    return {
+        stack_name(stack): stack.size - _written(cpu, stack, phases)
+        for cpu in soc.cpus
+        for stack in cpu.stacks
+    }
+
+
+def _written(cpu: Cpu, stack: Region, phases: Sequence[Phase]) -> int:
+    spans = merge_spans(
+        range(max(span.start, stack.origin), min(span.stop, stack.end))
+        for phase in phases
+        for touch in phase.touched
+        if (touch.master, touch.kind) == (cpu.name, AccessKind.WRITE)
+        for span in touch.spans
+        if span.start < stack.end and span.stop > stack.origin
+    )
+    return sum(map(len, spans))

@@ -1,0 +1,121 @@
+"""Make a `SimResult` of what the bench recorded: name the phases, masters and buffers."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from numpy.typing import NDArray
+
+from atoll_sim.model.monitors import Event, EventKind
+from atoll_sim.trace.run_files import Capture, Record
+from atoll_sim.trace.simulation import AccessKind, Finding, Phase, SimResult, Touched
+
+KINDS = (AccessKind.READ, AccessKind.WRITE, AccessKind.FETCH)
+OPERATOR_BEGUN, OPERATOR_ENDED, READY, RUN_BEGUN, RUN_ENDED = range(1, 6)
+
+
+def make_result(
+    record: Record, masters: Sequence[str], findings: tuple[Finding, ...] = ()
+) -> SimResult:
+    """Put a bench's record into the terms of the chip.
+
+    Args:
+        record: what the bench wrote.
+        masters: names of the devices by the monitors' numbers.
+        findings: the record's, named.
+    """
+    runs = [event for event in record.events if event.kind is EventKind.RESULT]
+    last = record.events[-1] if record.events else None
+    return SimResult(
+        stop=record.stop,
+        exit_status=last.value if last and last.kind is EventKind.EXIT else None,
+        results=tuple(_signed(event.value) for event in runs),
+        outputs=_outputs(record.captures),
+        layers=_layers(record.captures),
+        phases=_phases(record, masters),
+        findings=findings,
+        findings_total=record.findings_total,
+        stacks={capture.name: capture.data for capture in record.captures if capture.run < 0},
+        text=record.text,
+        trapped=masters[last.value] if last and last.kind is EventKind.TRAP else None,
+        cycles=record.cycles,
+        wall_seconds=record.wall_seconds,
+    )
+
+
+def _signed(word: int) -> int:
+    """Return what a 32-bit register holds as the C code meant it: codes are negative."""
+    return word - 2**32 if word >= 2**31 else word
+
+
+def _outputs(captures: Iterable[Capture]) -> tuple[Mapping[str, bytes], ...]:
+    runs: dict[int, dict[str, bytes]] = defaultdict(dict)
+    for capture in captures:
+        if capture.run >= 0 and capture.operator < 0:
+            runs[capture.run][capture.name] = capture.data
+    return tuple(runs[run] for run in range(len(runs)))
+
+
+def _layers(captures: Iterable[Capture]) -> tuple[Mapping[int, Mapping[str, bytes]], ...]:
+    runs: dict[int, dict[int, dict[str, bytes]]] = defaultdict(lambda: defaultdict(dict))
+    for capture in captures:
+        if capture.run >= 0 and capture.operator >= 0:
+            runs[capture.run][capture.operator][capture.name] = capture.data
+    return tuple(dict(runs[run]) for run in range(max(runs, default=-1) + 1))
+
+
+def _phases(record: Record, masters: Sequence[str]) -> tuple[Phase, ...]:
+    touched = touched_by_phase(record.counts, record.spans, masters)
+    traces = [event for event in record.events if event.kind is EventKind.TRACE]
+    bounds = [Event(0, EventKind.TRACE, 0), *traces, Event(record.cycles, EventKind.TRACE, 0)]
+    phases, run, inside = [], -1, False
+    under_way: dict[int, None] = {}
+    for number, (begin, end) in enumerate(pairwise(bounds)):
+        what = begin.value >> 24
+        inside = (inside or what == RUN_BEGUN) and what not in (READY, RUN_ENDED)
+        run += what == RUN_BEGUN
+        if what == OPERATOR_BEGUN:
+            under_way[begin.value & 0xFFFF] = None
+        elif what == OPERATOR_ENDED:
+            under_way.pop(begin.value & 0xFFFF, None)
+        elif what in (RUN_BEGUN, RUN_ENDED):
+            under_way.clear()
+        phases.append(
+            Phase(
+                sample=run if inside else None,
+                operators=tuple(under_way),
+                begin=begin.cycle,
+                end=end.cycle,
+                touched=tuple(touched.get(number, ())),
+            )
+        )
+    return tuple(phases)
+
+
+def touched_by_phase(
+    counts: NDArray[Any], spans: NDArray[Any], masters: Sequence[str]
+) -> Mapping[int, Sequence[Touched]]:
+    """Return what the masters touched, by the number of the phase.
+
+    Args:
+        counts: of `monitors.Model`.
+        spans: likewise.
+        masters: names of the devices by the monitors' numbers.
+    """
+    listed: dict[tuple[int, ...], list[range]] = defaultdict(list)
+    for phase, master, kind, start, end in spans.tolist():
+        listed[phase, master, kind].append(range(start, end))
+    touched: dict[int, list[Touched]] = defaultdict(list)
+    for phase, master, kind, _, accesses, transferred, last in counts.tolist():
+        touched[phase].append(
+            Touched(
+                master=masters[master],
+                kind=KINDS[kind],
+                accesses=accesses,
+                transferred=transferred,
+                last=last,
+                spans=tuple(sorted(listed[phase, master, kind], key=lambda span: span.start)),
+            )
+        )
+    return touched

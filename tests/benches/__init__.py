@@ -1,0 +1,1 @@
+"""cocotb test modules; `tests.benches.runner` runs them inside the simulator."""

@@ -1,0 +1,84 @@
+"""The host reaches an independent AXI4-Lite device through the control adapter."""
+
+from itertools import cycle
+from random import Random
+from typing import Any
+
+import cocotb
+from cocotbext.axi import AxiLiteBus, AxiLiteRam, AxiLiteSlave
+from tests.benches.bus import OKAY, SLAVE, BusMaster, start
+
+
+class Refusing:
+    """A device that answers every access with an error."""
+
+    async def read(self, address: int, length: int, **_: Any) -> bytes:
+        """Refuse."""
+        raise ValueError(f"no register at {address:#x} ({length} bytes)")
+
+    async def write(self, address: int, data: bytes, **_: Any) -> None:
+        """Refuse."""
+        raise ValueError(f"no register at {address:#x} ({len(data)} bytes)")
+
+
+def connect(dut: Any, device: type, **options: Any) -> Any:
+    """Put an AXI4-Lite device at the adapter."""
+    bus = AxiLiteBus.from_prefix(dut, "m_axil")
+    return device(bus, dut.clk_i, dut.rst_ni, reset_active_level=False, **options)
+
+
+@cocotb.test()
+@cocotb.parametrize(hesitant=[False, True])
+async def reads_back_what_was_written(dut: Any, hesitant: bool) -> None:
+    """Words and parts of words go to their addresses and come back on their lanes."""
+    ram = connect(dut, AxiLiteRam, size=4096)
+    random = Random(cocotb.RANDOM_SEED)
+    if hesitant:
+        for channel in (
+            *(ram.write_if.aw_channel, ram.write_if.w_channel, ram.write_if.b_channel),
+            *(ram.read_if.ar_channel, ram.read_if.r_channel),
+        ):
+            channel.set_pause_generator(cycle([random.random() < 0.5 for _ in range(31)]))
+    await start(dut, "mst")
+    master = BusMaster(dut, "mst")
+    shadow = bytearray(4096)
+    ram.write(0, bytes(shadow))
+    for _ in range(200):
+        beat, lane = 8 * random.randrange(512), 4 * random.randrange(2)
+        enabled = random.choice((0xF, 0xF, 0x1, 0x8, 0xC)) << lane
+        if random.random() < 0.5:
+            data = random.getrandbits(64)
+            assert (await master.write(beat, enabled, data)).response == OKAY
+            for i in (i for i in range(8) if enabled >> i & 1):
+                shadow[beat + i] = data >> 8 * i & 0xFF
+        else:
+            answer = await master.read(beat, 0xF << lane)
+            assert answer.response == OKAY
+            word = answer.data >> 8 * lane & 0xFFFF_FFFF
+            assert word == int.from_bytes(shadow[beat + lane : beat + lane + 4], "little")
+    assert ram.read(0, 4096) == shadow
+
+
+@cocotb.test()
+async def refuses_more_than_a_word(dut: Any) -> None:
+    """An access that spans two words is an error and reaches no register."""
+    ram = connect(dut, AxiLiteRam, size=4096)
+    await start(dut, "mst")
+    master = BusMaster(dut, "mst")
+    ram.write(0, b"\x11" * 8)
+    assert (await master.write(0, 0xFF, 0)).response == SLAVE
+    assert (await master.write(0, 0x18, 0)).response == SLAVE
+    assert (await master.read(0, 0xFF)).response == SLAVE
+    assert ram.read(0, 8) == b"\x11" * 8
+    assert (await master.write(0, 0xF0, 0)).response == OKAY
+    assert ram.read(0, 8) == b"\x11" * 4 + bytes(4)
+
+
+@cocotb.test()
+async def passes_errors_on(dut: Any) -> None:
+    """What the device answers is what the host sees."""
+    connect(dut, AxiLiteSlave, target=Refusing())
+    await start(dut, "mst")
+    master = BusMaster(dut, "mst")
+    assert (await master.read(0x10, 0xF)).response == SLAVE
+    assert (await master.write(0x10, 0xF, 1)).response == SLAVE

@@ -1,0 +1,65 @@
+"""Lists of commands and their data, laid out in memory."""
+
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from tests.benches.reef_golden import Layer
+
+from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
+
+ORIGIN = 0x2000_0000
+
+
+@dataclass(slots=True)
+class Program:
+    """A list of operators laid out in memory.
+
+    Attributes:
+        tensor_alignment: of the inputs and outputs.
+        image: what the memory holds at the start, by byte address.
+        expected: what the outputs must be, by byte address.
+    """
+
+    random: Random
+    input_lanes: int
+    output_lanes: int
+    next_address: int = ORIGIN
+    tensor_alignment: int = 1
+    image: dict[int, bytes] = field(default_factory=dict)
+    expected: dict[int, bytes] = field(default_factory=dict)
+    commands: list[bytes] = field(default_factory=list)
+    list_address: int = 0
+    count: int = 0
+
+    def place(self, size: int, alignment: int) -> int:
+        """Reserve bytes at the next multiple of `alignment`, after a random gap."""
+        gap = self.random.choice((0, 0, 1, 3, 8, 17, 50))
+        address = -(-(self.next_address + gap) // alignment) * alignment
+        self.next_address = address + size
+        return address
+
+    def load(self, data: bytes, alignment: int) -> int:
+        """Place `data` in memory and return its address."""
+        address = self.place(len(data), alignment)
+        self.image[address] = data
+        return address
+
+    def add(self, layer: Layer, **changes: int) -> None:
+        """Append an operator; `changes` replace fields of its descriptor."""
+        weights, table = layer.packed(self.input_lanes, self.output_lanes)
+        result = layer.result().tobytes()
+        addresses = (
+            self.load(layer.x.tobytes(), self.tensor_alignment),
+            self.place(len(result), self.tensor_alignment),
+            self.load(weights, 16),
+            self.load(table, 16),
+        )
+        self.expected[addresses[1]] = result
+        blocks = -(-layer.shape.channels // self.output_lanes)
+        command = layer.descriptor(addresses, len(weights) // blocks)
+        self.commands.append(replace(command, **changes).encode())
+
+    def finish(self) -> None:
+        """Place the list itself."""
+        self.count = len(self.commands)
+        self.list_address = self.load(b"".join(self.commands), DESCRIPTOR_BYTES)

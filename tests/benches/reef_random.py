@@ -1,0 +1,75 @@
+"""Random operators for the benches of reef."""
+
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+from tests.benches.reef_golden import Layer, Shape
+
+from atoll_sim.engines.reef.descriptor import Opcode
+
+
+def random_shape(random: Random, opcode: Opcode, size: int) -> Shape:
+    """Choose a shape with extents up to about `size`."""
+    dense = opcode is Opcode.FULLY_CONNECTED
+    height, width = (1 if dense else random.randint(1, size)), random.randint(1, size)
+    largest = random.choice((5, 5, 12)) if opcode is Opcode.DEPTHWISE_CONV_2D else 5
+    kernel = (1, 1) if dense else (random.randint(1, largest), random.randint(1, largest))
+    stride = (1, 1) if dense else (random.randint(1, 3), random.randint(1, 3))
+    pad = (random.randrange(kernel[0]), random.randrange(kernel[1]))
+    channels = random.randint(1, 25 * size if dense else 3 * size)
+    output_channels = random.randint(1, 3 * size)
+    if opcode is Opcode.DEPTHWISE_CONV_2D:
+        output_channels = channels * random.choice((1, 1, 2, 3, 8))
+    # As much as padding at the end as well would give, or a little beyond.
+    most = [
+        max(1, (extent + 2 * before + 1 - taps) // step + 2)
+        for extent, taps, step, before in zip((height, width), kernel, stride, pad, strict=True)
+    ]
+    return Shape(
+        opcode=opcode,
+        image=(height, width, channels),
+        channels=output_channels,
+        output=(1, width) if dense else (random.randint(1, most[0]), random.randint(1, most[1])),
+        kernel=kernel,
+        stride=stride,
+        pad=pad,
+    )
+
+
+def random_layer(random: Random, opcode: Opcode, size: int = 8) -> Layer:
+    """Make an operator of random shape and data, its extents up to about `size`."""
+    return make_layer(random, random_shape(random, opcode, size))
+
+
+def make_layer(random: Random, shape: Shape) -> Layer:
+    """Fill an operator of this shape with random data whose results use the whole int8 range."""
+    numbers = np.random.default_rng(random.getrandbits(32))
+    depthwise = shape.opcode is Opcode.DEPTHWISE_CONV_2D
+    outer, inner = (1, shape.channels) if depthwise else (shape.channels, shape.image[2])
+    taps = shape.kernel[0] * shape.kernel[1] * (1 if depthwise else inner)
+    low, high = sorted(random.choices((-128, -128, -20, 0, 60, 127, 127), k=2))
+    typical = int(np.log2(8000 * np.sqrt(taps) / 60))
+    return Layer(
+        shape=shape,
+        x=numbers.integers(-128, 128, shape.image, np.int8),
+        weights=numbers.integers(-128, 128, (outer, *shape.kernel, inner), np.int8),
+        bias=numbers.integers(-(2**15), 2**15, shape.channels, np.int32),
+        multiplier=numbers.integers(2**30, 2**31, shape.channels).astype(np.int32),
+        shift=(1 - typical + numbers.integers(-2, 2, shape.channels)).astype(np.int32),
+        zeros=(random.randint(-128, 127), random.randint(-128, 127)),
+        limits=(low, high),
+    )
+
+
+def with_extremes(random: Random, layer: Layer) -> Layer:
+    """Return the layer with sums, multipliers and shifts at and near their limits."""
+    numbers = np.random.default_rng(random.getrandbits(32))
+    edges = np.array([-(2**31), -(2**31) + 1, -(2**30), -1, 0, 1, 2**30, 2**31 - 1], np.int64)
+    count = layer.shape.channels
+    return replace(
+        layer,
+        bias=numbers.choice(edges, count).astype(np.int32),
+        multiplier=numbers.choice(edges, count).astype(np.int32),
+        shift=numbers.choice(np.array([-31, -30, -1, 0, 1, 29, 30], np.int32), count),
+    )

@@ -1,0 +1,106 @@
+"""Lists of copies and their data, laid out in memory, and the bench's hands."""
+
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import cocotb
+from tests.benches.reef_program import ORIGIN
+from tests.benches.reef_system import System
+
+from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
+from atoll_sim.engines.ripple.descriptor import Descriptor
+
+MARGIN = 64
+
+
+@dataclass(slots=True)
+class Copies:
+    """A list of copies laid out in memory.
+
+    Attributes:
+        image: what the memory holds at the start, by byte address.
+        expected: what the destinations must be, by byte address.
+        commands: of the list, in order.
+    """
+
+    random: Random
+    next_address: int = ORIGIN
+    image: dict[int, bytes] = field(default_factory=dict)
+    expected: dict[int, bytes] = field(default_factory=dict)
+    commands: list[Descriptor] = field(default_factory=list)
+    list_address: int = 0
+
+    @property
+    def count(self) -> int:
+        """Commands in the list."""
+        return len(self.commands)
+
+    def place(self, size: int, alignment: int = 1) -> int:
+        """Reserve bytes at the next multiple of `alignment`, after a random gap."""
+        address = self.next_address + self.random.randrange(MARGIN)
+        address = -(-address // alignment) * alignment
+        self.next_address = address + size
+        return address
+
+    def add(self, row_bytes: int, rows: int = 1) -> Descriptor:
+        """Append a copy of random bytes with random addresses and pitches."""
+        pitches = [row_bytes + self.random.choice((0, 0, 1, 5, 8, 31)) for _ in range(2)]
+        source = self.place(rows * pitches[0])
+        destination = self.place(rows * pitches[1])
+        for row in range(rows):
+            data = self.random.randbytes(row_bytes)
+            self.image[source + row * pitches[0]] = data
+            self.expected[destination + row * pitches[1]] = data
+        command = Descriptor(
+            source=source,
+            destination=destination,
+            row_bytes=row_bytes,
+            rows=rows,
+            source_pitch=pitches[0],
+            destination_pitch=pitches[1],
+        )
+        self.commands.append(command)
+        return command
+
+    def add_at(self, source: int, destination: int, data: bytes) -> None:
+        """Append a copy of one row between two addresses."""
+        self.image[source] = self.expected[destination] = data
+        self.commands.append(
+            Descriptor(source=source, destination=destination, row_bytes=len(data))
+        )
+
+    def add_random(self) -> None:
+        """Append a copy of random shape."""
+        size = self.random.choice((1, 2, 7, 8, 9, 15, 16, 17, 31, 64, 100, 257))
+        self.add(size, self.random.choice((1, 1, 2, 3, 9)))
+
+    def finish(self) -> "Copies":
+        """Place the list itself."""
+        data = b"".join(command.encode() for command in self.commands)
+        self.list_address = self.place(len(data), DESCRIPTOR_BYTES)
+        self.image[self.list_address] = data
+        return self
+
+
+async def prepare(dut: Any, label: str, rest: int = 30) -> tuple[System, Random]:
+    """Start the system with random choices of its own."""
+    system = System(dut)
+    await system.start(rest)
+    return system, Random(f"{cocotb.RANDOM_SEED} {label}")
+
+
+def some_copies(random: Random, count: int) -> Copies:
+    """Return a list of random copies."""
+    copies = Copies(random)
+    for _ in range(count):
+        copies.add_random()
+    return copies.finish()
+
+
+async def expect_clean(system: System, copies: Copies) -> None:
+    """Run a list and insist on all of its results."""
+    ending = await system.run(copies)
+    assert ending.clean
+    assert ending.completed == copies.count
+    assert system.outputs(copies)

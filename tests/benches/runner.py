@@ -1,0 +1,124 @@
+"""Build RTL with Verilator and run a cocotb bench on it.
+
+A built model is cached under its content's hash, so a second run with the same sources,
+parameters and tools starts at once.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import cocotb_tools.config
+from find_libpython import find_libpython
+
+from atoll.cache import cache_folder
+from atoll.scratch import temporary_folder
+from atoll_sim.build.verilator import Design, built
+from atoll_sim.chip.sources import FOLDERS as SHIPPED
+from atoll_sim.chip.sources import RTL, found
+from atoll_sim.model.process import run_logged
+
+FOLDERS = (*SHIPPED, Path(__file__).parent / "rtl")
+BENCH_MAIN = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
+# Everything else stays free for Verilator to optimise.
+PORTS_VISIBLE = '`verilator_config\npublic_flat_rw -module "{}" -var "*"\n'
+
+
+class BenchError(Exception):
+    """Tests of a bench failed."""
+
+
+def run_bench(
+    bench: str,
+    toplevel: str,
+    sources: Sequence[str],
+    parameters: Mapping[str, int] | None = None,
+    seed: int = 1,
+    tests: Sequence[str] = (),
+    options: Mapping[str, int] | None = None,
+) -> None:
+    """Build `toplevel` and run tests of module ``tests.benches.<bench>`` on it.
+
+    Args:
+        bench: module of the tests.
+        toplevel: module of the design under test.
+        sources: file names below ``rtl/``, packages before their users.
+        parameters: of `toplevel`; the bench reads them in ``cocotb.plusargs`` as well.
+        seed: what the bench's random choices start from.
+        tests: names of the tests to run; all if empty.
+        options: more for the bench to find in ``cocotb.plusargs``.
+
+    Raises:
+        BenchError: a test failed, or no test ran.
+        ToolchainError: a tool is missing or fails.
+    """
+    model = build_model(toplevel, sources, parameters or {})
+    logs = cache_folder() / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    with temporary_folder() as folder:
+        settings = {**(parameters or {}), **(options or {})}
+        command = [str(model), *(f"+{name}={value}" for name, value in settings.items())]
+        status = _simulate(command, folder, _environment(bench, toplevel, seed, tests))
+        failed, total = _verdict(folder / "results.xml")
+        if total and not failed and status == 0:
+            return
+        kept = logs / f"{bench}-{model.parent.name}-{seed}.log"
+        shutil.copyfile(folder / "log", kept)
+    names = f": {', '.join(failed)}" if failed else ""
+    count = f"{len(failed)} of {total} tests of bench '{bench}' failed (status {status}){names}"
+    raise BenchError(f"{count}; read the log in {kept}")
+
+
+def build_model(toplevel: str, sources: Sequence[str], parameters: Mapping[str, int]) -> Path:
+    """Return the executable of `toplevel`, from the cache if it was built before.
+
+    Raises:
+        ToolchainError: a tool is missing or fails.
+    """
+    settings = (f"-G{name}={value}" for name, value in sorted(parameters.items()))
+    design = Design(
+        top=toplevel,
+        what=f"'{toplevel}'",
+        rtl=tuple(found(name, FOLDERS) for name in sources),
+        generated={"visible.vlt": PORTS_VISIBLE.format(toplevel)},
+        cplusplus=(BENCH_MAIN,),
+        headers=tuple(RTL.glob("*.svh")),
+        includes=(RTL,),
+        flags=("-Wall", *settings),
+        compiler_flags="-std=c++20",
+        make_flags=("OPT_FAST=-O1",),
+    )
+    return built(design, "models/")
+
+
+def _environment(bench: str, toplevel: str, seed: int, tests: Sequence[str]) -> dict[str, str]:
+    chosen = {"COCOTB_TEST_FILTER": rf"\.({'|'.join(tests)})$"} if tests else {}
+    return {
+        **os.environ,
+        **chosen,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "PYGPI_PYTHON_BIN": sys.executable,
+        "GPI_USERS": f"{find_libpython()};{cocotb_tools.config.pygpi_entry_point()}",
+        "COCOTB_TOPLEVEL": toplevel,
+        "COCOTB_TEST_MODULES": f"tests.benches.{bench}",
+        "COCOTB_RANDOM_SEED": str(seed),
+        "COCOTB_RESULTS_FILE": "results.xml",
+        "COCOTB_TRUST_INERTIAL_WRITES": "1",
+        "TOPLEVEL_LANG": "verilog",
+    }
+
+
+def _simulate(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> int:
+    return run_logged(command, folder, environment, "log")
+
+
+def _verdict(results: Path) -> tuple[list[str], int]:
+    """Return the names of the failed tests and the number of all tests."""
+    if not results.is_file():
+        return [], 0
+    cases = list(ElementTree.parse(results).getroot().iter("testcase"))
+    bad = (case for case in cases if {child.tag for child in case} & {"failure", "error"})
+    return [case.get("name", "?") for case in bad], len(cases)
