@@ -1,7 +1,7 @@
 """The compiler from top to bottom: each stage is one call, each arrow one value."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -9,7 +9,6 @@ from atoll.codegen.commands import (
     command_counts,
     encode_commands,
     padded,
-    prepare_jobs,
     with_counts,
 )
 from atoll.contract.contract import Contract, contract_of
@@ -19,22 +18,18 @@ from atoll.errors import PlacementError, PlanError, UsageError
 from atoll.frontend.registry import Source, load_network, read_source
 from atoll.interchange.plan_text import plan_json
 from atoll.ir.graph import Graph
-from atoll.ir.narrowing import verify_narrowing, verify_scopes
-from atoll.ir.tir import IRModule
+from atoll.ir.tir import Entry, IRModule
 from atoll.ir.verify import verify
 from atoll.lower.accelerator import Job
+from atoll.lower.jobs import prepare_jobs
 from atoll.lower.overlap_runs import OverlapRuns
 from atoll.lower.overlapping import OVERLAPPING, Overlapping
-from atoll.lower.separate_kernels import SeparateKernels
-from atoll.lower.share_constants import ShareConstants
-from atoll.lower.specialize_storage import SpecializeStorage
-from atoll.lower.to_tir import lower_graph, without_overlaps
+from atoll.lower.passes import PASSES, Observer, Program, run_passes
 from atoll.memory.algorithms import DEFAULT
 from atoll.memory.build_problem import NOTHING, build_problem
 from atoll.memory.effort import Effort
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory, solve
-from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, heaps_for, pools_for
 from atoll.place.copy_engines import assign_copies
 from atoll.place.costs import cycles_of
 from atoll.place.partition import Decision
@@ -43,18 +38,16 @@ from atoll.place.views import described, with_views
 from atoll.report.explain_buffers import buffer_stories
 from atoll.report.explain_text import Explanation
 from atoll.resolve.remedy.whole_need import with_whole_need
-from atoll.resolve.soc import Access, ResolvedSoc
-from atoll.resolve.storage_scope import ScopeNames
+from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.stack.stack_frames import FRAME_ALLOWANCE
 
-STAGES = ("frontend", "place", "lower", "specialize-storage", "overlap-runs", "memory")
+STAGES = ("frontend", "place", *(each.name for each in PASSES), "overlap-runs", "memory")
+SPARE_STACK = RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
+"""Bytes that kernels leave free on each core's stack."""
 
 UNLIMITED = 1 << 62
 """More bytes than any remedy asks for."""
-
-Observer = Callable[[str, object], None]
-"""Called with the name of a stage and its result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,38 +192,39 @@ def _plan_once(
     taken: Mapping[str, int],
     overlapping: Overlapping,
 ) -> Compiled:
-    jobs = prepare_jobs(graph, soc, overlapping.splits)
-    module = lower_graph(graph, soc, jobs, candidate_pools(graph, soc))
-    apart = (op.name for op in graph.operators if overlapping.keeps_apart(op))
-    module = without_overlaps(module, frozenset(apart))
-    verify(module)
-    shared = ShareConstants().run(module)
-    module = shared.module
-    verify(module)
-    verify_scopes(module, ScopeNames.of(soc))
-    observe("lower", module)
-    module = specialized(module, soc)
-    observe("specialize-storage", module)
-    check_stack(module, soc)
-    module, plan = _scheduled(module, soc, options, cycles_of(graph, soc), taken)
+    lowered = run_passes(
+        Program(
+            soc=soc,
+            graph=graph,
+            jobs=prepare_jobs(graph, soc, overlapping.splits),
+            overlapping=overlapping,
+            spare=SPARE_STACK,
+            module=IRModule(graph.name, (), Entry((), (), (), (), ())),
+        ),
+        observe,
+    )
+    check_stack(lowered.module, soc)
+    module, plan = _scheduled(lowered.module, soc, options, cycles_of(graph, soc), taken)
     check_program(module, plan, mapped_inputs=soc.interface.map_inputs)
     observe("overlap-runs", module)
     observe("memory", json.dumps(plan_json(plan), indent=2))
-    unfinished = Compiled(
+    splits = overlapping.splits
+    encoded = encode_commands(graph, soc, lowered.jobs, lowered.copies, plan, splits)
+    module = with_counts(module, lowered.jobs, encoded)
+    return Compiled(
         soc=soc,
         options=options,
         source=source,
         graph=graph,
         decisions=decisions,
         module=module,
-        copies=shared.copies,
+        copies=lowered.copies,
         plan=plan,
-        jobs=jobs,
-        splits=overlapping.splits,
-        commands={},
+        jobs=lowered.jobs,
+        splits=splits,
+        commands=padded(encoded, lowered.jobs),
         contract=contract_of(module, plan, graph, soc),
     )
-    return with_plan(unfinished, plan)
 
 
 def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
@@ -247,33 +241,6 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
         commands=padded(commands, jobs),
         contract=contract_of(module, plan, compiled.graph, compiled.soc),
     )
-
-
-def specialized(module: IRModule, soc: ResolvedSoc) -> IRModule:
-    """Decide for every kernel's buffer whether it lives on its core's stack or in a pool.
-
-    A kernel of several cores is copied, since their limits differ.
-
-    Raises:
-        PlanError: E067; neither can hold it.
-    """
-    separate = SeparateKernels().run(module)
-    verify(separate)
-    narrowed = separate
-    for cpu in soc.cpus:
-        reach = {cpu.name: Access.WRITE}
-        taken = cpu.interrupt_reserve + RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
-        specialize = SpecializeStorage(
-            max_alloca=cpu.max_stack_alloca_size.value,
-            max_stack=max(0, cpu.max_stack_size.value - taken),
-            pools=pools_for(soc, reach, WORKSPACE_ROLES, 1),
-            heaps=heaps_for(soc, reach) if cpu.name == soc.host else (),
-            core=cpu.name,
-        )
-        narrowed = specialize.run(narrowed)
-    verify(narrowed)
-    verify_narrowing(separate, narrowed)
-    return narrowed
 
 
 def _scheduled(

@@ -11,7 +11,8 @@ from atoll.codegen.llvm_pools import MODEL_ALIGNMENT
 from atoll.contract.image_check import check_image
 from atoll.errors import AtollError, PlacementError, PlanError, ToolchainError
 from atoll.frontend.names import network_name
-from atoll.pipeline import BuildOptions, Compiled, Observer, compile_file
+from atoll.lower.passes import Observer
+from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve.soc import ResolvedSoc
 
 

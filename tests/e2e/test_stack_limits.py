@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.passes import specialized
 
 from atoll import pipeline
 from atoll.errors import AtollError, PlanError
@@ -19,7 +20,7 @@ from atoll.ir.verify import verify
 from atoll.lower.to_tir import lower_graph
 from atoll.memory.build_problem import build_problem
 from atoll.memory.solve import plan_memory
-from atoll.pipeline import Compiled, compile_file, specialized
+from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.stack_bound import check_stack

@@ -1,26 +1,16 @@
-"""What accelerators are asked to run: jobs before memory planning, commands after it."""
+"""The commands of jobs, encoded when memory is planned."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from atoll.codegen.emitters import encoded, prepared, refuse_repetition
-from atoll.ir.graph import Graph
+from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import AcceleratorRun, AcceleratorStart, IRModule, Step
 from atoll.lower.accelerator import Job
+from atoll.lower.jobs import named
 from atoll.memory.problem import MemoryPlan
+from atoll.plugins import Part
+from atoll.resolve.engine_parts import emitter_of
 from atoll.resolve.soc import Engine, ResolvedSoc
-
-
-def prepare_jobs(graph: Graph, soc: ResolvedSoc, splits: int) -> Mapping[str, Job]:
-    """Return the jobs of a placed graph by operator; `splits` as for `CommandEmitter.prepare`."""
-    jobs: dict[str, Job] = {}
-    taken: set[str] = set()
-    for op in graph.operators:
-        if isinstance(npu := soc.device(op.device), Engine):
-            job = prepared(op, graph, npu, splits)
-            refuse_repetition(job, npu, taken)
-            jobs[op.name] = job
-    return jobs
 
 
 def encode_commands(
@@ -51,6 +41,40 @@ def encode_commands(
         for op in graph.operators
         if isinstance(npu := soc.device(op.device), Engine)
     }
+
+
+def encoded(
+    op: Operator, graph: Graph, npu: Engine, job: Job, address: Callable[[str], int], splits: int
+) -> bytes:
+    """Return what `CommandEmitter.encode` returns for a `job` of `prepared`.
+
+    Raises:
+        AtollError: E041, E110 to E112; the emitter cannot, or returns no commands of that job.
+    """
+    emitter, about = emitter_of(npu), named(op)
+    known = {*job.reads, *job.writes, *(tensor.name for tensor in job.constants)}
+
+    def of(buffer: str) -> int:
+        if buffer in known:
+            return address(buffer)
+        listed = ", ".join(sorted(known))
+        raise _asked(emitter, about, buffer, listed)
+
+    data = emitter.call("encode", op, graph, npu, of, splits, about=about)
+    if not isinstance(data, bytes):
+        raise emitter.wrong("encode", f"{data!r:.80}, no bytes", about)
+    if not 0 < len(data) <= job.commands_size:
+        size = f"{len(data)} bytes, where 'prepare' announced 1 to {job.commands_size}"
+        raise emitter.wrong("encode", size, about)
+    if len(data) * job.commands_count % job.commands_size:
+        each = job.commands_size // job.commands_count
+        raise emitter.wrong("encode", f"{len(data)} bytes, no multiple of {each} a command", about)
+    return data
+
+
+def _asked(emitter: Part, about: str, buffer: str, known: str) -> Exception:
+    what = f"nothing: it asked for the address of {buffer!r:.80}; its job has {known}"
+    return emitter.wrong("encode", what, about)
 
 
 def with_counts(

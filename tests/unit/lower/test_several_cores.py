@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from tests.passes import specialized
 
 from atoll.contract.contract import contract_of
 from atoll.errors import PlanError
@@ -17,7 +18,6 @@ from atoll.lower.overlap_runs import OverlapRuns
 from atoll.lower.separate_kernels import SeparateKernels
 from atoll.memory.build_problem import build_problem
 from atoll.memory.solve import plan_memory
-from atoll.pipeline import specialized
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.stack_bound import check_stack
 

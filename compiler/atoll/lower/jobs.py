@@ -1,17 +1,28 @@
-"""Ask an accelerator's emitter for jobs and commands, and judge what it returns."""
+"""Ask the emitters of accelerators for their jobs, and judge what they return."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.lower.accelerator import Job
-from atoll.plugins import Part
 from atoll.resolve.engine_parts import emitter_of, whole
-from atoll.resolve.soc import Engine
+from atoll.resolve.soc import Engine, ResolvedSoc
 
 _MOST = {"commands_size": 2**28, "commands_count": 65535}
 _MOST_ALIGNMENT = 4096
 _LIST_ALIGNMENT = 64  # of every list of commands: the C driver refuses another one
+
+
+def prepare_jobs(graph: Graph, soc: ResolvedSoc, splits: int) -> Mapping[str, Job]:
+    """Return the jobs of a placed graph by operator; `splits` as for `CommandEmitter.prepare`."""
+    jobs: dict[str, Job] = {}
+    taken: set[str] = set()
+    for op in graph.operators:
+        if isinstance(npu := soc.device(op.device), Engine):
+            job = prepared(op, graph, npu, splits)
+            refuse_repetition(job, npu, taken)
+            jobs[op.name] = job
+    return jobs
 
 
 def prepared(op: Operator, graph: Graph, npu: Engine, splits: int) -> Job:
@@ -20,7 +31,7 @@ def prepared(op: Operator, graph: Graph, npu: Engine, splits: int) -> Job:
     Raises:
         AtollError: E041, E110 to E112; the emitter cannot, or returns what is no job for `op`.
     """
-    emitter, about = emitter_of(npu), _about(op)
+    emitter, about = emitter_of(npu), named(op)
     job = emitter.call("prepare", op, graph, npu, splits, about=about)
     if not isinstance(job, Job):
         raise emitter.wrong("prepare", f"{job!r:.80}, no Job", about)
@@ -42,41 +53,8 @@ def refuse_repetition(job: Job, npu: Engine, taken: set[str]) -> None:
     taken.update(made)
 
 
-def encoded(
-    op: Operator, graph: Graph, npu: Engine, job: Job, address: Callable[[str], int], splits: int
-) -> bytes:
-    """Return what `CommandEmitter.encode` returns for a `job` of `prepared`.
-
-    Raises:
-        AtollError: E041, E110 to E112; the emitter cannot, or returns no commands of that job.
-    """
-    emitter, about = emitter_of(npu), _about(op)
-    known = {*job.reads, *job.writes, *(tensor.name for tensor in job.constants)}
-
-    def of(buffer: str) -> int:
-        if buffer in known:
-            return address(buffer)
-        listed = ", ".join(sorted(known))
-        raise _asked(emitter, about, buffer, listed)
-
-    data = emitter.call("encode", op, graph, npu, of, splits, about=about)
-    if not isinstance(data, bytes):
-        raise emitter.wrong("encode", f"{data!r:.80}, no bytes", about)
-    if not 0 < len(data) <= job.commands_size:
-        size = f"{len(data)} bytes, where 'prepare' announced 1 to {job.commands_size}"
-        raise emitter.wrong("encode", size, about)
-    if len(data) * job.commands_count % job.commands_size:
-        each = job.commands_size // job.commands_count
-        raise emitter.wrong("encode", f"{len(data)} bytes, no multiple of {each} a command", about)
-    return data
-
-
-def _asked(emitter: Part, about: str, buffer: str, known: str) -> Exception:
-    what = f"nothing: it asked for the address of {buffer!r:.80}; its job has {known}"
-    return emitter.wrong("encode", what, about)
-
-
-def _about(op: Operator) -> str:
+def named(op: Operator) -> str:
+    """Return what messages call an operator."""
     return f"operator '{op.name}' ({op.kind.upper()})"
 
 
