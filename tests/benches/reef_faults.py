@@ -44,11 +44,13 @@ async def expect_clean(system: System, random: Random) -> None:
     assert system.outputs(program)
 
 
-def span(program: Program, region: str) -> range:
-    """Return the addresses of a region of a program of one operator."""
+def beat_of(program: Program, region: str, beat: int, random: Random) -> int:
+    """Draw a beat of a region of a program of one operator that no other region has a part of."""
     spans = [range(at, at + len(data)) for at, data in program.image.items()]
     spans += [range(at, at + len(data)) for at, data in program.expected.items()]
-    return spans[REGIONS.index(region)]
+    beats = [{at // beat * beat for at in span} for span in spans]
+    own = beats.pop(REGIONS.index(region))
+    return random.choice(sorted(own.difference(*beats)))
 
 
 @cocotb.test()
@@ -59,7 +61,7 @@ async def stops_at_a_fault(dut: Any, region: str, response: int, opcode: Opcode)
     program = system.program(random)
     program.add(small_layer(random, opcode))
     program.finish()
-    victim = random.choice(span(program, region)) // system.beat * system.beat
+    victim = beat_of(program, region, system.beat, random)
     ending = await system.run(program, faults={victim: response})
     assert ending.status == FAILED
     assert ending.error == (3 if region == "output" else 1) + (response == DECODE)
