@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from tests.passes import specialized
 
-from atoll import pipeline
 from atoll.errors import AtollError, PlanError
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.text import parse_module
 from atoll.ir.tir import Allocate, Direction, Entry, Expr, IRModule, KernelCall, Step, Type
 from atoll.ir.verify import verify
+from atoll.lower import passes
 from atoll.lower.to_tir import lower_graph
 from atoll.memory.build_problem import build_problem
 from atoll.memory.solve import plan_memory
@@ -239,7 +239,7 @@ def hoarding(program: IRModule) -> IRModule:
 
 
 def hoarding_digits(monkeypatch: pytest.MonkeyPatch, *overrides: str) -> Compiled:
-    monkeypatch.setattr(pipeline, "lower_graph", lambda *rest: hoarding(lower_graph(*rest)))
+    monkeypatch.setattr(passes, "lower_graph", lambda *rest: hoarding(lower_graph(*rest)))
     network = compile_file(chip(*overrides), DIGITS / "digits_int8.tflite")
     monkeypatch.undo()
     return network

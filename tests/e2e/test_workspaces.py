@@ -18,6 +18,7 @@ from atoll.build_tree import build
 from atoll.errors import PlanError
 from atoll.ir.text import parse_module
 from atoll.ir.tir import IRModule
+from atoll.lower import passes
 from atoll.lower.to_tir import lower_graph
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
@@ -73,7 +74,7 @@ def compiled_with(monkeypatch: pytest.MonkeyPatch, count: str, *overrides: str) 
         return run_time_sized(lower_graph(*arguments), count)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(pipeline, "lower_graph", lower)
+        patch.setattr(passes, "lower_graph", lower)
         return compile_file(load_soc("lagoon", overrides), DIGITS)
 
 
