@@ -1,6 +1,7 @@
 """The command `atoll validate`: whether wrong builds are noticed, and what breaks is survived."""
 
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -16,8 +17,7 @@ from atoll.cli.options import (
 from atoll.cli.output import out
 from atoll.cli.requests import build_options, require_toolchain
 from atoll.cli.working import working
-from atoll.pipeline import compile_file
-from atoll.report.grid import Sentence
+from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.shown import json_text
 from atoll_sim.faults import report as fault_report
@@ -75,35 +75,32 @@ def validate(
             compile_file(resolved, model, chosen)
             for model, chosen in zip(models, options, strict=True)
         ]
-    planted, broken = [], []
     with working("compiling") as progress:
-        for number, each in enumerate(compiled if mutants or not faults else ()):
-            planted.append(
-                plant(
-                    each,
-                    share(mutants, number, len(compiled)),
-                    seed=seed,
-                    jobs=jobs,
-                    first=sum(share(mutants, n, len(compiled)) for n in range(number)),
-                    toolchain=toolchain,
-                    progress=progress,
-                )
+        planted = [
+            plant(
+                each,
+                count,
+                seed=seed,
+                jobs=jobs,
+                first=first,
+                toolchain=toolchain,
+                progress=progress,
             )
-        for number, each in enumerate(compiled):
-            (sample,) = random_sample(each.graph)
-            count = share(faults, number, len(compiled))
-            if count:
-                broken.append(
-                    run_campaign(
-                        each,
-                        sample,
-                        count,
-                        seed,
-                        progress=progress,
-                        toolchain=toolchain,
-                        first=sum(share(faults, n, len(compiled)) for n in range(number)),
-                    )
-                )
+            for each, first, count in shared(mutants, compiled if mutants or not faults else ())
+        ]
+        broken = [
+            run_campaign(
+                each,
+                random_sample(each.graph)[0],
+                count,
+                seed,
+                progress=progress,
+                toolchain=toolchain,
+                first=first,
+            )
+            for each, first, count in shared(faults, compiled)
+            if count
+        ]
     passed = all(each.passed for each in planted) and all(map(fault_report.passed, broken))
     if machine:
         networks = [mutant_report.as_json(each) for each in planted]
@@ -112,17 +109,16 @@ def validate(
     else:
         if planted:
             out.print(mutant_report.text_of(planted, verbose=verbose))
-        for campaign in broken:
-            out.print(fault_report.table(campaign))
-            for line in fault_report.lines(campaign) if verbose else ():
-                out.print(Sentence(line))
-            out.print(Sentence(fault_report.verdict(campaign)))
-        for line in fault_report.left_out(broken) if broken else ():
-            out.print(Sentence(line))
+        for line in fault_report.shown(broken, verbose=verbose):
+            out.print(line)
     if not passed:
         raise typer.Exit(1)
 
 
-def share(total: int, number: int, among: int) -> int:
-    """Return how many of `total` fall to the one with this number."""
-    return total // among + (number < total % among)
+def shared(total: int, networks: Sequence[Compiled]) -> Iterator[tuple[Compiled, int, int]]:
+    """Share `total` among networks: yield each with how many came before it, and its own."""
+    first = 0
+    for number, network in enumerate(networks):
+        count = total // len(networks) + (number < total % len(networks))
+        yield network, first, count
+        first += count

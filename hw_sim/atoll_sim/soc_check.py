@@ -3,7 +3,6 @@
 from functools import partial
 
 from atoll.plugins import load
-from atoll.resolve.engine_parts import SHIPPED
 from atoll.resolve.soc import ResolvedSoc
 from atoll.soc_checks import Findings, faults_of
 from atoll_sim.chip.plan import plan_chip
@@ -18,8 +17,7 @@ def check(soc: ResolvedSoc, deep: bool) -> Findings:
     """Find what `atoll run` would refuse of `soc`; `deep` also elaborates its RTL."""
     faults = faults_of(partial(plan_chip, soc))
     for engine in soc.engines:
-        if not engine.spec.model.startswith(SHIPPED):
-            faults += faults_of(partial(model_of, engine))
+        faults += faults_of(partial(model_of, engine))
     if deep and not faults:
         faults = faults_of(partial(load(ELABORATE), soc))
     return Findings(faults=faults, left_out=() if deep else LEFT_OUT)

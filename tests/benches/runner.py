@@ -4,22 +4,19 @@ A built model is cached under its content's hash, so a second run with the same 
 parameters and tools starts at once.
 """
 
-import os
 import shutil
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 import cocotb_tools.config
-from find_libpython import find_libpython
 
 from atoll.cache import cache_folder
 from atoll.scratch import temporary_folder
 from atoll_sim.build.verilator import Design, built
 from atoll_sim.chip.sources import FOLDERS as SHIPPED
 from atoll_sim.chip.sources import RTL, found
-from atoll_sim.model.process import run_logged
+from atoll_sim.model.process import bench_environment, run_logged
 
 FOLDERS = (*SHIPPED, Path(__file__).parent / "rtl")
 BENCH_MAIN = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
@@ -97,17 +94,9 @@ def build_model(toplevel: str, sources: Sequence[str], parameters: Mapping[str, 
 def _environment(bench: str, toplevel: str, seed: int, tests: Sequence[str]) -> dict[str, str]:
     chosen = {"COCOTB_TEST_FILTER": rf"\.({'|'.join(tests)})$"} if tests else {}
     return {
-        **os.environ,
+        **bench_environment(f"tests.benches.{bench}", toplevel),
         **chosen,
-        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-        "PYGPI_PYTHON_BIN": sys.executable,
-        "GPI_USERS": f"{find_libpython()};{cocotb_tools.config.pygpi_entry_point()}",
-        "COCOTB_TOPLEVEL": toplevel,
-        "COCOTB_TEST_MODULES": f"tests.benches.{bench}",
         "COCOTB_RANDOM_SEED": str(seed),
-        "COCOTB_RESULTS_FILE": "results.xml",
-        "COCOTB_TRUST_INERTIAL_WRITES": "1",
-        "TOPLEVEL_LANG": "verilog",
     }
 
 

@@ -15,6 +15,7 @@ from typer.exceptions import TyperException
 
 from atoll.errors import AtollError
 from atoll.plugins import foreign_code, load
+from atoll.shown import shown_lines
 
 GROUP = "atoll.commands"
 OWN = {
@@ -78,10 +79,9 @@ class CommandGroup(TyperGroup):
         try:
             return _foreign(point)
         except AtollError as error:
-            typer.echo(
-                f"note: command '{point.name}' is not available: {error.faults[0].message}",
-                err=True,
-            )
+            why = error.faults[0].message
+            note = f"note: command '{point.name}' is not available: {why}"
+            typer.echo(shown_lines(note), err=True)
         return None
 
 

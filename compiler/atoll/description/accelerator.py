@@ -76,7 +76,7 @@ class Rtl(Described):
     sources: tuple[FileName, ...] = Field(
         min_length=1,
         max_length=4 * MAX_ENTRIES,
-        description="In compile order: names of files below atoll_sim/rtl, or with a '/' paths "
+        description="In compile order: names of files that Atoll ships, or with a '/' paths "
         "relative to this file.",
         examples=["[./mine.sv]"],
     )

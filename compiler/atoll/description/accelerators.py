@@ -1,7 +1,6 @@
 """Find and check the descriptions of the accelerators that a chip uses."""
 
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from atoll.description.share import shortest
 from atoll.description.tree import SourceMap
 from atoll.description.yaml_text import read_yaml
 from atoll.errors import DescriptionError, SourceLoc
+from atoll.registry import registered
 from atoll.units import format_size
 
 MAX_REGISTERS = 4096
@@ -35,7 +35,7 @@ OWN = {"reef": "atoll_sim.engines.reef", "ripple": "atoll_sim.engines.ripple"}
 
 def known_accelerators() -> tuple[str, ...]:
     """Return the names of the accelerators and DMA engines of all installed packages."""
-    return tuple(sorted({*OWN, *(point.name for point in entry_points(group=GROUP))}))
+    return tuple(sorted({*OWN, *registered(GROUP)}))
 
 
 def find_accelerator(word: str, folder: Path, at: SourceLoc | None) -> Path:
@@ -46,8 +46,8 @@ def find_accelerator(word: str, folder: Path, at: SourceLoc | None) -> Path:
     """
     if "/" in word or word.endswith((".yaml", ".yml")):
         return folder / word
-    if package := OWN.get(word) or _package_of(word):
-        return shortest(_folder(package) / f"{word}.yaml")
+    if package := OWN.get(word) or registered(GROUP).get(word):
+        return shortest(_folder(package, at) / f"{word}.yaml")
     raise DescriptionError(
         "E022",
         f"no accelerator '{word}' is described",
@@ -56,12 +56,7 @@ def find_accelerator(word: str, folder: Path, at: SourceLoc | None) -> Path:
     )
 
 
-def _package_of(word: str) -> str | None:
-    points = (point for point in entry_points(group=GROUP) if point.name == word)
-    return next((point.value for point in points), None)
-
-
-def _folder(package: str) -> Path:
+def _folder(package: str, at: SourceLoc | None) -> Path:
     """Return the folder of a package, without running its code."""
     try:
         spec = find_spec(package)
@@ -71,6 +66,7 @@ def _folder(package: str) -> Path:
         raise DescriptionError(
             "E041",
             f"cannot find '{package}', which entry points of {GROUP} name",
+            at=at,
             remedy="install the package again that brings it",
         )
     return Path(next(iter(spec.submodule_search_locations)))

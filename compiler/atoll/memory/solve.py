@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from atoll.errors import PlanError
+from atoll.errors import AtollError, PlanError
 from atoll.memory.algorithms import DEFAULT, PLANNERS
 from atoll.memory.checker import check
 from atoll.memory.effort import USUAL, Effort, Meter, Observer, unobserved
 from atoll.memory.explain import explain, fewest
 from atoll.memory.problem import Answer, Infeasible, MemoryPlan, Placement, Problem
 from atoll.memory.problem_rules import problem_faults
+from atoll.plugins import CORRECT_MEMBER
 
 _PROVER = "exact"
 """The algorithm that tells which buffers are to blame if there is no plan."""
@@ -35,6 +36,7 @@ def solve(
     Raises:
         PlanError: E064, the problem is not well-formed, or the algorithm's plan is wrong.
         UsageError: E094; there is no such algorithm.
+        AtollError: E112; another package's algorithm returned no answer.
     """
     answer = _answer(problem, name, Meter(effort or USUAL, observe))
     if isinstance(answer, Infeasible):
@@ -48,7 +50,10 @@ def _answer(problem: Problem, name: str, meter: Meter) -> Answer:
     faults = tuple(problem_faults(problem))
     if faults:
         raise PlanError.all(faults)
-    answer = plan(problem, meter)
+    answer: object = plan(problem, meter)
+    if not isinstance(answer, (MemoryPlan, Infeasible)) or answer.problem != problem:
+        message = f"planning algorithm '{name}' returned {answer!r:.80}, no answer to the problem"
+        raise AtollError("E112", message, remedy=CORRECT_MEMBER)
     if isinstance(answer, MemoryPlan):
         check(answer)
     return answer

@@ -20,10 +20,6 @@ EMITTER_METHODS: Methods = MappingProxyType(
 _WORD = 2**32
 
 
-SHIPPED = "atoll_sim.engines."
-"""Where the parts of Atoll's own engines are, which need no check in each chip."""
-
-
 def emitter_of(engine: Engine) -> Part:
     """Make the emitter that the description of `engine` names.
 

@@ -246,7 +246,7 @@ class AcceleratorSpec:
         operators: what it runs, sorted by kind.
         registers: register offsets in bytes by name.
         rtl_module: SystemVerilog module with the ports of docs/platform.md.
-        rtl_sources: file names below `atoll_sim/rtl`, or absolute paths, in compile order.
+        rtl_sources: file names that Atoll ships, or absolute paths, in compile order.
         emitter: entry point ``module:Class`` that makes its commands.
         model: entry point ``module:Class`` of its bit-exact software model.
         driver: name of its C driver in the BSP.

@@ -36,7 +36,7 @@ def _fault(engine: Engine, index: int, path: Path, reason: str) -> Fault:
     spec = engine.spec
     word = spec.rtl_sources[index]
     shipped = "/" not in word
-    place = f"atoll_sim/rtl has no file '{word}'" if shipped else f"'{path}': {reason}"
+    place = f"Atoll ships no file '{word}'" if shipped else f"'{path}': {reason}"
     return Fault(
         code="E113",
         message=f"RTL source of accelerator '{spec.name}' cannot be read: {place}",

@@ -53,7 +53,7 @@ class Fault:
     def __str__(self) -> str:
         when = f"{self.offset:,} cycles into the run"
         where = f", {self.at}" if self.at else ""
-        return f"{self.kind}: {self._what} {when}{where}"
+        return f"{self.kind}: {self._what}, {when}{where}"
 
     @property
     def _what(self) -> str:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from atoll.report.grid import Grid
+from atoll.report.grid import Grid, Sentence
 from atoll_sim.faults.campaign import Campaign, Trial
 from atoll_sim.faults.kinds import FaultKind
 from atoll_sim.faults.task import End
@@ -105,6 +105,15 @@ def left_out(campaigns: Sequence[Campaign]) -> Iterator[str]:
         yield f"left out, --faults {len(FaultKind)} or more tries them too: {names}"
     else:
         yield f"left out, these networks cannot meet them: {names}"
+
+
+def shown(campaigns: Sequence[Campaign], *, verbose: bool) -> Iterator[Grid | Sentence]:
+    """Yield what a terminal is shown of all campaigns; `verbose` names every fault."""
+    for campaign in campaigns:
+        yield table(campaign)
+        yield from map(Sentence, lines(campaign) if verbose else ())
+        yield Sentence(verdict(campaign))
+    yield from map(Sentence, left_out(campaigns) if campaigns else ())
 
 
 def lines(campaign: Campaign) -> Iterator[str]:

@@ -21,14 +21,14 @@ LOGS_KEPT = 20
 MAX_SECONDS = 3600.0
 
 
-def bench_environment(bench: str) -> Mapping[str, str]:
-    """Return the environment in which a model starts Python and the module `bench`."""
+def bench_environment(bench: str, top: str = TOP) -> Mapping[str, str]:
+    """Return the environment in which the model of `top` starts Python and the module `bench`."""
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         "PYGPI_PYTHON_BIN": sys.executable,
         "GPI_USERS": f"{find_libpython()};{cocotb_tools.config.pygpi_entry_point()}",
-        "COCOTB_TOPLEVEL": TOP,
+        "COCOTB_TOPLEVEL": top,
         "COCOTB_TEST_MODULES": bench,
         "COCOTB_RESULTS_FILE": "results.xml",
         "COCOTB_TRUST_INERTIAL_WRITES": "1",

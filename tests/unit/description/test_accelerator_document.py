@@ -8,7 +8,9 @@ from atoll.description.accelerator import Accelerator
 from atoll.description.operators import DRIVERS, FEATURES
 from atoll.lower.accelerator import Job
 from atoll.resolve.engine_parts import EMITTER_METHODS
+from atoll_sim import npu_model
 from atoll_sim.chip.generate import ANSWERS, AXI, AXIL
+from atoll_sim.engines import interface
 from atoll_sim.engines.calls import MODEL_METHODS
 
 TEXT = (Path(__file__).parents[3] / "docs" / "accelerators.md").read_text()
@@ -60,3 +62,9 @@ def test_fields_of_a_job_and_keys_of_the_yaml() -> None:
     ]
     keys = [name for row in table("key") for name in words(row[0])]
     assert sorted(keys) == sorted(Accelerator.model_fields)
+
+
+def test_the_interface_of_models_is_also_where_it_was_before() -> None:
+    assert {name: getattr(npu_model, name) for name in npu_model.__all__} == {
+        name: getattr(interface, name) for name in ("Bus", "BusFault", "Outcome")
+    }

@@ -1,5 +1,6 @@
 """Algorithms by name, third parties' among them; effort, progress, and the same plan each time."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -32,12 +33,25 @@ def on_one_spot(problem: Problem, meter: Meter) -> Answer:
     return build_plan(conflict_graph(problem), {0: ("s", 0), 1: ("s", 5)}, "on one spot")
 
 
+def silent(problem: Problem, meter: Meter) -> None:
+    return None
+
+
+def elsewhere(problem: Problem, meter: Meter) -> Answer:
+    """Answer another problem than the one that was asked."""
+    return stacked(replace(problem, buffers=problem.buffers[::-1]), meter)
+
+
+PLANTED = (stacked, on_one_spot, silent, elsewhere)
+
+
 @pytest.fixture
 def third_party(monkeypatch: pytest.MonkeyPatch) -> None:
     points = {"stacked": "stacked", "wrong": "on_one_spot", "gone": "nothing"}
+    points |= {"silent": "silent", "elsewhere": "elsewhere"}
     theirs = {name: f"{__name__}:{value}" for name, value in points.items()}
     monkeypatch.setattr(registry, "registered", lambda group: theirs)
-    parts = {f"{__name__}:{each.__name__}": each for each in (stacked, on_one_spot)}
+    parts = {f"{__name__}:{each.__name__}": each for each in PLANTED}
     real = plugins.load
     monkeypatch.setattr(
         plugins, "load", lambda entry, group="": parts.get(entry) or real(entry, group)
@@ -58,6 +72,16 @@ def test_a_third_partys_algorithm_is_there_by_name() -> None:
 def test_m3_a_third_partys_wrong_plan_is_refused() -> None:
     with pytest.raises(PlanError, match="two buffers share bytes"):
         solve(PROBLEM, name="wrong")
+
+
+@pytest.mark.usefixtures("third_party")
+@pytest.mark.parametrize("name", ["silent", "elsewhere"])
+def test_what_is_no_answer_to_the_problem_is_refused(name: str) -> None:
+    with pytest.raises(AtollError) as caught:
+        plan_memory(PROBLEM, name=name)
+    (fault,) = caught.value.faults
+    assert fault.code == "E112"
+    assert fault.message.startswith(f"planning algorithm '{name}' returned ")
 
 
 @pytest.mark.usefixtures("third_party")

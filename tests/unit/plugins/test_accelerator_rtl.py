@@ -73,3 +73,11 @@ def test_own_sources_are_found_beside_the_description(bench: Any) -> None:
     (bench.folder / "rtl" / "own_pkg.sv").write_text(package)
     bench.accelerator(("reef_pkg.sv,", "rtl/own_pkg.sv,"))
     bench.accepted("check", "chip.yaml", "--simulate")
+
+
+def test_check_asks_for_the_model_of_a_description_that_names_atoll_s_own(bench: Any) -> None:
+    """A part of the wrong kind is refused by `check` as by `run`, wherever the class is."""
+    bench.accelerator(("reef.model:ReefModel", "reef.emitter:ReefEmitter"))
+    assert "error[E110]: model 'atoll_sim.engines.reef.emitter:" in bench.refusal(
+        "check", "chip.yaml"
+    )

@@ -36,6 +36,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Package:
 BROKEN = {
     "no module": "import nothing_like_it\n",
     "raises": "1 / 0\n",
+    "says control characters": "raise ValueError('\\x1b[31mred\\u202e')\n",
     "syntax": "def call(:\n",
     "exits": "raise SystemExit(2)\n",
     "no attribute": "other = 1\n",
@@ -56,6 +57,7 @@ def test_a_broken_command_leaves_the_others(
         said = capsys.readouterr()
         assert "note: command 'extra' is not available: 'theirs_" in said.err
         assert "Traceback" not in said.err
+        assert not {"\x1b", "\u202e"} & {*said.err}
     assert "error[E090]: No such command 'extra'" in said.err
 
 

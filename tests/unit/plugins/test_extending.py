@@ -186,3 +186,15 @@ def test_an_engine(
     assert re.search(r"^dma .* pump at ", capsys.readouterr().out, re.M)
     assert main(["run", "twin", str(DIGITS), *NATIVE, *check[2:]]) == 0
     assert "pump" not in sys.modules, "its description is found without running its code"
+
+
+def test_an_engine_whose_package_is_gone(
+    install: Install, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("other", "", "[atoll.engines]\npump = pump_that_is_gone\n")
+    assert main(["check", "twin", "--set", "devices.dma.engine=pump"]) == 1
+    said = capsys.readouterr().err
+    assert (
+        "error[E041]: cannot find 'pump_that_is_gone', which entry points of atoll.engines" in said
+    )
+    assert "help: install the package again" in said
