@@ -28,6 +28,7 @@ from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
+from atoll_sim.chip.memory_map import write_map
 from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.native import ModelAccelerators, NativeSession
 from atoll_sim.inputs.samples import random_sample
@@ -92,13 +93,14 @@ def simulation_speed(compiled: Compiled) -> tuple[Row, Row]:
         image = folder / "image.bin"
         write_image((elf,), compiled.soc, image)
         request = request_for(compiled, (elf,), samples, executable, folder / "run")
+        mapped = write_map(compiled.soc, folder)
         contract = folder / "shadow.bin"
         contract.write_bytes(shadow_table(compiled.soc, [compiled.contract]).words)
         ours, watched, peer = [], [], []
         for _ in range(ROUNDS):
             ours.append(simulate(request).cycles_per_second)
-            watched.append(bare_speed(executable, image, "--shadow", contract))
-            peer.append(bare_speed(executable, image))
+            watched.append(bare_speed(executable, image, *mapped, "--shadow", contract))
+            peer.append(bare_speed(executable, image, *mapped))
     return (
         Row(
             what="simulation of the whole chip",

@@ -168,7 +168,7 @@ def test_a_plan_of_lives_that_forget_an_output_is_refused_by_the_program(
 @pytest.mark.rtl
 def test_an_output_freed_early_is_noticed_in_rtl(models: dict[str, bytes], tmp_path: Path) -> None:
     program = compiled(models, "outputs_read_later", tmp_path)
-    executable = build_model(program.soc, loadable=True)
+    executable = build_model(program.soc)
     right: Right
     right, report = run_right(program, executable, tmp_path)
     assert report.passed, report

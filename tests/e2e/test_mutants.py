@@ -48,7 +48,7 @@ def test_a_right_build_has_no_finding(capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.rtl
 def test_a_firmware_that_leaves_before_its_run_is_noticed(tmp_path: Path) -> None:
     compiled = compile_file(load_soc("lagoon"), DIGITS)
-    executable = build_model(compiled.soc, loadable=True)
+    executable = build_model(compiled.soc)
     right, report = run_right(compiled, executable, tmp_path)
     assert report.passed
     first, *others = right.segments

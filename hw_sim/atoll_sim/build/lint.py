@@ -39,7 +39,6 @@ def commands(folder: Path) -> Iterator[tuple[str, Sequence[str]]]:
     waves = shared_folder("socs") / "lagoon.yaml"
     yield "waveforms", verilator(waves, folder / "waveforms", waves=True)
     yield "faults", verilator(waves, folder / "faults", faults=True)
-    yield "loadable windows", verilator(waves, folder / "loadable", loadable=True)
 
 
 def verilator(
@@ -48,11 +47,10 @@ def verilator(
     *,
     waves: bool = False,
     faults: bool = False,
-    loadable: bool = False,
 ) -> Sequence[str]:
     """Write the generated part of a chip into `folder`; return the command that lints it all."""
     planned = plan_chip(load_soc(description))
-    chip = replace(planned, waves=waves, faults=faults, loadable=loadable)
+    chip = replace(planned, waves=waves, faults=faults)
     folder.mkdir()
     texts = generate(chip)
     for name, text in texts.items():

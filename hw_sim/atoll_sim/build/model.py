@@ -19,11 +19,11 @@ TOP = "atoll_chip"
 WHAT = "the simulation"
 MODEL = Path(__file__).parents[1] / "model"
 FAULTS = MODEL.with_name("faults")
-MAIN = ("main.cpp", "monitor.cpp", "backdoor.cpp", "recorder.cpp", "judge.cpp")
+MAIN = ("main.cpp", "monitor.cpp", "backdoor.cpp", "memory_map.cpp", "recorder.cpp", "judge.cpp")
 CPLUSPLUS = (*(MODEL / name for name in MAIN), *shadow.SOURCES)
 CPLUSPLUS_OF_FAULTS = (
     *(FAULTS / name for name in ("fault_main.cpp", "fault_task.cpp")),
-    MODEL / "backdoor.cpp",
+    *(MODEL / name for name in ("backdoor.cpp", "memory_map.cpp")),
 )
 HEADERS = (*MODEL.glob("*.h"), *FAULTS.glob("*.h"), *shadow.HEADERS, *RTL.glob("*.svh"))
 # Only these signals can be reached from outside; Verilator optimises the rest freely.
@@ -45,7 +45,6 @@ def build_model(
     external_host: bool = False,
     waves: WaveFormat | None = None,
     faults: bool = False,
-    loadable: bool = False,
     progress: Progress = silent,
 ) -> Path:
     """Return the executable model of `soc`, from the cache if the same was built before.
@@ -55,7 +54,6 @@ def build_model(
         external_host: leave the cores out; see `platform.plan_chip`.
         waves: able to write waveforms of this format, which costs speed.
         faults: a model for `faults.campaign`, with its own main and no Python.
-        loadable: `model --judge` may exchange the windows of the firewalls.
         progress: is told what is being done, if it takes time.
 
     Raises:
@@ -63,11 +61,11 @@ def build_model(
         ToolchainError: a tool is missing or fails.
     """
     planned = plan_chip(soc, external_host=external_host)
-    chip = replace(planned, waves=waves is not None, faults=faults, loadable=loadable)
+    chip = replace(planned, waves=waves is not None, faults=faults)
     title = f"building the model of '{soc.name}'"
     return built(
         _design(chip, waves),
-        f"chips/{soc.name}-",
+        "chips/",
         tell=lambda step: progress(f"{title}: {step}"),
         blame=partial(blame_accelerators, soc),
     )
@@ -94,7 +92,4 @@ def _visible(chip: Chip) -> str:
     for table in (VISIBLE, VISIBLE_HOST if chip.external_host else {}):
         for module, names in table.items():
             lines += [f'public_flat_rw -module "{module}" -var "{name}"' for name in names]
-    for master in chip.masters if chip.loadable else ():
-        for kind in ("readable", "writable"):
-            lines.append(f'public_flat_rw -module "{TOP}" -var "{master.signal}_{kind}"')
     return "\n".join(lines) + "\n"

@@ -1,6 +1,6 @@
 """Write a planned chip down: its top level in SystemVerilog and its memory table in C++."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -45,7 +45,6 @@ def generate(chip: Chip) -> Mapping[str, str]:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.filters.update(hex=lambda value: f"32'h{value:08x}", windows=windows_text)
     environment.globals.update(
         range_of=lambda width: f"[{width - 1}:0]", axi_of=axi_signals, axil=AXIL, answers=ANSWERS
     )
@@ -72,9 +71,3 @@ def axi_signals(axi_bytes: int) -> tuple[tuple[str, int], ...]:
     """Return the signals of an AXI port of `axi_bytes` with their widths in bits."""
     widths = {"bits": 8 * axi_bytes, "bytes": axi_bytes}
     return tuple((name, widths[w] if isinstance(w, str) else w) for name, w in AXI)
-
-
-def windows_text(spans: Iterable[range]) -> str:
-    """Write spans of addresses as packed windows; one that holds nothing if there are none."""
-    bounds = [(span.start, span.stop - 1) for span in spans] or [(1, 0)]
-    return "{" + ", ".join(f"64'h{low:08x}_{high:08x}" for low, high in reversed(bounds)) + "}"

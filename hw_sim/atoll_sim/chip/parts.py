@@ -1,10 +1,14 @@
 """A chip as it is simulated: what `platform` decides and `generate` writes down."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.chip.cores import Core
+
+PICOSECONDS = 10**12
+FEW_WINDOWS = 4
+"""Each firewall has room for so many windows at least."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,6 +17,7 @@ class Target:
 
     Attributes:
         index: selects the port of a memory's signals, such as ``[1]``, else empty.
+        span: empty if the master reaches nothing of it.
     """
 
     signal: str
@@ -25,14 +30,15 @@ class BuiltMemory:
     """A memory as it is built.
 
     Attributes:
+        room: bytes of its banks; no less than it has.
         word_bytes: bytes that each bank moves per cycle: the memory's width, at most a beat.
-        ports: signals of the masters that reach it.
+        ports: signals of the masters.
     """
 
     name: str
     signal: str
-    origin: int
-    size: int
+    span: range
+    room: int
     word_bytes: int
     banks: int
     read_latency: int
@@ -54,8 +60,21 @@ class Mailbox:
     name: str
     host: str
     core: str
-    origin: int
     line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Strap:
+    """An input of the top level that takes addresses when the simulation begins.
+
+    Attributes:
+        signal: the input, without ``_i``.
+        spans: what it takes; it has room for `count`.
+    """
+
+    signal: str
+    spans: tuple[range, ...]
+    count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +102,21 @@ class Master:
     axi_bytes: int
     interrupts: str
 
+    @property
+    def straps(self) -> tuple[Strap, ...]:
+        """Return what it may read and write, and where its targets lie."""
+        targets = tuple(target.span for target in self.targets)
+        return (
+            _windows(f"{self.signal}_readable", self.readable),
+            _windows(f"{self.signal}_writable", self.writable),
+            Strap(f"{self.signal}_targets", targets, len(targets)),
+        )
+
+
+def _windows(signal: str, spans: Sequence[range]) -> Strap:
+    """Return a strap with room for a few windows more, so that one model serves many plans."""
+    return Strap(signal, tuple(spans), max(FEW_WINDOWS, 1 << (len(spans) - 1).bit_length()))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chip:
@@ -90,26 +124,40 @@ class Chip:
 
     Attributes:
         data_bytes: bytes of a bus beat.
-        half_period: picoseconds of half a clock cycle.
+        blocks: addresses of the register blocks at the host, by their signal.
         slaves: signals of the register blocks' ports.
-        guard: addresses of the registers that tell what firewalls kept back.
         lines: signal of each interrupt line at the host, by its number.
         external_host: the test bench makes the host's accesses; there is no core.
         waves: waveforms show the operators by name.
         faults: the top level has ports through which a bench makes hardware faults.
-        loadable: the simulation may exchange the windows of the firewalls.
     """
 
     soc: ResolvedSoc
     data_bytes: int
-    half_period: int
     masters: tuple[Master, ...]
     memories: tuple[BuiltMemory, ...]
     mailboxes: tuple[Mailbox, ...]
+    blocks: Mapping[str, range]
     slaves: tuple[str, ...]
-    guard: range
     lines: Mapping[int, str]
     external_host: bool
     waves: bool = False
     faults: bool = False
-    loadable: bool = False
+
+    @property
+    def half_period(self) -> int:
+        """Return the picoseconds of half a clock cycle."""
+        return PICOSECONDS // (2 * self.soc.host_cpu.clock)
+
+    @property
+    def places(self) -> Mapping[str, int]:
+        """Return the number in the memory map of each memory and register block."""
+        names = (*(memory.signal for memory in self.memories), *self.blocks)
+        return {name: number for number, name in enumerate(names)}
+
+    @property
+    def straps(self) -> tuple[Strap, ...]:
+        """Return all inputs that take addresses: the memory map, then those of each master."""
+        spans = (*(memory.span for memory in self.memories), *self.blocks.values())
+        own = (strap for master in self.masters for strap in master.straps)
+        return (Strap("map", spans, len(spans)), *own)

@@ -11,7 +11,8 @@ from atoll_sim.chip.checks import platform_faults
 from atoll_sim.chip.cores import CORES
 from atoll_sim.chip.parts import BuiltMemory, Chip, Mailbox, Master, Target
 
-PICOSECONDS = 10**12
+SMALL_MEMORY = 1 << 16
+"""A memory is built with room for so many bytes at least."""
 GUARD_LINE = 2
 """Where the host learns of a firewall: PicoRV32's own line for bus errors."""
 
@@ -30,22 +31,18 @@ def plan_chip(soc: ResolvedSoc, *, external_host: bool = False) -> Chip:
     if faults := platform_faults(soc, data_bytes):
         raise SimulationError.all(faults)
     devices = tuple(device for device in soc.devices if isinstance(device, (Cpu, Engine)))
-    reach = {memory.name: _reaching(soc, devices, memory) for memory in soc.memories}
     return Chip(
         soc=soc,
         data_bytes=data_bytes,
-        half_period=PICOSECONDS // (2 * soc.host_cpu.clock),
         masters=tuple(
-            _master(soc, device, index, reach, external_host)
-            for index, device in enumerate(devices)
+            _master(soc, device, index, external_host) for index, device in enumerate(devices)
         ),
         memories=tuple(
-            _memory(memory, reach[memory.name], data_bytes)
+            _memory(memory, [device.name for device in devices], data_bytes)
             for memory in soc.memories
-            if reach[memory.name]
         ),
-        guard=_span(soc.guard),
         mailboxes=_mailboxes(soc),
+        blocks={target.signal: target.span for target in _register_blocks(soc)},
         slaves=(
             *(target.signal for target in _register_blocks(soc)),
             *(mailbox.core for mailbox in _mailboxes(soc)),
@@ -80,18 +77,6 @@ def _spans(soc: ResolvedSoc, device: Device, *allowed: Access) -> tuple[range, .
     )
 
 
-def _reaching(soc: ResolvedSoc, devices: Iterable[Device], memory: Memory) -> tuple[str, ...]:
-    """Return the names of the devices with a window into `memory`."""
-    return tuple(
-        device.name
-        for device in devices
-        if any(
-            span.start < memory.end and memory.origin < span.stop
-            for span in _spans(soc, device, Access.READ, Access.WRITE)
-        )
-    )
-
-
 def _register_blocks(soc: ResolvedSoc) -> tuple[Target, ...]:
     """Return the register blocks at the host."""
     blocks = {core.name: core.mailbox for core in soc.cpus if core.mailbox}
@@ -115,7 +100,6 @@ def _mailboxes(soc: ResolvedSoc) -> tuple[Mailbox, ...]:
             name=core.name,
             host=f"reg_{core.name}",
             core=f"box_{core.name}",
-            origin=core.mailbox.origin,
             line=LINE,
         )
         for core in soc.cpus
@@ -138,24 +122,23 @@ def _master(
     soc: ResolvedSoc,
     device: Cpu | Engine,
     index: int,
-    reach: Mapping[str, tuple[str, ...]],
     external_host: bool,
 ) -> Master:
-    memories = (memory for memory in soc.memories if device.name in reach[memory.name])
+    readable = _spans(soc, device, Access.READ, Access.WRITE)
     targets = tuple(
         Target(
             signal=f"mem_{memory.name}",
-            index=f"[{reach[memory.name].index(device.name)}]",
-            span=range(memory.origin, memory.end),
+            index=f"[{index}]",
+            span=_whole(memory) if _touches(readable, memory) else range(0),
         )
-        for memory in memories
+        for memory in soc.memories
     )
     core = CORES[device.rtl] if isinstance(device, Cpu) and not external_host else None
     return Master(
         name=device.name,
         signal=f"dev_{device.name}",
         index=index,
-        readable=_spans(soc, device, Access.READ, Access.WRITE),
+        readable=readable,
         writable=_spans(soc, device, Access.WRITE),
         targets=targets + _registers(soc, device),
         core=core,
@@ -164,6 +147,14 @@ def _master(
         axi_bytes=axi_bytes(device) if isinstance(device, Engine) else 0,
         interrupts=_interrupts(soc, device),
     )
+
+
+def _touches(spans: Iterable[range], memory: Memory) -> bool:
+    return any(span.start < memory.end and memory.origin < span.stop for span in spans)
+
+
+def _whole(memory: Memory) -> range:
+    return range(memory.origin, memory.end)
 
 
 def _interrupts(soc: ResolvedSoc, device: Device) -> str:
@@ -182,12 +173,12 @@ def _parameters(device: Cpu | Engine) -> Mapping[str, str]:
     }
 
 
-def _memory(memory: Memory, masters: tuple[str, ...], data_bytes: int) -> BuiltMemory:
+def _memory(memory: Memory, masters: Iterable[str], data_bytes: int) -> BuiltMemory:
     return BuiltMemory(
         name=memory.name,
         signal=f"mem_{memory.name}",
-        origin=memory.origin,
-        size=memory.size,
+        span=_whole(memory),
+        room=max(SMALL_MEMORY, 1 << (memory.size - 1).bit_length()),
         word_bytes=min(memory.width, data_bytes),
         banks=memory.banks,
         read_latency=memory.read_latency,

@@ -15,6 +15,7 @@ from atoll.pipeline import Compiled
 from atoll.progress import Progress, left, silent
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
+from atoll_sim.chip.memory_map import write_map
 from atoll_sim.faults.draw import Draw
 from atoll_sim.faults.kinds import Fault
 from atoll_sim.faults.task import IMAGE, TASK, Answer, End, read_answer, write_task
@@ -159,7 +160,7 @@ class _Bench:
             tree = build((compiled,), out, toolchain=self.toolchain, definitions=definitions)
             write_image(tree.firmware.elves, compiled.soc, folder / IMAGE)
             write_task(folder, compiled, self.sample, faults, limit)
-            command = (str(self.model), TASK)
+            command = (str(self.model), TASK, *write_map(compiled.soc, folder))
             with (
                 (folder / LOG).open("w") as log,
                 started(command, folder=folder, stderr=log, seconds=MAX_SECONDS) as child,

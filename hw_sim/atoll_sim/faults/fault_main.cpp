@@ -1,6 +1,6 @@
 // Runs firmware under hardware faults, one after another, in one process and without Python.
 //
-//   model TASK   a line for each fault on standard output; faults/task.py has both formats
+//   model TASK --map FILE   a line for each fault on standard output; faults/task.py has both formats
 
 #include <algorithm>
 #include <cstdint>
@@ -48,7 +48,7 @@ class Chip {
 
   void tick() {
     for (int edge = 0; edge < 2; ++edge) {
-      context_.timeInc(chip::kHalfPeriod);
+      context_.timeInc(chip::map().half_period);
       top_.clk_i = !top_.clk_i;
       top_.eval();
     }
@@ -231,11 +231,15 @@ extern "C" void atoll_saw_event(unsigned kind, unsigned value) {
 
 int main(int argc, char** argv) {
   Task task;
-  if (argc != 2 || !faults::read_task(argv[1], task)) {
-    std::fprintf(stderr, "usage: model TASK\n");
+  if (argc != 4 || !faults::read_task(argv[1], task)) {
+    std::fprintf(stderr, "usage: model TASK --map FILE\n");
     return 1;
   }
   Chip chip;
+  if (!chip::load_map(argv[3], chip.top())) {
+    std::fprintf(stderr, "cannot load '%s'\n", argv[3]);
+    return 1;
+  }
   if (const char* missing = backdoor::open()) {
     std::fprintf(stderr, "the model lacks memory '%s'\n", missing);
     return 1;

@@ -11,7 +11,9 @@ from typing import Protocol, Self
 from atoll.children import started, too_long
 from atoll.errors import SimulationError
 from atoll.resolve.soc import Access, Engine, ResolvedSoc
-from atoll_sim.chip.plan import PICOSECONDS, axi_bytes, merge_spans, plan_chip
+from atoll_sim.chip.memory_map import write_map
+from atoll_sim.chip.parts import PICOSECONDS
+from atoll_sim.chip.plan import axi_bytes, merge_spans, plan_chip
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.host.external import SOCKET, Job, Report
 from atoll_sim.host.memory import Accessed
@@ -55,7 +57,7 @@ class RtlAccelerators:
         """
         self._soc = soc
         self._memory = memory
-        self._command = (str(executable.absolute()),)
+        self._executable = executable
         self._folder = folder
         self._masters = tuple(m.name for m in plan_chip(soc, external_host=True).masters)
         self._ends = ExitStack()
@@ -65,6 +67,8 @@ class RtlAccelerators:
     def __enter__(self) -> Self:
         """Start the model."""
         self._folder.mkdir(parents=True, exist_ok=True)
+        mapped = write_map(self._soc, self._folder)
+        self._command = (str(self._executable.absolute()), *mapped)
         ours, theirs = socket.socketpair()
         with theirs, (self._folder / LOG).open("w") as log:
             self._child = self._ends.enter_context(

@@ -19,7 +19,7 @@ constexpr uint8_t kUnwrittenRam = 0xdb;
 constexpr uint8_t kErasedFlash = 0xff;
 
 // First byte of each bank's array. Verilator keeps a row of 2^n bytes in as many bytes.
-std::array<std::vector<uint8_t*>, std::size(chip::kMemories)> banks;
+std::array<std::vector<uint8_t*>, std::size(chip::kShapes)> banks;
 
 uint8_t* find_bank(const chip::Memory& memory, uint32_t bank) {
   const std::string name = std::string("atoll_chip.") + memory.instance + ".gen_bank[" +
@@ -33,7 +33,7 @@ uint8_t* find_bank(const chip::Memory& memory, uint32_t bank) {
 template <typename Visit>
 bool each_piece(uint32_t address, size_t size, Visit visit) {
   for (size_t index = 0; index < banks.size(); ++index) {
-    const chip::Memory& memory = chip::kMemories[index];
+    const chip::Memory& memory = chip::map().memories[index];
     const uint32_t offset = address - memory.origin;
     if (address < memory.origin || offset >= memory.size || size > memory.size - offset) continue;
     for (size_t done = 0; done < size;) {
@@ -54,7 +54,7 @@ bool each_piece(uint32_t address, size_t size, Visit visit) {
 
 const char* open() {
   for (size_t index = 0; index < banks.size(); ++index) {
-    const chip::Memory& memory = chip::kMemories[index];
+    const chip::Memory& memory = chip::map().memories[index];
     for (uint32_t bank = 0; bank < memory.banks; ++bank) {
       uint8_t* bytes = find_bank(memory, bank);
       if (!bytes) return memory.instance;
@@ -67,7 +67,7 @@ const char* open() {
 
 void fill() {
   for (size_t index = 0; index < banks.size(); ++index) {
-    const chip::Memory& memory = chip::kMemories[index];
+    const chip::Memory& memory = chip::map().memories[index];
     const uint8_t pattern = memory.writable ? kUnwrittenRam : kErasedFlash;
     for (uint8_t* bank : banks[index]) std::memset(bank, pattern, memory.size / memory.banks);
   }

@@ -9,15 +9,12 @@
 
 #include "backdoor.h"
 #include "monitor.h"
-#include "verilated.h"
-#include "verilated_syms.h"
 
 namespace judge {
 namespace {
 
 constexpr uint32_t kRunOne = 1;
 constexpr uint32_t kLeave = 2;
-constexpr size_t kWindowWords = 2;
 
 // TRACE events, docs/platform.md.
 enum Trace : uint32_t { kEnded = 2, kReady, kRunBegun, kRunEnded };
@@ -37,14 +34,8 @@ bool Judge::read_task(const std::string& path) {
   while (std::getline(file, line)) {
     std::istringstream words(line);
     words >> what;
-    if (what == "cycles") {
-      words >> limit_;
-    } else {
-      Window window;
-      words >> window.signal >> window.index >> std::hex >> window.first >> window.last;
-      windows_.push_back(window);
-    }
-    if (words.fail()) return false;
+    words >> limit_;
+    if (what != "cycles" || words.fail()) return false;
   }
   return limit_ != 0;
 }
@@ -58,20 +49,6 @@ bool Judge::read_expected(const std::string& path) {
     expected_.push_back(std::move(record));
   }
   return file.eof() && file.gcount() == 0;
-}
-
-bool Judge::exchange_windows() const {
-  const VerilatedScope* top = Verilated::threadContextp()->scopeFind("atoll_chip");
-  for (const Window& window : windows_) {
-    VerilatedVar* found = top ? top->varFind(window.signal.c_str()) : nullptr;
-    if (!found || (window.index + 1) * kWindowWords * sizeof(EData) > found->totalSize()) {
-      return false;
-    }
-    EData* words = static_cast<EData*>(found->datap()) + window.index * kWindowWords;
-    words[0] = window.last;
-    words[1] = window.first;
-  }
-  return true;
 }
 
 bool Judge::go_on(uint32_t& request) {

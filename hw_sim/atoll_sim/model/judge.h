@@ -2,9 +2,8 @@
 //
 // The folder of a trial holds image.bin and sample.bin, records as backdoor.h has them;
 // expected.bin, records (operator, address, size, bytes) that must be there when that operator
-// ends, or for operator kRunEnd when the run does; and task.txt, lines of
-//   cycles N                         stop after so many
-//   window SIGNAL INDEX FIRST LAST   exchange a window of a firewall; hexadecimal addresses
+// ends, or for operator kRunEnd when the run does; and task.txt:
+//   cycles N   stop after so many
 #pragma once
 
 #include <cstddef>
@@ -19,9 +18,6 @@ class Judge {
   // Read the folder and load the image. Returns what is wrong, or null.
   const char* load(const std::string& folder);
 
-  // Exchange the windows, once their initial values are there; false if the model has no such.
-  bool exchange_windows() const;
-
   // Look at what has happened; false at the end. `request` is what the console's REQUEST reads.
   bool go_on(uint32_t& request);
 
@@ -30,13 +26,6 @@ class Judge {
 
  private:
   static constexpr uint32_t kRunEnd = 0xffffffff;
-
-  struct Window {
-    std::string signal;
-    uint32_t index;
-    uint32_t first;
-    uint32_t last;
-  };
 
   struct Expected {
     uint32_t op;
@@ -51,7 +40,6 @@ class Judge {
   bool end(const char* stop, uint32_t value);
 
   std::string sample_;
-  std::vector<Window> windows_;
   std::vector<Expected> expected_;
   uint64_t limit_ = 0;
   size_t seen_ = 0;

@@ -1,6 +1,6 @@
 // The simulator's main: the clock runs here, and cocotb is woken only for what it waits for.
 //
-//   model                  run the cocotb test that the environment names
+//   model --map FILE       run the cocotb test that the environment names; memory_map.h has the file
 //   model --bare IMAGE N   load IMAGE, answer N requests, leave; no Python (speed comparison)
 //   model --judge FOLDER   run one sample up to the first fault, see judge.h; no Python
 //   --waves FILE SETTINGS  record waveforms, see recorder.h (only models built for it)
@@ -35,17 +35,20 @@ constexpr uint64_t kNever = ~0ULL;
 // The Verilated model with its clock.
 class Model {
  public:
-  Model(const char* waves, const char* settings) {
+  Model(const char* map, const char* waves, const char* settings) {
     context_.reset(new VerilatedContext);
     Verilated::threadContextp(context_.get());
     context_->traceEverOn(waves != nullptr);
     top_.reset(new Vtop(context_.get(), ""));
+    mapped_ = map && chip::load_map(map, *top_);
+    next_edge_ = chip::map().half_period;
     if (waves) recorder_.reset(new recorder::Recorder(*top_, waves, settings));
   }
 
   ~Model() { top_->final(); }
 
   Vtop& top() { return *top_; }
+  bool mapped() const { return mapped_; }
   bool finished() const { return context_->gotFinish(); }
   void eval() { top_->eval(); }
 
@@ -60,7 +63,7 @@ class Model {
     const bool edge = next_edge_ <= deadline;
     context_->time(edge ? next_edge_ : deadline);
     if (!edge) return false;
-    next_edge_ += chip::kHalfPeriod;
+    next_edge_ += chip::map().half_period;
     top_->clk_i = !top_->clk_i;
     monitor::log().cycle += top_->clk_i;
     return true;
@@ -70,7 +73,8 @@ class Model {
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<Vtop> top_;
   std::unique_ptr<recorder::Recorder> recorder_;
-  uint64_t next_edge_ = chip::kHalfPeriod;
+  bool mapped_ = false;
+  uint64_t next_edge_ = 0;
 };
 
 Model* model = nullptr;
@@ -174,11 +178,6 @@ int run_judged(const char* folder) {
     std::fprintf(stderr, "cannot load '%s/%s'\n", folder, damaged);
     return 1;
   }
-  model->eval();
-  if (!judge.exchange_windows()) {
-    std::fprintf(stderr, "the windows of this model are fixed\n");
-    return 1;
-  }
   uint32_t request = 0;
   do {
     model->top().request_i = request;
@@ -226,6 +225,7 @@ size_t atoll_text(const char** first) {
 }  // extern "C"
 
 int main(int argc, char** argv) {
+  const char* map = nullptr;
   const char* waves = nullptr;
   const char* settings = nullptr;
   const char* image = nullptr;
@@ -233,6 +233,7 @@ int main(int argc, char** argv) {
   const char* folder = nullptr;
   unsigned requests = 0;
   for (int i = 1; i < argc; ++i) {
+    if (!std::strcmp(argv[i], "--map") && i + 1 < argc) map = argv[++i];
     if (!std::strcmp(argv[i], "--shadow") && i + 1 < argc) contract = argv[++i];
     if (!std::strcmp(argv[i], "--judge") && i + 1 < argc) folder = argv[++i];
     if (!std::strcmp(argv[i], "--waves") && i + 2 < argc) {
@@ -244,8 +245,12 @@ int main(int argc, char** argv) {
       requests = static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
     }
   }
-  Model only(waves, settings);
+  Model only(map, waves, settings);
   model = &only;
+  if (!only.mapped()) {
+    std::fprintf(stderr, "cannot load '%s'\n", map ? map : "--map");
+    return 1;
+  }
   Verilated::threadContextp()->commandArgs(argc, argv);
   Verilated::threadContextp()->fatalOnVpiError(false);
   if (const char* missing = backdoor::open()) {

@@ -13,7 +13,7 @@
 namespace monitor {
 namespace {
 
-constexpr size_t kMemoryCount = std::size(chip::kMemories);
+constexpr size_t kMemoryCount = std::size(chip::kShapes);
 
 // Touched bytes of one memory: one bit per byte, and where the set bits lie.
 class Touched {
@@ -67,7 +67,7 @@ Accounts make_accounts() {
   Accounts made;
   for (auto& kinds : made) {
     for (Account& account : kinds) {
-      for (const chip::Memory& memory : chip::kMemories) account.touched.emplace_back(memory);
+      for (const chip::Memory& memory : chip::map().memories) account.touched.emplace_back(memory);
     }
   }
   return made;
@@ -80,9 +80,9 @@ Accounts& accounts() {
 
 // Number of the memory that holds `address`, or kMemoryCount: registers.
 size_t memory_of(uint32_t address) {
+  const auto& memories = chip::map().memories;
   size_t found = 0;
-  while (found < kMemoryCount &&
-         address - chip::kMemories[found].origin >= chip::kMemories[found].size) {
+  while (found < kMemoryCount && address - memories[found].origin >= memories[found].size) {
     ++found;
   }
   return found;
@@ -138,7 +138,7 @@ void atoll_saw_access(unsigned master, unsigned kind, unsigned address, unsigned
   ++account.accesses;
   account.bytes += static_cast<unsigned>(__builtin_popcount(bytes));
   account.last = monitor::log().cycle;
-  account.touched[memory].mark(address - chip::kMemories[memory].origin, bytes);
+  account.touched[memory].mark(address - chip::map().memories[memory].origin, bytes);
   shadow::Shadow& watcher = monitor::watcher();
   if (watcher.loaded()) watcher.access(monitor::log().cycle, master, kind, address, bytes);
 }

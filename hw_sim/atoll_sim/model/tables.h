@@ -1,20 +1,7 @@
-// Types of the generated chip.h, and of what the monitor hands to Python (monitors.py).
+// Types of what the monitor hands to Python (monitors.py).
 #pragma once
 
 #include <cstdint>
-
-namespace chip {
-
-struct Memory {
-  uint32_t origin;
-  uint32_t size;
-  uint32_t word_bytes;  // of a bank, moved per cycle
-  uint32_t banks;
-  bool writable;
-  const char* instance;
-};
-
-}  // namespace chip
 
 namespace record {
 

@@ -87,7 +87,7 @@ def plant(
     """
     name = compiled.graph.name
     progress(f"{name}: the right build")
-    executable = build_model(compiled.soc, loadable=True, progress=progress)
+    executable = build_model(compiled.soc, progress=progress)
     with temporary_folder() as folder:
         right, report = run_right(compiled, executable, folder, toolchain)
         trials: list[Trial] = []

@@ -32,7 +32,7 @@ class Right:
     """A build without a fault, and what its run did.
 
     Attributes:
-        executable: a model whose firewalls take other windows.
+        executable: the model of its chip.
         segments: all that the image loads.
         touched: addresses of memory by device and kind of access, each in order.
         in_runs: those of them that are touched between a run's begin and its end.

@@ -13,6 +13,7 @@ from atoll.children import TimeLimitError, run
 from atoll.ops import reference
 from atoll.pipeline import Compiled
 from atoll.report.result import Violation
+from atoll_sim.chip.memory_map import write_map
 from atoll_sim.inputs.samples import Sample
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.shadow.contents import contents_of
@@ -74,6 +75,8 @@ def try_image(
     started = started_cores(right.segments, judged.soc)
     write_segments(segments, judged.soc, started, folder / IMAGE)
     _write_task(right, mutant, folder)
+    windows = {(each.signal, each.index): (each.first, each.last) for each in mutant.windows}
+    mapped = write_map(right.compiled.soc, folder, windows)
     for found in unreachable_ports(judged.soc, judged.contract):
         return _by_rule(found)
     verdict = Verdict(by="")
@@ -81,7 +84,7 @@ def try_image(
     for contents in (believed, true) if believed != true else (true,):
         table = shadow_table(judged.soc, [judged.contract], [contents], right.data)
         (folder / SHADOW).write_bytes(table.words)
-        told = _run([str(right.executable), "--shadow", str(folder / SHADOW)], folder)
+        told = _run([str(right.executable), *mapped, "--shadow", str(folder / SHADOW)], folder)
         if told["stop"] == "finding":
             records = np.frombuffer(bytes.fromhex(told["finding"]), dtype=FINDING)
             return _by_rule(name_findings(records, table, judged.soc)[0].violation)
@@ -117,9 +120,7 @@ def _write_task(right: Right, mutant: Mutant, folder: Path) -> None:
             for number, name, data in expected_bytes(judged, right.sample)
         )
     )
-    lines = [f"cycles {PATIENCE * right.cycles}"]
-    lines += [f"window {w.signal} {w.index} {w.first:x} {w.last:x}" for w in mutant.windows]
-    (folder / "task.txt").write_text("".join(f"{line}\n" for line in lines))
+    (folder / "task.txt").write_text(f"cycles {PATIENCE * right.cycles}\n")
 
 
 def _run(command: list[str], folder: Path) -> Mapping[str, Any]:

@@ -12,16 +12,16 @@ module atoll_demux
   import atoll_bus_pkg::*;
 #(
   // Bytes of a beat, a power of two.
-  parameter int unsigned                  DataBytes  = 8,
+  parameter int unsigned DataBytes     = 8,
   // Number of targets.
-  parameter int unsigned                  NumTargets = 2,
-  // The addresses of each target; they do not overlap.
-  parameter window_t     [NumTargets-1:0] Targets    = '0,
+  parameter int unsigned NumTargets    = 2,
   // Cycles of patience, more than contention ever costs.
-  parameter int unsigned                  TimeoutCycles = 1024
+  parameter int unsigned TimeoutCycles = 1024
 ) (
   input  logic                                    clk_i,
   input  logic                                    rst_ni,
+  // The addresses of each target; they do not overlap; constant out of reset
+  input  window_t [NumTargets-1:0]                targets_i,
   // Request of the master
   input  logic                                    mst_valid_i,
   output logic                                    mst_ready_o,
@@ -47,7 +47,7 @@ module atoll_demux
   logic allowed, busy, taken, waiting, give_up;
 
   for (genvar i = 0; i < NumTargets; i++) begin : gen_hit
-    assign hit[i] = mst_addr_i >= Targets[i].first && mst_addr_i <= Targets[i].last;
+    assign hit[i] = mst_addr_i >= targets_i[i].first && mst_addr_i <= targets_i[i].last;
   end
 
   assign busy        = outstanding_q != '0;

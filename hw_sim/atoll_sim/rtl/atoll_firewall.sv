@@ -63,22 +63,26 @@ module atoll_firewall
   logic [31:0] asked_addr_q;
   logic [7:0] outstanding_q;
 
+  // Nothing is worked out without a request, which saves the simulator time.
   always_comb begin
-    first = mst_addr_i;
-    last  = mst_addr_i;
-    for (int unsigned i = DataBytes; i > 0; i--) begin
-      if (mst_be_i[i-1]) first[OffsetBits-1:0] = OffsetBits'(i - 1);
+    first    = mst_addr_i;
+    last     = mst_addr_i;
+    readable = '0;
+    writable = '0;
+    if (mst_valid_i) begin
+      for (int unsigned i = DataBytes; i > 0; i--) begin
+        if (mst_be_i[i-1]) first[OffsetBits-1:0] = OffsetBits'(i - 1);
+      end
+      for (int unsigned i = 0; i < DataBytes; i++) begin
+        if (mst_be_i[i]) last[OffsetBits-1:0] = OffsetBits'(i);
+      end
+      for (int unsigned i = 0; i < NumReadable; i++) begin
+        readable[i] = first >= readable_i[i].first && last <= readable_i[i].last;
+      end
+      for (int unsigned i = 0; i < NumWritable; i++) begin
+        writable[i] = first >= writable_i[i].first && last <= writable_i[i].last;
+      end
     end
-    for (int unsigned i = 0; i < DataBytes; i++) begin
-      if (mst_be_i[i]) last[OffsetBits-1:0] = OffsetBits'(i);
-    end
-  end
-
-  for (genvar i = 0; i < NumReadable; i++) begin : gen_readable
-    assign readable[i] = first >= readable_i[i].first && last <= readable_i[i].last;
-  end
-  for (genvar i = 0; i < NumWritable; i++) begin : gen_writable
-    assign writable[i] = first >= writable_i[i].first && last <= writable_i[i].last;
   end
 
   assign hit          = mst_we_i ? |writable : |readable;

@@ -9,9 +9,7 @@ module atoll_memory
   parameter int unsigned DataBytes   = 8,
   // Number of ports.
   parameter int unsigned NumPorts    = 1,
-  // Address of the first byte, a multiple of `DataBytes`.
-  parameter logic [31:0] Origin      = '0,
-  // Bytes of the memory, a multiple of `NumBanks` words.
+  // Bytes that it has room for, a multiple of `NumBanks` words.
   parameter int unsigned SizeBytes   = 4096,
   // Bytes that a bank moves per cycle, a power of two up to `DataBytes`.
   parameter int unsigned WordBytes   = 4,
@@ -24,6 +22,8 @@ module atoll_memory
 ) (
   input  logic                                  clk_i,
   input  logic                                  rst_ni,
+  // Address of the first byte, a multiple of `DataBytes`; constant out of reset
+  input  logic [                31:0]           origin_i,
   // Requests, one per port
   input  logic [NumPorts-1:0]                   valid_i,
   output logic [NumPorts-1:0]                   ready_o,
@@ -54,11 +54,11 @@ module atoll_memory
       .NumBanks   (NumBanks),
       .RowBits    (RowBits),
       .ReadLatency(ReadLatency),
-      .Writable   (Writable),
-      .Origin     (Origin)
+      .Writable   (Writable)
     ) u_port (
       .clk_i,
       .rst_ni,
+      .origin_i,
       .valid_i       (valid_i[p]),
       .ready_o       (ready_o[p]),
       .we_i          (we_i[p]),

@@ -18,12 +18,12 @@ module atoll_memory_port
   // Cycles from a bank's grant to its data, at least 1.
   parameter int unsigned ReadLatency = 1,
   // Writes are carried out; otherwise they change nothing and are answered with an error.
-  parameter bit          Writable    = 1'b1,
-  // Address of the first byte, a multiple of `DataBytes`.
-  parameter logic [31:0] Origin      = '0
+  parameter bit          Writable    = 1'b1
 ) (
   input  logic                                 clk_i,
   input  logic                                 rst_ni,
+  // Address of the memory's first byte, a multiple of `DataBytes`; constant out of reset
+  input  logic  [           31:0]              origin_i,
   // Request of the master, within the memory
   input  logic                                 valid_i,
   output logic                                 ready_o,
@@ -59,7 +59,7 @@ module atoll_memory_port
     logic [BankBits-1:0] bank;
   } answer_t;
 
-  logic [Steps-1:0] wanted, left, done_q;
+  logic [Steps-1:0] left, done_q;
   logic [StepBits-1:0] step;
   logic [31:0] word;
   logic [BankBits-1:0] bank;
@@ -68,21 +68,21 @@ module atoll_memory_port
   answer_t arriving;
   logic [Steps-1:0][8*WordBytes-1:0] joined_q, joined;
 
-  for (genvar i = 0; i < Steps; i++) begin : gen_wanted
-    assign wanted[i] = |be_i[i*WordBytes+:WordBytes];
-  end
-
+  // Nothing is worked out for a port that asks nothing, which saves the simulator time.
   always_comb begin
+    left = '0;
     step = '0;
-    for (int unsigned i = Steps; i > 0; i--) begin
-      if (left[i-1]) step = StepBits'(i - 1);
+    if (valid_i) begin
+      for (int unsigned i = Steps; i > 0; i--) begin
+        left[i-1] = |be_i[(i-1)*WordBytes+:WordBytes] && !done_q[i-1];
+        if (left[i-1]) step = StepBits'(i - 1);
+      end
     end
   end
 
-  assign left    = wanted & ~done_q;
   assign last    = (left & (left - Steps'(1))) == '0;
-  assign skip    = wanted == '0 || (we_i && !Writable);
-  assign word    = ((addr_i - Origin) >> WordShift) + 32'(step);
+  assign skip    = be_i == '0 || (we_i && !Writable);
+  assign word    = ((addr_i - origin_i) >> WordShift) + 32'(step);
   assign bank    = NumBanks > 1 ? BankBits'(word) : '0;
   assign granted = skip || bank_grant_i[bank];
   assign ready_o = granted && (skip || last);
@@ -95,7 +95,7 @@ module atoll_memory_port
   assign arriving = answer_q[ReadLatency-1];
   always_comb begin
     joined = joined_q;
-    joined[arriving.step] = bank_rdata_i[arriving.bank];
+    if (arriving.valid) joined[arriving.step] = bank_rdata_i[arriving.bank];
   end
   assign rvalid_o = arriving.valid && arriving.last;
   assign rdata_o  = joined;
@@ -121,7 +121,7 @@ module atoll_memory_port
   end
 
   `ATOLL_ASSERT(NeverWriteToRom, !Writable && |bank_request_o |-> bank_strobe_o == '0)
-  `ATOLL_ASSERT(OnlyWithinTheMemory, valid_i |-> addr_i >= Origin)
+  `ATOLL_ASSERT(OnlyWithinTheMemory, valid_i |-> addr_i >= origin_i)
   `ATOLL_ASSERT(OnlyAlignedBeats, valid_i |-> addr_i % DataBytes == 0)
 
 endmodule

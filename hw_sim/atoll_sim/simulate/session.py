@@ -7,7 +7,9 @@ from pathlib import Path
 from atoll.children import LIMIT_VARIABLE, TimeLimitError, time_limit
 from atoll.errors import SimulationError
 from atoll.resolve.soc import Cpu
-from atoll_sim.chip.plan import PICOSECONDS, plan_chip
+from atoll_sim.chip.memory_map import write_map
+from atoll_sim.chip.parts import PICOSECONDS
+from atoll_sim.chip.plan import plan_chip
 from atoll_sim.model.process import broken_off, kept_log, run_watched
 from atoll_sim.simulate.firmware import write_image
 from atoll_sim.trace.findings import name_findings
@@ -40,7 +42,8 @@ def simulate(request: SimRequest) -> SimResult:
         (folder / name).unlink(missing_ok=True)
     cores = write_image(request.elves, request.soc, folder / IMAGE)
     write_work(folder, _work(request, cores))
-    command, waves = [str(request.executable.absolute())], request.waves
+    command = [str(request.executable.absolute()), *write_map(request.soc, folder)]
+    waves = request.waves
     if waves:
         (folder / WAVES).write_text(waves.settings)
         command += ["--waves", str(waves.file.absolute()), WAVES]

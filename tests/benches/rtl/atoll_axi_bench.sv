@@ -140,11 +140,11 @@ module atoll_axi_bench
 
   atoll_demux #(
     .DataBytes (DataBytes),
-    .NumTargets(2),
-    .Targets   ({RomWindow, {RAM, RAM + SIZE - 32'd1}})
+    .NumTargets(2)
   ) u_demux (
     .clk_i,
     .rst_ni,
+    .targets_i   ({RomWindow, {RAM, RAM + SIZE - 32'd1}}),
     .mst_valid_i (bus_valid),
     .mst_ready_o (bus_ready),
     .mst_addr_i  (addr),
@@ -161,7 +161,6 @@ module atoll_axi_bench
   for (genvar i = 0; i < 2; i++) begin : gen_memory
     atoll_memory #(
       .DataBytes  (DataBytes),
-      .Origin     (i == 0 ? RAM : ROM),
       .SizeBytes  (SIZE),
       .WordBytes  (WordBytes),
       .ReadLatency(2),
@@ -169,6 +168,7 @@ module atoll_axi_bench
     ) u_memory (
       .clk_i,
       .rst_ni,
+      .origin_i(i == 0 ? RAM : ROM),
       .valid_i (tgt_valid[i]),
       .ready_o (tgt_ready[i]),
       .we_i    (we),

@@ -60,11 +60,11 @@ module atoll_crossbar_bench
   atoll_demux #(
     .DataBytes (DataBytes),
     .NumTargets(2),
-    .Targets   (TARGETS),
     .TimeoutCycles(TimeoutCycles)
   ) u_a (
     .clk_i,
     .rst_ni,
+    .targets_i   (TARGETS),
     .mst_valid_i (a_valid_i),
     .mst_ready_o (a_ready_o),
     .mst_addr_i  (a_addr_i),
@@ -81,11 +81,11 @@ module atoll_crossbar_bench
   atoll_demux #(
     .DataBytes (DataBytes),
     .NumTargets(2),
-    .Targets   (TARGETS),
     .TimeoutCycles(TimeoutCycles)
   ) u_b (
     .clk_i,
     .rst_ni,
+    .targets_i   (TARGETS),
     .mst_valid_i (b_valid_i),
     .mst_ready_o (b_ready_o),
     .mst_addr_i  (b_addr_i),
@@ -102,7 +102,6 @@ module atoll_crossbar_bench
   atoll_memory #(
     .DataBytes  (DataBytes),
     .NumPorts   (2),
-    .Origin     (RAM),
     .SizeBytes  (SIZE),
     .WordBytes  (WordBytes),
     .NumBanks   (NumBanks),
@@ -110,6 +109,7 @@ module atoll_crossbar_bench
   ) u_ram (
     .clk_i,
     .rst_ni,
+    .origin_i(RAM),
     .valid_i (ram_valid & ~{2{deaf_i}}),
     .ready_o (ram_ready),
     .we_i    ({b_we_i, a_we_i}),
@@ -124,7 +124,6 @@ module atoll_crossbar_bench
   atoll_memory #(
     .DataBytes  (DataBytes),
     .NumPorts   (2),
-    .Origin     (ROM),
     .SizeBytes  (SIZE),
     .WordBytes  (4),
     .ReadLatency(5),
@@ -132,6 +131,7 @@ module atoll_crossbar_bench
   ) u_rom (
     .clk_i,
     .rst_ni,
+    .origin_i(ROM),
     .valid_i (rom_valid),
     .ready_o (rom_ready),
     .we_i    ({b_we_i, a_we_i}),

@@ -71,13 +71,13 @@ module atoll_firewall_bench
 
   atoll_memory #(
     .DataBytes  (8),
-    .Origin     (32'h2000_0000),
     .SizeBytes  (256),
     .WordBytes  (4),
     .ReadLatency(3)
   ) u_memory (
     .clk_i,
     .rst_ni,
+    .origin_i(32'h2000_0000),
     .valid_i (bus_valid_o),
     .ready_o (bus_ready),
     .we_i    (mst_we_i),

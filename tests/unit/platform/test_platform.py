@@ -12,7 +12,8 @@ from atoll.errors import AtollError
 from atoll.resolve import load_soc
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import Access, Device, Memory, ResolvedSoc
-from atoll_sim.chip.generate import axi_signals, generate, sources, windows_text
+from atoll_sim.chip.generate import axi_signals, generate, sources
+from atoll_sim.chip.memory_map import map_lines
 from atoll_sim.chip.plan import merge_spans, plan_chip
 
 
@@ -51,7 +52,7 @@ def test_targets_are_the_reached_memories_and_for_the_host_all_registers(
         *("mem_flash[0]", "mem_dtcm[0]", "mem_sram[0]", "reg_npu", "reg_console"),
         "reg_guard",
     ]
-    assert [t.signal + t.index for t in npu.targets] == ["mem_flash[1]", "mem_sram[1]"]
+    assert [t.signal + t.index for t in npu.targets if t.span] == ["mem_flash[1]", "mem_sram[1]"]
     assert cpu.parameters["ResetAddress"] == f"32'h{lagoon.host_cpu.code.origin:08x}"
     assert npu.parameters["InputLanes"] == str(lagoon.npus[0].params["input_lanes"])
 
@@ -148,11 +149,45 @@ def test_merge_spans(spans: list[range], merged: list[range]) -> None:
     assert merge_spans(spans) == tuple(merged)
 
 
-def test_windows_text_counts_the_last_byte_in() -> None:
-    assert windows_text([range(16, 32), range(64, 65)]) == (
-        "{64'h00000040_00000040, 64'h00000010_0000001f}"
-    )
-    assert windows_text([]) == "{64'h00000001_00000000}"
+def test_the_map_counts_the_last_byte_in_and_closes_what_is_left(lagoon: ResolvedSoc) -> None:
+    half_period, *lines = map_lines(lagoon, {("dev_npu_writable", 1): (0, 0xFFFF_FFFF)})
+    assert half_period == f"half_period {10**12 // (2 * lagoon.host_cpu.clock)}"
+    flash, dtcm, sram = lagoon.memories
+    assert lines[:3] == [
+        f"map {number} {memory.origin:x} {memory.end - 1:x}"
+        for number, memory in enumerate((flash, dtcm, sram))
+    ]
+    assert [line for line in lines if line.startswith("dev_npu_targets")] == [
+        f"dev_npu_targets 0 {flash.origin:x} {flash.end - 1:x}",
+        "dev_npu_targets 1 1 0",
+        f"dev_npu_targets 2 {sram.origin:x} {sram.end - 1:x}",
+    ]
+    writable = [line for line in lines if line.startswith("dev_npu_writable")]
+    assert writable[1:] == [
+        "dev_npu_writable 1 0 ffffffff",
+        *(f"dev_npu_writable {number} 1 0" for number in (2, 3)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [
+        (["pools.shared.size=128 KiB"], True),
+        (["pools.weights.size=512 KiB"], True),
+        (["pools.private.reach.npu=rw"], True),
+        (["memories.sram.size=200 KiB"], True),
+        (["memories.sram.origin=0x3000_0000"], True),
+        (["devices.npu.registers=0x5000_0000"], True),
+        (["devices.cpu.clock=50 MHz", "devices.npu.clock=50 MHz"], True),
+        (["memories.sram.size=512 KiB"], False),
+        (["memories.sram.banks=2"], False),
+        (["devices.npu.params.output_lanes=4"], False),
+    ],
+)
+def test_one_model_serves_all_pools_of_the_same_parts(changes: list[str], same: bool) -> None:
+    chips = [plan_chip(load_soc("lagoon", each)) for each in ([], changes)]
+    first, second = (generate(chip) for chip in chips)
+    assert (first == second) is same
 
 
 Change = Callable[[ResolvedSoc], ResolvedSoc]
