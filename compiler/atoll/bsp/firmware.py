@@ -167,7 +167,7 @@ def _linked(
     elf = link.folder / link.elf
     entries = [entry_function(soc, core, model.name) for model in models]
     try:
-        stack = [check_stack(core, elf, entry) for entry in entries][-1]
+        stack = check_stack(core, elf, *entries)
     except PlanError as error:
         raise with_room(error, soc) from error
     return Image(

@@ -7,38 +7,39 @@ from pathlib import Path
 from atoll.errors import Fault, PlanError
 from atoll.resolve.soc import Cpu, Region
 from atoll.stack.bound import StackBound
-from atoll.stack.elf_stack import ENTRY, INTERRUPT, ON_THREAD, has_function, stack_bound
+from atoll.stack.elf_stack import ENTRY, INTERRUPT, ON_THREAD, Program
 from atoll.units import format_size
 
 
-def check_stack(cpu: Cpu, elf: Path, work: str) -> StackBound:
+def check_stack(cpu: Cpu, elf: Path, *works: str) -> StackBound:
     """Return the bound of the whole image of a core, once every limit of the core holds.
 
     Args:
         cpu: the core.
         elf: its linked image.
-        work: a function that with all below it, interrupts included, obeys `max_stack_size`.
+        works: functions that, each with all below it and interrupts, obey `max_stack_size`.
 
     Raises:
         PlanError: E066 for each limit that is exceeded; E076 as `stack_bound`.
     """
-    whole = stack_bound(elf, ENTRY)
-    run = stack_bound(elf, work)
-    interrupt = stack_bound(elf, INTERRUPT) if has_function(elf, INTERRUPT) else None
-    if faults := tuple(_faults(cpu, whole, run, interrupt)):
-        raise PlanError.all(faults)
+    program = Program.read(elf)
+    whole = program.bound(ENTRY)
+    interrupt = program.bound(INTERRUPT) if program.has(INTERRUPT) else None
+    for work in works:
+        if faults := tuple(_faults(cpu, whole, program.bound(work), interrupt)):
+            raise PlanError.all(faults)
     if not cpu.run_thread:
         return whole
-    return replace(whole, others=(thread_bound(cpu, elf),))
+    return replace(whole, others=(_thread_bound(cpu, program),))
 
 
-def thread_bound(cpu: Cpu, elf: Path) -> tuple[str, int]:
+def _thread_bound(cpu: Cpu, program: Program) -> tuple[str, int]:
     """Return name and most bytes of the stack of the thread that models run on, interrupts apart.
 
     Raises:
         PlanError: E066; they do not fit.
     """
-    stack, bound = cpu.run_stack, stack_bound(elf, ON_THREAD)
+    stack, bound = cpu.run_stack, program.bound(ON_THREAD)
     if (need := bound.bytes + cpu.interrupt_reserve) > stack.size:
         message = (
             f"models may use {need} B of {_place(stack)}, {cpu.interrupt_reserve} B for interrupts "

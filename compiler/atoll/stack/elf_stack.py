@@ -31,19 +31,11 @@ def stack_bound(elf: Path, entry: str) -> StackBound:
             pointer that moves by an amount that is not constant; and for annotations that are
             wrong.
     """
-    with elf.open("rb") as file:
-        program = _Program.read(ELFFile(file))
-    return program.bound(entry)
-
-
-def has_function(elf: Path, name: str) -> bool:
-    """Tell whether the image defines the function `name`."""
-    with elf.open("rb") as file:
-        return name in _Program.read(ELFFile(file)).names.values()
+    return Program.read(elf).bound(entry)
 
 
 @dataclass(slots=True)
-class _Program:
+class Program:
     """Functions of an image by start address; frames and bounds are filled in as asked for."""
 
     names: dict[int, str]
@@ -57,7 +49,13 @@ class _Program:
     faults: list[Fault] = field(default_factory=list)
 
     @classmethod
-    def read(cls, image: ELFFile) -> "_Program":
+    def read(cls, elf: Path) -> "Program":
+        """Read a linked image."""
+        with elf.open("rb") as file:
+            return cls._of(ELFFile(file))
+
+    @classmethod
+    def _of(cls, image: ELFFile) -> "Program":
         names, code, top, tops = {}, {}, 0, set()
         thumb_code = image["e_machine"] == "EM_ARM"
         table = image.get_section_by_name(".symtab")
@@ -78,7 +76,12 @@ class _Program:
         decode = thumb.decode if thumb_code else riscv.decode
         return cls(names, code, top, frozenset(tops), decode, declared_calls(image))
 
+    def has(self, name: str) -> bool:
+        """Tell whether the image defines the function `name`."""
+        return name in self.names.values()
+
     def bound(self, entry: str) -> StackBound:
+        """Bound the stack of `entry`, as `stack_bound`."""
         address = next(address for address, name in self.names.items() if name == entry)
         self._bound(address, ())
         if self.faults:
