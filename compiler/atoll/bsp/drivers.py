@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
+from atoll import protocol
 from atoll.bsp.headers import MAILBOX_DRIVER, drivers
 from atoll.bsp.interface import ModelInterface
-from atoll.bsp.render import FOLDER
+from atoll.bsp.render import FOLDER, render
 from atoll.errors import Fault, ToolchainError
 from atoll.resolve.soc import ResolvedSoc
+
+PROTOCOL = "atoll_protocol.h"
 
 
 def driver_files(
@@ -20,7 +23,22 @@ def driver_files(
     check_drivers(soc)
     paths = [*(FOLDER / "runtime").iterdir()]
     paths += [FOLDER / "drivers" / f"{name}{end}" for name in drivers(soc) for end in (".c", ".h")]
-    return {path.name: path.read_text() for path in paths}
+    return {PROTOCOL: protocol_header(), **{path.name: path.read_text() for path in paths}}
+
+
+def protocol_header() -> str:
+    """Write ``atoll_protocol.h``: the numbers of console and guard, the same on every chip."""
+    return render(
+        PROTOCOL,
+        enums={
+            "console": protocol.ConsoleRegister,
+            "guard": protocol.GuardRegister,
+            "request": protocol.Request,
+            "event": protocol.TraceEvent,
+        },
+        operator_bits=protocol.OPERATOR_BITS,
+        device_bits=protocol.DEVICE_BITS,
+    )
 
 
 def check_drivers(soc: ResolvedSoc) -> None:

@@ -4,27 +4,12 @@
 
 #include <stdint.h>
 
+#include "atoll_protocol.h"
 #include "atoll_status.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Requests of the test bench. */
-enum atoll_request {
-  ATOLL_REQUEST_NONE = 0,
-  ATOLL_REQUEST_RUN = 1,
-  ATOLL_REQUEST_LEAVE = 2
-};
-
-/* Events of the trace register. */
-enum atoll_event {
-  ATOLL_EVENT_OPERATOR_BEGIN = 1,
-  ATOLL_EVENT_OPERATOR_END = 2,
-  ATOLL_EVENT_READY = 3,
-  ATOLL_EVENT_RUN_BEGIN = 4,
-  ATOLL_EVENT_RUN_END = 5
-};
 
 /* Read the 32-bit register at `address`. */
 static inline uint32_t atoll_read(uintptr_t address) {

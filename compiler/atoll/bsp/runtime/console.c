@@ -2,18 +2,11 @@
 #include "atoll_devices.h"
 #include "atoll_runtime.h"
 
-enum {
-  CONSOLE_UART_TX = 0x00,
-  CONSOLE_EXIT = 0x04,
-  CONSOLE_TRACE = 0x08,
-  CONSOLE_REQUEST = 0x0C,
-  CONSOLE_RESULT = 0x10
-};
-
 static void trace(int32_t device, int32_t number, enum atoll_event event) {
-  atoll_write(ATOLL_CONSOLE_ORIGIN + CONSOLE_TRACE,
-              ((uint32_t)number & 0xFFFFu) | ((uint32_t)device & 0xFFu) << 16 |
-                  (uint32_t)event << 24);
+  atoll_write(ATOLL_CONSOLE_ORIGIN + ATOLL_CONSOLE_TRACE,
+              ((uint32_t)number & ATOLL_TRACE_OPERATOR_MASK) |
+                  ((uint32_t)device & ATOLL_TRACE_DEVICE_MASK) << ATOLL_TRACE_DEVICE_SHIFT |
+                  (uint32_t)event << ATOLL_TRACE_EVENT_SHIFT);
 }
 
 void atoll_trace_begin(int32_t device, int32_t number) {
@@ -29,15 +22,15 @@ void atoll_trace_event(enum atoll_event event) {
 }
 
 enum atoll_request atoll_request(void) {
-  return (enum atoll_request)atoll_read(ATOLL_CONSOLE_ORIGIN + CONSOLE_REQUEST);
+  return (enum atoll_request)atoll_read(ATOLL_CONSOLE_ORIGIN + ATOLL_CONSOLE_REQUEST);
 }
 
 void atoll_result(int32_t status) {
-  atoll_write(ATOLL_CONSOLE_ORIGIN + CONSOLE_RESULT, (uint32_t)status);
+  atoll_write(ATOLL_CONSOLE_ORIGIN + ATOLL_CONSOLE_RESULT, (uint32_t)status);
 }
 
 static void put(char character) {
-  atoll_write(ATOLL_CONSOLE_ORIGIN + CONSOLE_UART_TX, (uint8_t)character);
+  atoll_write(ATOLL_CONSOLE_ORIGIN + ATOLL_CONSOLE_UART_TX, (uint8_t)character);
 }
 
 void atoll_print(const char *text) {
@@ -63,7 +56,7 @@ void atoll_print_decimal(int32_t value) {
 }
 
 void atoll_exit(int32_t status) {
-  atoll_write(ATOLL_CONSOLE_ORIGIN + CONSOLE_EXIT, (uint32_t)status);
+  atoll_write(ATOLL_CONSOLE_ORIGIN + ATOLL_CONSOLE_EXIT, (uint32_t)status);
   for (;;) {
   }
 }

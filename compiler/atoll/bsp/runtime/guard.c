@@ -8,15 +8,6 @@
 #define ATOLL_WATCHDOG_CYCLES UINT32_MAX
 #endif
 
-enum {
-  GUARD_STATUS = 0x000,
-  GUARD_IRQ_ENABLE = 0x004,
-  GUARD_PERIOD = 0x008,
-  GUARD_KICK = 0x00C,
-  GUARD_RESTARTED = 0x010,
-  GUARD_FIRST = 0x100
-};
-
 enum { CAUSE_WRITE = 1, CAUSE_BUS = 2 };
 
 static uint32_t get(uint32_t offset) {
@@ -28,13 +19,13 @@ static void set(uint32_t offset, uint32_t value) {
 }
 
 void atoll_guard_start(void) {
-  set(GUARD_STATUS, UINT32_MAX);
-  set(GUARD_IRQ_ENABLE, UINT32_MAX);
+  set(ATOLL_GUARD_STATUS, UINT32_MAX);
+  set(ATOLL_GUARD_IRQ_ENABLE, UINT32_MAX);
 }
 
 /* Say what was refused to a device; returns its status. */
 static int32_t report(uint32_t device) {
-  const uint32_t first = GUARD_FIRST + 8u * device;
+  const uint32_t first = ATOLL_GUARD_FIRST + 8u * device;
   const uint32_t cause = get(first + 4u);
   const int32_t status = (cause & CAUSE_BUS) != 0u ? ATOLL_ERROR_BUS : ATOLL_ERROR_VIOLATION;
   atoll_print(status == ATOLL_ERROR_BUS ? "bus: " : "firewall: ");
@@ -47,27 +38,27 @@ static int32_t report(uint32_t device) {
 }
 
 int32_t atoll_guard_check(int32_t status) {
-  const uint32_t violated = get(GUARD_STATUS);
+  const uint32_t violated = get(ATOLL_GUARD_STATUS);
   int32_t worst = ATOLL_ERROR_BUS;
-  set(GUARD_KICK, 1u);
+  set(ATOLL_GUARD_KICK, 1u);
   if (violated == 0u) return status;
   for (uint32_t device = 0; device < ATOLL_DEVICE_COUNT; device++)
     if ((violated >> device & 1u) != 0u && report(device) == ATOLL_ERROR_VIOLATION)
       worst = ATOLL_ERROR_VIOLATION;
-  set(GUARD_STATUS, violated);
+  set(ATOLL_GUARD_STATUS, violated);
   return worst;
 }
 
 void atoll_watchdog_start(void) {
-  set(GUARD_PERIOD, ATOLL_WATCHDOG_CYCLES);
+  set(ATOLL_GUARD_PERIOD, ATOLL_WATCHDOG_CYCLES);
 }
 
 void atoll_watchdog_stop(void) {
-  set(GUARD_PERIOD, 0u);
+  set(ATOLL_GUARD_PERIOD, 0u);
 }
 
 void atoll_watchdog_report(void) {
-  if (get(GUARD_RESTARTED) == 0u) return;
-  set(GUARD_RESTARTED, 1u);
+  if (get(ATOLL_GUARD_RESTARTED) == 0u) return;
+  set(ATOLL_GUARD_RESTARTED, 1u);
   atoll_print("watchdog: the host did not report, the chip was restarted\n");
 }

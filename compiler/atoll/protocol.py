@@ -1,0 +1,76 @@
+"""What firmware and the simulated platform say to each other: registers, requests, trace events.
+
+The one place of these numbers (docs/platform.md): C headers, RTL and the simulator's C++ are made
+from it.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+OPERATOR_BITS, DEVICE_BITS = 16, 8
+"""A word of TRACE has the operator lowest, then the device, then the event."""
+
+
+class ConsoleRegister(IntEnum):
+    """Offsets of the console's registers."""
+
+    UART_TX = 0x00
+    EXIT = 0x04
+    TRACE = 0x08
+    REQUEST = 0x0C
+    RESULT = 0x10
+
+
+class GuardRegister(IntEnum):
+    """Offsets of the guard's registers; from FIRST on there are two words for each device."""
+
+    STATUS = 0x000
+    IRQ_ENABLE = 0x004
+    PERIOD = 0x008
+    KICK = 0x00C
+    RESTARTED = 0x010
+    FIRST = 0x100
+
+
+class Request(IntEnum):
+    """What REQUEST reads as: the wish of the test bench."""
+
+    NONE = 0
+    RUN = 1
+    LEAVE = 2
+
+
+class TraceEvent(IntEnum):
+    """What a word of TRACE is about."""
+
+    OPERATOR_BEGIN = 1
+    OPERATOR_END = 2
+    READY = 3
+    RUN_BEGIN = 4
+    RUN_END = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A word of TRACE.
+
+    Attributes:
+        event: a `TraceEvent`, if the firmware keeps to the protocol.
+        operator: its number.
+        device: its ordinal.
+    """
+
+    event: int
+    operator: int = 0
+    device: int = 0
+
+    @classmethod
+    def of(cls, word: int) -> "Trace":
+        """Return what `word` says."""
+        rest, operator = divmod(word, 1 << OPERATOR_BITS)
+        event, device = divmod(rest, 1 << DEVICE_BITS)
+        return cls(event, operator, device)
+
+    def word(self) -> int:
+        """Return the word that says this."""
+        return (self.event << DEVICE_BITS | self.device) << OPERATOR_BITS | self.operator
