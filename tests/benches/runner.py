@@ -17,6 +17,7 @@ from atoll_sim.build.verilator import Design, built
 from atoll_sim.chip.sources import FOLDERS as SHIPPED
 from atoll_sim.chip.sources import RTL, found
 from atoll_sim.model.process import bench_environment, run_logged
+from atoll_sim.protocol.systemverilog import PACKAGE, protocol_package
 
 FOLDERS = (*SHIPPED, Path(__file__).parent / "rtl")
 BENCH_MAIN = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
@@ -80,7 +81,10 @@ def build_model(toplevel: str, sources: Sequence[str], parameters: Mapping[str, 
         top=toplevel,
         what=f"'{toplevel}'",
         rtl=tuple(found(name, FOLDERS) for name in sources),
-        generated={"visible.vlt": PORTS_VISIBLE.format(toplevel)},
+        generated={
+            "visible.vlt": PORTS_VISIBLE.format(toplevel),
+            PACKAGE: protocol_package(),
+        },
         cplusplus=(BENCH_MAIN,),
         headers=tuple(RTL.glob("*.svh")),
         includes=(RTL,),

@@ -13,9 +13,10 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu
 from atoll_sim.check.layers import check_layers
 from atoll_sim.inputs.samples import random_sample
+from atoll_sim.protocol.records import AccessKind
 from atoll_sim.simulate.run import run_firmware
 from atoll_sim.trace.findings import violations
-from atoll_sim.trace.simulation import AccessKind, SimResult, Touched
+from atoll_sim.trace.simulation import SimResult, Touched
 
 DATA = Path(__file__).parents[1] / "data"
 IMAGE = 8 * 8 * 16

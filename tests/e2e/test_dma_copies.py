@@ -19,10 +19,11 @@ from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
 from atoll_sim.host.memory import merge_spans
 from atoll_sim.inputs.samples import Sample
+from atoll_sim.protocol.records import AccessKind
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 from atoll_sim.simulate.run import run_firmware
 from atoll_sim.trace.findings import violations
-from atoll_sim.trace.simulation import AccessKind, SimResult, Touched
+from atoll_sim.trace.simulation import SimResult, Touched
 
 ROOT = Path(__file__).parents[2]
 ISLANDS = str(ROOT / "tests" / "data" / "islands_dma.yaml")

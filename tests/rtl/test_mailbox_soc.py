@@ -14,10 +14,11 @@ from atoll.contract.contract import Phase as Step
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_sim.build.model import build_model
+from atoll_sim.protocol.records import AccessKind
 from atoll_sim.shadow.table import shadow_table
 from atoll_sim.simulate.session import simulate
 from atoll_sim.trace.findings import violations
-from atoll_sim.trace.simulation import AccessKind, Buffer, Phase, SimRequest, SimResult, Stop
+from atoll_sim.trace.simulation import Buffer, Phase, SimRequest, SimResult, Stop
 
 DATA = Path(__file__).parent / "data"
 SIZE = 64

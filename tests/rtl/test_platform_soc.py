@@ -11,10 +11,11 @@ from atoll.contract.contract import Contract, Lifetime, Phase, Span
 from atoll.errors import SimulationError
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build.model import build_model
+from atoll_sim.protocol.records import AccessKind
 from atoll_sim.shadow.table import shadow_table
 from atoll_sim.simulate.session import require_exit, simulate
 from atoll_sim.trace.findings import violations
-from atoll_sim.trace.simulation import AccessKind, Buffer, SimRequest, SimResult, Stop
+from atoll_sim.trace.simulation import Buffer, SimRequest, SimResult, Stop
 from atoll_sim.trace.simulation import Phase as TracedPhase
 
 INPUT = Buffer("input", 0x2000_0000, 64)

@@ -13,7 +13,8 @@ from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.native import ModelAccelerators, NativeSession
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.inputs.samples import Sample
-from atoll_sim.trace.simulation import AccessKind, SimResult, Touched
+from atoll_sim.protocol.records import AccessKind
+from atoll_sim.trace.simulation import SimResult, Touched
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 

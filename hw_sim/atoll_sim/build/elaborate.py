@@ -5,7 +5,7 @@ from atoll.scratch import temporary_folder
 from atoll_sim.build.model import TOP, WHAT
 from atoll_sim.build.tools import call_tool
 from atoll_sim.chip.blame import blame_accelerators
-from atoll_sim.chip.generate import generate, sources
+from atoll_sim.chip.generate import generate, in_order, sources
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import RTL
 
@@ -21,8 +21,9 @@ def elaborate(soc: ResolvedSoc) -> None:
     """
     chip = plan_chip(soc)
     with temporary_folder() as folder:
-        for file, text in generate(chip).items():
+        texts = generate(chip)
+        for file, text in texts.items():
             (folder / file).write_text(text)
-        files = (RTL / "lint.vlt", *sources(chip), folder / f"{TOP}.sv")
+        files = (RTL / "lint.vlt", *in_order(texts, sources(chip), folder))
         with blame_accelerators(soc, folder / f"{TOP}.sv"):
             call_tool(["verilator", *FLAGS, f"-I{RTL}", *map(str, files)], WHAT)

@@ -16,7 +16,7 @@ from atoll.description.share import shared_folder
 from atoll.resolve import load_soc
 from atoll.scratch import temporary_folder
 from atoll_sim.build.tools import verilator_environment
-from atoll_sim.chip.generate import generate, sources
+from atoll_sim.chip.generate import generate, in_order, sources
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import FOLDERS, RTL
 
@@ -55,12 +55,10 @@ def verilator(
     texts = generate(chip)
     for name, text in texts.items():
         (folder / name).write_text(text)
-    generated = [str(folder / name) for name in texts if name.endswith(".sv")]
     return (
         *("verilator", "--lint-only", "-Wall", "--assert", "--top-module", "atoll_chip"),
         *(f"-I{RTL}", str(RTL / "lint.vlt")),
-        *map(str, sources(chip)),
-        *generated,
+        *map(str, in_order(texts, sources(chip), folder)),
     )
 
 

@@ -64,19 +64,20 @@ def build_model(
     chip = replace(planned, waves=waves is not None, faults=faults)
     title = f"building the model of '{soc.name}'"
     return built(
-        _design(chip, waves),
+        design_of(chip, waves),
         "chips/",
         tell=lambda step: progress(f"{title}: {step}"),
         blame=partial(blame_accelerators, soc),
     )
 
 
-def _design(chip: Chip, waves: WaveFormat | None) -> Design:
+def design_of(chip: Chip, waves: WaveFormat | None) -> Design:
+    """Return what decides about the model of `chip`."""
     return Design(
         top=TOP,
         what=WHAT,
         rtl=sources(chip),
-        generated={**generate(chip), "visible.vlt": _visible(chip)},
+        generated={**generate(chip), **shadow.GENERATED, "visible.vlt": _visible(chip)},
         cplusplus=CPLUSPLUS_OF_FAULTS if chip.faults else CPLUSPLUS,
         headers=HEADERS,
         includes=(RTL, MODEL, FAULTS, shadow.HERE),

@@ -16,6 +16,7 @@ from atoll.cache import cache_folder, only_builder
 from atoll.progress import silent
 from atoll.scratch import temporary_folder
 from atoll_sim.build.tools import call_tool, make_variables
+from atoll_sim.chip.generate import in_order
 
 FLAGS = (
     *("--cc", "--exe", "--vpi", "-o", "model", "--assert", "-O3", "--output-split", "0"),
@@ -34,8 +35,8 @@ class Design:
         top: the top level's module.
         what: for messages, such as ``the simulation``.
         rtl: SystemVerilog sources, packages first.
-        generated: text of generated files by name; those that end in ``.sv`` come after `rtl`,
-            those that end in ``.vlt`` before it.
+        generated: text of generated files by name; ``.vlt`` files and packages come before `rtl`,
+            other ``.sv`` files after it.
         cplusplus: sources of the simulator's main.
         headers: what `rtl` and `cplusplus` include.
         includes: folders of `headers`.
@@ -135,16 +136,14 @@ def _verilate(folder: Path, design: Design) -> Iterator[str]:
     """Yield the words of Verilator's command line."""
     libraries = cocotb_tools.config.libs_dir
     includes = [f"-I{path}" for path in (*design.includes, folder)]
-    generated = {
-        suffix: [str(folder / name) for name in design.generated if name.endswith(suffix)]
-        for suffix in (".vlt", ".sv")
-    }
+    settings = [str(folder / name) for name in design.generated if name.endswith(".vlt")]
     yield from ("verilator", *FLAGS, *design.flags, "--prefix", "Vtop")
     yield from ("--top-module", design.top, "-Mdir", str(folder / "obj"), *includes)
     yield from ("-CFLAGS", " ".join((design.compiler_flags, *includes)))
     yield "-LDFLAGS"
     yield f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator -rdynamic"
-    yield from (str(LINT), *generated[".vlt"], *map(str, design.rtl), *generated[".sv"])
+    yield from (str(LINT), *settings)
+    yield from map(str, in_order(design.generated, design.rtl, folder))
     yield from map(str, design.cplusplus)
 
 

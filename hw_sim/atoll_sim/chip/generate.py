@@ -7,6 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from atoll_sim.chip.parts import Chip
 from atoll_sim.chip.sources import RTL, engine_sources
+from atoll_sim.protocol.systemverilog import PACKAGE, protocol_package
 
 TEMPLATES = {"atoll_chip.sv": "chip.sv.j2", "chip.h": "chip.h.j2"}
 # AXI signals of an accelerator with their widths; a name stands for a width of the data port.
@@ -48,10 +49,11 @@ def generate(chip: Chip) -> Mapping[str, str]:
     environment.globals.update(
         range_of=lambda width: f"[{width - 1}:0]", axi_of=axi_signals, axil=AXIL, answers=ANSWERS
     )
-    return {
+    made = {
         name: environment.get_template(template).render(chip=chip)
         for name, template in TEMPLATES.items()
     }
+    return {PACKAGE: protocol_package(), **made}
 
 
 def sources(chip: Chip) -> tuple[Path, ...]:
@@ -65,6 +67,19 @@ def sources(chip: Chip) -> tuple[Path, ...]:
     paths = [core.path() for core in cores] + [RTL / name for name in names]
     paths += [path for npu in chip.soc.engines for path in engine_sources(npu)]
     return tuple(dict.fromkeys(paths))
+
+
+def in_order(generated: Iterable[str], rtl: Iterable[Path], folder: Path) -> tuple[Path, ...]:
+    """Return all SystemVerilog, packages first.
+
+    Args:
+        generated: names of files in `folder`, SystemVerilog and others.
+        rtl: packages first.
+        folder: holds `generated`.
+    """
+    made = [folder / name for name in generated if name.endswith(".sv")]
+    packages = [path for path in made if path.stem.endswith("_pkg")]
+    return (*packages, *rtl, *(path for path in made if path not in packages))
 
 
 def axi_signals(axi_bytes: int) -> tuple[tuple[str, int], ...]:

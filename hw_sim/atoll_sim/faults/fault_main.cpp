@@ -12,6 +12,7 @@
 #include "backdoor.h"
 #include "chip.h"
 #include "fault_task.h"
+#include "protocol.h"
 #include "verilated.h"
 
 namespace {
@@ -20,10 +21,6 @@ using faults::Bytes;
 using faults::Fault;
 using faults::Task;
 
-enum Request : uint32_t { kNone = 0, kRunOne = 1 };
-enum Event : uint32_t { kExit = 1, kTrace = 2, kResult = 3 };
-enum Trace : uint32_t { kReady = 3, kRunBegun = 4, kRunEnded = 5 };
-constexpr int kResetCycles = 4;
 constexpr int kAttempts = 3;
 
 // What the firmware reported since the last look.
@@ -68,7 +65,7 @@ class Chip {
   // Reset the chip; memories keep what they have.
   void reset(uint64_t cycles) {
     top_.rst_ni = 0;
-    top_.request_i = kNone;
+    top_.request_i = console::kNone;
     settle();
     for (uint64_t i = 0; i < cycles; ++i) tick();
     top_.rst_ni = 1;
@@ -137,13 +134,13 @@ class Attempt {
     for (const Bytes& input : task_.inputs) {
       backdoor::poke(input.address, input.data.size(), input.data.data());
     }
-    chip_.top().request_i = kRunOne;
+    chip_.top().request_i = console::kRun;
     seen.ready = false;
     asked_ = true;
   }
 
   void begin() {
-    chip_.top().request_i = kNone;
+    chip_.top().request_i = console::kNone;
     begun_ = reported_ = chip_.cycle();
   }
 
@@ -194,7 +191,7 @@ void suffer(Chip& chip, const Task& task, const Fault& fault) {
   backdoor::fill();
   backdoor::load_image(task.image.c_str());
   chip.heal();
-  chip.reset(kResetCycles);
+  chip.reset(record::kResetCycles);
   Attempt first(chip, task, &fault);
   std::string end = first.run();
   std::printf("answer %d %s %llu %llu ", first.fired(), end.c_str(),
@@ -206,7 +203,7 @@ void suffer(Chip& chip, const Task& task, const Fault& fault) {
   if (flipped) backdoor::load_image(task.image.c_str());
   const int attempts = end == "returned 0" && !flipped ? 0 : kAttempts;
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    if (end != "restarted 0") chip.reset(kResetCycles);
+    if (end != "restarted 0") chip.reset(record::kResetCycles);
     end = Attempt(chip, task, nullptr).run();
     if (end.rfind("returned", 0) == 0) break;
   }
@@ -220,13 +217,14 @@ void suffer(Chip& chip, const Task& task, const Fault& fault) {
 
 // Called from the SystemVerilog, atoll_doorbell.sv.
 extern "C" void atoll_saw_event(unsigned kind, unsigned value) {
-  if (kind == kExit) seen.left = true;
-  if (kind == kResult) seen.status = static_cast<int32_t>(value);
-  if (kind != kTrace) return;
+  if (kind == record::kExit) seen.left = true;
+  if (kind == record::kResult) seen.status = static_cast<int32_t>(value);
+  if (kind != record::kTrace) return;
+  const uint32_t event = console::event_of(value);
   seen.reported = true;
-  seen.ready |= value >> 24 == kReady;
-  seen.begun |= value >> 24 == kRunBegun;
-  seen.ended |= value >> 24 == kRunEnded;
+  seen.ready |= event == console::kReady;
+  seen.begun |= event == console::kRunBegin;
+  seen.ended |= event == console::kRunEnd;
 }
 
 int main(int argc, char** argv) {

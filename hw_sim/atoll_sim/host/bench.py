@@ -12,8 +12,7 @@ from cocotb.triggers import First, Timer
 
 from atoll_sim.host.external import SOCKET, Job, Report
 from atoll_sim.model.monitors import Model
-
-RESET_CYCLES = 4
+from atoll_sim.protocol.records import RESET_CYCLES
 
 
 class Host:

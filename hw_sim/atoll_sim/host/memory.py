@@ -8,8 +8,9 @@ import numpy as np
 
 from atoll.resolve.soc import Access, Device, ResolvedSoc
 from atoll_sim.engines.interface import BusFault
+from atoll_sim.protocol.records import AccessKind
 from atoll_sim.shadow.memory import WIDEST
-from atoll_sim.trace.simulation import AccessKind, Touched
+from atoll_sim.trace.simulation import Touched
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from atoll_sim.engines.interface import Outcome
 from atoll_sim.host.external import SOCKET, Job, Report
 from atoll_sim.host.memory import Accessed
 from atoll_sim.model.process import LOG, MAX_SECONDS, bench_environment, broken_off
-from atoll_sim.trace.simulation import AccessKind, Touched
+from atoll_sim.protocol.records import AccessKind
+from atoll_sim.trace.simulation import Touched
 from atoll_sim.trace.timeline import touched_by_phase
 
 BENCH = "atoll_sim.host.bench"

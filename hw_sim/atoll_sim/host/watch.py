@@ -4,21 +4,22 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, KernelCall, Step
 from atoll.pipeline import Compiled
+from atoll.protocol import TraceEvent
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.host.memory import Accessed, HostMemory
+from atoll_sim.protocol.records import AccessKind
 from atoll_sim.shadow.contents import contents_of
-from atoll_sim.shadow.memory import READ, WRITE, HostShadow
+from atoll_sim.shadow.memory import HostShadow
 from atoll_sim.shadow.table import shadow_table
-from atoll_sim.trace.findings import KINDS, name_findings
-from atoll_sim.trace.simulation import AccessKind, Finding
+from atoll_sim.trace.findings import name_findings
+from atoll_sim.trace.simulation import Finding
 
-OPERATOR_BEGUN, OPERATOR_ENDED, _, RUN_BEGUN, RUN_ENDED = range(1, 6)
-BUS_ERRORS: Mapping[int, int] = {
-    ErrorCode.READ_SLAVE: READ,
-    ErrorCode.READ_DECODE: READ,
-    ErrorCode.WRITE_SLAVE: WRITE,
-    ErrorCode.WRITE_DECODE: WRITE,
+BUS_ERRORS: Mapping[int, AccessKind] = {
+    ErrorCode.READ_SLAVE: AccessKind.READ,
+    ErrorCode.READ_DECODE: AccessKind.READ,
+    ErrorCode.WRITE_SLAVE: AccessKind.WRITE,
+    ErrorCode.WRITE_DECODE: AccessKind.WRITE,
 }
 
 
@@ -50,11 +51,11 @@ class Watch:
     def begin_run(self) -> None:
         """The inputs of the next sample are in place; it is the next network's turn."""
         self._runs += 1
-        self._shadow.trace(RUN_BEGUN)
+        self._shadow.trace(TraceEvent.RUN_BEGIN)
 
     def end_run(self) -> None:
         """The run function has returned."""
-        self._shadow.trace(RUN_ENDED)
+        self._shadow.trace(TraceEvent.RUN_END)
 
     def step(self, step: Step, engines: tuple[Accessed, ...], outcome: Outcome) -> None:
         """Judge one step after it has ended.
@@ -69,7 +70,7 @@ class Watch:
         if (kind := BUS_ERRORS.get(outcome.error)) is not None:
             self._shadow.refuse(self._number[step.device], kind, outcome.fault_address, 1)
         if not outcome.error and not isinstance(step.action, (AcceleratorStart, CallStart)):
-            self._shadow.trace(OPERATOR_ENDED, step.number)
+            self._shadow.trace(TraceEvent.OPERATOR_END, step.number)
 
     def findings(self) -> tuple[tuple[Finding, ...], int]:
         """Return what was found, and how many accesses were wrong."""
@@ -77,11 +78,11 @@ class Watch:
         return name_findings(records, self._table, self._models[0].soc), total
 
     def _begin(self, step: Step, engines: tuple[Accessed, ...]) -> None:
-        self._shadow.trace(OPERATOR_BEGUN, step.number)
+        self._shadow.trace(TraceEvent.OPERATOR_BEGIN, step.number)
         for each in (*self._declared(step), *engines):
             self._shadow.touch(
                 self._number[each.master],
-                KINDS.index(each.kind),
+                each.kind,
                 each.span.start,
                 len(each.span),
                 beat=each.beat,

@@ -9,14 +9,12 @@
 #include <vector>
 
 #include "chip.h"
+#include "protocol.h"
 #include "verilated.h"
 #include "verilated_syms.h"
 
 namespace backdoor {
 namespace {
-
-constexpr uint8_t kUnwrittenRam = 0xdb;
-constexpr uint8_t kErasedFlash = 0xff;
 
 // First byte of each bank's array. Verilator keeps a row of 2^n bytes in as many bytes.
 std::array<std::vector<uint8_t*>, std::size(chip::kShapes)> banks;
@@ -68,7 +66,7 @@ const char* open() {
 void fill() {
   for (size_t index = 0; index < banks.size(); ++index) {
     const chip::Memory& memory = chip::map().memories[index];
-    const uint8_t pattern = memory.writable ? kUnwrittenRam : kErasedFlash;
+    const uint8_t pattern = memory.writable ? record::kUnwrittenRam : record::kErasedRom;
     for (uint8_t* bank : banks[index]) std::memset(bank, pattern, memory.size / memory.banks);
   }
 }

@@ -11,16 +11,6 @@
 #include "monitor.h"
 
 namespace judge {
-namespace {
-
-constexpr uint32_t kRunOne = 1;
-constexpr uint32_t kLeave = 2;
-
-// TRACE events, docs/platform.md.
-enum Trace : uint32_t { kEnded = 2, kReady, kRunBegun, kRunEnded };
-
-}  // namespace
-
 const char* Judge::load(const std::string& folder) {
   sample_ = folder + "/sample.bin";
   if (!read_task(folder + "/task.txt")) return "task.txt";
@@ -73,15 +63,15 @@ bool Judge::go_on(uint32_t& request) {
 }
 
 bool Judge::answer(uint32_t word, uint32_t& request) {
-  switch (word >> 24) {
-    case kEnded: return compare(word & 0xffff);
-    case kReady:
+  switch (console::event_of(word)) {
+    case console::kOperatorEnd: return compare(console::operator_of(word));
+    case console::kReady:
       if (!asked_ && !backdoor::load_image(sample_.c_str())) return end("sample", 0);
-      request = asked_ ? kLeave : kRunOne;
+      request = asked_ ? console::kLeave : console::kRun;
       asked_ = true;
       return true;
-    case kRunBegun: request = 0; return true;
-    case kRunEnded: finished_ = true; return compare(kRunEnd);
+    case console::kRunBegin: request = console::kNone; return true;
+    case console::kRunEnd: finished_ = true; return compare(record::kAfterRun);
     default: return true;
   }
 }

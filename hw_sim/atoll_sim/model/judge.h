@@ -2,7 +2,7 @@
 //
 // The folder of a trial holds image.bin and sample.bin, records as backdoor.h has them;
 // expected.bin, records (operator, address, size, bytes) that must be there when that operator
-// ends, or for operator kRunEnd when the run does; and task.txt:
+// ends, or for operator record::kAfterRun when the run does; and task.txt:
 //   cycles N   stop after so many
 #pragma once
 
@@ -25,7 +25,6 @@ class Judge {
   void print() const;
 
  private:
-  static constexpr uint32_t kRunEnd = 0xffffffff;
 
   struct Expected {
     uint32_t op;

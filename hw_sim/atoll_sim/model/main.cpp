@@ -25,11 +25,6 @@ extern "C" void vlog_startup_routines_bootstrap(void);
 
 namespace {
 
-constexpr uint32_t kRunOne = 1;
-constexpr uint32_t kLeave = 2;
-constexpr uint32_t kTraceReady = 3;
-constexpr uint32_t kTraceBegun = 4;
-constexpr uint64_t kResetCycles = 4;
 constexpr uint64_t kNever = ~0ULL;
 
 // The Verilated model with its clock.
@@ -143,11 +138,12 @@ bool answer_events(size_t& seen, unsigned& requests) {
   for (; seen < events.size(); ++seen) {
     if (events[seen].kind == record::kExit || events[seen].kind == record::kTrap) return false;
     if (events[seen].kind != record::kTrace) continue;
-    if (events[seen].value >> 24 == kTraceReady) {
-      model->top().request_i = requests ? kRunOne : kLeave;
+    const uint32_t event = console::event_of(events[seen].value);
+    if (event == console::kReady) {
+      model->top().request_i = requests ? console::kRun : console::kLeave;
       requests -= requests > 0;
     }
-    if (events[seen].value >> 24 == kTraceBegun) model->top().request_i = 0;
+    if (event == console::kRunBegin) model->top().request_i = console::kNone;
   }
   return true;
 }
@@ -161,7 +157,7 @@ int run_bare(const char* image, unsigned requests) {
   const monitor::Log& log = monitor::log();
   size_t seen = 0;
   do {
-    model->top().rst_ni = log.cycle >= kResetCycles;
+    model->top().rst_ni = log.cycle >= record::kResetCycles;
     model->advance(kNever);
     model->eval();
     model->dump();
@@ -178,10 +174,10 @@ int run_judged(const char* folder) {
     std::fprintf(stderr, "cannot load '%s/%s'\n", folder, damaged);
     return 1;
   }
-  uint32_t request = 0;
+  uint32_t request = console::kNone;
   do {
     model->top().request_i = request;
-    model->top().rst_ni = monitor::log().cycle >= kResetCycles;
+    model->top().rst_ni = monitor::log().cycle >= record::kResetCycles;
     model->advance(kNever);
     model->eval();
   } while (!model->finished() && judge.go_on(request));

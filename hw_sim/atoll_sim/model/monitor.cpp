@@ -115,8 +115,13 @@ void close_phase() {
     for (uint32_t kind = 0; kind < record::kAccessKinds; ++kind) {
       Account& account = accounts()[master][kind];
       if (account.accesses == 0) continue;
-      now.counts.push_back({now.phase, master, kind, 0, account.accesses, account.bytes,
-                            account.last});
+      now.counts.push_back({.phase = now.phase,
+                            .master = master,
+                            .kind = kind,
+                            .reserved = 0,
+                            .accesses = account.accesses,
+                            .bytes = account.bytes,
+                            .last = account.last});
       for (Touched& touched : account.touched) {
         touched.flush(now.spans, now.phase, master, kind);
       }

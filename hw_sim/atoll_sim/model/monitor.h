@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "protocol.h"
 #include "shadow.h"
-#include "tables.h"
 
 namespace monitor {
 

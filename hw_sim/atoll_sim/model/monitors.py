@@ -6,32 +6,14 @@ Only a process of the simulator has these functions; `main.cpp`, `backdoor.cpp` 
 
 import ctypes
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from atoll.protocol import Request
+from atoll_sim.protocol.records import COUNT, EVENT, SPAN, EventKind
 from atoll_sim.shadow.memory import Shadow
-
-# The layouts of tables.h.
-EVENT = np.dtype([("cycle", "<u8"), ("kind", "<u4"), ("value", "<u4")])
-COUNT = np.dtype(
-    [
-        *((name, "<u4") for name in ("phase", "master", "kind", "reserved")),
-        *((name, "<u8") for name in ("accesses", "bytes", "last")),
-    ]
-)
-SPAN = np.dtype([*((name, "<u4") for name in ("phase", "master", "kind", "start")), ("end", "<u8")])
-
-
-class EventKind(IntEnum):
-    """What an event is about."""
-
-    EXIT = 1
-    TRACE = 2
-    RESULT = 3
-    TRAP = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +79,13 @@ class Model:
             size,
         )
 
-    def set_request(self, value: int) -> None:
+    def set_request(self, value: Request) -> None:
         """Set what the firmware reads in the console's REQUEST."""
         self._library.atoll_set_request(ctypes.c_uint32(value))
 
     def events(self, since: int) -> list[Event]:
         """Return the events from number `since` on."""
-        records = self._records("atoll_events", EVENT)[since:]
+        records = self._records("atoll_events", EVENT.dtype)[since:]
         return [Event(int(r["cycle"]), EventKind(r["kind"]), int(r["value"])) for r in records]
 
     def close_phase(self) -> None:
@@ -112,11 +94,11 @@ class Model:
 
     def counts(self) -> NDArray[Any]:
         """Return the number of accesses by phase, master and kind."""
-        return self._records("atoll_counts", COUNT)
+        return self._records("atoll_counts", COUNT.dtype)
 
     def spans(self) -> NDArray[Any]:
         """Return the bytes touched by phase, master and kind."""
-        return self._records("atoll_spans", SPAN)
+        return self._records("atoll_spans", SPAN.dtype)
 
     def text(self) -> str:
         """Return what the firmware printed."""

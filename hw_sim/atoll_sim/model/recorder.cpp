@@ -9,6 +9,7 @@
 
 #include "Vtop.h"
 #include "monitor.h"
+#include "protocol.h"
 #include "svdpi.h"
 #include "verilated.h"
 #if VM_TRACE_FST
@@ -20,11 +21,6 @@
 namespace recorder {
 namespace {
 
-constexpr uint32_t kOperatorBegun = 1;
-constexpr uint32_t kOperatorEnded = 2;
-constexpr uint32_t kRunBegun = 4;
-constexpr uint32_t kRunEnded = 5;
-constexpr size_t kNameBytes = 48;
 constexpr uint64_t kDumpsBetweenChecks = 1024;
 
 // What TRACE events say about one device.
@@ -49,33 +45,33 @@ const std::string& name_of(const Device& device, uint32_t number) {
   return found == model.end() ? unknown : found->second;
 }
 
-// The operators under way, "" if there is none; the middle of what is too long is left out.
-std::string text_of(const Device& device) {
+// The operators under way, "" if there is none; the middle of what exceeds `size` is left out.
+std::string text_of(const Device& device, size_t size) {
   std::string text;
   for (const uint32_t number : device.under_way) {
     if (!text.empty()) text += '+';
     text += name_of(device, number);
   }
-  if (text.size() <= kNameBytes) return text;
-  constexpr size_t kHead = (kNameBytes - 2) / 2;
-  return text.substr(0, kHead) + ".." + text.substr(text.size() - (kNameBytes - 2 - kHead));
+  if (text.size() <= size) return text;
+  const size_t head = (size - 2) / 2;
+  return text.substr(0, head) + ".." + text.substr(text.size() - (size - 2 - head));
 }
 
 void watch_wanted(const Device& device, uint32_t what, uint32_t number) {
   if (number != wanted_number || device.runs != wanted_model + 1) return;
-  if (what == kOperatorBegun && progress == Wanted::kAhead) progress = Wanted::kUnderWay;
-  if (what == kOperatorEnded && progress == Wanted::kUnderWay) progress = Wanted::kJustEnded;
+  if (what == console::kOperatorBegin && progress == Wanted::kAhead) progress = Wanted::kUnderWay;
+  if (what == console::kOperatorEnd && progress == Wanted::kUnderWay) progress = Wanted::kJustEnded;
 }
 
-void follow(Device& device, uint32_t ordinal, uint32_t event) {
-  const uint32_t what = event >> 24;
-  const uint32_t number = event & 0xFFFF;
+void follow(Device& device, uint32_t ordinal, uint32_t word) {
+  const uint32_t what = console::event_of(word);
+  const uint32_t number = console::operator_of(word);
   auto& under_way = device.under_way;
-  if (what == kRunBegun || what == kRunEnded) under_way.clear();
-  device.runs += what == kRunBegun;
-  if ((event >> 16 & 0xFF) != ordinal) return;
-  if (what == kOperatorBegun) under_way.push_back(number);
-  if (what == kOperatorEnded) {
+  if (what == console::kRunBegin || what == console::kRunEnd) under_way.clear();
+  device.runs += what == console::kRunBegin;
+  if (console::device_of(word) != ordinal) return;
+  if (what == console::kOperatorBegin) under_way.push_back(number);
+  if (what == console::kOperatorEnd) {
     under_way.erase(std::remove(under_way.begin(), under_way.end(), number), under_way.end());
   }
   watch_wanted(device, what, number);
@@ -172,12 +168,13 @@ void Recorder::close() {}
 }  // namespace recorder
 
 // Called from the SystemVerilog, atoll_operator_name.sv.
-extern "C" void atoll_name_operator(unsigned ordinal, unsigned event, svBitVecVal* text) {
+extern "C" void atoll_name_operator(unsigned ordinal, unsigned word, unsigned size,
+                                    svBitVecVal* text) {
   using namespace recorder;
   Device& device = devices[ordinal];
-  follow(device, ordinal, event);
-  const std::string name = text_of(device);
-  std::fill(text, text + kNameBytes / sizeof(svBitVecVal), 0U);
+  follow(device, ordinal, word);
+  const std::string name = text_of(device, size);
+  std::fill(text, text + size / sizeof(svBitVecVal), 0U);
   for (size_t i = 0; i < name.size(); ++i) {
     const auto character = static_cast<unsigned char>(name[name.size() - 1 - i]);
     text[i / 4] |= static_cast<svBitVecVal>(character) << (8 * (i % 4));

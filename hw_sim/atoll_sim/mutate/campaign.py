@@ -20,11 +20,12 @@ from atoll_sim.mutate.kinds import draw_mutants
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.mutate.proofs import proof
 from atoll_sim.mutate.trial import Verdict, try_image
+from atoll_sim.protocol.records import AccessKind
 from atoll_sim.run import AcceleratorKind, CpuKind, Setup, judge
 from atoll_sim.simulate.firmware import copied_at_start, data_taken, load_segments
 from atoll_sim.simulate.run import request_for
 from atoll_sim.simulate.session import simulate
-from atoll_sim.trace.simulation import AccessKind, SimResult
+from atoll_sim.trace.simulation import SimResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

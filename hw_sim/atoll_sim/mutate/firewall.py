@@ -8,7 +8,7 @@ from atoll_sim.chip.parts import Master
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.mutate import plan
 from atoll_sim.mutate.mutant import Mutant, Right, Window
-from atoll_sim.trace.simulation import AccessKind
+from atoll_sim.protocol.records import AccessKind
 
 KINDS = {
     "readable": (AccessKind.READ, AccessKind.FETCH),

@@ -7,8 +7,8 @@ from pathlib import Path
 from atoll.memory.problem import MemoryPlan, Placement
 from atoll.pipeline import Compiled, with_plan
 from atoll_sim.inputs.samples import Sample
+from atoll_sim.protocol.records import AccessKind
 from atoll_sim.simulate.firmware import Segment
-from atoll_sim.trace.simulation import AccessKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

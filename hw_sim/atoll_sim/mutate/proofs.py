@@ -16,12 +16,9 @@ from atoll.resolve.soc import Memory
 from atoll_sim.mutate.firewall import touched_by, windows_of
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.mutate.plan import misplaced
+from atoll_sim.protocol.records import ERASED_ROM, UNWRITTEN_RAM, AccessKind
 from atoll_sim.shadow.contents import contents_of
 from atoll_sim.simulate.firmware import Segment
-from atoll_sim.trace.simulation import AccessKind
-
-UNWRITTEN_RAM, ERASED_ROM = 0xDB, 0xFF
-"""What memories hold before the image is loaded: see docs/platform.md."""
 
 
 def proof(right: Right, mutant: Mutant, segments: Sequence[Segment]) -> str | None:

@@ -16,14 +16,14 @@ from atoll.report.result import Violation
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.inputs.samples import Sample
 from atoll_sim.mutate.mutant import Mutant, Right
+from atoll_sim.protocol.records import AFTER_RUN
 from atoll_sim.shadow.contents import contents_of
-from atoll_sim.shadow.memory import FINDING
+from atoll_sim.shadow.records import FINDING
 from atoll_sim.shadow.table import bus_masters, shadow_table
 from atoll_sim.simulate.firmware import Segment, started_cores, write_segments
 from atoll_sim.trace.findings import name_findings, unreachable_ports
 from atoll_sim.trace.run_files import IMAGE, SHADOW
 
-RUN_END = 0xFFFF_FFFF
 PATIENCE = 3
 """A run is stopped after so many times the cycles of the right one."""
 MAX_SECONDS = 300.0
@@ -86,7 +86,7 @@ def try_image(
         (folder / SHADOW).write_bytes(table.words)
         told = _run([str(right.executable), *mapped, "--shadow", str(folder / SHADOW)], folder)
         if told["stop"] == "finding":
-            records = np.frombuffer(bytes.fromhex(told["finding"]), dtype=FINDING)
+            records = np.frombuffer(bytes.fromhex(told["finding"]), dtype=FINDING.dtype)
             return _by_rule(name_findings(records, table, judged.soc)[0].violation)
         verdict = _other(told, judged)
         if verdict.caught:
@@ -103,7 +103,7 @@ def expected_bytes(compiled: Compiled, sample: Sample) -> Iterator[tuple[int, st
             if name in written.get(number, ()):
                 yield number, name, values[name].tobytes()
     for name in compiled.graph.outputs:
-        yield RUN_END, name, values[name].tobytes()
+        yield AFTER_RUN, name, values[name].tobytes()
 
 
 def _write_task(right: Right, mutant: Mutant, folder: Path) -> None:

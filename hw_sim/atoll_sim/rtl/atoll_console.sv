@@ -6,6 +6,7 @@
 // is answered with an error. Each write shows at the doorbell outputs for one cycle.
 module atoll_console
   import atoll_bus_pkg::*;
+  import atoll_protocol_pkg::*;
 #(
   // Bytes of a beat, at least 8.
   parameter int unsigned DataBytes = 8
@@ -34,14 +35,6 @@ module atoll_console
   output logic [           31:0] value_o
 );
 
-  typedef enum logic [11:0] {
-    UART_TX = 12'h00,
-    EXIT    = 12'h04,
-    TRACE   = 12'h08,
-    REQUEST = 12'h0c,
-    RESULT  = 12'h10
-  } register_e;
-
   logic read, write, granted;
   logic [11:0] offset;
 
@@ -67,11 +60,11 @@ module atoll_console
     .value_i  (request_i)
   );
 
-  assign uart_o   = write && offset == UART_TX;
-  assign exit_o   = write && offset == EXIT;
-  assign trace_o  = write && offset == TRACE;
-  assign result_o = write && offset == RESULT;
-  assign granted  = uart_o || exit_o || trace_o || result_o || (read && offset == REQUEST);
+  assign uart_o   = write && offset == ConsoleUartTx;
+  assign exit_o   = write && offset == ConsoleExit;
+  assign trace_o  = write && offset == ConsoleTrace;
+  assign result_o = write && offset == ConsoleResult;
+  assign granted  = uart_o || exit_o || trace_o || result_o || (read && offset == ConsoleRequest);
 
   `ATOLL_ASSERT(OnlyOneDoorbell, $onehot0({uart_o, exit_o, trace_o, result_o}))
 

@@ -1,5 +1,7 @@
 // Wakes the test bench: counts whatever it must look at. Only for simulation.
-module atoll_doorbell #(
+module atoll_doorbell
+  import atoll_protocol_pkg::*;
+#(
   // Number of cores and accelerators that may stop or be stopped.
   parameter int unsigned NumMasters = 1
 ) (
@@ -43,10 +45,10 @@ module atoll_doorbell #(
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    if (rst_ni && uart_i) atoll_saw_event(0, value_i);
-    if (rst_ni && exit_i) atoll_saw_event(1, value_i);
-    if (rst_ni && trace_i) atoll_saw_event(2, value_i);
-    if (rst_ni && result_i) atoll_saw_event(3, value_i);
+    if (rst_ni && uart_i) atoll_saw_event(EventUart, value_i);
+    if (rst_ni && exit_i) atoll_saw_event(EventExit, value_i);
+    if (rst_ni && trace_i) atoll_saw_event(EventTrace, value_i);
+    if (rst_ni && result_i) atoll_saw_event(EventResult, value_i);
   end
 `else
   logic unused_text;

@@ -7,6 +7,7 @@
 // answered with an error.
 module atoll_guard
   import atoll_bus_pkg::*;
+  import atoll_protocol_pkg::*;
 #(
   // Bytes of a beat, at least 8.
   parameter int unsigned DataBytes  = 8,
@@ -48,16 +49,6 @@ module atoll_guard
   localparam int unsigned LaneBits   = $clog2(Lanes);
   localparam int unsigned MasterBits = NumMasters > 1 ? $clog2(NumMasters) : 1;
 
-  // Firewall i has two words from FIRST + 8 * i on: address, then what it was.
-  typedef enum logic [10:0] {
-    STATUS     = 11'h000,
-    IRQ_ENABLE = 11'h004,
-    PERIOD     = 11'h008,
-    KICK       = 11'h00c,
-    RESTARTED  = 11'h010,
-    FIRST      = 11'h100
-  } register_e;
-
   logic [LaneBits-1:0] lane, lane_q;
   logic [10:0] offset, place;
   logic [MasterBits-1:0] master;
@@ -74,26 +65,27 @@ module atoll_guard
   assign offset = addr_i + 11'(4 * lane);
   assign value  = wdata_i[32*lane+:32];
   assign chosen = NumMasters'(value);
-  assign place = offset - FIRST;
-  assign listed = offset >= FIRST && 32'(place) < 8 * NumMasters;
+  // Firewall i has two words from GuardFirst + 8 * i on: address, then what it was.
+  assign place = offset - GuardFirst;
+  assign listed = offset >= GuardFirst && 32'(place) < 8 * NumMasters;
   assign master = MasterBits'(place >> 3);
-  assign known  = offset inside {STATUS, IRQ_ENABLE, PERIOD, RESTARTED};
-  assign good   = whole && (known || (offset == KICK && we_i) || (listed && !we_i));
+  assign known  = offset inside {GuardStatus, GuardIrqEnable, GuardPeriod, GuardRestarted};
+  assign good   = whole && (known || (offset == GuardKick && we_i) || (listed && !we_i));
   assign write  = valid_i && we_i && good;
 
   always_comb begin
     read = '0;
-    if (offset == STATUS) read = 32'(violated_i);
-    else if (offset == IRQ_ENABLE) read = 32'(enable_q);
-    else if (offset == PERIOD) read = period_q;
-    else if (offset == RESTARTED) read = 32'(restarted_i);
+    if (offset == GuardStatus) read = 32'(violated_i);
+    else if (offset == GuardIrqEnable) read = 32'(enable_q);
+    else if (offset == GuardPeriod) read = period_q;
+    else if (offset == GuardRestarted) read = 32'(restarted_i);
     else if (listed && place[2]) read = 32'({violation_bus_i[master], violation_we_i[master]});
     else if (listed) read = violation_addr_i[master];
   end
 
-  assign clear_o  = write && offset == STATUS ? chosen : '0;
-  assign kick_o   = write && (offset == KICK || offset == PERIOD);
-  assign forget_o = write && offset == RESTARTED && value[0];
+  assign clear_o  = write && offset == GuardStatus ? chosen : '0;
+  assign kick_o   = write && (offset == GuardKick || offset == GuardPeriod);
+  assign forget_o = write && offset == GuardRestarted && value[0];
   assign period_o = period_q;
   assign irq_o    = |(violated_i & enable_q);
   assign ready_o  = 1'b1;
@@ -114,8 +106,8 @@ module atoll_guard
       good_q   <= good;
       lane_q   <= lane;
       value_q  <= good && !we_i ? read : '0;
-      if (write && offset == IRQ_ENABLE) enable_q <= chosen;
-      if (write && offset == PERIOD) period_q <= value;
+      if (write && offset == GuardIrqEnable) enable_q <= chosen;
+      if (write && offset == GuardPeriod) period_q <= value;
     end
   end
 

@@ -8,6 +8,7 @@
 // answered with an error.
 module atoll_mailbox
   import atoll_bus_pkg::*;
+  import atoll_protocol_pkg::*;
 #(
   // Bytes of a beat, at least 8.
   parameter int unsigned DataBytes = 8
@@ -41,17 +42,6 @@ module atoll_mailbox
   // Level interrupt at the core: there is a step to run
   output logic                   core_irq_o
 );
-
-  typedef enum logic [11:0] {
-    ID      = 12'h00,
-    COMMAND = 12'h04,
-    STATUS  = 12'h08,
-    RESULT  = 12'h0c,
-    CLEAR   = 12'h10
-  } register_e;
-
-  // What ID reads as: "atMB".
-  localparam logic [31:0] IDENTITY = 32'h6174_4d42;
 
   logic host_read, host_write, host_granted, core_read, core_write, core_granted;
   logic [11:0] host_offset, core_offset;
@@ -108,11 +98,11 @@ module atoll_mailbox
   always_comb begin
     host_found = '0;
     unique case (host_offset)
-      ID:      {host_granted, host_found} = {host_read, IDENTITY};
-      COMMAND: host_granted = host_write && !busy_q;
-      STATUS:  {host_granted, host_found} = {host_read, status};
-      RESULT:  {host_granted, host_found} = {host_read, result_q};
-      CLEAR:   host_granted = host_write;
+      MailboxId:      {host_granted, host_found} = {host_read, MailboxIdentity};
+      MailboxCommand: host_granted = host_write && !busy_q;
+      MailboxStatus:  {host_granted, host_found} = {host_read, status};
+      MailboxResult:  {host_granted, host_found} = {host_read, result_q};
+      MailboxClear:   host_granted = host_write;
       default: host_granted = 1'b0;
     endcase
   end
@@ -120,16 +110,16 @@ module atoll_mailbox
   always_comb begin
     core_found = '0;
     unique case (core_offset)
-      ID:      {core_granted, core_found} = {core_read, IDENTITY};
-      COMMAND: {core_granted, core_found} = {core_read, command_q};
-      STATUS:  {core_granted, core_found} = {core_read, status};
-      RESULT:  core_granted = core_write && busy_q;
+      MailboxId:      {core_granted, core_found} = {core_read, MailboxIdentity};
+      MailboxCommand: {core_granted, core_found} = {core_read, command_q};
+      MailboxStatus:  {core_granted, core_found} = {core_read, status};
+      MailboxResult:  core_granted = core_write && busy_q;
       default: core_granted = 1'b0;
     endcase
   end
 
-  assign ring   = host_write && host_granted && host_offset == COMMAND;
-  assign clear  = host_write && host_granted && host_offset == CLEAR;
+  assign ring   = host_write && host_granted && host_offset == MailboxCommand;
+  assign clear  = host_write && host_granted && host_offset == MailboxClear;
   assign answer = core_write && core_granted;
 
   always_comb begin

@@ -1,7 +1,9 @@
 // Tells the simulator what one master does. Only for simulation: it drives nothing.
 //
 // Each accepted request is one access; the C++ side (monitor.cpp) marks its bytes.
-module atoll_monitor #(
+module atoll_monitor
+  import atoll_protocol_pkg::*;
+#(
   // Number of the master.
   parameter int unsigned Master    = 0,
   // Bytes of a beat.
@@ -37,9 +39,9 @@ module atoll_monitor #(
   );
   import "DPI-C" function void atoll_saw_trap(input int unsigned master);
 
-  int unsigned kind;
+  access_kind_e kind;
   logic trap_q;
-  assign kind = we_i ? 1 : instr_i ? 2 : 0;
+  assign kind = we_i ? AccessWrite : instr_i ? AccessFetch : AccessRead;
 
   always_ff @(posedge clk_i) begin
     trap_q <= trap_i;

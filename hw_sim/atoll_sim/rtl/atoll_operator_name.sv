@@ -20,6 +20,7 @@ module atoll_operator_name #(
   import "DPI-C" function void atoll_name_operator(
     input int unsigned device,
     input int unsigned value,
+    input int unsigned size,
     output bit [NameBits-1:0] text
   );
 
@@ -30,7 +31,7 @@ module atoll_operator_name #(
   assign unused_name = ^name;
 
   always_ff @(posedge clk_i) begin
-    if (rst_ni && trace_i) atoll_name_operator(Device, value_i, name_q);
+    if (rst_ni && trace_i) atoll_name_operator(Device, value_i, NameBits / 8, name_q);
   end
 `else
   logic unused;

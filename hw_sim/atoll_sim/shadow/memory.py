@@ -14,6 +14,11 @@ from numpy.typing import NDArray
 from atoll.cache import cache_folder, only_builder
 from atoll.children import run
 from atoll.errors import ToolchainError
+from atoll.protocol import Trace
+from atoll.scratch import temporary_folder
+from atoll_sim.protocol.cplusplus import PROTOCOL, protocol_header
+from atoll_sim.protocol.records import AccessKind
+from atoll_sim.shadow.records import FINDING, RECORDS, records_header
 
 HERE = Path(__file__).parent
 PARTS = (
@@ -27,18 +32,10 @@ PARTS = (
 )
 SOURCES = tuple(HERE / f"{part}.cpp" for part in PARTS)
 HEADERS = (HERE / "shadow.h", HERE / "shadow_table.h")
+GENERATED = {PROTOCOL: protocol_header(), RECORDS: records_header()}
+"""Headers by name."""
 FLAGS = ("-std=c++20", "-O2", "-shared", "-fPIC")
 
-FINDING = np.dtype(
-    [
-        *((name, "<u8") for name in ("cycle", "count")),
-        *((name, "<u4") for name in ("rule", "master", "kind", "address", "size", "buffer")),
-        *((name, "<u4") for name in ("other", "operator", "run", "refused", "writer", "reserved")),
-    ]
-)
-"""The layout of `shadow::Finding`."""
-
-READ, WRITE, FETCH = range(3)
 WIDEST = 32
 
 _PEEK = ctypes.CFUNCTYPE(
@@ -71,14 +68,14 @@ class Shadow:
         self._library.atoll_shadow_look_with(self._handle, self._peek)
 
     def trace(self, event: int, operator: int = 0, cycle: int = 0) -> None:
-        """Follow an event of docs/platform.md."""
-        word = ctypes.c_uint32(event << 24 | operator)
+        """Follow a `TraceEvent`."""
+        word = ctypes.c_uint32(Trace(event, operator).word())
         self._library.atoll_shadow_trace(self._handle, ctypes.c_uint64(cycle), word)
 
     def touch(
         self,
         master: int,
-        kind: int,
+        kind: AccessKind,
         address: int,
         size: int,
         *,
@@ -89,15 +86,17 @@ class Shadow:
         self._library.atoll_shadow_touch(
             self._handle,
             ctypes.c_uint64(cycle),
-            *map(ctypes.c_uint32, (master, kind, address, size, beat)),
+            *map(ctypes.c_uint32, (master, kind.number, address, size, beat)),
         )
 
-    def refuse(self, master: int, kind: int, address: int, size: int, *, cycle: int = 0) -> None:
+    def refuse(
+        self, master: int, kind: AccessKind, address: int, size: int, *, cycle: int = 0
+    ) -> None:
         """Judge an access that a firewall kept back."""
         self._library.atoll_shadow_refused(
             self._handle,
             ctypes.c_uint64(cycle),
-            *map(ctypes.c_uint32, (master, kind, address, size)),
+            *map(ctypes.c_uint32, (master, kind.number, address, size)),
         )
 
     def findings(self) -> tuple[NDArray[Any], int]:
@@ -106,8 +105,8 @@ class Shadow:
         count = self._library.atoll_shadow_findings(
             self._handle, ctypes.byref(first), ctypes.byref(total)
         )
-        data = ctypes.string_at(first, count * FINDING.itemsize) if count else b""
-        return np.frombuffer(data, dtype=FINDING), total.value
+        data = ctypes.string_at(first, count * FINDING.dtype.itemsize) if count else b""
+        return np.frombuffer(data, dtype=FINDING.dtype), total.value
 
 
 class HostShadow(Shadow):
@@ -132,14 +131,17 @@ def shadow_library() -> Path:
         ToolchainError: E070, E077; there is no C++ compiler, or it fails.
     """
     compiler = os.environ.get("CXX", "g++")
-    digest = hashlib.sha256(repr((compiler, FLAGS)).encode())
+    digest = hashlib.sha256(repr((compiler, FLAGS, GENERATED)).encode())
     for path in (*SOURCES, *HEADERS):
         digest.update(path.read_bytes())
     library = cache_folder() / "shadow" / f"{digest.hexdigest()[:20]}.so"
     with only_builder(library):
         if not library.is_file():
             fresh = library.with_suffix(".new")
-            _compile([compiler, *FLAGS, *map(str, SOURCES), "-o", str(fresh)])
+            with temporary_folder() as folder:
+                for name, text in GENERATED.items():
+                    (folder / name).write_text(text)
+                _compile([compiler, *FLAGS, f"-I{folder}", *map(str, SOURCES), "-o", str(fresh)])
             fresh.replace(library)
     return library
 

@@ -11,10 +11,12 @@ class RuleText:
     ``pool``, ``size`` and ``alignment``.
 
     Attributes:
+        symbol: in C++; ``NO_REACH`` is ``kNoReach``.
         number: of the promise in docs/semantics.md.
         key: of the description's value that decides.
     """
 
+    symbol: str
     name: str
     number: str
     detail: str
@@ -28,6 +30,7 @@ _PLAN = "build again; if Atoll made this plan, report it"
 
 RULES = (
     RuleText(
+        symbol="NO_BUFFER",
         name="outside any live buffer",
         number="M2",
         detail="no live buffer holds this byte, which {device} {kind}s",
@@ -35,6 +38,7 @@ RULES = (
         remedy=_PLAN,
     ),
     RuleText(
+        symbol="NO_REACH",
         name="device without reach",
         number="C3",
         detail="{device} does not reach {pool} to {kind} it",
@@ -43,6 +47,7 @@ RULES = (
         " reaches",
     ),
     RuleText(
+        symbol="UNWRITTEN",
         name="read before write",
         number="M2",
         detail="nobody has written this byte of '{buffer}' in this lifetime",
@@ -50,6 +55,7 @@ RULES = (
         remedy="run the operator or copy that writes '{buffer}' first, or " + _PLAN,
     ),
     RuleText(
+        symbol="STALE",
         name="stale read",
         number="M2",
         detail="the lifetime of '{buffer}' is over",
@@ -57,6 +63,7 @@ RULES = (
         remedy="keep '{buffer}' until its last reader is done, or " + _PLAN,
     ),
     RuleText(
+        symbol="CLOBBER",
         name="overlap clobber",
         number="M3",
         detail="'{buffer}' is live and {device} may not write it now{instead}",
@@ -64,6 +71,7 @@ RULES = (
         remedy="give '{buffer}' bytes of its own, or " + _PLAN,
     ),
     RuleText(
+        symbol="OVERWRITTEN",
         name="overwritten before read",
         number="M3",
         detail="the bytes hold '{other}'{writer}",
@@ -71,6 +79,7 @@ RULES = (
         remedy="give '{buffer}' bytes of its own, or " + _PLAN,
     ),
     RuleText(
+        symbol="READ_ONLY",
         name="write to read-only",
         number="M6",
         detail="{device} may only read here",
@@ -78,6 +87,7 @@ RULES = (
         remedy="let {device} write to a workspace pool",
     ),
     RuleText(
+        symbol="PAST_END",
         name="past the end of a buffer",
         number="M3",
         detail="{device} goes on past the end of '{buffer}'",
@@ -85,6 +95,7 @@ RULES = (
         remedy="compare the sizes in the commands or the kernel with plan.json",
     ),
     RuleText(
+        symbol="WRONG_OPERATOR",
         name="wrong operator",
         number="M2",
         detail="what {device} is running may not {kind} '{buffer}'",
@@ -92,6 +103,7 @@ RULES = (
         remedy="run the operators in the order of the plan, or " + _PLAN,
     ),
     RuleText(
+        symbol="STACK_LIMIT",
         name="stack below its limit",
         number="K1",
         detail="the stack of {device} grew past what it may use",
@@ -100,6 +112,7 @@ RULES = (
         " max_stack_alloca_size",
     ),
     RuleText(
+        symbol="FOREIGN_STACK",
         name="stack of another device",
         number="C6",
         detail="only its own core may touch {pool}",
@@ -107,6 +120,7 @@ RULES = (
         remedy=_PLAN,
     ),
     RuleText(
+        symbol="MISALIGNED",
         name="misaligned buffer",
         number="M3",
         detail="'{buffer}' does not start at a multiple of its alignment",
@@ -114,6 +128,7 @@ RULES = (
         remedy="let the plan align '{buffer}', or " + _PLAN,
     ),
     RuleText(
+        symbol="COPY_DIFFERS",
         name="copy moved other bytes",
         number="P5",
         detail="'{buffer}' is not the copy of '{other}' that was planned",
@@ -121,6 +136,7 @@ RULES = (
         remedy="compare the copy's commands with contract.json",
     ),
     RuleText(
+        symbol="UNDER_WAY",
         name="touched while under way",
         number="P6",
         detail="another device is still working on '{buffer}'",
@@ -128,6 +144,7 @@ RULES = (
         remedy="wait for the copy or operator that is under way first",
     ),
     RuleText(
+        symbol="NO_CODE",
         name="fetch outside code",
         number="M1",
         detail="{device} has no code here",
@@ -135,6 +152,7 @@ RULES = (
         remedy="look for a damaged return address or function pointer",
     ),
     RuleText(
+        symbol="BLOCKED",
         name="blocked by the firewall",
         number="C3",
         detail="{device} has no window for this {kind}, though the contract allows it",
@@ -142,6 +160,7 @@ RULES = (
         remedy="build the chip from the description that the network was planned for",
     ),
     RuleText(
+        symbol="CONTENT",
         name="constant differs",
         number="M6",
         detail="'{buffer}' does not hold what was compiled, as a run begins",
@@ -149,6 +168,4 @@ RULES = (
         remedy="build the firmware again, and load all of it",
     ),
 )
-"""By the numbers of `shadow::Rule`."""
-
-BLOCKED = 15
+"""By their numbers."""

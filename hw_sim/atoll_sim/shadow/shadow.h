@@ -16,47 +16,6 @@
 
 namespace shadow {
 
-// What can be wrong; findings.py has the names, numbers and remedies.
-enum Rule : uint32_t {
-  kNoBuffer,       // outside any live buffer
-  kNoReach,        // the description does not let the device there
-  kUnwritten,      // read before anything was written in this lifetime
-  kStale,          // read after the end of the lifetime
-  kClobber,        // write into another buffer that is live
-  kOverwritten,    // read of bytes that another buffer's value has replaced
-  kReadOnly,       // write to constants, code, or a pool that the device may only read
-  kPastEnd,        // an access, or a row of accesses, that goes on past the end of a buffer
-  kWrongOperator,  // live bytes, but not for what the device is running
-  kStackLimit,     // a core below what its stack may use
-  kForeignStack,   // another device's stack
-  kMisaligned,     // the buffer does not start at a multiple of its alignment
-  kCopyDiffers,    // a copy that moved other bytes than planned
-  kUnderWay,       // bytes that an operator under way on another device is working on
-  kNoCode,         // an instruction fetched from where no code is
-  kBlocked,        // the firewall kept back what the contract allows
-  kContent,        // a constant that is not what the image should carry
-  kRules
-};
-
-// The first access that broke `rule` for this buffer and operator, and how many did. Layout known
-// to shadow.py. Buffers and operators are numbers of the table plus 1; 0 is none.
-struct Finding {
-  uint64_t cycle;
-  uint64_t count;
-  uint32_t rule;
-  uint32_t master;
-  uint32_t kind;
-  uint32_t address;
-  uint32_t size;
-  uint32_t buffer;
-  uint32_t other;     // whose value is in the way, or was expected
-  uint32_t op;
-  uint32_t run;       // runs begun before it
-  uint32_t refused;   // the firewall kept it back
-  uint32_t writer;    // master plus 1 that wrote what is there, 0 if that is not known
-  uint32_t reserved;
-};
-
 // Copies bytes out of the memories; false if they are not all inside one.
 using Peek = bool (*)(uint32_t address, size_t size, uint8_t* to);
 

@@ -1,4 +1,4 @@
-// The shadow memory for Python, shadow.py: in a library of its own, and inside a model.
+// The shadow memory for Python, memory.py: in a library of its own, and inside a model.
 #include "shadow.h"
 
 extern "C" {

@@ -6,9 +6,6 @@
 namespace shadow {
 namespace {
 
-// TRACE events, docs/platform.md.
-enum Event : uint32_t { kBegun = 1, kEnded, kReady, kRunBegun, kRunEnded };
-
 constexpr size_t kMostLifetimes = 1U << 23;  // a tag has 24 bits for them
 
 // The checksum of zlib and Ethernet.
@@ -24,13 +21,13 @@ uint32_t crc32(const std::vector<uint8_t>& bytes) {
 }  // namespace
 
 void Shadow::trace(uint64_t cycle, uint32_t word) {
-  const uint32_t number = word & 0xffff;
-  switch (word >> 24) {
-    case kBegun: return begin_operator(number);
-    case kEnded: return end_operator(cycle, number);
-    case kReady: starting_[table_.host] = 0; return;
-    case kRunBegun: return begin_run(cycle);
-    case kRunEnded: return end_run(cycle);
+  const uint32_t number = console::operator_of(word);
+  switch (console::event_of(word)) {
+    case console::kOperatorBegin: return begin_operator(number);
+    case console::kOperatorEnd: return end_operator(cycle, number);
+    case console::kReady: starting_[table_.host] = 0; return;
+    case console::kRunBegin: return begin_run(cycle);
+    case console::kRunEnd: return end_run(cycle);
     default: return;
   }
 }

@@ -9,7 +9,7 @@ void Shadow::grant(uint16_t segment) {
     const Claim found = claim(master, segment);
     Grant made{found.read, found.write, kJudge, kJudge};
     const auto good = [&](uint16_t buffer, uint16_t busy) {
-      return buffer != kNone && busy == kNone && table_.buffers[buffer].aligned();
+      return buffer != kNone && busy == kNone && aligned(table_.buffers[buffer]);
     };
     const auto mode = [&](uint16_t buffer) {
       const bool tagged = table_.buffers[buffer].kind == kWorkspace;

@@ -63,7 +63,7 @@ Shadow::Verdict Shadow::judge_byte(uint32_t master, uint32_t kind, uint32_t addr
     if (written.kind == kWorkspace) mark(bytes, offset, 1, master, claim.write);
     if (claim.clobbered != kNone) return {kClobber, claim.clobbered, claim.write};
     if (claim.busy_write != kNone) return {kUnderWay, claim.write, kNone};
-    if (!written.aligned()) return {kMisaligned, claim.write, kNone};
+    if (!aligned(written)) return {kMisaligned, claim.write, kNone};
     return {};
   }
   if (kind == kFetch && fetch_[master * segments_.size() + segment]) return {};
@@ -75,7 +75,7 @@ Shadow::Verdict Shadow::judge_read(uint32_t address, const Bytes& bytes,
                                    const Claim& claim) const {
   const Buffer& wanted = table_.buffers[claim.read];
   if (claim.busy_read != kNone) return {kUnderWay, claim.read, kNone};
-  if (!wanted.aligned()) return {kMisaligned, claim.read, kNone};
+  if (!aligned(wanted)) return {kMisaligned, claim.read, kNone};
   const bool port = wanted.ports && running_ == 0;
   if (wanted.kind != kWorkspace || port) return {};
   return judge_value(claim.read, bytes.tag[address - bytes.origin]);
@@ -217,9 +217,20 @@ void Shadow::report(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t add
   }
   if (findings_.size() == kKept) return;
   known_[key] = findings_.size();
-  findings_.push_back({cycle, 1, verdict.rule, master, kind, address, size,
-                       number(verdict.buffer), number(verdict.other), number(op), run_, refused,
-                       verdict.writer, 0});
+  findings_.push_back({.cycle = cycle,
+                       .count = 1,
+                       .rule = verdict.rule,
+                       .master = master,
+                       .kind = kind,
+                       .address = address,
+                       .size = size,
+                       .buffer = number(verdict.buffer),
+                       .other = number(verdict.other),
+                       .op = number(op),
+                       .run = run_,
+                       .refused = refused,
+                       .writer = verdict.writer,
+                       .reserved = 0});
 }
 
 }  // namespace shadow

@@ -6,34 +6,31 @@
 namespace shadow {
 namespace {
 
-constexpr uint32_t kMagic = 0x4c4f5441;  // "ATOL"
-constexpr uint32_t kVersion = 4;
 constexpr uint32_t kMostMasters = 32;
 constexpr uint32_t kMostBuffers = 16000;  // cut memory into fewer segments than 16 bits can number
 
-// Hands the words out, section by section: a count, then that many records.
+// Hands the words out: the head, then section by section a count and that many records.
 class Reader {
  public:
   Reader(const uint32_t* words, size_t count) : next_(words), left_(count) {}
 
-  bool word(uint32_t& to) {
-    if (left_ == 0) return false;
-    to = *next_++;
-    --left_;
+  template <typename Record>
+  bool records(Record* to, size_t count) {
+    static_assert(std::is_trivially_copyable_v<Record> && sizeof(Record) % sizeof(uint32_t) == 0);
+    constexpr size_t words = sizeof(Record) / sizeof(uint32_t);
+    if (count > left_ / words) return false;
+    if (count) std::memcpy(to, next_, count * sizeof(Record));
+    next_ += count * words;
+    left_ -= count * words;
     return true;
   }
 
   template <typename Record>
   bool section(std::vector<Record>& to) {
-    static_assert(std::is_trivially_copyable_v<Record> && sizeof(Record) % sizeof(uint32_t) == 0);
-    constexpr size_t words = sizeof(Record) / sizeof(uint32_t);
     uint32_t count = 0;
-    if (!word(count) || count > left_ / words) return false;
+    if (!records(&count, 1) || count > left_) return false;
     to.resize(count);
-    if (count) std::memcpy(to.data(), next_, count * sizeof(Record));
-    next_ += count * words;
-    left_ -= count * words;
-    return true;
+    return records(to.data(), count);
   }
 
   bool done() const { return left_ == 0; }
@@ -48,13 +45,10 @@ class Reader {
 bool Table::unpack(const uint32_t* words, size_t count) {
   *this = Table();
   Reader reader(words, count);
-  uint32_t magic = 0, version = 0;
-  const bool read = reader.word(magic) && reader.word(version) && reader.word(host) &&
-                    reader.section(masters) && reader.section(memories) &&
-                    reader.section(pools) && reader.section(buffers) && reader.section(models) &&
-                    reader.section(operators) && reader.section(filled) &&
-                    reader.section(contents) && reader.section(lists);
-  if (!read || !reader.done() || magic != kMagic || version != kVersion || !sound()) return false;
+  Head head{};
+  const bool whole = reader.records(&head, 1) && read(reader) && reader.done();
+  host = head.host;
+  if (!whole || head.magic != kMagic || head.version != kVersion || !sound()) return false;
   list_rights();
   return true;
 }

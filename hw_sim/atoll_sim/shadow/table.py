@@ -1,8 +1,7 @@
-"""Pack contracts as the table that the shadow memory loads: the other side of shadow_table.h."""
+"""Pack contracts as the table that the shadow memory loads."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from zlib import crc32
 
 import numpy as np
@@ -11,17 +10,30 @@ from atoll.bsp.linker import copied_pools
 from atoll.contract.areas import Area
 from atoll.contract.contract import UNREAD, Contract, Lifetime, Phase, Span
 from atoll.memory.build_problem import NOTHING
-from atoll.resolve.soc import Access, Cpu, Device, Engine, Pool, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Device, Engine, Memory, Pool, Region, ResolvedSoc
 from atoll_sim.chip.plan import axi_bytes
+from atoll_sim.protocol.layout import U32
+from atoll_sim.shadow.records import (
+    BUFFER,
+    CONTENT,
+    HEAD,
+    MAGIC,
+    MASTER,
+    MODEL,
+    NEVER,
+    NONE,
+    OPERATOR,
+    POOL,
+    SECTIONS,
+    SPAN,
+    VERSION,
+    BufferKind,
+    Port,
+)
 
-MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 4
-NONE = 0xFFFF_FFFF
-NEVER = 0xFFFF_FFFE
-WORKSPACE, CONSTANT, HEAP, CODE, DATA, STACK, BEYOND_STACK = range(7)
-AREA_KINDS = {"code": CODE, "data": DATA, "stack": STACK}
-INPUT, OUTPUT = 1, 2
+AREA_KINDS = {"code": BufferKind.CODE, "data": BufferKind.DATA, "stack": BufferKind.STACK}
 
-Words = tuple[int, ...]
+Row = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,26 +99,33 @@ def shadow_table(
         if area.kind in AREA_KINDS
     )
     widths = [axi_bytes(each) if beats and isinstance(each, Engine) else 1 for each in masters]
-    sections: list[Sequence[Words]] = [
-        [(width,) for width in widths],
-        [(memory.origin, memory.size) for memory in soc.memories],
-        [packer.pool(pool) for pool in soc.pools],
-        packer.buffers,
-        packer.models,
-        packer.operators,
-        [(pool.region.origin, pool.region.size) for pool in copied_pools(soc)],
-        packer.contents,
-        [(word,) for word in packer.lists],
-    ]
-    head = (MAGIC, VERSION, packer.masters[soc.host])
-    body = (word for section in sections for word in (len(section), *chain(*section)))
+    sections: Mapping[str, Sequence[object]] = {
+        "masters": [MASTER.row(beat=width) for width in widths],
+        "memories": [_span(memory) for memory in soc.memories],
+        "pools": [packer.pool(pool) for pool in soc.pools],
+        "buffers": packer.buffers,
+        "models": packer.models,
+        "operators": packer.operators,
+        "filled": [_span(pool.region) for pool in copied_pools(soc)],
+        "contents": packer.contents,
+        "lists": packer.lists,
+    }
     return ShadowTable(
-        words=np.array([*head, *body], dtype="<u4").tobytes(),
+        words=_packed(packer.masters[soc.host], sections),
         masters=tuple(packer.masters),
         buffers=tuple(packer.covered),
         operators=tuple(packer.named),
         models=len(contracts),
     )
+
+
+def _packed(host: int, sections: Mapping[str, Sequence[object]]) -> bytes:
+    head = HEAD.row(magic=MAGIC, version=VERSION, host=host)
+    parts = [np.array([head], HEAD.dtype)]
+    for name, layout in SECTIONS.items():
+        rows = sections[name]
+        parts += [np.array([len(rows)], U32.dtype), np.array(rows, layout.dtype)]
+    return b"".join(part.tobytes() for part in parts)
 
 
 def bus_masters(soc: ResolvedSoc) -> tuple[Device, ...]:
@@ -120,13 +139,13 @@ class _Packer:
     def __init__(self, soc: ResolvedSoc, masters: Sequence[str]) -> None:
         self.soc = soc
         self.masters = {name: number for number, name in enumerate(masters)}
-        self.buffers: list[Words] = []
+        self.buffers: list[Row] = []
         self.covered: list[Covered] = []
-        self.models: list[Words] = []
-        self.operators: list[Words] = []
+        self.models: list[Row] = []
+        self.operators: list[Row] = []
         self.named: list[tuple[int, str]] = []
         self.lists: list[int] = []
-        self.contents: list[Words] = []
+        self.contents: list[Row] = []
 
     def add(self, contract: Contract, contents: Mapping[str, bytes]) -> None:
         """Append the buffers and operators of one network."""
@@ -136,11 +155,14 @@ class _Packer:
         ports = _ports(contract)
         for each in contract.lifetimes:
             self._add_buffer(each, model, ports.get(each.span.buffer, 0), base)
-        self.contents += [(number[name], crc32(data)) for name, data in contents.items()]
+        self.contents += [
+            CONTENT.row(buffer=number[name], crc=crc32(data)) for name, data in contents.items()
+        ]
         heaps = dict.fromkeys(heap for phase in contract.phases.values() for heap in phase.heaps)
         for heap in heaps:
             number[_heap_key(heap)] = len(self.buffers)
-            self.buffers.append((heap.address, heap.size, 1, HEAP, model, 0, NONE))
+            span = SPAN.row(origin=heap.address, size=heap.size)
+            self.buffers.append(_buffer(span, BufferKind.HEAP, model))
             self.covered.append(_covered(heap))
         count = max(contract.phases, default=-1) + 1
         copies = {
@@ -151,15 +173,22 @@ class _Packer:
             phase = contract.phases.get(index)
             self.named.append((model, phase.operator if phase else ""))
             source, destination = copies.get(index, (NONE, NONE))
-            self.operators.append((*self._operator(phase, number), source, destination))
-        self.models.append((base, count))
+            self.operators.append(self._operator(phase, number, source, destination))
+        self.models.append(MODEL.row(first=base, count=count))
 
     def _add_buffer(self, each: Lifetime, model: int, port: int, base: int) -> None:
         span = each.span
-        kind = CONSTANT if each.constant else WORKSPACE
         last = {None: NONE, UNREAD: NEVER}.get(each.last, base + (each.last or 0))
-        words = (span.address, span.size, each.alignment, kind, model, port, last)
-        self.buffers.append(words)
+        self.buffers.append(
+            BUFFER.row(
+                span=SPAN.row(origin=span.address, size=span.size),
+                alignment=each.alignment,
+                kind=BufferKind.CONSTANT if each.constant else BufferKind.WORKSPACE,
+                owner=model,
+                ports=port,
+                last=last,
+            )
+        )
         self.covered.append(_covered(span))
 
     def add_areas(self, areas: Iterable[Area]) -> None:
@@ -168,40 +197,64 @@ class _Packer:
             beyond = area.size - area.limit
             kind, owner = AREA_KINDS[area.kind], self.masters[area.device]
             parts = [
-                (area.address, beyond, BEYOND_STACK),
+                (area.address, beyond, BufferKind.BEYOND_STACK),
                 (area.address + beyond, area.limit, kind),
             ]
             for address, size, part in parts:
                 if size:
-                    self.buffers.append((address, size, 1, part, owner, 0, NONE))
+                    span = SPAN.row(origin=address, size=size)
+                    self.buffers.append(_buffer(span, part, owner))
                     covered = Covered(name="", place=area.name, address=area.address)
                     self.covered.append(covered)
 
-    def _operator(self, phase: Phase | None, number: Mapping[str, int]) -> Words:
-        if phase is None:
-            return (NONE, *(0,) * 6)
-        heaps = [number[_heap_key(heap)] for heap in phase.heaps]
-        reads = self._list([*(number[span.buffer] for span in phase.reads), *heaps])
-        writes = self._list([*(number[span.buffer] for span in phase.writes), *heaps])
-        first, words = self._list(number[name] for pair in phase.overlaps for name in pair)
-        return (self.masters[phase.device], *reads, *writes, first, words // 2)
+    def _operator(
+        self, phase: Phase | None, number: Mapping[str, int], source: int, destination: int
+    ) -> Row:
+        reads = writes = overlaps = (0, 0)
+        if phase is not None:
+            heaps = [number[_heap_key(heap)] for heap in phase.heaps]
+            reads = self._list([*(number[span.buffer] for span in phase.reads), *heaps])
+            writes = self._list([*(number[span.buffer] for span in phase.writes), *heaps])
+            overlaps = self._list(number[name] for pair in phase.overlaps for name in pair)
+        return OPERATOR.row(
+            master=NONE if phase is None else self.masters[phase.device],
+            reads=reads[0],
+            read_count=reads[1],
+            writes=writes[0],
+            write_count=writes[1],
+            overlaps=overlaps[0],
+            overlap_count=overlaps[1] // 2,
+            source=source,
+            destination=destination,
+        )
 
     def _list(self, numbers: Iterable[int]) -> tuple[int, int]:
         first = len(self.lists)
         self.lists += numbers
         return first, len(self.lists) - first
 
-    def pool(self, pool: Pool) -> Words:
-        """Return the words of a pool: who may read it, and who may write it."""
+    def pool(self, pool: Pool) -> Row:
+        """Return the row of a pool: who may read it, and who may write it."""
 
         def bits(allowed: Callable[[Access], bool]) -> int:
             return sum(
                 1 << number for name, number in self.masters.items() if allowed(pool.reach[name])
             )
 
-        readers = bits(lambda access: access is not Access.NONE)
-        writers = bits(lambda access: access is Access.WRITE)
-        return (pool.region.origin, pool.region.size, readers, writers)
+        return POOL.row(
+            span=_span(pool.region),
+            readers=bits(lambda access: access is not Access.NONE),
+            writers=bits(lambda access: access is Access.WRITE),
+        )
+
+
+def _span(place: Memory | Region) -> Row:
+    return SPAN.row(origin=place.origin, size=place.size)
+
+
+def _buffer(span: Row, kind: BufferKind, owner: int) -> Row:
+    """Return the row of what is there all the time."""
+    return BUFFER.row(span=span, alignment=1, kind=kind, owner=owner, ports=0, last=NONE)
 
 
 def _covered(span: Span) -> Covered:
@@ -214,6 +267,6 @@ def _heap_key(heap: Span) -> str:
 
 
 def _ports(contract: Contract) -> Mapping[str, int]:
-    inputs = {span.buffer: INPUT for span in contract.inputs}
+    inputs = {span.buffer: int(Port.INPUT) for span in contract.inputs}
     outputs: Iterator[str] = (span.buffer for span in contract.outputs)
-    return inputs | {name: inputs.get(name, 0) | OUTPUT for name in outputs}
+    return inputs | {name: inputs.get(name, 0) | Port.OUTPUT for name in outputs}

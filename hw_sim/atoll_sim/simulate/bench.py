@@ -7,7 +7,9 @@ from typing import Any
 import cocotb
 from cocotb.triggers import First, Timer
 
-from atoll_sim.model.monitors import Event, EventKind, Model
+from atoll.protocol import Request, Trace, TraceEvent
+from atoll_sim.model.monitors import Event, Model
+from atoll_sim.protocol.records import RESET_CYCLES, EventKind
 from atoll_sim.trace.run_files import (
     IMAGE,
     Capture,
@@ -20,9 +22,6 @@ from atoll_sim.trace.run_files import (
 )
 from atoll_sim.trace.simulation import Buffer, Stop
 
-RUN_ONE, LEAVE = 1, 2
-OPERATOR_BEGUN, OPERATOR_ENDED, READY, RUN_BEGUN, RUN_ENDED = range(1, 6)
-RESET_CYCLES = 4
 PACE_SECONDS = 0.5
 PACE_CYCLES = 1_000_000
 """A bench that waits wakes up after so many cycles to tell how far it is."""
@@ -50,7 +49,7 @@ class Bench:
             if event.kind is EventKind.TRAP:
                 return Stop.TRAP
             if event.kind is EventKind.TRACE:
-                self._trace(event.value >> 24, event.value & 0xFFFF)
+                self._trace(Trace.of(event.value))
         return None
 
     def tell_pace(self) -> None:
@@ -66,29 +65,29 @@ class Bench:
             )
             write_pace(Path.cwd(), seen)
 
-    def _trace(self, what: int, operator: int) -> None:
-        if what == READY:
+    def _trace(self, trace: Trace) -> None:
+        if trace.event == TraceEvent.READY:
             self._next_sample()
-        elif what == RUN_BEGUN:
-            self.model.set_request(0)
+        elif trace.event == TraceEvent.RUN_BEGIN:
+            self.model.set_request(Request.NONE)
             self.ended = 0
-        elif what == OPERATOR_ENDED:
+        elif trace.event == TraceEvent.OPERATOR_END:
             self.ended += 1
             snapshots = self.work.turn(self.asked - 1).snapshots
-            self.capture(self.asked - 1, operator, snapshots.get(operator, ()))
-        elif what == RUN_ENDED:
+            self.capture(self.asked - 1, trace.operator, snapshots.get(trace.operator, ()))
+        elif trace.event == TraceEvent.RUN_END:
             self.capture(self.asked - 1, -1, self.work.turn(self.asked - 1).outputs)
 
     def _next_sample(self) -> None:
         if self.asked == len(self.work.samples):
-            self.model.set_request(LEAVE)
+            self.model.set_request(Request.LEAVE)
             return
         data = self.work.samples[self.asked]
         for buffer in self.work.turn(self.asked).inputs:
             self.model.poke(buffer.address, data[: buffer.size])
             data = data[buffer.size :]
         self.asked += 1
-        self.model.set_request(RUN_ONE)
+        self.model.set_request(Request.RUN)
 
     def capture(self, run: int, operator: int, buffers: tuple[Buffer, ...]) -> None:
         """Read and keep the bytes of `buffers`."""

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from atoll.contract.contract import Contract
 from atoll.report.result import Violation
 from atoll.resolve.soc import Access, ResolvedSoc
+from atoll_sim.protocol.records import KINDS, AccessKind
 from atoll_sim.shadow.rules import RULES, RuleText
 from atoll_sim.shadow.table import Covered, ShadowTable
-from atoll_sim.trace.simulation import AccessKind, Finding, SimResult
+from atoll_sim.trace.simulation import Finding, SimResult
 
 BETWEEN = "none"
 """What reports call the operator of an access between two operators."""
 
-KINDS = (AccessKind.READ, AccessKind.WRITE, AccessKind.FETCH)
 REFUSED = "; the firewall kept it back"
 
 
@@ -89,7 +89,7 @@ class _Namer:
         table = self.table
         rule = RULES[record["rule"]]
         address, run = int(record["address"]), int(record["run"])
-        operator = int(record["operator"])
+        operator = int(record["op"])
         model, name = table.operators[operator - 1] if operator else (None, BETWEEN)
         covered = self._covered(int(record["buffer"]), address)
         words = {

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll_sim.model.monitors import Event, EventKind
+from atoll_sim.model.monitors import Event
+from atoll_sim.protocol.records import EventKind
 from atoll_sim.trace.simulation import Buffer, Stop, Turn
 
 IMAGE = "image.bin"

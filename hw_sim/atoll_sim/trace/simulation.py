@@ -7,6 +7,7 @@ from pathlib import Path
 
 from atoll.report.result import Violation
 from atoll.resolve.soc import Region, RegionKind, ResolvedSoc
+from atoll_sim.protocol.records import AccessKind
 from atoll_sim.shadow.table import ShadowTable
 
 
@@ -123,14 +124,6 @@ class Stop(StrEnum):
     TRAP = "trap"
     STALL = "stall"
     LIMIT = "limit"
-
-
-class AccessKind(StrEnum):
-    """What a master did with the bytes it touched."""
-
-    READ = "read"
-    WRITE = "write"
-    FETCH = "fetch"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
 from atoll_sim.chip.plan import merge_spans
-from atoll_sim.trace.simulation import AccessKind, Phase, stack_name
+from atoll_sim.protocol.records import AccessKind
+from atoll_sim.trace.simulation import Phase, stack_name
 
 
 def unpainted(soc: ResolvedSoc, phases: Sequence[Phase]) -> Mapping[str, int]:

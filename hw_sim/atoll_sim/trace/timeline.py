@@ -7,12 +7,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from atoll_sim.model.monitors import Event, EventKind
+from atoll.protocol import Trace, TraceEvent
+from atoll_sim.model.monitors import Event
+from atoll_sim.protocol.records import KINDS, EventKind
 from atoll_sim.trace.run_files import Capture, Record
-from atoll_sim.trace.simulation import AccessKind, Finding, Phase, SimResult, Touched
-
-KINDS = (AccessKind.READ, AccessKind.WRITE, AccessKind.FETCH)
-OPERATOR_BEGUN, OPERATOR_ENDED, READY, RUN_BEGUN, RUN_ENDED = range(1, 6)
+from atoll_sim.trace.simulation import Finding, Phase, SimResult, Touched
 
 
 def make_result(
@@ -72,14 +71,15 @@ def _phases(record: Record, masters: Sequence[str]) -> tuple[Phase, ...]:
     phases, run, inside = [], -1, False
     under_way: dict[int, None] = {}
     for number, (begin, end) in enumerate(pairwise(bounds)):
-        what = begin.value >> 24
-        inside = (inside or what == RUN_BEGUN) and what not in (READY, RUN_ENDED)
-        run += what == RUN_BEGUN
-        if what == OPERATOR_BEGUN:
-            under_way[begin.value & 0xFFFF] = None
-        elif what == OPERATOR_ENDED:
-            under_way.pop(begin.value & 0xFFFF, None)
-        elif what in (RUN_BEGUN, RUN_ENDED):
+        trace = Trace.of(begin.value)
+        begins = trace.event == TraceEvent.RUN_BEGIN
+        inside = (inside or begins) and trace.event not in (TraceEvent.READY, TraceEvent.RUN_END)
+        run += begins
+        if trace.event == TraceEvent.OPERATOR_BEGIN:
+            under_way[trace.operator] = None
+        elif trace.event == TraceEvent.OPERATOR_END:
+            under_way.pop(trace.operator, None)
+        elif trace.event in (TraceEvent.RUN_BEGIN, TraceEvent.RUN_END):
             under_way.clear()
         phases.append(
             Phase(

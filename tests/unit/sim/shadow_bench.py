@@ -6,17 +6,20 @@ from pathlib import Path
 
 from atoll.contract.areas import areas_of
 from atoll.contract.contract import Contract, Copy, Lifetime, Phase, Span
+from atoll.protocol import TraceEvent
 from atoll.report.result import Violation
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll_sim.shadow.memory import FETCH, READ, WRITE, HostShadow
+from atoll_sim.protocol.records import AccessKind
+from atoll_sim.shadow.memory import HostShadow
 from atoll_sim.shadow.table import shadow_table
 from atoll_sim.trace.findings import name_findings
 
 ISLANDS = Path(__file__).parents[2] / "data" / "islands_dma.yaml"
 CHIP = load_soc(ISLANDS)
 CPU, NPU_A, NPU_B, DMA = range(4)
-BEGUN, ENDED, READY, RUN_BEGUN, RUN_ENDED = range(1, 6)
+BEGUN, ENDED, READY, RUN_BEGUN, RUN_ENDED = TraceEvent
+READ, WRITE, FETCH = AccessKind
 
 # Pool, offset, size, alignment; first and last operator.
 _PLACES: Mapping[str, tuple[str, int, int, int, int | None, int | None]] = {
@@ -121,7 +124,7 @@ class Bench:
         self.cycle += 1
         self.shadow.trace(event, operator, self.cycle)
 
-    def at(self, master: int, kind: int, address: int, size: int) -> None:
+    def at(self, master: int, kind: AccessKind, address: int, size: int) -> None:
         """Access bytes in beats of 8, as a bus does."""
         self.cycle += 1
         self.shadow.touch(master, kind, address, size, beat=8, cycle=self.cycle)
@@ -131,7 +134,7 @@ class Bench:
         stop = where.size if end is None else end
         self.at(master, READ, where.address + begin, stop - begin)
 
-    def refuse(self, master: int, kind: int, address: int, size: int) -> None:
+    def refuse(self, master: int, kind: AccessKind, address: int, size: int) -> None:
         """Let a firewall keep an access back."""
         self.cycle += 1
         self.shadow.refuse(master, kind, address, size, cycle=self.cycle)

@@ -5,16 +5,18 @@ from pathlib import Path
 import pytest
 
 from atoll.pipeline import Compiled, compile_file
+from atoll.protocol import TraceEvent
 from atoll.report.result import Violation
 from atoll.resolve import load_soc
-from atoll_sim.shadow.memory import WRITE, HostShadow
+from atoll_sim.protocol.records import AccessKind
+from atoll_sim.shadow.memory import HostShadow
 from atoll_sim.shadow.table import shadow_table
 from atoll_sim.simulate.turns import turn_of
 from atoll_sim.trace.findings import name_findings
 from atoll_sim.trace.simulation import Finding, Phase, SimResult, Stop
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-READY, RUN_BEGUN, RUN_ENDED = range(3, 6)
+_, _, READY, RUN_BEGUN, RUN_ENDED = TraceEvent
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +34,7 @@ def found(
     assert shadow.load(table.words)
     for event in after:
         shadow.trace(event)
-    shadow.touch(table.masters.index(master), WRITE, span.start, len(span), beat=4)
+    shadow.touch(table.masters.index(master), AccessKind.WRITE, span.start, len(span), beat=4)
     named = name_findings(shadow.findings()[0], table, compiled.soc)
     return tuple(each.violation for each in named)
 

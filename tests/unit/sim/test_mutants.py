@@ -24,10 +24,10 @@ from atoll_sim.mutate.mutant import Mutant, Right, Window, placed
 from atoll_sim.mutate.places import place_of
 from atoll_sim.mutate.proofs import differing, independent, proof, same_decisions
 from atoll_sim.mutate.report import as_json, left_out, text_of
-from atoll_sim.mutate.trial import RUN_END, Verdict, expected_bytes
+from atoll_sim.mutate.trial import Verdict, expected_bytes
+from atoll_sim.protocol.records import AFTER_RUN, AccessKind
 from atoll_sim.simulate.firmware import Segment, copied_at_start, data_taken, load_segments
 from atoll_sim.trace.findings import unreachable_ports
-from atoll_sim.trace.simulation import AccessKind
 
 ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
@@ -245,7 +245,7 @@ def test_steps_are_independent_if_neither_writes_what_the_other_touches(twin: Ri
 def test_every_result_and_the_outputs_are_expected(lagoon: Right) -> None:
     found = [*expected_bytes(lagoon.compiled, lagoon.sample)]
     graph = lagoon.compiled.graph
-    assert [number for number, _, _ in found] == [*range(len(graph.operators)), RUN_END]
+    assert [number for number, _, _ in found] == [*range(len(graph.operators)), AFTER_RUN]
     for _, name, data in found:
         assert len(data) == graph.tensor(name).size
 

@@ -10,9 +10,11 @@ from types import ModuleType
 import pytest
 
 from atoll.resolve import load_soc
-from atoll_sim.shadow.memory import FETCH, READ, WRITE
+from atoll_sim.protocol.records import AccessKind
 from atoll_sim.shadow.table import shadow_table
 from atoll_sim.trace.findings import name_findings
+
+READ, WRITE, FETCH = AccessKind
 
 
 def test_a_right_program_has_no_finding_run_after_run(shadow: ModuleType) -> None:

@@ -9,9 +9,12 @@ from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.chip.plan import plan_chip
-from atoll_sim.shadow.memory import READ, WRITE, HostShadow
+from atoll_sim.protocol.records import AccessKind
+from atoll_sim.shadow.memory import HostShadow
 from atoll_sim.shadow.table import ShadowTable, shadow_table
 from atoll_sim.trace.findings import name_findings
+
+READ, WRITE, _ = AccessKind
 
 ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
@@ -31,7 +34,7 @@ def edges(soc: ResolvedSoc) -> Iterator[int]:
         yield from (address for address in near if memory.origin <= address < memory.end)
 
 
-def rule(soc: ResolvedSoc, table: ShadowTable, master: int, kind: int, address: int) -> str:
+def rule(soc: ResolvedSoc, table: ShadowTable, master: int, kind: AccessKind, address: int) -> str:
     """Return what is wrong with one access between runs, or nothing."""
     shadow = HostShadow()
     assert shadow.load(table.words)
@@ -47,7 +50,10 @@ def test_c3_c6_the_shadow_denies_what_the_firewall_keeps_back(chip: str) -> None
     for master in plan_chip(soc).masters:
         assert table.masters[master.index] == master.name
         for address in edges(soc):
-            for kind, windows in ((READ, master.readable), (WRITE, master.writable)):
+            for kind, windows in (
+                (READ, master.readable),
+                (WRITE, master.writable),
+            ):
                 passes = any(address in window for window in windows)
                 found = rule(soc, table, master.index, kind, address)
                 where = (

@@ -16,8 +16,10 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu
 from atoll_sim.host.run import run_native
 from atoll_sim.inputs.samples import random_sample
-from atoll_sim.shadow.memory import FETCH, READ, WRITE
+from atoll_sim.protocol.records import AccessKind
 from atoll_sim.trace.findings import violations
+
+READ, WRITE, FETCH = AccessKind
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
 CPU, DSP = range(2)

@@ -6,16 +6,9 @@ from pathlib import Path
 from atoll_sim.shadow.rules import RULES
 
 ROOT = Path(__file__).parents[3]
-HEADER = ROOT / "hw_sim" / "atoll_sim" / "shadow" / "shadow.h"
 
 
 def test_every_finding_has_a_row_in_the_order_of_the_rules() -> None:
     text = (ROOT / "docs" / "shadow.md").read_text()
     rows = re.findall(r"^\| ([a-z -]+) \| ([A-Z]\d) \|", text, re.M)
     assert sorted(rows) == sorted((rule.name, rule.number) for rule in RULES)
-
-
-def test_every_rule_of_the_shadow_memory_has_words() -> None:
-    listed = re.search(r"enum Rule[^{]*\{(.*?)kRules", HEADER.read_text(), re.S)
-    assert listed
-    assert len(re.findall(r"\bk[A-Z]\w+,", listed[1])) == len(RULES)

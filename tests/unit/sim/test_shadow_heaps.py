@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from atoll.contract.contract import Span
-from atoll_sim.shadow.memory import READ, WRITE
+from atoll_sim.protocol.records import AccessKind
+
+READ, WRITE, _ = AccessKind
 
 SIZE = 64
 

@@ -9,7 +9,8 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.bound import StackBound
 from atoll_sim.check.stacks import PAINT, overruns, stack_use, unmeasured
-from atoll_sim.trace.simulation import AccessKind, Phase, SimResult, Stop, Touched, stack_name
+from atoll_sim.protocol.records import AccessKind
+from atoll_sim.trace.simulation import Phase, SimResult, Stop, Touched, stack_name
 from atoll_sim.trace.stacks import unpainted
 
 BOUND = 528

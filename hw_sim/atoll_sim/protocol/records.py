@@ -1,0 +1,70 @@
+"""What the model logs while firmware runs, and the numbers that its C++, RTL and Python share."""
+
+from enum import IntEnum, StrEnum
+
+from atoll_sim.protocol.layout import U32, U64, Field, record
+
+RESET_CYCLES = 4
+"""How long a bench holds reset."""
+
+UNWRITTEN_RAM, ERASED_ROM = 0xDB, 0xFF
+"""What memories hold before the image is loaded: see docs/platform.md."""
+
+AFTER_RUN = 0xFFFF_FFFF
+"""In the place of an operator's number: when the run has ended."""
+
+
+class EventKind(IntEnum):
+    """What an event is about."""
+
+    UART = 0
+    EXIT = 1
+    TRACE = 2
+    RESULT = 3
+    TRAP = 4
+
+
+class AccessKind(StrEnum):
+    """What a master did with the bytes it touched; numbered in this order."""
+
+    READ = "read"
+    WRITE = "write"
+    FETCH = "fetch"
+
+    @property
+    def number(self) -> int:
+        """Its number in records."""
+        return KINDS.index(self)
+
+
+KINDS = tuple(AccessKind)
+
+EVENT = record(
+    "Event",
+    "Something that the firmware did, or that befell it.",
+    cycle=U64,
+    kind=U32,
+    value=Field(U32, "word written; number of the master for kTrap"),
+)
+
+COUNT = record(
+    "Count",
+    "Accesses of one master since the TRACE event before the end of the phase.",
+    phase=U32,
+    master=U32,
+    kind=U32,
+    reserved=U32,
+    accesses=U64,
+    bytes=U64,
+    last=Field(U64, "cycle of the last one"),
+)
+
+SPAN = record(
+    "Span",
+    "Bytes from `start` up to, not including, `end`, that one master touched in a phase.",
+    phase=U32,
+    master=U32,
+    kind=U32,
+    start=U32,
+    end=U64,
+)

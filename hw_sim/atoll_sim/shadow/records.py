@@ -1,0 +1,145 @@
+"""What the shadow memory reads and writes: the sections of a packed contract, and findings."""
+
+from collections.abc import Mapping
+from enum import IntEnum
+
+from atoll_sim.protocol.cplusplus import (
+    constants,
+    enumeration,
+    enumerators,
+    header,
+    sections,
+    structure,
+)
+from atoll_sim.protocol.layout import U32, U64, Field, Layout, Number, record
+from atoll_sim.shadow.rules import RULES
+
+RECORDS = "shadow_records.h"
+MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 4
+NONE = 0xFFFF_FFFF
+NEVER = 0xFFFF_FFFE
+
+
+class BufferKind(IntEnum):
+    """What a buffer is; from kCode on it has an owner for good."""
+
+    WORKSPACE = 0
+    CONSTANT = 1
+    HEAP = 2
+    CODE = 3
+    DATA = 4
+    STACK = 5
+    BEYOND_STACK = 6
+
+
+class Port(IntEnum):
+    """Bits: the caller fills a buffer, or takes it."""
+
+    INPUT = 1
+    OUTPUT = 2
+
+
+HEAD = record(
+    "Head",
+    "What a table begins with; its sections follow, a count and so many records each.",
+    magic=U32,
+    version=U32,
+    host=Field(U32, "number of the master"),
+)
+
+MASTER = record(
+    "Master",
+    "A device that makes accesses.",
+    beat=Field(U32, "reads show whole beats of so many bytes; 1: exactly what is read"),
+)
+
+SPAN = record("Span", "Bytes in a row.", origin=U32, size=U32)
+
+POOL = record(
+    "Pool",
+    "Where buffers may lie, and who reaches it: one bit per master.",
+    span=SPAN,
+    readers=U32,
+    writers=U32,
+)
+
+BUFFER = record(
+    "Buffer",
+    "Bytes of one buffer, or of a part of a core's region.",
+    span=SPAN,
+    alignment=U32,
+    kind=U32,
+    owner=Field(U32, "master of code, data and stacks; else number of the model"),
+    ports=U32,
+    last=Field(
+        U32,
+        "operator that ends its lifetime; kNoWord: the caller reads it after the run, or it never"
+        " ends; kNever: nobody reads it, it is dead as a run begins",
+    ),
+)
+
+MODEL = record("Model", "A network.", first=Field(U32, "operator 0"), count=U32)
+
+OPERATOR = record(
+    "Operator",
+    "An operator; its buffers are positions in `lists`.",
+    master=Field(U32, "kNoWord: no such operator"),
+    reads=U32,
+    read_count=U32,
+    writes=U32,
+    write_count=U32,
+    overlaps=Field(U32, "pairs: a written buffer, the one it may overlap"),
+    overlap_count=U32,
+    source=Field(U32, "of a copy, else kNoWord"),
+    destination=U32,
+)
+
+CONTENT = record("Content", "What a constant must hold.", buffer=U32, crc=U32)
+
+SECTIONS: Mapping[str, Layout | Number] = {
+    "masters": MASTER,
+    "memories": SPAN,
+    "pools": POOL,
+    "buffers": BUFFER,
+    "models": MODEL,
+    "operators": OPERATOR,
+    "filled": SPAN,
+    "contents": CONTENT,
+    "lists": U32,
+}
+"""Of a table, in their order; the host fills `filled` before the first run."""
+
+FINDING = record(
+    "Finding",
+    "The first access that broke `rule` for this buffer and operator, and how many did. Buffers and"
+    " operators are numbers of the table plus 1; 0 is none.",
+    cycle=U64,
+    count=U64,
+    rule=U32,
+    master=U32,
+    kind=U32,
+    address=U32,
+    size=U32,
+    buffer=U32,
+    other=Field(U32, "whose value is in the way, or was expected"),
+    op=U32,
+    run=Field(U32, "runs begun before it"),
+    refused=Field(U32, "the firewall kept it back"),
+    writer=Field(U32, "master plus 1 that wrote what is there, 0 if that is not known"),
+    reserved=U32,
+)
+
+
+def records_header() -> str:
+    """Write ``shadow_records.h``."""
+    rules = {rule.symbol: (number, rule.name) for number, rule in enumerate(RULES)}
+    layouts = (HEAD, MASTER, SPAN, POOL, BUFFER, MODEL, OPERATOR, CONTENT, FINDING)
+    parts = (
+        constants(magic=MAGIC, version=VERSION, no_word=NONE, never=NEVER, rules=len(RULES)),
+        enumeration(BufferKind),
+        enumeration(Port),
+        enumerators("Rule", "What can be wrong.", rules),
+        *map(structure, layouts),
+        sections(SECTIONS),
+    )
+    return header({"shadow": parts})
