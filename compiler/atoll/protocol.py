@@ -1,4 +1,4 @@
-"""What firmware and the simulated platform say to each other: registers, requests, trace events.
+"""What firmware and the platform say to each other: registers, requests, trace events, statuses.
 
 The one place of these numbers (docs/platform.md): C headers, RTL and the simulator's C++ are made
 from it.
@@ -48,6 +48,40 @@ class TraceEvent(IntEnum):
     READY = 3
     RUN_BEGIN = 4
     RUN_END = 5
+
+
+class Status(IntEnum):
+    """What every call of the runtime, of drivers and of models returns.
+
+    Attributes:
+        text: what it means.
+    """
+
+    text: str
+
+    def __new__(cls, value: int, text: str) -> "Status":
+        """Keep the text beside the number."""
+        made = int.__new__(cls, value)
+        made._value_ = value
+        made.text = text
+        return made
+
+    OK = 0, "done"
+    NO_DEVICE = -1, "no such device"
+    WRONG_DEVICE = -2, "the registers belong to another device"
+    BUSY = -3, "the device is busy"
+    TIMEOUT = -4, "the device did not answer in time"
+    DEVICE = -5, "the device stopped with an error"
+    ARGUMENT = -6, "an argument is out of range"
+    NO_MEMORY = -7, "the workspace is too small"
+    ORDER = -8, "only the latest block or a started device can end"
+    VIOLATION = -9, "a device touched memory that it may not touch"
+    BUS = -10, "the bus failed an access of a device"
+
+    @property
+    def c_name(self) -> str:
+        """Its name in C."""
+        return f"ATOLL_ERROR_{self.name}" if self else f"ATOLL_{self.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from atoll.bsp.render import FOLDER, render
 from atoll.errors import Fault, ToolchainError
 from atoll.resolve.soc import ResolvedSoc
 
-PROTOCOL = "atoll_protocol.h"
+STATUS = "atoll_status.h"
 
 
 def driver_files(
@@ -23,22 +23,22 @@ def driver_files(
     check_drivers(soc)
     paths = [*(FOLDER / "runtime").iterdir()]
     paths += [FOLDER / "drivers" / f"{name}{end}" for name in drivers(soc) for end in (".c", ".h")]
-    return {PROTOCOL: protocol_header(), **{path.name: path.read_text() for path in paths}}
+    return {**protocol_headers(), **{path.name: path.read_text() for path in paths}}
 
 
-def protocol_header() -> str:
-    """Write ``atoll_protocol.h``: the numbers of console and guard, the same on every chip."""
-    return render(
-        PROTOCOL,
-        enums={
-            "console": protocol.ConsoleRegister,
-            "guard": protocol.GuardRegister,
-            "request": protocol.Request,
-            "event": protocol.TraceEvent,
-        },
-        operator_bits=protocol.OPERATOR_BITS,
-        device_bits=protocol.DEVICE_BITS,
-    )
+def protocol_headers() -> Mapping[str, str]:
+    """Write the headers with the numbers of `atoll.protocol`, the same on every chip."""
+    tables = {
+        "console": protocol.ConsoleRegister,
+        "guard": protocol.GuardRegister,
+        "request": protocol.Request,
+        "event": protocol.TraceEvent,
+    }
+    bits = {"operator_bits": protocol.OPERATOR_BITS, "device_bits": protocol.DEVICE_BITS}
+    return {
+        "atoll_protocol.h": render("atoll_protocol.h", enums=tables, **bits),
+        STATUS: render(STATUS, codes=tuple(protocol.Status)),
+    }
 
 
 def check_drivers(soc: ResolvedSoc) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from atoll.bsp.cores import image_cores, sources_for
-from atoll.bsp.drivers import check_drivers
+from atoll.bsp.drivers import STATUS, check_drivers, protocol_headers
 from atoll.bsp.headers import device_header, drivers, header_files
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.names import c_name, refuse_clashes
@@ -85,11 +85,11 @@ def interface_headers(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> dic
         ToolchainError: E075, a name clash.
     """
     refuse_clashes(_file_names(soc, models), "the headers")
-    shipped = ["atoll_status.h"]
-    shipped += ["atoll_workspace.h"] if any(pool.heap for pool in soc.pools) else []
+    shipped = ["atoll_workspace.h"] if any(pool.heap for pool in soc.pools) else []
     made = header_files(soc, models, {})
     return {
         **{name: text for name, text in made.items() if name.endswith(".h")},
+        STATUS: protocol_headers()[STATUS],
         **{name: (FOLDER / "runtime" / name).read_text() for name in shipped},
     }
 

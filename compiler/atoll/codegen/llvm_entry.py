@@ -17,11 +17,11 @@ from atoll.ir.tir import (
     Step,
 )
 from atoll.memory.problem import MemoryPlan
+from atoll.protocol import Status
 from atoll.resolve.mailbox import core_command
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 VOID = ir.VoidType()
-WRONG_ARGUMENT = -6  # ATOLL_ERROR_ARGUMENT of atoll_status.h
 
 
 def emit_entry(
@@ -108,7 +108,7 @@ class _RunFunction:
         builder, given = self._builder, self._member("pools", pool, POINTER)
         elsewhere = builder.icmp_unsigned("!=", given, self._pools.origin(pool))
         with builder.if_then(elsewhere, likely=False):
-            builder.ret(I32(WRONG_ARGUMENT))
+            builder.ret(I32(Status.ARGUMENT))
 
     def _transfer(self, struct: str, name: str, *, outward: bool) -> None:
         """Copy between the caller's buffer and the planned one where they differ."""

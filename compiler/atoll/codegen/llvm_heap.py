@@ -2,8 +2,9 @@
 
 from llvmlite import ir
 
-from atoll.ir.heap import ERROR_ARGUMENT, ERROR_NO_MEMORY, LARGEST_BLOCK
+from atoll.ir.heap import LARGEST_BLOCK
 from atoll.ir.statements import RuntimeAllocate
+from atoll.protocol import Status
 
 POINTER = ir.PointerType()
 I32 = ir.IntType(32)
@@ -35,9 +36,9 @@ class HeapBlocks:
         width = allocate.type.bytes
         most = number(LARGEST_BLOCK // width)
         too_many = builder.icmp_signed(">", elements, most)
-        status = builder.select(too_many, I32(ERROR_NO_MEMORY), I32(0))
+        status = builder.select(too_many, I32(Status.NO_MEMORY), I32(0))
         none = builder.icmp_signed("<", elements, number(1))
-        self._leave_on(builder.select(none, I32(ERROR_ARGUMENT), status))
+        self._leave_on(builder.select(none, I32(Status.ARGUMENT), status))
         size = builder.mul(elements, number(width))
         size = size if number.width == I32.width else builder.trunc(size, I32)
         with builder.goto_entry_block():

@@ -8,10 +8,9 @@ from atoll.codegen.llvm_pools import I32, ForeignPools
 from atoll.ir.tir import CallStart, IRModule, KernelCall, PrimFunc, Step
 from atoll.ir.walk import callees
 from atoll.memory.problem import MemoryPlan
+from atoll.protocol import Status
 from atoll.resolve.mailbox import step_function
 from atoll.resolve.soc import ResolvedSoc
-
-WRONG_ARGUMENT = -6  # ATOLL_ERROR_ARGUMENT of atoll_status.h
 
 
 def calls_on(module: IRModule, device: str) -> Iterator[tuple[Step, KernelCall | CallStart]]:
@@ -54,4 +53,4 @@ def emit_steps(
             pointers = pools.pointers(builder, step, call.arguments, module.by_name[call.function])
             builder.call(target.get_global(call.function), pointers)
             builder.ret(I32(0))
-    builder.ret(I32(WRONG_ARGUMENT))
+    builder.ret(I32(Status.ARGUMENT))

@@ -2,6 +2,8 @@
 
 from itertools import pairwise
 
+from atoll.protocol import Status
+
 ALIGNMENT = 16
 """Of every block, and of a heap itself."""
 
@@ -9,9 +11,6 @@ NOTE = 4
 """Bytes at the end of a heap that the allocator keeps for each live block."""
 
 LARGEST_BLOCK = 2**31 - 1
-
-ERROR_ARGUMENT, ERROR_NO_MEMORY, ERROR_ORDER = -6, -7, -8
-"""Codes of atoll_status.h."""
 
 
 class Heap:
@@ -29,10 +28,10 @@ class Heap:
     def allocate(self, size: int) -> int:
         """Return the offset of a new block of `size` bytes, or a negative code."""
         if size < 1:
-            return ERROR_ARGUMENT
+            return Status.ARGUMENT
         begin = self._ends[-1]
         if begin + size + NOTE * (self.blocks + 1) > self._capacity:
-            return ERROR_NO_MEMORY
+            return Status.NO_MEMORY
         self._ends.append(begin + -(-size // ALIGNMENT) * ALIGNMENT)
         return begin
 
@@ -40,6 +39,6 @@ class Heap:
         """Give the latest block back; any other is refused and nothing changes."""
         starts = [begin for begin, _ in pairwise(self._ends)]
         if starts[-1:] != [offset]:
-            return ERROR_ORDER
+            return Status.ORDER
         self._ends.pop()
         return 0

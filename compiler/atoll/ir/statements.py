@@ -117,8 +117,8 @@ class Allocate:
 class RuntimeAllocate:
     """Take a block of a heap for `buffer`, to the end of its block of statements.
 
-    The kernel fails, and its buffers so far are given back, with `ERROR_ARGUMENT` of `ir.heap` if
-    the count is less than 1 and `ERROR_NO_MEMORY` if the bytes are more than the heap has left.
+    The kernel fails, and its buffers so far are given back, with `Status.ARGUMENT` if
+    the count is less than 1 and `Status.NO_MEMORY` if the bytes are more than the heap has left.
 
     Attributes:
         elements: an `I32` or `I64`, evaluated once; it is never wrapped to a size.

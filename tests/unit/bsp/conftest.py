@@ -11,6 +11,7 @@ from types import ModuleType
 
 import pytest
 
+from atoll.bsp.drivers import protocol_headers
 from atoll.bsp.emitters import write_bsp
 from atoll.bsp.firmware import build_firmware
 from atoll.bsp.interface import Firmware, ModelInterface, PoolShare, Port
@@ -217,9 +218,12 @@ def host_library(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., ctyp
         pytest.skip("needs a C compiler for this machine")
 
     def load(*sources: Path, include: Path | None = None) -> ctypes.CDLL:
-        library = tmp_path_factory.mktemp("host") / "library.so"
+        folder = tmp_path_factory.mktemp("host")
+        for name, text in protocol_headers().items():
+            (folder / name).write_text(text)
+        library = folder / "library.so"
         flags = ["-std=c99", "-O2", "-shared", "-fPIC", "-fno-builtin", *STRICT]
-        flags += [f"-I{folder}" for folder in {RUNTIME, include} if folder is not None]
+        flags += [f"-I{each}" for each in {RUNTIME, folder, include} if each is not None]
         command = [compiler, *flags, "-o", str(library), *map(str, sources)]
         subprocess.run(command, check=True)
         return ctypes.CDLL(str(library))

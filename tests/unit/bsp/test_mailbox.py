@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from atoll.bsp.drivers import PROTOCOL, protocol_header
 from atoll.bsp.headers import device_header
 from atoll.bsp.render import FOLDER
 from atoll.resolve.mailbox import ID, REGISTERS
@@ -99,7 +98,6 @@ def driver(
 ) -> Driver:
     folder = tmp_path_factory.mktemp("mailbox")
     (folder / "atoll_devices.h").write_text(device_header(duo()))
-    (folder / PROTOCOL).write_text(protocol_header())
     (folder / "mailbox.h").write_text((FOLDER / "drivers" / "mailbox.h").read_text())
     (folder / "stubs.c").write_text(STUBS)
     sources = (FOLDER / "drivers" / "mailbox.c", FOLDER / "runtime" / "status.c")

@@ -8,6 +8,7 @@ import pytest
 
 from atoll.bsp.render import FOLDER
 from atoll.ir import heap
+from atoll.protocol import Status
 
 OK, ARGUMENT, NO_MEMORY, ORDER = 0, -6, -7, -8
 NOTE = 4
@@ -136,4 +137,4 @@ def test_w2_runs_without_the_c_code_use_an_allocator_that_does_the_same(
             assert model.free(offset) == status
             offsets = offsets[:-1] if status == OK else offsets
         assert model.blocks == space.space.blocks
-    assert (heap.ERROR_ARGUMENT, heap.ERROR_NO_MEMORY, heap.ERROR_ORDER) == (-6, -7, -8)
+    assert (Status.ARGUMENT, Status.NO_MEMORY, Status.ORDER) == (-6, -7, -8)

@@ -13,13 +13,14 @@ from atoll.errors import PlanError
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, multiply
 from atoll.ir.faults import ProgramError
-from atoll.ir.heap import ERROR_ARGUMENT, ERROR_NO_MEMORY, Heap
+from atoll.ir.heap import Heap
 from atoll.ir.interpreter import interpret
 from atoll.ir.narrowing import verify_narrowing
 from atoll.ir.text import parse_module
 from atoll.ir.tir import Direction, Entry, IRModule, PrimFunc, Type
 from atoll.ir.verify import verify
 from atoll.lower.specialize_storage import SpecializeStorage
+from atoll.protocol import Status
 
 CAPACITY = 512
 CHOSEN = SpecializeStorage(max_alloca=0, max_stack=0, pools=("shared",), heaps=("shared",))
@@ -151,9 +152,9 @@ def test_w1_k7_compiled_and_interpreted_agree_and_sizes_never_wrap(count: int, t
     status, total = interpreted(program, count)
     assert compiled(program, count) == (status, total)
     if count < 1:
-        assert status == ERROR_ARGUMENT
+        assert status == Status.ARGUMENT
     elif count > CAPACITY:
-        assert status == ERROR_NO_MEMORY
+        assert status == Status.NO_MEMORY
     elif count * type.bytes + count + 64 <= CAPACITY:
         assert status == 0
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from atoll.protocol import ConsoleRegister, GuardRegister, Request, Trace, TraceEvent
+from atoll.protocol import ConsoleRegister, GuardRegister, Request, Status, Trace, TraceEvent
 from atoll.resolve import load_soc, mailbox
 from atoll_sim.build.model import design_of
 from atoll_sim.chip.plan import plan_chip
@@ -47,6 +47,14 @@ def test_the_document_has_the_numbers_of_the_table() -> None:
     assert f"| 0x{GuardRegister.FIRST:03X} + 8 i | ADDRESS |" in text
     assert rows_of("Mailboxes") == mailbox.REGISTERS
     assert f"reads 0x{mailbox.ID:08X}".lower() in text.lower()
+
+
+def test_documents_give_statuses_their_numbers() -> None:
+    documents = "".join(path.read_text() for path in (ROOT / "docs").glob("*.md"))
+    named = re.findall(r"`ATOLL_ERROR_(\w+)` \((-\d+)\)", documents)
+    assert {name for name, _ in named} >= {"VIOLATION", "BUS"}
+    assert all(Status[name] == int(number) for name, number in named)
+    assert len({status.value for status in Status}) == len(Status)
 
 
 def test_a_word_of_trace_has_the_bits_of_the_document() -> None:
