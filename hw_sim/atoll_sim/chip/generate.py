@@ -1,6 +1,6 @@
 """Write a planned chip down: its top level in SystemVerilog and its memory table in C++."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
