@@ -3,13 +3,13 @@
 from atoll.resolve import load_soc
 
 REEF = load_soc("lagoon").npus[0].spec.rtl_sources
-SYSTEM_BENCH = (*REEF, "reef_memory.sv", "reef_system_bench.sv")
+SYSTEM_BENCH = (*REEF, "engine_memory.sv", "reef_system_bench.sv")
 PORTS_BENCH = (*REEF, "reef_bench.sv")
 STREAM_BENCH = (
-    *("reef_pkg.sv", "reef_fifo.sv", "reef_reader.sv", "reef_aligner.sv"),
+    *("engine_pkg.sv", "reef_pkg.sv", "atoll_fifo.sv", "engine_reader.sv", "reef_aligner.sv"),
     "reef_stream_bench.sv",
 )
 WRITER_BENCH = (
-    *("reef_pkg.sv", "reef_fifo.sv", "reef_write_port.sv", "reef_writer.sv"),
+    *("engine_pkg.sv", "reef_pkg.sv", "atoll_fifo.sv", "engine_write_port.sv", "reef_writer.sv"),
     "reef_writer_bench.sv",
 )

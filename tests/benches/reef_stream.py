@@ -1,4 +1,4 @@
-"""`reef_reader` and `reef_aligner`: runs of any alignment become the right steps."""
+"""`engine_reader` and `reef_aligner`: runs of any alignment become the right steps."""
 
 from dataclasses import dataclass
 from random import Random

@@ -5,4 +5,4 @@ from pathlib import Path
 from atoll.description.accelerators import find_accelerator, load_accelerator
 
 RIPPLE = load_accelerator(find_accelerator("ripple", Path(), None), None).model.rtl.sources
-RIPPLE_BENCH = (*RIPPLE, "reef_memory.sv", "ripple_bench.sv")
+RIPPLE_BENCH = (*RIPPLE, "engine_memory.sv", "ripple_bench.sv")

@@ -16,6 +16,8 @@ module atoll_arbiter #(
   input  logic                taken_i
 );
 
+  `ATOLL_ASSERT_INIT(SomePort, NumPorts >= 1)
+
   // Requesters after the one served last.
   logic [NumPorts-1:0] after_q, first;
 
@@ -27,6 +29,7 @@ module atoll_arbiter #(
     else if (taken_i) after_q <= ~(grant_o | (grant_o - NumPorts'(1)));
   end
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, grant_o)
   `ATOLL_ASSERT(OnlyRequestersAreServed, (grant_o & ~request_i) == '0)
   `ATOLL_ASSERT(OneGrantIfAny, |request_i |-> $onehot(grant_o))
 

@@ -28,6 +28,8 @@ module atoll_axi_burst #(
   input  logic                taken_i
 );
 
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(AxiBytes) && AxiBytes >= 2 && AxiBytes <= 128)
+
   localparam int unsigned OffsetBits = $clog2(AxiBytes);
 
   logic active_q;
@@ -65,6 +67,7 @@ module atoll_axi_burst #(
   end
 
   // What the accelerator must keep (docs/platform.md).
+  `ATOLL_ASSERT_KNOWN(KnownControl, {ready_o, beat_valid_o})
   `ATOLL_ASSERT(OnlyIncrementingBursts, valid_i |-> burst_i == 2'b01)
   `ATOLL_ASSERT(NeverWiderThanThePort, valid_i |-> size_i <= 3'(OffsetBits))
   `ATOLL_ASSERT(NeverAcross4KiB, valid_i |->

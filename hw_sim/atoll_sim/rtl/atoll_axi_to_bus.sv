@@ -56,6 +56,10 @@ module atoll_axi_to_bus
   input  resp_e                  resp_i
 );
 
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes))
+  `ATOLL_ASSERT_INIT(FitsTheBus, $onehot(AxiBytes) && AxiBytes >= 2 && AxiBytes <= DataBytes)
+  `ATOLL_ASSERT_INIT(LegalDepth, $onehot(Depth) && Depth >= 2)
+
   localparam int unsigned Lanes     = DataBytes / AxiBytes;
   localparam int unsigned LaneBits  = Lanes > 1 ? $clog2(Lanes) : 1;
   localparam int unsigned CountBits = $clog2(Depth) + 1;
@@ -81,9 +85,10 @@ module atoll_axi_to_bus
   logic taken, choose_write, held_q, held_we_q, turn_q;
   logic [LaneBits-1:0] lane;
   beat_t issued, oldest;
-  logic [CountBits-1:0] beats, reads, read_credit_q, answers, bursts_q;
+  logic beats_valid, beats_full, reads_full, writes_full;
+  logic [CountBits-1:0] read_credit_q, bursts_q;
   read_t arrived, offered;
-  resp_e worst, worst_q, written;
+  resp_e worst, worst_q;
 
   atoll_axi_burst #(
     .AxiBytes(AxiBytes)
@@ -124,8 +129,8 @@ module atoll_axi_to_bus
   );
 
   // A request, once shown, stays until it is taken.
-  assign read_allowed   = read_beat && read_credit_q != '0 && beats != CountBits'(Depth);
-  assign write_allowed  = write_beat && s_axi_wvalid_i && beats != CountBits'(Depth);
+  assign read_allowed   = read_beat && read_credit_q != '0 && !beats_full;
+  assign write_allowed  = write_beat && s_axi_wvalid_i && !beats_full;
   assign choose_write   = write_allowed && (turn_q || !read_allowed);
   assign we_o           = held_q ? held_we_q : choose_write;
   assign valid_o        = held_q || read_allowed || write_allowed;
@@ -146,11 +151,13 @@ module atoll_axi_to_bus
   ) u_beats (
     .clk_i,
     .rst_ni,
+    .flush_i(1'b0),
     .push_i (taken),
     .data_i (issued),
-    .data_o (oldest),
     .pop_i  (rvalid_i),
-    .count_o(beats)
+    .valid_o(beats_valid),
+    .data_o (oldest),
+    .full_o (beats_full)
   );
 
   assign arrived = '{
@@ -165,14 +172,15 @@ module atoll_axi_to_bus
   ) u_reads (
     .clk_i,
     .rst_ni,
+    .flush_i(1'b0),
     .push_i (rvalid_i && !oldest.we),
     .data_i (arrived),
-    .data_o (offered),
     .pop_i  (s_axi_rvalid_o && s_axi_rready_i),
-    .count_o(reads)
+    .valid_o(s_axi_rvalid_o),
+    .data_o (offered),
+    .full_o (reads_full)
   );
 
-  assign s_axi_rvalid_o = reads != '0;
   assign s_axi_rdata_o  = offered.data;
   assign s_axi_rresp_o  = offered.resp;
   assign s_axi_rlast_o  = offered.last;
@@ -185,15 +193,14 @@ module atoll_axi_to_bus
   ) u_writes (
     .clk_i,
     .rst_ni,
+    .flush_i(1'b0),
     .push_i (rvalid_i && oldest.we && oldest.last),
     .data_i (worst),
-    .data_o (written),
     .pop_i  (s_axi_bvalid_o && s_axi_bready_i),
-    .count_o(answers)
+    .valid_o(s_axi_bvalid_o),
+    .data_o (s_axi_bresp_o),
+    .full_o (writes_full)
   );
-
-  assign s_axi_bvalid_o = answers != '0;
-  assign s_axi_bresp_o  = written;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -215,8 +222,12 @@ module atoll_axi_to_bus
     end
   end
 
+  `ATOLL_ASSERT_KNOWN(KnownControl,
+      {valid_o, s_axi_arready_o, s_axi_rvalid_o, s_axi_awready_o, s_axi_wready_o, s_axi_bvalid_o})
   `ATOLL_ASSERT(LastBeatIsMarked, s_axi_wvalid_i && s_axi_wready_o |-> s_axi_wlast_i == write_last)
-  `ATOLL_ASSERT(OnlyAwaitedAnswers, rvalid_i |-> beats != '0)
+  `ATOLL_ASSERT(OnlyAwaitedAnswers, rvalid_i |-> beats_valid)
+  `ATOLL_ASSERT(AnswersHaveAPlace,
+      rvalid_i |-> oldest.we ? !(oldest.last && writes_full) : !reads_full)
   `ATOLL_ASSERT(RequestHolds, valid_o && !ready_i |=> valid_o && $stable({we_o, addr_o}))
 
 endmodule

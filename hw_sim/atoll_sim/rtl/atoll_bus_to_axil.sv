@@ -43,6 +43,8 @@ module atoll_bus_to_axil
   output logic                   m_axil_rready_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 8)
+
   localparam int unsigned Lanes    = DataBytes / 4;
   localparam int unsigned LaneBits = $clog2(Lanes);
 
@@ -148,6 +150,9 @@ module atoll_bus_to_axil
   assign m_axil_arvalid_o = state_q == StSend && !we_q && address_left_q;
   assign m_axil_rready_o  = state_q == StWait && !we_q;
 
+  `ATOLL_ASSERT_KNOWN(KnownControl,
+      {ready_o, rvalid_o, m_axil_awvalid_o, m_axil_wvalid_o, m_axil_bready_o, m_axil_arvalid_o,
+       m_axil_rready_o})
   `ATOLL_ASSERT(AddressHolds, m_axil_arvalid_o && !m_axil_arready_i |=> m_axil_arvalid_o)
   `ATOLL_ASSERT(NeverReadAndWrite, !(m_axil_arvalid_o && (m_axil_awvalid_o || m_axil_wvalid_o)))
 

@@ -35,6 +35,8 @@ module atoll_console
   output logic [           31:0] value_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 8)
+
   logic read, write, granted;
   logic [11:0] offset;
 
@@ -66,6 +68,7 @@ module atoll_console
   assign result_o = write && offset == ConsoleResult;
   assign granted  = uart_o || exit_o || trace_o || result_o || (read && offset == ConsoleRequest);
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {ready_o, rvalid_o, uart_o, exit_o, trace_o, result_o})
   `ATOLL_ASSERT(OnlyOneDoorbell, $onehot0({uart_o, exit_o, trace_o, result_o}))
 
 endmodule

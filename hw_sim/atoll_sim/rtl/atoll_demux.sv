@@ -39,6 +39,10 @@ module atoll_demux
   input  logic  [ NumTargets-1:0][           1:0] tgt_resp_i
 );
 
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes))
+  `ATOLL_ASSERT_INIT(SomeTarget, NumTargets >= 1)
+  `ATOLL_ASSERT_INIT(SomePatience, TimeoutCycles >= 2)
+
   localparam int unsigned TimerBits = $clog2(TimeoutCycles);
 
   logic [NumTargets-1:0] hit, last_q, dead_q, answers;
@@ -86,6 +90,7 @@ module atoll_demux
     end
   end
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {mst_rvalid_o, tgt_valid_o})
   `ATOLL_ASSERT(OnlyKnownTargets, mst_valid_i |-> $onehot(hit))
   `ATOLL_ASSERT(OnlyOneAnswer, $onehot0(answers))
   `ATOLL_ASSERT(NeverAskedAgain, (tgt_valid_o & dead_q) == '0)

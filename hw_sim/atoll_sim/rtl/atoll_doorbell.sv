@@ -1,3 +1,5 @@
+`include "atoll_assert.svh"
+
 // Wakes the test bench: counts whatever it must look at. Only for simulation.
 module atoll_doorbell
   import atoll_protocol_pkg::*;
@@ -20,6 +22,8 @@ module atoll_doorbell
   // Changes when there is news
   output logic [          31:0] doorbell_o
 );
+
+  `ATOLL_ASSERT_INIT(SomeMaster, NumMasters >= 1)
 
 `ifndef SYNTHESIS
   import "DPI-C" function void atoll_saw_event(
@@ -54,5 +58,7 @@ module atoll_doorbell
   logic unused_text;
   assign unused_text = ^{uart_i, value_i};
 `endif
+
+  `ATOLL_ASSERT_KNOWN(KnownControl, doorbell_o)
 
 endmodule

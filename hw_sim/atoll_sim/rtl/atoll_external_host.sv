@@ -34,6 +34,8 @@ module atoll_external_host
   input  resp_e                  bus_resp_i
 );
 
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 8)
+
   localparam int unsigned Lanes    = DataBytes / 4;
   localparam int unsigned LaneBits = $clog2(Lanes);
 
@@ -63,6 +65,7 @@ module atoll_external_host
     end
   end
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {done_o, bus_valid_o})
   `ATOLL_ASSERT(OnlyWholeWords, bus_valid_o |-> addr_i[1:0] == '0)
   `ATOLL_ASSERT(OnlyAwaitedAnswers, bus_rvalid_i |-> issued_q)
 

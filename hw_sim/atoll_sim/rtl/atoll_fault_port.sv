@@ -32,6 +32,8 @@ module atoll_fault_port
   output resp_e                  resp_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes))
+
   logic [7:0] outstanding_q, ahead_q;
   logic chosen_q, fired_q, befall, choose, fail;
 
@@ -58,6 +60,7 @@ module atoll_fault_port
     end
   end
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, fired_o)
   `ATOLL_ASSERT(OnlyOneFails, fail |=> !fail)
   `ATOLL_ASSERT(OnlyWhatWasAsked, fail |-> outstanding_q != '0)
 

@@ -1,42 +1,54 @@
 `include "atoll_assert.svh"
 
-// A first-in first-out queue; what goes in can come out in the next cycle.
+// A first-in first-out queue whose head is visible without a pop.
+//
+// What goes in can come out in the next cycle.
 module atoll_fifo #(
   // Bits of an entry.
-  parameter int unsigned Width     = 8,
-  // Entries, a power of two.
-  parameter int unsigned Depth     = 4,
-  // Bits of a count of entries.
-  localparam int unsigned CountBits = $clog2(Depth) + 1
+  parameter int unsigned Width = 8,
+  // Entries, a power of two of at least 2.
+  parameter int unsigned Depth = 4
 ) (
-  input  logic                 clk_i,
-  input  logic                 rst_ni,
-  // Entry to add; never while full
-  input  logic                 push_i,
-  input  logic [    Width-1:0] data_i,
-  // Oldest entry, valid while not empty
-  output logic [    Width-1:0] data_o,
-  // Drop the oldest entry; never while empty
-  input  logic                 pop_i,
-  // Entries held
-  output logic [CountBits-1:0] count_o
+  // Clock and asynchronous reset
+  input  logic             clk_i,
+  input  logic             rst_ni,
+  // Forget all entries
+  input  logic             flush_i,
+  // Append `data_i`; only when not full, or full and popped in the same cycle
+  input  logic             push_i,
+  input  logic [Width-1:0] data_i,
+  // Drop the head; only when not empty
+  input  logic             pop_i,
+  // The head, if `valid_o`
+  output logic             valid_o,
+  output logic [Width-1:0] data_o,
+  // No space for another entry
+  output logic             full_o
 );
+
+  `ATOLL_ASSERT_INIT(SomeBit, Width >= 1)
+  `ATOLL_ASSERT_INIT(LegalDepth, $onehot(Depth) && Depth >= 2)
 
   localparam int unsigned IndexBits = $clog2(Depth);
 
+  // Entries pushed and popped, modulo twice the depth.
+  logic [IndexBits:0] pushed_q, popped_q;
   logic [Width-1:0] entries_q[Depth];
-  logic [CountBits-1:0] pushed_q, popped_q;
 
-  assign count_o = pushed_q - popped_q;
+  assign valid_o = pushed_q != popped_q;
+  assign full_o  = pushed_q == (popped_q ^ (IndexBits + 1)'(Depth));
   assign data_o  = entries_q[popped_q[IndexBits-1:0]];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       pushed_q <= '0;
       popped_q <= '0;
+    end else if (flush_i) begin
+      pushed_q <= '0;
+      popped_q <= '0;
     end else begin
-      pushed_q <= pushed_q + CountBits'(push_i);
-      popped_q <= popped_q + CountBits'(pop_i);
+      pushed_q <= pushed_q + (IndexBits + 1)'(push_i);
+      popped_q <= popped_q + (IndexBits + 1)'(pop_i);
     end
   end
 
@@ -44,7 +56,8 @@ module atoll_fifo #(
     if (push_i) entries_q[pushed_q[IndexBits-1:0]] <= data_i;
   end
 
-  `ATOLL_ASSERT(NeverPushWhenFull, push_i |-> count_o != CountBits'(Depth))
-  `ATOLL_ASSERT(NeverPopWhenEmpty, pop_i |-> count_o != '0)
+  `ATOLL_ASSERT_KNOWN(KnownControl, {valid_o, full_o})
+  `ATOLL_ASSERT(NeverOverflows, push_i |-> !full_o || pop_i)
+  `ATOLL_ASSERT(NeverUnderflows, pop_i |-> valid_o)
 
 endmodule

@@ -54,6 +54,9 @@ module atoll_firewall
   output logic                   violation_bus_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 2)
+  `ATOLL_ASSERT_INIT(SomeWindow, NumReadable >= 1 && NumWritable >= 1)
+
   localparam int unsigned OffsetBits = $clog2(DataBytes);
 
   logic [31:0] first, last;
@@ -123,6 +126,7 @@ module atoll_firewall
     end
   end
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {mst_rvalid_o, bus_valid_o, blocked_o, violated_o})
   `ATOLL_ASSERT(OnlyReachableBytes, bus_valid_o |-> (mst_we_i ? |writable : |readable))
   `ATOLL_ASSERT(DenialIsAnswered, blocked_o |=> mst_rvalid_o && mst_resp_o == RespDecode)
   `ATOLL_ASSERT(NeverForgotten, violated_o && !clear_i |=> violated_o)

@@ -45,6 +45,9 @@ module atoll_guard
   output logic                         forget_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 8)
+  `ATOLL_ASSERT_INIT(LegalMasters, NumMasters >= 1 && NumMasters <= 32)
+
   localparam int unsigned Lanes      = DataBytes / 4;
   localparam int unsigned LaneBits   = $clog2(Lanes);
   localparam int unsigned MasterBits = NumMasters > 1 ? $clog2(NumMasters) : 1;
@@ -111,6 +114,7 @@ module atoll_guard
     end
   end
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {ready_o, rvalid_o, clear_o, irq_o, kick_o, forget_o})
   `ATOLL_ASSERT(OnlyForgetsWhatIsWritten, clear_o != '0 |-> valid_i && we_i)
   `ATOLL_ASSERT(OnlyEnabled, irq_o |-> enable_q != '0)
 

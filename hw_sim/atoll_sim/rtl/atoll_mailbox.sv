@@ -43,6 +43,8 @@ module atoll_mailbox
   output logic                   core_irq_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 8)
+
   logic host_read, host_write, host_granted, core_read, core_write, core_granted;
   logic [11:0] host_offset, core_offset;
   logic [31:0] host_value, host_found, core_value, core_found, status;
@@ -156,6 +158,8 @@ module atoll_mailbox
   assign core_irq_o = busy_q;
   assign host_irq_o = done_q;
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {host_ready_o, host_rvalid_o, host_irq_o,
+                      core_ready_o, core_rvalid_o, core_irq_o})
   `ATOLL_ASSERT(NeverBusyAndDone, !(busy_q && done_q))
   `ATOLL_ASSERT(NeverRingAndAnswer, !(ring && answer))
   `ATOLL_ASSERT(OnlyTheHostRings, $rose(busy_q) |-> $past(host_valid_i && host_we_i))

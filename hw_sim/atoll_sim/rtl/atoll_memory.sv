@@ -1,3 +1,5 @@
+`include "atoll_assert.svh"
+
 // A memory of interleaved single-port banks with one port for each master that reaches it.
 //
 // Ports that ask different banks are served in the same cycle; those that ask the same bank, in
@@ -37,8 +39,16 @@ module atoll_memory
   output logic [NumPorts-1:0][            1:0]  resp_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes))
+  `ATOLL_ASSERT_INIT(SomePort, NumPorts >= 1)
+  `ATOLL_ASSERT_INIT(LegalWord, $onehot(WordBytes) && WordBytes <= DataBytes)
+  `ATOLL_ASSERT_INIT(LegalBanks, $onehot(NumBanks))
+  `ATOLL_ASSERT_INIT(LegalLatency, ReadLatency >= 1)
+
   localparam int unsigned Rows    = SizeBytes / (WordBytes * NumBanks);
   localparam int unsigned RowBits = Rows > 1 ? $clog2(Rows) : 1;
+
+  `ATOLL_ASSERT_INIT(WholeRows, Rows >= 1 && Rows * WordBytes * NumBanks == SizeBytes)
 
   logic [NumPorts-1:0][NumBanks-1:0] request, grant;
   logic [NumPorts-1:0][RowBits-1:0] row;
@@ -130,5 +140,7 @@ module atoll_memory
     end
     assign rdata[b] = delayed[ReadLatency-1];
   end
+
+  `ATOLL_ASSERT_KNOWN(KnownControl, rvalid_o)
 
 endmodule

@@ -1,3 +1,5 @@
+`include "atoll_assert.svh"
+
 // One single-port bank of a memory: an array of rows that moves one row per cycle.
 //
 // Read data follow the enabled cycle by one cycle and hold until the next.
@@ -17,6 +19,9 @@ module atoll_memory_bank #(
   input  logic [8*RowBytes-1:0] wdata_i,
   output logic [8*RowBytes-1:0] rdata_o
 );
+
+  `ATOLL_ASSERT_INIT(SomeRow, Rows >= 1)
+  `ATOLL_ASSERT_INIT(SomeByte, RowBytes >= 1)
 
   logic [8*RowBytes-1:0] rows_q[Rows];
 

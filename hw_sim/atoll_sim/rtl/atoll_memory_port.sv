@@ -45,6 +45,12 @@ module atoll_memory_port
   input  logic  [   NumBanks-1:0][8*WordBytes-1:0] bank_rdata_i
 );
 
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes))
+  `ATOLL_ASSERT_INIT(LegalWord, $onehot(WordBytes) && WordBytes <= DataBytes)
+  `ATOLL_ASSERT_INIT(LegalBanks, $onehot(NumBanks))
+  `ATOLL_ASSERT_INIT(LegalRows, RowBits >= 1 && RowBits <= 32)
+  `ATOLL_ASSERT_INIT(LegalLatency, ReadLatency >= 1)
+
   localparam int unsigned Steps     = DataBytes / WordBytes;
   localparam int unsigned StepBits  = Steps > 1 ? $clog2(Steps) : 1;
   localparam int unsigned BankBits  = NumBanks > 1 ? $clog2(NumBanks) : 1;
@@ -120,6 +126,7 @@ module atoll_memory_port
     end
   end
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {rvalid_o, bank_request_o})
   `ATOLL_ASSERT(NeverWriteToRom, !Writable && |bank_request_o |-> bank_strobe_o == '0)
   `ATOLL_ASSERT(OnlyWithinTheMemory, valid_i |-> addr_i >= origin_i)
   `ATOLL_ASSERT(OnlyAlignedBeats, valid_i |-> addr_i % DataBytes == 0)

@@ -1,3 +1,5 @@
+`include "atoll_assert.svh"
+
 // Tells the simulator what one master does. Only for simulation: it drives nothing.
 //
 // Each accepted request is one access; the C++ side (monitor.cpp) marks its bytes.
@@ -23,6 +25,8 @@ module atoll_monitor
   // The master stands still for good
   input logic                 trap_i
 );
+
+  `ATOLL_ASSERT_INIT(MaskFits, DataBytes >= 1 && DataBytes <= 32)
 
 `ifndef SYNTHESIS
   import "DPI-C" function void atoll_saw_access(

@@ -38,6 +38,8 @@ module atoll_picorv32
   output logic                   trap_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 8)
+
   localparam int unsigned Lanes    = DataBytes / 4;
   localparam int unsigned LaneBits = $clog2(Lanes);
 
@@ -113,6 +115,7 @@ module atoll_picorv32
     .trace_data  ()
   );
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {valid_o, trap_o})
   `ATOLL_ASSERT(WritesNameTheirBytes,
       valid_o && we_o |-> be_o == DataBytes'(mem_wstrb) << (4 * lane))
   `ATOLL_ASSERT(NeverWithoutBytes, valid_o |-> be_o != '0)

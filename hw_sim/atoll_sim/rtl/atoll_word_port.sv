@@ -34,6 +34,8 @@ module atoll_word_port
   input  logic [           31:0] value_i
 );
 
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 8)
+
   localparam int unsigned Lanes    = DataBytes / 4;
   localparam int unsigned LaneBits = $clog2(Lanes);
 
@@ -72,6 +74,7 @@ module atoll_word_port
     end
   end
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {ready_o, rvalid_o, read_o, write_o})
   `ATOLL_ASSERT(OnlyWholeWords, read_o || write_o |-> $countones(be_i) == 4)
   `ATOLL_ASSERT(AnswersEveryRequest, valid_i |=> rvalid_o)
 

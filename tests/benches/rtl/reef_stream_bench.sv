@@ -1,5 +1,6 @@
-// reef_reader and reef_aligner together, under names that an independent AXI peer binds to.
+// engine_reader and reef_aligner together, under names that an independent AXI peer binds to.
 module reef_stream_bench
+  import engine_pkg::*;
   import reef_pkg::*;
 #(
   // See docs/reef.md
@@ -74,7 +75,7 @@ module reef_stream_bench
   assign m_axi_arid  = 1'b0;
   assign unused      = ^{starved, fault, m_axi_rid};
 
-  reef_reader #(
+  engine_reader #(
     .DataBytes(DataBytes)
   ) u_reader (
     .clk_i,

@@ -5,13 +5,13 @@ module reef_system_bench #(
   parameter int unsigned OutputLanes = 8,
   parameter int unsigned WeightRows = 128,
   parameter int unsigned DataBytes = 8,
-  // See reef_memory
+  // See engine_memory
   parameter int unsigned Latency = 1
 ) (
   // Clock and reset
   input  logic        clk_i,
   input  logic        rst_ni,
-  // Of the memory, see reef_memory
+  // Of the memory, see engine_memory
   input  logic [ 7:0] rest_i,
   input  logic        forgive_i,
   output logic [31:0] violations_o,
@@ -106,7 +106,7 @@ module reef_system_bench #(
     .irq_o
   );
 
-  reef_memory #(
+  engine_memory #(
     .DataBytes(DataBytes),
     .Latency  (Latency)
   ) u_memory (

@@ -1,5 +1,6 @@
 // reef_writer under port names that an independent AXI peer binds to.
 module reef_writer_bench
+  import engine_pkg::*;
   import reef_pkg::*;
 #(
   // See docs/reef.md

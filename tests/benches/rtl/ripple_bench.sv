@@ -2,13 +2,13 @@
 module ripple_bench #(
   // See docs/ripple.md
   parameter int unsigned DataBytes = 8,
-  // See reef_memory
+  // See engine_memory
   parameter int unsigned Latency = 1
 ) (
   // Clock and reset
   input  logic        clk_i,
   input  logic        rst_ni,
-  // Of the memory, see reef_memory
+  // Of the memory, see engine_memory
   input  logic [ 7:0] rest_i,
   input  logic        forgive_i,
   output logic [31:0] violations_o,
@@ -100,7 +100,7 @@ module ripple_bench #(
     .irq_o
   );
 
-  reef_memory #(
+  engine_memory #(
     .DataBytes(DataBytes),
     .Latency  (Latency)
   ) u_memory (

@@ -1,9 +1,13 @@
+`include "atoll_assert.svh"
+
 // reef, an int8 tensor accelerator; docs/reef.md is its contract.
 //
-// Everything read passes one in-order path: runs of bytes are requested (`reef_commands`), read (`reef_reader`), and cut into what they are for (`reef_aligner`).
-// Input steps meet the weights in `reef_array`; finished pixels are scaled in `reef_requantize`
-// and written by `reef_writer`. The order makes all hazards between loads and steps impossible.
+// Everything read passes one in-order path: runs of bytes are requested (`reef_commands`), read
+// (`engine_reader`), and cut into what they are for (`reef_aligner`). Input steps meet the weights
+// in `reef_array`; finished pixels are scaled in `reef_requantize` and written by `reef_writer`.
+// The order makes all hazards between loads and steps impossible.
 module reef
+  import engine_pkg::*;
   import reef_pkg::*;
 #(
   // Products per output lane and cycle: 4, 8 or 16.
@@ -66,6 +70,11 @@ module reef
   output logic                   irq_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalLanes, InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16})
+  `ATOLL_ASSERT_INIT(LegalRows, $onehot(WeightRows) && WeightRows >= 16 && WeightRows <= 1024)
+  `ATOLL_ASSERT_INIT(LegalBeat,
+      DataBytes inside {8, 16} && DataBytes >= InputLanes && DataBytes >= OutputLanes)
+
   localparam int unsigned LaneBits = $clog2(OutputLanes);
   // List and faults; of two in one cycle, that of the read counts
   logic start, abort, ended, halt, flush;
@@ -96,7 +105,7 @@ module reef
   logic [LaneBits-1:0] byte_lane;
   logic starved, datapath_idle, reader_idle, writer_idle, writer_bus_idle;
 
-  reef_registers #(
+  engine_registers #(
     .Params({8'd1, 8'(DataBytes), 8'(OutputLanes), 8'(InputLanes)}),
     .WeightRows(WeightRows)
   ) u_registers (
@@ -159,7 +168,7 @@ module reef
     .block_o        (block)
   );
 
-  reef_reader #(
+  engine_reader #(
     .DataBytes(DataBytes)
   ) u_reader (
     .clk_i,

@@ -50,6 +50,11 @@ module reef_aligner
   output logic                    idle_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalLanes, InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16})
+  `ATOLL_ASSERT_INIT(LegalBeat,
+      DataBytes inside {8, 16} && DataBytes >= InputLanes && DataBytes >= OutputLanes)
+  `ATOLL_ASSERT_INIT(LegalRuns, $onehot(Runs) && Runs >= 2)
+
   // What the queue keeps of a run; of its address only the place in the first beat.
   typedef struct packed {
     kind_e       kind;
@@ -76,7 +81,7 @@ module reef_aligner
   assign run_ready_o = !runs_full;
   assign idle_o = !head_valid;
 
-  reef_fifo #(
+  atoll_fifo #(
     .Width($bits(entry_t)),
     .Depth(Runs)
   ) u_runs (
@@ -193,6 +198,8 @@ module reef_aligner
   assign load_beat_o  = beat_q;
   assign starved_o    = head_valid && head.kind != KindDescriptor && !empty && !beat_valid_i;
 
+  `ATOLL_ASSERT_KNOWN(KnownControl,
+      {run_ready_o, beat_pop_o, load_valid_o, step_valid_o, starved_o, idle_o})
   `ATOLL_ASSERT(OnlyPopsBeats, beat_pop_o |-> beat_valid_i)
   `ATOLL_ASSERT(StepIsHeld, step_valid_o && !step_ready_i && !flush_i |=>
                 step_valid_o && $stable(step_mask_o) && (empty || $stable(step_data_o)))

@@ -43,6 +43,9 @@ module reef_array #(
   output logic                                idle_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalLanes, InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16})
+  `ATOLL_ASSERT_INIT(LegalRows, $onehot(WeightRows) && WeightRows >= 16 && WeightRows <= 1024)
+
   localparam int unsigned RowBits = $clog2(WeightRows);
   localparam int unsigned TapBits = $clog2(InputLanes);
 
@@ -121,6 +124,7 @@ module reef_array #(
     end
   end
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {step_ready_o, weight_read_o, sums_valid_o, idle_o})
   `ATOLL_ASSERT(SumsAreHeld, sums_valid_o && !sums_ready_i && !flush_i |=> sums_valid_o)
 
 endmodule

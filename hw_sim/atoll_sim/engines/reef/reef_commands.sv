@@ -2,6 +2,7 @@
 
 // Works through the list: fetches each descriptor, then asks for all that its operator reads.
 module reef_commands
+  import engine_pkg::*;
   import reef_pkg::*;
 #(
   // See docs/reef.md
@@ -14,7 +15,7 @@ module reef_commands
   // Clock and asynchronous reset
   input  logic                             clk_i,
   input  logic                             rst_ni,
-  // From and to the registers, see `reef_control`
+  // From and to the registers, see `engine_control`
   input  logic                             start_i,
   input  logic                             abort_i,
   input  logic      [           31:0]      list_address_i,
@@ -46,21 +47,6 @@ module reef_commands
   output block_t                           block_o
 );
 
-  localparam bit LanesLegal = InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16};
-  localparam bit DataLegal =
-      DataBytes inside {8, 16} && DataBytes >= InputLanes && DataBytes >= OutputLanes;
-  localparam bit RowsLegal = WeightRows >= 16 && WeightRows <= 1024 && $onehot(WeightRows);
-
-  if (!LanesLegal) begin : gen_illegal_lanes
-    $error("InputLanes and OutputLanes must be 4, 8 or 16");
-  end
-  if (!DataLegal) begin : gen_illegal_data
-    $error("DataBytes must be 8 or 16, and at least InputLanes and OutputLanes");
-  end
-  if (!RowsLegal) begin : gen_illegal_rows
-    $error("WeightRows must be a power of two from 16 to 1024");
-  end
-
   logic fetch_start, fetch_done, run_start, run_done;
   logic [31:0] fetch_address;
   error_e fetch_error;
@@ -74,7 +60,7 @@ module reef_commands
   assign run_valid_o = fetch_run_valid || operator_run_valid;
   assign run_o       = fetch_run_valid ? fetch_run : operator_run;
 
-  reef_control u_control (
+  engine_control u_control (
     .clk_i,
     .rst_ni,
     .start_i,

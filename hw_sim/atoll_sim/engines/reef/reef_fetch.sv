@@ -2,6 +2,7 @@
 
 // Fetches one descriptor, multiplies out what the loops need, and judges whether it is legal.
 module reef_fetch
+  import engine_pkg::*;
   import reef_pkg::*;
 #(
   // Bytes of a beat.
@@ -30,7 +31,8 @@ module reef_fetch
   output geometry_t                     geometry_o
 );
 
-  localparam int unsigned DescriptorBytes = $bits(descriptor_t) / 8;
+  `ATOLL_ASSERT_INIT(LegalBeat, DataBytes inside {8, 16})
+
   localparam logic [7:0] DescriptorVersion = 8'd1;
   localparam int unsigned Beats = DescriptorBytes / DataBytes;
   localparam int unsigned BeatBits = $clog2(Beats);
@@ -94,7 +96,7 @@ module reef_fetch
   // Check of what arrived
   logic [15:0] check;
 
-  reef_check #(
+  engine_check #(
     .DataBytes(DataBytes)
   ) u_check (
     .clk_i,
@@ -186,6 +188,7 @@ module reef_fetch
   assign descriptor_o = descriptor;
   assign geometry_o   = geometry_q;
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {run_valid_o, done_o})
   `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> state_q == StIdle)
   `ATOLL_ASSERT(OnlyLoadsWhenAsked, load_i |-> state_q == StReceive)
 

@@ -26,6 +26,8 @@ module reef_lanes #(
   output logic                        ready_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalLanes, OutputLanes inside {4, 8, 16})
+
   logic [15:0] channel_q, next_channel_q, remainder_q;
   logic [4:0] channels_q;
   logic [3:0] count_q;
@@ -66,6 +68,7 @@ module reef_lanes #(
     end
   end
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, ready_o)
   `ATOLL_ASSERT(OnlyStartsWhenReady, next_i |-> ready_o)
 
 endmodule

@@ -1,3 +1,5 @@
+`include "atoll_assert.svh"
+
 // The parameter table of one block of output channels: bias, multiplier and shift of each.
 module reef_parameters #(
   // See docs/reef.md
@@ -17,6 +19,9 @@ module reef_parameters #(
   output logic        [                   31:0]       multiplier_o,
   output logic signed [                    5:0]       shift_o
 );
+
+  `ATOLL_ASSERT_INIT(LegalLanes, OutputLanes inside {4, 8, 16})
+  `ATOLL_ASSERT_INIT(LegalBeat, DataBytes inside {8, 16})
 
   localparam int unsigned EntryBeats = 16 / DataBytes;
   localparam int unsigned LaneBits = $clog2(OutputLanes);

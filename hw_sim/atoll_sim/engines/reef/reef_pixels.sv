@@ -37,6 +37,11 @@ module reef_pixels
   output run_t               run_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalLanes, InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16})
+  `ATOLL_ASSERT_INIT(LegalRows, $onehot(WeightRows) && WeightRows >= 16 && WeightRows <= 1024)
+  `ATOLL_ASSERT_INIT(LegalBeat,
+      DataBytes inside {8, 16} && DataBytes >= InputLanes && DataBytes >= OutputLanes)
+
   localparam int unsigned InputBits = $clog2(InputLanes);
   localparam int unsigned OutputBits = $clog2(OutputLanes);
   localparam int unsigned BeatBits = $clog2(DataBytes);
@@ -95,13 +100,15 @@ module reef_pixels
   assign to = last_chunk ? inside_to : chunk_end;
 
   // Emit a run, after its weights unless they are on chip, or skip what lies outside.
-  logic emit, load_weights, advance, end_row, end_pixel;
+  logic emit, load_weights, advance, end_row, end_pixel, last_pixel, last_line;
 
   assign emit = empty || (row_inside && chunk_end > inside_from);
   assign load_weights = !resident_i && !empty && !loaded_q;
   assign advance = busy_q && (!emit || (run_ready_i && !load_weights));
   assign end_row = !row_inside || last_chunk;
   assign end_pixel = empty || (end_row && last_row);
+  assign last_pixel = x_q + 16'd1 == descriptor_i.output_width;
+  assign last_line = y_q + 16'd1 == descriptor_i.output_height;
 
   // Runs
   logic [31:0] weight_offset, weights_from;
@@ -157,11 +164,6 @@ module reef_pixels
     end
   end
 
-  logic last_pixel, last_line;
-
-  assign last_pixel = x_q + 16'd1 == descriptor_i.output_width;
-  assign last_line  = y_q + 16'd1 == descriptor_i.output_height;
-
   always_ff @(posedge clk_i) begin
     if (start_i) begin
       {x_q, y_q}      <= '0;
@@ -211,6 +213,7 @@ module reef_pixels
   logic unused;
   assign unused = ^descriptor_i;
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {busy_o, run_valid_o})
   `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> !busy_q)
   `ATOLL_ASSERT(NeverReadsOutsideTheRow, run_valid_o && !empty |->
                 from < to && to <= inside_to && inside_to <= extent)

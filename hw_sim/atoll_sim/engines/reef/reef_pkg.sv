@@ -1,37 +1,6 @@
 // Types of reef, the accelerator; docs/reef.md is its contract.
 package reef_pkg;
 
-  // Bits of the ERROR register.
-  typedef enum logic [3:0] {
-    ErrNone        = 4'd0,
-    ErrReadSlave   = 4'd1,
-    ErrReadDecode  = 4'd2,
-    ErrWriteSlave  = 4'd3,
-    ErrWriteDecode = 4'd4,
-    ErrBadOpcode   = 4'd5,
-    ErrBadField    = 4'd6,
-    ErrMisaligned  = 4'd7,
-    ErrAborted     = 4'd8,
-    ErrBadCheck    = 4'd9
-  } error_e;
-
-  // What went wrong and where.
-  typedef struct packed {
-    logic        valid;
-    error_e      error;
-    logic [31:0] address;
-  } fault_t;
-
-  // How the list stands, as the registers report it.
-  typedef struct packed {
-    logic        busy;
-    logic        done;
-    fault_t      fault;
-    logic [31:0] completed;
-    logic [31:0] cycles;
-    logic [31:0] stalls;
-  } status_t;
-
   // Where the pixels of a block of output channels go; `start` for one cycle.
   typedef struct packed {
     logic        start;
@@ -112,10 +81,5 @@ package reef_pkg;
     logic        first;    // begins an output pixel
     logic        last;     // ends an output pixel
   } run_t;
-
-  // Code of an AXI response that is not OKAY; `decode` is what DECERR means on this channel.
-  function automatic error_e response_error(logic [1:0] response, error_e slave, error_e decode);
-    return response == 2'b11 ? decode : slave;
-  endfunction
 
 endpackage

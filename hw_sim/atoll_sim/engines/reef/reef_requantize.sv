@@ -38,6 +38,8 @@ module reef_requantize #(
   output logic                                idle_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalLanes, OutputLanes inside {4, 8, 16})
+
   // The lane, and whether it is the pixel's last, travel with the data.
   typedef struct packed {
     logic                valid;
@@ -160,6 +162,7 @@ module reef_requantize #(
     else if (byte_valid_o && byte_ready_i) due_q <= byte_last_o ? '0 : due_q + LaneBits'(1);
   end
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {sums_ready_o, byte_valid_o, idle_o})
   `ATOLL_ASSERT(NeverSkipsALane, byte_valid_o |-> byte_lane_o == due_q)
   `ATOLL_ASSERT(ByteIsHeld, byte_valid_o && !byte_ready_i && !flush_i |=>
                 byte_valid_o && $stable(byte_o) && $stable(byte_lane_o))

@@ -39,6 +39,11 @@ module reef_sequencer
   output block_t                             block_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalLanes, InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16})
+  `ATOLL_ASSERT_INIT(LegalRows, $onehot(WeightRows) && WeightRows >= 16 && WeightRows <= 1024)
+  `ATOLL_ASSERT_INIT(LegalBeat,
+      DataBytes inside {8, 16} && DataBytes >= InputLanes && DataBytes >= OutputLanes)
+
   localparam logic [31:0] Capacity = WeightRows * InputLanes * OutputLanes;
   localparam logic [31:0] TableBytes = OutputLanes * 16;
 
@@ -191,6 +196,7 @@ module reef_sequencer
     .run_o            (pixels_run)
   );
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {done_o, run_valid_o, block_o.start})
   `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> state_q == StIdle)
   `ATOLL_ASSERT(SettingsChangeWhenIdle, block_o.start |-> datapath_idle_i)
 

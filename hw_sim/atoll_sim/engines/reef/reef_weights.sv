@@ -22,6 +22,10 @@ module reef_weights #(
   output logic [        RowBytes*8-1:0] row_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalLanes, InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16})
+  `ATOLL_ASSERT_INIT(LegalRows, $onehot(WeightRows) && WeightRows >= 16 && WeightRows <= 1024)
+  `ATOLL_ASSERT_INIT(LegalBeat, DataBytes inside {8, 16})
+
   localparam int unsigned Banks = RowBytes / DataBytes;
   localparam int unsigned RowBits = $clog2(WeightRows);
 

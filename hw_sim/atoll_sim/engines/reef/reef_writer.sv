@@ -4,6 +4,7 @@
 //
 // Pixels of a block are a constant stride apart.
 module reef_writer
+  import engine_pkg::*;
   import reef_pkg::*;
 #(
   // See docs/reef.md
@@ -49,6 +50,10 @@ module reef_writer
   input  logic                     m_axi_bvalid_i,
   output logic                     m_axi_bready_o
 );
+
+  `ATOLL_ASSERT_INIT(LegalLanes, OutputLanes inside {4, 8, 16})
+  `ATOLL_ASSERT_INIT(LegalBeat, DataBytes inside {8, 16})
+  `ATOLL_ASSERT_INIT(LegalWrites, $onehot(Writes) && Writes >= 2)
 
   localparam int unsigned BeatBits = $clog2(DataBytes);
   localparam int unsigned IndexBits = 32 - BeatBits;
@@ -108,7 +113,7 @@ module reef_writer
 
   assign idle_o = bus_idle_o && !pending;
 
-  reef_write_port #(
+  engine_write_port #(
     .DataBytes(DataBytes),
     .Writes   (Writes)
   ) u_port (
@@ -138,6 +143,7 @@ module reef_writer
     .m_axi_bready_o
   );
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {byte_ready_o, idle_o, bus_idle_o})
   `ATOLL_ASSERT(OnlyFlushesWhenHalted, flush_i |-> halt_i)
 
 endmodule

@@ -2,11 +2,10 @@
 
 // ripple, a DMA engine; docs/ripple.md is its contract.
 //
-// The list is worked through as reef's is, and one reader serves descriptors and source rows in
-// turn. Source beats become destination beats in `ripple_shifter`.
+// One reader serves descriptors and source rows in turn. Source beats become destination beats
+// in `ripple_shifter`.
 module ripple
-  import reef_pkg::fault_t;
-  import reef_pkg::status_t;
+  import engine_pkg::*;
   import ripple_pkg::*;
 #(
   // Bytes of a beat: 8 or 16.
@@ -63,13 +62,10 @@ module ripple
   output logic                   irq_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalBeat, DataBytes inside {8, 16})
+
   localparam logic [31:0] Id = 32'h4C50_4952;
   localparam int unsigned IndexBits = 32 - $clog2(DataBytes);
-  localparam int unsigned DescriptorBytes = $bits(descriptor_t) / 8;
-
-  if (!(DataBytes inside {8, 16})) begin : gen_illegal_data
-    $error("DataBytes must be 8 or 16");
-  end
 
   // List and faults; of two in one cycle, that of the read counts
   logic start, abort, ended, halt, flush;
@@ -92,7 +88,7 @@ module ripple
 
   assign fault = read_fault.valid ? read_fault : write_fault;
 
-  reef_registers #(
+  engine_registers #(
     .Id        (Id),
     .Params    ({8'd1, 8'(DataBytes), 16'd0}),
     .WeightRows(0)
@@ -164,7 +160,7 @@ module ripple
     .run_bytes_o  (row_bytes)
   );
 
-  reef_reader #(
+  engine_reader #(
     .DataBytes(DataBytes)
   ) u_reader (
     .clk_i,
@@ -213,7 +209,7 @@ module ripple
     .idle_o        (shifter_idle)
   );
 
-  reef_write_port #(
+  engine_write_port #(
     .DataBytes(DataBytes)
   ) u_port (
     .clk_i,

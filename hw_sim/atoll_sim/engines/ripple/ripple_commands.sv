@@ -1,8 +1,6 @@
 // Works through the list: fetches each descriptor, has it copied, and stops at the first fault.
 module ripple_commands
-  import reef_pkg::fault_t;
-  import reef_pkg::status_t;
-  import reef_pkg::error_e;
+  import engine_pkg::*;
   import ripple_pkg::*;
 #(
   // Bytes of a beat.
@@ -51,7 +49,7 @@ module ripple_commands
     else copying_q <= copy_start_o || (copying_q && !copied && !flush_o);
   end
 
-  reef_control u_control (
+  engine_control u_control (
     .clk_i,
     .rst_ni,
     .start_i,

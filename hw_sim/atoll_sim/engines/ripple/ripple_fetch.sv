@@ -2,11 +2,7 @@
 
 // Fetches one descriptor and judges whether it is legal.
 module ripple_fetch
-  import reef_pkg::error_e;
-  import reef_pkg::ErrNone;
-  import reef_pkg::ErrBadOpcode;
-  import reef_pkg::ErrBadField;
-  import reef_pkg::ErrBadCheck;
+  import engine_pkg::*;
   import ripple_pkg::*;
 #(
   // Bytes of a beat.
@@ -32,7 +28,9 @@ module ripple_fetch
   output descriptor_t                   descriptor_o
 );
 
-  localparam int unsigned Beats = $bits(descriptor_t) / 8 / DataBytes;
+  `ATOLL_ASSERT_INIT(LegalBeat, DataBytes inside {8, 16})
+
+  localparam int unsigned Beats = DescriptorBytes / DataBytes;
   localparam int unsigned BeatBits = $clog2(Beats);
   localparam logic [7:0] DescriptorVersion = 8'd1;
 
@@ -80,7 +78,7 @@ module ripple_fetch
 
   logic [15:0] check;
 
-  reef_check #(
+  engine_check #(
     .DataBytes(DataBytes)
   ) u_check (
     .clk_i,
@@ -106,6 +104,7 @@ module ripple_fetch
   assign done_o       = state_q == StJudge;
   assign descriptor_o = descriptor_t'(beats_q);
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {run_valid_o, beat_pop_o, done_o})
   `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> state_q == StIdle)
 
 endmodule

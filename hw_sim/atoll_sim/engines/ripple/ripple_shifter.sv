@@ -37,6 +37,8 @@ module ripple_shifter
   output logic                          idle_o
 );
 
+  `ATOLL_ASSERT_INIT(LegalBeat, DataBytes inside {8, 16})
+
   localparam int unsigned BeatBits = $clog2(DataBytes);
 
   // The rows from the current one on
@@ -139,6 +141,7 @@ module ripple_shifter
   assign idle_o = rows_q == 0;
   assign starved_o = !idle_o && !ready;
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {beat_pop_o, write_valid_o, starved_o, idle_o})
   `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> idle_o)
   `ATOLL_ASSERT(OnlyPopsBeats, beat_pop_o |-> beat_valid_i)
   `ATOLL_ASSERT(NeverWritesNothing, write_valid_o |-> write_strobe_o != 0)

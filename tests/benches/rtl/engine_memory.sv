@@ -4,7 +4,7 @@
 //
 // For each word a bench sets how it answers and which bytes may be read and written. Counts what
 // was not allowed, and requests that appeared after an error answer.
-module reef_memory #(
+module engine_memory #(
   // Bytes of a word and of a beat.
   parameter int unsigned DataBytes = 8,
   // Words, a power of two; addresses wrap.
@@ -103,7 +103,7 @@ module reef_memory #(
   assign read_pop = read_beat && beat_q == read.last;
   assign read_index = read.index + IndexBits'(beat_q);
 
-  reef_fifo #(
+  atoll_fifo #(
     .Width($bits(burst_t)),
     .Depth(16)
   ) u_reads (
@@ -154,7 +154,7 @@ module reef_memory #(
   assign write = aw_valid && w_valid && !written_full;
   assign refused = w_strobe & ~writable[aw_index];
 
-  reef_fifo #(
+  atoll_fifo #(
     .Width(IndexBits),
     .Depth(4)
   ) u_addresses (
@@ -169,7 +169,7 @@ module reef_memory #(
     .full_o (aw_full)
   );
 
-  reef_fifo #(
+  atoll_fifo #(
     .Width(DataBytes * 9),
     .Depth(4)
   ) u_data (
@@ -184,7 +184,7 @@ module reef_memory #(
     .full_o (w_full)
   );
 
-  reef_fifo #(
+  atoll_fifo #(
     .Width($bits(written_t)),
     .Depth(16)
   ) u_written (

@@ -1,11 +1,11 @@
 `include "atoll_assert.svh"
 
-// The control port of a device that runs lists: AXI4-Lite registers of docs/reef.md.
+// The control port of a device that runs lists: AXI4-Lite registers, as in docs/reef.md.
 //
 // A write or read of anything but a register that allows it answers SLVERR and changes nothing.
 // Registers are whole words: the low two address bits do not matter, the write strobes do.
-module reef_registers
-  import reef_pkg::*;
+module engine_registers
+  import engine_pkg::*;
 #(
   // What ID and PARAMS read
   parameter logic [31:0] Id         = 32'h4645_4552,
@@ -187,6 +187,9 @@ module reef_registers
   assign list_count_o   = list_count_q;
   assign irq_o          = irq_enable_q && irq_status_q;
 
+  `ATOLL_ASSERT_KNOWN(KnownControl,
+      {s_axil_awready_o, s_axil_wready_o, s_axil_bvalid_o, s_axil_arready_o, s_axil_rvalid_o,
+       start_o, abort_o, irq_o})
   `ATOLL_ASSERT(OnlyStartsWhenIdle, start_o |-> !status_i.busy)
   `ATOLL_ASSERT(WriteAnswerIsHeld, bvalid_q && !s_axil_bready_i |=> bvalid_q && $stable(bresp_q))
   `ATOLL_ASSERT(ReadAnswerIsHeld, rvalid_q && !s_axil_rready_i |=>

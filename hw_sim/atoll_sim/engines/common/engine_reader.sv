@@ -4,8 +4,8 @@
 //
 // A run of any alignment becomes whole beats: INCR bursts of at most 16 that never cross 4 KiB.
 // Several bursts are outstanding; each reserves queue space first, so data is never refused.
-module reef_reader
-  import reef_pkg::*;
+module engine_reader
+  import engine_pkg::*;
 #(
   // Bytes of a beat.
   parameter int unsigned DataBytes = 8,
@@ -47,6 +47,10 @@ module reef_reader
   input  logic                     m_axi_rvalid_i,
   output logic                     m_axi_rready_o
 );
+
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 2)
+  `ATOLL_ASSERT_INIT(LegalQueue, $onehot(QueueBeats) && QueueBeats >= 16)
+  `ATOLL_ASSERT_INIT(LegalBursts, $onehot(Bursts) && Bursts >= 2)
 
   localparam int unsigned BeatBits = $clog2(DataBytes);
   localparam int unsigned IndexBits = 32 - BeatBits;
@@ -139,7 +143,7 @@ module reef_reader
   assign fault_o.address = {burst_index + IndexBits'(beat_q), BeatBits'(0)};
   assign idle_o          = !burst_valid;
 
-  reef_fifo #(
+  atoll_fifo #(
     .Width(IndexBits),
     .Depth(Bursts)
   ) u_bursts (
@@ -156,7 +160,7 @@ module reef_reader
 
   logic queue_full;
 
-  reef_fifo #(
+  atoll_fifo #(
     .Width(DataBytes * 8),
     .Depth(QueueBeats)
   ) u_beats (
@@ -171,6 +175,8 @@ module reef_reader
     .full_o (queue_full)
   );
 
+  `ATOLL_ASSERT_KNOWN(KnownControl,
+      {run_ready_o, beat_valid_o, idle_o, m_axi_arvalid_o, m_axi_rready_o})
   `ATOLL_ASSERT(NeverRefusesABeat, !(beat && !flush_i && queue_full))
   `ATOLL_ASSERT(NeverCrossesAPage, arvalid_q |->
                 32'(arindex_q[PageBits-1:0]) + 32'(arlen_q) < (1 << PageBits))

@@ -4,8 +4,8 @@
 //
 // A fault halts the bus masters in the cycle in which it shows. What is outstanding is waited
 // for, and only then the list counts as ended.
-module reef_control
-  import reef_pkg::*;
+module engine_control
+  import engine_pkg::*;
 (
   // Clock and asynchronous reset
   input  logic          clk_i,
@@ -23,13 +23,13 @@ module reef_control
   output logic   [31:0] fetch_address_o,
   input  logic          fetch_done_i,
   input  error_e        fetch_error_i,
-  // Run of an operator
+  // Run of what it describes
   output logic          run_start_o,
   input  logic          run_done_i,
   // A fault on the bus, for one cycle; nothing is outstanding on it
   input  fault_t        bus_fault_i,
   input  logic          bus_idle_i,
-  // The array has no data in this cycle
+  // The run has no data in this cycle
   input  logic          starved_i,
   // Issue nothing new on the bus; forget all that is under way
   output logic          halt_o,
@@ -45,6 +45,8 @@ module reef_control
 
   state_e state_d, state_q;
   logic done_d, done_q;
+  // The fetch of this descriptor was started.
+  logic asked_q;
   fault_t fault_d, fault_q, fault;
   logic [31:0] address_d, address_q, completed_d, completed_q, cycles_q, stalls_q;
   logic running, legal_count, last;
@@ -94,11 +96,11 @@ module reef_control
           state_d     = StRun;
         end
       end
-      // The operator runs.
+      // What it describes runs.
       StRun:
       if (run_done_i) begin
         completed_d = completed_q + 32'd1;
-        address_d   = address_q + $bits(descriptor_t) / 8;
+        address_d   = address_q + DescriptorBytes;
         state_d     = last ? StIdle : StFetch;
         done_d      = last && !fault.valid;
         ended_o     = last && !fault.valid;
@@ -116,9 +118,6 @@ module reef_control
       state_d = StDrain;
     end
   end
-
-  // The fetch of this descriptor was started.
-  logic asked_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -163,6 +162,7 @@ module reef_control
   assign halt_o          = state_q == StDrain || fault.valid;
   assign flush_o         = state_q == StDrain;
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {ended_o, fetch_start_o, run_start_o, halt_o, flush_o})
   `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> !status_o.busy)
   `ATOLL_ASSERT(NeverRunsAfterAFault, fault_q.valid |-> !running)
   `ATOLL_ASSERT(BusIsAtRestWhenIdle, state_q == StIdle |-> bus_idle_i)

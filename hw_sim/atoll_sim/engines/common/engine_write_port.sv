@@ -3,8 +3,8 @@
 // Writes single beats with strobes over AXI4, several of them under way.
 //
 // Single beats never cross 4 KiB.
-module reef_write_port
-  import reef_pkg::*;
+module engine_write_port
+  import engine_pkg::*;
 #(
   // Bytes of a beat.
   parameter int unsigned DataBytes = 8,
@@ -44,6 +44,9 @@ module reef_write_port
   input  logic                     m_axi_bvalid_i,
   output logic                     m_axi_bready_o
 );
+
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 2)
+  `ATOLL_ASSERT_INIT(LegalWrites, $onehot(Writes) && Writes >= 2)
 
   localparam int unsigned BeatBits = $clog2(DataBytes);
 
@@ -94,7 +97,7 @@ module reef_write_port
   assign fault_o.address = {written_index, BeatBits'(0)};
   assign idle_o          = !written_valid;
 
-  reef_fifo #(
+  atoll_fifo #(
     .Width(IndexBits),
     .Depth(Writes)
   ) u_writes (
@@ -109,6 +112,8 @@ module reef_write_port
     .full_o (writes_full)
   );
 
+  `ATOLL_ASSERT_KNOWN(KnownControl,
+      {ready_o, idle_o, m_axi_awvalid_o, m_axi_wvalid_o, m_axi_bready_o})
   `ATOLL_ASSERT(AddressIsHeld, awvalid_q && !m_axi_awready_i |=> awvalid_q && $stable(awindex_q))
   `ATOLL_ASSERT(DataIsHeld, wvalid_q && !m_axi_wready_i |=>
                 wvalid_q && $stable(wdata_q) && $stable(wstrb_q))

@@ -4,7 +4,7 @@
 //
 // Polynomial 0x1021, first value 0xFFFF, bytes in the order of memory, highest bit first. Bytes 2
 // and 3 hold the check itself and count as 0.
-module reef_check #(
+module engine_check #(
   // Bytes of a beat, at least 4.
   parameter int unsigned DataBytes = 8
 ) (
@@ -18,6 +18,8 @@ module reef_check #(
   // Check of all beats since the first, from the next cycle on
   output logic [           15:0] check_o
 );
+
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 4)
 
   localparam logic [15:0] Polynomial = 16'h1021;
   localparam logic [15:0] Start = 16'hFFFF;
