@@ -44,6 +44,10 @@ def test_control_port() -> None:
     run_bench("control_port", "atoll_axil_bench", sources)
 
 
+def test_reset_synchroniser() -> None:
+    run_bench("reset_sync", "atoll_reset_sync", ("atoll_reset_sync.sv",))
+
+
 def test_guard() -> None:
     sources = ("atoll_bus_pkg.sv", "atoll_guard.sv", "atoll_watchdog.sv", "atoll_guard_bench.sv")
     run_bench("guard", "atoll_guard_bench", sources)

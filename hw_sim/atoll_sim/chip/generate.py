@@ -30,7 +30,7 @@ ANSWERS = {"arready", "rdata", "rresp", "rlast", "rvalid", "awready", "wready", 
 BUS_SOURCES = (
     *("atoll_bus_pkg", "atoll_arbiter", "atoll_memory_bank", "atoll_memory_port", "atoll_memory"),
     *("atoll_firewall", "atoll_demux", "atoll_word_port", "atoll_console", "atoll_guard"),
-    "atoll_watchdog",
+    *("atoll_reset_sync", "atoll_watchdog"),
     *("atoll_monitor", "atoll_doorbell", "atoll_fifo", "atoll_axi_burst", "atoll_axi_to_bus"),
     *("atoll_bus_to_axil", "atoll_external_host"),
 )

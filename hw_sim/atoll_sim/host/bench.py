@@ -14,6 +14,9 @@ from atoll_sim.host.external import SOCKET, Job, Report
 from atoll_sim.model.monitors import Model
 from atoll_sim.protocol.records import RESET_CYCLES
 
+START_CYCLES = 6
+"""From the end of the reset to the first access."""
+
 
 class Host:
     """The chip's host port."""
@@ -74,7 +77,7 @@ async def serve_host(dut: Any) -> None:
     if job is not None:
         await Timer(RESET_CYCLES * job.cycle_time, "ps")
         dut.rst_ni.value = 1
-        await Timer(RESET_CYCLES * job.cycle_time, "ps")
+        await Timer(START_CYCLES * job.cycle_time, "ps")
     while job is not None:
         connection.send(await run_job(host, model, job))
         job = connection.recv()

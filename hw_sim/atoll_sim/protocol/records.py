@@ -4,8 +4,8 @@ from enum import IntEnum, StrEnum
 
 from atoll_sim.protocol.layout import U32, U64, Field, record
 
-RESET_CYCLES = 4
-"""How long a bench holds reset."""
+RESET_CYCLES = 2
+"""How long a bench holds reset; the chip's synchroniser adds two."""
 
 UNWRITTEN_RAM, ERASED_ROM = 0xDB, 0xFF
 """What memories hold before the image is loaded: see docs/platform.md."""

@@ -21,30 +21,41 @@ module atoll_watchdog #(
   output logic        rst_no
 );
 
+  `ATOLL_ASSERT_INIT(SomeReset, ResetCycles >= 1)
+
   localparam int unsigned ResetBits = $clog2(ResetCycles + 1);
 
   logic [31:0] passed_q;
-  logic [ResetBits-1:0] reset_q;
-  logic expired, restarted_q;
+  logic [ResetBits-1:0] reset_d, reset_q;
+  // `running_q` is a register of its own, so that the reset of the rest never glitches.
+  logic expired, running_q, restarted_q;
 
-  assign expired = period_i != '0 && passed_q >= period_i && reset_q == '0;
+  assign expired = period_i != '0 && passed_q >= period_i && running_q;
+
+  always_comb begin
+    reset_d = reset_q;
+    if (expired) reset_d = ResetBits'(ResetCycles);
+    else if (!running_q) reset_d = reset_q - ResetBits'(1);
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       passed_q    <= '0;
       reset_q     <= '0;
+      running_q   <= 1'b1;
       restarted_q <= 1'b0;
     end else begin
-      passed_q <= kick_i || period_i == '0 ? '0 : passed_q + 32'd1;
-      if (expired) reset_q <= ResetBits'(ResetCycles);
-      else if (reset_q != '0) reset_q <= reset_q - ResetBits'(1);
+      passed_q    <= kick_i || period_i == '0 ? '0 : passed_q + 32'd1;
+      reset_q     <= reset_d;
+      running_q   <= reset_d == '0;
       restarted_q <= expired || (restarted_q && !forget_i);
     end
   end
 
   assign restarted_o = restarted_q;
-  assign rst_no      = rst_ni && reset_q == '0;
+  assign rst_no      = rst_ni && running_q;
 
+  `ATOLL_ASSERT_KNOWN(KnownControl, {restarted_o, rst_no})
   `ATOLL_ASSERT(OnlyWhenOn, $past(period_i) == '0 |-> !$rose(restarted_o))
   `ATOLL_ASSERT(NeverJustAfterAKick, kick_i |=> !expired)
   `ATOLL_ASSERT(RestartIsKept, expired |=> restarted_o && !rst_no)
