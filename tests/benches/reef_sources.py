@@ -1,9 +1,14 @@
 """RTL sources of reef in compile order, for the benches' builds."""
 
+from tests.benches.system_bench import system_bench
+
 from atoll.resolve import load_soc
 
 REEF = load_soc("lagoon").npus[0].spec.rtl_sources
-SYSTEM_BENCH = (*REEF, "engine_memory.sv", "reef_system_bench.sv")
+SYSTEM_BENCH = (*REEF, "engine_memory.sv")
+SYSTEM_TOP = system_bench(
+    "reef", {"InputLanes": 8, "OutputLanes": 8, "WeightRows": 128, "DataBytes": 8}
+)
 PORTS_BENCH = (*REEF, "reef_bench.sv")
 STREAM_BENCH = (
     *("engine_pkg.sv", "reef_pkg.sv", "atoll_fifo.sv", "engine_reader.sv", "reef_aligner.sv"),

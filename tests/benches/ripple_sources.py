@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+from tests.benches.system_bench import system_bench
+
 from atoll.description.accelerators import find_accelerator, load_accelerator
 
 RIPPLE = load_accelerator(find_accelerator("ripple", Path(), None), None).model.rtl.sources
-RIPPLE_BENCH = (*RIPPLE, "engine_memory.sv", "ripple_bench.sv")
+RIPPLE_BENCH = (*RIPPLE, "engine_memory.sv")
+RIPPLE_TOP = system_bench("ripple", {"DataBytes": 8})

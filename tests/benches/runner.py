@@ -37,6 +37,7 @@ def run_bench(
     seed: int = 1,
     tests: Sequence[str] = (),
     options: Mapping[str, int] | None = None,
+    generated: Mapping[str, str] | None = None,
 ) -> None:
     """Build `toplevel` and run tests of module ``tests.benches.<bench>`` on it.
 
@@ -48,12 +49,13 @@ def run_bench(
         seed: what the bench's random choices start from.
         tests: names of the tests to run; all if empty.
         options: more for the bench to find in ``cocotb.plusargs``.
+        generated: text of sources that come after `sources`, by file name.
 
     Raises:
         BenchError: a test failed, or no test ran.
         ToolchainError: a tool is missing or fails.
     """
-    model = build_model(toplevel, sources, parameters or {})
+    model = build_model(toplevel, sources, parameters or {}, generated or {})
     logs = cache_folder() / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     with temporary_folder() as folder:
@@ -70,7 +72,12 @@ def run_bench(
     raise BenchError(f"{count}; read the log in {kept}")
 
 
-def build_model(toplevel: str, sources: Sequence[str], parameters: Mapping[str, int]) -> Path:
+def build_model(
+    toplevel: str,
+    sources: Sequence[str],
+    parameters: Mapping[str, int],
+    generated: Mapping[str, str] = {},
+) -> Path:
     """Return the executable of `toplevel`, from the cache if it was built before.
 
     Raises:
@@ -82,6 +89,7 @@ def build_model(toplevel: str, sources: Sequence[str], parameters: Mapping[str, 
         what=f"'{toplevel}'",
         rtl=tuple(found(name, FOLDERS) for name in sources),
         generated={
+            **generated,
             "visible.vlt": PORTS_VISIBLE.format(toplevel),
             PACKAGE: protocol_package(),
         },

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 from tests.benches import reef_layers
-from tests.benches.reef_sources import SYSTEM_BENCH
+from tests.benches.reef_sources import SYSTEM_BENCH, SYSTEM_TOP
 from tests.benches.runner import run_bench
 
 pytestmark = pytest.mark.rtl
@@ -34,8 +34,16 @@ OTHERS = (
 )
 
 
-def run(bench: str, parameters: Mapping[str, int], **options: int) -> None:
-    run_bench(bench, "reef_system_bench", SYSTEM_BENCH, parameters, options=options)
+def run(bench: str, parameters: Mapping[str, int], seed: int = 1, **options: int) -> None:
+    run_bench(
+        bench,
+        "reef_system_bench",
+        SYSTEM_BENCH,
+        parameters,
+        seed,
+        options=options,
+        generated=SYSTEM_TOP,
+    )
 
 
 @pytest.mark.parametrize("parameters", [DEFAULT, SMALL, WIDE])
@@ -62,14 +70,7 @@ def test_cycles(measured: reef_layers.Instance) -> None:
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("parameters", [DEFAULT, SMALL, WIDE, *OTHERS])
 def test_many_operators(parameters: Mapping[str, int], seed: int) -> None:
-    run_bench(
-        "reef_operators",
-        "reef_system_bench",
-        SYSTEM_BENCH,
-        parameters,
-        seed=seed,
-        options={"Operators": 40},
-    )
+    run("reef_operators", parameters, seed, Operators=40)
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """The DMA engine in RTL with a memory: copies, lists and faults."""
 
 import pytest
-from tests.benches.ripple_sources import RIPPLE_BENCH
+from tests.benches.ripple_sources import RIPPLE_BENCH, RIPPLE_TOP
 from tests.benches.runner import run_bench
 
 pytestmark = pytest.mark.rtl
@@ -13,12 +13,19 @@ WIDE = {"DataBytes": 16, "Latency": 6}
 @pytest.mark.parametrize("parameters", [NARROW, WIDE])
 @pytest.mark.parametrize("bench", ["ripple_copies", "ripple_lists"])
 def test_p6_the_engine_copies_and_stops_at_faults(bench: str, parameters: dict[str, int]) -> None:
-    run_bench(bench, "ripple_bench", RIPPLE_BENCH, parameters)
+    run_bench(bench, "ripple_system_bench", RIPPLE_BENCH, parameters, generated=RIPPLE_TOP)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 3])
 @pytest.mark.parametrize("parameters", [NARROW, WIDE])
 def test_p6_many_random_copies(parameters: dict[str, int], seed: int) -> None:
-    options = {"Lists": 200}
-    run_bench("ripple_copies", "ripple_bench", RIPPLE_BENCH, parameters, seed, options=options)
+    run_bench(
+        "ripple_copies",
+        "ripple_system_bench",
+        RIPPLE_BENCH,
+        parameters,
+        seed,
+        options={"Lists": 200},
+        generated=RIPPLE_TOP,
+    )

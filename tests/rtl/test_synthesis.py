@@ -14,7 +14,7 @@ from tests.benches.ripple_sources import RIPPLE
 
 from atoll.cache import cache_folder, only_builder
 from atoll.resolve import load_soc
-from atoll_sim.chip.generate import generate, sources
+from atoll_sim.chip.generate import generate, in_order, sources
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import RTL, found
 
@@ -114,10 +114,12 @@ def test_a_whole_chip_is_synthesisable(
     name: str, external_host: bool, faults: bool, synthesis: Synthesis, tmp_path: Path
 ) -> None:
     chip = replace(plan_chip(load_soc(name), external_host=external_host), faults=faults)
-    top = tmp_path / "generated" / "atoll_chip.sv"
-    top.parent.mkdir()
-    top.write_text(generate(chip)[top.name])
-    assert not synthesis.faults("atoll_chip", [*sources(chip), top])
+    texts = generate(chip)
+    folder = tmp_path / "generated"
+    folder.mkdir()
+    for file, text in texts.items():
+        (folder / file).write_text(text)
+    assert not synthesis.faults("atoll_chip", [*in_order(texts, sources(chip), folder)])
 
 
 @pytest.mark.parametrize(
