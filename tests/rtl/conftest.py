@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.picorv32 import PICORV32
 
 from atoll.resolve.soc import (
     AcceleratorSpec,
@@ -73,7 +74,7 @@ def _cpu() -> Cpu:
         ordinal=0,
         clock=CLOCK,
         isa="rv32imc",
-        rtl="picorv32",
+        spec=PICORV32,
         toolchain="zig",
         code=_region("cpu.code", "flash", 0, 0x8000),
         data=_region("cpu.data", "dtcm", 0x1000_C000, 0x2000),

@@ -52,11 +52,11 @@ def entry_function(soc: ResolvedSoc, core: Cpu, model: str) -> str:
 
 def sources_for(soc: ResolvedSoc, core: Cpu, files: Iterable[str]) -> tuple[str, ...]:
     """Return those of the BSP's `files` that are compiled for a core, in the order given."""
-    adapters = {f"{each.rtl}.S" for each in image_cores(soc)} - {f"{core.rtl}.S"}
+    adapters = {f"{each.spec.name}.S" for each in image_cores(soc)} - {f"{core.spec.name}.S"}
     others = {name for each in soc.remote_cpus for name in own_sources(each)} | adapters
     if core.name == soc.host:
         return tuple(f for f in files if f.endswith((".c", ".S")) and f not in others)
-    own = (*own_sources(core), f"{core.rtl}.S", _MEMORY)
+    own = (*own_sources(core), f"{core.spec.name}.S", _MEMORY)
     return tuple(name for name in files if name in own)
 
 

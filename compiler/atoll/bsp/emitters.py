@@ -10,7 +10,7 @@ from atoll.bsp.headers import device_header, drivers, header_files
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import FOLDER
-from atoll.bsp.startup import shipped_cores
+from atoll.bsp.startup import core_files
 from atoll.errors import AtollError
 from atoll.files import write_text
 from atoll.plugins import CORRECT_MEMBER
@@ -115,7 +115,7 @@ def check_bsp(soc: ResolvedSoc) -> None:
         ToolchainError: as `bsp_files`.
     """
     refuse_clashes(_file_names(soc, ()), "the BSP")
-    tuple(shipped_cores(soc))
+    core_files(soc)
     check_drivers(soc)
     device_header(soc)
 

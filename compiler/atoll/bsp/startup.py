@@ -1,6 +1,6 @@
 """From reset to ``main``: the generated start-up code of each image and its core's own part."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from atoll.bsp.cores import CORE_ENTRY, image_cores, own_sources
 from atoll.bsp.interface import ModelInterface
@@ -16,33 +16,47 @@ def startup_files(
     """Return ``startup.S``, that of each other core, and the shipped part of each core.
 
     Raises:
-        ToolchainError: E071, a core that the BSP does not have.
+        ToolchainError: as `core_files`.
     """
     host = soc.host_cpu
     return {
         "startup.S": _startup(soc, host, "main", copied_pools(soc), host.run_thread),
         **{own_sources(core)[0]: _startup(soc, core, CORE_ENTRY) for core in soc.remote_cpus},
-        **dict(shipped_cores(soc)),
+        **core_files(soc),
     }
 
 
-def shipped_cores(soc: ResolvedSoc) -> Iterator[tuple[str, str]]:
-    """Yield the file of reset, interrupts and waiting of each core, which differ from core to core.
+def core_files(soc: ResolvedSoc) -> Mapping[str, str]:
+    """Return the file of reset, interrupts and waiting of each kind of core, by its name.
 
     Raises:
-        ToolchainError: E071, there is none.
+        ToolchainError: E071, there is none; E075, two kinds have one name.
     """
-    known = sorted(path.name for path in (FOLDER / "startup").iterdir())
+    files: dict[str, str] = {}
     for core in image_cores(soc):
-        if f"{core.rtl}.S" not in known:
+        text = _own_part(core)
+        if files.setdefault(f"{core.spec.name}.S", text) != text:
             raise ToolchainError(
-                "E071",
-                f"no start-up code for core '{core.rtl}' of '{core.name}'",
+                "E075",
+                f"'{core.name}' and another core are of two kinds called '{core.spec.name}'",
                 at=core.at,
-                remedy=f"set devices.{core.name}.rtl to one of "
-                + ", ".join(other.removesuffix(".S") for other in known),
+                remedy="give one of them another name in its YAML",
             )
-        yield f"{core.rtl}.S", (FOLDER / "startup" / f"{core.rtl}.S").read_text()
+    return files
+
+
+def _own_part(core: Cpu) -> str:
+    folder, name = FOLDER / "startup", core.spec.startup
+    try:
+        return (folder / name).read_text(encoding="utf-8")
+    except (OSError, ValueError) as fault:
+        shipped = ", ".join(sorted(path.name for path in folder.iterdir()))
+        raise ToolchainError(
+            "E071",
+            f"no start-up code '{name}' for core '{core.spec.name}' of '{core.name}'",
+            at=core.spec.places.get("startup") or core.at,
+            remedy=f"let 'startup' of the core be a path with a '/', or one of {shipped}",
+        ) from fault
 
 
 def _startup(

@@ -15,7 +15,7 @@ def schema(
         str,
         typer.Argument(
             metavar="WHICH",
-            help="soc, accelerator or build; COMMAND-output: of its --json.",
+            help="soc, accelerator, core or build; COMMAND-output: of its --json.",
             autocompletion=offered("schemas"),
         ),
     ] = "soc",

@@ -1,14 +1,13 @@
 """Find and check the descriptions of the accelerators that a chip uses."""
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 from atoll.description.accelerator import Accelerator, Parameter
 from atoll.description.accelerator_names import check_driver, check_operators
 from atoll.description.faults import Faults, nearest, note
+from atoll.description.installed import described_in, is_path
 from atoll.description.partial import read_model
-from atoll.description.share import shortest
 from atoll.description.tree import SourceMap
 from atoll.description.yaml_text import read_yaml
 from atoll.errors import DescriptionError, SourceLoc
@@ -44,32 +43,16 @@ def find_accelerator(word: str, folder: Path, at: SourceLoc | None) -> Path:
     Raises:
         DescriptionError: `word` is neither a path nor the name of an installed accelerator.
     """
-    if "/" in word or word.endswith((".yaml", ".yml")):
+    if is_path(word):
         return folder / word
     if package := OWN.get(word) or registered(GROUP).get(word):
-        return shortest(_folder(package, at) / f"{word}.yaml")
+        return described_in(package, word, GROUP, at)
     raise DescriptionError(
         "E022",
         f"no accelerator '{word}' is described",
         at=at,
         remedy=nearest(word, known_accelerators(), "give the path of your own accelerator's YAML"),
     )
-
-
-def _folder(package: str, at: SourceLoc | None) -> Path:
-    """Return the folder of a package, without running its code."""
-    try:
-        spec = find_spec(package)
-    except ModuleNotFoundError:
-        spec = None
-    if spec is None or not spec.submodule_search_locations:
-        raise DescriptionError(
-            "E041",
-            f"cannot find '{package}', which entry points of {GROUP} name",
-            at=at,
-            remedy="install the package again that brings it",
-        )
-    return Path(next(iter(spec.submodule_search_locations)))
 
 
 def load_accelerator(path: Path, at: SourceLoc | None) -> AcceleratorDescription:

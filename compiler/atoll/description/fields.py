@@ -41,7 +41,9 @@ def must_be(expectation: str) -> PydanticCustomError:
     return PydanticCustomError(EXPECTED, "{expectation}", {"expectation": expectation})
 
 
-def _word(pattern: re.Pattern[str], expectation: str) -> Callable[[object], str]:
+def word(pattern: re.Pattern[str], expectation: str) -> Callable[[object], str]:
+    """Return a validator that takes texts of a pattern only."""
+
     def read(value: object) -> str:
         if isinstance(value, str) and pattern.fullmatch(value):
             return value
@@ -53,7 +55,7 @@ def _word(pattern: re.Pattern[str], expectation: str) -> Callable[[object], str]
 def _name(value: object) -> str:
     if isinstance(value, str) and _KEYWORD.fullmatch(value):
         raise must_be("a name that is no keyword of C")
-    return _word(_NAME, "a name of at most 32 of a-z, 0-9 and _, starting with a letter")(value)
+    return word(_NAME, "a name of at most 32 of a-z, 0-9 and _, starting with a letter")(value)
 
 
 def _pair(value: object) -> object:
@@ -100,6 +102,11 @@ def _range(low: int, high: int) -> WithJsonSchema:
     return WithJsonSchema({"type": "integer", "minimum": low, "maximum": high})
 
 
+def number(low: int, high: int) -> tuple[BeforeValidator, WithJsonSchema]:
+    """Return what annotates a whole number between two bounds, inclusive."""
+    return BeforeValidator(_number(low, high)), _range(low, high)
+
+
 def _powers(low: int, high: int) -> WithJsonSchema:
     allowed = [1 << shift for shift in range(64) if low <= 1 << shift <= high]
     return WithJsonSchema({"enum": allowed})
@@ -120,17 +127,17 @@ Name = Annotated[
 ]
 ConstantName = Annotated[
     str,
-    BeforeValidator(_word(_CONSTANT, "a name of capital letters such as CONV_2D")),
+    BeforeValidator(word(_CONSTANT, "a name of capital letters such as CONV_2D")),
     WithJsonSchema({"type": "string", "pattern": f"^{_CONSTANT.pattern}$"}),
 ]
 EntryPointName = Annotated[
     str,
-    BeforeValidator(_word(_ENTRY_POINT, "an entry point such as package.module:Class")),
+    BeforeValidator(word(_ENTRY_POINT, "an entry point such as package.module:Class")),
     WithJsonSchema({"type": "string", "pattern": f"^{_ENTRY_POINT.pattern}$"}),
 ]
 FileName = Annotated[
     str,
-    BeforeValidator(_word(_FILE, "a file name such as reef_array.sv")),
+    BeforeValidator(word(_FILE, "a file name such as reef_array.sv")),
     WithJsonSchema({"type": "string", "pattern": f"^{_FILE.pattern}$"}),
 ]
 Pair = Annotated[tuple[Name, Name], BeforeValidator(_pair)]
@@ -157,13 +164,13 @@ Frequency = Annotated[
     _schema(_CLOCK_PATTERN, 1, 10**11),
 ]
 
-IrqLine = Annotated[int, BeforeValidator(_number(0, 1023)), _range(0, 1023)]
-Preference = Annotated[int, BeforeValidator(_number(-1000, 1000)), _range(-1000, 1000)]
-Latency = Annotated[int, BeforeValidator(_number(1, 64)), _range(1, 64)]
-Integer = Annotated[int, BeforeValidator(_number(-(2**31), 2**32)), _range(-(2**31), 2**32)]
+IrqLine = Annotated[int, *number(0, 1023)]
+Preference = Annotated[int, *number(-1000, 1000)]
+Latency = Annotated[int, *number(1, 64)]
+Integer = Annotated[int, *number(-(2**31), 2**32)]
 Version = Annotated[Literal[1], BeforeValidator(_number(1, 1))]
 Width = Annotated[int, BeforeValidator(_number(4, 16, power=True)), _powers(4, 16)]
-Bandwidth = Annotated[int, BeforeValidator(_number(1, 256)), _range(1, 256)]
-Delay = Annotated[int, BeforeValidator(_number(0, 1024)), _range(0, 1024)]
+Bandwidth = Annotated[int, *number(1, 256)]
+Delay = Annotated[int, *number(0, 1024)]
 Banks = Annotated[int, BeforeValidator(_number(1, 16, power=True)), _powers(1, 16)]
 Alignment = Annotated[int, BeforeValidator(_number(1, 4096, power=True)), _powers(1, 4096)]

@@ -1,10 +1,10 @@
 """Load a chip: YAML files and overrides in, checked models with the place of every value out."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -13,14 +13,19 @@ from atoll.description.accelerators import (
     find_accelerator,
     load_accelerator,
 )
+from atoll.description.cores import CoreDescription, find_core, load_core
 from atoll.description.faults import Faults
 from atoll.description.gaps import Gaps
 from atoll.description.layers import apply_overrides, read_layers
 from atoll.description.messages import schema_of
-from atoll.description.partial import read_model
-from atoll.description.schema import Dma, Npu, Soc
+from atoll.description.partial import Partial, read_model
+from atoll.description.schema import Cpu, Dma, Npu, Soc
 from atoll.description.tree import Key, Node, SourceMap
 from atoll.errors import DescriptionError, Fault, SourceLoc
+
+Loaded = TypeVar("Loaded")
+Load = Callable[[Path, SourceLoc | None], Loaded]
+Found = tuple[Path, SourceLoc | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +35,16 @@ class Description:
     Attributes:
         soc: the checked model; references between its parts are not followed yet.
         accelerators: by the name of the device that is one; those that are broken are left out.
+        cores: likewise.
         where: the place of every key and value.
         gaps: where `soc` is not what was written.
         faults: what is wrong so far; a description with faults means no chip.
-        folder: that accelerators' paths are relative to where no file says so.
+        folder: that paths of accelerators and cores are relative to where no file says so.
     """
 
     soc: Soc
     accelerators: Mapping[str, AcceleratorDescription]
+    cores: Mapping[str, CoreDescription]
     where: SourceMap
     gaps: Gaps
     faults: tuple[Fault, ...]
@@ -62,10 +69,10 @@ def read_description(path: Path, overrides: Sequence[str], faults: Faults) -> No
 
 
 def describe(root: Node, folder: Path, faults: Faults) -> Description:
-    """Check the description `root`, whose accelerators' paths are relative to `folder`.
+    """Check the description `root`, whose paths are relative to `folder`.
 
-    Keys that are missing or unknown, ill-typed values and broken accelerators are among the
-    result's faults, so that resolution reports them with its own.
+    Keys that are missing or unknown, ill-typed values, broken accelerators and cores are among
+    the result's faults, so that resolution reports them with its own.
 
     Args:
         root: the merged layers.
@@ -81,7 +88,8 @@ def describe(root: Node, folder: Path, faults: Faults) -> Description:
     assert read.model is not None, "it has no faults"
     return Description(
         soc=read.model,
-        accelerators=_accelerators(read.model, read.where, read.gaps, folder, faults),
+        accelerators=_accelerators(read, read.model, folder, faults),
+        cores=_cores(read, read.model, folder, faults),
         where=read.where,
         gaps=read.gaps,
         faults=tuple(faults.found),
@@ -90,40 +98,74 @@ def describe(root: Node, folder: Path, faults: Faults) -> Description:
 
 
 def _accelerators(
-    soc: Soc, where: SourceMap, gaps: Gaps, folder: Path, faults: Faults
+    read: Partial[Soc], soc: Soc, folder: Path, faults: Faults
 ) -> Mapping[str, AcceleratorDescription]:
-    loaded: dict[str, AcceleratorDescription] = {}
+    def find(name: str, device: Npu | Dma) -> Found:
+        at = read.where.at("devices", name, "accelerator" if device.kind == "npu" else "engine")
+        return find_accelerator(device.accelerator, _base(at, folder), at), at
+
+    named = {
+        name: partial(find, name, device)
+        for name, device in soc.devices.items()
+        if isinstance(device, (Npu, Dma))
+        and read.gaps.knows("devices", name, "accelerator" if device.kind == "npu" else "engine")
+    }
+    return _loaded(named, load_accelerator, faults)
+
+
+def _cores(
+    read: Partial[Soc], soc: Soc, folder: Path, faults: Faults
+) -> Mapping[str, CoreDescription]:
+    def find(name: str, device: Cpu) -> Found:
+        at = read.where.at("devices", name, "rtl")
+        return find_core(device.rtl, name, _base(at, folder), at), at
+
+    named = {
+        name: partial(find, name, device)
+        for name, device in soc.devices.items()
+        if isinstance(device, Cpu)
+    }
+    return _loaded(named, load_core, faults)
+
+
+def _base(at: SourceLoc | None, folder: Path) -> Path:
+    """Return what a path is relative to that is written at `at`."""
+    return at.path.parent if at else folder
+
+
+def _loaded(
+    named: Mapping[str, Callable[[], Found]], load: Load[Loaded], faults: Faults
+) -> Mapping[str, Loaded]:
+    """Load what each device names; what is broken is left out, and reported once."""
+    loaded: dict[str, Loaded] = {}
     broken: set[Path] = set()
-    for name, device in soc.devices.items():
-        if not isinstance(device, (Npu, Dma)):
-            continue
-        key = "accelerator" if isinstance(device, Npu) else "engine"
-        if not gaps.knows("devices", name, key):
-            continue
-        at = where.at("devices", name, key)
+    for name, find in named.items():
         try:
-            path = find_accelerator(device.accelerator, at.path.parent if at else folder, at)
+            path, at = find()
             if path not in broken:
                 broken.add(path)
-                loaded[name] = _loaded(path, at)
+                loaded[name] = _at_hand(load, path, at)
                 broken.discard(path)
         except DescriptionError as error:
             faults.found |= dict.fromkeys(error.faults)
     return loaded
 
 
-def _loaded(path: Path, at: SourceLoc | None) -> AcceleratorDescription:
-    """Load an accelerator; one that was loaded and has not changed since is at hand."""
+def _at_hand(load: Load[Loaded], path: Path, at: SourceLoc | None) -> Loaded:
+    """Load a description; one that was loaded and has not changed since is at hand."""
     try:
         stamp = path.stat()
     except (OSError, ValueError):
-        return load_accelerator(path, at)
-    return _unchanged(path, at, (stamp.st_ino, stamp.st_mtime_ns, stamp.st_size))
+        return load(path, at)
+    size = (stamp.st_ino, stamp.st_mtime_ns, stamp.st_size)
+    return cast("Loaded", _unchanged(load, path, at, size))
 
 
 @lru_cache(maxsize=64)
-def _unchanged(path: Path, at: SourceLoc | None, _stamp: tuple[int, ...]) -> AcceleratorDescription:
-    return load_accelerator(path, at)
+def _unchanged(
+    load: Load[object], path: Path, at: SourceLoc | None, _stamp: tuple[int, ...]
+) -> object:
+    return load(path, at)
 
 
 def _leaves(value: Any, key: Key) -> Iterator[tuple[Key, object]]:

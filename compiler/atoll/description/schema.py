@@ -81,7 +81,8 @@ class Cpu(Described):
     kind: Literal["cpu", "dsp"]
     isa: Isa = Field(description="Instruction set such as rv32imc.", examples=["rv32imc"])
     rtl: CoreName = Field(
-        default="picorv32", description="The core that the simulator instantiates."
+        default="picorv32",
+        description="The core: the name of an installed one, or a path relative to this file.",
     )
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
     toolchain: Literal["zig", "gcc"] = Field(default="zig", description="What links firmware.")

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from atoll.description.accelerator import Accelerator
 from atoll.description.build import Build
+from atoll.description.core import Core
 from atoll.description.operators import DRIVERS, FEATURES
 from atoll.description.relaxed import relaxed, relaxed_definitions
 from atoll.description.schema import Soc
@@ -25,6 +26,7 @@ BESIDE = "soc.schema.json"
 _MODELS: dict[str, type[BaseModel]] = {
     "soc": Soc,
     "accelerator": Accelerator,
+    "core": Core,
     "build": Build,
 }
 NAMES = tuple(_MODELS)

@@ -7,14 +7,14 @@ from typing import Annotated
 
 from pydantic import Field, WithJsonSchema
 
-from atoll.description.fields import Name
 from atoll.description.operators import FEATURES
+from atoll.description.share import shared_folder, shipped_names
 
 ISAS = ("rv32im", "rv32imc")
 """Instruction sets that a back end generates code for."""
 
-CORES = ("picorv32",)
-"""Cores that the simulator can instantiate."""
+CORES = shipped_names(shared_folder("socs") / "cores")
+"""Cores that are shipped."""
 
 ACCELERATORS = ("reef", "ripple")
 """Accelerators and engines that are shipped."""
@@ -28,7 +28,9 @@ OPERATORS = (*FEATURES, *(kind.lower() for kind in FEATURES))
 _PATH = {"type": "string", "pattern": r"/|\.ya?ml$"}
 
 Isa = Annotated[str, Field(max_length=64), WithJsonSchema({"enum": list(ISAS)})]
-CoreName = Annotated[Name, WithJsonSchema({"enum": list(CORES)})]
+CoreName = Annotated[
+    str, Field(max_length=256), WithJsonSchema({"anyOf": [{"enum": list(CORES)}, _PATH]})
+]
 OperatorName = Annotated[str, WithJsonSchema({"enum": list(OPERATORS)})]
 AcceleratorName = Annotated[
     str,

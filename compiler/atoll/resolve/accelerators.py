@@ -1,13 +1,13 @@
 """Instances of accelerators: their parameters, and the operators that each may run."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from atoll.description.accelerator import Accelerator
 from atoll.description.accelerators import AcceleratorDescription
 from atoll.description.faults import nearest
 from atoll.description.schema import Dma, Engine
 from atoll.errors import SourceLoc
+from atoll.resolve.cores import shipped_or_beside
 from atoll.resolve.draft import Draft
 from atoll.resolve.soc import AcceleratorSpec, OperatorSupport
 
@@ -63,18 +63,15 @@ def spec_of(description: AcceleratorDescription) -> AcceleratorSpec:
         ),
         registers=dict(sorted(model.registers.map.items(), key=lambda item: item[1])),
         rtl_module=model.rtl.module,
-        rtl_sources=tuple(_source(word, description.path) for word in model.rtl.sources),
+        rtl_sources=tuple(
+            shipped_or_beside(word, description.path.parent) for word in model.rtl.sources
+        ),
         emitter=model.emitter,
         model=model.model,
         driver=model.driver,
         asynchronous=model.asynchronous,
         places=dict(_places(description)),
     )
-
-
-def _source(word: str, description: Path) -> str:
-    """Return a source as the simulator looks for it: with a '/' it is beside the description."""
-    return str((description.parent / word).resolve()) if "/" in word else word
 
 
 def _places(description: AcceleratorDescription) -> Iterator[tuple[str, SourceLoc]]:

@@ -8,7 +8,9 @@ from atoll.description.schema import Cpu as CpuModel
 from atoll.description.schema import Device as DeviceModel
 from atoll.description.schema import Engine as EngineModel
 from atoll.description.schema import Npu as NpuModel
-from atoll.resolve.accelerators import operators_of, params_of, spec_of
+from atoll.resolve import accelerators
+from atoll.resolve.accelerators import operators_of, params_of
+from atoll.resolve.cores import spec_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.soc import Cpu, Device, Dma, Npu, Region, RegionKind, Registers
 from atoll.resolve.stack_limits import alloca_limit, total_limit
@@ -64,7 +66,7 @@ def _cpu(
     return Cpu(
         **common,
         isa=model.isa,
-        rtl=model.rtl,
+        spec=spec_of(draft.description.cores[name]),
         toolchain=model.toolchain,
         code=regions[f"{name}.{RegionKind.CODE}"],
         data=regions[f"{name}.{RegionKind.DATA}"],
@@ -85,7 +87,7 @@ def _engine(
     model: EngineModel, description: AcceleratorDescription, registers: Registers
 ) -> Mapping[str, Any]:
     return {
-        "spec": spec_of(description),
+        "spec": accelerators.spec_of(description),
         "params": params_of(model, description.model),
         "registers": registers,
         "irq": model.irq,

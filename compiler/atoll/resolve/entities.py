@@ -179,12 +179,52 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CoreSpec:
+    """What a core's own YAML says, the same for all its instances.
+
+    Attributes:
+        name: such as ``picorv32``.
+        isas: instruction sets that an instance may have.
+        first_line, last_line: interrupt lines for devices, inclusive.
+        bus_error_line: where a host learns of accesses that firewalls kept back.
+        startup: assembly of reset, interrupts and waiting: a file that the BSP ships, or an
+            absolute path.
+        asleep: 32-bit words of a program that does nothing, for a core without firmware.
+        rtl_module: SystemVerilog module with the ports of docs/extending.md.
+        rtl_packages: sources of the core itself, by the Python package that brings them.
+        rtl_sources: file names that Atoll ships, or absolute paths, in compile order.
+        rtl_parameters: of the module: a number, or a fact such as ``reset_address``.
+        waves: signals below the module that waveforms show, with their bits.
+        places: where the description says so, by key such as ``rtl.module``; for messages.
+    """
+
+    name: str
+    isas: tuple[str, ...]
+    first_line: int
+    last_line: int
+    bus_error_line: int
+    startup: str
+    asleep: tuple[int, ...]
+    rtl_module: str
+    rtl_packages: Mapping[str, tuple[str, ...]]
+    rtl_sources: tuple[str, ...]
+    rtl_parameters: Mapping[str, str]
+    waves: Mapping[str, int]
+    places: Mapping[str, SourceLoc] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def lines(self) -> range:
+        """Interrupt lines that devices may use."""
+        return range(self.first_line, self.last_line + 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cpu(Device):
     """A core that runs compiled operators.
 
     Attributes:
         isa: such as ``rv32imc``.
-        rtl: core adapter of the simulator, such as ``picorv32``.
+        spec: what kind of core it is.
         toolchain: ``zig`` or ``gcc``.
         code: region of instructions and read-only data; its origin is the reset address.
         data: region of .data and .bss.
@@ -200,7 +240,7 @@ class Cpu(Device):
     """
 
     isa: str
-    rtl: str
+    spec: CoreSpec
     toolchain: str
     code: Region
     data: Region

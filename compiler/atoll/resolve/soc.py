@@ -11,6 +11,7 @@ from atoll.description.loader import Description
 from atoll.resolve.entities import (
     AcceleratorSpec,
     Access,
+    CoreSpec,
     Cpu,
     Device,
     Dma,
@@ -30,6 +31,7 @@ __all__ = [
     "AcceleratorSpec",
     "Access",
     "CInterface",
+    "CoreSpec",
     "Cpu",
     "Device",
     "Dma",

@@ -1,11 +1,10 @@
 """Devices: which core runs the show, what each can execute, how each is reached."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from atoll.description.faults import nearest, note
+from atoll.description.faults import note
 from atoll.description.schema import Cpu, Dma
-from atoll.description.vocabulary import ISAS
+from atoll.resolve.cores import check_core, lines_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.mailboxes import check_mailbox
 from atoll.resolve.soc import Device, ResolvedSoc
@@ -20,22 +19,11 @@ DEVICE_TYPES: Mapping[str, int] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Core:
-    """A core that the simulator can instantiate."""
-
-    isas: tuple[str, ...]
-    irqs: range
-
-
-CORES: Mapping[str, Core] = {"picorv32": Core(isas=ISAS, irqs=range(3, 32))}
-
-
 def check_devices(draft: Draft) -> None:
     """Note hosts, cores and interrupts that cannot work."""
     _check_host(draft)
     for name, cpu in draft.cpus():
-        _check_core(draft, name, cpu)
+        check_core(draft, name, cpu)
         check_mailbox(draft, name, cpu)
     _check_irqs(draft)
     _check_default_device(draft)
@@ -118,38 +106,20 @@ def _check_default_device(draft: Draft) -> None:
         )
 
 
-def _check_core(draft: Draft, name: str, cpu: Cpu) -> None:
-    if cpu.isa not in ISAS and draft.knows("devices", name, "isa"):
-        draft.faults.add(
-            "E040",
-            f"no back end generates code for '{cpu.isa}', the instruction set of '{name}'",
-            at=draft.where.at("devices", name, "isa"),
-            remedy=f"use one of {', '.join(ISAS)}",
-        )
-    core = CORES.get(cpu.rtl)
-    if core is None:
-        draft.faults.add(
-            "E042",
-            f"core '{cpu.rtl}' of '{name}' is not known to the simulator",
-            at=draft.where.at("devices", name, "rtl"),
-            remedy=nearest(cpu.rtl, CORES, "leave it out"),
-        )
-
-
 def _check_irqs(draft: Draft) -> None:
-    host = draft.soc.devices.get(draft.host or "")
-    core = CORES.get(host.rtl) if isinstance(host, Cpu) else None
+    core = draft.description.cores.get(draft.host or "")
+    lines = lines_of(core.model.interrupts) if core else None
     owners: dict[int, str] = {}
     for name, device in draft.devices():
         if device.irq is None or not draft.knows("devices", name, "irq"):
             continue
         at = draft.where.at("devices", name, "irq")
-        if core and device.irq not in core.irqs:
+        if lines and device.irq not in lines:
             draft.faults.add(
                 "E044",
                 f"interrupt {device.irq} of '{name}' is no line for devices at host '{draft.host}'",
                 at=at,
-                remedy=f"use a line from {core.irqs[0]} to {core.irqs[-1]}",
+                remedy=f"use a line from {lines[0]} to {lines[-1]}",
             )
         if owner := owners.get(device.irq):
             draft.faults.add(

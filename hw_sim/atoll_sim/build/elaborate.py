@@ -4,7 +4,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import TOP, WHAT
 from atoll_sim.build.tools import call_tool
-from atoll_sim.chip.blame import blame_accelerators
+from atoll_sim.chip.blame import blame_devices
 from atoll_sim.chip.generate import generate, in_order, sources
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import RTL
@@ -25,5 +25,5 @@ def elaborate(soc: ResolvedSoc) -> None:
         for file, text in texts.items():
             (folder / file).write_text(text)
         files = (RTL / "lint.vlt", *in_order(texts, sources(chip), folder))
-        with blame_accelerators(soc, folder / f"{TOP}.sv"):
+        with blame_devices(soc, folder / f"{TOP}.sv"):
             call_tool(["verilator", *FLAGS, f"-I{RTL}", *map(str, files)], WHAT)

@@ -8,7 +8,7 @@ from atoll.progress import Progress, silent
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build.verilator import Design, built
 from atoll_sim.build.wave_formats import WaveFormat
-from atoll_sim.chip.blame import blame_accelerators
+from atoll_sim.chip.blame import blame_devices
 from atoll_sim.chip.generate import generate, sources
 from atoll_sim.chip.parts import Chip
 from atoll_sim.chip.plan import plan_chip
@@ -67,7 +67,7 @@ def build_model(
         design_of(chip, waves),
         "chips/",
         tell=lambda step: progress(f"{title}: {step}"),
-        blame=partial(blame_accelerators, soc),
+        blame=partial(blame_devices, soc),
     )
 
 

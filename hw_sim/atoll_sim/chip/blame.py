@@ -1,4 +1,4 @@
-"""Say which accelerator's RTL it is that Verilator refuses."""
+"""Say of which core or accelerator the RTL is that Verilator refuses."""
 
 import re
 from collections.abc import Iterator
@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from atoll.errors import AtollError, Fault, SourceLoc, ToolchainError
-from atoll.resolve.soc import Engine, ResolvedSoc
-from atoll_sim.chip.sources import engine_sources
+from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
+from atoll_sim.chip.sources import built_devices, kind_of, rtl_sources
 
 SHOWN = 4
 """What a message lists of one accelerator; the rest has the same remedy."""
@@ -18,51 +18,52 @@ _NO_MODULE = re.compile(r"module(?: reference)?: '(\w+)'")
 
 
 @contextmanager
-def blame_accelerators(soc: ResolvedSoc, top: Path) -> Iterator[None]:
-    """Turn what Verilator says of an accelerator's RTL into errors at its description.
+def blame_devices(soc: ResolvedSoc, top: Path) -> Iterator[None]:
+    """Turn what Verilator says of the RTL of devices into errors at their descriptions.
 
     Args:
         soc: the chip.
-        top: the generated top level, which instantiates the accelerators.
+        top: the generated top level, which instantiates them.
 
     Raises:
-        ToolchainError: E114 with a fault for each accelerator; else what was raised inside.
+        ToolchainError: E114 with a fault for each kind of device; else what was raised inside.
     """
     try:
         yield
     except ToolchainError as error:
         said = error.faults[0].message
-        faults = [fault for npu in soc.engines for fault in _faults(npu, said, top)]
+        faults = [fault for device in built_devices(soc) for fault in _faults(device, said, top)]
         if error.faults[0].code != "E077" or not faults:
             raise
         raise AtollError.all(dict.fromkeys(faults)) from error
 
 
-def _faults(npu: Engine, said: str, top: Path) -> Iterator[Fault]:
-    sources = {str(path) for path in engine_sources(npu) if not _is_shipped(npu, path)}
-    lines = _instance(npu, top.read_text(encoding="utf-8").splitlines())
+def _faults(device: Cpu | Engine, said: str, top: Path) -> Iterator[Fault]:
+    sources = {str(path) for path in rtl_sources(device.spec) if not _is_shipped(device, path)}
+    lines = _instance(device, top.read_text(encoding="utf-8").splitlines())
     wrong: list[str] = []
     for file, line, column, text in _LINE.findall(said):
         if file in sources:
             at = SourceLoc(Path(file), int(line), int(column))
-            yield _fault(npu, f"is refused by Verilator: {text}", at, "correct the line")
+            yield _fault(device, f"is refused by Verilator: {text}", at, "correct the line")
             return
         if file == str(top) and int(line) in lines:
-            wrong.append(_wish(npu, text))
+            wrong.append(_wish(device, text))
     if wrong:
-        remedy = "give the module the parameters and ports of docs/accelerators.md"
-        place = npu.spec.places.get("rtl.module") or npu.at
+        document = "extending" if isinstance(device, Cpu) else "accelerators"
+        remedy = f"give the module the parameters and ports of docs/{document}.md"
+        place = device.spec.places.get("rtl.module") or device.at
         first = [*dict.fromkeys(wrong)][:SHOWN]
-        yield _fault(npu, "; ".join(first), place, remedy)
+        yield _fault(device, "; ".join(first), place, remedy)
 
 
-def _fault(npu: Engine, what: str, at: SourceLoc | None, remedy: str) -> Fault:
-    message = f"the RTL of accelerator '{npu.spec.name}' {what}"
+def _fault(device: Cpu | Engine, what: str, at: SourceLoc | None, remedy: str) -> Fault:
+    message = f"the RTL of {kind_of(device)} '{device.spec.name}' {what}"
     return Fault(code="E114", message=message, at=at, remedy=remedy)
 
 
-def _wish(npu: Engine, text: str) -> str:
-    module = npu.spec.rtl_module
+def _wish(device: Cpu | Engine, text: str) -> str:
+    module = device.spec.rtl_module
     if found := _NAME.search(text):
         kind, name, missing = found.groups()
         if missing:
@@ -73,14 +74,17 @@ def _wish(npu: Engine, text: str) -> str:
     return f"does not fit the chip: {text}"
 
 
-def _is_shipped(npu: Engine, path: Path) -> bool:
-    return path.name in npu.spec.rtl_sources
+def _is_shipped(device: Cpu | Engine, path: Path) -> bool:
+    return path.name in device.spec.rtl_sources
 
 
-def _instance(npu: Engine, lines: list[str]) -> range:
-    """Return the numbers of the lines that instantiate `npu`."""
-    name = next(number for number, line in enumerate(lines) if f") u_{npu.name} (" in line)
-    head = f"  {npu.spec.rtl_module} #("
+def _instance(device: Cpu | Engine, lines: list[str]) -> range:
+    """Return the numbers of the lines that instantiate `device`; beside a host none do a core."""
+    found = (number for number, line in enumerate(lines) if f") u_{device.name} (" in line)
+    name = next(found, None)
+    if name is None:
+        return range(0)
+    head = f"  {device.spec.rtl_module} #("
     begin = next(number for number in range(name, -1, -1) if lines[number] == head)
     end = next(number for number in range(name, len(lines)) if lines[number] == "  );")
     return range(begin + 1, end + 2)

@@ -5,7 +5,7 @@ from collections import Counter
 from atoll.errors import Fault
 from atoll.resolve.soc import Memory, ResolvedSoc
 from atoll.units import format_size
-from atoll_sim.chip.cores import CORES, core_faults
+from atoll_sim.chip.cores import core_faults
 from atoll_sim.chip.sources import source_faults
 
 
@@ -74,8 +74,7 @@ def _clock_faults(soc: ResolvedSoc) -> list[Fault]:
 
 
 def _line_faults(soc: ResolvedSoc) -> list[Fault]:
-    core = CORES.get(soc.host_cpu.rtl)
-    lines = core.lines if core else range(32)
+    lines = soc.host_cpu.spec.lines
     users = Counter(soc.irqs.values())
     return [
         Fault(

@@ -1,96 +1,62 @@
-"""The RTL cores that a chip may name, and how each is set up from its description."""
+"""The cores of a chip in RTL: how each is set up from its description."""
 
-import struct
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from importlib.metadata import distribution
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from atoll.errors import Fault
-from atoll.resolve.soc import Cpu
-
-PICORV32_ISAS = ("rv32i", "rv32e", "rv32im", "rv32em", "rv32ic", "rv32ec", "rv32imc", "rv32emc")
-
-WAITIRQ = 0x0800_400B
-"""PicoRV32's `waitirq x0`: stand still until an interrupt line is high."""
-
-BACK_TO_IT = 0xFFDF_F06F
-"""`j .-4`."""
+from atoll.resolve.soc import CoreSpec, Cpu
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Core:
-    """A kind of core.
-
-    Attributes:
-        module: adapter of the core to the system bus, below `atoll_sim/rtl`.
-        package: Python distribution that brings the core's own source.
-        source: that source, as the distribution names it.
-        isas: instruction sets it can be set to.
-        lines: interrupt lines that devices may use.
-        parameters: of the adapter, for one core of a chip.
-        asleep: a program that does nothing, for a core without firmware.
-        shown: signals below the adapter that waveforms show, with their bits.
-    """
-
-    module: str
-    package: str
-    source: str
-    isas: tuple[str, ...]
-    lines: range
-    parameters: Callable[[Cpu], Mapping[str, str]]
-    asleep: bytes
-    shown: tuple[tuple[str, int], ...]
-
-    def path(self) -> Path:
-        """Return the core's own source."""
-        return Path(str(distribution(self.package).locate_file(self.source)))
+def _has(extension: str) -> Callable[[Cpu], str]:
+    return lambda cpu: f"1'b{int(extension in cpu.isa[4:].partition('_')[0])}"
 
 
-def _picorv32(cpu: Cpu) -> Mapping[str, str]:
-    base, extensions = cpu.isa[:5], cpu.isa[5:]
-    return {
-        "ResetAddress": f"32'h{cpu.code.origin:08x}",
-        "HasM": f"1'b{int('m' in extensions)}",
-        "HasC": f"1'b{int('c' in extensions)}",
-        "HasE": f"1'b{int(base.endswith('e'))}",
-    }
-
-
-CORES: Mapping[str, Core] = {
-    "picorv32": Core(
-        module="atoll_picorv32",
-        package="pythondata-cpu-picorv32",
-        source="pythondata_cpu_picorv32/verilog/picorv32.v",
-        isas=PICORV32_ISAS,
-        lines=range(3, 32),
-        parameters=_picorv32,
-        asleep=struct.pack("<II", WAITIRQ, BACK_TO_IT),
-        shown=(("u_core.reg_pc", 32), ("u_core.irq_pending", 32)),
-    ),
+FACTS: Mapping[str, Callable[[Cpu], str]] = {
+    "reset_address": lambda cpu: f"32'h{cpu.code.origin:08x}",
+    "has_m": _has("m"),
+    "has_c": _has("c"),
+    "has_e": _has("e"),
 }
+"""What a parameter of an adapter can be told, in SystemVerilog."""
 
 
-def core_faults(cpu: Cpu) -> list[Fault]:
-    """Return why the simulator cannot build `cpu`; nothing if it can."""
-    core = CORES.get(cpu.rtl)
-    if core is None:
-        known = ", ".join(sorted(CORES))
-        return [
-            Fault(
+def parameters_of(cpu: Cpu) -> Mapping[str, str]:
+    """Return the parameters of a core's adapter, with their values in SystemVerilog."""
+    values = cpu.spec.rtl_parameters.items()
+    return {name: FACTS[value](cpu) if value in FACTS else value for name, value in values}
+
+
+def package_sources(core: CoreSpec) -> tuple[Path, ...]:
+    """Return the sources of the core itself, which Python packages bring.
+
+    Raises:
+        PackageNotFoundError: one is not installed.
+    """
+    return tuple(
+        Path(str(distribution(package).locate_file(name)))
+        for package, names in core.rtl_packages.items()
+        for name in names
+    )
+
+
+def core_faults(cpu: Cpu) -> Iterator[Fault]:
+    """Yield why the simulator cannot build `cpu`; nothing if it can."""
+    if cpu.isa not in cpu.spec.isas:
+        yield Fault(
+            code="E080",
+            message=f"device '{cpu.name}': core '{cpu.spec.name}' cannot run '{cpu.isa}'",
+            at=cpu.at,
+            remedy=f"set 'isa' to one of: {', '.join(cpu.spec.isas)}",
+        )
+    for package in cpu.spec.rtl_packages:
+        try:
+            distribution(package)
+        except PackageNotFoundError:
+            yield Fault(
                 code="E080",
-                message=f"device '{cpu.name}' names the RTL core '{cpu.rtl}', which is unknown",
-                at=cpu.at,
-                remedy=f"set 'rtl' to one of: {known}",
+                message=f"device '{cpu.name}': the RTL of core '{cpu.spec.name}' comes with the"
+                f" Python package '{package}', which is not installed",
+                at=cpu.spec.places.get(f"rtl.packages.{package}") or cpu.at,
+                remedy=f"install it: pip install {package}",
             )
-        ]
-    if cpu.isa not in core.isas:
-        return [
-            Fault(
-                code="E080",
-                message=f"device '{cpu.name}': core '{cpu.rtl}' cannot run '{cpu.isa}'",
-                at=cpu.at,
-                remedy=f"set 'isa' to one of: {', '.join(core.isas)}",
-            )
-        ]
-    return []

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from atoll_sim.chip.cores import package_sources
 from atoll_sim.chip.parts import Chip
-from atoll_sim.chip.sources import RTL, engine_sources
+from atoll_sim.chip.sources import RTL, rtl_sources
 from atoll_sim.protocol.systemverilog import PACKAGE, protocol_package
 
 TEMPLATES = {"atoll_chip.sv": "chip.sv.j2", "chip.h": "chip.h.j2"}
@@ -57,16 +58,17 @@ def generate(chip: Chip) -> Mapping[str, str]:
 
 
 def sources(chip: Chip) -> tuple[Path, ...]:
-    """Return the SystemVerilog that `chip` needs besides its own top level, packages first."""
+    """Return the sources of `chip` besides its own top level: waivers, packages, modules."""
     cores = [master.core for master in chip.masters if master.core]
     names = [f"{name}.sv" for name in BUS_SOURCES]
     names += ["atoll_mailbox.sv"] if chip.mailboxes else []
     names += ["atoll_operator_name.sv"] if chip.waves else []
     names += ["atoll_fault_port.sv"] if chip.faults else []
-    names += [f"{core.module}.sv" for core in cores]
-    paths = [core.path() for core in cores] + [RTL / name for name in names]
-    paths += [path for npu in chip.soc.engines for path in engine_sources(npu)]
-    return tuple(dict.fromkeys(paths))
+    paths = [path for core in cores for path in package_sources(core)]
+    paths += [RTL / name for name in names]
+    paths += [path for spec in cores for path in rtl_sources(spec)]
+    paths += [path for npu in chip.soc.engines for path in rtl_sources(npu.spec)]
+    return tuple(sorted(dict.fromkeys(paths), key=lambda path: path.suffix != ".vlt"))
 
 
 def in_order(generated: Iterable[str], rtl: Iterable[Path], folder: Path) -> tuple[Path, ...]:

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from atoll.resolve.soc import Engine, ResolvedSoc
-from atoll_sim.chip.cores import Core
+from atoll.resolve.soc import CoreSpec, Engine, ResolvedSoc
 
 PICOSECONDS = 10**12
 FEW_WINDOWS = 4
@@ -96,7 +95,7 @@ class Master:
     readable: tuple[range, ...]
     writable: tuple[range, ...]
     targets: tuple[Target, ...]
-    core: Core | None
+    core: CoreSpec | None
     npu: Engine | None
     parameters: Mapping[str, str]
     axi_bytes: int

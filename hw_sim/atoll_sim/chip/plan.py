@@ -8,13 +8,11 @@ from atoll.errors import SimulationError
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Memory, Registers, ResolvedSoc
 from atoll_sim.chip.checks import platform_faults
-from atoll_sim.chip.cores import CORES
+from atoll_sim.chip.cores import parameters_of
 from atoll_sim.chip.parts import BuiltMemory, Chip, Mailbox, Master, Target
 
 SMALL_MEMORY = 1 << 16
 """A memory is built with room for so many bytes at least."""
-GUARD_LINE = 2
-"""Where the host learns of a firewall: PicoRV32's own line for bus errors."""
 
 
 def plan_chip(soc: ResolvedSoc, *, external_host: bool = False) -> Chip:
@@ -108,7 +106,8 @@ def _mailboxes(soc: ResolvedSoc) -> tuple[Mailbox, ...]:
 
 
 def _lines(soc: ResolvedSoc) -> Mapping[int, str]:
-    return {GUARD_LINE: "guard_irq"} | {line: f"dev_{name}_irq" for name, line in soc.irqs.items()}
+    devices = {line: f"dev_{name}_irq" for name, line in soc.irqs.items()}
+    return {soc.host_cpu.spec.bus_error_line: "guard_irq"} | devices
 
 
 def _registers(soc: ResolvedSoc, device: Device) -> tuple[Target, ...]:
@@ -133,7 +132,7 @@ def _master(
         )
         for memory in soc.memories
     )
-    core = CORES[device.rtl] if isinstance(device, Cpu) and not external_host else None
+    core = device.spec if isinstance(device, Cpu) and not external_host else None
     return Master(
         name=device.name,
         signal=f"dev_{device.name}",
@@ -166,7 +165,7 @@ def _interrupts(soc: ResolvedSoc, device: Device) -> str:
 
 def _parameters(device: Cpu | Engine) -> Mapping[str, str]:
     if isinstance(device, Cpu):
-        return CORES[device.rtl].parameters(device)
+        return parameters_of(device)
     return {
         "".join(word.capitalize() for word in name.split("_")): str(value)
         for name, value in sorted(device.params.items())

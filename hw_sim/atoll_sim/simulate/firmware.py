@@ -14,7 +14,6 @@ from elftools.elf.elffile import ELFFile
 from atoll.bsp.cores import image_cores
 from atoll.errors import Fault, SimulationError
 from atoll.resolve.soc import Cpu, ResolvedSoc
-from atoll_sim.chip.cores import CORES
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +67,17 @@ def write_segments(
     asleep = [cpu for cpu in soc.cpus if cpu not in started and cpu.name != soc.host]
     records = [
         *((segment.address, segment.data) for segment in segments),
-        *((cpu.code.origin, CORES[cpu.rtl].asleep) for cpu in asleep),
+        *((cpu.code.origin, asleep_program(cpu)) for cpu in asleep),
     ]
     image.write_bytes(
         b"".join(struct.pack("<II", address, len(data)) + data for address, data in records)
     )
+
+
+def asleep_program(cpu: Cpu) -> bytes:
+    """Return the program of a core for which there is no firmware."""
+    words = cpu.spec.asleep
+    return struct.pack(f"<{len(words)}I", *words)
 
 
 def load_segments(elf: Path) -> tuple[Segment, ...]:

@@ -90,7 +90,7 @@ def _bus(chip: Chip, master: Master) -> Iterator[Signal]:
 def _inside(master: Master) -> Iterator[Signal]:
     """Yield a core's own signals, or an engine's interrupt and the starts of its bursts."""
     if master.core:
-        for path, bits in master.core.shown:
+        for path, bits in master.core.waves.items():
             yield Signal(f"{TOP}.u_{master.name}.{path}", bits)
     if master.npu:
         yield _bit(f"{master.signal}_irq")

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.picorv32 import PICORV32
 
 from atoll.bsp.drivers import protocol_headers
 from atoll.bsp.emitters import write_bsp
@@ -79,7 +80,7 @@ def _make_cpu(code_size: int = 0x1_0000, data_size: int = 0x1000, stack_size: in
         ordinal=0,
         clock=100_000_000,
         isa="rv32imc",
-        rtl="picorv32",
+        spec=PICORV32,
         toolchain="zig",
         code=_region("cpu.code", RegionKind.CODE, "flash", 0, code_size),
         data=_region("cpu.data", RegionKind.DATA, "dtcm", 0x1000_0000, data_size),

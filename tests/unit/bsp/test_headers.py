@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.picorv32 import PICORV32
 
 from atoll.bsp.emitters import bsp_files
 from atoll.bsp.headers import device_header, model_header
@@ -157,10 +158,14 @@ def test_an_unknown_driver_or_core_lists_the_known(
         bsp_files(make_soc(npus=(odd,)), make_model())
     assert "one of command_list" in str(caught.value)
     soc = make_soc()
-    other = make_soc(cpu=replace(soc.host_cpu, rtl="ibex"))
-    with pytest.raises(ToolchainError, match="no start-up code for core 'ibex'") as caught:
+    other = make_soc(
+        cpu=replace(soc.host_cpu, spec=replace(PICORV32, name="ibex", startup="ibex.S"))
+    )
+    with pytest.raises(
+        ToolchainError, match=r"no start-up code 'ibex\.S' for core 'ibex'"
+    ) as caught:
         bsp_files(other, make_model())
-    assert "one of picorv32" in str(caught.value)
+    assert "one of picorv32.S" in str(caught.value)
 
 
 WHOLE = """

@@ -96,9 +96,9 @@ def test_the_words_are_those_of_the_stages() -> None:
     from atoll.bsp.toolchain import TOOLCHAINS
     from atoll.description import vocabulary
     from atoll.description.accelerators import OWN, find_accelerator
+    from atoll.description.core import FACTS
     from atoll.description.schema import Cpu
     from atoll.ops.registry import OPERATORS
-    from atoll.resolve import targets
     from atoll_sim.chip import cores
 
     assert tuple(sorted(OWN)) == vocabulary.ACCELERATORS
@@ -107,6 +107,5 @@ def test_the_words_are_those_of_the_stages() -> None:
     ]
     assert tuple(engines) == vocabulary.ENGINES
     assert {word.lower() for word in vocabulary.OPERATORS} == {*OPERATORS}
-    assert {*vocabulary.CORES} == {*targets.CORES} == {*cores.CORES}
-    assert all({*vocabulary.ISAS} <= {*core.isas} for core in cores.CORES.values())
+    assert {*cores.FACTS} == {*FACTS}
     assert {*get_args(Cpu.model_fields["toolchain"].annotation)} == {*TOOLCHAINS}

@@ -21,6 +21,9 @@ SOCS = sorted((ROOT / "socs").glob("*.yaml"))
 ACCELERATORS = sorted((ROOT / "hw_sim" / "atoll_sim" / "engines").glob("*/*.yaml"))
 
 
+CORES = sorted((ROOT / "socs" / "cores").glob("*.yaml"))
+
+
 def validator(which: str) -> Any:
     """Return a validator of the schema called `which`."""
     schema = json.loads(schema_text(which))
@@ -45,7 +48,12 @@ def test_shipped_accelerators_validate(path: Path) -> None:
     validator("accelerator").validate(plain(read_yaml(path)))
 
 
-@pytest.mark.parametrize("path", [*SOCS, *ACCELERATORS], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CORES, ids=lambda path: path.stem)
+def test_shipped_cores_validate(path: Path) -> None:
+    validator("core").validate(plain(read_yaml(path)))
+
+
+@pytest.mark.parametrize("path", [*SOCS, *ACCELERATORS, *CORES], ids=lambda path: path.stem)
 def test_the_first_line_names_a_schema_that_is_there(path: Path) -> None:
     head, _, target = path.read_text().partition("\n")[0].partition("$schema=")
     assert head == "# yaml-language-server: "

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from tests.picorv32 import PICORV32
 
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.resolve.soc import (
@@ -46,7 +47,7 @@ def _cpu(name: str, ordinal: int) -> Cpu:
         ordinal=ordinal,
         clock=1,
         isa="rv32imc",
-        rtl="picorv32",
+        spec=PICORV32,
         toolchain="zig",
         code=_region(f"{name}.code", 4096, RegionKind.CODE),
         data=_region(f"{name}.data", 4096, RegionKind.DATA),

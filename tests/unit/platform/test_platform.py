@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.picorv32 import PICORV32
 
 from atoll.errors import AtollError
 from atoll.resolve import load_soc
@@ -211,7 +212,13 @@ def memory(name: str, **values: Any) -> Change:
 @pytest.mark.parametrize(
     ("change", "code", "words"),
     [
-        (device("cpu", rtl="nocore"), "E080", "the RTL core 'nocore', which is unknown"),
+        (
+            device(
+                "cpu", spec=dataclasses.replace(PICORV32, rtl_packages={"no-core": ("core.v",)})
+            ),
+            "E080",
+            "comes with the Python package 'no-core', which is not installed",
+        ),
         (device("cpu", isa="rv64gc"), "E080", "core 'picorv32' cannot run 'rv64gc'"),
         (memory("sram", width=6), "E081", "'width' 6 is not a power of two"),
         (memory("sram", banks=3), "E081", "'banks' 3 is not a power of two"),

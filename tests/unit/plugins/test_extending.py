@@ -18,6 +18,8 @@ from atoll.description.accelerators import find_accelerator
 from atoll.frontend.registry import load_network
 from atoll.ops import reference
 from atoll.resolve import load_soc
+from atoll_sim.chip.generate import generate
+from atoll_sim.chip.plan import plan_chip
 from atoll_sim.inputs.build_folder import open_build
 
 ROOT = Path(__file__).parents[3]
@@ -186,6 +188,62 @@ def test_an_engine(
     assert re.search(r"^dma .* pump at ", capsys.readouterr().out, re.M)
     assert main(["run", "twin", str(DIGITS), *NATIVE, *check[2:]]) == 0
     assert "pump" not in sys.modules, "its description is found without running its code"
+
+
+TIDE = ("--set", "devices.cpu.rtl=tide")
+
+
+@pytest.fixture
+def tide(installed: Installed, tmp_path: Path) -> Path:
+    """The package of the section about cores, installed."""
+    files = installed("A core")
+    folder = tmp_path / "site" / "tide"
+    folder.mkdir()
+    (tmp_path / "site" / "tide.py").rename(folder / "__init__.py")
+    for name in ("tide.yaml", "tide.sv"):
+        (folder / name).write_text(files[name])
+    return folder
+
+
+def test_a_core_that_is_not_installed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "lagoon", *TIDE]) == 1
+    said = capsys.readouterr().err
+    assert "error[E042]: core 'tide' of 'cpu' is not known to the simulator" in said
+    assert "picorv32" in said
+
+
+def test_a_core(tide: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "lagoon", *TIDE]) == 0
+    assert re.search(r"^cpu .* tide rv32imc", capsys.readouterr().out, re.M)
+    assert main(["check", "lagoon", *TIDE, "--set", "devices.npu.irq=31"]) == 1
+    assert "use a line from 3 to 30" in capsys.readouterr().err
+    assert main(["check", "lagoon", *TIDE, "--set", "devices.cpu.isa=rv32im"]) == 1
+    said = capsys.readouterr().err
+    assert "error[E040]: core 'tide' of 'cpu' cannot run 'rv32im'" in said
+    assert "use one of rv32imc" in said
+    start = (ROOT / "compiler" / "atoll" / "bsp" / "startup" / "picorv32.S").read_text()
+    (tide / "start.S").write_text(f"# of tide\n{start}")
+    text = (tide / "tide.yaml").read_text()
+    (tide / "tide.yaml").write_text(text.replace("startup: picorv32.S", "startup: ./start.S"))
+    assert main(["build", "lagoon", str(DIGITS), "-o", str(tmp_path / "out"), *TIDE]) == 0
+    assert (tmp_path / "out" / "bsp" / "tide.S").read_text().startswith("# of tide\n")
+    chip = generate(plan_chip(load_soc("lagoon", TIDE[1:])))["atoll_chip.sv"]
+    assert "  tide #(\n    .Start(32'h00000000),\n    .Multiplies(1'b1),\n" in chip
+    assert "tide" not in sys.modules, "its description is found without running its code"
+
+
+@pytest.mark.rtl
+def test_a_core_in_rtl(tide: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "lagoon", *TIDE, "--simulate"]) == 0
+    assert main(["run", "lagoon", str(DIGITS), *TIDE, "--brief"]) == 0
+    assert "10 of 10 layers bit-exact" in capsys.readouterr().out
+    adapter = tide / "tide.sv"
+    text = adapter.read_text().replace(" instr_o,", " fetch_o,")
+    adapter.write_text(text.replace(".instr_o,", ".instr_o(fetch_o),"))
+    assert main(["check", "lagoon", *TIDE, "--simulate"]) == 1
+    said = capsys.readouterr().err
+    assert "error[E114]: the RTL of core 'tide' has" in said
+    assert "has no port 'instr_o' in module 'tide'" in said
 
 
 def test_an_engine_whose_package_is_gone(

@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
+from tests.picorv32 import PICORV32
 
 from atoll.resolve.se_scope import target_of
 from atoll.resolve.soc import Cpu, Npu
-from atoll.resolve.targets import CORES, DEVICE_TYPES, find_devices
+from atoll.resolve.targets import DEVICE_TYPES, find_devices
 
 CPU2 = {"kind": "cpu", "isa": "rv32im", "stack": {"memory": "sram", "size": "1 KiB"}}
 NPU2 = {"kind": "npu", "accelerator": "reef", "registers": 0x4000_1000, "irq": 4}
@@ -77,12 +78,12 @@ def test_s5_lookup_returns_all_matches_in_order(chip: Any) -> None:
     assert find_devices(soc, name="cpu", accelerator="reef") == ()
 
 
-@pytest.mark.parametrize("isa", CORES["picorv32"].isas)
+@pytest.mark.parametrize("isa", PICORV32.isas)
 def test_d1_a_core_keeps_what_was_written(chip: Any, isa: str) -> None:
     soc = chip({"devices.cpu.isa": isa, "devices.cpu.toolchain": "gcc"})
     cpu = soc.host_cpu
     assert isinstance(cpu, Cpu)
-    assert (cpu.isa, cpu.rtl, cpu.toolchain, cpu.clock) == (isa, "picorv32", "gcc", 10**8)
+    assert (cpu.isa, cpu.spec.name, cpu.toolchain, cpu.clock) == (isa, "picorv32", "gcc", 10**8)
     assert cpu.code.origin == 0
 
 

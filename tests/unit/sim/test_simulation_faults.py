@@ -9,7 +9,6 @@ import pytest
 
 from atoll.errors import SimulationError
 from atoll.resolve import load_soc
-from atoll_sim.chip.cores import CORES
 from atoll_sim.simulate.firmware import Segment, load_segments, write_image
 from atoll_sim.simulate.session import require_exit, simulate
 from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
@@ -84,7 +83,7 @@ def test_a_core_without_firmware_sleeps(tmp_path: Path) -> None:
     cpu, dsp = twin.cpus
     (tmp_path / "a.elf").write_bytes(elf(cpu.code.origin))
     assert write_image((tmp_path / "a.elf",), twin, tmp_path / "image") == (cpu,)
-    asleep = CORES[dsp.rtl].asleep
+    asleep = bytes.fromhex("0b400008 6ff0dfff")
     head = struct.pack("<II", dsp.code.origin, len(asleep))
     assert (tmp_path / "image").read_bytes()[8 + len(CODE) :] == head + asleep
 

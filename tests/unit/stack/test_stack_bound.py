@@ -1,6 +1,7 @@
 """The bound adds up frames along the deepest calls and is held against the core's limit."""
 
 import pytest
+from tests.picorv32 import PICORV32
 
 from atoll.errors import PlanError
 from atoll.ir.tir import (
@@ -43,7 +44,7 @@ def soc(limit: int) -> ResolvedSoc:
         ordinal=0,
         clock=1,
         isa="rv32imc",
-        rtl="picorv32",
+        spec=PICORV32,
         toolchain="zig",
         code=region("cpu.code", RegionKind.CODE),
         data=region("cpu.data", RegionKind.DATA),

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from atoll.description.accelerators import known_accelerators
+from atoll.description.cores import known_cores
 from atoll.description.edits import Candidate, Edit, hexadecimal, setting
+from atoll.description.vocabulary import ISAS
 from atoll.resolve.remedy.case import ACCESS, Case, by_likeness, nearest_word
 from atoll.resolve.remedy.keys import likely_kind
-from atoll.resolve.targets import CORES
 from atoll.units import format_size
 
 _CORE = {"kind": "cpu", "isa": "rv32imc"}
@@ -123,20 +124,15 @@ def parameter_value(case: Case) -> Iterator[Candidate]:
         yield (Edit(case.key, most[1]),)
 
 
-def _isas() -> list[str]:
-    return sorted({isa for core in CORES.values() for isa in core.isas}, key=len, reverse=True)
-
-
 def isa(case: Case) -> Iterator[Candidate]:
     """Yield the instruction sets, the most similar first."""
-    yield from (
-        (setting(case.key, each),) for each in by_likeness(str(case.at(*case.key)), _isas())
-    )
+    isas = sorted(ISAS, key=len, reverse=True)
+    yield from ((setting(case.key, each),) for each in by_likeness(str(case.at(*case.key)), isas))
 
 
 def core(case: Case) -> Iterator[Candidate]:
     """Yield the cores that can be simulated."""
-    yield from ((setting(case.key, name),) for name in CORES)
+    yield from ((setting(case.key, name),) for name in known_cores())
 
 
 def host(case: Case) -> Iterator[Candidate]:

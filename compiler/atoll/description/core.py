@@ -1,0 +1,116 @@
+"""The description of a core: what it runs, its interrupts, its start-up code and its RTL."""
+
+import re
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from atoll.description.fields import (
+    MAX_ENTRIES,
+    Described,
+    FileName,
+    Name,
+    Version,
+    must_be,
+    number,
+    word,
+)
+from atoll.description.vocabulary import Isa
+
+FACTS = ("reset_address", "has_m", "has_c", "has_e")
+"""What a parameter of the RTL can be told about one core of a chip."""
+
+LINES = 32
+"""Interrupt inputs of an adapter."""
+
+_PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_SIGNAL = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)*")
+_PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+
+
+def _value(given: object) -> str:
+    if isinstance(given, int) and not isinstance(given, bool):
+        return str(given)
+    if given in FACTS:
+        return str(given)
+    raise must_be(f"a whole number or one of {', '.join(FACTS)}")
+
+
+def _text(pattern: re.Pattern[str], expectation: str) -> tuple[BeforeValidator, WithJsonSchema]:
+    schema = {"type": "string", "pattern": f"^({pattern.pattern})$"}
+    return BeforeValidator(word(pattern, expectation)), WithJsonSchema(schema)
+
+
+Line = Annotated[int, *number(0, LINES - 1)]
+Word = Annotated[int, *number(0, 2**32 - 1)]
+Bits = Annotated[int, *number(1, 1024)]
+ParameterName = Annotated[str, *_text(_PARAMETER, "the name of a parameter such as ResetAddress")]
+SignalName = Annotated[str, *_text(_SIGNAL, "a signal below the module such as u_core.pc")]
+PackageName = Annotated[str, *_text(_PACKAGE, "the name of a Python package")]
+ParameterValue = Annotated[
+    str,
+    BeforeValidator(_value),
+    WithJsonSchema({"anyOf": [{"enum": list(FACTS)}, {"type": "integer"}]}),
+]
+
+
+class Interrupts(Described):
+    """The interrupt lines of the core."""
+
+    first: Line = Field(description="First line for devices.", examples=["3"])
+    last: Line = Field(description="Last line for devices.", examples=["31"])
+    bus_error: Line = Field(
+        description="Line that tells a host of accesses that firewalls kept back.", examples=["2"]
+    )
+
+
+class CoreRtl(Described):
+    """The hardware: a module with the ports of docs/extending.md around the core itself."""
+
+    module: Name = Field(description="The adapter to Atoll's bus.", examples=["atoll_picorv32"])
+    packages: dict[PackageName, tuple[FileName, ...]] = Field(
+        default={},
+        max_length=MAX_ENTRIES,
+        description="Python packages that bring the core itself, and its files in each.",
+    )
+    sources: tuple[FileName, ...] = Field(
+        min_length=1,
+        max_length=4 * MAX_ENTRIES,
+        description="In compile order, after those of 'packages': names of files that Atoll ships, "
+        "or with a '/' paths relative to this file.",
+        examples=["[./mine.sv]"],
+    )
+    parameters: dict[ParameterName, ParameterValue] = Field(
+        default={}, max_length=MAX_ENTRIES, description="Parameters of the module."
+    )
+    waves: dict[SignalName, Bits] = Field(
+        default={},
+        max_length=MAX_ENTRIES,
+        description="Signals below the module that waveforms show, and their bits.",
+    )
+
+
+class Core(Described):
+    """What all instances of a core have in common."""
+
+    core: Name = Field(description="Name of the core.", examples=["picorv32"])
+    version: Version = Field(description="Version of this format.", examples=["1"])
+    isas: tuple[Isa, ...] = Field(
+        min_length=1,
+        max_length=MAX_ENTRIES,
+        description="Instruction sets that a chip may give it.",
+        examples=["[rv32imc]"],
+    )
+    interrupts: Interrupts = Field(examples=["{first: 3, last: 31, bus_error: 2}"])
+    startup: FileName = Field(
+        description="Assembly of reset, interrupts and waiting: a file that Atoll ships, or with a "
+        "'/' a path relative to this file.",
+        examples=["picorv32.S"],
+    )
+    asleep: tuple[Word, ...] = Field(
+        min_length=1,
+        max_length=4 * MAX_ENTRIES,
+        description="Words of a program that does nothing, for a core without firmware.",
+        examples=["[0x0800_400B, 0xFFDF_F06F]"],
+    )
+    rtl: CoreRtl = Field(examples=["{module: mine, sources: [./mine.sv]}"])

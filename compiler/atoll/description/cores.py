@@ -1,0 +1,97 @@
+"""Find and check the descriptions of the cores that a chip uses."""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from atoll.description.core import LINES, Core
+from atoll.description.faults import Faults, nearest
+from atoll.description.installed import described_in, is_path
+from atoll.description.partial import read_model
+from atoll.description.share import shared_folder
+from atoll.description.tree import SourceMap
+from atoll.description.vocabulary import CORES, ISAS
+from atoll.description.yaml_text import read_yaml
+from atoll.errors import DescriptionError, SourceLoc
+from atoll.registry import registered
+
+GROUP = "atoll.cores"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoreDescription:
+    """A core's own YAML, checked in itself."""
+
+    path: Path
+    model: Core
+    where: SourceMap
+
+
+def known_cores() -> tuple[str, ...]:
+    """Return the names of the cores of all installed packages."""
+    return tuple(sorted({*CORES, *registered(GROUP)}))
+
+
+def find_core(word: str, device: str, folder: Path, at: SourceLoc | None) -> Path:
+    """Return the description that `device` of a chip in `folder` means by `word`, written at `at`.
+
+    Raises:
+        DescriptionError: E042, `word` is neither a path nor the name of an installed core.
+    """
+    if is_path(word):
+        return folder / word
+    if word in CORES:
+        return shared_folder("socs") / "cores" / f"{word}.yaml"
+    if package := registered(GROUP).get(word):
+        return described_in(package, word, GROUP, at)
+    raise DescriptionError(
+        "E042",
+        f"core '{word}' of '{device}' is not known to the simulator",
+        at=at,
+        remedy=nearest(word, known_cores(), "leave it out"),
+    )
+
+
+def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
+    """Load the description at `path`, which a chip names at `at`.
+
+    Raises:
+        DescriptionError: it cannot be read, or contradicts itself.
+    """
+    faults = Faults()
+    read = read_model(Core, SourceMap(read_yaml(path, at, faults)), faults)
+    core, where = read.model, read.where
+    if core is None:
+        faults.raise_any()
+    assert core is not None, "it has no faults"
+    for index, isa in enumerate(core.isas if read.gaps.knows("isas") else ()):
+        if isa not in ISAS:
+            faults.add(
+                "E040",
+                f"no back end generates code for '{isa}', an instruction set of '{core.core}'",
+                at=where.at("isas", str(index)),
+                remedy=f"write '{get_close_matches(isa, ISAS, n=1, cutoff=0)[0]}', or delete it",
+            )
+    if read.gaps.knows("interrupts"):
+        _check_interrupts(core, where, faults)
+    faults.raise_any()
+    return CoreDescription(path=path, model=core, where=where)
+
+
+def _check_interrupts(core: Core, where: SourceMap, faults: Faults) -> None:
+    lines = core.interrupts
+    if lines.first > lines.last:
+        faults.add(
+            "E044",
+            f"core '{core.core}' has no line from {lines.first} to {lines.last} for devices",
+            at=where.at("interrupts", "first"),
+            remedy=f"write 'last: {lines.first}' or more",
+        )
+    elif lines.first <= lines.bus_error <= lines.last:
+        free = [n for n in range(LINES) if not lines.first <= n <= lines.last]
+        faults.add(
+            "E044",
+            f"core '{core.core}' has line {lines.bus_error} for bus errors and for devices",
+            at=where.at("interrupts", "bus_error"),
+            remedy=f"write 'bus_error: {free[0]}'" if free else "write 'first: 1'",
+        )
