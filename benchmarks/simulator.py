@@ -30,7 +30,7 @@ from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.host.memory import HostMemory
-from atoll_sim.host.native import ModelAccelerators, NativeSession
+from atoll_sim.host.native import HostCores, ModelAccelerators
 from atoll_sim.inputs.samples import random_sample
 from atoll_sim.shadow.table import shadow_table
 from atoll_sim.simulate.firmware import write_image
@@ -132,7 +132,7 @@ def inference(compiled: Compiled) -> Row:
     (sample,) = random_sample(compiled.graph)
     memory = HostMemory(compiled.soc)
     program = NativeProgram(compiled.module)
-    session = NativeSession((compiled,), memory, ModelAccelerators(compiled.soc, memory))
+    session = HostCores((compiled,), memory, ModelAccelerators(compiled.soc, memory))
     return Row(
         what="one inference, native CPU and accelerator model",
         unit="ms",

@@ -4,14 +4,12 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
 
 from atoll.bsp.image_stacks import stacks_of
 from atoll.build_tree import build
-from atoll.errors import UsageError
 from atoll.pipeline import Compiled, expected_cycles
 from atoll.progress import Progress, silent
 from atoll.report.result import LayerCycles, RunReport
@@ -19,29 +17,24 @@ from atoll.scratch import temporary_folder
 from atoll.stack.bound import StackBound
 from atoll_sim.check.layers import check_layers
 from atoll_sim.check.stacks import overruns, stack_use, unmeasured
-from atoll_sim.host.run import run_native
 from atoll_sim.inputs.build_folder import Image
 from atoll_sim.inputs.samples import Sample
-from atoll_sim.simulate.run import run_firmware
+from atoll_sim.session import AcceleratorKind, CpuKind, Work
 from atoll_sim.simulate.turns import turn_of
 from atoll_sim.trace.findings import count_accesses, unreachable_ports, violations
 from atoll_sim.trace.simulation import Phase, SimResult, Stop
 from atoll_sim.waves.request import Waves
 
-
-class CpuKind(StrEnum):
-    """Who plays the cores."""
-
-    RTL = "rtl"
-    NATIVE = "native"
-
-
-class AcceleratorKind(StrEnum):
-    """Who plays the accelerators."""
-
-    RTL = "rtl"
-    MODEL = "model"
-    NONE = "none"
+__all__ = [
+    "AcceleratorKind",
+    "CpuKind",
+    "Outcome",
+    "Setup",
+    "check_kinds",
+    "judge",
+    "run_image",
+    "run_models",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,19 +66,7 @@ def check_kinds(cpu: CpuKind, accelerator: AcceleratorKind, waves: Waves | None 
     Raises:
         UsageError: E089, E095.
     """
-    if waves and cpu is CpuKind.NATIVE:
-        raise UsageError(
-            "E089",
-            "a native core has no waveforms: only --cpu rtl simulates the whole chip",
-            remedy="leave --cpu native out, or --waves",
-        )
-    if cpu is CpuKind.RTL and accelerator is AcceleratorKind.MODEL:
-        raise UsageError(
-            "E095",
-            "a core in RTL cannot drive an accelerator that is a software model: "
-            "the model has no bus and no clock to answer it",
-            remedy="use --accelerator rtl with --cpu rtl, or --cpu native with --accelerator model",
-        )
+    cpu.session().check(accelerator, waves)
 
 
 def run_models(
@@ -116,21 +97,25 @@ def run_models(
     accelerator = accelerator or _used(models)
     check_kinds(cpu, accelerator, waves)
     begin = time.perf_counter()
-    native = cpu is CpuKind.NATIVE
+    session = cpu.session()
+    elves: tuple[Path, ...] = ()
+    stacks: Mapping[str, StackBound] = {}
     with temporary_folder() as temporary:
-        tree = None
-        if keep or not native:
+        if keep or session.runs_firmware:
             progress("building the firmware")
             tree = build(models, keep or temporary / "build", toolchain=toolchain)
+            if session.runs_firmware:
+                elves, stacks = tree.firmware.elves, tree.firmware.stacks
         wall = {"build": time.perf_counter() - begin}
-        if tree is None or native:
-            rtl = accelerator is AcceleratorKind.RTL
-            result = run_native(models, samples, rtl=rtl, progress=progress)
-        else:
-            result = run_firmware(
-                models, tree.firmware.elves, samples, progress=progress, waves=waves
-            )
-    stacks = tree.firmware.stacks if tree and not native else {}
+        work = Work(
+            models=models,
+            samples=samples,
+            elves=elves,
+            accelerator=accelerator,
+            progress=progress,
+            waves=waves,
+        )
+        result = session.run(work)
     setup = Setup(cpu=cpu, accelerator=accelerator, stacks=stacks, wall=wall)
     return _judged(models, samples, result, setup)
 
@@ -148,7 +133,15 @@ def run_image(
     """
     models, folder = image.models, image.elves[0].parent
     bounds = [stacks_of(each.soc, folder, each.graph.name) for each in models]
-    result = run_firmware(models, image.elves, samples, progress=progress, waves=waves)
+    work = Work(
+        models=models,
+        samples=samples,
+        elves=image.elves,
+        accelerator=_used(models),
+        progress=progress,
+        waves=waves,
+    )
+    result = CpuKind.RTL.session().run(work)
     setup = Setup(cpu=CpuKind.RTL, accelerator=_used(models), stacks=bounds[-1], wall={})
     return _judged(models, samples, result, setup)
 

@@ -10,7 +10,7 @@ from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.build.model import build_model
 from atoll_sim.host.memory import HostMemory
-from atoll_sim.host.native import ModelAccelerators, NativeSession
+from atoll_sim.host.native import HostCores, ModelAccelerators
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.inputs.samples import Sample
 from atoll_sim.protocol.records import AccessKind
@@ -50,13 +50,13 @@ def written(result: SimResult, master: str) -> list[tuple[range, ...]]:
 
 def test_every_layer_is_the_models(compiled: Compiled, tmp_path: Path) -> None:
     memory = HostMemory(compiled.soc)
-    expected = NativeSession((compiled,), memory, ModelAccelerators(compiled.soc, memory)).run(
+    expected = HostCores((compiled,), memory, ModelAccelerators(compiled.soc, memory)).run(
         samples(compiled)
     )
     memory = HostMemory(compiled.soc)
     model = build_model(compiled.soc, external_host=True)
     with RtlAccelerators(compiled.soc, memory, model, tmp_path) as accelerators:
-        result = NativeSession((compiled,), memory, accelerators).run(samples(compiled))
+        result = HostCores((compiled,), memory, accelerators).run(samples(compiled))
         assert accelerators.cycles > 1000
         assert accelerators.take_touched() == ()
     assert result.outputs == expected.outputs

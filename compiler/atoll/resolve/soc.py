@@ -9,16 +9,13 @@ from dataclasses import dataclass, field
 
 from atoll.description.loader import Description
 from atoll.resolve.entities import (
-    AcceleratorSpec,
     Access,
-    CoreSpec,
     Cpu,
     Device,
     Dma,
     Engine,
     Memory,
     Npu,
-    OperatorSupport,
     Pool,
     PoolSpeed,
     Region,
@@ -26,6 +23,7 @@ from atoll.resolve.entities import (
     Registers,
     StackLimit,
 )
+from atoll.resolve.specs import AcceleratorSpec, CoreSpec, OperatorSupport
 
 __all__ = [
     "AcceleratorSpec",

@@ -64,7 +64,7 @@ class ModelAccelerators:
         return tuple(touched for bus in self._buses.values() for touched in bus.take_touched())
 
 
-class NativeSession:
+class HostCores:
     """Runs samples through the networks of one firmware, in turn, on the host."""
 
     def __init__(

@@ -2,15 +2,38 @@
 
 from collections.abc import Sequence
 
+from atoll.errors import UsageError
 from atoll.pipeline import Compiled
 from atoll.progress import Progress, silent
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.host.memory import HostMemory
-from atoll_sim.host.native import ModelAccelerators, NativeSession
+from atoll_sim.host.native import HostCores, ModelAccelerators
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.inputs.samples import Sample
+from atoll_sim.session import AcceleratorKind, Work
 from atoll_sim.trace.simulation import SimResult
+from atoll_sim.waves.request import Waves
+
+
+class NativeSession:
+    """The machine that runs Atoll in the place of the cores; it needs no firmware."""
+
+    runs_firmware = False
+
+    def check(self, accelerator: AcceleratorKind, waves: Waves | None) -> None:
+        """See `atoll_sim.session.Session.check`."""
+        if waves:
+            raise UsageError(
+                "E089",
+                "a native core has no waveforms: only --cpu rtl simulates the whole chip",
+                remedy="leave --cpu native out, or --waves",
+            )
+
+    def run(self, work: Work) -> SimResult:
+        """See `atoll_sim.session.Session.run`."""
+        rtl = work.accelerator is AcceleratorKind.RTL
+        return run_native(work.models, work.samples, rtl=rtl, progress=work.progress)
 
 
 def run_native(
@@ -34,9 +57,9 @@ def run_native(
     runs = [each for turn in zip(*samples, strict=True) for each in turn]
     progress(f"running {len(runs)} sample{'s' if len(runs) != 1 else ''} on the host")
     if executable is None:
-        return NativeSession(models, memory, ModelAccelerators(soc, memory)).run(runs)
+        return HostCores(models, memory, ModelAccelerators(soc, memory)).run(runs)
     with (
         temporary_folder() as folder,
         RtlAccelerators(soc, memory, executable, folder) as accelerators,
     ):
-        return NativeSession(models, memory, accelerators).run(runs)
+        return HostCores(models, memory, accelerators).run(runs)

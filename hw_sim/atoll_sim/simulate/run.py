@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from atoll.errors import UsageError
 from atoll.pipeline import Compiled
 from atoll.progress import Progress, silent
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.inputs.samples import Sample
+from atoll_sim.session import AcceleratorKind, Work
 from atoll_sim.shadow.contents import contents_of
 from atoll_sim.shadow.table import ShadowTable, shadow_table
 from atoll_sim.simulate.firmware import data_taken
@@ -17,6 +19,29 @@ from atoll_sim.simulate.session import simulate
 from atoll_sim.trace.simulation import Buffer, SimRequest, SimResult
 from atoll_sim.waves.recording import record
 from atoll_sim.waves.request import Waves, operator_names
+
+
+class RtlSession:
+    """The cores in RTL, which run the linked firmware."""
+
+    runs_firmware = True
+
+    def check(self, accelerator: AcceleratorKind, waves: Waves | None) -> None:
+        """See `atoll_sim.session.Session.check`."""
+        if accelerator is AcceleratorKind.MODEL:
+            raise UsageError(
+                "E095",
+                "a core in RTL cannot drive an accelerator that is a software model: "
+                "the model has no bus and no clock to answer it",
+                remedy="use --accelerator rtl with --cpu rtl, "
+                "or --cpu native with --accelerator model",
+            )
+
+    def run(self, work: Work) -> SimResult:
+        """See `atoll_sim.session.Session.run`."""
+        return run_firmware(
+            work.models, work.elves, work.samples, progress=work.progress, waves=work.waves
+        )
 
 
 def run_firmware(

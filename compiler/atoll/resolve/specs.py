@@ -1,0 +1,87 @@
+"""What the description of a core or an accelerator says of all its instances. Plain data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from atoll.errors import SourceLoc
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoreSpec:
+    """What a core's own YAML says, the same for all its instances.
+
+    Attributes:
+        name: such as ``picorv32``.
+        isas: instruction sets that an instance may have.
+        first_line, last_line: interrupt lines for devices, inclusive.
+        bus_error_line: where a host learns of accesses that firewalls kept back.
+        startup: assembly of reset, interrupts and waiting: a file that the BSP ships, or an
+            absolute path.
+        asleep: 32-bit words of a program that does nothing, for a core without firmware.
+        rtl_module: SystemVerilog module with the ports of docs/extending.md.
+        rtl_packages: sources of the core itself, by the Python package that brings them.
+        rtl_sources: file names that Atoll ships, or absolute paths, in compile order.
+        rtl_parameters: of the module: a number, or a fact such as ``reset_address``.
+        waves: signals below the module that waveforms show, with their bits.
+        places: where the description says so, by key such as ``rtl.module``; for messages.
+    """
+
+    name: str
+    isas: tuple[str, ...]
+    first_line: int
+    last_line: int
+    bus_error_line: int
+    startup: str
+    asleep: tuple[int, ...]
+    rtl_module: str
+    rtl_packages: Mapping[str, tuple[str, ...]]
+    rtl_sources: tuple[str, ...]
+    rtl_parameters: Mapping[str, str]
+    waves: Mapping[str, int]
+    places: Mapping[str, SourceLoc] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def lines(self) -> range:
+        """Interrupt lines that devices may use."""
+        return range(self.first_line, self.last_line + 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorSupport:
+    """An operator kind that an accelerator runs.
+
+    Attributes:
+        limits: feature name (see `atoll.ops.registry`) to the inclusive (min, max) it may have.
+    """
+
+    kind: str
+    limits: Mapping[str, tuple[int | None, int | None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceleratorSpec:
+    """What an accelerator's own YAML says, the same for all its instances.
+
+    Attributes:
+        name: such as ``reef``.
+        operators: what it runs, sorted by kind.
+        registers: register offsets in bytes by name.
+        rtl_module: SystemVerilog module with the ports of docs/platform.md.
+        rtl_sources: file names that Atoll ships, or absolute paths, in compile order.
+        emitter: entry point ``module:Class`` that makes its commands.
+        model: entry point ``module:Class`` of its bit-exact software model.
+        driver: name of its C driver in the BSP.
+        asynchronous: it moves data and computes while the CPU does other work.
+        places: where the description says so, by key such as ``rtl.module``; for messages.
+    """
+
+    name: str
+    operators: tuple[OperatorSupport, ...]
+    registers: Mapping[str, int]
+    rtl_module: str
+    rtl_sources: tuple[str, ...]
+    emitter: str
+    model: str
+    driver: str
+    asynchronous: bool
+    places: Mapping[str, SourceLoc] = field(default_factory=dict)
