@@ -250,3 +250,19 @@ def test_sources_lie_where_the_package_is(lagoon: ResolvedSoc) -> None:
     assert names.index("atoll_bus_pkg.sv") < names.index("atoll_firewall.sv")
     assert len(names) == len(set(names))
     assert Path(sources(plan_chip(lagoon))[0]).name == "picorv32.v"
+
+
+def test_waivers_of_a_core_come_first(lagoon: ResolvedSoc) -> None:
+    core = dataclasses.replace(PICORV32, rtl_sources=("atoll_picorv32.sv", "lint.vlt"))
+    names = [path.name for path in sources(plan_chip(device("cpu", spec=core)(lagoon)))]
+    assert names[0] == "lint.vlt"
+    assert names.index("atoll_bus_pkg.sv") < names.index("atoll_picorv32.sv")
+
+
+def test_parameters_of_a_core_are_numbers_or_facts(lagoon: ResolvedSoc) -> None:
+    values = {"Start": "reset_address", "M": "has_m", "C": "has_c", "E": "has_e", "Depth": "4"}
+    core = dataclasses.replace(PICORV32, rtl_parameters=values)
+    chip = device("cpu", spec=core, isa="rv32im")(lagoon)
+    assert plan_chip(chip).masters[0].parameters == {
+        **{"Start": "32'h00000000", "M": "1'b1", "C": "1'b0", "E": "1'b0", "Depth": "4"}
+    }
