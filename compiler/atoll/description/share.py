@@ -1,4 +1,4 @@
-"""Find the chips, accelerators and schemas that ship with Atoll."""
+"""Find the chips, cores and schemas that ship with Atoll."""
 
 from importlib.resources import files
 from pathlib import Path

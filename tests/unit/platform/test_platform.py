@@ -259,10 +259,12 @@ def test_waivers_of_a_core_come_first(lagoon: ResolvedSoc) -> None:
     assert names.index("atoll_bus_pkg.sv") < names.index("atoll_picorv32.sv")
 
 
-def test_parameters_of_a_core_are_numbers_or_facts(lagoon: ResolvedSoc) -> None:
+@pytest.mark.parametrize(("isa", "bits"), [("rv32im", "100"), ("rv32ec_zca", "011")])
+def test_parameters_of_a_core_are_numbers_or_facts(
+    lagoon: ResolvedSoc, isa: str, bits: str
+) -> None:
     values = {"Start": "reset_address", "M": "has_m", "C": "has_c", "E": "has_e", "Depth": "4"}
-    core = dataclasses.replace(PICORV32, rtl_parameters=values)
-    chip = device("cpu", spec=core, isa="rv32im")(lagoon)
-    assert plan_chip(chip).masters[0].parameters == {
-        **{"Start": "32'h00000000", "M": "1'b1", "C": "1'b0", "E": "1'b0", "Depth": "4"}
-    }
+    core = dataclasses.replace(PICORV32, isas=(isa,), rtl_parameters=values)
+    found = plan_chip(device("cpu", spec=core, isa=isa)(lagoon)).masters[0].parameters
+    has = {name: f"1'b{bit}" for name, bit in zip("MCE", bits, strict=True)}
+    assert found == {"Start": "32'h00000000", **has, "Depth": "4"}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from atoll.description.core import LINES
 from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.schema import CONSOLE
 from atoll.description.tree import Key
@@ -80,9 +81,9 @@ class Case:
         ]
 
     def free_lines(self) -> Iterator[int]:
-        """Yield interrupt lines that no device uses."""
+        """Yield interrupt lines that no device uses; those that cores often keep come last."""
         taken = [self.at("devices", name, "irq") for name in self.table("devices")]
-        yield from (line for line in range(3, 32) if line not in taken)
+        yield from (line for line in (*range(3, LINES), *range(3)) if line not in taken)
 
     def free_pages(self, near: int = _REGISTERS) -> list[int]:
         """Return addresses of free register pages: `near`, behind other blocks, the usual ones."""
