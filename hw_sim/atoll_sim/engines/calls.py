@@ -1,4 +1,4 @@
-"""The software model of an accelerator, called so that what it does wrong is said."""
+"""An accelerator's own code, called so that what it does wrong is said."""
 
 from types import MappingProxyType
 
@@ -35,3 +35,22 @@ def run_model(model: Part, bus: Bus, address: int, count: int) -> Outcome:
     if min(map(whole, (outcome.error, outcome.fault_address, outcome.completed))) < 0:
         raise model.wrong("run", f"{outcome!r:.120}, whose fields must be 0 or more", about)
     return outcome
+
+
+def seals(emitter: Part) -> bool:
+    """Say whether an emitter makes checks of commands (`Sealing`)."""
+    return callable(getattr(emitter.value, "sealed", None))
+
+
+def sealed(emitter: Part, command: bytes) -> bytes:
+    """Return a command with its check made anew, the same if its commands carry none.
+
+    Raises:
+        AtollError: E111, E112; the emitter fails, or returns no command of that size.
+    """
+    if not seals(emitter):
+        return command
+    made = emitter.call("sealed", command)
+    if not isinstance(made, bytes) or len(made) != len(command):
+        raise emitter.wrong("sealed", f"{made!r:.80}, no {len(command)} bytes")
+    return made

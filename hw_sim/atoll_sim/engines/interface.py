@@ -1,4 +1,4 @@
-"""What the software model of an accelerator is given and returns (docs/accelerators.md)."""
+"""What the simulator asks of an accelerator's own code (docs/accelerators.md)."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -37,3 +37,11 @@ class Outcome:
     error: int
     fault_address: int
     completed: int
+
+
+class Sealing(Protocol):
+    """What an emitter also has if its commands carry a check, such as a CRC."""
+
+    def sealed(self, command: bytes) -> bytes:
+        """Return one command with its check made anew; all other bytes stay."""
+        ...

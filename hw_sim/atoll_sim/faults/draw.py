@@ -8,8 +8,9 @@ from random import Random
 from atoll.contract.contract import Span
 from atoll.ir.tir import AcceleratorRun, AcceleratorStart
 from atoll.pipeline import Compiled
+from atoll.resolve.engine_parts import emitter_of
 from atoll_sim.chip.plan import plan_chip
-from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
+from atoll_sim.engines.calls import seals
 from atoll_sim.faults.kinds import RESPONSES, Fault, FaultKind
 
 LONGEST_STALL = 800
@@ -156,17 +157,22 @@ class Draw:
         return make
 
     def _commands(self) -> Iterator[Span]:
-        """Yield the descriptors that engines fetch, without what is only planned behind them."""
-        plan = self.compiled.plan
+        """Yield the descriptors that engines fetch, without what is only planned behind them.
+
+        An engine whose commands carry no check cannot know that a bit of one is wrong.
+        """
+        plan, jobs = self.compiled.plan, self.compiled.jobs
+        emitters = {each.name: emitter_of(each) for each in self.compiled.soc.engines}
         for step in self.compiled.module.entry.steps:
             if isinstance(step.action, (AcceleratorRun, AcceleratorStart)):
-                name = step.action.commands
-                yield Span(
-                    buffer=name,
-                    pool=plan.placements[name].pool,
-                    address=plan.address(name),
-                    size=step.action.count * DESCRIPTOR_BYTES,
-                )
+                name, job = step.action.commands, jobs[step.operator]
+                if seals(emitters[job.device]):
+                    yield Span(
+                        buffer=name,
+                        pool=plan.placements[name].pool,
+                        address=plan.address(name),
+                        size=step.action.count * job.commands_size // job.commands_count,
+                    )
 
     def _buffers(self) -> tuple[Span, ...]:
         """Return what a run writes or is given: buffers that are not constant."""

@@ -1,11 +1,18 @@
-"""Faults in what accelerators and DMA engines are told."""
+"""Faults in what accelerators and DMA engines are told.
 
-from dataclasses import replace
+A list is cut into its commands and these into words; which of them hold addresses shows in what
+another plan changes. Only the engine knows how a command is checked (`Sealing`).
+"""
+
+from dataclasses import dataclass, replace
 from random import Random
 
+from atoll.codegen.commands import command_counts
 from atoll.ir.tir import AcceleratorRun, AcceleratorStart, Step
 from atoll.pipeline import Compiled, with_plan
-from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
+from atoll.plugins import Part
+from atoll.resolve.engine_parts import emitter_of
+from atoll_sim.engines.calls import sealed
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.mutate.program import with_steps
 
@@ -14,53 +21,94 @@ ELSEWHERE = 1 << 16
 """A multiple of every alignment."""
 
 
+@dataclass(frozen=True, slots=True)
+class CommandList:
+    """What an engine is told of one operator.
+
+    Attributes:
+        name: of the buffer.
+        data: the commands that the engine runs.
+        each: bytes of a command.
+    """
+
+    emitter: Part
+    name: str
+    data: bytes
+    each: int
+
+    def get(self, at: int, size: int) -> int:
+        """Return the number in `size` bytes."""
+        return int.from_bytes(self.data[at : at + size], "little")
+
+    def put(self, at: int, size: int, value: int) -> bytes:
+        """Return the list with another number in `size` bytes, and no other check."""
+        return self.data[:at] + value.to_bytes(size, "little") + self.data[at + size :]
+
+    def believed(self, at: int, size: int, value: int) -> bytes:
+        """Return the list with another number, checked as the compiler would: it believes it."""
+        wrong, begin = self.put(at, size, value), at - at % self.each
+        end = begin + self.each
+        return wrong[:begin] + sealed(self.emitter, wrong[begin:end]) + wrong[end:]
+
+    def value_words(self) -> list[int]:
+        """Return where words hold no byte of a check, which comes back when it is made anew."""
+        checked = {
+            at - at % WORD
+            for at in range(self.each)
+            if self.believed(at, 1, self.data[at] ^ 0xFF) == self.data
+        }
+        return [
+            at for at in range(0, len(self.data) - WORD + 1, WORD) if at % self.each not in checked
+        ]
+
+
 def wrong_address(right: Right, random: Random) -> Mutant | None:
     """Add a little to an address of a command, or take it away."""
     if not right.compiled.commands:
         return None
-    name, data = _choose(right.compiled, random)
-    words = address_words(right.compiled, name, len(data))
+    commands = _choose(right.compiled, random)
+    words = address_words(right.compiled, commands)
     if not words:
         return None
     at = random.choice(sorted(words))
-    was = _get(data, at, WORD)
+    was = commands.get(at, WORD)
     now = was + random.choice((-64, -16, -4, -1, 1, 4, 16, 64))
     if now < 0:
         return None
-    data = _checked(_with(data, at, WORD, now), at)
-    return _patched(right, name, data, f"address {was:#010x} becomes {now:#010x}")
+    what = f"address {was:#010x} becomes {now:#010x}"
+    return _patched(right, commands.name, commands.believed(at, WORD, now), what)
 
 
 def wrong_size(right: Right, random: Random) -> Mutant | None:
     """Make a size, count or step of a command larger or smaller by one, or twice as large."""
     if not right.compiled.commands:
         return None
-    name, data = _choose(right.compiled, random)
-    addresses = address_words(right.compiled, name, len(data))
+    commands = _choose(right.compiled, random)
+    addresses = address_words(right.compiled, commands)
     halves = [
         at
-        for at in range(0, len(data), HALF)
-        if at % DESCRIPTOR_BYTES >= WORD
-        and 0 < _get(data, at, HALF) < 4096
-        and at - at % WORD not in addresses
+        for word in commands.value_words()
+        for at in (word, word + HALF)
+        if 0 < commands.get(at, HALF) < 4096 and word not in addresses
     ]
     if not halves:
         return None
     at = random.choice(halves)
-    was = _get(data, at, HALF)
+    was = commands.get(at, HALF)
     now = random.choice((was - 1, was + 1, 2 * was))
-    data = _checked(_with(data, at, HALF, now), at)
-    return _patched(right, name, data, f"{was} at byte {at} becomes {now}")
+    what = f"{was} at byte {at} becomes {now}"
+    return _patched(right, commands.name, commands.believed(at, HALF, now), what)
 
 
 def flipped_bit(right: Right, random: Random) -> Mutant | None:
     """Flip one bit of a command; its check is not made anew."""
     if not right.compiled.commands:
         return None
-    name, data = _choose(right.compiled, random)
-    bit = random.randrange(8 * len(data))
-    now = data[bit // 8] ^ 1 << bit % 8
-    return _patched(right, name, _with(data, bit // 8, 1, now), f"bit {bit} is flipped")
+    commands = _choose(right.compiled, random)
+    bit = random.randrange(8 * len(commands.data))
+    now = commands.data[bit // 8] ^ 1 << bit % 8
+    wrong = commands.put(bit // 8, 1, now)
+    return _patched(right, commands.name, wrong, f"bit {bit} is flipped")
 
 
 def dropped_command(right: Right, random: Random) -> Mutant | None:
@@ -86,35 +134,40 @@ def dropped_command(right: Right, random: Random) -> Mutant | None:
     )
 
 
-def address_words(compiled: Compiled, name: str, size: int) -> frozenset[int]:
-    """Return where the first `size` bytes of a list hold addresses: what another plan changes.
-
-    The first word of a command, which holds its check, is none.
-    """
+def address_words(compiled: Compiled, commands: CommandList) -> frozenset[int]:
+    """Return where a list holds addresses: what another plan changes, checks aside."""
     plan = compiled.plan
     moved = {
         buffer: replace(place, offset=place.offset + ELSEWHERE)
         for buffer, place in plan.placements.items()
     }
-    other = with_plan(compiled, replace(plan, placements=moved)).commands[name]
-    data = compiled.commands[name]
-    words = range(0, size, WORD)
-    changed = (at for at in words if data[at : at + WORD] != other[at : at + WORD])
-    return frozenset(at for at in changed if at % DESCRIPTOR_BYTES)
-
-
-def _choose(compiled: Compiled, random: Random) -> tuple[str, bytes]:
-    """Draw a list; only what the device runs of it counts."""
-    name = random.choice(sorted(compiled.commands))
-    job = next(job for job in compiled.jobs.values() if job.commands == name)
-    size = job.commands_size // job.commands_count
-    actions = (step.action for step in compiled.module.entry.steps)
-    count = next(
-        action.count
-        for action in actions
-        if isinstance(action, (AcceleratorRun, AcceleratorStart)) and action.commands == name
+    other = with_plan(compiled, replace(plan, placements=moved)).commands[commands.name]
+    return frozenset(
+        at
+        for at in commands.value_words()
+        if commands.data[at : at + WORD] != other[at : at + WORD]
     )
-    return name, compiled.commands[name][: size * count]
+
+
+def command_lists(compiled: Compiled) -> tuple[CommandList, ...]:
+    """Return all lists by name; only what the device runs of one counts."""
+    counts = command_counts(compiled.module)
+    emitters = {engine.name: emitter_of(engine) for engine in compiled.soc.engines}
+    jobs = sorted(compiled.jobs.values(), key=lambda job: job.commands)
+    return tuple(
+        CommandList(
+            emitter=emitters[job.device],
+            name=job.commands,
+            data=compiled.commands[job.commands][: counts[job.operator] * each],
+            each=each,
+        )
+        for job in jobs
+        for each in (job.commands_size // job.commands_count,)
+    )
+
+
+def _choose(compiled: Compiled, random: Random) -> CommandList:
+    return random.choice(command_lists(compiled))
 
 
 def _patched(right: Right, name: str, first: bytes, what: str) -> Mutant | None:
@@ -130,18 +183,3 @@ def _patched(right: Right, name: str, first: bytes, what: str) -> Mutant | None:
         built=replace(compiled, commands={**compiled.commands, name: wrong}),
         judged=compiled,
     )
-
-
-def _with(data: bytes, at: int, size: int, value: int) -> bytes:
-    return data[:at] + value.to_bytes(size, "little") + data[at + size :]
-
-
-def _checked(data: bytes, at: int) -> bytes:
-    """Make the check of the command at `at` anew, as the compiler would: it believes its values."""
-    begin = at - at % DESCRIPTOR_BYTES
-    end = begin + DESCRIPTOR_BYTES
-    return data[:begin] + with_check(data[begin:end]) + data[end:]
-
-
-def _get(data: bytes, at: int, size: int) -> int:
-    return int.from_bytes(data[at : at + size], "little")

@@ -3,20 +3,26 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import StringIO
+from itertools import islice
 from pathlib import Path
+from random import Random
 
 import pytest
 from rich.console import Console
 
 from atoll.build_tree import build
+from atoll.errors import AtollError
 from atoll.memory.checker import check
 from atoll.memory.problem import Placement
 from atoll.pipeline import compile_file
 from atoll.report.result import RunReport
 from atoll.resolve import load_soc
+from atoll_sim.engines.common.encode import with_check
+from atoll_sim.faults.draw import Draw
+from atoll_sim.faults.kinds import FaultKind
 from atoll_sim.inputs.samples import random_sample
 from atoll_sim.mutate.campaign import Campaign, Trial
-from atoll_sim.mutate.commands import address_words
+from atoll_sim.mutate.commands import address_words, command_lists
 from atoll_sim.mutate.firewall import windows_of
 from atoll_sim.mutate.image import segments_of
 from atoll_sim.mutate.kinds import KINDS, draw_mutants
@@ -134,17 +140,50 @@ def test_what_is_not_planned_so_is_judged_by_the_right_contract(
 
 def test_addresses_in_commands_are_what_another_plan_changes(lagoon: Right) -> None:
     compiled = lagoon.compiled
-    for job in compiled.jobs.values():
-        words = address_words(compiled, job.commands, 64)
-        held = {
-            int.from_bytes(compiled.commands[job.commands][at : at + 4], "little") for at in words
-        }
+    jobs = {job.commands: job for job in compiled.jobs.values()}
+    for commands in command_lists(compiled):
+        job = jobs[commands.name]
+        words = address_words(compiled, replace(commands, data=commands.data[:64]))
+        held = {commands.get(at, 4) for at in words}
         buffers = {
             compiled.plan.address(compiled.graph.storage(name))
             for name in (*job.reads, *job.writes)
         }
         assert buffers <= held
         assert words == {4, 8, 12, 16}
+
+
+def test_an_engine_whose_commands_carry_no_check_gets_the_same_kinds(
+    lagoon: Right, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_checks = {mutant.kind for mutant in draw_mutants(lagoon, 60, 1)}
+    assert FaultKind.DESCRIPTOR in drawn_faults(lagoon)
+    monkeypatch.delattr("atoll_sim.engines.reef.emitter.ReefEmitter.sealed")
+    assert {mutant.kind for mutant in draw_mutants(lagoon, 60, 1)} == with_checks
+    for commands in command_lists(lagoon.compiled):
+        assert [*commands.value_words()] == [*range(0, len(commands.data), 4)]
+        assert commands.believed(4, 1, 7) == commands.put(4, 1, 7)
+    assert FaultKind.DESCRIPTOR not in drawn_faults(lagoon)
+
+
+def test_a_value_that_is_believed_has_a_right_check(lagoon: Right) -> None:
+    for commands in command_lists(lagoon.compiled):
+        data = commands.believed(64 + 8, 1, 7) if len(commands.data) > 64 else commands.data
+        for begin in range(0, len(data), 64):
+            assert with_check(data[begin : begin + 64]) == data[begin : begin + 64]
+
+
+def test_a_sealed_command_of_another_size_is_refused(
+    lagoon: Right, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "atoll_sim.engines.reef.emitter.ReefEmitter.sealed"
+    monkeypatch.setattr(name, lambda self, command: command[1:])
+    with pytest.raises(AtollError, match=r"E112.*'sealed' returned .*, no 64 bytes"):
+        draw_mutants(lagoon, 60, 1)
+
+
+def drawn_faults(right: Right) -> set[FaultKind]:
+    return {each.kind for each in islice(Draw(right.compiled, 1000, Random(1)).faults(), 40)}
 
 
 def as_right(right: Right) -> Mutant:

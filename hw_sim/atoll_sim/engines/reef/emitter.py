@@ -10,7 +10,7 @@ from atoll.ir.safe_overlap import SafeOverlap
 from atoll.lower.accelerator import Job
 from atoll.ops.quantization import activation_range, channel_scaling, zero_point_of
 from atoll.resolve.soc import Engine
-from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
+from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
 from atoll_sim.engines.reef.cycles import busy_cycles
 from atoll_sim.engines.reef.descriptor import Descriptor, Opcode
 from atoll_sim.engines.reef.geometry import Geometry, geometry_of, operand
@@ -96,6 +96,10 @@ class ReefEmitter:
             "PARAMS": lanes | params["data_bytes"] << 16 | CONTRACT_VERSION << 24,
             "WEIGHT_ROWS": params["weight_rows"],
         }
+
+    def sealed(self, command: bytes) -> bytes:
+        """Make the CRC of a command anew."""
+        return with_check(command)
 
     def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> int:
         """Predict busy cycles, see `reef_cycles`."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from atoll.ir.graph import Graph, Operator
 from atoll.lower.accelerator import Job
 from atoll.resolve.soc import Engine
-from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
+from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
 from atoll_sim.engines.ripple.descriptor import Descriptor
 
 _LETTERS = int.from_bytes(b"RIPL", "little")
@@ -47,6 +47,10 @@ class RippleEmitter:
     def identity(self, npu: Engine) -> Mapping[str, int]:
         """Return the registers that describe an instance (docs/ripple.md)."""
         return {"ID": _LETTERS, "PARAMS": npu.params["data_bytes"] << 16 | CONTRACT_VERSION << 24}
+
+    def sealed(self, command: bytes) -> bytes:
+        """Make the CRC of a command anew."""
+        return with_check(command)
 
     def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> int:
         """Predict busy cycles: each beat is written and answered before the next one."""
