@@ -7,13 +7,9 @@ from typing import Annotated
 import typer
 
 from atoll.cli.options import (
-    BuildFileOption,
-    FreeOption,
     JsonOption,
     ModelsArgument,
-    OverlapOption,
-    PinOption,
-    PlaceOption,
+    PlacementOptions,
     SetOption,
     SocArgument,
     ToolchainOption,
@@ -38,14 +34,8 @@ from atoll_sim.run import (
     run_image,
     run_models,
 )
-from atoll_sim.waves.options import (
-    WavesFromOption,
-    WavesLimitOption,
-    WavesOperatorOption,
-    WavesOption,
-    WavesToOption,
-)
-from atoll_sim.waves.request import of_network, request_waves
+from atoll_sim.waves.options import WavesOptions
+from atoll_sim.waves.request import of_network
 
 InputOption = Annotated[
     list[str] | None,
@@ -65,6 +55,14 @@ OutputOption = Annotated[
         "NETWORK=FILE.",
     ),
 ]
+CpuOption = Annotated[CpuKind, typer.Option(help="Who plays the cores.")]
+AcceleratorOption = Annotated[
+    AcceleratorKind,
+    typer.Option(help="Who plays the accelerators; none: every operator on the host."),
+]
+KeepOption = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Keep the build folder in DIR.")
+]
 BriefOption = Annotated[bool, typer.Option("--brief", help="Leave out memory map and layer table.")]
 
 
@@ -73,26 +71,14 @@ def run(
     models: ModelsArgument,
     samples: InputOption = None,
     output: OutputOption = None,
-    cpu: Annotated[CpuKind, typer.Option(help="Who plays the cores.")] = CpuKind.RTL,
-    accelerator: Annotated[
-        AcceleratorKind,
-        typer.Option(help="Who plays the accelerators; none: every operator on the host."),
-    ] = AcceleratorKind.RTL,
-    build_file: BuildFileOption = None,
-    place: PlaceOption = None,
-    pin: PinOption = None,
-    free: FreeOption = None,
-    overlap: OverlapOption = None,
-    keep: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep the build folder in DIR.")
-    ] = None,
+    cpu: CpuOption = CpuKind.RTL,
+    accelerator: AcceleratorOption = AcceleratorKind.RTL,
+    *,
+    placement: PlacementOptions,
+    keep: KeepOption = None,
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
-    waves: WavesOption = None,
-    waves_from: WavesFromOption = None,
-    waves_to: WavesToOption = None,
-    waves_operator: WavesOperatorOption = None,
-    waves_limit: WavesLimitOption = None,
+    waves: WavesOptions,
     brief: BriefOption = False,
     machine: JsonOption = False,
 ) -> None:
@@ -103,9 +89,7 @@ def run(
 
     Example: atoll run lagoon model.tflite --cpu native --accelerator model
     """
-    asked = request_waves(
-        waves, first=waves_from, last=waves_to, operator=waves_operator, limit=waves_limit
-    )
+    asked = waves.request()
     check_kinds(cpu, accelerator, asked)
     _prepare(output or ())
     networks = names_of(models)
@@ -114,7 +98,7 @@ def run(
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
     used = accelerator is not AcceleratorKind.NONE
-    options = build_options(models, build_file, place, pin, free, overlap, accelerators=used)
+    options = build_options(models, placement, accelerators=used)
     with working("compiling and planning"):
         compiled = compile_models(resolved, models, options)
     batches = samples_of(compiled, inputs)
@@ -139,11 +123,8 @@ def simulate(
     ],
     samples: InputOption = None,
     output: OutputOption = None,
-    waves: WavesOption = None,
-    waves_from: WavesFromOption = None,
-    waves_to: WavesToOption = None,
-    waves_operator: WavesOperatorOption = None,
-    waves_limit: WavesLimitOption = None,
+    *,
+    waves: WavesOptions,
     brief: BriefOption = False,
     machine: JsonOption = False,
 ) -> None:
@@ -153,9 +134,7 @@ def simulate(
 
     Example: atoll simulate build/model --input samples.npy --waves model.vcd
     """
-    asked = request_waves(
-        waves, first=waves_from, last=waves_to, operator=waves_operator, limit=waves_limit
-    )
+    asked = waves.request()
     _prepare(output or ())
     with working("reading the build folder"):
         image = open_build(folder)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 from atoll.cli.options import (
     BuildFileOption,
     JsonOption,
+    PlacementOptions,
     SetOption,
     SocArgument,
     ToolchainOption,
@@ -20,41 +22,46 @@ from atoll.cli.working import working
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.shown import json_text
+from atoll_sim.faults import campaign as faults_of
 from atoll_sim.faults import report as fault_report
-from atoll_sim.faults.campaign import run_campaign
 from atoll_sim.inputs.samples import random_sample
+from atoll_sim.mutate import campaign as mutants_of
 from atoll_sim.mutate import report as mutant_report
-from atoll_sim.mutate.campaign import plant
+
+ALL_CORES = os.cpu_count() or 1
+SeveralModelsArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="MODEL", help="Quantised network (int8 TFLite); several are tried one by one."
+    ),
+]
+MutantsOption = Annotated[
+    int, typer.Option(metavar="N", min=0, help="Wrong builds, shared by the MODELs.")
+]
+FaultsOption = Annotated[
+    int, typer.Option(metavar="N", min=0, help="Hardware faults, shared by the MODELs.")
+]
+SeedOption = Annotated[int, typer.Option(metavar="S", help="Draw other mutants and faults.")]
+JobsOption = Annotated[
+    int, typer.Option(metavar="J", min=1, help="Simulations at a time; default: all cores.")
+]
+VerboseOption = Annotated[
+    bool,
+    typer.Option("--verbose", help="Name buffer, address and line of every mutant and fault."),
+]
 
 
 def validate(
     soc: SocArgument,
-    models: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="MODEL", help="Quantised network (int8 TFLite); several are tried one by one."
-        ),
-    ],
-    mutants: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Wrong builds, shared by the MODELs.")
-    ] = 0,
-    faults: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Hardware faults, shared by the MODELs.")
-    ] = 0,
-    seed: Annotated[
-        int,
-        typer.Option(metavar="S", help="Draw other mutants and faults."),
-    ] = 1,
-    jobs: Annotated[
-        int, typer.Option(metavar="J", min=1, help="Simulations at a time; default: all cores.")
-    ] = os.cpu_count() or 1,
+    models: SeveralModelsArgument,
+    mutants: MutantsOption = 0,
+    faults: FaultsOption = 0,
+    seed: SeedOption = 1,
+    jobs: JobsOption = ALL_CORES,
     build_file: BuildFileOption = None,
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
-    verbose: Annotated[
-        bool,
-        typer.Option("--verbose", help="Name buffer, address and line of every mutant and fault."),
-    ] = False,
+    verbose: VerboseOption = False,
     machine: JsonOption = False,
 ) -> None:
     """Plant faults in builds and in hardware, and see how they end.
@@ -69,38 +76,33 @@ def validate(
     """
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
-    options = build_options(models, build_file)
+    options = build_options(models, PlacementOptions(build_file=build_file))
     with working("compiling and planning"):
-        compiled = [
-            compile_file(resolved, model, chosen)
-            for model, chosen in zip(models, options, strict=True)
-        ]
+        compiled = list(map(partial(compile_file, resolved), models, options))
     with working("compiling") as progress:
+        mutate = partial(
+            mutants_of.plant, seed=seed, jobs=jobs, toolchain=toolchain, progress=progress
+        )
+        fail = partial(faults_of.run_campaign, seed=seed, toolchain=toolchain, progress=progress)
         planted = [
-            plant(
-                each,
-                count,
-                seed=seed,
-                jobs=jobs,
-                first=first,
-                toolchain=toolchain,
-                progress=progress,
-            )
+            mutate(each, count, first=first)
             for each, first, count in shared(mutants, compiled if mutants or not faults else ())
         ]
         broken = [
-            run_campaign(
-                each,
-                random_sample(each.graph)[0],
-                count,
-                seed,
-                progress=progress,
-                toolchain=toolchain,
-                first=first,
-            )
+            fail(each, random_sample(each.graph)[0], count, first=first)
             for each, first, count in shared(faults, compiled)
             if count
         ]
+    _finish(planted, broken, verbose=verbose, machine=machine)
+
+
+def _finish(
+    planted: Sequence[mutants_of.Campaign],
+    broken: Sequence[faults_of.Campaign],
+    *,
+    verbose: bool,
+    machine: bool,
+) -> None:
     passed = all(each.passed for each in planted) and all(map(fault_report.passed, broken))
     if machine:
         networks = [mutant_report.as_json(each) for each in planted]

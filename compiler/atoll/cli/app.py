@@ -13,12 +13,10 @@ import typer
 from typer.exceptions import TyperException
 
 from atoll.cli.group import CommandGroup
+from atoll.cli.shell_words import COMPLETE, completed
 from atoll.errors import EXCERPT_COLUMNS, INTERRUPTED, AtollError, UsageError
 from atoll.files import DISK_FAULTS, unwritable
 from atoll.shown import json_text
-
-COMPLETE = "_ATOLL_COMPLETE"
-"""The environment variable that asks for completions instead of a command."""
 
 app = typer.Typer(
     name="atoll", cls=CommandGroup, pretty_exceptions_enable=False, rich_markup_mode=None
@@ -52,8 +50,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     _accept_any_text()
     try:
         if COMPLETE in os.environ:
-            from atoll.cli.completion import completed
-
             return completed(lambda: _invoke(arguments))
         status = _invoke(arguments or ["--help"])
         sys.stdout.flush()

@@ -8,13 +8,9 @@ import typer
 from atoll.build_tree import build, tree_json
 from atoll.cli.options import (
     AcceleratorsOption,
-    BuildFileOption,
-    FreeOption,
     JsonOption,
     ModelsArgument,
-    OverlapOption,
-    PinOption,
-    PlaceOption,
+    PlacementOptions,
     SetOption,
     SocArgument,
     ToolchainOption,
@@ -31,6 +27,19 @@ from atoll.resolve import load_soc
 from atoll.several_models import compile_models
 from atoll.shown import json_text
 
+DumpOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="STAGE",
+        help=f"Print the program after this stage: {', '.join(STAGES)}.",
+        autocompletion=offered("stages"),
+    ),
+]
+ObjectsOption = Annotated[
+    bool,
+    typer.Option("--objects", help="Write objects, headers and plans alone, for another firmware."),
+]
+
 
 def build_command(
     soc: SocArgument,
@@ -40,26 +49,11 @@ def build_command(
     ],
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
-    build_file: BuildFileOption = None,
-    place: PlaceOption = None,
-    pin: PinOption = None,
-    free: FreeOption = None,
-    overlap: OverlapOption = None,
+    *,
+    placement: PlacementOptions,
     accelerators: AcceleratorsOption = True,
-    dump_after: Annotated[
-        str | None,
-        typer.Option(
-            metavar="STAGE",
-            help=f"Print the program after this stage: {', '.join(STAGES)}.",
-            autocompletion=offered("stages"),
-        ),
-    ] = None,
-    objects: Annotated[
-        bool,
-        typer.Option(
-            "--objects", help="Write objects, headers and plans alone, for another firmware."
-        ),
-    ] = False,
+    dump_after: DumpOption = None,
+    objects: ObjectsOption = False,
     machine: JsonOption = False,
 ) -> None:
     """Compile networks for a chip.
@@ -70,13 +64,7 @@ def build_command(
 
     Example: atoll build lagoon model.tflite -o build/model
     """
-    require_stage(dump_after)
-    if dump_after and machine:
-        remedy = "give one of them; the build folder has the text of every stage"
-        raise UsageError("E090", "--dump-after and --json both want the output", remedy=remedy)
-    if objects and toolchain:
-        remedy = "leave --toolchain out"
-        raise UsageError("E090", "--objects needs no C compiler and no linker", remedy=remedy)
+    _check_usage(dump_after, toolchain, objects=objects, machine=machine)
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
 
@@ -84,19 +72,29 @@ def build_command(
         if stage == dump_after:
             print(result)
 
-    options = build_options(
-        models, build_file, place, pin, free, overlap, accelerators=accelerators
-    )
+    options = build_options(models, placement, accelerators=accelerators)
     with working("compiling and planning") as progress:
         compiled = compile_models(resolved, models, options, observe)
         if objects:
             made = build_objects(compiled, output)
+            data, summary = made.as_json(compiled), made.summary()
         else:
             progress("building the firmware")
             tree = build(compiled, output, toolchain=toolchain)
+            data, summary = tree_json(tree, compiled), tree.firmware.summary()
     if machine:
-        data = made.as_json(compiled) if objects else tree_json(tree, compiled)
         print(json_text(data), end="")
-        return
-    summary = made.summary() if objects else tree.firmware.summary()
-    log.print(wrapped(f"wrote {output}: {summary}", log_room()))
+    else:
+        log.print(wrapped(f"wrote {output}: {summary}", log_room()))
+
+
+def _check_usage(
+    dump_after: str | None, toolchain: str | None, *, objects: bool, machine: bool
+) -> None:
+    require_stage(dump_after)
+    if dump_after and machine:
+        remedy = "give one of them; the build folder has the text of every stage"
+        raise UsageError("E090", "--dump-after and --json both want the output", remedy=remedy)
+    if objects and toolchain:
+        remedy = "leave --toolchain out"
+        raise UsageError("E090", "--objects needs no C compiler and no linker", remedy=remedy)

@@ -4,19 +4,14 @@ A completer never fails and never prints: where the chip or the network cannot b
 nothing to offer. Only plain words are offered, since shells evaluate what they get.
 """
 
-import io
-import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
 from atoll.bsp.toolchain import TOOLCHAINS
-from atoll.cli.app import COMPLETE
 from atoll.description.build import SIDES
 from atoll.description.share import shared_folder, shipped_names
 from atoll.errors import AtollError
@@ -131,42 +126,6 @@ stages = one_of(lambda: STAGES)
 schemas = one_of(schema_names)
 algorithms = one_of(PLANNERS.names)
 toolchains = one_of(lambda: TOOLCHAINS)
-
-
-def completed(run: Callable[[], int]) -> int:
-    """Print what `run` offers in a shell, and return the status.
-
-    Bash takes `=` and `:` for words of their own: they are joined for `run`, and what follows them
-    is printed alone.
-    """
-    if os.environ[COMPLETE] != "complete_bash" or "COMP_WORDS" not in os.environ:
-        return run()
-    words = os.environ["COMP_WORDS"].split("\n")
-    cursor = int(os.environ.get("COMP_CWORD", len(words) - 1))
-    joined, begin = _joined(words[: cursor + 1])
-    os.environ |= {"COMP_WORDS": "\n".join(joined), "COMP_CWORD": str(len(joined) - 1)}
-    printed = io.StringIO()
-    with redirect_stdout(printed):
-        status = run()
-    sys.stdout.writelines(f"{line[begin:]}\n" for line in printed.getvalue().splitlines())
-    return status
-
-
-def _joined(words: Sequence[str]) -> tuple[list[str], int]:
-    """Join words around `=` and `:`; also say where the last word of bash begins in its word."""
-    joined: list[str] = []
-    at = 0
-    glue = False
-    for word in words:
-        separator = word in ("=", ":", "=:")
-        if joined and (separator or glue):
-            at = len(joined[-1]) + (len(word) if separator else 0)
-            joined[-1] += word
-        else:
-            joined.append(word)
-            at = 0
-        glue = separator
-    return joined, at
 
 
 def _pairs(

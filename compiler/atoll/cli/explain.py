@@ -1,6 +1,7 @@
 """The command `atoll explain`: a chip, or networks that share one firmware on it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -8,12 +9,8 @@ import typer
 from atoll.cli.options import (
     AcceleratorsOption,
     AnyModelsArgument,
-    BuildFileOption,
-    FreeOption,
     JsonOption,
-    OverlapOption,
-    PinOption,
-    PlaceOption,
+    PlacementOptions,
     SetOption,
     SocArgument,
     offered,
@@ -41,11 +38,8 @@ def explain(
             autocompletion=offered("tensors"),
         ),
     ] = None,
-    build_file: BuildFileOption = None,
-    place: PlaceOption = None,
-    pin: PinOption = None,
-    free: FreeOption = None,
-    overlap: OverlapOption = None,
+    *,
+    placement: PlacementOptions,
     overrides: SetOption = None,
     accelerators: AcceleratorsOption = True,
     machine: JsonOption = False,
@@ -60,17 +54,18 @@ def explain(
     """
     resolved = load_soc(soc, overrides or ())
     if not models:
-        asked = {"buffer": buffer, "build": build_file, "place": place, "pin": pin, "free": free}
-        asked["overlap"] = overlap
-        if given := next((name for name, value in asked.items() if value), None):
-            raise UsageError("E090", f"--{given} needs a MODEL", remedy="see atoll explain --help")
+        _refuse_without_model(buffer=buffer, **asdict(placement))
         print_tables(resolved, tables.explain(resolved), machine=machine)
         return
-    options = build_options(
-        models, build_file, place, pin, free, overlap, accelerators=accelerators
-    )
+    options = build_options(models, placement, accelerators=accelerators)
     told = tuple(map(explanation, compile_models(resolved, models, options)))
     print(explained(told, buffer, machine=machine), end="")
+
+
+def _refuse_without_model(**asked: object) -> None:
+    if given := next((name for name, value in asked.items() if value), None):
+        option = f"--{given.removesuffix('_file')}"
+        raise UsageError("E090", f"{option} needs a MODEL", remedy="see atoll explain --help")
 
 
 def explained(told: Sequence[Explanation], buffer: str | None, *, machine: bool) -> str:

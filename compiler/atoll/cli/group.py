@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
+from atoll.cli.option_groups import with_groups
 from atoll.errors import AtollError
 from atoll.plugins import foreign_code, load
 from atoll.shown import shown_lines
@@ -94,7 +95,7 @@ def _others() -> Iterator[EntryPoint]:
 def _command(name: str, function: Callable[..., Any]) -> Any:
     """Make a command of a function; its parameters are options and arguments."""
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    alone.command(name)(function)
+    alone.command(name)(with_groups(function))
     return typer.main.get_command(alone)
 
 

@@ -1,6 +1,7 @@
 """Options of the command line that several commands take."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -25,41 +26,45 @@ BuildFileOption = Annotated[
         "--build", metavar="FILE", help="Build options (YAML): place, pin, free, overlap, networks."
     ),
 ]
-PlaceOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--place",
-        metavar="OP=DEVICE",
-        help="Run an operator on this device; of several MODELs, NETWORK:OP=DEVICE.",
-        autocompletion=offered("placements"),
-    ),
-]
-PinOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--pin",
-        metavar="TENSOR=POOL[:in|out|both]",
-        help="Keep a tensor in this pool where it is read, written, or both (default); "
-        "of several MODELs, NETWORK:TENSOR=POOL.",
-        autocompletion=offered("pins"),
-    ),
-]
-FreeOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--free",
-        metavar="TENSOR",
-        help="Allow copies of a tensor that is pinned; of several MODELs, NETWORK:TENSOR.",
-        autocompletion=offered("tensors"),
-    ),
-]
 
-OverlapOption = Annotated[
-    Literal["none", "free", "all"] | None,
-    typer.Option(
-        help="Let results lie over operands: none, free (default: where it costs no time), all.",
-    ),
-]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacementOptions:
+    """Where operators and tensors shall be."""
+
+    build_file: BuildFileOption = None
+    place: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OP=DEVICE",
+            help="Run an operator on this device; of several MODELs, NETWORK:OP=DEVICE.",
+            autocompletion=offered("placements"),
+        ),
+    ] = None
+    pin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TENSOR=POOL[:in|out|both]",
+            help="Keep a tensor in this pool where it is read, written, or both (default); "
+            "of several MODELs, NETWORK:TENSOR=POOL.",
+            autocompletion=offered("pins"),
+        ),
+    ] = None
+    free: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TENSOR",
+            help="Allow copies of a tensor that is pinned; of several MODELs, NETWORK:TENSOR.",
+            autocompletion=offered("tensors"),
+        ),
+    ] = None
+    overlap: Annotated[
+        Literal["none", "free", "all"] | None,
+        typer.Option(
+            help="Let results lie over operands: none, free (default: where it costs no time), all."
+        ),
+    ] = None
+
 
 SocArgument = Annotated[
     Path,

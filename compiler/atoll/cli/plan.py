@@ -12,12 +12,8 @@ import typer
 from atoll.cli.options import (
     AcceleratorsOption,
     AnyModelsArgument,
-    BuildFileOption,
-    FreeOption,
     JsonOption,
-    OverlapOption,
-    PinOption,
-    PlaceOption,
+    PlacementOptions,
     SetOption,
     offered,
 )
@@ -48,6 +44,16 @@ class Export(StrEnum):
     TFLM = "tflm"
 
 
+AnySocArgument = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[SOC]",
+        help="SoC description (YAML), or a shipped chip: lagoon, atoll2, twin.",
+        autocompletion=offered("chips"),
+    ),
+]
+
+
 def _bytes(text: str) -> int:
     """Read a number of bytes, with or without a unit."""
     try:
@@ -67,29 +73,29 @@ def _seconds(text: str) -> float:
         raise typer.BadParameter(str(fault)) from fault
 
 
-def plan(
-    soc: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[SOC]",
-            help="SoC description (YAML), or a shipped chip: lagoon, atoll2, twin.",
-            autocompletion=offered("chips"),
-        ),
-    ] = None,
-    models: AnyModelsArgument = None,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceOptions:
+    """A table of buffers in the place of networks."""
+
     instance: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Plan this table instead: id,lower,upper,size (CSV)."),
-    ] = None,
+    ] = None
     capacity: Annotated[
         int | None,
         typer.Option(
             parser=_bytes, metavar="BYTES", help="Size of the instance's pool, such as '1 MiB'."
         ),
-    ] = None,
+    ] = None
     alignment: Annotated[
         int, typer.Option(min=1, metavar="BYTES", help="Alignment of the instance's buffers.")
-    ] = 1,
+    ] = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """A planner and what it may spend."""
+
     algorithm: Annotated[
         str,
         typer.Option(
@@ -97,34 +103,52 @@ def plan(
             help=f"Planner: {', '.join(PLANNERS.own)}, or a package's.",
             autocompletion=offered("algorithms"),
         ),
-    ] = DEFAULT,
+    ] = DEFAULT
     budget: Annotated[
         float | None,
         typer.Option(
             parser=_seconds, metavar="TIME", help="Stop searching after this time, such as '10s'."
         ),
-    ] = None,
+    ] = None
     seed: Annotated[
         int, typer.Option(metavar="NUMBER", help="Of what the planner draws at random.")
-    ] = 0,
+    ] = 0
+
+    @property
+    def effort(self) -> Effort:
+        """The usual one; a budget in time is all that counts if there is one."""
+        if self.budget is None:
+            return replace(USUAL, seed=self.seed)
+        return Effort(nodes=UNLIMITED, seconds=self.budget, seed=self.seed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowOptions:
+    """Where a plan is written and drawn."""
+
     export: Annotated[
         Export | None,
         typer.Option(help="Write the plan in this format; tflm: into a copy of the network."),
-    ] = None,
+    ] = None
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="File to export to; default: stdout."),
-    ] = None,
+    ] = None
     figure: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the pools into this file (SVG).")
-    ] = None,
-    picture: Annotated[bool, typer.Option("--picture", help="Draw the pools here.")] = False,
+    ] = None
+    picture: Annotated[bool, typer.Option("--picture", help="Draw the pools here.")] = False
+
+
+def plan(
+    soc: AnySocArgument = None,
+    models: AnyModelsArgument = None,
+    *,
+    bare: InstanceOptions,
+    search: SearchOptions,
+    show: ShowOptions,
     overrides: SetOption = None,
-    build_file: BuildFileOption = None,
-    place: PlaceOption = None,
-    pin: PinOption = None,
-    free: FreeOption = None,
-    overlap: OverlapOption = None,
+    placement: PlacementOptions,
     accelerators: AcceleratorsOption = True,
     machine: JsonOption = False,
 ) -> None:
@@ -135,52 +159,36 @@ def plan(
 
     Example: atoll plan lagoon model.tflite --picture, or: atoll plan --instance A.csv --json
     """
-    search = _search(algorithm, budget, seed)
-    _check_usage(soc, models or (), instance, capacity, alignment, export, output)
-    for path in filter(None, (output, figure)):
+    PLANNERS.get(search.algorithm)
+    _check_usage(soc, models or (), bare, show)
+    for path in filter(None, (show.output, show.figure)):
         require_writable(path)
-    if instance is not None:
-        problem = load_instance(instance, capacity, alignment)
+    if bare.instance is not None:
+        problem = load_instance(bare.instance, bare.capacity, bare.alignment)
         plan_ = _instance_plan(problem, search)
-        found = Found(plans=(Planned(of={"instance": instance.name}, plan=plan_),))
+        found = Found(plans=(Planned(of={"instance": bare.instance.name}, plan=plan_),))
     else:
         assert soc is not None
         assert models is not None
-        asked = build_options(
-            models, build_file, place, pin, free, overlap, accelerators=accelerators
-        )
-        options = [replace(each, algorithm=search.name, effort=search.effort) for each in asked]
+        asked = build_options(models, placement, accelerators=accelerators)
+        options = [
+            replace(each, algorithm=search.algorithm, effort=search.effort) for each in asked
+        ]
         with working("compiling and planning"):
             chip = load_soc(soc, overrides or ())
             found = Found.of(chip, compile_models(chip, models, options))
-    if figure:
-        write_text(figure, found.figure())
-        log.print(f"wrote {figure}")
-    if export:
-        _export(found, export, output, models or ())
+    if show.figure:
+        write_text(show.figure, found.figure())
+        log.print(f"wrote {show.figure}")
+    if show.export:
+        _export(found, show.export, show.output, models or ())
     elif machine:
         print(found.json(), end="")
     else:
-        found.show(picture=picture)
+        found.show(picture=show.picture)
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """A planner and what it may spend."""
-
-    name: str
-    effort: Effort
-
-
-def _search(name: str, budget: float | None, seed: int) -> _Search:
-    """Return what was asked for; a budget in time is all that counts then."""
-    PLANNERS.get(name)
-    if budget is None:
-        return _Search(name, replace(USUAL, seed=seed))
-    return _Search(name, Effort(nodes=UNLIMITED, seconds=budget, seed=seed))
-
-
-def _instance_plan(problem: Problem, search: _Search) -> MemoryPlan:
+def _instance_plan(problem: Problem, search: SearchOptions) -> MemoryPlan:
     """Plan an instance; a remedy names the option that sets the pool's size."""
     try:
         with working("planning") as progress:
@@ -189,7 +197,7 @@ def _instance_plan(problem: Problem, search: _Search) -> MemoryPlan:
                 bound = f"at least {seen.bound:,} B are needed"
                 progress(f"planning: {seen.used:,} B after {seen.nodes:,} nodes, {bound}")
 
-            return plan_memory(problem, name=search.name, effort=search.effort, observe=tell)
+            return plan_memory(problem, name=search.algorithm, effort=search.effort, observe=tell)
     except PlanError as error:
         faults = (
             replace(fault, remedy=_SIZE.sub(r"give --capacity '\1' or more", fault.remedy or ""))
@@ -214,30 +222,25 @@ def _export(found: Found, export: Export, output: Path | None, models: Sequence[
 
 
 def _check_usage(
-    soc: Path | None,
-    models: Sequence[Path],
-    instance: Path | None,
-    capacity: int | None,
-    alignment: int,
-    export: Export | None,
-    output: Path | None,
+    soc: Path | None, models: Sequence[Path], bare: InstanceOptions, show: ShowOptions
 ) -> None:
+    instance, alignment, export = bare.instance, bare.alignment, show.export
     if instance is not None and soc is not None:
         raise _misused("--instance takes no SOC and no MODEL", "plan one or the other")
     if instance is None and (soc is None or not models):
         raise _misused("nothing to plan", "give SOC and MODEL, or --instance FILE")
-    if instance is None and (capacity is not None or alignment != 1):
+    if instance is None and (bare.capacity is not None or alignment != 1):
         remedy = "change the pool with --set pools.NAME.size=SIZE"
         raise _misused("--capacity and --alignment are for an --instance", remedy)
     if alignment & (alignment - 1):
         raise _misused(f"--alignment {alignment} is no power of two", "give 1, 2, 4, 8, 16, ...")
-    if export is Export.TFLM and (not models or output is None):
+    if export is Export.TFLM and (not models or show.output is None):
         remedy = "write atoll plan SOC MODEL --export tflm -o FILE.tflite"
         raise _misused("--export tflm needs a MODEL and a file to write", remedy)
     if len(models) > 1 and export in (Export.CSV, Export.TFLM):
         remedy = "give one MODEL, or --export json"
         raise _misused(f"--export {export} is of one network, and there are {len(models)}", remedy)
-    if output is not None and export is None:
+    if show.output is not None and export is None:
         raise _misused("--output needs --export", "give --export csv, json or tflm")
 
 

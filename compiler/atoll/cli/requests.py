@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from atoll.bsp.toolchain import find_toolchain
+from atoll.cli.options import PlacementOptions
 from atoll.description.build_networks import Wishes, network_requests
 from atoll.networks import Known, Word, network_of, parts_of
 from atoll.pipeline import BuildOptions
@@ -13,14 +14,7 @@ from atoll.several_models import names_of
 
 
 def build_options(
-    models: Sequence[Path],
-    build_file: Path | None = None,
-    place: Sequence[str] | None = None,
-    pin: Sequence[str] | None = None,
-    free: Sequence[str] | None = None,
-    overlap: str | None = None,
-    *,
-    accelerators: bool = True,
+    models: Sequence[Path], asked: PlacementOptions, *, accelerators: bool = True
 ) -> tuple[BuildOptions, ...]:
     """Return what the options of a command ask for each MODEL.
 
@@ -32,16 +26,16 @@ def build_options(
     """
     networks = names_of(models)
     operators, tensors = parts_of(models, "operator"), parts_of(models, "tensor")
-    places = _by_network("--place", "operator", place or (), networks, operators)
-    pins = _by_network("--pin", "tensor", pin or (), networks, tensors)
-    frees = _by_network("--free", "tensor", free or (), networks, tensors)
+    places = _by_network("--place", "operator", asked.place or (), networks, operators)
+    pins = _by_network("--pin", "tensor", asked.pin or (), networks, tensors)
+    frees = _by_network("--free", "tensor", asked.free or (), networks, tensors)
     wishes = {
         name: Wishes(tuple(places[name]), tuple(pins[name]), tuple(frees[name]))
         for name in networks
     }
     return tuple(
         BuildOptions(accelerators=accelerators, requests=requests)
-        for requests in network_requests(build_file, wishes, overlap)
+        for requests in network_requests(asked.build_file, wishes, asked.overlap)
     )
 
 

@@ -1,44 +1,55 @@
 """Options of the command line that say which waveforms to record."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from atoll.cli.options import offered
-from atoll_sim.waves.request import DEFAULT_LIMIT
+from atoll_sim.waves.request import DEFAULT_LIMIT, Waves, request_waves
 
-WavesOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--waves",
-        metavar="FILE",
-        help="Record waveforms (.vcd, or .fst where possible), with save files for GTKWave"
-        " (.gtkw) and Surfer (.sucl) beside them.",
-    ),
-]
-WavesFromOption = Annotated[
-    int | None,
-    typer.Option("--waves-from", metavar="CYCLE", min=0, help="Record from this cycle on."),
-]
-WavesToOption = Annotated[
-    int | None,
-    typer.Option("--waves-to", metavar="CYCLE", min=1, help="Record up to this cycle."),
-]
-WavesOperatorOption = Annotated[
-    str | None,
-    typer.Option(
-        "--waves-operator",
-        metavar="OP",
-        help="Record the first run of OP alone; of several MODELs, NETWORK:OP.",
-        autocompletion=offered("operators"),
-    ),
-]
-WavesLimitOption = Annotated[
-    str | None,
-    typer.Option(
-        "--waves-limit",
-        metavar="SIZE",
-        help=f"Stop recording when the file is so large; default: {DEFAULT_LIMIT}.",
-    ),
-]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WavesOptions:
+    """Which waveforms to record."""
+
+    waves: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Record waveforms (.vcd, or .fst where possible), with save files for GTKWave"
+            " (.gtkw) and Surfer (.sucl) beside them.",
+        ),
+    ] = None
+    waves_from: Annotated[
+        int | None, typer.Option(metavar="CYCLE", min=0, help="Record from this cycle on.")
+    ] = None
+    waves_to: Annotated[
+        int | None, typer.Option(metavar="CYCLE", min=1, help="Record up to this cycle.")
+    ] = None
+    waves_operator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OP",
+            help="Record the first run of OP alone; of several MODELs, NETWORK:OP.",
+            autocompletion=offered("operators"),
+        ),
+    ] = None
+    waves_limit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help=f"Stop recording when the file is so large; default: {DEFAULT_LIMIT}.",
+        ),
+    ] = None
+
+    def request(self) -> Waves | None:
+        """Return what to record, checked, as `request_waves`."""
+        return request_waves(
+            self.waves,
+            first=self.waves_from,
+            last=self.waves_to,
+            operator=self.waves_operator,
+            limit=self.waves_limit,
+        )
