@@ -116,14 +116,15 @@ def compile_file(
         PlacementError: a tensor cannot be where its devices reach it.
         PlanError: a pool or a stack is too small.
     """
-    options = options or BuildOptions()
+    through = _Pipeline(
+        soc=soc, options=options or BuildOptions(), model=model, observe=observe, taken=taken
+    )
     try:
-        return _compiled(soc, model, options, observe, taken)
+        return through.run()
     except (PlacementError, PlanError) as error:
+        unseen = replace(through, observe=lambda stage, result: None)
         raise with_whole_need(
-            error,
-            soc,
-            lambda chip: _used(_compiled(chip, model, options, lambda stage, result: None, taken)),
+            error, soc, lambda chip: _used(replace(unseen, soc=chip).run())
         ) from error
 
 
@@ -136,95 +137,110 @@ def _used(compiled: Compiled) -> Mapping[str, int]:
     }
 
 
-def _compiled(
-    soc: ResolvedSoc,
-    model: Path,
-    options: BuildOptions,
-    observe: Observer,
-    taken: Mapping[str, int],
-) -> Compiled:
-    network = load_network(model)
-    observe("frontend", network)
-    placed = plan_devices(network, soc, options.requests, accelerators=options.accelerators)
-    graph = assign_copies(placed.graph, soc) if options.accelerators else placed.graph
-    graph = with_views(graph, soc)
-    observe("place", graph)
-    decisions = described(placed.decisions, graph)
-    return _plan(soc, options, read_source(model), graph, decisions, observe, taken)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pipeline:
+    """The stages, and what all of them are given; see `compile_file`."""
 
+    soc: ResolvedSoc
+    options: BuildOptions
+    model: Path
+    observe: Observer
+    taken: Mapping[str, int]
 
-def _plan(
-    soc: ResolvedSoc,
-    options: BuildOptions,
-    source: Source,
-    graph: Graph,
-    decisions: tuple[Decision, ...],
-    observe: Observer,
-    taken: Mapping[str, int],
-) -> Compiled:
-    """Plan; where that is too large and the user allows it, with overlaps that cost time."""
-    first, *further = OVERLAPPING[options.requests.model.overlap]
-    try:
-        return _plan_once(soc, options, source, graph, decisions, observe, taken, first)
-    except PlanError as error:
-        if not further or error.faults[0].code != "E062":
-            raise
-        without = error
-    try:
-        return _plan_once(soc, options, source, graph, decisions, observe, taken, *further)
-    except PlanError as error:
-        raise min(error, without, key=_wanted) from error
+    def run(self) -> Compiled:
+        """Place, then plan."""
+        soc, options = self.soc, self.options
+        network = load_network(self.model)
+        self.observe("frontend", network)
+        placed = plan_devices(network, soc, options.requests, accelerators=options.accelerators)
+        graph = assign_copies(placed.graph, soc) if options.accelerators else placed.graph
+        graph = with_views(graph, soc)
+        self.observe("place", graph)
+        return self._planned(graph, described(placed.decisions, graph))
+
+    def _planned(self, graph: Graph, decisions: tuple[Decision, ...]) -> Compiled:
+        """Plan; where that is too large and the user allows it, with overlaps that cost time."""
+        first, *further = OVERLAPPING[self.options.requests.model.overlap]
+        try:
+            return self._planned_once(graph, decisions, first)
+        except PlanError as error:
+            if not further or error.faults[0].code != "E062":
+                raise
+            without = error
+        try:
+            return self._planned_once(graph, decisions, *further)
+        except PlanError as error:
+            raise min(error, without, key=_wanted) from error
+
+    def _planned_once(
+        self, graph: Graph, decisions: tuple[Decision, ...], overlapping: Overlapping
+    ) -> Compiled:
+        soc, splits = self.soc, overlapping.splits
+        lowered = run_passes(
+            Program(
+                soc=soc,
+                graph=graph,
+                jobs=prepare_jobs(graph, soc, splits),
+                overlapping=overlapping,
+                spare=SPARE_STACK,
+                module=IRModule(graph.name, (), Entry((), (), (), (), ())),
+            ),
+            self.observe,
+        )
+        check_stack(lowered.module, soc)
+        module, plan = self._scheduled(lowered.module, cycles_of(graph, soc))
+        check_program(module, plan, mapped_inputs=soc.interface.map_inputs)
+        self.observe("overlap-runs", module)
+        self.observe("memory", json.dumps(plan_json(plan), indent=2))
+        encoded = encode_commands(graph, soc, lowered.jobs, lowered.copies, plan, splits)
+        module = with_counts(module, lowered.jobs, encoded)
+        return Compiled(
+            soc=soc,
+            options=self.options,
+            source=read_source(self.model),
+            graph=graph,
+            decisions=decisions,
+            module=module,
+            copies=lowered.copies,
+            plan=plan,
+            jobs=lowered.jobs,
+            splits=splits,
+            commands=padded(encoded, lowered.jobs),
+            contract=contract_of(module, plan, graph, soc),
+        )
+
+    def _scheduled(
+        self, module: IRModule, cycles: Mapping[str, int]
+    ) -> tuple[IRModule, MemoryPlan]:
+        """Let as many devices work at the same time as the pools have room for.
+
+        All asynchronous ones are tried first, cores included, then DMA engines alone, then one
+        device at a time. Only the last of these is worth an explanation of what does not fit.
+        """
+        soc, options = self.soc, self.options
+        engines, copiers = (
+            frozenset(each.name for each in among if each.spec.asynchronous)
+            for among in (soc.engines, soc.dmas)
+        )
+        cores = frozenset(core.name for core in soc.remote_cpus)
+        for devices in (engines | cores, copiers):
+            overlapped = OverlapRuns(devices=devices, cycles=cycles).run(module)
+            verify(overlapped)
+            if overlapped != module:
+                problem = build_problem(overlapped, soc, self.taken)
+                answer = solve(problem, name=options.algorithm, effort=options.effort)
+                if isinstance(answer, MemoryPlan):
+                    return overlapped, answer
+        steps = [*(step.operator for step in module.entry.steps), "the caller reads"]
+        problem = build_problem(module, soc, self.taken)
+        plan = plan_memory(problem, steps, name=options.algorithm, effort=options.effort)
+        return module, plan
 
 
 def _wanted(error: PlanError) -> int:
     """Return the bytes that the remedies of an error ask for."""
     sizes = {key: size for fault in error.faults for key, size in fault.wants}
     return sum(sizes.values()) if sizes else UNLIMITED
-
-
-def _plan_once(
-    soc: ResolvedSoc,
-    options: BuildOptions,
-    source: Source,
-    graph: Graph,
-    decisions: tuple[Decision, ...],
-    observe: Observer,
-    taken: Mapping[str, int],
-    overlapping: Overlapping,
-) -> Compiled:
-    lowered = run_passes(
-        Program(
-            soc=soc,
-            graph=graph,
-            jobs=prepare_jobs(graph, soc, overlapping.splits),
-            overlapping=overlapping,
-            spare=SPARE_STACK,
-            module=IRModule(graph.name, (), Entry((), (), (), (), ())),
-        ),
-        observe,
-    )
-    check_stack(lowered.module, soc)
-    module, plan = _scheduled(lowered.module, soc, options, cycles_of(graph, soc), taken)
-    check_program(module, plan, mapped_inputs=soc.interface.map_inputs)
-    observe("overlap-runs", module)
-    observe("memory", json.dumps(plan_json(plan), indent=2))
-    splits = overlapping.splits
-    encoded = encode_commands(graph, soc, lowered.jobs, lowered.copies, plan, splits)
-    module = with_counts(module, lowered.jobs, encoded)
-    return Compiled(
-        soc=soc,
-        options=options,
-        source=source,
-        graph=graph,
-        decisions=decisions,
-        module=module,
-        copies=lowered.copies,
-        plan=plan,
-        jobs=lowered.jobs,
-        splits=splits,
-        commands=padded(encoded, lowered.jobs),
-        contract=contract_of(module, plan, graph, soc),
-    )
 
 
 def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
@@ -241,42 +257,6 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
         commands=padded(commands, jobs),
         contract=contract_of(module, plan, compiled.graph, compiled.soc),
     )
-
-
-def _scheduled(
-    module: IRModule,
-    soc: ResolvedSoc,
-    options: BuildOptions,
-    cycles: Mapping[str, int],
-    taken: Mapping[str, int],
-) -> tuple[IRModule, MemoryPlan]:
-    """Let as many devices work at the same time as the pools have room for.
-
-    All asynchronous ones are tried first, cores included, then DMA engines alone, then one device
-    at a time. Only the last of these is worth an explanation of what does not fit.
-    """
-    engines, copiers = (
-        frozenset(each.name for each in among if each.spec.asynchronous)
-        for among in (soc.engines, soc.dmas)
-    )
-    cores = frozenset(core.name for core in soc.remote_cpus)
-    for devices in (engines | cores, copiers):
-        overlapped = OverlapRuns(devices=devices, cycles=cycles).run(module)
-        verify(overlapped)
-        if overlapped != module:
-            problem = build_problem(overlapped, soc, taken)
-            answer = solve(problem, name=options.algorithm, effort=options.effort)
-            if isinstance(answer, MemoryPlan):
-                return overlapped, answer
-    return module, _planned(module, soc, options, taken)
-
-
-def _planned(
-    module: IRModule, soc: ResolvedSoc, options: BuildOptions, taken: Mapping[str, int]
-) -> MemoryPlan:
-    steps = [*(step.operator for step in module.entry.steps), "the caller reads"]
-    problem = build_problem(module, soc, taken)
-    return plan_memory(problem, steps, name=options.algorithm, effort=options.effort)
 
 
 def expected_cycles(compiled: Compiled) -> Mapping[str, int]:

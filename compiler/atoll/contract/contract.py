@@ -17,6 +17,7 @@ from atoll.ir.tir import (
 )
 from atoll.ir.walk import runtime_allocations
 from atoll.memory.problem import MemoryPlan
+from atoll.place.replicas import COPY
 from atoll.resolve.soc import ResolvedSoc
 
 UNREAD = -1
@@ -143,7 +144,7 @@ def contract_of(module: IRModule, plan: MemoryPlan, graph: Graph, soc: ResolvedS
         )
         for step in begun
     }
-    copies = {op.name for op in graph.operators if op.kind == "copy"}
+    copies = {op.name for op in graph.operators if op.kind == COPY}
     return Contract(
         inputs=pick(entry.inputs),
         outputs=pick(lives.kept),

@@ -8,13 +8,7 @@ def plan_json(plan: MemoryPlan) -> dict[str, object]:
     buffers = {buffer.name: buffer for buffer in plan.problem.buffers}
     return {
         "pools": {
-            pool.name: {
-                "origin": pool.origin,
-                "size_bytes": pool.size,
-                "used_bytes": plan.use[pool.name].used,
-                "peak_bytes": plan.use[pool.name].peak,
-                "bound_bytes": plan.use[pool.name].bound,
-            }
+            pool.name: {"origin": pool.origin, **plan.use[pool.name].as_json()}
             for pool in plan.problem.pools
         },
         "buffers": {

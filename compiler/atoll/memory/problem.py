@@ -129,6 +129,10 @@ class PoolUse:
         """Bytes that might still be saved."""
         return self.used - self.bound
 
+    def as_json(self) -> dict[str, int]:
+        """Return the fields by name."""
+        return {f"{name}_bytes": getattr(self, name) for name in ("size", "used", "peak", "bound")}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryPlan:

@@ -102,6 +102,16 @@ class StackUse:
     layer: str
     unmeasured: str = ""
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return {
+            "bound_bytes": self.bound,
+            "watermark_bytes": self.watermark,
+            "limit_bytes": self.limit,
+            "layer": self.layer,
+            "unmeasured": self.unmeasured,
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerCycles:
@@ -127,6 +137,11 @@ class LayerCycles:
     def end(self) -> int:
         """The cycle of its end event."""
         return self.begin + self.cycles
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        names = ("operator", "kind", "device", "begin", "end", "cycles", "worked", "estimate")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,49 +248,21 @@ class RunReport:
                 "accesses": self.accesses,
                 "violations": [violation.as_json() for violation in self.violations],
             },
-            "stack": {
-                name: {
-                    "bound_bytes": use.bound,
-                    "watermark_bytes": use.watermark,
-                    "limit_bytes": use.limit,
-                    "layer": use.layer,
-                    "unmeasured": use.unmeasured,
-                }
-                for name, use in self.stack.items()
-            },
-            "pools": {
-                name: {
-                    "size_bytes": use.size,
-                    "used_bytes": use.used,
-                    "peak_bytes": use.peak,
-                    "bound_bytes": use.bound,
-                }
-                for name, use in self.pools.items()
-            },
-            "cycles": {
-                "total": self.total_cycles,
-                "cpu": self.cycles_by_kind.get("cpu", 0),
-                "dsp": self.cycles_by_kind.get("dsp", 0),
-                "npu": self.cycles_by_kind.get("npu", 0),
-                "dma": self.cycles_by_kind.get("dma", 0),
-                "working": self.concurrency.working,
-                "at_once": self.concurrency.at_once,
-                "overlapped": self.concurrency.saved,
-                "by_device": dict(self.concurrency.by_device),
-                "by_layer": [
-                    {
-                        "operator": layer.operator,
-                        "kind": layer.kind,
-                        "device": layer.device,
-                        "begin": layer.begin,
-                        "end": layer.end,
-                        "cycles": layer.cycles,
-                        "worked": layer.worked,
-                        "estimate": layer.estimate,
-                    }
-                    for layer in self.by_layer
-                ],
-            },
+            "stack": {name: use.as_json() for name, use in self.stack.items()},
+            "pools": {name: use.as_json() for name, use in self.pools.items()},
+            "cycles": self._cycles_json(),
             "wall_seconds": {part: round(seconds, 3) for part, seconds in self.wall.items()},
             "notes": list(self.notes),
+        }
+
+    def _cycles_json(self) -> dict[str, Any]:
+        concurrency = self.concurrency
+        return {
+            "total": self.total_cycles,
+            **{kind: self.cycles_by_kind.get(kind, 0) for kind in ("cpu", "dsp", "npu", "dma")},
+            "working": concurrency.working,
+            "at_once": concurrency.at_once,
+            "overlapped": concurrency.saved,
+            "by_device": dict(concurrency.by_device),
+            "by_layer": [layer.as_json() for layer in self.by_layer],
         }

@@ -1,0 +1,87 @@
+"""The house's structure: no long function, no long file, no circle of imports."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOTS = [Path(__file__).parents[2] / folder for folder in ("compiler", "hw_sim")]
+MOST_LINES_OF_A_FUNCTION = 50
+MOST_LINES_OF_A_FILE = 300
+
+
+def parsed() -> dict[str, ast.Module]:
+    """Return the product's modules by dotted name."""
+    return {
+        ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): ast.parse(
+            path.read_text("utf-8")
+        )
+        for root in ROOTS
+        for path in sorted(root.rglob("*.py"))
+    }
+
+
+def imports(module: ast.Module, known: Mapping[str, object]) -> Iterator[str]:
+    """Yield the modules that a module imports, those that a function imports included."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in known else str(node.module)
+
+
+def circle(modules: Mapping[str, ast.Module]) -> list[str]:
+    """Return a circle of imports, empty if there is none."""
+    arrows = {name: {*imports(tree, modules)} & {*modules} for name, tree in modules.items()}
+    try:
+        TopologicalSorter(arrows).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def long_functions(module: ast.Module) -> Iterator[str]:
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno is not None
+            if node.end_lineno - node.lineno >= MOST_LINES_OF_A_FUNCTION:
+                yield node.name
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    modules = parsed()
+    assert {"atoll.pipeline", "atoll_sim.run"} <= {*modules}
+    assert {name: [*long_functions(tree)] for name, tree in modules.items()} == {
+        name: [] for name in modules
+    }
+
+
+def test_no_file_is_too_long() -> None:
+    kinds = ("*.py", "*.c", "*.h", "*.cpp", "*.sv", "*.j2")
+    lines = {
+        path.name: len(path.read_text("utf-8").splitlines())
+        for root in ROOTS
+        for kind in kinds
+        for path in root.rglob(kind)
+    }
+    assert {name: size for name, size in lines.items() if size > MOST_LINES_OF_A_FILE} == {}
+
+
+def test_no_circle_of_imports() -> None:
+    assert circle(parsed()) == []
+
+
+@pytest.mark.parametrize(
+    ("b", "found"), [("import a", True), ("def f():\n    from a import x", True), ("", False)]
+)
+def test_a_circle_is_found(b: str, found: bool) -> None:
+    assert bool(circle({"a": ast.parse("import b"), "b": ast.parse(b)})) is found
+
+
+@pytest.mark.parametrize(("lines", "found"), [(49, []), (50, ["f"])])
+def test_a_long_function_is_found(lines: int, found: list[str]) -> None:
+    assert [*long_functions(ast.parse("def f():\n" + "    pass\n" * lines))] == found
