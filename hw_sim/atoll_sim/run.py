@@ -194,7 +194,6 @@ def judge(
             "simulation": result.wall_seconds,
             "checks": time.perf_counter() - begin,
         },
-        uart=result.text,
         notes=(*unmeasured(stacks), *_notes(compiled, result)),
     )
     return Outcome(report=report, outputs=tuple(_outputs(compiled, result)))

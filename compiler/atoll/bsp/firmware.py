@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from types import MappingProxyType
 
 from elftools.elf.elffile import ELFFile
 
@@ -25,7 +24,6 @@ from atoll.workers import side_by_side
 
 _WORKERS = 2
 _ALLOCATED = 2  # SHF_ALLOC
-_NO_OTHERS: Mapping[str, bytes] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,34 +43,6 @@ class Part:
     origins: Mapping[str, int] = field(default_factory=dict)
 
 
-def build_firmware(
-    soc: ResolvedSoc,
-    model: ModelInterface,
-    model_object: bytes,
-    out: Path,
-    toolchain: str | None = None,
-    others: Mapping[str, bytes] = _NO_OTHERS,
-) -> Firmware:
-    """Write ``bsp/``, ``obj/``, and for the host ``firmware.elf`` and ``firmware.map`` into `out`.
-
-    Every other core with a mailbox has ``obj/<core>/``, ``<core>.elf`` and ``<core>.map``.
-
-    Args:
-        soc: the chip.
-        model: what `model_object` implements.
-        model_object: ELF object of the host's ABI that defines ``<model>_run``.
-        out: an existing folder.
-        toolchain: ``zig`` or ``gcc``; None takes each core's own.
-        others: what other cores have of the model: see `Part.others`.
-
-    Raises:
-        ToolchainError: E071 to E075, a tool is missing or refused its input.
-        PlanError: E074, code or data do not fit their region; E066 and E076, the stack.
-    """
-    part = Part(interface=model, code=model_object, others=others)
-    return link_firmware(soc, (part,), out, toolchain)
-
-
 def link_firmware(
     soc: ResolvedSoc,
     parts: Sequence[Part],
@@ -80,9 +50,20 @@ def link_firmware(
     toolchain: str | None = None,
     definitions: tuple[str, ...] = (),
 ) -> Firmware:
-    """Write the firmware of one or more models, as `build_firmware`.
+    """Write ``bsp/``, ``obj/``, and for the host ``firmware.elf`` and ``firmware.map`` into `out`.
 
-    `definitions` are macros for the sources of the BSP, such as ``ATOLL_NPU_TIMEOUT=1000``.
+    Every other core with a mailbox has ``obj/<core>/``, ``<core>.elf`` and ``<core>.map``.
+
+    Args:
+        soc: the chip.
+        parts: the models.
+        out: an existing folder.
+        toolchain: ``zig`` or ``gcc``; None takes each core's own.
+        definitions: macros for the sources of the BSP, such as ``ATOLL_NPU_TIMEOUT=1000``.
+
+    Raises:
+        ToolchainError: E071 to E075, a tool is missing or refused its input.
+        PlanError: E074, code or data do not fit their region; E066 and E076, the stack.
     """
     models = tuple(part.interface for part in parts)
     images = [
@@ -105,7 +86,7 @@ def link_unchecked(
         soc: the chip.
         parts: the models.
         out: an existing folder.
-        toolchain: as `build_firmware`.
+        toolchain: as `link_firmware`.
         edit: changes the host's linker script before it is used.
 
     Returns:

@@ -1,7 +1,6 @@
 """The description of an accelerator: what it runs, its parameters and its registers."""
 
 from collections.abc import Mapping
-from typing import Literal
 
 from pydantic import Field
 
@@ -98,9 +97,6 @@ class Accelerator(Described):
         description="Its bit-exact software model.", examples=["package.module:Class"]
     )
     driver: Name = Field(description="Its C driver in the BSP.", examples=["command_list"])
-    load: Literal["memory"] = Field(
-        default="memory", description="Where it fetches its commands from."
-    )
     asynchronous: bool = Field(
         strict=True, description="It works while the CPU does.", examples=["true"]
     )

@@ -26,7 +26,6 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.storage_scope import IN_WORKSPACE
 
 BUFFER_ALIGNMENT = 16
-COMMAND_BYTES = 64
 
 
 def lower_graph(

@@ -8,7 +8,6 @@ TEXT: Shape = {"type": "string"}
 FLAG: Shape = {"type": "boolean"}
 COUNT: Shape = {"type": "integer", "minimum": 0}
 NUMBER: Shape = {"type": "integer"}
-REAL: Shape = {"type": "number"}
 SECONDS: Shape = {"type": "number", "minimum": 0}
 
 

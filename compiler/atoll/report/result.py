@@ -211,7 +211,6 @@ class RunReport:
     cycles_by_kind: Mapping[str, int]
     by_layer: tuple[LayerCycles, ...]
     wall: Mapping[str, float]
-    uart: str = ""
     notes: tuple[str, ...] = ()
 
     @property

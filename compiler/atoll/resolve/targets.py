@@ -7,7 +7,6 @@ from atoll.description.schema import Cpu, Dma
 from atoll.resolve.cores import check_core, lines_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.mailboxes import check_mailbox
-from atoll.resolve.soc import Device, ResolvedSoc
 
 DLPACK_CPU = 1
 DLPACK_EXTENSION = 12
@@ -36,24 +35,6 @@ def default_device(draft: Draft) -> str:
     chosen = draft.soc.default_device or only or draft.host
     assert chosen is not None, "check_devices found no host and nobody stopped"
     return chosen
-
-
-def find_devices(
-    soc: ResolvedSoc,
-    *,
-    name: str | None = None,
-    device_type: int | None = None,
-    accelerator: str | None = None,
-) -> tuple[Device, ...]:
-    """Return all devices that agree with everything that is given, in canonical order."""
-    accelerators = {npu.name for npu in soc.engines if npu.spec.name == accelerator}
-    return tuple(
-        device
-        for device in soc.devices
-        if name in (None, device.name)
-        and device_type in (None, device.device_type)
-        and (accelerator is None or device.name in accelerators)
-    )
 
 
 def _check_host(draft: Draft) -> None:

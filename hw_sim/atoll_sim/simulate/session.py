@@ -25,7 +25,7 @@ from atoll_sim.trace.run_files import (
     read_record,
     write_work,
 )
-from atoll_sim.trace.simulation import Buffer, SimRequest, SimResult, Stop, stack_name
+from atoll_sim.trace.simulation import Buffer, SimRequest, SimResult, stack_name
 from atoll_sim.trace.stacks import unpainted
 from atoll_sim.trace.timeline import make_result
 
@@ -56,28 +56,6 @@ def simulate(request: SimRequest) -> SimResult:
     findings = name_findings(record.findings, table, request.soc) if table else ()
     result = make_result(record, masters, findings)
     return replace(result, unpainted=unpainted(request.soc, result.phases))
-
-
-def require_exit(result: SimResult) -> None:
-    """Check that the firmware came to its own end.
-
-    Raises:
-        SimulationError: it trapped, stood still, or ran into the limit of cycles.
-    """
-    reasons = {
-        Stop.TRAP: f"core '{result.trapped}' met an illegal instruction or address",
-        Stop.STALL: "the firmware reported nothing for too long",
-        Stop.LIMIT: "the firmware did not end within the allowed cycles",
-    }
-    if result.stop is Stop.EXIT:
-        return
-    said = result.text.strip().splitlines()[-5:]
-    raise SimulationError(
-        "E088",
-        f"{reasons[result.stop]}; stopped in cycle {result.cycles}"
-        + (f", after the firmware said:\n  {chr(10).join(said)}" if said else ""),
-        remedy="look for blocked accesses in the report of `atoll run`",
-    )
 
 
 def _run(

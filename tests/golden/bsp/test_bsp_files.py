@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from atoll.bsp.emitters import bsp_files
-from atoll.bsp.firmware import build_firmware
+from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.interface import ModelInterface, PoolShare, Port
 from atoll.bsp.toolchain import find_toolchain
 from atoll.resolve import load_soc
@@ -85,7 +85,7 @@ def test_the_files_make_firmware(chip: str, tmp_path: Path) -> None:
         others[core.name] = compiled("step.c", core, tmp_path)
     out = tmp_path / "build"
     out.mkdir()
-    firmware = build_firmware(soc, model, code, out, others=others)
+    firmware = link_firmware(soc, (Part(interface=model, code=code, others=others),), out)
     used = {use.region: use.used for use in firmware.use}
     assert used[pool] == CONSTANTS
     assert set(used) == {pool, "cpu.code", "cpu.data", *(f"{name}.code" for name in others)}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll.bsp.firmware import build_firmware
+from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.toolchain import find_toolchain
 from atoll.description.build import load_requests
@@ -76,8 +76,9 @@ def test_message(
         find_toolchain(core).compile("tiny.c", tmp_path / "tiny.o", folder=tmp_path)
         codes[core.name] = (tmp_path / "tiny.o").read_bytes()
     model = ModelInterface(name="tiny", inputs=(), outputs=())
+    part = Part(interface=model, code=codes.pop(soc.host), others=codes)
     with pytest.raises(AtollError) as caught:
-        build_firmware(soc, model, codes.pop(soc.host), tmp_path, others=codes)
+        link_firmware(soc, (part,), tmp_path)
     golden(MESSAGES / f"{name}.txt", shown(caught.value))
     assert all(fault.code and fault.remedy for fault in caught.value.faults)
 

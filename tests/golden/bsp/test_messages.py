@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll.bsp.firmware import build_firmware
+from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.interface import ModelInterface, Port
 from atoll.bsp.toolchain import find_toolchain
 from atoll.errors import AtollError
@@ -69,6 +69,6 @@ def test_message(
     code = (tmp_path / "tiny.o").read_bytes()
     model = ModelInterface(name="tiny", inputs=case.inputs, outputs=())
     with pytest.raises(AtollError) as caught:
-        build_firmware(soc, model, code, tmp_path, case.toolchain)
+        link_firmware(soc, (Part(interface=model, code=code),), tmp_path, case.toolchain)
     golden(MESSAGES / f"{name}.txt", f"{caught.value}\n")
     assert all(fault.code and fault.remedy for fault in caught.value.faults)

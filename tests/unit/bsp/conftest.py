@@ -14,7 +14,7 @@ from tests.picorv32 import PICORV32
 
 from atoll.bsp.drivers import protocol_headers
 from atoll.bsp.emitters import write_bsp
-from atoll.bsp.firmware import build_firmware
+from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.interface import Firmware, ModelInterface, PoolShare, Port
 from atoll.bsp.render import FOLDER
 from atoll.bsp.toolchain import find_toolchain
@@ -252,7 +252,7 @@ def build(tmp_path: Path) -> Build:
         code = tmp_path / "model.o"
         find_toolchain(soc.host_cpu).compile("model.c", code, folder=scratch)
         out.mkdir(exist_ok=True)
-        return build_firmware(soc, model, code.read_bytes(), out)
+        return link_firmware(soc, (Part(interface=model, code=code.read_bytes()),), out)
 
     return run
 

@@ -43,7 +43,6 @@ ACCELERATOR_WORDS = [
     ("  CONV_2D:", "  CONV_3D:"),
     ("kernel_h:", "kernel_hight:"),
     ("driver: command_list", "driver: command_lst"),
-    ("load: memory", "load: registers"),
     ("asynchronous: true", "asynchronous: maybe"),
 ]
 

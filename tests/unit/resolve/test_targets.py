@@ -7,7 +7,6 @@ from tests.picorv32 import PICORV32
 
 from atoll.resolve.se_scope import target_of
 from atoll.resolve.soc import Cpu, Npu
-from atoll.resolve.targets import DEVICE_TYPES, find_devices
 
 CPU2 = {"kind": "cpu", "isa": "rv32im", "stack": {"memory": "sram", "size": "1 KiB"}}
 NPU2 = {"kind": "npu", "accelerator": "reef", "registers": 0x4000_1000, "irq": 4}
@@ -66,16 +65,6 @@ def test_s5_resolution_is_idempotent(chip: Any) -> None:
     first = chip()
     assert chip({"host": first.host, "default_device": first.default_device}).devices
     assert chip() == first
-
-
-def test_s5_lookup_returns_all_matches_in_order(chip: Any) -> None:
-    soc = chip(with_device("npu2", NPU2) | with_device("dma", DMA))
-    names = [device.name for device in find_devices(soc, device_type=DEVICE_TYPES["npu"])]
-    assert names == ["npu", "npu2", "dma"]
-    assert [device.name for device in find_devices(soc, accelerator="reef")] == ["npu", "npu2"]
-    assert [device.name for device in find_devices(soc, name="cpu")] == ["cpu"]
-    assert find_devices(soc, name="gpu") == ()
-    assert find_devices(soc, name="cpu", accelerator="reef") == ()
 
 
 @pytest.mark.parametrize("isa", PICORV32.isas)

@@ -2,7 +2,6 @@
 
 import struct
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,25 +9,10 @@ import pytest
 from atoll.errors import SimulationError
 from atoll.resolve import load_soc
 from atoll_sim.simulate.firmware import Segment, load_segments, write_image
-from atoll_sim.simulate.session import require_exit, simulate
-from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
+from atoll_sim.simulate.session import simulate
+from atoll_sim.trace.simulation import SimRequest
 
 CODE = b"\x13\x00\x00\x00" * 4
-ENDED = SimResult(
-    stop=Stop.EXIT,
-    exit_status=0,
-    results=(),
-    outputs=(),
-    layers=(),
-    phases=(),
-    findings=(),
-    findings_total=0,
-    stacks={},
-    text="first\nlast words\n",
-    trapped=None,
-    cycles=123,
-    wall_seconds=1.0,
-)
 
 
 def elf(address: int) -> bytes:
@@ -137,22 +121,3 @@ def test_a_model_that_breaks_off(script: str, status: int, tmp_path: Path) -> No
 def test_a_model_that_never_ends(tmp_path: Path) -> None:
     code, text = refused(lambda: simulate(process("exec sleep 60", tmp_path)))
     assert (code, "more than 0.5 s" in text) == ("E088", True)
-
-
-@pytest.mark.parametrize(
-    ("stop", "words"),
-    [
-        (Stop.TRAP, "core 'cpu' met an illegal instruction"),
-        (Stop.STALL, "reported nothing for too long"),
-        (Stop.LIMIT, "did not end within the allowed cycles"),
-    ],
-)
-def test_firmware_that_does_not_end_by_itself(stop: Stop, words: str) -> None:
-    code, text = refused(lambda: require_exit(replace(ENDED, stop=stop, trapped="cpu")))
-    assert code == "E088"
-    assert f"{words}; stopped in cycle 123" in text.replace(" or address", "")
-    assert "last words" in text
-
-
-def test_firmware_that_ends_is_fine() -> None:
-    require_exit(ENDED)
