@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.ir.graph_text import parse_graph
 
 from atoll.ir.faults import ProgramError
 from atoll.ir.graph import ITEM_BYTES, Attribute, Graph, Operator, Quantization, Tensor
-from atoll.ir.graph_text import parse_graph
 
 WORDS = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True)
 NAMES = WORDS.filter(lambda word: word != "none")

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.ir.interpreter import interpret
+from tests.ir.module_text import parse_module
 
 from atoll.codegen.llvm_jit import NativeProgram
 from atoll.ir.builder import Buffer, FunctionBuilder
 from atoll.ir.expressions import add, binary, cast, maximum, minimum, select, subtract
-from atoll.ir.interpreter import interpret
 from atoll.ir.ranges import Range, range_of
-from atoll.ir.text import parse_module
 from atoll.ir.tir import (
     AcceleratorRun,
     AcceleratorStart,

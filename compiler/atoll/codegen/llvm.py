@@ -1,4 +1,4 @@
-"""Machine code from loop programs: an object file for each core, or LLVM IR to look at."""
+"""Machine code from loop programs: an object file for each core."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ from atoll.ir.tir import IRModule
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
-__all__ = ["NativeProgram", "dump", "emit_core_object", "emit_object", "emit_objects"]
+__all__ = ["NativeProgram", "emit_core_object", "emit_object", "emit_objects"]
 
 LEVEL = 3
 
@@ -83,18 +83,6 @@ def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core:
     _emit_core_functions(target, module, core.name)
     emit_steps(target, module, plan, soc, core.name)
     return _machine_code(target, machine)
-
-
-def dump(module: IRModule, isa: str, level: int = LEVEL) -> str:
-    """Return the kernels as LLVM IR for a core, optimised at -O`level`.
-
-    Raises:
-        ToolchainError: E040; no code can be made for `isa`.
-    """
-    machine = core_machine(isa)
-    target = new_module(module.name, machine)
-    emit_functions(target, module.functions, "", overlapping_parameters(module))
-    return str(optimized(target, machine, level))
 
 
 def _emit_core_functions(target: ir.Module, module: IRModule, device: str) -> None:

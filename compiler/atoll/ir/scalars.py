@@ -1,4 +1,4 @@
-"""Types and expressions of the loop program. Each prints as the text that `ir.text` parses."""
+"""Types and expressions of the loop program. Each prints as text that can be parsed."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum

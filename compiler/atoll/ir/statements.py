@@ -1,4 +1,4 @@
-"""Statements and functions of the loop program. Each prints as the text that `ir.text` parses."""
+"""Statements and functions of the loop program. Each prints as text that can be parsed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
 Arithmetic is two's complement and wraps; shift amounts count modulo the width; a division
 truncates toward zero and the verifier has shown its divisor positive. Nothing is undefined.
-Everything prints as the text that `ir.text` parses.
+Everything prints as text that can be parsed.
 """
 
 from collections.abc import Mapping

@@ -38,23 +38,6 @@ class Decision:
         return f"{self.operator} on {self.device}: {self.reason}{others}"
 
 
-def partition(
-    graph: Graph, soc: ResolvedSoc, requests: Requests = NO_REQUESTS, *, accelerators: bool = True
-) -> Graph:
-    """Return `graph` with the device of every operator set.
-
-    Args:
-        graph: any graph whose operators can be compiled.
-        soc: the chip.
-        requests: what the user asks for.
-        accelerators: False puts everything on the cores.
-
-    Raises:
-        PlacementError: see `decide`.
-    """
-    return assigned(graph, decide(graph, soc, requests, accelerators=accelerators))
-
-
 def assigned(graph: Graph, decisions: tuple[Decision, ...]) -> Graph:
     """Return `graph` with the devices of `decisions`, one for each operator in order."""
     pairs = zip(graph.operators, decisions, strict=True)

@@ -1,6 +1,6 @@
 """Hold every tensor that a run wrote against the exact reference."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +11,6 @@ from atoll.ops import reference
 from atoll.report.result import Mismatch
 from atoll_sim.inputs.samples import Sample
 from atoll_sim.trace.simulation import SimResult
-
-Values = Mapping[str, NDArray[np.generic]]
 
 
 @dataclass(frozen=True, slots=True)

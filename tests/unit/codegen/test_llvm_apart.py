@@ -3,7 +3,8 @@
 import re
 from dataclasses import replace
 
-from atoll.codegen.llvm import dump
+from tests.llvm_text import dump
+
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.tir import Direction, Entry, IRModule, KernelCall, SafeOverlap, Step, Type
 

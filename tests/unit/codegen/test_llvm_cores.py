@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from elftools.elf.elffile import ELFFile
 from llvmlite import binding
+from tests.ir.module_text import parse_module
 
 from atoll.codegen.llvm import emit_object, emit_objects
 from atoll.codegen.llvm_entry import emit_entry
@@ -20,7 +21,6 @@ from atoll.codegen.llvm_target import host_machine, new_module
 from atoll.codegen.run_arguments import run_arguments
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add
-from atoll.ir.text import parse_module
 from atoll.ir.tir import Direction, IRModule, PrimFunc, Type
 from atoll.ir.verify import verify
 from atoll.memory.build_problem import build_problem

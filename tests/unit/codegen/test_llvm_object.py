@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from elftools.elf.elffile import ELFFile
+from tests.llvm_text import dump
 
-from atoll.codegen.llvm import dump, emit_object
+from atoll.codegen.llvm import emit_object
 from atoll.codegen.llvm_target import core_machine, new_module, optimized
 from atoll.errors import ToolchainError
 from atoll.ir.builder import FunctionBuilder

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.llvm_text import dump
 
-from atoll.codegen.llvm import dump
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, multiply
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from atoll.frontend.tflite import load_tflite
 from atoll.ir.graph import Graph, Operator
-from atoll.place.partition import partition
+from atoll.place.partition import assigned, decide
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Npu
 from atoll_sim.engines.interface import Outcome
@@ -57,7 +57,8 @@ def run(op: Operator, graph: Graph, npu: Npu, x: NDArray[np.int8]) -> NDArray[np
 @pytest.mark.parametrize("network", NETWORKS)
 def test_every_layer_equals_the_golden(network: str, chip: str, shared_models: Path) -> None:
     soc = load_soc(chip)
-    graph = partition(load_tflite(shared_models / f"{network}.tflite"), soc)
+    network_ = load_tflite(shared_models / f"{network}.tflite")
+    graph = assigned(network_, decide(network_, soc))
     golden = np.load(shared_models / "golden" / f"{network}.layers_tflm.npz")
     compared = 0
     for op in graph.operators:

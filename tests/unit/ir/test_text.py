@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from tests.ir.module_text import parse_module
 
 from atoll.ir.faults import ProgramError
-from atoll.ir.text import parse_module
 
 GOOD = (Path(__file__).parents[2] / "golden" / "ir" / "small_module.txt").read_text()
 

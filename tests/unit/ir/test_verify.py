@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
+from tests.ir.module_text import parse_module
 
 from atoll.ir.faults import ProgramError
 from atoll.ir.narrowing import verify_narrowing
-from atoll.ir.text import parse_module
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
 from atoll.resolve.storage_scope import narrows

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.ir.interpreter import interpret
 
 from atoll.codegen.llvm_jit import NativeProgram
 from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
-from atoll.ir.interpreter import interpret
 from atoll.ir.tir import Entry, IRModule
 from atoll.ir.verify import verify
 from atoll.lower.specialize_storage import SpecializeStorage

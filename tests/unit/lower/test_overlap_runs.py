@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 import pytest
+from tests.ir.module_text import parse_module
 
 from atoll.ir.faults import ProgramError
-from atoll.ir.text import parse_module
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
 from atoll.lower.overlap_runs import OverlapRuns

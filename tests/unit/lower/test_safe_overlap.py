@@ -12,10 +12,10 @@ from typing import Any, overload
 
 import numpy as np
 import pytest
+from tests.ir.interpreter import interpret
 
 from atoll.codegen.llvm_jit import NativeProgram
 from atoll.ir.graph import Graph, Tensor
-from atoll.ir.interpreter import interpret
 from atoll.ir.tir import Entry, IRModule, KernelCall, SafeOverlap, Step
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import with_callees

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from tests.ir.module_text import parse_module
 from tests.passes import specialized
 
 from atoll.contract.contract import contract_of
@@ -11,7 +12,6 @@ from atoll.errors import PlanError
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.faults import ProgramError
 from atoll.ir.graph import Graph
-from atoll.ir.text import parse_module
 from atoll.ir.tir import Direction, IRModule, KernelCall, PrimFunc, SafeOverlap, Type
 from atoll.ir.verify import verify
 from atoll.lower.overlap_runs import OverlapRuns

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.ir.interpreter import interpret
 
-from atoll.ir.interpreter import interpret
 from atoll.ir.tir import Entry, IRModule
 from atoll.ops import fixed_point_loops, quantization, softmax
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.ir.graph_text import parse_graph
 
 from atoll.description.build import BuildRequests, load_requests
 from atoll.ir.graph import Graph
-from atoll.ir.graph_text import parse_graph
 from atoll.place.candidates import candidate_pools, needs_of
 from atoll.place.plan_devices import plan_devices
 from atoll.place.replicas import COPY

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
-from atoll.place.partition import Decision, decide, partition
+from atoll.place.partition import Decision, assigned, decide
 from atoll.resolve.soc import ResolvedSoc
 
 MakeSoc = Callable[..., ResolvedSoc]
@@ -66,7 +66,7 @@ def reasons(decision: Decision) -> dict[str, str]:
 
 def test_p1_what_the_accelerator_runs_goes_there(make_soc: MakeSoc) -> None:
     soc, graph = make_soc(POOLS, npu=8), convolution()
-    assert [op.device for op in partition(graph, soc).operators] == ["npu", "cpu"]
+    assert [op.device for op in decide(graph, soc)] == ["npu", "cpu"]
     conv, add = decide(graph, soc)
     assert [name for name, _ in conv.rejected] == ["cpu"]
     assert conv.reason.startswith("about ")
@@ -82,7 +82,7 @@ def test_the_largest_array_is_the_fastest_and_ties_go_to_the_first(make_soc: Mak
 
 def test_switched_off_accelerators_run_nothing(make_soc: MakeSoc) -> None:
     soc, graph = make_soc(POOLS, npu=8), convolution()
-    placed = partition(graph, soc, accelerators=False)
+    placed = assigned(graph, decide(graph, soc, accelerators=False))
     assert [op.device for op in placed.operators] == ["cpu", "cpu"]
     assert {each.reason for each in decide(graph, soc, accelerators=False)} == {
         "accelerators are switched off"

@@ -7,7 +7,6 @@ from atoll.description.edits import hexadecimal
 from atoll.description.tree import Key
 from atoll.resolve.remedy.case import ACCESS, Case
 
-_MEMORY = 1 << 20
 _CORE = "cpu"
 
 

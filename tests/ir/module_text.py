@@ -1,6 +1,8 @@
 """Read a loop program from the text that its nodes print."""
 
-from atoll.ir.text_functions import FunctionReader, read_allocate
+from tests.ir.function_text import FunctionReader, read_allocate
+from tests.ir.tokens import Tokens
+
 from atoll.ir.tir import (
     AcceleratorRun,
     AcceleratorStart,
@@ -17,7 +19,6 @@ from atoll.ir.tir import (
     Step,
     Type,
 )
-from atoll.ir.tokens import Tokens
 
 
 def parse_module(text: str) -> IRModule:

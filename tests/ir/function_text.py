@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from tests.ir.tokens import Tokens
+
 from atoll.ir.tir import (
     Allocate,
     Binary,
@@ -26,7 +28,6 @@ from atoll.ir.tir import (
     Type,
     Var,
 )
-from atoll.ir.tokens import Tokens
 
 _TYPES = {str(type): type for type in Type}
 _DIRECTIONS = {str(direction): direction for direction in Direction}

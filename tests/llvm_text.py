@@ -1,0 +1,14 @@
+"""LLVM IR to look at."""
+
+from atoll.codegen.llvm import LEVEL
+from atoll.codegen.llvm_kernels import emit_functions, overlapping_parameters
+from atoll.codegen.llvm_target import core_machine, new_module, optimized
+from atoll.ir.tir import IRModule
+
+
+def dump(module: IRModule, isa: str, level: int = LEVEL) -> str:
+    """Return the kernels as LLVM IR for a core, optimised at -O`level`."""
+    machine = core_machine(isa)
+    target = new_module(module.name, machine)
+    emit_functions(target, module.functions, "", overlapping_parameters(module))
+    return str(optimized(target, machine, level))
