@@ -1,7 +1,7 @@
 """Every error a user can meet: what is wrong, where it was written, and what to change."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -150,6 +150,11 @@ class AtollError(Exception):
         error = cls(first.code, first.message)
         error.faults = (first, *rest)
         return error
+
+    def about(self, subject: str) -> "AtollError":
+        """Return the same faults, each said of `subject`, such as a file or a network."""
+        faults = (replace(each, message=f"{subject}: {each.message}") for each in self.faults)
+        return self.all(faults)
 
     def text(self, columns: int = EXCERPT_COLUMNS) -> str:
         """Return what a user reads, with lines of files in that many columns."""

@@ -4,12 +4,11 @@ One network is the case of a tuple of length one.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from atoll.codegen.llvm_pools import MODEL_ALIGNMENT
 from atoll.contract.image_check import check_image
-from atoll.errors import AtollError, PlacementError, PlanError, ToolchainError
+from atoll.errors import PlacementError, PlanError, ToolchainError
 from atoll.frontend.names import network_name
 from atoll.lower.passes import Observer
 from atoll.pipeline import BuildOptions, Compiled, compile_file
@@ -45,7 +44,9 @@ def compile_models(
         try:
             one = compile_file(soc, model, wanted, observe, taken=dict(taken))
         except (PlacementError, PlanError) as error:
-            raise _of_network(name, error, alone=len(models) == 1) from error
+            if len(models) == 1:
+                raise
+            raise error.about(f"network '{name}'") from error
         compiled.append(one)
         for pool in soc.pools:
             used = one.plan.use[pool.name].used
@@ -74,13 +75,3 @@ def names_of(models: Sequence[Path]) -> tuple[str, ...]:
             remedy="rename one of the files",
         )
     return names
-
-
-def _of_network(name: str, error: AtollError, *, alone: bool) -> AtollError:
-    """Return a fault that says which of several networks it is about."""
-    if alone:
-        return error
-    faults = (
-        replace(fault, message=f"network '{name}': {fault.message}") for fault in error.faults
-    )
-    return type(error).all(faults)

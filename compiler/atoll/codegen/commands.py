@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from atoll.ir.graph import Graph, Operator
-from atoll.ir.tir import AcceleratorRun, AcceleratorStart, IRModule, Step
+from atoll.ir.tir import EngineAction, IRModule, Step
 from atoll.lower.accelerator import Job
 from atoll.lower.jobs import named
 from atoll.memory.problem import MemoryPlan
@@ -88,7 +88,7 @@ def with_counts(
 
     def counted(step: Step) -> Step:
         action = step.action
-        if not isinstance(action, (AcceleratorRun, AcceleratorStart)):
+        if not isinstance(action, EngineAction):
             return step
         return replace(step, action=replace(action, count=counts[action.commands]))
 
@@ -101,7 +101,7 @@ def command_counts(module: IRModule) -> Mapping[str, int]:
     return {
         step.operator: step.action.count
         for step in module.entry.steps
-        if isinstance(step.action, (AcceleratorRun, AcceleratorStart))
+        if isinstance(step.action, EngineAction)
     }
 
 

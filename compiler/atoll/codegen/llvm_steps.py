@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from llvmlite import ir
 
 from atoll.codegen.llvm_pools import I32, ForeignPools
-from atoll.ir.tir import CallStart, IRModule, KernelCall, PrimFunc, Step
+from atoll.ir.tir import CoreAction, IRModule, PrimFunc, Step
 from atoll.ir.walk import callees
 from atoll.memory.problem import MemoryPlan
 from atoll.protocol import Status
@@ -13,10 +13,10 @@ from atoll.resolve.mailbox import step_function
 from atoll.resolve.soc import ResolvedSoc
 
 
-def calls_on(module: IRModule, device: str) -> Iterator[tuple[Step, KernelCall | CallStart]]:
+def calls_on(module: IRModule, device: str) -> Iterator[tuple[Step, CoreAction]]:
     """Yield the steps that run a kernel on `device`, and their calls."""
     for step in module.entry.steps:
-        if step.device == device and isinstance(step.action, (KernelCall, CallStart)):
+        if step.device == device and isinstance(step.action, CoreAction):
             yield step, step.action
 
 

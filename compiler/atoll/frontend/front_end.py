@@ -48,8 +48,7 @@ def load_with(load: Callable[[Path], Graph], path: Path) -> Graph:
         _check_interface(graph)
         return graph
     except ModelError as error:
-        faults = (replace(fault, message=f"{path}: {fault.message}") for fault in error.faults)
-        raise ModelError.all(faults) from error
+        raise error.about(str(path)) from error
 
 
 def _check_operators(graph: Graph) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
+from typing import ClassVar
 
 from atoll.ir.graph import Tensor
 from atoll.ir.safe_overlap import SafeOverlap
@@ -54,7 +55,9 @@ __all__ = [
     "Const",
     "Constant",
     "Conversion",
+    "CoreAction",
     "Direction",
+    "EngineAction",
     "Entry",
     "Expr",
     "For",
@@ -117,55 +120,66 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class KernelCall:
-    """Run a kernel on the step's core, and wait; a buffer name for each of its parameters."""
+class CoreAction:
+    """A kernel that a core runs, with a buffer name for each of its parameters.
 
+    Attributes:
+        word: what it prints as.
+    """
+
+    word: ClassVar[str]
     function: str
     arguments: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"call @{self.function}({', '.join(self.arguments)})"
+        return f"{self.word} @{self.function}({', '.join(self.arguments)})"
 
 
-@dataclass(frozen=True, slots=True)
-class CallStart:
+class KernelCall(CoreAction):
+    """Run a kernel on the step's core, and wait."""
+
+    __slots__ = ()
+    word = "call"
+
+
+class CallStart(CoreAction):
     """Have another core than the host start on a kernel, and go on.
 
     Until the step that waits for it, the core reads and writes what the step says.
     """
 
-    function: str
-    arguments: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"begin @{self.function}({', '.join(self.arguments)})"
+    __slots__ = ()
+    word = "begin"
 
 
 @dataclass(frozen=True, slots=True)
-class AcceleratorRun:
-    """Have an accelerator run the `count` commands in the buffer `commands`, and wait."""
+class EngineAction:
+    """The `count` commands in the buffer `commands`, which an accelerator or DMA engine runs."""
 
+    word: ClassVar[str]
     device: str
     commands: str
     count: int
 
     def __str__(self) -> str:
-        return f"run {self.device}({self.commands}, {self.count})"
+        return f"{self.word} {self.device}({self.commands}, {self.count})"
 
 
-@dataclass(frozen=True, slots=True)
-class AcceleratorStart:
-    """Have a device start on the `count` commands in the buffer `commands`, and go on.
+class AcceleratorRun(EngineAction):
+    """Have a device run its commands, and wait."""
+
+    __slots__ = ()
+    word = "run"
+
+
+class AcceleratorStart(EngineAction):
+    """Have a device start on its commands, and go on.
 
     Until the step that waits for it, the device reads and writes what the step says.
     """
 
-    device: str
-    commands: str
-    count: int
-
-    def __str__(self) -> str:
-        return f"start {self.device}({self.commands}, {self.count})"
+    __slots__ = ()
+    word = "start"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from atoll.ir.tir import (
     Allocate,
     CallStart,
     Constant,
+    CoreAction,
     Entry,
     IRModule,
     KernelCall,
@@ -105,7 +106,7 @@ def _overlaps(step: Step, constants: set[str]) -> Iterator[str]:
             yield f"lets '{overlap.written}' overlap although other steps run meanwhile"
 
 
-def _call(step: Step, call: KernelCall | CallStart, module: IRModule) -> Iterator[str]:
+def _call(step: Step, call: CoreAction, module: IRModule) -> Iterator[str]:
     kernel = module.by_name.get(call.function)
     if kernel is None or kernel.result is not None:
         yield f"calls '{call.function}', which is no kernel"

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from atoll.errors import UsageError
 from atoll.ir.graph import Graph
-from atoll.ir.tir import Allocate, CallStart, IRModule, KernelCall, RuntimeAllocate
+from atoll.ir.tir import Allocate, CoreAction, IRModule, RuntimeAllocate
 from atoll.ir.walk import statements
 from atoll.memory.problem import MemoryPlan
 from atoll.place.candidates import WORKSPACE_ROLES, by_preference
@@ -133,8 +133,7 @@ def _inside_kernels(soc: ResolvedSoc, module: IRModule) -> Iterator[BufferStory]
         uses = tuple(
             Use(step=number, operator=step.operator, device=step.device, access=Access.WRITE)
             for number, step in enumerate(module.entry.steps)
-            if isinstance(step.action, (KernelCall, CallStart))
-            and step.action.function == function.name
+            if isinstance(step.action, CoreAction) and step.action.function == function.name
         )
         for statement in statements(function.body):
             if isinstance(statement, Allocate) and uses:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from atoll.errors import Fault, PlanError
-from atoll.ir.tir import CallStart, IRModule, KernelCall, Step
+from atoll.ir.tir import CoreAction, IRModule, Step
 from atoll.memory.explain import enlarging
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc, StackLimit
 from atoll.stack.stack_frames import FrameDepths
@@ -58,12 +58,12 @@ def _bound(cpu: Cpu, steps: Sequence[Step], depths: FrameDepths) -> StackBound:
     kernels = [
         (depths.of(step.action.function), step)
         for step in steps
-        if isinstance(step.action, (KernelCall, CallStart)) and step.device == cpu.name
+        if isinstance(step.action, CoreAction) and step.device == cpu.name
     ]
     depth, step = max(kernels, key=lambda pair: pair[0], default=(0, None))
     calls: tuple[str, ...] = ()
     largest = None
-    if step is not None and isinstance(step.action, (KernelCall, CallStart)):
+    if step is not None and isinstance(step.action, CoreAction):
         calls = depths.path(step.action.function)
         largest = depths.largest(step.action.function)
     return StackBound(

@@ -6,7 +6,7 @@ from itertools import cycle
 from random import Random
 
 from atoll.contract.contract import Span
-from atoll.ir.tir import AcceleratorRun, AcceleratorStart
+from atoll.ir.tir import EngineAction
 from atoll.pipeline import Compiled
 from atoll.resolve.engine_parts import emitter_of
 from atoll_sim.chip.plan import plan_chip
@@ -164,7 +164,7 @@ class Draw:
         plan, jobs = self.compiled.plan, self.compiled.jobs
         emitters = {each.name: emitter_of(each) for each in self.compiled.soc.engines}
         for step in self.compiled.module.entry.steps:
-            if isinstance(step.action, (AcceleratorRun, AcceleratorStart)):
+            if isinstance(step.action, EngineAction):
                 name, job = step.action.commands, jobs[step.operator]
                 if seals(emitters[job.device]):
                     yield Span(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, KernelCall, Step
+from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, CoreAction, Step
 from atoll.pipeline import Compiled
 from atoll.protocol import TraceEvent
 from atoll_sim.engines.common.decode import ErrorCode
@@ -90,7 +90,7 @@ class Watch:
 
     def _declared(self, step: Step) -> Iterator[Accessed]:
         """Yield what a kernel says it reads, then what it writes: nothing watches the host."""
-        if not isinstance(step.action, (KernelCall, CallStart)):
+        if not isinstance(step.action, CoreAction):
             return
         compiled = self._models[(self._runs - 1) % len(self._models)]
         plan, sizes = compiled.plan, compiled.module.entry.sizes

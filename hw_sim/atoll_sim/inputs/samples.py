@@ -7,7 +7,6 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -129,11 +128,7 @@ def _loaded(path: Path, graph: Graph, *, alone: bool) -> tuple[Sample, ...]:
     except UsageError as error:
         if alone:
             raise
-        faults = (
-            replace(fault, message=f"network '{graph.name}': {fault.message}")
-            for fault in error.faults
-        )
-        raise UsageError.all(faults) from error
+        raise error.about(f"network '{graph.name}'") from error
 
 
 def save_outputs(path: Path, outputs: Sequence[Sample]) -> None:

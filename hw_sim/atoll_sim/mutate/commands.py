@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from atoll.codegen.commands import command_counts
-from atoll.ir.tir import AcceleratorRun, AcceleratorStart, Step
+from atoll.ir.tir import EngineAction
 from atoll.pipeline import Compiled, with_plan
 from atoll.plugins import Part
 from atoll.resolve.engine_parts import emitter_of
 from atoll_sim.engines.calls import sealed
 from atoll_sim.mutate.mutant import Mutant, Right
-from atoll_sim.mutate.program import with_steps
 
 WORD, HALF = 4, 2
 ELSEWHERE = 1 << 16
@@ -113,25 +112,17 @@ def flipped_bit(right: Right, random: Random) -> Mutant | None:
 
 def dropped_command(right: Right, random: Random) -> Mutant | None:
     """Run one command less than the list has."""
-    steps = right.compiled.module.entry.steps
     runs = [
-        index
-        for index, step in enumerate(steps)
-        if isinstance(step.action, (AcceleratorRun, AcceleratorStart))
+        (index, step, step.action)
+        for index, step in enumerate(right.compiled.module.entry.steps)
+        if isinstance(step.action, EngineAction)
     ]
     if not runs:
         return None
-    index = random.choice(runs)
-    step = steps[index]
-    action = step.action
-    assert isinstance(action, (AcceleratorRun, AcceleratorStart))
-    wrong: Step = replace(step, action=replace(action, count=action.count - 1))
-    return Mutant(
-        subject=action.commands,
-        sentence=f"'{step.operator}' runs {action.count - 1} of {action.count} commands",
-        built=with_steps(right.compiled, (*steps[:index], wrong, *steps[index + 1 :])),
-        judged=right.compiled,
-    )
+    index, step, action = random.choice(runs)
+    wrong = replace(step, action=replace(action, count=action.count - 1))
+    sentence = f"'{step.operator}' runs {action.count - 1} of {action.count} commands"
+    return right.with_step(index, wrong, action.commands, sentence)
 
 
 def address_words(compiled: Compiled, commands: CommandList) -> frozenset[int]:
@@ -177,9 +168,5 @@ def _patched(right: Right, name: str, first: bytes, what: str) -> Mutant | None:
     wrong = first + data[len(first) :]
     if wrong == data:
         return None
-    return Mutant(
-        subject=name,
-        sentence=f"'{name}': {what}",
-        built=replace(compiled, commands={**compiled.commands, name: wrong}),
-        judged=compiled,
-    )
+    built = replace(compiled, commands={**compiled.commands, name: wrong})
+    return replace(right.mutant(name, f"'{name}': {what}"), built=built)

@@ -101,12 +101,9 @@ def _constant(right: Right, random: Random) -> tuple[str, int, int]:
 def _image(
     right: Right, subject: str, sentence: str, segments: tuple[Segment, ...]
 ) -> Mutant | None:
-    compiled = right.compiled
     if segments == right.segments:
         return None
-    return Mutant(
-        subject=subject, sentence=sentence, built=compiled, judged=compiled, image=segments
-    )
+    return replace(right.mutant(subject, sentence), image=segments)
 
 
 def _cut(segments: tuple[Segment, ...], address: int, count: int) -> tuple[Segment, ...]:
@@ -147,7 +144,4 @@ def _stack(right: Right, top: int, sentence: str) -> Mutant:
 
 
 def _linked(right: Right, subject: str, sentence: str, edit: tuple[str, str]) -> Mutant:
-    compiled = right.compiled
-    return Mutant(
-        subject=subject, sentence=sentence, built=compiled, judged=compiled, script=(edit,)
-    )
+    return replace(right.mutant(subject, sentence), script=(edit,))

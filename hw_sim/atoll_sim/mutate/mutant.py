@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from atoll.ir.tir import Step
 from atoll.memory.problem import MemoryPlan, Placement
 from atoll.pipeline import Compiled, with_plan
 from atoll_sim.inputs.samples import Sample
@@ -52,6 +53,22 @@ class Right:
     data: Mapping[str, int]
     stack: int
     cycles: int
+
+    def mutant(self, subject: str, sentence: str) -> "Mutant":
+        """Return a mutant of this build in which nothing is wrong yet."""
+        built = self.compiled
+        return Mutant(subject=subject, sentence=sentence, built=built, judged=built)
+
+    def with_steps(self, subject: str, sentence: str, steps: Sequence[Step]) -> "Mutant":
+        """Return a mutant with other steps on the same plan, judged by the right contract."""
+        module = self.compiled.module
+        wrong = replace(module, entry=replace(module.entry, steps=tuple(steps)))
+        return replace(self.mutant(subject, sentence), built=replace(self.compiled, module=wrong))
+
+    def with_step(self, index: int, step: Step, subject: str, sentence: str) -> "Mutant":
+        """Return a mutant with another step in the place of one."""
+        steps = self.compiled.module.entry.steps
+        return self.with_steps(subject, sentence, (*steps[:index], step, *steps[index + 1 :]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

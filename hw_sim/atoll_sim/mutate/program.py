@@ -1,18 +1,9 @@
 """Faults in the program: steps that are missing, exchanged, or work on other buffers."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from atoll.ir.tir import (
-    AcceleratorRun,
-    AcceleratorStart,
-    AcceleratorWait,
-    CallStart,
-    KernelCall,
-    Step,
-)
-from atoll.pipeline import Compiled
+from atoll.ir.tir import AcceleratorWait, CoreAction, EngineAction, Step
 from atoll_sim.mutate.mutant import Mutant, Right
 
 
@@ -37,12 +28,8 @@ def dropped_wait(right: Right, random: Random) -> Mutant | None:
         return None
     index = random.choice(waits)
     step = steps[index]
-    return _mutant(
-        right,
-        step.operator,
-        f"nobody waits for '{step.operator}' on {step.device}",
-        (*steps[:index], *steps[index + 1 :]),
-    )
+    sentence = f"nobody waits for '{step.operator}' on {step.device}"
+    return right.with_steps(step.operator, sentence, (*steps[:index], *steps[index + 1 :]))
 
 
 def swapped(right: Right, random: Random) -> Mutant | None:
@@ -52,20 +39,20 @@ def swapped(right: Right, random: Random) -> Mutant | None:
     one, two = steps[first], steps[first + 1]
     order = (*steps[:first], two, one, *steps[first + 2 :])
     sentence = f"'{_title(two)}' comes before '{_title(one)}'"
-    made = _mutant(right, one.operator, sentence, order)
+    made = right.with_steps(one.operator, sentence, order)
     return replace(made, swapped=(first, first + 1))
 
 
 def wrong_operand(right: Right, random: Random) -> Mutant | None:
     """Call a kernel on another buffer than the planned one."""
     steps = right.compiled.module.entry.steps
-    calls = [n for n, s in enumerate(steps) if isinstance(s.action, (KernelCall, CallStart))]
+    calls = [n for n, s in enumerate(steps) if isinstance(s.action, CoreAction)]
     if not calls:
         return None
     index = random.choice(calls)
     step = steps[index]
     action = step.action
-    assert isinstance(action, (KernelCall, CallStart))
+    assert isinstance(action, CoreAction)
     position = random.randrange(len(action.arguments))
     was, now = action.arguments[position], random.choice([*right.compiled.plan.placements])
     if was == now:
@@ -73,7 +60,7 @@ def wrong_operand(right: Right, random: Random) -> Mutant | None:
     names = (*action.arguments[:position], now, *action.arguments[position + 1 :])
     wrong = replace(step, action=replace(action, arguments=names))
     sentence = f"'{step.operator}' works on '{now}' instead of '{was}'"
-    return _mutant(right, step.operator, sentence, (*steps[:index], wrong, *steps[index + 1 :]))
+    return right.with_step(index, wrong, step.operator, sentence)
 
 
 def wrong_list(right: Right, random: Random) -> Mutant | None:
@@ -82,7 +69,7 @@ def wrong_list(right: Right, random: Random) -> Mutant | None:
     runs = [
         (index, step, step.action)
         for index, step in enumerate(steps)
-        if isinstance(step.action, (AcceleratorRun, AcceleratorStart))
+        if isinstance(step.action, EngineAction)
     ]
     if not runs:
         return None
@@ -93,29 +80,14 @@ def wrong_list(right: Right, random: Random) -> Mutant | None:
     other = random.choice(others)
     wrong = replace(step, action=replace(action, commands=other.commands, count=other.count))
     sentence = f"'{step.operator}' runs '{other.commands}' instead of its own commands"
-    return _mutant(right, step.operator, sentence, (*steps[:index], wrong, *steps[index + 1 :]))
-
-
-def with_steps(compiled: Compiled, steps: Sequence[Step]) -> Compiled:
-    """Return the program with other steps on the same plan; its contract is not to be used."""
-    entry = replace(compiled.module.entry, steps=tuple(steps))
-    return replace(compiled, module=replace(compiled.module, entry=entry))
+    return right.with_step(index, wrong, step.operator, sentence)
 
 
 def _without(right: Right, number: int, what: str) -> Mutant:
     steps = right.compiled.module.entry.steps
     name = next(step.operator for step in steps if step.number == number)
     kept = [step for step in steps if step.number != number]
-    return _mutant(right, name, f"{what} '{name}' is left out", kept)
-
-
-def _mutant(right: Right, subject: str, sentence: str, steps: Sequence[Step]) -> Mutant:
-    return Mutant(
-        subject=subject,
-        sentence=sentence,
-        built=with_steps(right.compiled, steps),
-        judged=right.compiled,
-    )
+    return right.with_steps(name, f"{what} '{name}' is left out", kept)
 
 
 def _title(step: Step) -> str:
