@@ -7,8 +7,8 @@ import pytest
 from atoll.build_tree import build
 from atoll.cli import main
 from atoll.description.build import load_requests
+from atoll.ops.registry import COPY
 from atoll.pipeline import BuildOptions, Compiled, compile_file
-from atoll.place.replicas import COPY
 from atoll.resolve import load_soc
 from atoll_sim.host.run import run_native
 from atoll_sim.inputs.build_folder import open_build

@@ -5,19 +5,10 @@ from dataclasses import dataclass
 
 from atoll.contract.areas import Area, areas_of
 from atoll.ir.graph import Graph
-from atoll.ir.tir import (
-    AcceleratorRun,
-    AcceleratorStart,
-    AcceleratorWait,
-    CallStart,
-    Entry,
-    IRModule,
-    KernelCall,
-    Step,
-)
+from atoll.ir.tir import AcceleratorWait, CoreAction, EngineAction, Entry, IRModule, Step
 from atoll.ir.walk import runtime_allocations
 from atoll.memory.problem import MemoryPlan
-from atoll.place.replicas import COPY
+from atoll.ops.registry import COPY
 from atoll.resolve.soc import ResolvedSoc
 
 UNREAD = -1
@@ -167,13 +158,13 @@ def contract_of(module: IRModule, plan: MemoryPlan, graph: Graph, soc: ResolvedS
 
 
 def _commands(step: Step) -> tuple[str, ...]:
-    if isinstance(step.action, (AcceleratorRun, AcceleratorStart)):
+    if isinstance(step.action, EngineAction):
         return (step.action.commands,)
     return ()
 
 
 def _heaps(step: Step, module: IRModule, plan: MemoryPlan) -> Iterator[Span]:
-    if not isinstance(step.action, (KernelCall, CallStart)):
+    if not isinstance(step.action, CoreAction):
         return
     kernel = module.by_name[step.action.function]
     taken = {allocate.pools[0] for allocate in runtime_allocations(kernel)}

@@ -10,13 +10,16 @@ from atoll.ops.judged import Judged
 from atoll.ops.kind import OperatorKind
 from atoll.registry import Registry
 
+COPY = "copy"
+"""The kind that placement makes where a device does not reach a tensor."""
+
 OPERATORS: Mapping[str, str] = MappingProxyType(
     {
         "add": "atoll.ops.elementwise:ADD",
         "average_pool_2d": "atoll.ops.pooling:AVERAGE_POOL_2D",
         "concatenation": "atoll.ops.concatenation:CONCATENATION",
         "conv_2d": "atoll.ops.conv_2d:CONV_2D",
-        "copy": "atoll.ops.movement:COPY",
+        COPY: "atoll.ops.movement:COPY",
         "depthwise_conv_2d": "atoll.ops.depthwise_conv_2d:DEPTHWISE_CONV_2D",
         "fully_connected": "atoll.ops.fully_connected:FULLY_CONNECTED",
         "max_pool_2d": "atoll.ops.pooling:MAX_POOL_2D",

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from atoll.ir.graph import Graph, Operator
-from atoll.ops.registry import kind_of
+from atoll.ops.registry import COPY, kind_of
 from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, allows, pools_for
-from atoll.place.replicas import COPY
 from atoll.place.requests import Requests
 from atoll.resolve.soc import Access, Cpu, Device, Npu, OperatorSupport, ResolvedSoc
 

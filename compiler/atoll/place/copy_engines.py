@@ -5,8 +5,8 @@ from dataclasses import replace
 from itertools import product
 
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ops.registry import COPY
 from atoll.place.candidates import CONSTANT_ROLES, allows, homes_of, needs_of, pools_for
-from atoll.place.replicas import COPY
 from atoll.resolve.soc import Access, Dma, ResolvedSoc
 
 

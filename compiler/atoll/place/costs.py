@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ops.registry import kind_of
+from atoll.ops.registry import COPY, kind_of
 from atoll.place.candidates import homes_of
 from atoll.place.copy_engines import covers
-from atoll.place.replicas import COPY
 from atoll.resolve.engine_parts import emitter_of, whole
 from atoll.resolve.soc import Access, Cpu, Device, Engine, PoolSpeed, ResolvedSoc
 

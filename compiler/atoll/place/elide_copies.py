@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ops.registry import COPY
 from atoll.place.candidates import homes_of
-from atoll.place.replicas import COPY
 from atoll.place.wishes import merged_pool
 from atoll.resolve.soc import Access, ResolvedSoc
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from atoll.description.faults import in_order
 from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator
+from atoll.ops.registry import COPY
 from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles
 from atoll.place.costs import Cost, compute_cycles, copy_cycles
-from atoll.place.replicas import COPY, readers_of
+from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
 from atoll.place.wishes import Wish, unify, wishes_for
 from atoll.resolve.se_scope import ScopeTable

@@ -7,9 +7,10 @@ from itertools import pairwise
 from atoll.description.faults import in_order, note
 from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ops.registry import COPY
 from atoll.place.candidates import allows, needs_of, roles_of
 from atoll.place.copy_engines import mover_of
-from atoll.place.replicas import COPY, Replica, ReplicaNames, readers_of, with_replicas
+from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_replicas
 from atoll.place.requests import PinRequest, Requests
 from atoll.place.wishes import merged_pool
 from atoll.resolve.soc import Access, Npu, ResolvedSoc

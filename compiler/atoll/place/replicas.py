@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from atoll.ir.graph import Graph, Operator, Tensor
-
-COPY = "copy"
+from atoll.ops.registry import COPY
 
 
 @dataclass(frozen=True, slots=True)

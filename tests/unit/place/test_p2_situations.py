@@ -14,9 +14,9 @@ from tests.ir.graph_text import parse_graph
 
 from atoll.description.build import BuildRequests, load_requests
 from atoll.ir.graph import Graph
+from atoll.ops.registry import COPY
 from atoll.place.candidates import candidate_pools, needs_of
 from atoll.place.plan_devices import plan_devices
-from atoll.place.replicas import COPY
 from atoll.resolve.soc import ResolvedSoc
 
 SITUATIONS = sorted((Path(__file__).parents[2] / "golden" / "place").glob("*.txt"))

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from atoll.description.build import BuildRequests, load_requests
 from atoll.errors import PlacementError
 from atoll.ir.graph import Graph
+from atoll.ops.registry import COPY
 from atoll.place.candidates import candidate_pools, needs_of
 from atoll.place.plan_devices import plan_devices
-from atoll.place.replicas import COPY
 from atoll.resolve.soc import ResolvedSoc
 
 MakeSoc = Callable[..., ResolvedSoc]
