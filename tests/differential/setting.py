@@ -7,7 +7,8 @@ from itertools import product
 from pathlib import Path
 from random import Random
 
-from atoll.description.build import load_requests
+from tests.requests import load_requests
+
 from atoll.pipeline import BuildOptions
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
+from tests.requests import load_requests
 
 from atoll.build_tree import build
 from atoll.cli import main
-from atoll.description.build import load_requests
 from atoll.ops.registry import COPY
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc

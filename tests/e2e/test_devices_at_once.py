@@ -9,10 +9,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.requests import load_requests
 
 from atoll.build_tree import build
 from atoll.cli import main
-from atoll.description.build import load_requests
 from atoll.ir.tir import AcceleratorStart
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.report.concurrency import Span, concurrency

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.requests import load_requests
 
 from atoll.cli import main
-from atoll.description.build import load_requests
 from atoll.pipeline import BuildOptions, Compiled, compile_file, explanation
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc

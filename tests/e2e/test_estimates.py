@@ -10,8 +10,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.requests import load_requests
 
-from atoll.description.build import load_requests
 from atoll.ops.registry import OPERATORS
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.place.costs import FINISH_CYCLES

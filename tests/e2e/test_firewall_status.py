@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.requests import load_requests
 
 from atoll.build_tree import build
-from atoll.description.build import load_requests
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, Pool

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import typer
+from tests.requests import load_requests
 
-from atoll.description.build import load_requests
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.cli_validate import validate

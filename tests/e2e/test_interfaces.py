@@ -7,10 +7,10 @@ from types import ModuleType
 from typing import Any, Literal
 
 import pytest
+from tests.requests import load_requests
 
 from atoll import pipeline
 from atoll.contract.program_check import program_faults
-from atoll.description.build import load_requests
 from atoll.errors import ModelError, PlanError
 from atoll.ir.tir import IRModule
 from atoll.memory.build_problem import build_problem

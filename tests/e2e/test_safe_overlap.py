@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.requests import load_requests
 
-from atoll.description.build import load_requests
 from atoll.errors import PlanError
 from atoll.pipeline import BuildOptions, Compiled, compile_file, with_plan
 from atoll.resolve import load_soc

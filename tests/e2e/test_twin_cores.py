@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.requests import load_requests
 
 from atoll.build_tree import build
 from atoll.cli import main
-from atoll.description.build import load_requests
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.inputs.samples import Sample, random_sample

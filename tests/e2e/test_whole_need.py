@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.requests import load_requests
 
-from atoll.description.build import load_requests
 from atoll.errors import AtollError, Fault
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.requests import load_requests
 
-from atoll.description.build import load_requests
 from atoll.errors import AtollError
 from atoll.frontend.tflite import load_tflite
 from atoll.pipeline import BuildOptions, compile_file, with_plan

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.requests import load_requests
 
 from atoll.build_tree import BuildTree, build
-from atoll.description.build import load_requests
 from atoll.frontend.tflite import load_tflite
 from atoll.ops import reference
 from atoll.pipeline import BuildOptions, Compiled, compile_file

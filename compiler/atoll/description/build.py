@@ -6,7 +6,6 @@ They come from a YAML file, the command line, or both; a word of the command lin
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -14,8 +13,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from atoll.description.fields import Described, Version, must_be
 from atoll.description.messages import validate
 from atoll.description.tree import Entry, Listing, Node, Plain, Scalar, SourceMap, Table, merge
-from atoll.description.yaml_text import read_yaml
-from atoll.errors import DescriptionError, Fault, UsageError
+from atoll.errors import Fault, UsageError
 
 MAX_REQUESTS = 4096
 SIDES = ("in", "out", "both")
@@ -139,39 +137,6 @@ class BuildRequests:
         }
 
 
-def load_requests(
-    path: Path | None,
-    place: Sequence[str] = (),
-    pin: Sequence[str] = (),
-    free: Sequence[str] = (),
-    overlap: str | None = None,
-) -> BuildRequests:
-    """Load the build options at `path`, if any, with those of the command line on top.
-
-    Args:
-        path: YAML file.
-        place: ``OPERATOR=DEVICE`` texts.
-        pin: ``TENSOR=POOL[:in|out|both]`` texts; all those of one tensor count together.
-        free: names of tensors, added to the file's.
-        overlap: ``none``, ``free`` or ``all``.
-
-    Raises:
-        DescriptionError: the file is no YAML, a key is unknown, a value ill-typed; E150, it has
-            sections for networks (see `network_requests`).
-        UsageError: E090, a text of the command line is malformed or contradicts another one.
-    """
-    root = read_yaml(path, None) if path else Table({}, None)
-    requests = requests_from(root, place, pin, free, overlap)
-    if requests.model.networks:
-        raise DescriptionError(
-            "E150",
-            "'networks' tells several networks apart, and one is asked about",
-            at=requests.where.key_at("networks"),
-            remedy="call network_requests, or move what is below up",
-        )
-    return requests
-
-
 def requests_from(
     root: Node,
     place: Sequence[str] = (),
@@ -181,8 +146,16 @@ def requests_from(
 ) -> BuildRequests:
     """Return the build options of a document with those of the command line on top.
 
+    Args:
+        root: the document.
+        place: ``OPERATOR=DEVICE`` texts.
+        pin: ``TENSOR=POOL[:in|out|both]`` texts; all those of one tensor count together.
+        free: names of tensors, added to the file's.
+        overlap: ``none``, ``free`` or ``all``.
+
     Raises:
-        DescriptionError, UsageError: as `load_requests`.
+        DescriptionError: a key is unknown, a value ill-typed.
+        UsageError: E090, a text of the command line is malformed or contradicts another one.
     """
     if not isinstance(root, Table):
         return BuildRequests(validate(Build, SourceMap(root)), SourceMap(root))

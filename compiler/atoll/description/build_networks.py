@@ -17,7 +17,7 @@ OF_ONE = ("place", "pin", "free")
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the command line asks of one network, as `load_requests` takes it."""
+    """What the command line asks of one network, as `requests_from` takes it."""
 
     place: tuple[str, ...] = ()
     pin: tuple[str, ...] = ()
@@ -35,9 +35,9 @@ def network_requests(
         overlap: of all networks.
 
     Raises:
-        DescriptionError: as `load_requests`; E150, the file says of several networks what can be
-            true of one; E151, it speaks of a network that is not there.
-        UsageError: as `load_requests`.
+        DescriptionError: as `requests_from`; the file is no YAML; E150, it says of several
+            networks what can be true of one; E151, it speaks of a network that is not there.
+        UsageError: as `requests_from`.
     """
     root = read_yaml(path, None) if path else Table({}, None)
     where = SourceMap(root)

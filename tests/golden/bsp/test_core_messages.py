@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from tests.requests import load_requests
 
 from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.toolchain import find_toolchain
-from atoll.description.build import load_requests
 from atoll.errors import AtollError, PlanError
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve.soc import Device, ResolvedSoc

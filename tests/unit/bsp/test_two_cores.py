@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.requests import load_requests
 
 from atoll.bsp.firmware import link_firmware
 from atoll.bsp.interface import Firmware
 from atoll.build_tree import BuildTree, build, part_of
 from atoll.codegen.llvm import emit_objects
-from atoll.description.build import load_requests
 from atoll.frontend.tflite import load_tflite
 from atoll.ir.tir import CallStart
 from atoll.ops import reference

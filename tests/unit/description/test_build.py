@@ -6,8 +6,9 @@ from typing import Any
 
 import jsonschema
 import pytest
+from tests.requests import load_requests
 
-from atoll.description.build import Pin, load_requests, read_requests
+from atoll.description.build import Pin, read_requests
 from atoll.description.schemas import schema_text
 from atoll.description.tree import plain
 from atoll.description.yaml_text import read_yaml
@@ -96,7 +97,7 @@ def test_p1_the_schema_accepts_what_the_model_accepts(file: Any) -> None:
         ("place: {a: [b]}", "1:12: error[E012]: 'place.a' must be text, not a list of 1"),
         ("free: yes_all", "1:7: error[E012]: 'free' must be a list, written as [a, b]"),
         ("overlap: some", "1:10: error[E012]: 'overlap' must be"),
-        ("networks: {a: {overlap: all}}", "1:1: error[E150]: 'networks' tells several"),
+        ("networks: {a: {overlap: all}}", "1:12: error[E151]: build options name network 'a'"),
         ("[a]", "1:1: error[E012]: the description must be a mapping"),
         ("version: 2", "1:10: error[E015]: version 2"),
     ],

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from tests.ir.graph_text import parse_graph
+from tests.requests import load_requests
 
-from atoll.description.build import BuildRequests, load_requests
 from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY
 from atoll.place.candidates import candidate_pools, needs_of
@@ -36,7 +36,7 @@ class Situation:
         self.limit = int(re.findall(r"^at most (\d+) cop", self.given, re.M)[0])
         pools = "\n".join(asked(self.given, "pool"))
         self.soc = make_soc(pools, cores=("gpu", "dsp"), default_device="gpu")
-        self.requests: BuildRequests = load_requests(
+        self.requests = load_requests(
             None, asked(self.given, "place"), asked(self.given, "pin"), asked(self.given, "free")
         )
         self.graph = parse_graph(self.given[self.given.index("graph m(") :])

@@ -6,8 +6,8 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
+from tests.requests import load_requests
 
-from atoll.description.build import load_requests
 from atoll.errors import PlacementError
 from atoll.ir.graph import Graph
 from atoll.place.plan_devices import DevicePlan, plan_devices

@@ -4,7 +4,9 @@ import random
 from collections import Counter
 from collections.abc import Callable
 
-from atoll.description.build import BuildRequests, load_requests
+from tests.requests import load_requests
+
+from atoll.description.build import BuildRequests
 from atoll.errors import PlacementError
 from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY

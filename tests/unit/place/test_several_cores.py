@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from tests.requests import load_requests
 
-from atoll.description.build import load_requests
 from atoll.errors import PlacementError
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.place.costs import compute_cycles

@@ -7,9 +7,9 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.requests import load_requests
 
 from atoll.contract.contract import Phase
-from atoll.description.build import load_requests
 from atoll.ir.tir import AcceleratorWait, CallStart, Step
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
