@@ -20,7 +20,7 @@ def check_stack(cpu: Cpu, elf: Path, *works: str) -> StackBound:
         works: functions that, each with all below it and interrupts, obey `max_stack_size`.
 
     Raises:
-        PlanError: E066 for each limit that is exceeded; E076 as `stack_bound`.
+        PlanError: E066 for each limit that is exceeded; E076 as `Program.bound`.
     """
     program = Program.read(elf)
     whole = program.bound(ENTRY)

@@ -22,18 +22,6 @@ ON_THREAD = "atoll_run_models"
 _OTHER_STACK = re.compile(r"atoll_\w+_stack_top")
 
 
-def stack_bound(elf: Path, entry: str) -> StackBound:
-    """Bound the stack that `entry` and all it calls use.
-
-    Raises:
-        PlanError: E076 for each thing that `entry` reaches and that leaves the stack unbounded:
-            recursion, a call whose target neither the code nor an annotation shows, a stack
-            pointer that moves by an amount that is not constant; and for annotations that are
-            wrong.
-    """
-    return Program.read(elf).bound(entry)
-
-
 @dataclass(slots=True)
 class Program:
     """Functions of an image by start address; frames and bounds are filled in as asked for."""
@@ -81,7 +69,14 @@ class Program:
         return name in self.names.values()
 
     def bound(self, entry: str) -> StackBound:
-        """Bound the stack of `entry`, as `stack_bound`."""
+        """Bound the stack that `entry` and all it calls use.
+
+        Raises:
+            PlanError: E076 for each thing that `entry` reaches and that leaves the stack
+                unbounded: recursion, a call whose target neither the code nor an annotation
+                shows, a stack pointer that moves by an amount that is not constant; and for
+                annotations that are wrong.
+        """
         address = next(address for address, name in self.names.items() if name == entry)
         self._bound(address, ())
         if self.faults:

@@ -15,7 +15,7 @@ from atoll.bsp.zig import Zig
 from atoll.errors import PlanError
 from atoll.resolve.soc import Cpu, ResolvedSoc, StackLimit
 from atoll.stack.elf_check import check_stack
-from atoll.stack.elf_stack import stack_bound
+from atoll.stack.elf_stack import Program
 
 SCRIPT = """SECTIONS {
   .text 0x100 : { KEEP(*(.text)) }
@@ -142,7 +142,7 @@ BOUNDS: dict[str, tuple[dict[str, str], int]] = {
 @pytest.mark.parametrize("case", BOUNDS)
 def test_k2_bound(assemble: Callable[..., Path], case: str) -> None:
     functions, size = BOUNDS[case]
-    bound = stack_bound(assemble(**functions), "a")
+    bound = Program.read(assemble(**functions)).bound("a")
     assert bound.bytes == size
     assert sum(held for _, held in bound.path) == size
     assert bound.path[0][0] == "a"
@@ -195,7 +195,7 @@ REFUSALS: dict[str, tuple[dict[str, str], str]] = {
 def test_k2_refusal(assemble: Callable[..., Path], case: str) -> None:
     functions, words = REFUSALS[case]
     with pytest.raises(PlanError, match=words) as caught:
-        stack_bound(assemble(**functions), "a")
+        Program.read(assemble(**functions)).bound("a")
     assert {fault.code for fault in caught.value.faults} == {"E076"}
 
 
@@ -209,7 +209,7 @@ def test_k2_all_faults_are_reported_and_unreachable_ones_are_not(
         "unused": frame(16, "call unused"),
     }
     with pytest.raises(PlanError) as caught:
-        stack_bound(assemble(**functions), "a")
+        Program.read(assemble(**functions)).bound("a")
     messages = sorted(fault.message for fault in caught.value.faults)
     assert [message.split()[0] for message in messages] == ["b", "recursion"]
 

@@ -10,7 +10,7 @@ import pytest
 
 from atoll.cache import cache_folder
 from atoll.errors import PlanError
-from atoll.stack.elf_stack import stack_bound
+from atoll.stack.elf_stack import Program
 
 HEAD = ".syntax unified\n.thumb\n.text\n"
 FUNCTION = ".globl {0}\n.type {0}, %function\n.thumb_func\n{0}:\n{1}\n.size {0}, . - {0}\n"
@@ -129,7 +129,7 @@ BOUNDS["frame from a constant in the code"][0]["a"] += literal
 @pytest.mark.parametrize("case", BOUNDS)
 def test_k2_thumb_bound(assemble: Callable[..., Path], case: str) -> None:
     functions, size = BOUNDS[case]
-    bound = stack_bound(assemble(**functions), "a")
+    bound = Program.read(assemble(**functions)).bound("a")
     assert bound.bytes == size
     assert bound.path[0][0] == "a"
 
@@ -165,7 +165,7 @@ REFUSALS: dict[str, tuple[dict[str, str], str]] = {
 def test_k2_thumb_refusal(assemble: Callable[..., Path], case: str) -> None:
     functions, words = REFUSALS[case]
     with pytest.raises(PlanError, match=words) as caught:
-        stack_bound(assemble(**functions), "a")
+        Program.read(assemble(**functions)).bound("a")
     assert {fault.code for fault in caught.value.faults} == {"E076"}
 
 
@@ -212,5 +212,5 @@ def test_k2_thumb_bound_is_what_the_compiler_says_it_takes(tmp_path: Path, cpu: 
     frames = frames_of_the_compiler((tmp_path / "code.s").read_text())
     assert frames["huge"] >= 9000
     plain = (*SMALL.split(), "-fno-unwind-tables", "-fno-asynchronous-unwind-tables")
-    bound = stack_bound(link(tmp_path, "code.c", cpu, *plain), "a")
+    bound = Program.read(link(tmp_path, "code.c", cpu, *plain)).bound("a")
     assert bound.path == tuple((name, frames[name]) for name in DEEPEST)
