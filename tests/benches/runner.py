@@ -109,6 +109,7 @@ def _environment(bench: str, toplevel: str, seed: int, tests: Sequence[str]) -> 
         **bench_environment(f"tests.benches.{bench}", toplevel),
         **chosen,
         "COCOTB_RANDOM_SEED": str(seed),
+        "COCOTB_REWRITE_ASSERTION_FILES": str(Path(__file__).with_name("*.py")),
     }
 
 

@@ -5,9 +5,10 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
 from pathlib import Path
 
-import cocotb_tools.config
 from find_libpython import find_libpython
 
 from atoll.cache import cache_folder
@@ -27,14 +28,25 @@ def bench_environment(bench: str, top: str = TOP) -> Mapping[str, str]:
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         "PYGPI_PYTHON_BIN": sys.executable,
-        "GPI_USERS": f"{find_libpython()};{cocotb_tools.config.pygpi_entry_point()}",
+        "GPI_USERS": f"{find_libpython()};{_entry_point()}",
         "COCOTB_TOPLEVEL": top,
         "COCOTB_TEST_MODULES": bench,
         "COCOTB_RESULTS_FILE": "results.xml",
         "COCOTB_TRUST_INERTIAL_WRITES": "1",
         "COCOTB_ANSI_OUTPUT": "0",
+        # Where pytest is installed, all that the bench imports would be compiled anew.
+        "COCOTB_REWRITE_ASSERTION_FILES": "",
         "TOPLEVEL_LANG": "verilog",
     }
+
+
+def _entry_point() -> str:
+    """Return what starts cocotb, without the import of it that `cocotb_tools.config` needs."""
+    cocotb = find_spec("cocotb")
+    assert cocotb is not None
+    found = PathFinder.find_spec("cocotb.simulator", cocotb.submodule_search_locations)
+    assert found is not None
+    return f"{found.origin},initialize"
 
 
 def run_watched(

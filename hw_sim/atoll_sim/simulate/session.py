@@ -25,8 +25,8 @@ from atoll_sim.trace.run_files import (
     read_record,
     write_work,
 )
-from atoll_sim.trace.simulation import Buffer, SimRequest, SimResult, stack_name
-from atoll_sim.trace.stacks import unpainted
+from atoll_sim.trace.simulation import Buffer, SimRequest, SimResult
+from atoll_sim.trace.stacks import stack_name, unpainted
 from atoll_sim.trace.timeline import make_result
 
 

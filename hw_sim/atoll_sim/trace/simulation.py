@@ -4,16 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from atoll.report.result import Violation
-from atoll.resolve.soc import Region, RegionKind, ResolvedSoc
 from atoll_sim.protocol.records import AccessKind
-from atoll_sim.shadow.table import ShadowTable
 
-
-def stack_name(stack: Region) -> str:
-    """Return what reports call a stack: its core, and its thread if that is not the main one."""
-    return stack.name.removesuffix(f".{RegionKind.STACK}")
+if TYPE_CHECKING:  # the bench inside the simulator reads this, and waits for each import
+    from atoll.report.result import Violation
+    from atoll.resolve.soc import ResolvedSoc
+    from atoll_sim.shadow.table import ShadowTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +94,13 @@ class SimRequest:
 
     executable: Path
     elves: tuple[Path, ...]
-    soc: ResolvedSoc
+    soc: "ResolvedSoc"
     run_dir: Path
     samples: tuple[Mapping[str, bytes], ...]
     inputs: tuple[Buffer, ...]
     outputs: tuple[Buffer, ...]
     snapshots: Mapping[int, tuple[Buffer, ...]] = field(default_factory=dict)
-    table: ShadowTable | None = None
+    table: "ShadowTable | None" = None
     more: tuple[Turn, ...] = ()
     max_cycles: int = 10**10
     stall_cycles: int = 10**8
@@ -170,7 +168,7 @@ class Finding:
         model: number of the model among those that run in turn; None before the first run.
     """
 
-    violation: Violation
+    violation: "Violation"
     model: int | None
 
 

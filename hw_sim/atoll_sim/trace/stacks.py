@@ -2,10 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
-from atoll.resolve.soc import Cpu, Region, ResolvedSoc
+from atoll.resolve.soc import Cpu, Region, RegionKind, ResolvedSoc
 from atoll_sim.chip.plan import merge_spans
 from atoll_sim.protocol.records import AccessKind
-from atoll_sim.trace.simulation import Phase, stack_name
+from atoll_sim.trace.simulation import Phase
+
+
+def stack_name(stack: Region) -> str:
+    """Return what reports call a stack: its core, and its thread if that is not the main one."""
+    return stack.name.removesuffix(f".{RegionKind.STACK}")
 
 
 def unpainted(soc: ResolvedSoc, phases: Sequence[Phase]) -> Mapping[str, int]:

@@ -10,8 +10,8 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.bound import StackBound
 from atoll_sim.check.stacks import PAINT, overruns, stack_use, unmeasured
 from atoll_sim.protocol.records import AccessKind
-from atoll_sim.trace.simulation import Phase, SimResult, Stop, Touched, stack_name
-from atoll_sim.trace.stacks import unpainted
+from atoll_sim.trace.simulation import Phase, SimResult, Stop, Touched
+from atoll_sim.trace.stacks import stack_name, unpainted
 
 BOUND = 528
 WORD = PAINT.to_bytes(4, "little")
