@@ -19,6 +19,7 @@ from atoll.report.concurrency import Span, concurrency
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll_sim.build.model import build_model
+from atoll_sim.chip.memory_map import windows_of
 from atoll_sim.inputs.samples import random_sample
 from atoll_sim.simulate.run import request_for
 from atoll_sim.simulate.session import simulate
@@ -162,10 +163,11 @@ def test_m9_a_device_that_fails_is_returned_after_the_other_is_done(
     first, second = (step for step in found.module.entry.steps[:2])
     assert (first.device, second.device) == ("npu_a", "npu_b")
     tree = build((found,), tmp_path / "build")
-    executable = build_model(without_writes(found.soc, "shared", "npu_b"))
+    hardware = without_writes(found.soc, "shared", "npu_b")
+    executable = build_model(hardware)
     samples = random_sample(found.graph) * 3
     request = request_for(found, tree.firmware.elves, samples, executable, tmp_path / "run")
-    result = simulate(request)
+    result = simulate(replace(request, windows=windows_of(hardware)))
     assert result.results == (VIOLATION,) * 3
     assert {(v.device, v.rule) for v in violations(result)} == {
         ("npu_b", "blocked by the firewall")

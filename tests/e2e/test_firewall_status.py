@@ -12,6 +12,7 @@ from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, Pool
 from atoll_sim.build.model import build_model
+from atoll_sim.chip.memory_map import windows_of
 from atoll_sim.inputs.samples import random_sample
 from atoll_sim.simulate.run import request_for
 from atoll_sim.simulate.session import simulate
@@ -40,7 +41,8 @@ def run_with_reach(compiled: Compiled, reach: Mapping[str, Access], folder: Path
     tree = build((compiled,), folder / "build")
     samples = random_sample(compiled.graph) * SAMPLES
     executable = build_model(hardware)
-    return simulate(request_for(compiled, tree.firmware.elves, samples, executable, folder / "run"))
+    request = request_for(compiled, tree.firmware.elves, samples, executable, folder / "run")
+    return simulate(replace(request, windows=windows_of(hardware)))
 
 
 @pytest.mark.parametrize("device", ["cpu", "npu"])

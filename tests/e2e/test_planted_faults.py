@@ -20,6 +20,7 @@ from atoll.report.result import Violation
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build.model import build_model
+from atoll_sim.chip.memory_map import windows_of
 from atoll_sim.host.run import run_native
 from atoll_sim.inputs.samples import random_sample
 from atoll_sim.simulate.run import request_for
@@ -49,7 +50,7 @@ def in_rtl(
     request = request_for(
         compiled, (tree.firmware.elf,), samples, build_model(hardware), folder / "run"
     )
-    return simulate(replace(request, max_cycles=max_cycles))
+    return simulate(replace(request, max_cycles=max_cycles, windows=windows_of(hardware)))
 
 
 def first(violations: Sequence[Violation]) -> Violation:

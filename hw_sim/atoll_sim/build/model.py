@@ -19,12 +19,10 @@ TOP = "atoll_chip"
 WHAT = "the simulation"
 MODEL = Path(__file__).parents[1] / "model"
 FAULTS = MODEL.with_name("faults")
-MAIN = ("main.cpp", "monitor.cpp", "backdoor.cpp", "memory_map.cpp", "recorder.cpp", "judge.cpp")
-CPLUSPLUS = (*(MODEL / name for name in MAIN), *shadow.SOURCES)
-CPLUSPLUS_OF_FAULTS = (
-    *(FAULTS / name for name in ("fault_main.cpp", "fault_task.cpp")),
-    *(MODEL / name for name in ("backdoor.cpp", "memory_map.cpp")),
-)
+MAIN = tuple(MODEL / name for name in ("main.cpp", "memory_map.cpp", "recorder.cpp"))
+COMMON = tuple(MODEL / name for name in ("monitor.cpp", "backdoor.cpp", "judge.cpp"))
+MAIN_OF_FAULTS = (FAULTS / "fault_main.cpp", MODEL / "memory_map.cpp")
+COMMON_OF_FAULTS = (FAULTS / "fault_task.cpp", MODEL / "backdoor.cpp")
 HEADERS = (*MODEL.glob("*.h"), *FAULTS.glob("*.h"), *shadow.HEADERS, *RTL.glob("*.svh"))
 # Only these signals can be reached from outside; Verilator optimises the rest freely.
 VISIBLE = {
@@ -77,8 +75,10 @@ def design_of(chip: Chip, waves: WaveFormat | None) -> Design:
         top=TOP,
         what=WHAT,
         rtl=sources(chip),
-        generated={**generate(chip), **shadow.GENERATED, "visible.vlt": _visible(chip)},
-        cplusplus=CPLUSPLUS_OF_FAULTS if chip.faults else CPLUSPLUS,
+        generated={**generate(chip), "visible.vlt": _visible(chip)},
+        cplusplus=MAIN_OF_FAULTS if chip.faults else MAIN,
+        common=COMMON_OF_FAULTS if chip.faults else (*COMMON, *shadow.SOURCES),
+        common_headers=shadow.GENERATED,
         headers=HEADERS,
         includes=(RTL, MODEL, FAULTS, shadow.HERE),
         flags=("--no-timing", *((f"--trace-{waves}",) if waves else ())),

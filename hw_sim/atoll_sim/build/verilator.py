@@ -4,9 +4,10 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -38,6 +39,8 @@ class Design:
         generated: text of generated files by name; ``.vlt`` files and packages come before `rtl`,
             other ``.sv`` files after it.
         cplusplus: sources of the simulator's main.
+        common: more of them, which see nothing of `rtl` and `generated`; all designs share them.
+        common_headers: text by name of headers that are generated for all designs.
         headers: what `rtl` and `cplusplus` include.
         includes: folders of `headers`.
         flags: of Verilator, besides `FLAGS`.
@@ -50,6 +53,8 @@ class Design:
     rtl: tuple[Path, ...]
     generated: Mapping[str, str]
     cplusplus: tuple[Path, ...]
+    common: tuple[Path, ...] = ()
+    common_headers: Mapping[str, str] = field(default_factory=dict)
     headers: tuple[Path, ...]
     includes: tuple[Path, ...]
     flags: tuple[str, ...]
@@ -60,19 +65,33 @@ class Design:
     def tools(self) -> tuple[object, ...]:
         """Everything but sources: the tools, and how they are called."""
         versions = (version("verilator"), version("cocotb"), cocotb_tools.config.libs_dir)
-        compiler = call_tool([os.environ.get("CXX", "g++"), "--version"], self.what)
+        compiler = _version_of(os.environ.get("CXX", "g++"), os.environ.get("PATH"), self.what)
         return (
-            *(*map(str, versions), compiler.splitlines()[0], *make_variables()),
+            *(*map(str, versions), compiler, *make_variables()),
             *(FLAGS, self.flags, self.compiler_flags, self.make_flags),
         )
 
     def digest(self) -> str:
         """Return a name for this content, the same wherever the files lie."""
-        settings = (self.top, sorted(self.generated.items()))
-        digest = hashlib.sha256(repr((self.tools, settings)).encode())
-        for path in (*self.rtl, LINT, *sorted(self.headers), *self.cplusplus):
-            digest.update(f"\0{path.name}\0".encode() + path.read_bytes())
-        return digest.hexdigest()[:20]
+        settings = (self.top, sorted(self.generated.items()), self.common_digest())
+        return _digest(settings, (*self.rtl, LINT, *self.cplusplus))
+
+    def common_digest(self) -> str:
+        """Return a name for the content of the objects that other designs share."""
+        settings = (self.tools, sorted(self.common_headers.items()))
+        return _digest(settings, (*sorted(self.headers), *self.common))
+
+
+@cache
+def _version_of(compiler: str, path: str | None, what: str) -> str:
+    return call_tool([compiler, "--version"], what).splitlines()[0]
+
+
+def _digest(settings: object, files: Iterable[Path]) -> str:
+    digest = hashlib.sha256(repr(settings).encode())
+    for path in files:
+        digest.update(f"\0{path.name}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:20]
 
 
 def built(
@@ -105,7 +124,7 @@ def built(
 
 def _build(folder: Path, design: Design, tell: Tell, blame: Blame) -> None:
     folder.mkdir()
-    for file, text in design.generated.items():
+    for file, text in (*design.generated.items(), *design.common_headers.items()):
         (folder / file).write_text(text)
     tell("step 1 of 3, Verilator (kept for later runs)")
     with blame(folder / f"{design.top}.sv"):
@@ -144,23 +163,25 @@ def _verilate(folder: Path, design: Design) -> Iterator[str]:
     yield f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator -rdynamic"
     yield from (str(LINT), *settings)
     yield from map(str, in_order(design.generated, design.rtl, folder))
-    yield from map(str, design.cplusplus)
+    yield from map(str, (*design.cplusplus, *design.common))
 
 
 @contextmanager
 def _shared_runtime(objects: Path, design: Design) -> Iterator[None]:
-    """Exchange Verilator's own object files, the same for all that is built alike, with the cache.
+    """Exchange object files with the cache that are the same for all that is built alike.
 
-    It is done before and after the C++ compiler runs.
+    They are Verilator's own and those of `Design.common`. It is done before and after the C++
+    compiler runs.
     """
-    digest = hashlib.sha256(repr(design.tools).encode()).hexdigest()[:20]
-    shared = cache_folder() / "runtime" / digest
+    shared = cache_folder() / "runtime" / design.common_digest()
     shared.mkdir(parents=True, exist_ok=True)
     for kept in shared.glob("*.o"):
         shutil.copyfile(kept, objects / kept.name)
     yield
-    for fresh in objects.glob("verilated*.o"):
-        if not (shared / fresh.name).exists():
+    common = {path.stem for path in design.common}
+    for fresh in objects.glob("*.o"):
+        alike = fresh.stem in common or fresh.stem.startswith("verilated")
+        if alike and not (shared / fresh.name).exists():
             copy = Path(shutil.copy(fresh, shared / f"{fresh.name}.{os.getpid()}"))
             copy.replace(shared / fresh.name)
 

@@ -1,6 +1,7 @@
 """The addresses that a built chip takes when its simulation begins."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from itertools import zip_longest
 from pathlib import Path
 
 from atoll.resolve.soc import ResolvedSoc
@@ -10,31 +11,29 @@ MAP = "map.txt"
 NOTHING = (1, 0)
 """First and last byte of a window in which there is none."""
 
-Window = tuple[int, int]
+Windows = Mapping[tuple[str, int], tuple[int, int]]
+"""First and last byte of windows, by strap and number."""
 
 
-def write_map(
-    soc: ResolvedSoc, folder: Path, windows: Mapping[tuple[str, int], Window] | None = None
-) -> tuple[str, ...]:
+def write_map(soc: ResolvedSoc, folder: Path, wrong: Windows | None = None) -> tuple[str, ...]:
     """Write the memory map of `soc`; return what the model wants to be told on its command line.
 
     Args:
         soc: the chip.
-        folder: takes the file `MAP`.
-        windows: first and last byte of windows that are wrong on purpose, by strap and number.
+        folder: takes the file `MAP`, whose form model/memory_map.h describes.
+        wrong: windows that are not those of `soc` on purpose.
     """
-    lines = map_lines(soc, windows or {})
+    windows = {**windows_of(soc), **(wrong or {})}
+    lines = [f"half_period {plan_chip(soc).half_period}"]
+    lines += [f"{name} {n} {first:x} {last:x}" for (name, n), (first, last) in windows.items()]
     (folder / MAP).write_text("".join(f"{line}\n" for line in lines))
     return ("--map", str((folder / MAP).absolute()))
 
 
-def map_lines(soc: ResolvedSoc, windows: Mapping[tuple[str, int], Window]) -> Iterable[str]:
-    """Yield the lines of the file; model/memory_map.h has their form."""
-    chip = plan_chip(soc)
-    yield f"half_period {chip.half_period}"
-    for strap in chip.straps:
-        spans = [(span.start, span.stop - 1) if span else NOTHING for span in strap.spans]
-        spans += [NOTHING] * (strap.count - len(spans))
-        for number, right in enumerate(spans):
-            first, last = windows.get((strap.signal, number), right)
-            yield f"{strap.signal} {number} {first:x} {last:x}"
+def windows_of(soc: ResolvedSoc) -> Windows:
+    """Return all windows of a chip."""
+    return {
+        (strap.signal, number): (span.start, span.stop - 1) if span else NOTHING
+        for strap in plan_chip(soc).straps
+        for number, span in zip_longest(range(strap.count), strap.spans)
+    }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "chip.h"
+#include "memory_map.h"
 #include "protocol.h"
 #include "verilated.h"
 #include "verilated_syms.h"
@@ -16,8 +16,8 @@
 namespace backdoor {
 namespace {
 
-// First byte of each bank's array. Verilator keeps a row of 2^n bytes in as many bytes.
-std::array<std::vector<uint8_t*>, std::size(chip::kShapes)> banks;
+// First byte of each bank's array of each memory. Verilator keeps a row of 2^n bytes in as many bytes.
+std::vector<std::vector<uint8_t*>> banks;
 
 uint8_t* find_bank(const chip::Memory& memory, uint32_t bank) {
   const std::string name = std::string("atoll_chip.") + memory.instance + ".gen_bank[" +
@@ -51,6 +51,7 @@ bool each_piece(uint32_t address, size_t size, Visit visit) {
 }  // namespace
 
 const char* open() {
+  banks.resize(chip::map().memories.size());
   for (size_t index = 0; index < banks.size(); ++index) {
     const chip::Memory& memory = chip::map().memories[index];
     for (uint32_t bank = 0; bank < memory.banks; ++bank) {

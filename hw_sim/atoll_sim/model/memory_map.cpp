@@ -34,6 +34,7 @@ bool add_memory(const Shape& shape, const Window& window) {
 }  // namespace
 
 bool load_map(const char* path, Vtop& top) {
+  only.masters = kMasters;
   std::ifstream file(path);
   std::string name;
   uint32_t number = 0;

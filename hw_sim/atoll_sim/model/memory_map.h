@@ -37,6 +37,7 @@ struct Memory : Shape {
 
 struct Map {
   uint64_t half_period = 0;  // picoseconds of half a clock cycle
+  uint32_t masters = 0;      // cores and accelerators
   std::vector<Memory> memories;
 };
 

@@ -8,12 +8,10 @@
 #include <iterator>
 
 #include "backdoor.h"
-#include "chip.h"
+#include "memory_map.h"
 
 namespace monitor {
 namespace {
-
-constexpr size_t kMemoryCount = std::size(chip::kShapes);
 
 // Touched bytes of one memory: one bit per byte, and where the set bits lie.
 class Touched {
@@ -61,10 +59,10 @@ struct Account {
   uint64_t last = 0;
 };
 
-using Accounts = std::array<std::array<Account, record::kAccessKinds>, chip::kMasters>;
+using Accounts = std::vector<std::array<Account, record::kAccessKinds>>;
 
 Accounts make_accounts() {
-  Accounts made;
+  Accounts made(chip::map().masters);
   for (auto& kinds : made) {
     for (Account& account : kinds) {
       for (const chip::Memory& memory : chip::map().memories) account.touched.emplace_back(memory);
@@ -78,11 +76,11 @@ Accounts& accounts() {
   return made;
 }
 
-// Number of the memory that holds `address`, or kMemoryCount: registers.
+// Number of the memory that holds `address`, or that of all memories: registers.
 size_t memory_of(uint32_t address) {
   const auto& memories = chip::map().memories;
   size_t found = 0;
-  while (found < kMemoryCount && address - memories[found].origin >= memories[found].size) {
+  while (found < memories.size() && address - memories[found].origin >= memories[found].size) {
     ++found;
   }
   return found;
@@ -111,7 +109,7 @@ bool hold_against(const char* path) {
 
 void close_phase() {
   Log& now = log();
-  for (uint32_t master = 0; master < chip::kMasters; ++master) {
+  for (uint32_t master = 0; master < accounts().size(); ++master) {
     for (uint32_t kind = 0; kind < record::kAccessKinds; ++kind) {
       Account& account = accounts()[master][kind];
       if (account.accesses == 0) continue;
@@ -138,7 +136,7 @@ extern "C" {
 
 void atoll_saw_access(unsigned master, unsigned kind, unsigned address, unsigned bytes) {
   const size_t memory = monitor::memory_of(address);
-  if (memory == monitor::kMemoryCount) return;
+  if (memory == chip::map().memories.size()) return;
   monitor::Account& account = monitor::accounts()[master][kind];
   ++account.accesses;
   account.bytes += static_cast<unsigned>(__builtin_popcount(bytes));

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
+from atoll_sim.chip.memory_map import NOTHING
 from atoll_sim.chip.parts import Master
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.mutate import plan
-from atoll_sim.mutate.mutant import Mutant, Right, Window
+from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.protocol.records import AccessKind
 
 KINDS = {
@@ -16,7 +17,6 @@ KINDS = {
 }
 STEPS = (-4096, -256, -16, -4, -1, 1, 4, 16, 256, 4096)
 EVERYTHING = (0, 0xFFFF_FFFF)
-NOTHING = (1, 0)
 
 
 def shrunk_window(right: Right, random: Random) -> Mutant | None:
@@ -63,11 +63,11 @@ def open_firewalls(right: Right, random: Random) -> Mutant | None:
     wrong = plan.wrong_pool(right, random)
     if wrong is None:
         return None
-    windows = tuple(
-        Window(signal=_signal(master, kind), index=0, first=EVERYTHING[0], last=EVERYTHING[1])
+    windows = {
+        (_signal(master, kind), 0): EVERYTHING
         for master in plan_chip(right.compiled.soc).masters
         for kind in KINDS
-    )
+    }
     return replace(wrong, windows=windows, sentence=f"{wrong.sentence}; the firewalls are open")
 
 
@@ -111,12 +111,11 @@ def _signal(master: Master, kind: str) -> str:
 def _mutant(
     right: Right, master: Master, kind: str, index: int, span: tuple[int, int], what: str
 ) -> Mutant:
-    window = Window(signal=_signal(master, kind), index=index, first=span[0], last=span[1])
     return Mutant(
         subject=master.name,
         sentence=what,
         built=right.compiled,
         judged=right.compiled,
         image=right.segments,
-        windows=(window,),
+        windows={(_signal(master, kind), index): span},
     )

@@ -120,4 +120,5 @@ def _content(mutant: Mutant) -> int:
     places = tuple(sorted((p.buffer, p.pool, p.offset) for p in built.plan.placements.values()))
     commands = tuple(built.commands.items())
     steps = built.module.entry.steps
-    return hash((places, commands, steps, mutant.script, mutant.image, mutant.windows))
+    windows = tuple(mutant.windows.items())
+    return hash((places, commands, steps, mutant.script, mutant.image, windows))

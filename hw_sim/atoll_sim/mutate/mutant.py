@@ -1,31 +1,16 @@
 """A planted fault, and the right build that it is planted in. Plain data."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from atoll.ir.tir import Step
 from atoll.memory.problem import MemoryPlan, Placement
 from atoll.pipeline import Compiled, with_plan
+from atoll_sim.chip.memory_map import Windows
 from atoll_sim.inputs.samples import Sample
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.simulate.firmware import Segment
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
-    """Another span in the place of one window of a firewall.
-
-    Attributes:
-        signal: of the chip's top, such as ``dev_npu_readable``.
-        index: among the windows of that signal.
-        last: belongs to the window; below `first` nothing does.
-    """
-
-    signal: str
-    index: int
-    first: int
-    last: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +67,7 @@ class Mutant:
         judged: whose contract, inputs and results hold.
         script: texts of the host's linker script, and what replaces each.
         image: what is loaded instead of a build of `built`.
-        windows: of the firewalls.
+        windows: of the firewalls, that are wrong.
         swapped: numbers of two neighbouring steps of the right program that changed places.
     """
 
@@ -93,7 +78,7 @@ class Mutant:
     judged: Compiled
     script: tuple[tuple[str, str], ...] = ()
     image: tuple[Segment, ...] | None = None
-    windows: tuple[Window, ...] = ()
+    windows: Windows = field(default_factory=dict)
     swapped: tuple[int, int] | None = None
 
     def __str__(self) -> str:

@@ -57,7 +57,7 @@ def _buffers(mutant: Mutant) -> Iterator[str]:
 
 def _addresses(mutant: Mutant) -> Iterator[int]:
     """Yield addresses that a fault without a buffer is about."""
-    yield from (window.first for window in mutant.windows if window.first <= window.last)
+    yield from (first for first, last in mutant.windows.values() if first <= last)
     yield from (int(text, 16) for text in WRITTEN.findall(mutant.sentence))
     yield from _edited(mutant)
     yield from (

@@ -65,12 +65,11 @@ def only_equal_constants(right: Right, mutant: Mutant) -> bool:
 
 def same_decisions(right: Right, mutant: Mutant) -> bool:
     """Tell whether the firewalls let through all that they let through in the right run."""
-    changed = {(window.signal, window.index): window for window in mutant.windows}
     open_: dict[tuple[str, str], list[range]] = {}
     needed: dict[tuple[str, str], Sequence[range]] = {}
     for master, kind, index, window in windows_of(right):
-        now = changed.get((f"{master.signal}_{kind}", index))
-        span = range(now.first, now.last + 1) if now else window
+        now = mutant.windows.get((f"{master.signal}_{kind}", index))
+        span = range(now[0], now[1] + 1) if now else window
         open_.setdefault((master.name, kind), []).append(span)
         needed[master.name, kind] = touched_by(right, master, kind)
     return all(

@@ -75,8 +75,7 @@ def try_image(
     started = started_cores(right.segments, judged.soc)
     write_segments(segments, judged.soc, started, folder / IMAGE)
     _write_task(right, mutant, folder)
-    windows = {(each.signal, each.index): (each.first, each.last) for each in mutant.windows}
-    mapped = write_map(right.compiled.soc, folder, windows)
+    mapped = write_map(right.compiled.soc, folder, mutant.windows)
     for found in unreachable_ports(judged.soc, judged.contract):
         return _by_rule(found)
     verdict = Verdict(by="")

@@ -42,7 +42,7 @@ def simulate(request: SimRequest) -> SimResult:
         (folder / name).unlink(missing_ok=True)
     cores = write_image(request.elves, request.soc, folder / IMAGE)
     write_work(folder, _work(request, cores))
-    command = [str(request.executable.absolute()), *write_map(request.soc, folder)]
+    command = [str(request.executable.absolute()), *write_map(request.soc, folder, request.windows)]
     waves = request.waves
     if waves:
         (folder / WAVES).write_text(waves.settings)

@@ -88,6 +88,7 @@ class SimRequest:
         max_cycles: the simulation stops here at the latest.
         stall_cycles: it stops after so many cycles without an event of the firmware.
         max_seconds: wall-clock limit of the whole process.
+        windows: what the memory map has wrong on purpose; see `chip.memory_map`.
         waves: record waveforms; the executable must be built for it.
         watch: called about twice a second while the simulation runs.
     """
@@ -105,6 +106,7 @@ class SimRequest:
     max_cycles: int = 10**10
     stall_cycles: int = 10**8
     max_seconds: float = 3600.0
+    windows: Mapping[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
     waves: Recording | None = None
     watch: Callable[[], None] = lambda: None
 

@@ -14,7 +14,7 @@ from atoll.resolve import load_soc
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import Access, Device, Memory, ResolvedSoc
 from atoll_sim.chip.generate import axi_signals, generate, sources
-from atoll_sim.chip.memory_map import map_lines
+from atoll_sim.chip.memory_map import write_map
 from atoll_sim.chip.plan import merge_spans, plan_chip
 
 
@@ -150,8 +150,12 @@ def test_merge_spans(spans: list[range], merged: list[range]) -> None:
     assert merge_spans(spans) == tuple(merged)
 
 
-def test_the_map_counts_the_last_byte_in_and_closes_what_is_left(lagoon: ResolvedSoc) -> None:
-    half_period, *lines = map_lines(lagoon, {("dev_npu_writable", 1): (0, 0xFFFF_FFFF)})
+def test_the_map_counts_the_last_byte_in_and_closes_what_is_left(
+    lagoon: ResolvedSoc, tmp_path: Path
+) -> None:
+    command = write_map(lagoon, tmp_path, {("dev_npu_writable", 1): (0, 0xFFFF_FFFF)})
+    assert command == ("--map", str(tmp_path / "map.txt"))
+    half_period, *lines = (tmp_path / "map.txt").read_text().splitlines()
     assert half_period == f"half_period {10**12 // (2 * lagoon.host_cpu.clock)}"
     flash, dtcm, sram = lagoon.memories
     assert lines[:3] == [

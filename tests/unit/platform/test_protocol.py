@@ -90,10 +90,10 @@ def test_a_rule_more_is_a_number_more(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_build_has_the_headers() -> None:
     for faults in (False, True):
         chip = replace(plan_chip(load_soc("lagoon")), faults=faults)
-        generated = design_of(chip, None).generated
-        assert generated["protocol.h"] == protocol_header()
-        assert generated["shadow_records.h"] == records_header()
-        assert generated["atoll_protocol_pkg.sv"] == protocol_package()
+        design = design_of(chip, None)
+        assert design.common_headers["protocol.h"] == protocol_header()
+        assert design.common_headers["shadow_records.h"] == records_header()
+        assert design.generated["atoll_protocol_pkg.sv"] == protocol_package()
 
 
 def offsets(layout: Layout, space: str) -> Iterator[str]:

@@ -26,7 +26,7 @@ from atoll_sim.mutate.commands import address_words, command_lists
 from atoll_sim.mutate.firewall import windows_of
 from atoll_sim.mutate.image import segments_of
 from atoll_sim.mutate.kinds import KINDS, draw_mutants
-from atoll_sim.mutate.mutant import Mutant, Right, Window, placed
+from atoll_sim.mutate.mutant import Mutant, Right, placed
 from atoll_sim.mutate.places import place_of
 from atoll_sim.mutate.proofs import differing, independent, proof, same_decisions
 from atoll_sim.mutate.report import as_json, left_out, text_of
@@ -265,8 +265,7 @@ def test_windows_count_by_what_they_decide(lagoon: Right) -> None:
     touched = max(span.stop for span in lagoon.touched["npu", AccessKind.WRITE])
     assert touched < window.stop
     for last, harmless in ((touched - 1, True), (touched - 2, False)):
-        cut = Window(signal=signal, index=index, first=window.start, last=last)
-        mutant = replace(as_right(lagoon), windows=(cut,))
+        mutant = replace(as_right(lagoon), windows={(signal, index): (window.start, last)})
         assert same_decisions(lagoon, mutant) is harmless
         assert (proof(lagoon, mutant, lagoon.segments) is not None) is harmless
 
