@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from atoll.cache import cache_folder
 from atoll.cli import main
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
@@ -70,6 +71,18 @@ def test_digits_from_the_command_line(
     np.testing.assert_array_equal(outputs, oracle(test["x"][:20]))
     assert main(["simulate", str(tmp_path / "kept"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["bit_exact"] is True
+
+
+def test_another_pool_needs_no_other_model(capsys: pytest.CaptureFixture[str]) -> None:
+    models, reports = [], []
+    for changes in ([], ["pools.shared.offset=32KiB", "pools.shared.size=96KiB"]):
+        settings = [word for change in changes for word in ("--set", change)]
+        command = ["run", "lagoon", str(DIGITS / "digits_int8.tflite"), "--json", *settings]
+        assert main(command) == 0
+        reports.append(json.loads(capsys.readouterr().out))
+        models.append({path.name for path in (cache_folder() / "chips").iterdir()})
+    assert models[0] == models[1]
+    assert all(report["bit_exact"] for report in reports)
 
 
 def oracle(digits: NDArray[np.int8]) -> NDArray[np.int8]:

@@ -11,7 +11,7 @@ from atoll_sim.chip.checks import platform_faults
 from atoll_sim.chip.cores import parameters_of
 from atoll_sim.chip.parts import BuiltMemory, Chip, Mailbox, Master, Target
 
-SMALL_MEMORY = 1 << 16
+SMALL_MEMORY = 1 << 20
 """A memory is built with room for so many bytes at least."""
 
 
