@@ -7,14 +7,15 @@ from pathlib import Path
 
 import cocotb_tools.config
 from find_libpython import find_libpython
-from tests.benches.runner import build_model
 
 from atoll.bsp.doctor import Check
 from atoll.cache import cache_folder
 from atoll.children import run
 from atoll.errors import AtollError
+from atoll_sim.build.module import build_module
 from atoll_sim.build.tools import verilator_environment
 from atoll_sim.build.wave_formats import FST_PACKAGES, can_write_fst
+from atoll_sim.chip.sources import RTL
 
 PROBE = "atoll_arbiter"
 LEAST_FREE = 2**30
@@ -70,7 +71,7 @@ def _cache() -> Check:
 def _probe() -> Check:
     name, remedy = "RTL build", "see the checks above; the message names the tool that failed"
     try:
-        model = build_model(PROBE, [f"{PROBE}.sv"], {})
+        model = build_module(PROBE, [RTL / f"{PROBE}.sv"], {}, {})
     except AtollError as error:
         return Check(name=name, ok=False, found=error.faults[0].message, remedy=remedy)
     return Check(name=name, ok=True, found=f"{PROBE} builds, {model}")

@@ -9,20 +9,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-import cocotb_tools.config
-
 from atoll.cache import cache_folder
 from atoll.scratch import temporary_folder
-from atoll_sim.build.verilator import Design, built
+from atoll_sim.build.module import build_module
 from atoll_sim.chip.sources import FOLDERS as SHIPPED
-from atoll_sim.chip.sources import RTL, found
+from atoll_sim.chip.sources import found
 from atoll_sim.model.process import bench_environment, run_logged
-from atoll_sim.protocol.systemverilog import PACKAGE, protocol_package
 
 FOLDERS = (*SHIPPED, Path(__file__).parent / "rtl")
-BENCH_MAIN = Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
-# Everything else stays free for Verilator to optimise.
-PORTS_VISIBLE = '`verilator_config\npublic_flat_rw -module "{}" -var "*"\n'
 
 
 class BenchError(Exception):
@@ -83,24 +77,8 @@ def build_model(
     Raises:
         ToolchainError: a tool is missing or fails.
     """
-    settings = (f"-G{name}={value}" for name, value in sorted(parameters.items()))
-    design = Design(
-        top=toplevel,
-        what=f"'{toplevel}'",
-        rtl=tuple(found(name, FOLDERS) for name in sources),
-        generated={
-            **generated,
-            "visible.vlt": PORTS_VISIBLE.format(toplevel),
-            PACKAGE: protocol_package(),
-        },
-        cplusplus=(BENCH_MAIN,),
-        headers=tuple(RTL.glob("*.svh")),
-        includes=(RTL,),
-        flags=("-Wall", *settings),
-        compiler_flags="-std=c++20",
-        make_flags=("OPT_FAST=-O1",),
-    )
-    return built(design, "models/")
+    rtl = [found(name, FOLDERS) for name in sources]
+    return build_module(toplevel, rtl, parameters, generated)
 
 
 def _environment(bench: str, toplevel: str, seed: int, tests: Sequence[str]) -> dict[str, str]:

@@ -87,6 +87,11 @@ def test_the_modules_come_from_the_wheel(run: Run, installed: Path) -> None:
         assert Path(line).is_relative_to(installed)
 
 
+def test_the_doctor_builds_its_probe(run: Run, atoll: str) -> None:
+    checks = json.loads(run(atoll, "doctor", "--json"))["checks"]
+    assert all(check["ok"] for check in checks if check["required"])
+
+
 def test_check_and_schema(run: Run, atoll: str) -> None:
     assert run(atoll, "check", "lagoon").endswith("lagoon: no faults\n")
     assert run(atoll, "schema") == (ROOT / "schemas" / "soc.schema.json").read_text()
