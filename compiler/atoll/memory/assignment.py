@@ -80,6 +80,22 @@ class Assignment:
         """Return the buffers that fit no pool even alone."""
         return [buffer for buffer, options in enumerate(self.options) if not options]
 
+    def crowd(self) -> list[int]:
+        """Return the fewest buffers found that conflict and are more than all of their pools hold.
+
+        Looks at Hall's condition for the pools of each member of a clique; no search is needed
+        where it fails.
+        """
+        found: list[int] = []
+        for weights in self.weights:
+            for pools in {frozenset(self.costs[buffer]) for buffer in weights}:
+                inside = [buffer for buffer in weights if self.costs[buffer].keys() <= pools]
+                excess = sum(weights[b] for b in inside) - sum(self.sizes[p] for p in pools)
+                part = _fewest(inside, weights, excess)
+                if part and (not found or len(part) < len(found)):
+                    found = part
+        return found
+
     def cheapest(self) -> Homes | None:
         """Return every buffer's best pool, if the live bytes then fit and no cut forbids it."""
         homes = {buffer: options[0] for buffer, options in enumerate(self.options)}
@@ -215,6 +231,16 @@ class _Branching:
                 total += charge
                 charged.update(buffers)
         return total
+
+
+def _fewest(buffers: Sequence[int], weights: Mapping[int, int], excess: int) -> list[int]:
+    """Leave out the lightest buffers as long as there is an excess; none if there never was."""
+    part = list(buffers) if excess > 0 else []
+    for buffer in sorted(part, key=weights.__getitem__):
+        if weights[buffer] < excess:
+            excess -= weights[buffer]
+            part.remove(buffer)
+    return part
 
 
 def _least_charge(members: Sequence[tuple[float, int, int]], excess: int) -> int:

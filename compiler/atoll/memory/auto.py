@@ -63,6 +63,8 @@ class _Attempt:
         homeless = self.assignment.homeless()
         if homeless:
             return self._infeasible(homeless, proven=True)
+        if crowd := self.assignment.crowd():
+            return self._infeasible(crowd, proven=True)
         for _ in range(_ROUNDS):
             homes = self._homes()
             if homes is None and self.proven:
@@ -79,9 +81,8 @@ class _Attempt:
         return build_plan(self.graph, self.fallback, self.name, cost_bound=self.bound)
 
     def _blamed(self) -> tuple[int, ...]:
-        """Return buffers that are too many, as few as are known."""
-        alone = len(self.graph.problem.pools) == 1
-        return _too_many(self.graph) or (self.blamed if alone else ())
+        """Return buffers that have no plan on their own, if any are known."""
+        return self.blamed if len(self.graph.problem.pools) == 1 else ()
 
     @property
     def fallback(self) -> Places | None:
@@ -155,24 +156,6 @@ class _Attempt:
         chosen = numbers or range(len(self.graph.buffers))
         names = tuple(self.graph.buffers[number].name for number in chosen)
         return Infeasible(problem=self.graph.problem, buffers=names, proven=proven)
-
-
-def _too_many(graph: ConflictGraph) -> tuple[int, ...]:
-    """Return the fewest buffers found that conflict and are more than all of their pools hold."""
-    sizes = {pool.name: pool.size for pool in graph.problem.pools}
-    found: tuple[int, ...] = ()
-    for clique in graph.cliques:
-        weights = Packing(graph, graph.problem.pools[0], clique).weights(clique, rounded=False)
-        pools = {pool for number in clique for pool in graph.pools[number]}
-        excess = sum(weights.values()) - sum(sizes[pool] for pool in pools)
-        part = list(clique)
-        for number in sorted(clique, key=lambda each: weights[each]):
-            if weights[number] < excess:
-                excess -= weights[number]
-                part.remove(number)
-        if excess > 0 and (not found or len(part) < len(found)):
-            found = tuple(part)
-    return found
 
 
 def _fewer(packing: Packing) -> tuple[int, ...]:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from atoll.memory.conflicts import ConflictGraph
-from atoll.memory.packing import Packing
 from atoll.memory.problem import Buffer, PoolSpace
 
 Places = Mapping[int, tuple[str, int]]
@@ -52,23 +51,25 @@ class Shelf:
         return True
 
     def _lowest(self, number: int) -> int:
-        bare = Packing(self.graph, self.pool, ())
-        offset = bare.aligned(number, 0)
+        alignment = max(self.pool.alignment, self.graph.buffers[number].alignment)
+        origin = self.pool.origin
+        offset = -origin % alignment
         for begin, end in sorted(self._taken(number)):
             if begin <= offset < end:
-                offset = bare.aligned(number, end)
+                offset = end + -(origin + end) % alignment
         return offset
 
     def _taken(self, number: int) -> Iterator[tuple[int, int]]:
         """Yield the offsets at which a buffer would clash with one that is placed."""
-        graph, offsets, buffers = self.graph, self.offsets, self.graph.buffers
-        for other in graph.neighbours[number]:
+        offsets, nearer, buffers = self.offsets, self.graph.nearer, self.graph.buffers
+        size = buffers[number].size
+        for other in self.graph.neighbours[number]:
             if other in offsets:
                 offset = offsets[other]
-                if graph.nearer:
-                    below, above = graph.separation(number, other), graph.separation(other, number)
-                else:
-                    below, above = buffers[number].size, buffers[other].size
+                below, above = size, buffers[other].size
+                if nearer:
+                    below = nearer.get((number, other), below)
+                    above = nearer.get((other, number), above)
                 if below + above > 1:
                     yield offset - below + 1, offset + above
 

@@ -175,8 +175,8 @@ class Infeasible:
     """The other answer: no plan was found.
 
     Attributes:
-        buffers: names of the fewest buffers found that have no plan even on their own; all of
-            them if no fewer are known.
+        buffers: names of buffers that have no plan even on their own; all of them if no fewer are
+            known.
         proven: there surely is no plan.
     """
 

@@ -38,10 +38,7 @@ def solve(
         UsageError: E094; there is no such algorithm.
         AtollError: E112; another package's algorithm returned no answer.
     """
-    answer = _answer(problem, name, Meter(effort or USUAL, observe))
-    if isinstance(answer, Infeasible):
-        return fewest(answer, PLANNERS.get(_PROVER))
-    return answer
+    return _answer(problem, name, Meter(effort or USUAL, observe))
 
 
 def _answer(problem: Problem, name: str, meter: Meter) -> Answer:
@@ -67,7 +64,9 @@ def plan_memory(
     effort: Effort | None = None,
     observe: Observer = unobserved,
 ) -> MemoryPlan:
-    """Plan `problem` as `solve` does; `operators` names the operator of each step, for errors.
+    """Plan `problem` as `solve` does, or explain what does not fit.
+
+    `operators` names the operator of each step, for errors.
 
     Raises:
         PlanError: E060 to E062, a buffer fits nowhere; E064, as `solve`.
@@ -76,7 +75,7 @@ def plan_memory(
     answer = solve(problem, name=name, effort=effort, observe=observe)
     if isinstance(answer, MemoryPlan):
         return answer
-    culprits = answer.buffers if answer.proven else ()
+    culprits = fewest(answer, PLANNERS.get(_PROVER)).buffers if answer.proven else ()
     raise PlanError.all(explain(problem, operators, _trial, culprits))
 
 

@@ -6,7 +6,8 @@ from random import Random
 
 import pytest
 
-from atoll.memory.problem import Buffer, MemoryPlan, PoolSpace, Problem
+from atoll.memory.effort import Effort
+from atoll.memory.problem import Buffer, Infeasible, MemoryPlan, PoolSpace, Problem
 from atoll.memory.solve import solve
 
 
@@ -63,3 +64,16 @@ def test_what_is_used_more_often_stays(uses: int, home: str) -> None:
     assert isinstance(plan, MemoryPlan)
     assert plan.placements["often"].pool == home
     assert plan.cost == 8 * min(uses, 3)
+
+
+def test_a_crowd_beside_buffers_with_a_pool_of_their_own_is_refused_without_a_search() -> None:
+    """All ten fit into both pools together; nine of them may not be in the roomy one."""
+    crowd = [
+        Buffer(name=f"b{number}", size=8, alignment=1, live=((0, 1),), pools=("fast",))
+        for number in range(9)
+    ]
+    alone = Buffer(name="alone", size=8, alignment=1, live=((0, 1),), pools=("slow",))
+    answer = solve(two_pools([alone, *crowd], 64), effort=Effort(nodes=0))
+    assert isinstance(answer, Infeasible)
+    assert answer.proven
+    assert answer.buffers == tuple(buffer.name for buffer in crowd)
