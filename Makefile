@@ -14,7 +14,7 @@ test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" -q
 
 quick: lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not rtl" -q
+	ATOLL_QUICK=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not rtl" -q
 
 test-all: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.effort import cases
 
 from atoll.build_tree import build
 from atoll.pipeline import compile_file
@@ -20,7 +21,7 @@ CHIPS = {
 }
 """One accelerator; two; two beside a second core and a DMA engine."""
 
-FEW, MANY = 10, 100
+FEW, MANY = cases(10), 100
 
 
 def built(description: Path, folder: Path) -> dict[str, bytes]:

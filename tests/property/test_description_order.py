@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.effort import cases
 
 from atoll.description.tree import plain
 from atoll.description.yaml_text import read_yaml
@@ -13,7 +14,7 @@ from atoll.resolve import load_soc
 from atoll.resolve.export import to_json, without_positions
 
 SOCS = Path(__file__).parents[2] / "socs"
-SHUFFLES = 100
+SHUFFLES = cases(100)
 
 
 def shuffled(value: Any, chance: random.Random) -> Any:

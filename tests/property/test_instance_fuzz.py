@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.effort import cases
 
 from atoll.errors import AtollError, Fault
 from atoll.interchange.instance import load_instance, solution_csv
@@ -22,7 +23,7 @@ HEADS = st.sampled_from(
 )
 ROWS = st.lists(st.lists(CELLS, max_size=6).map(",".join), max_size=8)
 FUZZ = settings(
-    max_examples=300,
+    max_examples=cases(300),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.effort import cases
 from tests.ir.interpreter import interpret
 from tests.ir.module_text import parse_module
 
@@ -154,7 +155,7 @@ def compiled(module: IRModule, x: list[int], y: list[int], level: int) -> list[i
     return result
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=cases(50), deadline=None)
 @given(modules(), st.lists(NUMBERS, min_size=ELEMENTS, max_size=ELEMENTS))
 def test_compiled_code_does_what_the_program_means(module: IRModule, x: list[int]) -> None:
     verify(module)
@@ -164,7 +165,7 @@ def test_compiled_code_does_what_the_program_means(module: IRModule, x: list[int
     assert compiled(module, x, y, level=0) == expected
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=cases(50), deadline=None)
 @given(modules())
 def test_text_reads_back(module: IRModule) -> None:
     text = str(module)
@@ -210,7 +211,7 @@ STEPS = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=cases(100), deadline=None)
 @given(
     st.builds(
         Entry,
@@ -226,7 +227,7 @@ def test_entries_read_back(entry: Entry) -> None:
     assert parse_module(str(module)) == module
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(150), deadline=None)
 @given(st.data())
 def test_ranges_hold_every_value(data: st.DataObject) -> None:
     """The value of an expression lies in its range, for any values of its variables."""

@@ -3,6 +3,8 @@
 import random
 from collections.abc import Iterator
 
+from tests.effort import cases
+
 from atoll.errors import PlanError
 from atoll.memory.checker import check
 from atoll.memory.problem import Buffer, MemoryPlan, PoolSpace, Problem
@@ -83,4 +85,4 @@ def assert_within_bounds(plan: MemoryPlan) -> None:
 
 
 def test_m3_plans_are_sound() -> None:
-    assert_sound(range(1_500))
+    assert_sound(range(cases(1_500)))

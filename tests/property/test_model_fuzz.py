@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.effort import cases
 
 from atoll.build_tree import texts_of
 from atoll.errors import AtollError
@@ -18,7 +19,7 @@ from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
-ROUNDS = 20
+ROUNDS = cases(20)
 PER_ROUND = 50
 SMALL = 100_000
 

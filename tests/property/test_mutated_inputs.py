@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.effort import cases
 
 from atoll.build_tree import texts_of
 from atoll.errors import AtollError, Fault
@@ -19,7 +20,7 @@ from atoll.resolve import explain, load_soc
 from atoll.resolve.tables import as_text
 from atoll_sim.inputs.samples import load_samples, random_sample
 
-FEW, CHUNK, CHUNKS, SAMPLES = 300, 4_000, 5, 3_000
+FEW, CHUNK, CHUNKS, SAMPLES = cases(300), 4_000, 5, 3_000
 LONGEST_FAULT, LONGEST_ALL = 2_000, 150_000
 SECONDS = 10.0
 """Processor time that one input may take, compilation included."""

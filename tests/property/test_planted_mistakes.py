@@ -9,6 +9,7 @@ import random
 from pathlib import Path
 
 import pytest
+from tests.effort import cases
 from tests.mistakes import KINDS, dump, load
 from tests.remedy_follower import NotMechanicalError, follow
 
@@ -19,7 +20,7 @@ from atoll.resolve import load_soc
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 CHIPS = ("lagoon", "twin", "atoll2", "duo", "pair", "islands", "islands_dma")
-COUNT = 200
+COUNT = cases(200, least=60)
 MOST_STEPS = 8
 COMPILED = ("wrong reach", "too small")
 

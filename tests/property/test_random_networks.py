@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.effort import cases
 from tests.requests import load_requests
 
 from atoll.errors import AtollError
@@ -24,7 +25,7 @@ from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 ISLANDS = Path(__file__).parents[1] / "data" / "islands.yaml"
 CHIPS = ("lagoon", "atoll2", "twin", str(ISLANDS))
-GROUPS = 6
+GROUPS = cases(6)
 PER_GROUP = 12
 
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 32, 96)
@@ -228,7 +229,7 @@ def on_either_core(path: Path, chance: random.Random) -> list[str]:
     return [f"{op.name}=dsp" for op in load_tflite(path).operators if chance.random() < 0.5]
 
 
-@pytest.mark.parametrize("group", range(2))
+@pytest.mark.parametrize("group", range(cases(2)))
 def test_d3_random_networks_on_two_cores(
     group: int, tmp_path: Path, tflite_builder: ModuleType, duo: Callable[..., ResolvedSoc]
 ) -> None:

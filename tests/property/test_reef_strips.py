@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.effort import cases
 
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.strips import Part, Strips
@@ -91,7 +92,7 @@ def play(shape: Geometry, distance: int, splits: int) -> tuple[bool, int]:
     return safe, count
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(300), deadline=None)
 @given(geometries(), st.integers(1, 30), st.integers(0, 40))
 def test_m2_strips_never_write_over_what_is_still_read(
     shape: Geometry, splits: int, further: int
@@ -106,7 +107,7 @@ def test_m2_strips_never_write_over_what_is_still_read(
         assert count <= strips.count
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(200), deadline=None)
 @given(geometries())
 def test_m2_one_command_for_every_pixel_is_as_tight_as_a_core(shape: Geometry) -> None:
     """With any number of commands the distance is that of the current window."""
@@ -126,7 +127,7 @@ def test_m2_one_command_for_every_pixel_is_as_tight_as_a_core(shape: Geometry) -
         assert strips.distance == max(0, least)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=cases(100), deadline=None)
 @given(geometries())
 def test_m2_more_commands_never_need_more_distance(shape: Geometry) -> None:
     found = [Strips(shape, LANES, splits).distance for splits in (1, 2, 4, 8, 64)]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from benchmarks.random_cuts import random_cuts
+from tests.effort import cases
 from tests.property.test_planners import rich_problem
 
 from atoll.memory import search
@@ -52,7 +53,7 @@ def assert_same(seeds: range) -> None:
 
 
 def test_both_searches_take_the_same_nodes_and_find_the_same() -> None:
-    assert_same(range(300))
+    assert_same(range(cases(300)))
 
 
 @pytest.mark.slow

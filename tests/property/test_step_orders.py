@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.effort import cases
 
 from atoll.ir.tir import (
     AcceleratorRun,
@@ -78,7 +79,7 @@ def values(steps: Sequence[Step]) -> tuple[dict[int, Value], dict[str, object]]:
     return seen, held
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=cases(400), deadline=None)
 @given(
     st.lists(
         st.tuples(

@@ -1,6 +1,7 @@
 """What the loader refuses of an enumeration, the JSON schema refuses, so that editors complain."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -47,12 +48,16 @@ ACCELERATOR_WORDS = [
 ]
 
 
-def accepts(which: str, text: str) -> bool:
-    """Tell whether the JSON schema called `which` accepts a document."""
+@cache
+def validator(which: str) -> Any:
     schema = json.loads(schema_text(which))
     jsonschema.Draft202012Validator.check_schema(schema)
-    validator: Any = jsonschema.Draft202012Validator(schema)
-    valid: bool = validator.is_valid(plain(parse_yaml(text, Path("x"))))
+    return jsonschema.Draft202012Validator(schema)
+
+
+def accepts(which: str, text: str) -> bool:
+    """Tell whether the JSON schema called `which` accepts a document."""
+    valid: bool = validator(which).is_valid(plain(parse_yaml(text, Path("x"))))
     return valid
 
 

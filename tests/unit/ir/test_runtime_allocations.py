@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.effort import cases
 from tests.ir.interpreter import interpret
 from tests.ir.module_text import parse_module
 from tests.llvm_text import dump
@@ -143,7 +144,7 @@ COUNTS = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(150), deadline=None)
 @given(COUNTS, st.sampled_from([Type.I8, Type.I16, Type.I32, Type.I64]))
 def test_w1_k7_compiled_and_interpreted_agree_and_sizes_never_wrap(count: int, type: Type) -> None:
     """2^32 + 4 elements are too many, and not 4; a kernel that fails has given all back."""

@@ -5,6 +5,8 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from tests.effort import cases
+
 from atoll.errors import PlacementError
 from atoll.ir.graph import Graph
 from atoll.place.candidates import candidate_pools, needs_of
@@ -85,9 +87,12 @@ def assert_complete(graph: Graph, placed: Graph, soc: ResolvedSoc) -> None:
     assert len(set(names)) == len(names)
 
 
+CHIPS = cases(2_000)
+
+
 def test_c4_copies_are_enough_and_remedies_work(make_soc: MakeSoc, make_graph: MakeGraph) -> None:
     counts = {"as it is": 0, "copied": 0, "refused": 0}
-    for seed in range(2_000):
+    for seed in range(CHIPS):
         rng = random.Random(seed)
         soc = make_soc(random_pools(rng), npu=8, dsp=8)
         graph = make_graph(random_operators(rng))
@@ -103,4 +108,4 @@ def test_c4_copies_are_enough_and_remedies_work(make_soc: MakeSoc, make_graph: M
             assert (placed is graph) == complete
         assert isinstance(placed, Graph), f"seed {seed}: {placed}"
         assert_complete(graph, placed, soc)
-    assert min(counts.values()) > 100, counts
+    assert min(counts.values()) > CHIPS // 20, counts

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.effort import cases
 from tests.ir.graph_text import parse_graph
 
 from atoll.errors import PlacementError
@@ -101,7 +102,7 @@ def test_the_bits_are_those_of_the_copies(
     assert outcome.report.passed
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=cases(400), deadline=None)
 @given(data=st.data())
 def test_p3_planning_a_graph_with_views_again_changes_nothing(data: st.DataObject) -> None:
     soc = data.draw(st.sampled_from(CHIPS), label="chip")
