@@ -18,7 +18,10 @@ from atoll.cli import main
 
 ROOT = Path(__file__).parents[2]
 DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
-PROGRAM = [sys.executable, "-c", "import sys; from atoll.cli import main; sys.exit(main())"]
+CODE = "import sys; from atoll.cli import main; sys.exit(main())"
+PROGRAM = [sys.executable, "-B", "-c", CODE]
+"""Writes no byte code: where files may not grow, Python would keep the part that it could write."""
+
 NATIVE = ["run", "lagoon", DIGITS, "--cpu", "native", "--accelerator", "model"]
 FULL = Path("/dev/full")
 

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from atoll.children import run
+from atoll.children import Done, run
 from atoll.cli.output import as_command
 from atoll.description.share import shared_folder
 from atoll.resolve import load_soc
 from atoll.scratch import temporary_folder
+from atoll.workers import side_by_side
 from atoll_sim.build.tools import verilator_environment
 from atoll_sim.chip.generate import generate, in_order, sources
 from atoll_sim.chip.plan import plan_chip
@@ -24,9 +25,10 @@ VERIBLE = ("verible-verilog-lint", "--rules_config", str(RTL / "verible.rules"))
 
 
 def main() -> int:
-    """Lint everything; the status is the number of commands that complained, at most 1."""
+    """Lint everything; the status is 1 if a command complained."""
     with temporary_folder() as folder:
-        failed = [name for name, command in commands(folder) if not clean(name, command)]
+        ended = side_by_side(lint, commands(folder), os.cpu_count() or 1)
+        failed = [name for name, done in ended if not clean(name, done)]
     return 1 if failed else 0
 
 
@@ -62,12 +64,17 @@ def verilator(
     )
 
 
-def clean(name: str, command: Sequence[str]) -> bool:
-    """Run a lint command; print what it says if it complains."""
+def lint(titled: tuple[str, Sequence[str]]) -> tuple[str, Done]:
+    """Run the command of a title."""
+    name, command = titled
     environment = dict(verilator_environment())
     scripts = Path(sys.executable).parent
     environment["PATH"] = f"{scripts}{os.pathsep}{environment['PATH']}"
-    done = run(command, environment=environment)
+    return name, run(command, environment=environment)
+
+
+def clean(name: str, done: Done) -> bool:
+    """Tell whether a command had nothing to say; print what it says if it complains."""
     good = done.returncode == 0 and not done.stderr
     print(f"{name}: {'clean' if good else 'complaints'}")
     if not good:

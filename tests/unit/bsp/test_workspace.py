@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable
 
 import pytest
+from tests.effort import cases
 
 from atoll.bsp.render import FOLDER
 from atoll.ir import heap
@@ -117,7 +118,7 @@ def test_blocks_never_reach_the_notes(library: ctypes.CDLL) -> None:
     assert [space.free(offset) for offset in reversed(offsets)] == [OK] * len(offsets)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(cases(20)))
 def test_w2_runs_without_the_c_code_use_an_allocator_that_does_the_same(
     library: ctypes.CDLL, seed: int
 ) -> None:

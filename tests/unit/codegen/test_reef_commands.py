@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.benches.reef_layers import INSTANCES, LAYERS, Instance
+from tests.effort import cases
 
 from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import kind_of
@@ -212,7 +213,7 @@ def scalar_result(graph: Graph, x: NDArray[np.int8]) -> NDArray[np.int8]:
 
 
 @pytest.mark.parametrize(("input_lanes", "output_lanes"), [(4, 4), (8, 8), (16, 4), (4, 16)])
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(cases(25)))
 @pytest.mark.parametrize("kind", ["conv_2d", "depthwise_conv_2d", "fully_connected"])
 def test_model_runs_the_commands_bit_exact(
     kind: str, seed: int, input_lanes: int, output_lanes: int

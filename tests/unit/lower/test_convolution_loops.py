@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.effort import cases
 
 from atoll.ir.graph import Graph, Tensor
 from atoll.ops.registry import kind_of
 
 ACTIVATIONS = ("none", "relu", "relu6", "relu_n1_to_1")
-SEEDS = range(16)
+SEEDS = range(cases(16, least=2))
 Check = Callable[..., None]
 
 

@@ -12,6 +12,7 @@ from typing import Any, overload
 
 import numpy as np
 import pytest
+from tests.effort import cases
 from tests.ir.interpreter import interpret
 
 from atoll.codegen.llvm_jit import NativeProgram
@@ -21,7 +22,7 @@ from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import with_callees
 from atoll.ops.registry import kind_of
 
-SEEDS = range(12)
+SEEDS = range(cases(12, least=2))
 STACK = SpecializeStorage(max_alloca=1 << 20, max_stack=1 << 20, pools=())
 Make = Callable[[int], Any]
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.effort import cases
 
 Compare = Callable[[Any, np.random.Generator], None]
-SEEDS = range(40)
+SEEDS = range(cases(40))
 SAME, VALID = 0, 1
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.effort import cases
 
 Compare = Callable[[Any, np.random.Generator], None]
-SEEDS = range(30)
+SEEDS = range(cases(30))
 
 
 def random_shape(rng: np.random.Generator, most: int = 4) -> tuple[int, ...]:
@@ -100,7 +101,7 @@ def test_softmax(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) ->
     equals_tflm(model, rng)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(cases(60)))
 def test_mean(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(400 + seed)
     shape, tensor = random_shape(rng), tflite_builder.Tensor

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.effort import cases
 
 Compare = Callable[[Any, np.random.Generator], None]
-SEEDS = range(30)
+SEEDS = range(cases(30))
 QUANTIZED: dict[str, Any] = {"scales": (0.05,), "zero_points": (-7,)}
 SAME = 0
 
