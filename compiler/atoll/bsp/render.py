@@ -29,7 +29,10 @@ def render(template: str, **values: object) -> str:
 def _environment() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # slow to import
 
+    from atoll.kept_templates import KeptTemplates
+
     environment = Environment(
+        bytecode_cache=KeptTemplates(),
         loader=FileSystemLoader(FOLDER / "templates"),
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from atoll.kept_templates import KeptTemplates
 from atoll_sim.chip.cores import package_sources
 from atoll_sim.chip.parts import Chip
 from atoll_sim.chip.sources import RTL, rtl_sources
@@ -40,6 +41,7 @@ BUS_SOURCES = (
 def generate(chip: Chip) -> Mapping[str, str]:
     """Return the generated files of `chip` by name; equal chips give equal text."""
     environment = Environment(
+        bytecode_cache=KeptTemplates(),
         loader=PackageLoader("atoll_sim.chip"),
         undefined=StrictUndefined,
         trim_blocks=True,

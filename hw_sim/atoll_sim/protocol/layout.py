@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,14 +15,15 @@ class Number:
 
     Attributes:
         name: its type in C++.
+        dtype: its type in NumPy.
     """
 
     name: str
-    dtype: np.dtype[Any]
+    dtype: str
 
 
-U32 = Number("uint32_t", np.dtype("<u4"))
-U64 = Number("uint64_t", np.dtype("<u8"))
+U32 = Number("uint32_t", "<u4")
+U64 = Number("uint64_t", "<u8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,10 @@ class Layout:
     fields: Mapping[str, Field]
 
     @cached_property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> "np.dtype[Any]":
         """The record in NumPy."""
+        import numpy as np  # `atoll check` needs no records
+
         return np.dtype([(name, field.type.dtype) for name, field in self.fields.items()])
 
     def row(self, **values: object) -> tuple[object, ...]:

@@ -1,0 +1,48 @@
+"""Compiled templates are kept whole or not used."""
+
+from pathlib import Path
+
+import pytest
+from jinja2 import DictLoader, Environment
+
+from atoll.kept_templates import KeptTemplates
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ATOLL_CACHE", str(tmp_path))
+    return tmp_path / "templates"
+
+
+def rendered(text: str = "{{ 6 * n }}") -> str:
+    environment = Environment(loader=DictLoader({"t": text}), bytecode_cache=KeptTemplates())
+    return environment.get_template("t").render(n=7)
+
+
+def test_a_second_command_compiles_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rendered() == "42"
+    assert len([*folder.iterdir()]) == 1
+    monkeypatch.setattr(Environment, "compile", lambda *_, **__: pytest.fail("compiled"))
+    assert rendered() == "42"
+
+
+def test_another_text_is_another_template(folder: Path) -> None:
+    assert (rendered(), rendered("{{ n }}")) == ("42", "7")
+
+
+@pytest.mark.parametrize("damage", [b"", b"\0" * 400])
+def test_a_damaged_file_is_compiled_again(folder: Path, damage: bytes) -> None:
+    rendered()
+    (kept,) = folder.iterdir()
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[:40] + damage + whole[40 + len(damage) : -1])
+    assert rendered() == "42"
+    assert kept.read_bytes() == whole
+
+
+def test_a_cache_that_takes_nothing_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ATOLL_CACHE", str(tmp_path / "file"))
+    assert rendered() == "42"
