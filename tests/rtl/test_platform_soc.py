@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from atoll import children
 from atoll.contract.areas import areas_of
 from atoll.contract.contract import Contract, Lifetime, Phase, Span
 from atoll.errors import SimulationError
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build.model import build_model
+from atoll_sim.chip.memory_map import write_map
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.shadow.table import shadow_table
 from atoll_sim.simulate.session import simulate
@@ -167,3 +169,26 @@ def test_firmware_for_another_chip_is_refused(
         run("GOOD", soc=soc)
     with pytest.raises(SimulationError, match="cannot read the firmware"):
         run("GOOD", elves=(Path(__file__),))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda lines: lines[:-1],
+        lambda lines: [*lines, "dev_none_readable 0 1 0"],
+        lambda lines: [*lines[:-1], lines[-1].replace(" ", " 9", 1)],
+        lambda lines: [lines[0], "map 0 0 ffffff", *lines[2:]],
+    ],
+    ids=["a window is missing", "no such strap", "no such window", "a memory without room"],
+)
+def test_a_map_of_another_chip_is_refused(
+    damage: Callable[[list[str]], list[str]], tiny: ResolvedSoc, tmp_path: Path
+) -> None:
+    command = [str(build_model(tiny)), "--bare", "image.bin", "1", *write_map(tiny, tmp_path)]
+    path = tmp_path / "map.txt"
+    lines = path.read_text().splitlines()
+    said = f"cannot load '{path}'"
+    assert said not in children.run(command, folder=tmp_path).stderr
+    path.write_text("\n".join(damage(lines)))
+    done = children.run(command, folder=tmp_path)
+    assert (done.returncode, said in done.stderr) == (1, True)

@@ -49,7 +49,7 @@ def build_model(
 
     Args:
         soc: the chip.
-        external_host: leave the cores out; see `platform.plan_chip`.
+        external_host: leave the cores out; see `chip.plan.plan_chip`.
         waves: able to write waveforms of this format, which costs speed.
         faults: a model for `faults.campaign`, with its own main and no Python.
         progress: is told what is being done, if it takes time.

@@ -1,4 +1,4 @@
-"""A chip as it is simulated: what `platform` decides and `generate` writes down."""
+"""A chip as it is simulated: what `plan` decides and `generate` writes down."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
