@@ -5,6 +5,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from atoll.resolve.soc import ResolvedSoc
+from atoll_sim.chip.parts import Chip
 from atoll_sim.chip.plan import plan_chip
 
 MAP = "map.txt"
@@ -23,8 +24,9 @@ def write_map(soc: ResolvedSoc, folder: Path, wrong: Windows | None = None) -> t
         folder: takes the file `MAP`, whose form model/memory_map.h describes.
         wrong: windows that are not those of `soc` on purpose.
     """
-    windows = {**windows_of(soc), **(wrong or {})}
-    lines = [f"half_period {plan_chip(soc).half_period}"]
+    chip = plan_chip(soc)
+    windows = {**_windows(chip), **(wrong or {})}
+    lines = [f"half_period {chip.half_period}"]
     lines += [f"{name} {n} {first:x} {last:x}" for (name, n), (first, last) in windows.items()]
     (folder / MAP).write_text("".join(f"{line}\n" for line in lines))
     return ("--map", str((folder / MAP).absolute()))
@@ -32,8 +34,12 @@ def write_map(soc: ResolvedSoc, folder: Path, wrong: Windows | None = None) -> t
 
 def windows_of(soc: ResolvedSoc) -> Windows:
     """Return all windows of a chip."""
+    return _windows(plan_chip(soc))
+
+
+def _windows(chip: Chip) -> Windows:
     return {
         (strap.signal, number): (span.start, span.stop - 1) if span else NOTHING
-        for strap in plan_chip(soc).straps
+        for strap in chip.straps
         for number, span in zip_longest(range(strap.count), strap.spans)
     }

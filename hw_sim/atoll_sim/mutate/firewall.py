@@ -76,7 +76,7 @@ def touched_by(right: Right, master: Master, kind: str) -> Sequence[range]:
     return [span for each in KINDS[kind] for span in right.touched.get((master.name, each), ())]
 
 
-def windows_of(right: Right) -> Iterator[tuple[Master, str, int, range]]:
+def firewall_windows(right: Right) -> Iterator[tuple[Master, str, int, range]]:
     """Yield every window: whose, for what, its index and its span."""
     for master in plan_chip(right.compiled.soc).masters:
         for kind in KINDS:
@@ -89,7 +89,7 @@ def _choose(right: Right, random: Random) -> tuple[Master, str, int, range] | No
     memories = right.compiled.soc.memories
     found = [
         each
-        for each in windows_of(right)
+        for each in firewall_windows(right)
         if any(m.origin <= each[3].start < m.end for m in memories)
         and touched_by(right, each[0], each[1])
     ]

@@ -13,7 +13,7 @@ from atoll.codegen.llvm_pools import pool_images
 from atoll.ir.tir import Step
 from atoll.pipeline import Compiled
 from atoll.resolve.soc import Memory
-from atoll_sim.mutate.firewall import touched_by, windows_of
+from atoll_sim.mutate.firewall import firewall_windows, touched_by
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.mutate.plan import misplaced
 from atoll_sim.protocol.records import ERASED_ROM, UNWRITTEN_RAM, AccessKind
@@ -67,7 +67,7 @@ def same_decisions(right: Right, mutant: Mutant) -> bool:
     """Tell whether the firewalls let through all that they let through in the right run."""
     open_: dict[tuple[str, str], list[range]] = {}
     needed: dict[tuple[str, str], Sequence[range]] = {}
-    for master, kind, index, window in windows_of(right):
+    for master, kind, index, window in firewall_windows(right):
         now = mutant.windows.get((f"{master.signal}_{kind}", index))
         span = range(now[0], now[1] + 1) if now else window
         open_.setdefault((master.name, kind), []).append(span)

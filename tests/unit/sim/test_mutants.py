@@ -23,7 +23,7 @@ from atoll_sim.faults.kinds import FaultKind
 from atoll_sim.inputs.samples import random_sample
 from atoll_sim.mutate.campaign import Campaign, Trial
 from atoll_sim.mutate.commands import address_words, command_lists
-from atoll_sim.mutate.firewall import windows_of
+from atoll_sim.mutate.firewall import firewall_windows
 from atoll_sim.mutate.image import segments_of
 from atoll_sim.mutate.kinds import KINDS, draw_mutants
 from atoll_sim.mutate.mutant import Mutant, Right, placed
@@ -259,7 +259,7 @@ def test_c3_the_host_must_reach_what_the_caller_fills(lagoon: Right) -> None:
 
 def test_windows_count_by_what_they_decide(lagoon: Right) -> None:
     master, kind, index, window = next(
-        each for each in windows_of(lagoon) if each[0].name == "npu" and each[1] == "writable"
+        each for each in firewall_windows(lagoon) if each[0].name == "npu" and each[1] == "writable"
     )
     signal = f"{master.signal}_{kind}"
     touched = max(span.stop for span in lagoon.touched["npu", AccessKind.WRITE])
