@@ -1,11 +1,10 @@
-"""Published instances and vectors: the peaks to reach, the time it may take, and the proof."""
+"""Published instances and vectors: the peaks to reach, how soon, and the proof."""
 
 import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from time import process_time
 
 import pytest
 
@@ -24,6 +23,7 @@ from atoll.memory.solve import plan_memory, solve
 CAPACITY = 1_048_576
 BEST_KNOWN = {"A": 1_048_576, "B": 1_048_576, "C": 1_039_360, "D": 1_031_168, "E": 1_048_576}
 BOUNDS = {"mlpt_ad": 768, "mlpt_ic": 49_152, "mlpt_kws": 16_000, "mlpt_vww": 55_296}
+NODES = 50_000  # per instance; the hardest takes 38,418
 UNLIMITED = 1 << 40
 
 
@@ -75,39 +75,32 @@ def test_a_plan_that_fits_is_sought_for_longer(shared_planner: Path) -> None:
     assert isinstance(solve(problem, effort=Effort(nodes=2_000, fitting=300_000)), MemoryPlan)
 
 
-def seconds_to_fit(folder: Path) -> float:
-    """Return the processor time that all five instances take, from problem to offsets."""
-    begin = process_time()
+def fit_the_challenging_instances(folder: Path, nodes: int) -> None:
     for name in BEST_KNOWN:
         graph = conflict_graph(challenging(folder, name))
         packing = Packing(graph, graph.problem.pools[0], tuple(range(len(graph.buffers))))
         greedy = pack(packing, Meter(Effort(nodes=0)))
-        found = improve(packing, greedy, CAPACITY, Meter(Effort(nodes=2_000_000)))
+        found = improve(packing, greedy, CAPACITY, Meter(Effort(nodes=nodes)))
         assert found.used <= CAPACITY
-    return process_time() - begin
 
 
-def test_compiled_search_fits_the_challenging_instances_in_two_seconds(
-    shared_planner: Path,
-) -> None:
+def test_compiled_search_fits_the_challenging_instances_at_once(shared_planner: Path) -> None:
     assert machine_code() is not None
-    assert seconds_to_fit(shared_planner) <= 2
+    fit_the_challenging_instances(shared_planner, NODES)
 
 
 @pytest.mark.slow
-def test_interpreted_search_fits_the_challenging_instances_in_a_minute(
+def test_interpreted_search_fits_the_challenging_instances_as_soon(
     shared_planner: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "machine_code", lambda: None)
-    assert seconds_to_fit(shared_planner) <= 60
+    fit_the_challenging_instances(shared_planner, NODES)
 
 
 @pytest.mark.parametrize("network", BOUNDS)
-def test_m4_a_network_is_at_its_bound_at_once(network: str, shared_planner: Path) -> None:
+def test_m4_a_network_is_at_its_bound_without_a_search(network: str, shared_planner: Path) -> None:
     problem = instance(shared_planner / "lifetimes" / f"{network}.csv", CAPACITY)
-    begin = process_time()
-    plan = plan_memory(problem)
-    assert process_time() - begin <= 0.05
+    plan = plan_memory(problem, effort=Effort(nodes=1))
     assert plan.optimal
     assert plan.use["s"].used == BOUNDS[network]
 
