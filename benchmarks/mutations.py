@@ -1,8 +1,9 @@
 """Plant faults of one line in the product and count how many the tests notice.
 
 Run as ``python -m benchmarks.mutations``. Each fault is planted in a copy of the checkout, and the
-tests run there up to their first failure: those without RTL, then the others. Equal seeds draw
-equal faults of equal sources; what is drawn is printed, so that a survivor can be looked at.
+tests run there up to their first failure: those of the room, all without RTL, then the others.
+Equal seeds draw equal faults of equal sources; what is drawn is printed, so that a survivor can be
+looked at.
 
 With ``--beside CHECKOUT``, another version of the project with an environment of its own, lines are
 drawn that both versions have, and a survivor is planted there too: the tests of which version
@@ -26,7 +27,7 @@ from atoll.scratch import temporary_folder
 
 ROOT = Path(__file__).parents[1]
 PRODUCT = ("compiler/atoll", "hw_sim/atoll_sim")
-PARTS = ("not slow and not rtl", "rtl and not slow")
+QUICK, RTL = "not slow and not rtl", "rtl and not slow"
 PYTHON = Path(".venv/bin/python")
 NOT_COPIED = (".git", ".venv", "*_cache", "__pycache__")
 LIMIT = 1800.0
@@ -167,9 +168,16 @@ def caught(edit: Edit, checkout: Path, python: Path) -> str:
         edit.apply(root)
         paths = os.pathsep.join(str(root / Path(folder).parent) for folder in PRODUCT)
         environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
-        for part in PARTS:
+        near = Path("tests/unit", edit.path.parts[2])
+        parts = (
+            (QUICK, near if (root / near).is_dir() else "tests/unit"),
+            (QUICK, "."),
+            (RTL, "."),
+        )
+        for marks, tests in parts:
             command = [str(python), "-m", "pytest", "-x", "-q", "-n", "2", "--dist", "worksteal"]
-            done = run([*command, "-m", part], folder=root, environment=environment, seconds=LIMIT)
+            command += ["-m", marks, str(tests)]
+            done = run(command, folder=root, environment=environment, seconds=LIMIT)
             if done.returncode:
                 lines = done.stdout.splitlines()
                 failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
