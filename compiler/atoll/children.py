@@ -63,15 +63,13 @@ class Child:
 
         A negative status is that of a signal. `over` says whether time was.
         """
+        self._control.settimeout(WATCH_SECONDS)
         while True:
             try:
-                status = self._process.wait(WATCH_SECONDS)
-            except subprocess.TimeoutExpired:
+                if not self._hear():
+                    return self._process.wait()
+            except TimeoutError:
                 watch()
-            else:
-                break
-        self._hear()
-        return status
 
     def communicate(self, watch: Watch = lambda: None) -> tuple[str, str]:
         """Read all that the program prints, calling `watch` about twice a second."""
@@ -110,10 +108,14 @@ class Child:
         with _changing:
             _living.discard(self)
 
-    def _hear(self) -> None:
-        """Take in what the guard said last."""
-        with suppress(OSError):
-            self._said += self._control.recv(4096)
+    def _hear(self) -> bytes:
+        """Return what the guard says next; nothing once it is gone."""
+        try:
+            said = self._control.recv(4096)
+        except ConnectionError:
+            return b""
+        self._said += said
+        return said
 
 
 @contextmanager
