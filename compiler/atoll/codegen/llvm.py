@@ -1,21 +1,21 @@
 """Machine code from loop programs: an object file for each core."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
-from llvmlite import binding, ir
+import llvmlite
+from llvmlite import ir
 
 from atoll.codegen.llvm_entry import emit_entry
-from atoll.codegen.llvm_jit import NativeProgram
 from atoll.codegen.llvm_kernels import emit_functions, overlapping_parameters
 from atoll.codegen.llvm_steps import emit_steps, functions_on
-from atoll.codegen.llvm_target import core_machine, new_module, optimized
+from atoll.codegen.llvm_target import core_target
 from atoll.ir.tir import IRModule
+from atoll.kept import kept, name_of
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
-__all__ = ["NativeProgram", "emit_core_object", "emit_object", "emit_objects"]
-
-LEVEL = 3
+_MACHINE = Path(__file__).with_name("llvm_machine.py")
 
 
 def emit_objects(
@@ -61,11 +61,10 @@ def emit_object(
     Raises:
         ToolchainError: E040; no code can be made for the core.
     """
-    machine = core_machine(soc.host_cpu.isa)
-    target = new_module(module.name, machine)
+    target = ir.Module(module.name)
     _emit_core_functions(target, module, soc.host)
     emit_entry(target, module, plan, soc, commands, position)
-    return _machine_code(target, machine)
+    return _machine_code(target, soc.host_cpu.isa)
 
 
 def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core: Cpu) -> bytes:
@@ -78,11 +77,10 @@ def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core:
     Raises:
         ToolchainError: E040; no code can be made for the core.
     """
-    machine = core_machine(core.isa)
-    target = new_module(module.name, machine)
+    target = ir.Module(module.name)
     _emit_core_functions(target, module, core.name)
     emit_steps(target, module, plan, soc, core.name)
-    return _machine_code(target, machine)
+    return _machine_code(target, core.isa)
 
 
 def _emit_core_functions(target: ir.Module, module: IRModule, device: str) -> None:
@@ -90,6 +88,14 @@ def _emit_core_functions(target: ir.Module, module: IRModule, device: str) -> No
     emit_functions(target, functions, "internal", overlapping_parameters(module))
 
 
-def _machine_code(target: ir.Module, machine: binding.TargetMachine) -> bytes:
-    code: bytes = machine.emit_object(optimized(target, machine, LEVEL))
-    return code
+def _machine_code(target: ir.Module, isa: str) -> bytes:
+    """Compile what the cache does not hold; LLVM is loaded for no other reason."""
+
+    def compiled() -> bytes:
+        from atoll.codegen.llvm_machine import machine_code  # slow to import
+
+        return machine_code(target, isa)
+
+    how = repr(core_target(isa))
+    name = name_of(llvmlite.__version__, _MACHINE.read_bytes(), how, str(target))
+    return kept(f"machine_code/{name}", compiled)

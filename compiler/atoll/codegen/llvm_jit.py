@@ -12,7 +12,7 @@ from llvmlite import binding, ir
 
 from atoll.codegen.llvm_heap import ALLOCATE, FREE, HEAP_SYMBOL
 from atoll.codegen.llvm_kernels import emit_functions, overlapping_parameters
-from atoll.codegen.llvm_target import host_machine, new_module, optimized
+from atoll.codegen.llvm_machine import host_machine, new_module, optimized
 from atoll.ir.heap import Heap
 from atoll.ir.tir import IRModule
 from atoll.ir.walk import runtime_allocations

@@ -1,14 +1,12 @@
 """LLVM target machines and the optimisation pipeline."""
 
-import re
 from functools import cache
 
 from llvmlite import binding, ir
 
-from atoll.errors import ToolchainError
+from atoll.codegen.llvm_target import core_target
 
-_ISA = re.compile(r"rv32([ie])([a-z]*)((?:_[a-z0-9]+)*)")
-_SUPPORTED = frozenset("mac")
+LEVEL = 3
 _WIDE = ("avx512", "avx10")
 
 
@@ -21,28 +19,18 @@ def _initialize() -> None:
 def core_machine(isa: str) -> binding.TargetMachine:
     """Return the code generator of a core.
 
-    Args:
-        isa: RISC-V base and extensions such as ``rv32imc`` or ``rv32imc_zba``.
-
     Raises:
-        ToolchainError: no code can be made for `isa`.
+        ToolchainError: as `core_target`.
     """
-    found = _ISA.fullmatch(isa)
-    if found is None or not set(found[2]) <= _SUPPORTED:
-        raise ToolchainError(
-            "E040",
-            f"no code can be generated for isa '{isa}'",
-            remedy="use rv32i or rv32e with any of the extensions m, a and c, such as rv32imc",
-        )
     _initialize()
-    extensions = [*found[2], *found[3].split("_")[1:], *(["e"] if found[1] == "e" else [])]
-    return binding.Target.from_triple("riscv32-unknown-none-elf").create_target_machine(
-        cpu="generic-rv32",
-        features=",".join(f"+{extension}" for extension in extensions),
+    target = core_target(isa)
+    return binding.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.cpu,
+        features=target.features,
         opt=3,
         reloc="static",
         codemodel="medium",
-        abiname="ilp32e" if found[1] == "e" else "ilp32",
+        abiname=target.abi,
     )
 
 
@@ -69,9 +57,19 @@ def host_features() -> str:
     return ",".join(f"{'+' if has else '-'}{name}" for name, has in sorted(kept.items()))
 
 
+def machine_code(module: ir.Module, isa: str) -> bytes:
+    """Compile a module that names no target to an object file of a core."""
+    machine = core_machine(isa)
+    code: bytes = machine.emit_object(optimized(_aimed(module, machine), machine, LEVEL))
+    return code
+
+
 def new_module(name: str, machine: binding.TargetMachine) -> ir.Module:
     """Start a module for `machine`."""
-    module = ir.Module(name)
+    return _aimed(ir.Module(name), machine)
+
+
+def _aimed(module: ir.Module, machine: binding.TargetMachine) -> ir.Module:
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     return module

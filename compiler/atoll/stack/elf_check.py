@@ -7,8 +7,12 @@ from pathlib import Path
 from atoll.errors import Fault, PlanError
 from atoll.resolve.soc import Cpu, Region
 from atoll.stack.bound import StackBound
-from atoll.stack.elf_stack import ENTRY, INTERRUPT, ON_THREAD, Program
+from atoll.stack.elf_bounds import bounds
 from atoll.units import format_size
+
+ENTRY = "atoll_reset"
+INTERRUPT = "atoll_interrupt"
+ON_THREAD = "atoll_run_models"
 
 
 def check_stack(cpu: Cpu, elf: Path, *works: str) -> StackBound:
@@ -20,26 +24,26 @@ def check_stack(cpu: Cpu, elf: Path, *works: str) -> StackBound:
         works: functions that, each with all below it and interrupts, obey `max_stack_size`.
 
     Raises:
-        PlanError: E066 for each limit that is exceeded; E076 as `Program.bound`.
+        PlanError: E066 for each limit that is exceeded; E076 as `bounds`.
     """
-    program = Program.read(elf)
-    whole = program.bound(ENTRY)
-    interrupt = program.bound(INTERRUPT) if program.has(INTERRUPT) else None
+    threads = (ON_THREAD,) if cpu.run_thread else ()
+    bound = bounds(elf, (ENTRY, *works, *threads), (INTERRUPT,))
+    whole = bound[ENTRY]
     for work in works:
-        if faults := tuple(_faults(cpu, whole, program.bound(work), interrupt)):
+        if faults := tuple(_faults(cpu, whole, bound[work], bound.get(INTERRUPT))):
             raise PlanError.all(faults)
     if not cpu.run_thread:
         return whole
-    return replace(whole, others=(_thread_bound(cpu, program),))
+    return replace(whole, others=(_on_thread(cpu, bound[ON_THREAD]),))
 
 
-def _thread_bound(cpu: Cpu, program: Program) -> tuple[str, int]:
+def _on_thread(cpu: Cpu, bound: StackBound) -> tuple[str, int]:
     """Return name and most bytes of the stack of the thread that models run on, interrupts apart.
 
     Raises:
         PlanError: E066; they do not fit.
     """
-    stack, bound = cpu.run_stack, program.bound(ON_THREAD)
+    stack = cpu.run_stack
     if (need := bound.bytes + cpu.interrupt_reserve) > stack.size:
         message = (
             f"models may use {need} B of {_place(stack)}, {cpu.interrupt_reserve} B for interrupts "

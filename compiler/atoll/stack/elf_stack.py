@@ -15,10 +15,6 @@ from atoll.stack.elf_calls import MACRO, declared_calls
 from atoll.stack.elf_frames import Frame, Indirect, analyse
 from atoll.stack.riscv import Instruction
 
-ENTRY = "atoll_reset"
-INTERRUPT = "atoll_interrupt"
-ON_THREAD = "atoll_run_models"
-
 _OTHER_STACK = re.compile(r"atoll_\w+_stack_top")
 
 

@@ -14,6 +14,7 @@ from atoll.bsp.toolchain import Link
 from atoll.bsp.zig import Zig
 from atoll.errors import PlanError
 from atoll.resolve.soc import Cpu, ResolvedSoc, StackLimit
+from atoll.stack.elf_bounds import bounds
 from atoll.stack.elf_check import check_stack
 from atoll.stack.elf_stack import Program
 
@@ -137,6 +138,29 @@ BOUNDS: dict[str, tuple[dict[str, str], int]] = {
     ),
     "falling through": ({"a": "addi sp, sp, -16", "b": "addi sp, sp, -32\n1: j 1b"}, 48),
 }
+
+
+def test_an_image_is_read_once_for_each_content_and_question(
+    assemble: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATOLL_CACHE", str(tmp_path / "cache"))
+    read: list[Path] = []
+    reader = Program.read
+
+    def counted(path: Path) -> Program:
+        read.append(path)
+        return reader(path)
+
+    monkeypatch.setattr(Program, "read", counted)
+    elf = assemble(a=frame(16, "call b"), b=frame(48))
+    first = bounds(elf, ("a", "b"), ("c",))
+    assert first == {"a": reader(elf).bound("a"), "b": reader(elf).bound("b")}
+    assert bounds(elf, ("a", "b"), ("c",)) == first
+    assert len(read) == 1
+    assert bounds(elf, ("b",)) == {"b": first["b"]}
+    changed = assemble(a=frame(32, "call b"), b=frame(48))
+    assert bounds(changed, ("a", "b"), ("c",))["a"].bytes == 80
+    assert len(read) == 3
 
 
 @pytest.mark.parametrize("case", BOUNDS)

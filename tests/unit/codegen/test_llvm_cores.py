@@ -17,7 +17,7 @@ from tests.ir.module_text import parse_module
 from atoll.codegen.llvm import emit_object, emit_objects
 from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_kernels import emit_functions
-from atoll.codegen.llvm_target import host_machine, new_module
+from atoll.codegen.llvm_machine import host_machine, new_module
 from atoll.codegen.run_arguments import run_arguments
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add

@@ -2,14 +2,17 @@
 
 from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from elftools.elf.elffile import ELFFile
+from llvmlite import ir
 from tests.llvm_text import dump
 
+from atoll.codegen import llvm_machine
 from atoll.codegen.llvm import emit_object
-from atoll.codegen.llvm_target import core_machine, new_module, optimized
+from atoll.codegen.llvm_machine import core_machine, machine_code, new_module, optimized
 from atoll.errors import ToolchainError
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, multiply
@@ -214,3 +217,31 @@ def test_dump_is_llvm_ir_of_the_kernels() -> None:
     text = dump(model(), "rv32imc", level=0)
     assert 'target triple = "riscv32-unknown-none-elf"' in text
     assert "@scaled(" in text
+
+
+def test_code_is_made_once_for_each_module_and_isa(
+    soc: ResolvedSoc, plan: MemoryPlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATOLL_CACHE", str(tmp_path))
+    made: list[str] = []
+
+    def counted(module: ir.Module, isa: str) -> bytes:
+        made.append(isa)
+        return machine_code(module, isa)
+
+    def emitted(chip: ResolvedSoc, commands: bytes = COMMANDS) -> bytes:
+        return emit_object(model(), plan, chip, {"commands": commands})
+
+    monkeypatch.setattr(llvm_machine, "machine_code", counted)
+    host = soc.host_cpu
+    devices = (replace(host, isa="rv32im"), *(each for each in soc.devices if each != host))
+    first = emitted(soc)
+    assert emitted(soc) == first
+    assert made == [host.isa]
+    assert emitted(replace(soc, devices=devices)) != first
+    assert emitted(soc, COMMANDS[::-1]) != first
+    assert made == [host.isa, "rv32im", host.isa]
+    for each in (tmp_path / "machine_code").iterdir():
+        each.write_bytes(each.read_bytes()[:-1])
+    assert emitted(soc) == first
+    assert len(made) == 4

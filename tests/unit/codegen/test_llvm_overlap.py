@@ -10,7 +10,7 @@ from llvmlite import binding
 from tests.ir.module_text import parse_module
 
 from atoll.codegen.llvm_entry import emit_entry
-from atoll.codegen.llvm_target import host_machine, new_module
+from atoll.codegen.llvm_machine import host_machine, new_module
 from atoll.ir.verify import verify
 from atoll.memory.build_problem import build_problem
 from atoll.memory.solve import plan_memory

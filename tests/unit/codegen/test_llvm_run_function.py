@@ -9,7 +9,7 @@ import pytest
 from llvmlite import binding
 
 from atoll.codegen.llvm_entry import emit_entry
-from atoll.codegen.llvm_target import host_machine, new_module
+from atoll.codegen.llvm_machine import host_machine, new_module
 from atoll.codegen.run_arguments import run_arguments
 from atoll.ir.tir import AcceleratorRun, Allocate, Constant, Entry, IRModule, Step, Type
 from atoll.memory.build_problem import build_problem

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from llvmlite import binding
 
-from atoll.codegen.llvm_target import host_features, host_machine
+from atoll.codegen.llvm_machine import host_features, host_machine
 
 LANES, MARK = 8, 0x55
 PROGRAM = """
