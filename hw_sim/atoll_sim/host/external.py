@@ -2,9 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-from numpy.typing import NDArray
 
 SOCKET = "ATOLL_HOST_SOCKET"
 """Environment variable with the file descriptor of the model's end of their socket."""
@@ -50,6 +47,6 @@ class Report:
     ended: bool
     registers: tuple[int, ...]
     memory: Mapping[int, bytes]
-    counts: NDArray[Any]
-    spans: NDArray[Any]
+    counts: bytes
+    spans: bytes
     cycles: int

@@ -156,12 +156,9 @@ class RtlAccelerators:
         if not self._reports:
             return ()
         last, first = self._reports[-1], self._phases_taken
-        by_phase = touched_by_phase(
-            last.counts[last.counts["phase"] >= first],
-            last.spans[last.spans["phase"] >= first],
-            self._masters,
-        )
-        return tuple(touched for phase in sorted(by_phase) for touched in by_phase[phase])
+        by_phase = touched_by_phase(last.counts, last.spans, self._masters)
+        fresh = sorted(phase for phase in by_phase if phase >= first)
+        return tuple(touched for phase in fresh for touched in by_phase[phase])
 
     def _job(self, npu: Engine, address: int, count: int) -> Job:
         at = {name: npu.registers.origin + offset for name, offset in npu.spec.registers.items()}

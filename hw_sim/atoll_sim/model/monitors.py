@@ -6,10 +6,6 @@ Only a process of the simulator has these functions; `main.cpp`, `backdoor.cpp` 
 
 import ctypes
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from atoll.protocol import Request
 from atoll_sim.protocol.records import COUNT, EVENT, SPAN, EventKind
@@ -85,30 +81,32 @@ class Model:
 
     def events(self, since: int) -> list[Event]:
         """Return the events from number `since` on."""
-        records = self._records("atoll_events", EVENT.dtype)[since:]
-        return [Event(int(r["cycle"]), EventKind(r["kind"]), int(r["value"])) for r in records]
+        records = self._records("atoll_events", EVENT.size)[since * EVENT.size :]
+        return [
+            Event(each["cycle"], EventKind(each["kind"]), each["value"])
+            for each in EVENT.unpack(records)
+        ]
 
     def close_phase(self) -> None:
         """Count what was touched since the last TRACE event as a phase of its own."""
         self._library.atoll_close_phase()
 
-    def counts(self) -> NDArray[Any]:
-        """Return the number of accesses by phase, master and kind."""
-        return self._records("atoll_counts", COUNT.dtype)
+    def counts(self) -> bytes:
+        """Return a `COUNT` for each phase, master and kind of access."""
+        return self._records("atoll_counts", COUNT.size)
 
-    def spans(self) -> NDArray[Any]:
-        """Return the bytes touched by phase, master and kind."""
-        return self._records("atoll_spans", SPAN.dtype)
+    def spans(self) -> bytes:
+        """Return a `SPAN` for bytes that a master touched in one way in a phase."""
+        return self._records("atoll_spans", SPAN.size)
 
     def text(self) -> str:
         """Return what the firmware printed."""
-        return self._records("atoll_text", np.dtype("u1")).tobytes().decode(errors="replace")
+        return self._records("atoll_text", 1).decode(errors="replace")
 
-    def _records(self, function: str, layout: np.dtype[Any]) -> NDArray[Any]:
+    def _records(self, function: str, size: int) -> bytes:
         first = ctypes.c_void_p()
         count = getattr(self._library, function)(ctypes.byref(first))
-        data = ctypes.string_at(first, count * layout.itemsize) if count else b""
-        return np.frombuffer(data, dtype=layout)
+        return ctypes.string_at(first, count * size) if count else b""
 
     def _checked(self, good: int, address: int, size: int) -> None:
         if not good:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from atoll.children import TimeLimitError, run
 from atoll.ops import reference
 from atoll.pipeline import Compiled
@@ -18,7 +16,6 @@ from atoll_sim.inputs.samples import Sample
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.protocol.records import AFTER_RUN
 from atoll_sim.shadow.contents import contents_of
-from atoll_sim.shadow.records import FINDING
 from atoll_sim.shadow.table import bus_masters, shadow_table
 from atoll_sim.simulate.firmware import Segment, started_cores, write_segments
 from atoll_sim.trace.findings import name_findings, unreachable_ports
@@ -85,8 +82,8 @@ def try_image(
         (folder / SHADOW).write_bytes(table.words)
         told = _run([str(right.executable), *mapped, "--shadow", str(folder / SHADOW)], folder)
         if told["stop"] == "finding":
-            records = np.frombuffer(bytes.fromhex(told["finding"]), dtype=FINDING.dtype)
-            return _by_rule(name_findings(records, table, judged.soc)[0].violation)
+            finding = bytes.fromhex(told["finding"])
+            return _by_rule(name_findings(finding, table, judged.soc)[0].violation)
         verdict = _other(told, judged)
         if verdict.caught:
             break

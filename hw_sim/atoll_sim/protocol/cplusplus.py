@@ -79,7 +79,7 @@ def structure(layout: Layout) -> str:
     lines = [f"// {layout.doc}", f"struct {layout.name} {{"]
     for name, field in layout.fields.items():
         lines.append(_commented(f"  {field.type.name} {name};", field.doc))
-    lines += ["};", f"static_assert(sizeof({layout.name}) == {layout.dtype.itemsize});", ""]
+    lines += ["};", f"static_assert(sizeof({layout.name}) == {layout.size});", ""]
     return "\n".join(lines)
 
 

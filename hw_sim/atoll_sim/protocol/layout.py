@@ -1,12 +1,9 @@
 """Records that C++ and Python share, field by field."""
 
-from collections.abc import Mapping
+import struct
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,15 +12,19 @@ class Number:
 
     Attributes:
         name: its type in C++.
-        dtype: its type in NumPy.
+        code: its letter in `struct`.
     """
 
     name: str
-    dtype: str
+    code: str
+
+    def pack(self, rows: Iterable[object]) -> bytes:
+        """Return numbers as C++ reads them."""
+        return b"".join(struct.pack(f"<{self.code}", row) for row in rows)
 
 
-U32 = Number("uint32_t", "<u4")
-U64 = Number("uint64_t", "<u8")
+U32 = Number("uint32_t", "I")
+U64 = Number("uint64_t", "Q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +50,36 @@ class Layout:
     fields: Mapping[str, Field]
 
     @cached_property
-    def dtype(self) -> "np.dtype[Any]":
-        """The record in NumPy."""
-        import numpy as np  # `atoll check` needs no records
+    def code(self) -> str:
+        """The letters of its numbers in `struct`."""
+        return "".join(field.type.code for field in self.fields.values())
 
-        return np.dtype([(name, field.type.dtype) for name, field in self.fields.items()])
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return struct.calcsize(f"<{self.code}")
+
+    def pack(self, rows: Iterable[object]) -> bytes:
+        """Return what `row` made as C++ reads it."""
+        return b"".join(struct.pack(f"<{self.code}", *_flat(row)) for row in rows)
+
+    def unpack(self, data: bytes) -> Iterator[Mapping[str, int]]:
+        """Yield the records that C++ wrote; none of their fields is a record."""
+        for row in struct.iter_unpack(f"<{self.code}", data):
+            yield dict(zip(self.fields, row, strict=True))
 
     def row(self, **values: object) -> tuple[object, ...]:
         """Return the values in the order of the fields, which must be these."""
         assert values.keys() == self.fields.keys(), f"{self.name}: {sorted(values)}"
         return tuple(values[name] for name in self.fields)
+
+
+def _flat(row: object) -> Iterator[object]:
+    if isinstance(row, tuple):
+        for each in row:
+            yield from _flat(each)
+    else:
+        yield row
 
 
 def record(name: str, doc: str, **fields: "Number | Layout | Field") -> Layout:

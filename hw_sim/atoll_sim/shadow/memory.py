@@ -8,9 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from atoll.cache import cache_folder, only_builder
 from atoll.children import run
 from atoll.errors import ToolchainError
@@ -99,14 +96,13 @@ class Shadow:
             *map(ctypes.c_uint32, (master, kind.number, address, size)),
         )
 
-    def findings(self) -> tuple[NDArray[Any], int]:
-        """Return what was found, first of each kind, and how many accesses were wrong."""
+    def findings(self) -> tuple[bytes, int]:
+        """Return a `FINDING` for the first of each kind, and how many accesses were wrong."""
         first, total = ctypes.c_void_p(), ctypes.c_uint64()
         count = self._library.atoll_shadow_findings(
             self._handle, ctypes.byref(first), ctypes.byref(total)
         )
-        data = ctypes.string_at(first, count * FINDING.dtype.itemsize) if count else b""
-        return np.frombuffer(data, dtype=FINDING.dtype), total.value
+        return ctypes.string_at(first, count * FINDING.size) if count else b"", total.value
 
 
 class HostShadow(Shadow):

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from zlib import crc32
 
-import numpy as np
-
 from atoll.bsp.linker import copied_pools
 from atoll.contract.areas import Area
 from atoll.contract.contract import UNREAD, Contract, Lifetime, Phase, Span
@@ -121,11 +119,11 @@ def shadow_table(
 
 def _packed(host: int, sections: Mapping[str, Sequence[object]]) -> bytes:
     head = HEAD.row(magic=MAGIC, version=VERSION, host=host)
-    parts = [np.array([head], HEAD.dtype)]
+    parts = [HEAD.pack([head])]
     for name, layout in SECTIONS.items():
         rows = sections[name]
-        parts += [np.array([len(rows)], U32.dtype), np.array(rows, layout.dtype)]
-    return b"".join(part.tobytes() for part in parts)
+        parts += [U32.pack([len(rows)]), layout.pack(rows)]
+    return b"".join(parts)
 
 
 def bus_masters(soc: ResolvedSoc) -> tuple[Device, ...]:

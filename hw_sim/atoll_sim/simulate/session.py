@@ -14,10 +14,10 @@ from atoll_sim.model.process import broken_off, kept_log, run_watched
 from atoll_sim.simulate.firmware import write_image
 from atoll_sim.trace.findings import name_findings
 from atoll_sim.trace.run_files import (
-    ACCESS,
     CAPTURES,
     IMAGE,
     RECORDED,
+    RECORDS,
     RESULT,
     SHADOW,
     WAVES,
@@ -38,7 +38,7 @@ def simulate(request: SimRequest) -> SimResult:
     """
     folder = request.run_dir
     folder.mkdir(parents=True, exist_ok=True)
-    for name in (RESULT, CAPTURES, ACCESS, RECORDED):
+    for name in (RESULT, CAPTURES, *RECORDS.values(), RECORDED):
         (folder / name).unlink(missing_ok=True)
     cores = write_image(request.elves, request.soc, folder / IMAGE)
     write_work(folder, _work(request, cores))

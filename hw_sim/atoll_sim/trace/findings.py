@@ -1,15 +1,13 @@
 """Say in the user's terms what the shadow memory found."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
-
-from numpy.typing import NDArray
 
 from atoll.contract.contract import Contract
 from atoll.report.result import Violation
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll_sim.protocol.records import KINDS, AccessKind
+from atoll_sim.shadow.records import FINDING
 from atoll_sim.shadow.rules import RULES, RuleText
 from atoll_sim.shadow.table import Covered, ShadowTable
 from atoll_sim.trace.simulation import Finding, SimResult
@@ -20,9 +18,7 @@ BETWEEN = "none"
 REFUSED = "; the firewall kept it back"
 
 
-def name_findings(
-    records: NDArray[Any], table: ShadowTable, soc: ResolvedSoc
-) -> tuple[Finding, ...]:
+def name_findings(records: bytes, table: ShadowTable, soc: ResolvedSoc) -> tuple[Finding, ...]:
     """Put the shadow memory's records into the terms of the chip.
 
     Args:
@@ -31,7 +27,7 @@ def name_findings(
         soc: the chip.
     """
     namer = _Namer(table, soc)
-    return tuple(namer.finding(record) for record in records)
+    return tuple(map(namer.finding, FINDING.unpack(records)))
 
 
 def violations(result: SimResult) -> tuple[Violation, ...]:
@@ -84,23 +80,23 @@ class _Namer:
     table: ShadowTable
     soc: ResolvedSoc
 
-    def finding(self, record: Any) -> Finding:
+    def finding(self, record: Mapping[str, int]) -> Finding:
         """Name one record."""
         table = self.table
         rule = RULES[record["rule"]]
-        address, run = int(record["address"]), int(record["run"])
-        operator = int(record["op"])
+        address, run = record["address"], record["run"]
+        operator = record["op"]
         model, name = table.operators[operator - 1] if operator else (None, BETWEEN)
-        covered = self._covered(int(record["buffer"]), address)
+        covered = self._covered(record["buffer"], address)
         words = {
             "device": table.masters[record["master"]],
             "kind": KINDS[record["kind"]],
             "buffer": covered.name or covered.place,
-            "other": self._covered(int(record["other"]), address).name,
+            "other": self._covered(record["other"], address).name,
             "pool": covered.place,
         }
         words["instead"] = f"; it meant to write '{words['other']}'" if words["other"] else ""
-        writer = int(record["writer"])
+        writer = record["writer"]
         words["writer"] = f", which {table.masters[writer - 1]} wrote" if writer else ""
         key, at = self._decided(rule, words)
         return Finding(
@@ -114,13 +110,13 @@ class _Namer:
                 offset=address - covered.address,
                 pool=covered.place,
                 address=address,
-                size=int(record["size"]),
+                size=record["size"],
                 detail=rule.detail.format(**words) + (REFUSED if record["refused"] else ""),
                 key=key,
                 at=at,
                 remedy=rule.remedy.format(**words),
-                cycle=int(record["cycle"]) or None,
-                count=int(record["count"]),
+                cycle=record["cycle"] or None,
+                count=record["count"],
             ),
         )
 

@@ -1,7 +1,7 @@
 """The folder through which a simulation and the test bench inside its process talk.
 
-``request.json`` and ``samples.bin`` go in, ``result.json``, ``captures.bin`` and ``access.npz``
-come out; the bytes of buffers lie one after another in the binary files.
+``request.json`` and ``samples.bin`` go in; ``result.json``, ``captures.bin``, and the records of
+``access.*.bin`` come out. The bytes of buffers lie one after another in the binary files.
 """
 
 import json
@@ -11,9 +11,6 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from atoll_sim.model.monitors import Event
 from atoll_sim.protocol.records import EventKind
 from atoll_sim.trace.simulation import Buffer, Stop, Turn
@@ -22,9 +19,9 @@ IMAGE = "image.bin"
 WAVES, RECORDED = "waves.txt", "recorded.txt"
 REQUEST, SAMPLES = "request.json", "samples.bin"
 SHADOW = "shadow.bin"
-ARRAYS = ("counts", "spans", "findings")
 PACE = "pace.txt"
-RESULT, CAPTURES, ACCESS = "result.json", "captures.bin", "access.npz"
+RESULT, CAPTURES = "result.json", "captures.bin"
+RECORDS = {name: f"access.{name}.bin" for name in ("counts", "spans", "findings")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +64,14 @@ class Capture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What the bench saw; the arrays have the layouts of `monitors`."""
+    """What the bench saw; see `monitors` for counts and spans, `Shadow` for findings."""
 
     stop: Stop
     events: Sequence[Event]
     captures: Sequence[Capture]
-    counts: NDArray[Any]
-    spans: NDArray[Any]
-    findings: NDArray[Any]
+    counts: bytes
+    spans: bytes
+    findings: bytes
     findings_total: int
     text: str
     cycles: int
@@ -158,19 +155,19 @@ def write_record(folder: Path, record: Record) -> None:
         "wall_seconds": record.wall_seconds,
     }
     (folder / CAPTURES).write_bytes(b"".join(capture.data for capture in record.captures))
-    np.savez(folder / ACCESS, **{name: getattr(record, name) for name in ARRAYS})
+    for name, file in RECORDS.items():
+        (folder / file).write_bytes(getattr(record, name))
     (folder / RESULT).write_text(json.dumps(plain, indent=1))
 
 
 def read_record(folder: Path) -> Record:
     """Read what `write_record` wrote."""
     plain = json.loads((folder / RESULT).read_text())
-    with np.load(folder / ACCESS) as arrays:
-        access = {name: arrays[name] for name in ARRAYS}
+    plain |= {name: (folder / file).read_bytes() for name, file in RECORDS.items()}
     data, at = (folder / CAPTURES).read_bytes(), 0
     captures = []
     for run, operator, name, size in plain.pop("captures"):
         captures.append(Capture(run, operator, name, data[at : at + size]))
         at += size
     events = [Event(cycle, EventKind(kind), value) for cycle, kind, value in plain.pop("events")]
-    return Record(stop=Stop(plain.pop("stop")), events=events, captures=captures, **access, **plain)
+    return Record(stop=Stop(plain.pop("stop")), events=events, captures=captures, **plain)

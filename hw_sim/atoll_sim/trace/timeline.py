@@ -3,13 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
-
-from numpy.typing import NDArray
 
 from atoll.protocol import Trace, TraceEvent
 from atoll_sim.model.monitors import Event
-from atoll_sim.protocol.records import KINDS, EventKind
+from atoll_sim.protocol.records import COUNT, KINDS, SPAN, EventKind
 from atoll_sim.trace.run_files import Capture, Record
 from atoll_sim.trace.simulation import Finding, Phase, SimResult, Touched
 
@@ -94,7 +91,7 @@ def _phases(record: Record, masters: Sequence[str]) -> tuple[Phase, ...]:
 
 
 def touched_by_phase(
-    counts: NDArray[Any], spans: NDArray[Any], masters: Sequence[str]
+    counts: bytes, spans: bytes, masters: Sequence[str]
 ) -> Mapping[int, Sequence[Touched]]:
     """Return what the masters touched, by the number of the phase.
 
@@ -104,18 +101,20 @@ def touched_by_phase(
         masters: names of the devices by the monitors' numbers.
     """
     listed: dict[tuple[int, ...], list[range]] = defaultdict(list)
-    for phase, master, kind, start, end in spans.tolist():
-        listed[phase, master, kind].append(range(start, end))
+    for span in SPAN.unpack(spans):
+        key = span["phase"], span["master"], span["kind"]
+        listed[key].append(range(span["start"], span["end"]))
     touched: dict[int, list[Touched]] = defaultdict(list)
-    for phase, master, kind, _, accesses, transferred, last in counts.tolist():
-        touched[phase].append(
+    for count in COUNT.unpack(counts):
+        key = count["phase"], count["master"], count["kind"]
+        touched[count["phase"]].append(
             Touched(
-                master=masters[master],
-                kind=KINDS[kind],
-                accesses=accesses,
-                transferred=transferred,
-                last=last,
-                spans=tuple(sorted(listed[phase, master, kind], key=lambda span: span.start)),
+                master=masters[count["master"]],
+                kind=KINDS[count["kind"]],
+                accesses=count["accesses"],
+                transferred=count["bytes"],
+                last=count["last"],
+                spans=tuple(sorted(listed[key], key=lambda span: span.start)),
             )
         )
     return touched

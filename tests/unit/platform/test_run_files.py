@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
-
 from atoll_sim.model.monitors import Event
 from atoll_sim.protocol.records import COUNT, SPAN, EventKind
 from atoll_sim.shadow.records import FINDING
@@ -38,9 +36,9 @@ RECORD = Record(
         Event(60, EventKind.EXIT, 3),
     ],
     captures=[Capture(0, 7, "b", b"xyz"), Capture(0, -1, "a", b"ok"), Capture(-1, -1, "cpu", b"s")],
-    counts=np.array([(3, 1, 0, 0, 4, 32, 38), (3, 0, 2, 0, 9, 36, 39)], dtype=COUNT.dtype),
-    spans=np.array([(3, 1, 0, 0x220, 0x228), (3, 1, 0, 0x200, 0x208)], dtype=SPAN.dtype),
-    findings=np.array([(35, 2, 3, 1, 1, 0x400, 8, 6, 0, 8, 1, 0, 0, 0)], dtype=FINDING.dtype),
+    counts=COUNT.pack([(3, 1, 0, 0, 4, 32, 38), (3, 0, 2, 0, 9, 36, 39)]),
+    spans=SPAN.pack([(3, 1, 0, 0x220, 0x228), (3, 1, 0, 0x200, 0x208)]),
+    findings=FINDING.pack([(35, 2, 3, 1, 1, 0x400, 8, 6, 0, 8, 1, 0, 0, 0)]),
     findings_total=2,
     text="hi",
     cycles=61,
