@@ -2,10 +2,15 @@
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 from atoll.cache import cache_folder
 from atoll.errors import UsageError
 from atoll.files import write_bytes
+
+MOST = 4000
+"""Files of one kind; machine code takes some 10 KB each."""
 
 _DIGEST = hashlib.sha256().digest_size
 
@@ -37,11 +42,18 @@ def read_kept(name: str) -> bytes | None:
 def keep(name: str, data: bytes) -> None:
     """Keep `data` as `name`, unless the cache folder is not writable."""
     path = cache_folder() / name
-    try:
+    with suppress(OSError, UsageError):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path, hashlib.sha256(data).digest() + data)
-    except (OSError, UsageError):
-        pass
+        _forget_oldest(path.parent)
+
+
+def _forget_oldest(folder: Path) -> None:
+    """Leave the newest three quarters of `MOST` files where there are more of them."""
+    if len(paths := [*folder.iterdir()]) > MOST:
+        paths.sort(key=lambda path: path.stat().st_mtime_ns)
+        for path in paths[: -MOST * 3 // 4]:
+            path.unlink(missing_ok=True)
 
 
 def name_of(*parts: bytes | str) -> str:

@@ -1,5 +1,6 @@
 """What is kept in the cache is whole, or made again."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,16 @@ def test_what_is_damaged_is_made_again(folder: Path) -> None:
         path.write_bytes(damaged)
         assert kept("a", lambda: b"some bytes") == b"some bytes"
         assert path.read_bytes() == whole
+
+
+def test_the_oldest_are_forgotten(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("atoll.kept.MOST", 8)
+    for number in range(8):
+        kept(f"a/{number}", lambda: b"bytes")
+        os.utime(folder / "a" / str(number), (number, number))
+    assert len([*(folder / "a").iterdir()]) == 8
+    kept("a/8", lambda: b"bytes")
+    assert sorted(path.name for path in (folder / "a").iterdir()) == [*"345678"]
 
 
 def test_a_cache_that_takes_nothing_is_no_error(

@@ -1,21 +1,19 @@
 """Machine code from loop programs: an object file for each core."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
-import llvmlite
 from llvmlite import ir
 
+from atoll.codegen.kept_code import kept_code
 from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_kernels import emit_functions, overlapping_parameters
 from atoll.codegen.llvm_steps import emit_steps, functions_on
 from atoll.codegen.llvm_target import core_target
 from atoll.ir.tir import IRModule
-from atoll.kept import kept, name_of
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
-_MACHINE = Path(__file__).with_name("llvm_machine.py")
+LEVEL = 3
 
 
 def emit_objects(
@@ -89,13 +87,9 @@ def _emit_core_functions(target: ir.Module, module: IRModule, device: str) -> No
 
 
 def _machine_code(target: ir.Module, isa: str) -> bytes:
-    """Compile what the cache does not hold; LLVM is loaded for no other reason."""
-
     def compiled() -> bytes:
         from atoll.codegen.llvm_machine import machine_code  # slow to import
 
-        return machine_code(target, isa)
+        return machine_code(target, isa, LEVEL)
 
-    how = repr(core_target(isa))
-    name = name_of(llvmlite.__version__, _MACHINE.read_bytes(), how, str(target))
-    return kept(f"machine_code/{name}", compiled)
+    return kept_code(target, repr(core_target(isa)), LEVEL, compiled)

@@ -10,9 +10,10 @@ from typing import Any
 
 from llvmlite import binding, ir
 
+from atoll.codegen.kept_code import kept_code
 from atoll.codegen.llvm_heap import ALLOCATE, FREE, HEAP_SYMBOL
 from atoll.codegen.llvm_kernels import emit_functions, overlapping_parameters
-from atoll.codegen.llvm_machine import host_machine, new_module, optimized
+from atoll.codegen.llvm_machine import host_features, host_machine, new_module, optimized
 from atoll.ir.heap import Heap
 from atoll.ir.tir import IRModule
 from atoll.ir.walk import runtime_allocations
@@ -43,7 +44,14 @@ class NativeProgram:
         for symbol in named:
             symbol.initializer = ir.Constant(symbol.value_type, None)
             _add_allocator()
-        self._engine = binding.create_mcjit_compiler(optimized(source, machine, level), machine)
+        code = kept_code(
+            source,
+            f"{binding.get_host_cpu_name()} {host_features()}",
+            level,
+            lambda: machine.emit_object(optimized(source, machine, level)),
+        )
+        self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+        self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
         for symbol in named:
             address = self._engine.get_global_value_address(symbol.name)

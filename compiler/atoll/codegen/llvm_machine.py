@@ -6,7 +6,6 @@ from llvmlite import binding, ir
 
 from atoll.codegen.llvm_target import core_target
 
-LEVEL = 3
 _WIDE = ("avx512", "avx10")
 
 
@@ -57,10 +56,10 @@ def host_features() -> str:
     return ",".join(f"{'+' if has else '-'}{name}" for name, has in sorted(kept.items()))
 
 
-def machine_code(module: ir.Module, isa: str) -> bytes:
+def machine_code(module: ir.Module, isa: str, level: int) -> bytes:
     """Compile a module that names no target to an object file of a core."""
     machine = core_machine(isa)
-    code: bytes = machine.emit_object(optimized(_aimed(module, machine), machine, LEVEL))
+    code: bytes = machine.emit_object(optimized(_aimed(module, machine), machine, level))
     return code
 
 

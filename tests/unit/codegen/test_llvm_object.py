@@ -225,9 +225,9 @@ def test_code_is_made_once_for_each_module_and_isa(
     monkeypatch.setenv("ATOLL_CACHE", str(tmp_path))
     made: list[str] = []
 
-    def counted(module: ir.Module, isa: str) -> bytes:
+    def counted(module: ir.Module, isa: str, level: int) -> bytes:
         made.append(isa)
-        return machine_code(module, isa)
+        return machine_code(module, isa, level)
 
     def emitted(chip: ResolvedSoc, commands: bytes = COMMANDS) -> bytes:
         return emit_object(model(), plan, chip, {"commands": commands})

@@ -1,0 +1,24 @@
+"""Machine code that was made before; LLVM is loaded for no other reason."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import llvmlite
+from llvmlite import ir
+
+from atoll.kept import kept, name_of
+
+_MACHINE = Path(__file__).with_name("llvm_machine.py")
+
+
+def kept_code(module: ir.Module, target: str, level: int, make: Callable[[], bytes]) -> bytes:
+    """Return the object file of a module, from the cache if it was made before.
+
+    Args:
+        module: complete.
+        target: tells processor, features and ABI apart.
+        level: of optimisation.
+        make: compiles `module`.
+    """
+    name = name_of(llvmlite.__version__, _MACHINE.read_bytes(), target, str(level), str(module))
+    return kept(f"machine_code/{name}", make)
