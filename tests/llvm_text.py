@@ -1,7 +1,8 @@
 """LLVM IR to look at."""
 
+from atoll.codegen.core_steps import overlapping_parameters
 from atoll.codegen.llvm import LEVEL
-from atoll.codegen.llvm_kernels import emit_functions, overlapping_parameters
+from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_machine import core_machine, new_module, optimized
 from atoll.ir.tir import IRModule
 

@@ -1,27 +1,39 @@
 """The build folder of compiled networks: texts of every stage, object code, BSP, firmware."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 
-from atoll.bsp.cores import elf_names
+from atoll.bsp.cores import elf_names, image_cores
 from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.interface import Firmware, GivenPool, ModelInterface, PoolShare, Port
+from atoll.bsp.model_source import compile_model
 from atoll.checksums import write_checksums
+from atoll.codegen.c.source import emit_sources
 from atoll.codegen.llvm import emit_objects
-from atoll.codegen.llvm_pools import behind, pool_symbol
+from atoll.codegen.pool_images import behind, pool_symbol
 from atoll.codegen.run_arguments import run_arguments
 from atoll.contract.contract_text import contract_json
 from atoll.files import new_folder
 from atoll.interchange.plan_text import plan_json
 from atoll.pipeline import Compiled
 from atoll.resolve.export import to_json, without_positions
+from atoll.resolve.soc import ResolvedSoc
 
 MARKER = "build.json"
 RESOLVED = "resolved.json"
 FORMAT = 1
 SUFFIX = ".tflite"
+MODEL_SOURCE = "model.c"
+
+
+class Emit(StrEnum):
+    """How the code of networks is made: by LLVM, or as C by the compiler of each core."""
+
+    OBJECT = "object"
+    C = "c"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +50,7 @@ def build(
     *,
     toolchain: str | None = None,
     definitions: tuple[str, ...] = (),
+    emit: Emit = Emit.OBJECT,
 ) -> BuildTree:
     """Write the build folder of one or more networks; one firmware runs them in turn.
 
@@ -48,6 +61,7 @@ def build(
         folder: made, or replaced if it is a build folder; never left half written.
         toolchain: ``zig`` or ``gcc``; None takes the description's.
         definitions: see `bsp.firmware.link_firmware`.
+        emit: how the networks' code is made.
 
     Raises:
         UsageError: the folder is something else.
@@ -57,7 +71,7 @@ def build(
     soc, names = models[0].soc, [compiled.graph.name for compiled in models]
     with new_folder(folder, marker=MARKER) as fresh:
         write_texts(models, fresh)
-        parts = tuple(part_of(compiled, position) for position, compiled in enumerate(models))
+        parts = parts_of(models, emit, fresh, toolchain)
         firmware = link_firmware(soc, parts, fresh, toolchain, definitions)
         suffixes = [compiled.source.suffix for compiled in models]
         write_checksums(fresh, sources_of(names, elf_names(soc), suffixes))
@@ -79,23 +93,54 @@ def homes_of(names: Sequence[str]) -> tuple[Path, ...]:
     return (Path(),) if len(names) == 1 else tuple(map(Path, names))
 
 
-def part_of(compiled: Compiled, position: int = 0) -> Part:
-    """Return what a firmware has of the compiled network, in machine code.
+def parts_of(
+    models: Sequence[Compiled], emit: Emit, folder: Path, toolchain: str | None = None
+) -> tuple[Part, ...]:
+    """Return what a firmware has of networks, in machine code; C is left in `folder`.
+
+    Raises:
+        ToolchainError: no code can be made for a core, or its compiler refuses the C.
+    """
+    homes = homes_of([compiled.graph.name for compiled in models])
+    parts = []
+    for position, (compiled, home) in enumerate(zip(models, homes, strict=True)):
+        given = (compiled.module, compiled.plan, compiled.soc, compiled.commands, position)
+        if emit is Emit.OBJECT:
+            codes = emit_objects(*given)
+        else:
+            codes = _from_source(compiled.soc, emit_sources(*given), folder / home, toolchain)
+        parts.append(part_of(compiled, codes))
+    return tuple(parts)
+
+
+def _from_source(
+    soc: ResolvedSoc, sources: Mapping[str, str], folder: Path, toolchain: str | None
+) -> dict[str, bytes]:
+    """Write the C of a network and compile it for each core."""
+    codes = {}
+    for core in image_cores(soc):
+        name = MODEL_SOURCE if core.name == soc.host else f"{core.name}_{MODEL_SOURCE}"
+        (folder / name).write_text(sources[core.name], encoding="utf-8")
+        codes[core.name] = compile_model(sources[core.name], core, toolchain)
+    return codes
+
+
+def part_of(compiled: Compiled, codes: Mapping[str, bytes] | None = None) -> Part:
+    """Return what a firmware has of a network.
 
     Args:
         compiled: the network.
-        position: its place among those of the firmware, from 0.
+        codes: an object for each core; None makes those of a firmware's first network.
     """
     soc, module, plan = compiled.soc, compiled.module, compiled.plan
-    codes = emit_objects(module, plan, soc, compiled.commands, position)
+    others = dict(codes or emit_objects(module, plan, soc, compiled.commands))
+    code = others.pop(soc.host)
     origins = {
         pool_symbol(module.name, space, soc): space.origin
         for space in plan.problem.pools
         if behind(space, soc) and any(_is_in(compiled, space.name))
     }
-    return Part(
-        interface=interface_of(compiled), code=codes.pop(soc.host), others=codes, origins=origins
-    )
+    return Part(interface=interface_of(compiled), code=code, others=others, origins=origins)
 
 
 def _is_in(compiled: Compiled, pool: str) -> Iterator[bool]:

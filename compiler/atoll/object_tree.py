@@ -9,7 +9,7 @@ from atoll.bsp.cores import image_cores
 from atoll.bsp.emitters import interface_headers
 from atoll.bsp.names import c_name
 from atoll.bsp.object_files import PORT_HEADER, ObjectFile, object_file, port_header
-from atoll.build_tree import MARKER, part_of, write_texts
+from atoll.build_tree import MARKER, Emit, parts_of, write_texts
 from atoll.files import new_folder, write_bytes, write_text
 from atoll.pipeline import Compiled
 from atoll.report.plan_table import used_together
@@ -41,7 +41,13 @@ class ObjectTree:
         return "; ".join(map(str, self.objects))
 
 
-def build_objects(models: Sequence[Compiled], folder: Path) -> ObjectTree:
+def build_objects(
+    models: Sequence[Compiled],
+    folder: Path,
+    *,
+    emit: Emit = Emit.OBJECT,
+    toolchain: str | None = None,
+) -> ObjectTree:
     """Write an object of each network for each core, headers, plans and ``objects.json``.
 
     There is no start-up code, no linker script, no main function and no link. The objects are
@@ -50,10 +56,12 @@ def build_objects(models: Sequence[Compiled], folder: Path) -> ObjectTree:
     Args:
         models: what `atoll.several_models.compile_models` returned; at least one.
         folder: made, or replaced if it is a build folder; never left half written.
+        emit: how the code is made.
+        toolchain: compiles C: ``zig`` or ``gcc``; None takes each core's own.
 
     Raises:
         UsageError: the folder is something else.
-        ToolchainError: E075, a name clash.
+        ToolchainError: E075, a name clash; a tool is missing or failed.
     """
     soc = models[0].soc
     with new_folder(folder, marker=MARKER) as fresh:
@@ -62,8 +70,7 @@ def build_objects(models: Sequence[Compiled], folder: Path) -> ObjectTree:
         write_text(fresh / MARKER, json.dumps(marker, indent=2) + "\n")
         objects: list[ObjectFile] = []
         interfaces = []
-        for position, compiled in enumerate(models):
-            part = part_of(compiled, position)
+        for compiled, part in zip(models, parts_of(models, emit, fresh, toolchain), strict=True):
             interfaces.append(part.interface)
             codes = {soc.host: part.code} | dict(part.others)
             objects += (_written(compiled, core, code, fresh) for core, code in codes.items())

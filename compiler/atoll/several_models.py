@@ -6,7 +6,7 @@ One network is the case of a tuple of length one.
 from collections.abc import Sequence
 from pathlib import Path
 
-from atoll.codegen.llvm_pools import MODEL_ALIGNMENT
+from atoll.codegen.pool_images import MODEL_ALIGNMENT
 from atoll.contract.image_check import check_image
 from atoll.errors import PlacementError, PlanError, ToolchainError
 from atoll.frontend.names import network_name

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from atoll.build_tree import build, tree_json
+from atoll.build_tree import Emit, build, tree_json
 from atoll.cli.options import (
     AcceleratorsOption,
     JsonOption,
@@ -39,6 +39,14 @@ ObjectsOption = Annotated[
     bool,
     typer.Option("--objects", help="Write objects, headers and plans alone, for another firmware."),
 ]
+EmitOption = Annotated[
+    Emit,
+    typer.Option(
+        "--emit",
+        help="How the networks' code is made: by LLVM, or as readable C99 (model.c in the build"
+        " folder) by the compiler of each core.",
+    ),
+]
 
 
 def build_command(
@@ -54,6 +62,7 @@ def build_command(
     accelerators: AcceleratorsOption = True,
     dump_after: DumpOption = None,
     objects: ObjectsOption = False,
+    emit: EmitOption = Emit.OBJECT,
     machine: JsonOption = False,
 ) -> None:
     """Compile networks for a chip.
@@ -64,7 +73,8 @@ def build_command(
 
     Example: atoll build lagoon model.tflite -o build/model
     """
-    _check_usage(dump_after, toolchain, objects=objects, machine=machine)
+    compiler = toolchain if emit is Emit.OBJECT else None
+    _check_usage(dump_after, compiler, objects=objects, machine=machine)
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
 
@@ -76,11 +86,11 @@ def build_command(
     with working("compiling and planning") as progress:
         compiled = compile_models(resolved, models, options, observe)
         if objects:
-            made = build_objects(compiled, output)
+            made = build_objects(compiled, output, emit=emit, toolchain=toolchain)
             data, summary = made.as_json(compiled), made.summary()
         else:
             progress("building the firmware")
-            tree = build(compiled, output, toolchain=toolchain)
+            tree = build(compiled, output, toolchain=toolchain, emit=emit)
             data, summary = tree_json(tree, compiled), tree.firmware.summary()
     if machine:
         print(json_text(data), end="")

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 from llvmlite import ir
 
+from atoll.codegen.core_steps import functions_on, overlapping_parameters
 from atoll.codegen.kept_code import kept_code
 from atoll.codegen.llvm_entry import emit_entry
-from atoll.codegen.llvm_kernels import emit_functions, overlapping_parameters
-from atoll.codegen.llvm_steps import emit_steps, functions_on
+from atoll.codegen.llvm_kernels import emit_functions
+from atoll.codegen.llvm_steps import emit_steps
 from atoll.codegen.llvm_target import core_target
 from atoll.ir.tir import IRModule
 from atoll.memory.problem import MemoryPlan

@@ -10,9 +10,10 @@ from typing import Any
 
 from llvmlite import binding, ir
 
+from atoll.codegen.core_steps import overlapping_parameters
 from atoll.codegen.kept_code import kept_code
 from atoll.codegen.llvm_heap import ALLOCATE, FREE, HEAP_SYMBOL
-from atoll.codegen.llvm_kernels import emit_functions, overlapping_parameters
+from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_machine import host_features, host_machine, new_module, optimized
 from atoll.ir.heap import Heap
 from atoll.ir.tir import IRModule

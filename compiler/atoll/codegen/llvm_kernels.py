@@ -17,8 +17,6 @@ from atoll.ir.tir import (
     Expr,
     For,
     If,
-    IRModule,
-    KernelCall,
     Let,
     Load,
     Operation,
@@ -78,19 +76,6 @@ def emit_functions(
         declared.linkage = "internal" if function.result else linkage
         declared.section = f".text.{function.name}"
         _Emitter(module, function, declared).run()
-
-
-def overlapping_parameters(module: IRModule) -> Mapping[str, frozenset[str]]:
-    """Return the parameters of each kernel that share bytes with another in some step."""
-    found: dict[str, frozenset[str]] = {}
-    for step in module.entry.steps:
-        if isinstance(step.action, KernelCall):
-            buffers = {name for each in step.overlaps for name in (each.written, each.read)}
-            kernel = module.by_name[step.action.function]
-            names = zip(step.action.arguments, kernel.buffers, strict=True)
-            shared = frozenset(buffer.name for name, buffer in names if name in buffers)
-            found[kernel.name] = found.get(kernel.name, frozenset()) | shared
-    return found
 
 
 def _declare(module: ir.Module, function: PrimFunc, overlapping: frozenset[str]) -> ir.Function:

@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from llvmlite import ir
 
 from atoll.codegen.llvm_heap import POINTER
+from atoll.codegen.pool_images import MODEL_ALIGNMENT, behind, pool_images, pool_symbol
 from atoll.ir.tir import IRModule, Load, PrimFunc, Step, Store
 from atoll.ir.walk import statements
-from atoll.memory.problem import MemoryPlan, PoolSpace
+from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import ResolvedSoc
 
 I8, I32 = ir.IntType(8), ir.IntType(32)
-MODEL_ALIGNMENT = 64  # of constants behind other models' constants
 
 
 class Pools:
@@ -118,33 +118,3 @@ def _pointers(
         else address(name)
         for name in names
     ]
-
-
-def behind(space: PoolSpace, soc: ResolvedSoc) -> int:
-    """Return the bytes of other models' constants at the start of a pool."""
-    return space.origin - soc.pool(space.name).region.origin
-
-
-def pool_symbol(model: str, space: PoolSpace, soc: ResolvedSoc) -> str:
-    """Name the first constant of a model in a pool, which other models' may come before."""
-    return f"{model}_pool_{space.name}" if behind(space, soc) else f"atoll_pool_{space.name}"
-
-
-def pool_images(
-    module: IRModule, plan: MemoryPlan, commands: Mapping[str, bytes]
-) -> dict[str, bytes]:
-    """Return the bytes of every pool that holds constants, up to its last buffer, gaps zero.
-
-    Args:
-        module: the program.
-        plan: where its buffers are.
-        commands: bytes of the constants that have none, by name.
-    """
-    images: dict[str, bytearray] = {}
-    for constant in module.entry.constants:
-        placement = plan.placements[constant.name]
-        data = commands[constant.name] if constant.data is None else constant.data
-        assert len(data) == constant.size, f"{constant.name}: {len(data)} of {constant.size} bytes"
-        image = images.setdefault(placement.pool, bytearray(plan.use[placement.pool].used))
-        image[placement.offset : placement.offset + constant.size] = data
-    return {pool: bytes(image) for pool, image in images.items()}

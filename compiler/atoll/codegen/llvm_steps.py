@@ -1,34 +1,14 @@
 """The dispatcher of another core than the host: run one step of a model, by its number."""
 
-from collections.abc import Iterator
-
 from llvmlite import ir
 
+from atoll.codegen.core_steps import calls_on
 from atoll.codegen.llvm_pools import I32, ForeignPools
-from atoll.ir.tir import CoreAction, IRModule, PrimFunc, Step
-from atoll.ir.walk import callees
+from atoll.ir.tir import IRModule
 from atoll.memory.problem import MemoryPlan
 from atoll.protocol import Status
 from atoll.resolve.mailbox import step_function
 from atoll.resolve.soc import ResolvedSoc
-
-
-def calls_on(module: IRModule, device: str) -> Iterator[tuple[Step, CoreAction]]:
-    """Yield the steps that run a kernel on `device`, and their calls."""
-    for step in module.entry.steps:
-        if step.device == device and isinstance(step.action, CoreAction):
-            yield step, step.action
-
-
-def functions_on(module: IRModule, device: str) -> tuple[PrimFunc, ...]:
-    """Return the kernels that `device` runs and all that they call, callees first."""
-    needed = {call.function for _, call in calls_on(module, device)}
-    found: list[PrimFunc] = []
-    for function in reversed(module.functions):
-        if function.name in needed:
-            needed.update(callees(function))
-            found.append(function)
-    return tuple(reversed(found))
 
 
 def emit_steps(

@@ -45,6 +45,12 @@ def range_of(expr: Expr, ranges: Ranges) -> Range:
     return found if found is not None and found.within(everything) else everything
 
 
+def never_wraps(expr: Expr, ranges: Ranges) -> bool:
+    """Tell whether the exact result of `expr` is surely a value of its type."""
+    found = _exact(expr, ranges)
+    return found is not None and found.within(range_of_type(expr.type))
+
+
 def _exact(expr: Expr, ranges: Ranges) -> Range | None:
     """Return the range before wrapping, None if nothing is known."""
     match expr:

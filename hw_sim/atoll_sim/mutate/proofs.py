@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.codegen.llvm_pools import pool_images
+from atoll.codegen.pool_images import pool_images
 from atoll.ir.tir import Step
 from atoll.pipeline import Compiled
 from atoll.resolve.soc import Memory

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from atoll.codegen.llvm_pools import pool_images
+from atoll.codegen.pool_images import pool_images
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add
 from atoll.ir.tir import (

@@ -1,0 +1,29 @@
+"""Compile the C of a model with the compiler of a core."""
+
+from atoll.bsp.toolchain import find_toolchain
+from atoll.kept import kept, name_of
+from atoll.resolve.soc import Cpu
+from atoll.scratch import temporary_folder
+
+
+def compile_model(source: str, core: Cpu, toolchain: str | None = None) -> bytes:
+    """Return the object file of one model for one core.
+
+    Args:
+        source: C99.
+        core: that runs it.
+        toolchain: see `link_firmware`.
+
+    Raises:
+        ToolchainError: E070 to E072, a tool is missing or refused its input.
+    """
+    tools = find_toolchain(core, toolchain)
+
+    def compiled() -> bytes:
+        with temporary_folder() as folder:
+            (folder / "model.c").write_text(source, encoding="utf-8")
+            target = folder / "model.o"
+            tools.compile("model.c", target, folder=folder)
+            return target.read_bytes()
+
+    return kept(f"machine_code/{name_of(tools.identity, *tools.flags, source)}", compiled)

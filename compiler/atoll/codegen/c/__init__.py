@@ -1,0 +1,1 @@
+"""C99 from loop programs, for those who want to read what they link."""

@@ -1,0 +1,164 @@
+"""The run function of a model, and the dispatcher of another core, as C99."""
+
+from collections.abc import Iterator, Sequence
+
+from atoll.codegen.c.pools import place
+from atoll.codegen.c.words import TYPES, identifier
+from atoll.codegen.core_steps import calls_on
+from atoll.codegen.run_arguments import RunArguments
+from atoll.ir.tir import (
+    AcceleratorRun,
+    AcceleratorStart,
+    AcceleratorWait,
+    CallStart,
+    IRModule,
+    KernelCall,
+    PrimFunc,
+    Step,
+)
+from atoll.ir.walk import runtime_allocations
+from atoll.protocol import Status
+from atoll.resolve.mailbox import core_command, step_function
+from atoll.resolve.soc import Cpu, ResolvedSoc
+
+RUNTIME = """void atoll_trace_begin(int32_t device, int32_t number);
+void atoll_trace_end(int32_t device, int32_t number);
+int32_t atoll_guard_check(int32_t status);
+int32_t atoll_npu_run(int32_t device, const void *commands, int32_t count);
+int32_t atoll_npu_start(int32_t device, const void *commands, int32_t count);
+int32_t atoll_npu_wait(int32_t device);
+int32_t atoll_core_run(int32_t device, int32_t command);
+int32_t atoll_core_start(int32_t device, int32_t command);
+int32_t atoll_core_wait(int32_t device);
+"""
+COPY = """static void atoll_copy(void *to, const void *from, uint32_t size) {
+  uint8_t *target = (uint8_t *)to;
+  const uint8_t *source = (const uint8_t *)from;
+  for (uint32_t at = 0; at < size; ++at) {
+    target[at] = source[at];
+  }
+}
+"""
+
+
+class RunText:
+    """Prints the run function of a model."""
+
+    def __init__(
+        self, module: IRModule, soc: ResolvedSoc, arguments: RunArguments, position: int
+    ) -> None:
+        self._module = module
+        self._soc = soc
+        self._arguments = arguments
+        self._position = position
+        self._busy: list[str] = []
+
+    def structs(self) -> Iterator[str]:
+        """Yield the structs of pointers that the caller hands over."""
+        types = {each.buffer: TYPES[each.type] for each in self._module.entry.allocations}
+        for struct in self._arguments.structs():
+            const = "const " if struct == "inputs" else ""
+            kinds = {
+                name: {"pools": "uint8_t *", "devices": "int32_t "}.get(struct)
+                or f"{const}{types[name]} *"
+                for name in getattr(self._arguments, struct)
+            }
+            members = "".join(f"  {kind}{identifier(name)};\n" for name, kind in kinds.items())
+            yield f"struct {self._module.name}_{struct} {{\n{members}}};\n"
+
+    def text(self) -> str:
+        """Return the function."""
+        name, arguments = self._module.name, self._arguments
+        given = ", ".join(f"const struct {name}_{each} *{each}" for each in arguments.structs())
+        head = f"int32_t {name}_run({given or 'void'})"
+        lines = ["int32_t status = 0;"]
+        for pool in arguments.pools:
+            lines.append(f"if (pools->{identifier(pool)} != atoll_pool_{pool}) {{")
+            lines.append(f"  return {Status.ARGUMENT:d};\n}}")
+        lines += (self._transfer("inputs", each) for each in arguments.inputs)
+        for step in self._module.entry.steps:
+            lines += self._step(step)
+        lines += (self._transfer("outputs", each) for each in arguments.outputs)
+        lines.append("return atoll_guard_check(status);" if arguments.outputs else "return status;")
+        body = "\n".join(lines).replace("\n", "\n  ")
+        return f"{head};\n\n{head} {{\n  {body}\n}}\n"
+
+    def _transfer(self, struct: str, name: str) -> str:
+        given, planned = f"{struct}->{identifier(name)}", place(name)
+        to, source = (given, planned) if struct == "outputs" else (planned, given)
+        size = self._module.entry.sizes[name]
+        return (
+            f"if ((const void *){given} != (const void *){planned}) {{\n"
+            f"  atoll_copy({to}, {source}, {size}u);\n}}"
+        )
+
+    def _step(self, step: Step) -> Iterator[str]:
+        event = f"({self._soc.device(step.device).ordinal}, {step.number});"
+        action = step.action
+        if isinstance(action, AcceleratorWait):
+            yield f"\n/* {step.operator}: the end of it on {step.device} */"
+        else:
+            yield f"\n/* {step.operator} on {step.device} */\natoll_trace_begin{event}"
+        match action:
+            case KernelCall() if step.device != self._soc.host:
+                yield from self._checked(f"atoll_core_run({self._command(step)})")
+            case CallStart():
+                yield from self._checked(f"atoll_core_start({self._command(step)})")
+                self._busy.append(step.device)
+            case KernelCall(function, names):
+                call = kernel_call(self._module.by_name[function], names)
+                if runtime_allocations(self._module.by_name[function]):
+                    yield from self._checked(call)
+                else:
+                    yield f"{call};"
+            case AcceleratorRun(device, commands, count):
+                at = f"{self._device(device)}, {place(commands)}, {count}"
+                yield from self._checked(f"atoll_npu_run({at})")
+            case AcceleratorStart(device, commands, count):
+                at = f"{self._device(device)}, {place(commands)}, {count}"
+                yield from self._checked(f"atoll_npu_start({at})")
+                self._busy.append(device)
+            case AcceleratorWait(device):
+                self._busy.remove(device)
+                yield from self._checked(self._wait(device))
+        if not isinstance(action, (AcceleratorStart, CallStart)):
+            yield from self._checked("atoll_guard_check(0)")
+            yield f"atoll_trace_end{event}"
+
+    def _command(self, step: Step) -> str:
+        return f"{self._device(step.device)}, {core_command(self._position, step.number)}"
+
+    def _device(self, name: str) -> str:
+        return f"devices->{identifier(name)}"
+
+    def _wait(self, device: str) -> str:
+        kind = "core" if isinstance(self._soc.device(device), Cpu) else "npu"
+        return f"atoll_{kind}_wait({self._device(device)})"
+
+    def _checked(self, call: str) -> Iterator[str]:
+        """Call; on an error, wait for what still runs and return why."""
+        yield f"status = {call};\nif (status != 0) {{"
+        yield from (f"  (void){self._wait(device)};" for device in self._busy)
+        yield "  return atoll_guard_check(status);\n}"
+
+
+def kernel_call(kernel: PrimFunc, names: Sequence[str]) -> str:
+    """Return the call of a kernel on planned buffers."""
+    given = []
+    for name, parameter in zip(names, kernel.buffers, strict=True):
+        const = "" if parameter.direction.writes else "const "
+        given.append(f"({const}{TYPES[parameter.type]} *)({const}void *){place(name)}")
+    return f"{identifier(kernel.name)}({', '.join(given)})"
+
+
+def steps_text(module: IRModule, core: str) -> str:
+    """Return ``int32_t <model>_<core>_step(int32_t number)``, which runs one step of a core."""
+    head = f"int32_t {step_function(module.name, core)}(int32_t number)"
+    lines = ["(void)number;"]
+    for step, call in calls_on(module, core):
+        lines.append(f"if (number == {step.number}) {{ /* {step.operator} */")
+        lines.append(f"  {kernel_call(module.by_name[call.function], call.arguments)};")
+        lines.append("  return 0;\n}")
+    lines.append(f"return {Status.ARGUMENT:d};")
+    body = "\n".join(lines).replace("\n", "\n  ")
+    return f"{head};\n\n{head} {{\n  {body}\n}}\n"

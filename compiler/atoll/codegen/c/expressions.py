@@ -1,0 +1,90 @@
+"""Expressions of the loop program as C99 that neither overflows nor converts in silence."""
+
+from atoll.codegen.c.words import TYPES, bare, identifier, literal, scalar_function
+from atoll.ir.ranges import Range, never_wraps, range_of
+from atoll.ir.scalars import Binary, Call, Cast, Const, Expr, Load, Operation, Select, Type, Var
+
+WRAPPING = (Operation.ADD, Operation.SUB, Operation.MUL, Operation.SHL)
+ORDERS = {Operation.MIN: "<", Operation.MAX: ">"}
+SHIFTS = (Operation.SHL, Operation.SHR)
+
+
+class Expressions:
+    """Prints the expressions of a file.
+
+    Attributes:
+        ranges: what variables in scope can be; the rest may be anything.
+        helpers: operation and type of the functions that the text calls beside the program's.
+    """
+
+    def __init__(self) -> None:
+        self.ranges: dict[str, Range] = {}
+        self.helpers: set[tuple[Operation, Type]] = set()
+
+    def text(self, expr: Expr) -> str:
+        """Return C of the type of `expr` that can be an operand as it is."""
+        match expr:
+            case Const(value, type):
+                return literal(value, type)
+            case Var(name):
+                return identifier(name)
+            case Load(buffer, index):
+                return f"{identifier(buffer)}[{bare(self.text(index))}]"
+            case Binary():
+                return self._binary(expr)
+            case Select(condition, then, otherwise):
+                choice = " ? ".join((self.text(condition), self.text(then)))
+                choice = f"({choice} : {self.text(otherwise)})"
+                return f"({TYPES[expr.type]}){choice}" if expr.type.bits < Type.I32.bits else choice
+            case Cast(_, value, type):
+                text = self.text(value)
+                return f"(_Bool)({text} & 1)" if type is Type.I1 else f"({TYPES[type]}){text}"
+            case Call(function, arguments):
+                passed = ", ".join(bare(self.text(argument)) for argument in arguments)
+                return f"{scalar_function(function)}({passed})"
+
+    def _binary(self, expr: Binary) -> str:
+        operation, type = expr.operation, expr.left.type
+        left, right = self.text(expr.left), self.text(expr.right)
+        if operation in SHIFTS:
+            right = self._amount(expr.right, type)
+        plain = f"({left} {operation} {right})"
+        if operation.compares:
+            return plain
+        if operation in ORDERS or (operation in WRAPPING and not self._fits(expr)):
+            self.helpers.add((operation, type))
+            return f"{helper_name(operation, type)}({bare(left)}, {bare(right)})"
+        return f"({TYPES[type]}){plain}" if type.bits < Type.I32.bits else plain
+
+    def _fits(self, expr: Binary) -> bool:
+        """Tell whether C's own operator is defined and gives the result."""
+        if expr.operation is Operation.SHL and range_of(expr.left, self.ranges).low < 0:
+            return False
+        return never_wraps(expr, self.ranges)
+
+    def _amount(self, expr: Expr, type: Type) -> str:
+        """Return how far to shift a value of `type`, as an `int`, modulo its width."""
+        if isinstance(expr, Const):
+            return str(expr.value % type.bits)
+        text = self.text(expr)
+        if not range_of(expr, self.ranges).within(Range(0, type.bits - 1)):
+            text = f"({text} & {type.bits - 1})"
+        return f"(int){text}" if type is Type.I64 else text
+
+
+def helper_name(operation: Operation, type: Type) -> str:
+    """Name the function for what no operator of C does."""
+    return f"atoll_{operation.name.lower()}{type.bits}"
+
+
+def helper(operation: Operation, type: Type) -> str:
+    """Define the function that `helper_name` names: the order of two numbers, or wrapping."""
+    name, of = helper_name(operation, type), TYPES[type]
+    if operation in ORDERS:
+        result = f"a {ORDERS[operation]} b ? a : b"
+    else:
+        unsigned = f"uint{max(type.bits, Type.I32.bits)}_t"
+        second = "b" if operation in SHIFTS else f"({unsigned})b"
+        result = f"({of})(({unsigned})a {operation} {second})"
+    other = "int" if operation in SHIFTS else of
+    return f"static inline {of} {name}({of} a, {other} b) {{\n  return {result};\n}}\n"

@@ -1,0 +1,97 @@
+"""A model as one file of C99 for each core that has a part in it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from atoll.codegen.c.entry import COPY, RUNTIME, RunText, steps_text
+from atoll.codegen.c.expressions import Expressions, helper
+from atoll.codegen.c.functions import FunctionText, signature
+from atoll.codegen.c.pools import foreign_pools, host_pools
+from atoll.codegen.core_steps import calls_on, functions_on, overlapping_parameters
+from atoll.codegen.run_arguments import run_arguments
+from atoll.ir.tir import IRModule, PrimFunc
+from atoll.ir.walk import runtime_allocations
+from atoll.memory.problem import MemoryPlan
+from atoll.resolve.soc import ResolvedSoc
+
+HEAD = """#include <stdint.h>
+
+#if defined(__GNUC__)
+#define ATOLL_KERNEL static __attribute__((noinline))
+#define ATOLL_IN_POOL(name, alignment) \\
+  __attribute__((section(".atoll.pool." name), aligned(alignment)))
+#else /* the linker has to put each pool where the plan has it */
+#define ATOLL_KERNEL static
+#define ATOLL_IN_POOL(name, alignment)
+#endif
+
+/* What C99 leaves to the compiler: shifts keep the sign, conversions keep the low bits. */
+typedef char atoll_shifts_keep_the_sign[(-3 >> 1) == -2 ? 1 : -1];
+typedef char atoll_conversions_keep_low_bits[(int8_t)(uint8_t)255 == -1 ? 1 : -1];
+typedef char atoll_int_has_32_bits[sizeof(int) >= 4 ? 1 : -1];
+"""
+WORKSPACE = """struct atoll_workspace;
+int32_t atoll_workspace_allocate(struct atoll_workspace *workspace, uint32_t size, void **block);
+int32_t atoll_workspace_free(struct atoll_workspace *workspace, const void *block);
+"""
+
+
+def emit_sources(
+    module: IRModule,
+    plan: MemoryPlan,
+    soc: ResolvedSoc,
+    commands: Mapping[str, bytes],
+    position: int = 0,
+) -> dict[str, str]:
+    """Return the C of a model for every core that has an image, by name, host first.
+
+    The arguments, symbols and sections are those of `atoll.codegen.llvm.emit_objects`.
+    """
+    run = RunText(module, soc, run_arguments(module, plan, soc), position)
+    host = (
+        _title(module, soc.host),
+        HEAD,
+        RUNTIME,
+        *host_pools(module, plan, soc, commands),
+        *functions_text(functions_on(module, soc.host), overlapping_parameters(module)),
+        *run.structs(),
+        COPY,
+        run.text(),
+    )
+    sources = {soc.host: "\n".join(host)}
+    for core in soc.remote_cpus:
+        buffers = [name for _, call in calls_on(module, core.name) for name in call.arguments]
+        parts = (
+            _title(module, core.name),
+            HEAD,
+            *foreign_pools(plan, soc, buffers),
+            *functions_text(functions_on(module, core.name), overlapping_parameters(module)),
+            steps_text(module, core.name),
+        )
+        sources[core.name] = "\n".join(parts)
+    return sources
+
+
+def _title(module: IRModule, core: str) -> str:
+    return f"/* The network {module.name} on the core {core}, made by `atoll build --emit c`. */"
+
+
+def functions_text(
+    functions: Sequence[PrimFunc],
+    overlapping: Mapping[str, frozenset[str]],
+    kernel: str = "ATOLL_KERNEL ",
+) -> Iterator[str]:
+    """Yield functions, callees first, with what they need; `kernel` begins those of operators."""
+    expressions = Expressions()
+    texts = []
+    for function in functions:
+        words = "static inline " if function.result else kernel
+        head = signature(function, overlapping.get(function.name, frozenset()))
+        texts.append(f"{words}{head} {FunctionText(function, expressions).body()}")
+    taken = {each.pools[0] for one in functions for each in runtime_allocations(one)}
+    if taken:
+        yield WORKSPACE
+        yield "".join(
+            f"extern struct atoll_workspace atoll_heap_{each};\n" for each in sorted(taken)
+        )
+    yield from (helper(*each) for each in sorted(expressions.helpers))
+    yield from texts

@@ -1,0 +1,37 @@
+"""What each core runs of a model."""
+
+from collections.abc import Iterator, Mapping
+
+from atoll.ir.tir import CoreAction, IRModule, KernelCall, PrimFunc, Step
+from atoll.ir.walk import callees
+
+
+def calls_on(module: IRModule, device: str) -> Iterator[tuple[Step, CoreAction]]:
+    """Yield the steps that run a kernel on `device`, and their calls."""
+    for step in module.entry.steps:
+        if step.device == device and isinstance(step.action, CoreAction):
+            yield step, step.action
+
+
+def functions_on(module: IRModule, device: str) -> tuple[PrimFunc, ...]:
+    """Return the kernels that `device` runs and all that they call, callees first."""
+    needed = {call.function for _, call in calls_on(module, device)}
+    found: list[PrimFunc] = []
+    for function in reversed(module.functions):
+        if function.name in needed:
+            needed.update(callees(function))
+            found.append(function)
+    return tuple(reversed(found))
+
+
+def overlapping_parameters(module: IRModule) -> Mapping[str, frozenset[str]]:
+    """Return the parameters of each kernel that share bytes with another in some step."""
+    found: dict[str, frozenset[str]] = {}
+    for step in module.entry.steps:
+        if isinstance(step.action, KernelCall):
+            buffers = {name for each in step.overlaps for name in (each.written, each.read)}
+            kernel = module.by_name[step.action.function]
+            names = zip(step.action.arguments, kernel.buffers, strict=True)
+            shared = frozenset(buffer.name for name, buffer in names if name in buffers)
+            found[kernel.name] = found.get(kernel.name, frozenset()) | shared
+    return found

@@ -1,0 +1,39 @@
+"""The constants of a model by pool: their bytes, and the symbols that they begin at."""
+
+from collections.abc import Mapping
+
+from atoll.ir.tir import IRModule
+from atoll.memory.problem import MemoryPlan, PoolSpace
+from atoll.resolve.soc import ResolvedSoc
+
+MODEL_ALIGNMENT = 64  # of constants behind other models' constants
+
+
+def behind(space: PoolSpace, soc: ResolvedSoc) -> int:
+    """Return the bytes of other models' constants at the start of a pool."""
+    return space.origin - soc.pool(space.name).region.origin
+
+
+def pool_symbol(model: str, space: PoolSpace, soc: ResolvedSoc) -> str:
+    """Name the first constant of a model in a pool, which other models' may come before."""
+    return f"{model}_pool_{space.name}" if behind(space, soc) else f"atoll_pool_{space.name}"
+
+
+def pool_images(
+    module: IRModule, plan: MemoryPlan, commands: Mapping[str, bytes]
+) -> dict[str, bytes]:
+    """Return the bytes of every pool that holds constants, up to its last buffer, gaps zero.
+
+    Args:
+        module: the program.
+        plan: where its buffers are.
+        commands: bytes of the constants that have none, by name.
+    """
+    images: dict[str, bytearray] = {}
+    for constant in module.entry.constants:
+        placement = plan.placements[constant.name]
+        data = commands[constant.name] if constant.data is None else constant.data
+        assert len(data) == constant.size, f"{constant.name}: {len(data)} of {constant.size} bytes"
+        image = images.setdefault(placement.pool, bytearray(plan.use[placement.pool].used))
+        image[placement.offset : placement.offset + constant.size] = data
+    return {pool: bytes(image) for pool, image in images.items()}

@@ -1,0 +1,104 @@
+"""Networks as C99: no compiler warns, every layer is exact, and firmware from it runs in RTL."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.c_program import STRICT, CProgram
+
+from atoll.build_tree import Emit
+from atoll.cli import main
+from atoll.codegen.c.source import emit_sources
+from atoll.ir.tir import IRModule
+from atoll.object_tree import build_objects
+from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll.resolve import load_soc
+from atoll.several_models import compile_models
+from atoll_sim.host import native
+from atoll_sim.host.run import run_native
+
+ROOT = Path(__file__).parents[2]
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+SAMPLER = ROOT / "examples" / "03_two_networks" / "sampler.tflite"
+NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
+CORE = ("-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+c", "-mabi=ilp32")
+
+
+def sources(compiled: Compiled) -> Mapping[str, str]:
+    return emit_sources(compiled.module, compiled.plan, compiled.soc, compiled.commands)
+
+
+def warnings(folder: Path, text: str, *compiler: str) -> str:
+    (folder / "model.c").write_text(text)
+    command = [*compiler, *STRICT, "-O2", "-c", "model.c", "-o", "model.o"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stderr
+
+
+def test_neither_gcc_nor_clang_warns(shared_models: Path, tmp_path: Path) -> None:
+    networks = [DIGITS, SAMPLER, *(shared_models / f"{name}.tflite" for name in NETWORKS)]
+    for chip, network in zip(("twin", "lagoon") * 3, networks, strict=True):
+        options = BuildOptions(accelerators=chip == "twin")
+        for text in sources(compile_file(load_soc(chip), network, options)).values():
+            assert not warnings(tmp_path, text, sys.executable, "-m", "ziglang", "cc", *CORE)
+            if shutil.which("gcc"):
+                assert not warnings(tmp_path, text, "gcc")
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs a C compiler")
+@pytest.mark.parametrize("network", NETWORKS)
+def test_every_layer_equals_the_goldens(
+    shared_models: Path, network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def program(module: IRModule, **_: Any) -> CProgram:
+        return CProgram(module, tmp_path)
+
+    monkeypatch.setattr(native, "NativeProgram", program)
+    path = shared_models / f"{network}.tflite"
+    compiled = compile_file(load_soc("lagoon"), path, BuildOptions(accelerators=False))
+    golden = np.load(shared_models / "golden" / f"{network}.npz")
+    layers = np.load(shared_models / "golden" / f"{network}.layers_tflm.npz")
+    name = compiled.graph.inputs[0]
+    shape = compiled.graph.tensor(name).shape
+    samples = [{name: x.reshape(shape)} for x in golden["inputs"]]
+    result = run_native((compiled,), (samples,))
+    compared = 0
+    for index, written in enumerate(result.layers):
+        for tensor, data in (item for each in written.values() for item in each.items()):
+            known = compiled.graph.by_name.get(tensor)
+            if known is not None and f"t{known.index}" in layers:
+                assert data == layers[f"t{known.index}"][index].tobytes(), tensor
+                compared += 1
+    assert compared == 4 * sum(op.index >= 0 for op in compiled.graph.operators)
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("chip", ["lagoon", "twin"])
+def test_firmware_from_c_runs_exactly(chip: str, tmp_path: Path) -> None:
+    folder = tmp_path / "build"
+    command = ["build", chip, str(DIGITS), str(SAMPLER), "--emit", "c", "-o", str(folder)]
+    assert main(command) == 0
+    assert "for (int32_t" in (folder / "digits_int8" / "model.c").read_text()
+    assert main(["simulate", str(folder)]) == 0
+
+
+def test_objects_are_made_from_c(tmp_path: Path) -> None:
+    models = compile_models(load_soc("twin"), [DIGITS])
+    build_objects(models, tmp_path / "c", emit=Emit.C)
+    build_objects(models, tmp_path / "object")
+    names = {path.name for path in (tmp_path / "object").iterdir()}
+    assert {path.name for path in (tmp_path / "c").iterdir()} == names | {"model.c", "dsp_model.c"}
+
+
+def test_a_compiler_that_refuses_leaves_no_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    command = ["build", "lagoon", str(DIGITS), "--emit", "c", "--toolchain", "gcc"]
+    assert main([*command, "-o", str(tmp_path / "build")]) == 1
+    assert "error[E070]" in capsys.readouterr().err
+    assert not (tmp_path / "build").exists()
