@@ -187,21 +187,33 @@ def lines_of(root: Path) -> dict[str, tuple[Path, int, str]]:
 def caught(edit: Edit, near: Sequence[str] | None, checkout: Path, python: Path) -> str:
     """Return the first test of a checkout that fails with the edit, or nothing.
 
-    `near` are the tests that reach it; None if they are not known.
+    `near` are the tests that reach it; None if they are not known. Those of the room come first.
     """
-    if near is not None and not near:
-        return ""
     with copied(checkout) as root:
         edit.apply(root)
         chosen = root.parent / "tests.txt"
-        chosen.write_text("\n".join(near or ["."]), encoding="utf-8")
-        for marks in (QUICK, RTL):
+        for marks, tests in _stages(edit, near, root):
+            chosen.write_text("\n".join(tests), encoding="utf-8")
             done = tested(root, python, f"@{chosen}", "-x", "-m", marks)
             if done.returncode not in (0, NO_TESTS):
                 lines = done.stdout.splitlines()
                 failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
                 return (failed or ["the tests could not be collected"])[0]
     return ""
+
+
+def _stages(
+    edit: Edit, near: Sequence[str] | None, root: Path
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield marks and tests, the likely ones first."""
+    room = f"tests/unit/{Path(edit.path.parts[2]).stem}"
+    for marks, prefix in ((QUICK, room), (QUICK, "tests/unit"), (QUICK, "tests"), (RTL, "tests")):
+        if near is None:
+            tests = [prefix] if (root / prefix).is_dir() else []
+        else:
+            tests = [test for test in near if test.startswith(prefix)]
+        if tests:
+            yield marks, tests
 
 
 def reached(chosen: Sequence[Edit], checkout: Path, python: Path) -> list[Sequence[str] | None]:
