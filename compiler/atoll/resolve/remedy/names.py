@@ -96,13 +96,12 @@ def operator(case: Case) -> Iterator[Candidate]:
     *parent, number = case.key
     known = re.findall(r"[A-Z][A-Z0-9_]+", case.fault.remedy or "")
     others = [str(each) for each in case.at(*parent) or ()]
-    if int(number) >= len(others):
-        return  # a section above has another name by now
-    word = others.pop(int(number))
-    free = [kind for kind in known if kind not in others]
-    likely = {kind.lower(): kind for kind in free}
-    if close := nearest_word(word, list(likely)):
-        yield (setting(case.key, likely[close]),)
+    if int(number) < len(others):  # else a section above has another name by now
+        word = others.pop(int(number))
+        free = [kind for kind in known if kind not in others]
+        likely = {kind.lower(): kind for kind in free}
+        if close := nearest_word(word, list(likely)):
+            yield (setting(case.key, likely[close]),)
     yield (Edit(case.key),)
 
 
