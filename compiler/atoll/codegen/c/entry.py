@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from atoll.codegen.c.pools import place
-from atoll.codegen.c.words import TYPES, identifier
+from atoll.codegen.c.words import SHARED, TYPES, identifier
 from atoll.codegen.core_steps import calls_on
 from atoll.codegen.run_arguments import RunArguments
 from atoll.ir.tir import (
@@ -147,7 +147,7 @@ def kernel_call(kernel: PrimFunc, names: Sequence[str]) -> str:
     given = []
     for name, parameter in zip(names, kernel.buffers, strict=True):
         const = "" if parameter.direction.writes else "const "
-        given.append(f"({const}{TYPES[parameter.type]} *)({const}void *){place(name)}")
+        given.append(f"({const}{SHARED[parameter.type]} *)({const}void *){place(name)}")
     return f"{identifier(kernel.name)}({', '.join(given)})"
 
 

@@ -6,7 +6,7 @@ from itertools import chain
 from textwrap import indent
 
 from atoll.codegen.c.expressions import Expressions
-from atoll.codegen.c.words import TYPES, bare, identifier, literal, scalar_function
+from atoll.codegen.c.words import SHARED, TYPES, bare, identifier, literal, scalar_function
 from atoll.ir.heap import LARGEST_BLOCK
 from atoll.ir.ranges import Range, range_of
 from atoll.ir.scalars import Const, Expr, Load, Type, Var
@@ -39,9 +39,10 @@ def signature(function: PrimFunc, overlapping: frozenset[str]) -> str:
 
 
 def _parameter(parameter: BufferParam | Var, overlapping: frozenset[str]) -> str:
-    kind, name = TYPES[parameter.type], identifier(parameter.name)
+    name = identifier(parameter.name)
     if isinstance(parameter, Var):
-        return f"{kind} {name}"
+        return f"{TYPES[parameter.type]} {name}"
+    kind = SHARED[parameter.type]
     const = "" if parameter.direction.writes else "const "
     return f"{const}{kind} *{'' if parameter.name in overlapping else 'restrict '}{name}"
 
@@ -140,7 +141,7 @@ class FunctionText:
 
     def _take(self, allocate: RuntimeAllocate) -> Iterator[str]:
         """Take a block of a heap; the number is held against its bounds before it is multiplied."""
-        name, kind = identifier(allocate.buffer), TYPES[allocate.type]
+        name, kind = identifier(allocate.buffer), SHARED[allocate.type]
         count, width = f"{name}_elements", allocate.type.bytes
         number = allocate.elements.type
         heap = f"&atoll_heap_{allocate.pools[0]}"

@@ -90,7 +90,7 @@ def _image(
     for constant in sorted(constants, key=lambda each: plan.placements[each.name].offset):
         name, offset = identifier(constant.name), plan.placements[constant.name].offset
         if offset > at:
-            members.append(f"  {_GAP} gap_{at}[{offset - at}];\n")
+            members.append(f"  {_GAP} atoll_gap_{at}[{offset - at}];\n")
         kind = types.get(constant.name)
         width = kind.bytes if kind else 1
         assert not offset % width
@@ -99,7 +99,7 @@ def _image(
         values.append(f"  .{name} = {{\n{_numbers(data, kind)}  }},\n")
         at = offset + constant.size
     if size > at:
-        members.append(f"  {_GAP} gap_{at}[{size - at}];\n")
+        members.append(f"  {_GAP} atoll_gap_{at}[{size - at}];\n")
     rom = soc.memory(soc.pool(space.name).region.memory).kind == "rom"
     alignment = max(
         space.alignment,

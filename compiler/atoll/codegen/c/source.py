@@ -19,10 +19,17 @@ HEAD = """#include <stdint.h>
 #define ATOLL_KERNEL static __attribute__((noinline))
 #define ATOLL_IN_POOL(name, alignment) \\
   __attribute__((section(".atoll.pool." name), aligned(alignment)))
-#else /* the linker has to put each pool where the plan has it */
+#define ATOLL_MAY_ALIAS __attribute__((may_alias))
+#else /* the linker puts each pool where the plan has it; strict aliasing has to be off */
 #define ATOLL_KERNEL static
 #define ATOLL_IN_POOL(name, alignment)
+#define ATOLL_MAY_ALIAS
 #endif
+
+/* Elements of buffers, whose bytes serve other types at other times. */
+typedef int16_t ATOLL_MAY_ALIAS atoll_i16;
+typedef int32_t ATOLL_MAY_ALIAS atoll_i32;
+typedef int64_t ATOLL_MAY_ALIAS atoll_i64;
 
 /* What C99 leaves to the compiler: shifts keep the sign, conversions keep the low bits. */
 typedef char atoll_shifts_keep_the_sign[(-3 >> 1) == -2 ? 1 : -1];

@@ -9,6 +9,8 @@ TYPES = {
     Type.I32: "int32_t",
     Type.I64: "int64_t",
 }
+SHARED = {**TYPES, Type.I16: "atoll_i16", Type.I32: "atoll_i32", Type.I64: "atoll_i64"}
+"""Types behind the pointers of kernels: bytes that serve other types at other times."""
 _WORDS = (
     "auto break case char const continue default do double else enum extern float for goto if"
     " inline int long register restrict return short signed sizeof static struct switch typedef"
