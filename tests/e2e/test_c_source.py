@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from tests.c_program import STRICT, CProgram
 
-from atoll.build_tree import Emit
+from atoll.build_tree import Emit, build
 from atoll.cli import main
-from atoll.codegen.c.source import emit_sources
+from atoll.codegen.c.source import WORKSPACE, emit_sources
 from atoll.ir.tir import IRModule
 from atoll.object_tree import build_objects
 from atoll.pipeline import BuildOptions, Compiled, compile_file
@@ -84,6 +84,17 @@ def test_firmware_from_c_runs_exactly(chip: str, tmp_path: Path) -> None:
     assert main(command) == 0
     assert "for (int32_t" in (folder / "digits_int8" / "model.c").read_text()
     assert main(["simulate", str(folder)]) == 0
+
+
+def test_the_prototypes_are_those_of_the_headers(tmp_path: Path) -> None:
+    build(compile_models(load_soc("twin"), [DIGITS]), tmp_path / "build", emit=Emit.C)
+    includes = ("atoll_runtime.h", "atoll_devices.h", "atoll_workspace.h")
+    text = "".join(f'#include "{name}"\n' for name in includes)
+    text += WORKSPACE + (tmp_path / "build" / "model.c").read_text()
+    compiler = (sys.executable, "-m", "ziglang", "cc", *CORE, f"-I{tmp_path}/build/bsp")
+    assert not warnings(tmp_path, text, *compiler)
+    wrong = text.replace("int32_t atoll_npu_wait(int32_t device);", "int32_t atoll_npu_wait(void);")
+    assert "conflicting types" in warnings(tmp_path, wrong, *compiler)
 
 
 def test_objects_are_made_from_c(tmp_path: Path) -> None:

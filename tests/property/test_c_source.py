@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.c_program import RUNTIME, CProgram
 from tests.effort import cases
 from tests.property.test_loop_programs import ELEMENTS, NUMBERS, WIDTHS, meaning, modules
+from tests.unit.bsp.test_workspace import Workspace
 from tests.unit.ir.test_runtime_allocations import CHOSEN, COUNTS, interpreted, module, sums
 
 from atoll.bsp.drivers import protocol_headers
@@ -80,15 +81,6 @@ def test_c_does_what_the_program_means(
         native.call("kernel", [source.ctypes.data, target.ctypes.data])
     assert target.tolist() == meaning(program, x, y)
     assert capfd.readouterr().err == ""
-
-
-class Workspace(ctypes.Structure):
-    _fields_ = (
-        ("base", ctypes.c_void_p),
-        ("capacity", ctypes.c_uint32),
-        ("used", ctypes.c_uint32),
-        ("blocks", ctypes.c_uint32),
-    )
 
 
 @settings(max_examples=cases(20), deadline=None)
