@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
 NATIVE = ["run", "lagoon", DIGITS, "--cpu", "native", "--accelerator", "model"]
 COMMANDS = (
-    *("check", "explain", "plan", "schema", "new", "build", "doctor"),
+    *("check", "explain", "plan", "schema", "new", "build", "doctor", "core"),
     *("run", "simulate", "validate"),
 )
 
@@ -26,6 +26,8 @@ MISUSES: tuple[tuple[list[str], str, str], ...] = (
     (["build", "lagoon", "m.tflite"], "--output", "atoll build --help"),
     (["run", "lagoon", "m.tflite", "--cpu", "fpga"], "'rtl', 'native'", "atoll run --help"),
     (["run", "lagoon", "m.tflite", "--accelerator", "gpu"], "'none'", "atoll run --help"),
+    (["core", "try", "ibex"], "'test'", "atoll core --help"),
+    (["core", "test"], "CORE", "atoll core --help"),
     (["simulate"], "DIR", "atoll simulate --help"),
     (["validate", "lagoon"], "MODEL", "atoll validate --help"),
     (["validate", "lagoon", "m.tflite", "--mutants", "-1"], "--mutants", "atoll validate --help"),

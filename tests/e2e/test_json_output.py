@@ -42,6 +42,7 @@ RTL: dict[str, list[str]] = {
     "run_two": ["run", "lagoon", DIGITS, SAMPLER],
     "simulate": ["simulate", "out"],
     "validate": ["validate", "lagoon", DIGITS, "--mutants", "2", "--faults", "2"],
+    "core": ["core", "test", "picorv32"],
 }
 WRONG: dict[str, list[str]] = {
     "check": ["check", "bad.yaml"],
@@ -54,6 +55,7 @@ WRONG: dict[str, list[str]] = {
     "run": ["run", "lagoon", DIGITS, "--input", "absent.npy"],
     "simulate": ["simulate", "absent"],
     "validate": ["validate", "lagoon", "absent.tflite"],
+    "core": ["core", "test", "picorv23"],
     "doctor": ["doctor", "--unknown"],
     "new": ["new", "Not-A-Name"],
     "schema": ["schema", "sox"],
@@ -99,7 +101,10 @@ def test_every_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("name", [*list(RTL)[:2], pytest.param("validate", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name",
+    [*list(RTL)[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in list(RTL)[2:])],
+)
 def test_commands_that_simulate(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     if name == "simulate":
         assert main(["build", "lagoon", DIGITS, "-o", "out"]) == 0

@@ -106,6 +106,13 @@ def test_the_dma_engine_is_synthesisable(width: int, synthesis: Synthesis) -> No
     assert not synthesis.faults("ripple", [found(name) for name in RIPPLE], {"DataBytes": width})
 
 
+@pytest.mark.parametrize("width", [8, 16])
+def test_the_bus_of_cores_is_synthesisable(width: int, synthesis: Synthesis) -> None:
+    names = ("atoll_bus_pkg", "atoll_fifo", "atoll_core_local", "atoll_core_bus")
+    rtl = [found(f"{name}.sv") for name in names]
+    assert not synthesis.faults("atoll_core_bus", rtl, {"DataBytes": width})
+
+
 @pytest.mark.parametrize(
     ("name", "external_host", "faults"),
     [("twin", False, False), ("lagoon", True, False), ("lagoon", False, True)],
@@ -134,13 +141,16 @@ def test_a_whole_chip_is_synthesisable(
         ("atoll_guard", "NumMasters", 33, "LegalMasters: "),
         ("atoll_memory", "SizeBytes", 4095, "WholeRows: "),
         ("atoll_reset_sync", "Stages", 1, "EnoughStages: "),
+        ("atoll_core_bus", "DataBytes", 4, "LegalBeat: "),
+        ("atoll_core_bus", "LocalOrigin", 4096, "LegalOrigin: "),
     ],
 )
 def test_illegal_parameters_are_refused(
     top: str, name: str, value: int, condition: str, synthesis: Synthesis
 ) -> None:
-    chip = sources(plan_chip(load_soc("twin")))
-    said = synthesis.faults(top, chip, {name: value})
+    cores = (found("atoll_core_local.sv"), found("atoll_core_bus.sv"))
+    rtl = (*sources(plan_chip(load_soc("twin"))), *cores)
+    said = synthesis.faults(top, rtl, {name: value})
     assert condition in said
 
 

@@ -34,6 +34,7 @@ OWN = {
         "atoll_sim.cli_validate:validate",
         "Plant faults in builds and in hardware, and see how they end.",
     ),
+    "core": ("atoll_sim.cli_core:core", "Test the RTL adapter of a core."),
     "schema": ("atoll.cli.schema:schema", "Print the JSON Schema of a file or an output."),
     "doctor": ("atoll.cli.doctor:doctor", "Check the tools that Atoll needs."),
 }

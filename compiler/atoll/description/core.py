@@ -1,12 +1,14 @@
 """The description of a core: what it runs, its interrupts, its start-up code and its RTL."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from atoll.description.fields import (
     MAX_ENTRIES,
+    Address,
+    Alignment,
     Described,
     FileName,
     Name,
@@ -17,11 +19,14 @@ from atoll.description.fields import (
 )
 from atoll.description.vocabulary import Isa
 
-FACTS = ("reset_address", "has_m", "has_c", "has_e")
+FACTS = ("reset_address", "local_address", "has_m", "has_c", "has_e")
 """What a parameter of the RTL can be told about one core of a chip."""
 
 LINES = 32
 """Interrupt inputs of an adapter."""
+
+LOCAL_SIZE = 64 * 2**10
+"""Bytes of the registers that a core keeps to itself."""
 
 _PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _SIGNAL = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)*")
@@ -64,6 +69,19 @@ class Interrupts(Described):
     )
 
 
+class Reset(Described):
+    """Where the core begins to run."""
+
+    offset: Word = Field(
+        default=0,
+        description="Bytes from the begin of the code region to the first instruction.",
+        examples=["0x80"],
+    )
+    alignment: Alignment = Field(
+        default=16, description="Alignment of the code region in bytes.", examples=["256"]
+    )
+
+
 class CoreRtl(Described):
     """The hardware: a module with the ports of docs/extending.md around the core itself."""
 
@@ -71,7 +89,8 @@ class CoreRtl(Described):
     packages: dict[PackageName, tuple[FileName, ...]] = Field(
         default={},
         max_length=MAX_ENTRIES,
-        description="Python packages that bring the core itself, and its files in each.",
+        description="Python packages that bring the core itself, and its files in each, in compile "
+        "order; a folder, with a '/' at its end, is searched for what they include.",
     )
     sources: tuple[FileName, ...] = Field(
         min_length=1,
@@ -102,6 +121,19 @@ class Core(Described):
         examples=["[rv32imc]"],
     )
     interrupts: Interrupts = Field(examples=["{first: 3, last: 31, bus_error: 2}"])
+    reset: Reset = Field(default=Reset(), examples=["{offset: 0x80, alignment: 256}"])
+    local: Address | None = Field(
+        default=None,
+        description="Address of 64 KiB of registers that the core keeps to itself: its timer. They "
+        "never reach the bus.",
+        examples=["0x0200_0000"],
+    )
+    bus_errors: Literal["ignored", "traps"] = Field(
+        default="ignored",
+        description="What a failed load or store does: one reads 0, the other is lost; or the core "
+        "traps.",
+        examples=["traps"],
+    )
     startup: FileName = Field(
         description="Assembly of reset, interrupts and waiting: a file that Atoll ships, or with a "
         "'/' a path relative to this file.",

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from atoll.description.core import LINES, Core
+from atoll.description.core import LINES, LOCAL_SIZE, Core
 from atoll.description.faults import Faults, nearest
 from atoll.description.installed import described_in, is_path
 from atoll.description.partial import read_model
@@ -35,6 +35,8 @@ def known_cores() -> tuple[str, ...]:
 def find_core(word: str, device: str, folder: Path, at: SourceLoc | None) -> Path:
     """Return the description that `device` of a chip in `folder` means by `word`, written at `at`.
 
+    Without a `device` the word is of a command line.
+
     Raises:
         DescriptionError: E042, `word` is neither a path nor the name of an installed core.
     """
@@ -44,11 +46,12 @@ def find_core(word: str, device: str, folder: Path, at: SourceLoc | None) -> Pat
         return shared_folder("socs") / "cores" / f"{word}.yaml"
     if package := registered(GROUP).get(word):
         return described_in(package, word, GROUP, at)
+    whose, otherwise = (f" of '{device}'", "leave it out") if device else ("", "give a path")
     raise DescriptionError(
         "E042",
-        f"core '{word}' of '{device}' is not known to the simulator",
+        f"core '{word}'{whose} is none of {', '.join(known_cores())}",
         at=at,
-        remedy=nearest(word, known_cores(), "leave it out"),
+        remedy=nearest(word, known_cores(), otherwise),
     )
 
 
@@ -72,6 +75,14 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
                 at=where.at("isas", str(index)),
                 remedy=f"write '{get_close_matches(isa, ISAS, n=1, cutoff=0)[0]}', or delete it",
             )
+    if read.gaps.knows("local") and core.local is not None and core.local % LOCAL_SIZE:
+        faults.add(
+            "E038",
+            f"the own registers of core '{core.core}' are at {core.local:#x}, which is no multiple"
+            " of 64 KiB",
+            at=where.at("local"),
+            remedy=f"use {core.local // LOCAL_SIZE * LOCAL_SIZE:#x}, for example",
+        )
     if read.gaps.knows("interrupts"):
         _check_interrupts(core, where, faults)
     faults.raise_any()

@@ -183,6 +183,11 @@ DOCTOR = object_of(
         object_of(name=TEXT, ok=FLAG, found=TEXT, remedy=TEXT, required=FLAG),
     ),
 )
+CORE = object_of(
+    **dict.fromkeys(("core", "isa", "module"), TEXT),
+    passed=FLAG,
+    checks=each(object_of(check=TEXT, waits=TEXT, cycles=COUNT, faults=each(TEXT))),
+)
 WROTE = object_of(wrote=each(TEXT))
 
 OUTPUTS: Mapping[str, tuple[str, Shape]] = {
@@ -196,6 +201,7 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
         "which planted faults were noticed, and how hardware faults ended",
         validated(_REPORT),
     ),
+    "core": ("how the adapter of a core did", CORE),
     "doctor": ("which tools work", DOCTOR),
     "new": ("the file that was written", WROTE),
     "schema": ("the files that were written; without --write, a schema", WROTE),

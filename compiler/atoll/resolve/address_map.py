@@ -1,6 +1,6 @@
 """The system bus: memories and register blocks that do not overlap."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from atoll.description.faults import note
@@ -9,6 +9,7 @@ from atoll.description.schema import Cpu
 from atoll.description.schema import Memory as MemoryModel
 from atoll.description.tree import Key
 from atoll.resolve import mailbox
+from atoll.resolve.cores import local_of
 from atoll.resolve.draft import Draft, natural
 from atoll.resolve.soc import Memory, Registers
 from atoll.units import format_size
@@ -85,6 +86,8 @@ def check_bus(draft: Draft, blocks: dict[str, Registers], console: Registers) ->
             _overlap(draft, highest, block)
         if highest is None or block.end > highest.end:
             highest = block
+    for name, _ in draft.cpus():
+        _check_local(draft, name, bus)
 
 
 def _blocks(draft: Draft, blocks: dict[str, Registers], console: Registers) -> Iterator[Block]:
@@ -106,6 +109,25 @@ def _blocks(draft: Draft, blocks: dict[str, Registers], console: Registers) -> I
         size=console.size,
         key=("console",),
     )
+
+
+def _check_local(draft: Draft, name: str, bus: Sequence[Block]) -> None:
+    """Note what lies where a core has its own registers, which hide it from the core."""
+    core = draft.description.cores.get(name)
+    if core is None:
+        return
+    local = local_of(core.model)
+    for block in bus:
+        if block.origin < local.stop and local.start < block.end:
+            draft.faults.add(
+                "E031",
+                f"{block.what} at {block.origin:#x} overlaps the own registers of '{name}',"
+                f" which reach from {local.start:#x} to {local.stop - 1:#x}",
+                at=draft.where.at(*block.key),
+                other=note(core.where.at("local"), "the core has them here"),
+                remedy="move it",
+                keys=(block.key,),
+            )
 
 
 def is_placed(draft: Draft, memory: str) -> bool:

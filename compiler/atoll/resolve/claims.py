@@ -65,7 +65,9 @@ def _is_known(draft: Draft, claim: Claim) -> bool:
 def _claims(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
     cores = sorted(draft.cpus(), key=lambda item: item[0] != draft.host)
     for name, cpu in cores:
-        yield _code(name, cpu, memories)
+        core = draft.description.cores.get(name)
+        least = core.model.reset.alignment if core else CODE_ALIGNMENT
+        yield _code(name, cpu, memories, max(least, CODE_ALIGNMENT))
     for name, cpu in cores:
         yield _claim(name, RegionKind.STACK, cpu.stack.memory, cpu.stack.size, STACK_ALIGNMENT)
         yield from _threads(name, cpu)
@@ -117,11 +119,11 @@ def code_memory(cpu: Cpu, memories: tuple[Memory, ...]) -> tuple[str, str]:
     return largest.name, "the largest rom" if len(roms) > 1 else "the only rom"
 
 
-def _code(name: str, cpu: Cpu, memories: tuple[Memory, ...]) -> Claim:
+def _code(name: str, cpu: Cpu, memories: tuple[Memory, ...], alignment: int) -> Claim:
     where = cpu.code.memory or code_memory(cpu, memories)[0]
     room = next((memory.size for memory in memories if memory.name == where), CODE_SIZE)
-    size = cpu.code.size or min(CODE_SIZE, max(room // 2 & -CODE_ALIGNMENT, CODE_ALIGNMENT))
-    return _claim(name, RegionKind.CODE, where, size, CODE_ALIGNMENT)
+    size = cpu.code.size or min(CODE_SIZE, max(room // 2 & -alignment, alignment))
+    return _claim(name, RegionKind.CODE, where, size, alignment)
 
 
 def _claim(device: str, kind: RegionKind, memory: str, size: int, alignment: int) -> Claim:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from atoll.description.core import Interrupts
+from atoll.description.core import LOCAL_SIZE, Core, Interrupts
 from atoll.description.cores import CoreDescription
 from atoll.description.schema import Cpu
 from atoll.description.vocabulary import ISAS
@@ -56,6 +56,10 @@ def spec_of(description: CoreDescription) -> CoreSpec:
         first_line=model.interrupts.first,
         last_line=model.interrupts.last,
         bus_error_line=model.interrupts.bus_error,
+        reset_offset=model.reset.offset,
+        code_alignment=model.reset.alignment,
+        local=model.local,
+        traps=model.bus_errors == "traps",
         startup=shipped_or_beside(model.startup, beside),
         asleep=model.asleep,
         rtl_module=model.rtl.module,
@@ -65,6 +69,11 @@ def spec_of(description: CoreDescription) -> CoreSpec:
         waves=model.rtl.waves,
         places=dict(_places(description)),
     )
+
+
+def local_of(core: Core) -> range:
+    """Return the addresses that a core keeps to itself."""
+    return range(0) if core.local is None else range(core.local, core.local + LOCAL_SIZE)
 
 
 def shipped_or_beside(word: str, folder: Path) -> str:

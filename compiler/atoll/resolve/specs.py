@@ -15,6 +15,10 @@ class CoreSpec:
         isas: instruction sets that an instance may have.
         first_line, last_line: interrupt lines for devices, inclusive.
         bus_error_line: where a host learns of accesses that firewalls kept back.
+        reset_offset: bytes from the begin of the code region to the first instruction.
+        code_alignment: least alignment of the code region in bytes.
+        local: where the 64 KiB of registers begin that the core answers itself, if it has any.
+        traps: a load or store that a firewall or the bus fails is an exception.
         startup: assembly of reset, interrupts and waiting: a file that the BSP ships, or an
             absolute path.
         asleep: 32-bit words of a program that does nothing, for a core without firmware.
@@ -31,6 +35,10 @@ class CoreSpec:
     first_line: int
     last_line: int
     bus_error_line: int
+    reset_offset: int
+    code_alignment: int
+    local: int | None
+    traps: bool
     startup: str
     asleep: tuple[int, ...]
     rtl_module: str

@@ -5,7 +5,7 @@ from atoll.scratch import temporary_folder
 from atoll_sim.build.model import TOP, WHAT
 from atoll_sim.build.tools import call_tool
 from atoll_sim.chip.blame import blame_devices
-from atoll_sim.chip.generate import generate, in_order, sources
+from atoll_sim.chip.generate import generate, in_order, includes, sources
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import RTL
 
@@ -26,4 +26,5 @@ def elaborate(soc: ResolvedSoc) -> None:
             (folder / file).write_text(text)
         files = (RTL / "lint.vlt", *in_order(texts, sources(chip), folder))
         with blame_devices(soc, folder / f"{TOP}.sv"):
-            call_tool(["verilator", *FLAGS, f"-I{RTL}", *map(str, files)], WHAT)
+            folders = [f"+incdir+{path}" for path in includes(chip)]
+            call_tool(["verilator", *FLAGS, f"-I{RTL}", *folders, *map(str, files)], WHAT)

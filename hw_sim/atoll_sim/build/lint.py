@@ -17,7 +17,7 @@ from atoll.resolve import load_soc
 from atoll.scratch import temporary_folder
 from atoll.workers import side_by_side
 from atoll_sim.build.tools import verilator_environment
-from atoll_sim.chip.generate import generate, in_order, sources
+from atoll_sim.chip.generate import generate, in_order, includes, sources
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import FOLDERS, RTL
 
@@ -59,7 +59,7 @@ def verilator(
         (folder / name).write_text(text)
     return (
         *("verilator", "--lint-only", "-Wall", "--assert", "--top-module", "atoll_chip"),
-        *(f"-I{RTL}", str(RTL / "lint.vlt")),
+        *(f"-I{RTL}", *(f"+incdir+{path}" for path in includes(chip)), str(RTL / "lint.vlt")),
         *map(str, in_order(texts, sources(chip), folder)),
     )
 

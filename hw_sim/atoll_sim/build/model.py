@@ -9,7 +9,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build.verilator import Design, built
 from atoll_sim.build.wave_formats import WaveFormat
 from atoll_sim.chip.blame import blame_devices
-from atoll_sim.chip.generate import generate, sources
+from atoll_sim.chip.generate import generate, includes, sources, versions
 from atoll_sim.chip.parts import Chip
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import RTL
@@ -81,6 +81,8 @@ def design_of(chip: Chip, waves: WaveFormat | None) -> Design:
         common_headers=shadow.GENERATED,
         headers=HEADERS,
         includes=(RTL, MODEL, FAULTS, shadow.HERE),
+        packages=versions(chip),
+        rtl_includes=includes(chip),
         flags=("--no-timing", *((f"--trace-{waves}",) if waves else ())),
         compiler_flags="-std=c++20 -DVL_TIME_CONTEXT",
         make_flags=("OPT_FAST=-O2", "OPT_GLOBAL=-O2", "OPT_SLOW=-O0"),

@@ -17,16 +17,23 @@ PORTS_VISIBLE = '`verilator_config\npublic_flat_rw -module "{}" -var "*"\n'
 def build_module(
     module: str,
     rtl: Sequence[Path],
-    parameters: Mapping[str, int],
+    parameters: Mapping[str, int | str],
     generated: Mapping[str, str],
+    *,
+    packages: Mapping[str, str] | None = None,
+    rtl_includes: Sequence[Path] = (),
+    flags: Sequence[str] = ("-Wall",),
 ) -> Path:
     """Return the executable of `module`, from the cache if it was built before.
 
     Args:
         module: the top level.
         rtl: sources, packages before their users.
-        parameters: of the module.
+        parameters: of the module, with their values in SystemVerilog.
         generated: text of more sources by name.
+        packages: version of each Python package that brings some of `rtl`.
+        rtl_includes: folders in them with what these include.
+        flags: of Verilator.
 
     Raises:
         ToolchainError: a tool is missing or fails.
@@ -44,7 +51,9 @@ def build_module(
         cplusplus=(MAIN,),
         headers=tuple(RTL.glob("*.svh")),
         includes=(RTL,),
-        flags=("-Wall", *settings),
+        packages=packages or {},
+        rtl_includes=tuple(rtl_includes),
+        flags=(*flags, *settings),
         compiler_flags="-std=c++20",
         make_flags=("OPT_FAST=-O1",),
     )

@@ -43,6 +43,8 @@ class Design:
         common_headers: text by name of headers that are generated for all designs.
         headers: what `rtl` and `cplusplus` include.
         includes: folders of `headers`.
+        packages: version of each Python package that brings sources.
+        rtl_includes: folders in them with what `rtl` includes.
         flags: of Verilator, besides `FLAGS`.
         compiler_flags: of the C++ compiler.
         make_flags: of the Makefile that Verilator writes.
@@ -57,6 +59,8 @@ class Design:
     common_headers: Mapping[str, str] = field(default_factory=dict)
     headers: tuple[Path, ...]
     includes: tuple[Path, ...]
+    packages: Mapping[str, str] = field(default_factory=dict)
+    rtl_includes: tuple[Path, ...] = ()
     flags: tuple[str, ...]
     compiler_flags: str
     make_flags: tuple[str, ...]
@@ -73,7 +77,8 @@ class Design:
 
     def digest(self) -> str:
         """Return a name for this content, the same wherever the files lie."""
-        settings = (self.top, sorted(self.generated.items()), self.common_digest())
+        packages = sorted(self.packages.items())
+        settings = (self.top, sorted(self.generated.items()), packages, self.common_digest())
         return _digest(settings, (*self.rtl, LINT, *self.cplusplus))
 
     def common_digest(self) -> str:
@@ -158,6 +163,7 @@ def _verilate(folder: Path, design: Design) -> Iterator[str]:
     settings = [str(folder / name) for name in design.generated if name.endswith(".vlt")]
     yield from ("verilator", *FLAGS, *design.flags, "--prefix", "Vtop")
     yield from ("--top-module", design.top, "-Mdir", str(folder / "obj"), *includes)
+    yield from (f"+incdir+{path}" for path in design.rtl_includes)
     yield from ("-CFLAGS", " ".join((design.compiler_flags, *includes)))
     yield "-LDFLAGS"
     yield f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator -rdynamic"

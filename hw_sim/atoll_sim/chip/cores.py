@@ -1,7 +1,7 @@
 """The cores of a chip in RTL: how each is set up from its description."""
 
 from collections.abc import Callable, Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 
 from atoll.errors import Fault
@@ -13,7 +13,8 @@ def _has(extension: str) -> Callable[[Cpu], str]:
 
 
 FACTS: Mapping[str, Callable[[Cpu], str]] = {
-    "reset_address": lambda cpu: f"32'h{cpu.code.origin:08x}",
+    "reset_address": lambda cpu: f"32'h{cpu.code.origin + cpu.spec.reset_offset:08x}",
+    "local_address": lambda cpu: f"32'h{cpu.spec.local or 0:08x}",
     "has_m": _has("m"),
     "has_c": _has("c"),
     "has_e": _has("e"),
@@ -33,11 +34,31 @@ def package_sources(core: CoreSpec) -> tuple[Path, ...]:
     Raises:
         PackageNotFoundError: one is not installed.
     """
-    return tuple(
-        Path(str(distribution(package).locate_file(name)))
-        for package, names in core.rtl_packages.items()
-        for name in names
-    )
+    return tuple(_located(core, lambda name: not name.endswith("/")))
+
+
+def package_includes(core: CoreSpec) -> tuple[Path, ...]:
+    """Return the folders of Python packages in which the sources find what they include.
+
+    Raises:
+        PackageNotFoundError: one is not installed.
+    """
+    return tuple(_located(core, lambda name: name.endswith("/")))
+
+
+def package_versions(core: CoreSpec) -> Mapping[str, str]:
+    """Return the version of each Python package that brings sources.
+
+    Raises:
+        PackageNotFoundError: one is not installed.
+    """
+    return {package: version(package) for package in core.rtl_packages}
+
+
+def _located(core: CoreSpec, wanted: Callable[[str], bool]) -> Iterator[Path]:
+    for package, names in core.rtl_packages.items():
+        installed = distribution(package)
+        yield from (Path(str(installed.locate_file(name))) for name in filter(wanted, names))
 
 
 def core_faults(cpu: Cpu) -> Iterator[Fault]:

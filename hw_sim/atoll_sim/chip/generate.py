@@ -6,7 +6,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from atoll.kept_templates import KeptTemplates
-from atoll_sim.chip.cores import package_sources
+from atoll_sim.chip.cores import package_includes, package_sources, package_versions
 from atoll_sim.chip.parts import Chip
 from atoll_sim.chip.sources import RTL, rtl_sources
 from atoll_sim.protocol.systemverilog import PACKAGE, protocol_package
@@ -71,6 +71,18 @@ def sources(chip: Chip) -> tuple[Path, ...]:
     paths += [path for spec in cores for path in rtl_sources(spec)]
     paths += [path for npu in chip.soc.engines for path in rtl_sources(npu.spec)]
     return tuple(sorted(dict.fromkeys(paths), key=lambda path: path.suffix != ".vlt"))
+
+
+def includes(chip: Chip) -> tuple[Path, ...]:
+    """Return the folders in which the cores' sources find what they include."""
+    cores = [master.core for master in chip.masters if master.core]
+    return tuple(dict.fromkeys(path for core in cores for path in package_includes(core)))
+
+
+def versions(chip: Chip) -> Mapping[str, str]:
+    """Return the version of each Python package that brings sources of a core."""
+    cores = [master.core for master in chip.masters if master.core]
+    return {name: text for core in cores for name, text in package_versions(core).items()}
 
 
 def in_order(generated: Iterable[str], rtl: Iterable[Path], folder: Path) -> tuple[Path, ...]:

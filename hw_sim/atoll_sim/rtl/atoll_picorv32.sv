@@ -32,6 +32,7 @@ module atoll_picorv32
   // Answer
   input  logic                   rvalid_i,
   input  logic [8*DataBytes-1:0] rdata_i,
+  input  logic                   err_i,
   // Level interrupts; lines 0 to 2 belong to the core itself
   input  logic [           31:0] irq_i,
   // The core met an illegal instruction or address and stands still
@@ -48,7 +49,7 @@ module atoll_picorv32
   logic [3:0] mem_wstrb, ahead_strobe, bytes_q;
   logic [LaneBits-1:0] lane;
   logic ahead_read, ahead_write;
-  logic unused_low_bits;
+  logic unused_inputs;
 
   // The core names a load's bytes only one cycle ahead of the access.
   assign look_ahead = ahead_read || ahead_write;
@@ -57,7 +58,7 @@ module atoll_picorv32
     else if (look_ahead) bytes_q <= ahead_strobe;
   end
 
-  assign unused_low_bits = ^mem_addr[1:0];
+  assign unused_inputs = ^{err_i, mem_addr[1:0]};
 
   assign lane      = mem_addr[2+:LaneBits];
   assign valid_o   = mem_valid && !issued_q;

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from tests.picorv32 import PICORV32
 
+from atoll.bsp.linker import linker_script
 from atoll.description.cores import find_core, load_core
 from atoll.errors import AtollError
 from atoll.resolve import load_soc
@@ -85,3 +86,14 @@ def test_two_kinds_of_one_name(tmp_path: Path) -> None:
 def test_an_adapter_that_is_not_there(tmp_path: Path) -> None:
     core = TEXT.replace("[atoll_picorv32.sv]", "[atoll_picorv23.sv]").replace("core: ", "core: my")
     assert refused(tmp_path, core).startswith("E113 RTL source of core 'mypicorv32' cannot be")
+
+
+def test_code_lies_as_the_core_needs_it() -> None:
+    low = ("pools.weights.offset=0", "pools.weights.size=64")
+    assert load_soc("lagoon", low).host_cpu.code.origin == 64
+    soc = load_soc("lagoon", (*low, "devices.cpu.rtl=ibex"))
+    assert soc.host_cpu.code.origin == 256
+    script = linker_script(soc)
+    assert "atoll_core_local = 0x02000000;" in script
+    assert "ASSERT(atoll_reset == ORIGIN(code) + 0x00000080" in script
+    assert "atoll_core_local" not in linker_script(load_soc("lagoon"))

@@ -208,7 +208,7 @@ def tide(installed: Installed, tmp_path: Path) -> Path:
 def test_a_core_that_is_not_installed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "lagoon", *TIDE]) == 1
     said = capsys.readouterr().err
-    assert "error[E042]: core 'tide' of 'cpu' is not known to the simulator" in said
+    assert "error[E042]: core 'tide' of 'cpu' is none of cv32e40p, ibex, picorv32, vexriscv" in said
     assert "picorv32" in said
 
 

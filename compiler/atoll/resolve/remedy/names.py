@@ -132,8 +132,10 @@ def isa(case: Case) -> Iterator[Candidate]:
 
 
 def core(case: Case) -> Iterator[Candidate]:
-    """Yield the cores that can be simulated."""
-    yield from ((setting(case.key, name),) for name in known_cores())
+    """Yield the core that the name is like, then the one that a chip has that names none."""
+    if close := nearest_word(str(case.at(*case.key)), [*known_cores()]):
+        yield (setting(case.key, close),)
+    yield (Edit(case.key),)
 
 
 def host(case: Case) -> Iterator[Candidate]:

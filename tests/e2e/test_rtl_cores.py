@@ -1,0 +1,60 @@
+"""Each core that ships runs networks in RTL: equal bytes, no finding, stacks within bounds."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from atoll.cli import main
+from atoll.description.cores import known_cores
+from atoll.pipeline import compile_file
+from atoll.resolve import load_soc
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+
+pytestmark = pytest.mark.rtl
+
+DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
+NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
+ISAS = {"vexriscv": "rv32im"}
+CORES = [core for core in known_cores() if core != "picorv32"]
+
+
+def settings(core: str) -> tuple[str, ...]:
+    """Return what makes lagoon a chip with `core`."""
+    return (f"devices.cpu.rtl={core}", f"devices.cpu.isa={ISAS.get(core, 'rv32imc')}")
+
+
+@pytest.mark.parametrize(
+    "core",
+    [core if core == "ibex" else pytest.param(core, marks=pytest.mark.slow) for core in CORES],
+)
+def test_digits_on_each_core(core: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [word for setting in settings(core) for word in ("--set", setting)]
+    assert main(["run", "lagoon", str(DIGITS), "--json", *words]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["bit_exact"] is True
+    assert report["layers_compared"] == report["layers_equal"] == 10
+    assert report["placement"]["violations"] == []
+    assert report["placement"]["accesses"] > 10_000
+    stack = report["stack"]["cpu"]
+    assert 0 < stack["watermark_bytes"] <= stack["bound_bytes"] <= stack["limit_bytes"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("network", NETWORKS)
+def test_networks_on_each_core(shared_models: Path, network: str, core: str) -> None:
+    soc = load_soc("lagoon", settings(core))
+    compiled = compile_file(soc, shared_models / f"{network}.tflite")
+    golden = np.load(shared_models / "golden" / f"{network}.npz")
+    name = compiled.graph.inputs[0]
+    sample = {name: golden["inputs"][0].reshape(compiled.graph.tensor(name).shape)}
+    (outcome,) = run_models(
+        (compiled,), ([sample],), cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL
+    )
+    assert outcome.report.passed
+    assert outcome.report.mismatches == ()
+    assert outcome.report.violations == ()
+    output = outcome.outputs[0][compiled.graph.outputs[0]]
+    assert output.tobytes() == golden["outputs_tflm"][0].tobytes()

@@ -1,0 +1,80 @@
+"""Adapters of cores keep what their descriptions promise; planted faults in one are found."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from atoll.description.cores import find_core, known_cores
+from atoll_sim.build import lint
+from atoll_sim.chip.sources import RTL
+from atoll_sim.core_test.run import Outcome, run_core_test
+
+pytestmark = [pytest.mark.rtl, pytest.mark.slow]
+
+ISAS = {"vexriscv": "rv32im"}
+
+
+@pytest.mark.parametrize("core", known_cores())
+def test_adapters_that_ship(core: str) -> None:
+    outcome = run_core_test(core, ISAS.get(core, "rv32imc"), seed=3)
+    assert [fault for _, faults in outcome.trials for fault in faults] == []
+    assert len(outcome.trials) == 21
+
+
+def faults_with(folder: Path, description: Sequence[str], adapter: Sequence[str]) -> Outcome:
+    """Test PicoRV32 with a line of its description, and one of its adapter, exchanged."""
+    texts = {
+        "core.yaml": (find_core("picorv32", "", folder, None), description),
+        "atoll_picorv32.sv": (RTL / "atoll_picorv32.sv", adapter),
+    }
+    for name, (path, change) in texts.items():
+        text = path.read_text()
+        if change:
+            old, new = change
+            assert text.count(old) == 1
+            text = text.replace(old, new)
+        (folder / name).write_text(text.replace("sources: [atoll_", "sources: [./atoll_"))
+    shutil.copy(RTL / "atoll_assert.svh", folder)
+    return run_core_test(str(folder / "core.yaml"), "rv32imc")
+
+
+@pytest.mark.parametrize(
+    ("description", "adapter", "check", "said"),
+    [
+        ((), ("mem_instr ? 4'hf : bytes_q", "4'hf"), "loads and stores", "access 1 is load, 4 B"),
+        ((), ("ResetAddress + 32'h10", "ResetAddress"), "", ""),
+        ((), ("(irq_i)", "({irq_i[30:0], 1'b0})"), "interrupts", "result 0 is 0x0, not 0x1"),
+        (
+            ("startup:", "bus_errors: traps\nstartup:"),
+            (),
+            "failed load",
+            "the core goes on",
+        ),
+        (
+            (),
+            ("else if (rvalid_i) issued_q", "else if (rvalid_i || ready_i) issued_q"),
+            "loads and stores",
+            "",
+        ),
+    ],
+    ids=["lanes", "handler", "lines", "promise", "answers"],
+)
+def test_planted_faults(
+    description: Sequence[str], adapter: Sequence[str], check: str, said: str, tmp_path: Path
+) -> None:
+    outcome = faults_with(tmp_path, description, adapter)
+    assert outcome.passed == (not check)
+    wrong = {trial.name: faults for trial, faults in outcome.trials if faults}
+    if check:
+        assert any(said in fault for fault in wrong[check])
+
+
+@pytest.mark.parametrize("core", known_cores())
+def test_adapters_are_clean(core: str, tmp_path: Path) -> None:
+    text = f"extends: lagoon\ndevices: {{cpu: {{rtl: {core}, isa: {ISAS.get(core, 'rv32imc')}}}}}\n"
+    (tmp_path / "chip.yaml").write_text(text)
+    command = lint.verilator(tmp_path / "chip.yaml", tmp_path / "made")
+    name, done = lint.lint((core, command))
+    assert lint.clean(name, done)
