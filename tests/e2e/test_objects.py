@@ -360,3 +360,27 @@ def test_no_toolchain_is_called(
     words = ["build", "lagoon", str(DIGITS), "--objects", "-o", str(tmp_path / "x")]
     assert main([*words, "--toolchain", "zig"]) == 1
     assert "error[E090]: --objects needs no C compiler" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("isa", ["rv32i", "rv32ic", "rv32imac", "rv32im_zba", "rv32imc_zbb_zbs"])
+def test_objects_of_other_instruction_sets(isa: str, tmp_path: Path) -> None:
+    core = (ROOT / "socs" / "cores" / "picorv32.yaml").read_text()
+    (tmp_path / "core.yaml").write_text(core.replace("isas: [", f"isas: [{isa}, "))
+    chip = f"extends: lagoon\ndevices: {{cpu: {{rtl: ./core.yaml, isa: {isa}}}}}\n"
+    (tmp_path / "chip.yaml").write_text(chip)
+    out = tmp_path / "out"
+    command = ["build", str(tmp_path / "chip.yaml"), str(DIGITS), "-o", str(out), "--objects"]
+    assert main(command) == 0
+    (path,) = out.rglob("*.o")
+    with path.open("rb") as file:
+        elf = ELFFile(file)
+        section = elf.get_section_by_name(".riscv.attributes")
+        assert section is not None
+        attributes = section.data()
+        assert bool(elf["e_flags"] & 1) == ("c" in isa)
+    said = re.search(rb"rv32[a-z0-9_]+", attributes)
+    assert said is not None
+    named = {re.sub(r"\d+p\d+$", "", word) for word in said[0].decode().split("_")}
+    letters, *extensions = isa.split("_")
+    known = {"m", "a", "c", "zba", "zbb", "zbs"}
+    assert named & known == {*letters.removeprefix("rv32i"), *extensions}

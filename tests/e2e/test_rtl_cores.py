@@ -16,18 +16,22 @@ pytestmark = pytest.mark.rtl
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
-ISAS = {"vexriscv": "rv32im"}
+ISAS = {"vexriscv": "rv32im", "ibex_b": "rv32imc_zba_zbb_zbs"}
 CORES = [core for core in known_cores() if core != "picorv32"]
 
 
 def settings(core: str) -> tuple[str, ...]:
-    """Return what makes lagoon a chip with `core`."""
-    return (f"devices.cpu.rtl={core}", f"devices.cpu.isa={ISAS.get(core, 'rv32imc')}")
+    """Return what makes lagoon a chip with `core`; `ibex_b` is Ibex with bit manipulation."""
+    name = core.removesuffix("_b")
+    return (f"devices.cpu.rtl={name}", f"devices.cpu.isa={ISAS.get(core, 'rv32imc')}")
 
 
 @pytest.mark.parametrize(
     "core",
-    [core if core == "ibex" else pytest.param(core, marks=pytest.mark.slow) for core in CORES],
+    [
+        core if core == "ibex" else pytest.param(core, marks=pytest.mark.slow)
+        for core in (*CORES, "ibex_b")
+    ],
 )
 def test_digits_on_each_core(core: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = [word for setting in settings(core) for word in ("--set", setting)]

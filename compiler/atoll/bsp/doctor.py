@@ -67,7 +67,9 @@ def diagnose() -> tuple[Check, ...]:
     """
     own = (
         _python(),
-        _cross("zig: firmware", Zig("mc"), "reinstall it: pip install --force-reinstall ziglang"),
+        _cross(
+            "zig: firmware", Zig(("m", "c")), "reinstall it: pip install --force-reinstall ziglang"
+        ),
         _gnu(),
         _program("C++ compiler", (os.environ.get("CXX", ""), "c++", "g++", "clang++"), "g++"),
         _program("make", ("make", "gmake"), "make"),
@@ -110,7 +112,7 @@ def _gnu() -> Check:
     if shutil.which(PROGRAM) is None:
         found = f"{PROGRAM} is not on the PATH"
         return Check(name="gcc: firmware", ok=False, found=found, remedy=remedy, required=False)
-    return _cross("gcc: firmware", Gcc("mc"), remedy, required=False)
+    return _cross("gcc: firmware", Gcc(("m", "c")), remedy, required=False)
 
 
 def _cross(name: str, toolchain: Toolchain, remedy: str, *, required: bool = True) -> Check:

@@ -17,18 +17,18 @@ class Gcc:
     """GCC and GNU ld for a RISC-V core.
 
     Attributes:
-        extensions: letters after ``rv32i``, such as ``mc``.
+        extensions: those beyond ``rv32i``, such as ``m``, ``c`` and ``zba``.
         definitions: macros such as ``NAME=1``.
     """
 
-    extensions: str
+    extensions: tuple[str, ...]
     definitions: tuple[str, ...] = ()
 
     @cached_property
     def identity(self) -> str:
         """See `atoll.bsp.toolchain.Toolchain.identity`."""
         version = run_tool((self._program, "-dumpfullversion"), folder=Path.cwd()).stdout.strip()
-        return f"gcc {version} rv32i{self.extensions}"
+        return f"gcc {version} {self._isa}"
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -57,7 +57,11 @@ class Gcc:
 
     @property
     def _target(self) -> tuple[str, str]:
-        return f"-march=rv32i{self.extensions}", "-mabi=ilp32"
+        return f"-march={self._isa}", "-mabi=ilp32"
+
+    @property
+    def _isa(self) -> str:
+        return "rv32i" + "".join(f"_{name}" if len(name) > 1 else name for name in self.extensions)
 
     @property
     def _program(self) -> str:

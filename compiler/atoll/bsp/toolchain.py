@@ -121,13 +121,13 @@ def compile_failed(source: str, log: str) -> ToolchainError:
     )
 
 
-def _extensions(isa: str, at: SourceLoc | None) -> str:
-    found = re.fullmatch(r"rv32i(m?a?c?)", isa)
+def _extensions(isa: str, at: SourceLoc | None) -> tuple[str, ...]:
+    found = re.fullmatch(r"rv32i(m?a?c?)((?:_zb[abs])*)", isa)
     if found is None:
         raise ToolchainError(
             "E040",
             f"no toolchain here compiles for '{isa}'",
             at=at,
-            remedy="use rv32i with any of the extensions m, a and c, such as rv32imc",
+            remedy="use rv32i with any of m, a, c, zba, zbb and zbs, such as rv32imc",
         )
-    return found[1]
+    return (*found[1], *found[2].split("_")[1:])

@@ -25,11 +25,11 @@ class Zig:
     """Clang and LLD for a RISC-V core.
 
     Attributes:
-        extensions: letters after ``rv32i``, such as ``mc``.
+        extensions: those beyond ``rv32i``, such as ``m``, ``c`` and ``zba``.
         definitions: macros such as ``NAME=1``.
     """
 
-    extensions: str
+    extensions: tuple[str, ...]
     definitions: tuple[str, ...] = ()
 
     @cached_property

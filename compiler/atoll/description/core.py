@@ -19,7 +19,7 @@ from atoll.description.fields import (
 )
 from atoll.description.vocabulary import Isa
 
-FACTS = ("reset_address", "local_address", "has_m", "has_c", "has_e")
+FACTS = ("reset_address", "local_address", "has_m", "has_c", "has_e", "has_b")
 """What a parameter of the RTL can be told about one core of a chip."""
 
 LINES = 32

@@ -10,7 +10,7 @@ from atoll.description.installed import described_in, is_path
 from atoll.description.partial import read_model
 from atoll.description.share import shared_folder
 from atoll.description.tree import SourceMap
-from atoll.description.vocabulary import CORES, ISAS
+from atoll.description.vocabulary import CORES, ISA, ISAS
 from atoll.description.yaml_text import read_yaml
 from atoll.errors import DescriptionError, SourceLoc
 from atoll.registry import registered
@@ -68,7 +68,7 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
         faults.raise_any()
     assert core is not None, "it has no faults"
     for index, isa in enumerate(core.isas if read.gaps.knows("isas") else ()):
-        if isa not in ISAS:
+        if not ISA.fullmatch(isa):
             faults.add(
                 "E040",
                 f"no back end generates code for '{isa}', an instruction set of '{core.core}'",

@@ -6,7 +6,7 @@ from pathlib import Path
 from atoll.description.core import LOCAL_SIZE, Core, Interrupts
 from atoll.description.cores import CoreDescription
 from atoll.description.schema import Cpu
-from atoll.description.vocabulary import ISAS
+from atoll.description.vocabulary import ISA, ISAS
 from atoll.errors import SourceLoc
 from atoll.resolve.draft import Draft
 from atoll.resolve.mailbox import LINE
@@ -19,7 +19,7 @@ def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
     core = description.model if description else None
     if not draft.knows("devices", name, "isa"):
         pass
-    elif cpu.isa not in ISAS:
+    elif not ISA.fullmatch(cpu.isa):
         draft.faults.add(
             "E040",
             f"no back end generates code for '{cpu.isa}', the instruction set of '{name}'",

@@ -18,6 +18,7 @@ FACTS: Mapping[str, Callable[[Cpu], str]] = {
     "has_m": _has("m"),
     "has_c": _has("c"),
     "has_e": _has("e"),
+    "has_b": lambda cpu: f"1'b{int({'zba', 'zbb', 'zbs'} <= {*cpu.isa.split('_')})}",
 }
 """What a parameter of an adapter can be told, in SystemVerilog."""
 

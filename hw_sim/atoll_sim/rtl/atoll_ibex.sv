@@ -14,7 +14,9 @@ module atoll_ibex
   // The 64 KiB of the core's own registers.
   parameter logic [31:0] LocalOrigin  = 32'h0200_0000,
   // Base E: 16 registers.
-  parameter bit          HasE         = 1'b0
+  parameter bit          HasE         = 1'b0,
+  // Extension B: bit manipulation by Zba, Zbb and Zbs.
+  parameter bit          HasB         = 1'b0
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -52,6 +54,7 @@ module atoll_ibex
     .PMPNumRegions  (16),
     .RV32E          (HasE),
     .RV32M          (ibex_pkg::RV32MSingleCycle),
+    .RV32B          (HasB ? ibex_pkg::RV32BBalanced : ibex_pkg::RV32BNone),
     .BranchTargetALU(1'b1),
     .WritebackStage (1'b1)
   ) u_core (

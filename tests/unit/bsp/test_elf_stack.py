@@ -42,7 +42,7 @@ def assemble(tmp_path: Path) -> Callable[..., Path]:
         )
         (tmp_path / "script.ld").write_text(SCRIPT)
         (tmp_path / "obj").mkdir(exist_ok=True)
-        tools = Zig("mc")
+        tools = Zig(("m", "c"))
         tools.compile("code.S", tmp_path / "code.o", folder=tmp_path)
         link = Link(
             folder=tmp_path, objects=("code.o",), script="script.ld", elf="code.elf", map="code.map"

@@ -21,7 +21,7 @@ REEF = (ROOT / "hw_sim" / "atoll_sim" / "engines" / "reef" / "reef.yaml").read_t
 CHIP_WORDS = [
     ("kind: cpu", "kind: gpu"),
     ("isa: rv32imc", "isa: rv64gc"),
-    ("isa: rv32im\n", "isa: rv32i\n"),
+    ("isa: rv32im\n", "isa: rv32mi\n"),
     ("kind: dsp", "kind: dsp\n    rtl: cortex_m33"),
     ("kind: dsp", "kind: dsp\n    toolchain: clang"),
     ("kind: dsp", "kind: dsp\n    reach: wo"),
