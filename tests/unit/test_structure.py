@@ -10,6 +10,7 @@ import pytest
 ROOTS = [Path(__file__).parents[2] / folder for folder in ("compiler", "hw_sim")]
 MOST_LINES_OF_A_FUNCTION = 50
 MOST_LINES_OF_A_FILE = 300
+MOST_COLUMNS_OF_PROSE = 120
 
 
 def parsed() -> dict[str, ast.Module]:
@@ -85,3 +86,21 @@ def test_a_circle_is_found(b: str, found: bool) -> None:
 @pytest.mark.parametrize(("lines", "found"), [(49, []), (50, ["f"])])
 def test_a_long_function_is_found(lines: int, found: list[str]) -> None:
     assert [*long_functions(ast.parse("def f():\n" + "    pass\n" * lines))] == found
+
+
+def wide_prose(text: str) -> Iterator[str]:
+    """Yield the lines of a document that are too wide; tables and code are as wide as they must."""
+    code = False
+    for line in text.splitlines():
+        code ^= line.lstrip().startswith("```")
+        if not code and len(line) > MOST_COLUMNS_OF_PROSE and not line.lstrip().startswith("|"):
+            yield line
+
+
+def test_prose_fits_its_columns() -> None:
+    root = ROOTS[0].parent
+    paths = [*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("examples/*/*.md")]
+    assert len(paths) > 30
+    wide = {path.name: [*wide_prose(path.read_text("utf-8"))] for path in paths}
+    assert {name: lines for name, lines in wide.items() if lines} == {}
+    assert [*wide_prose("x" * 121 + "\n```\n" + "y" * 121 + "\n```\n|" + "z" * 121)] == ["x" * 121]
