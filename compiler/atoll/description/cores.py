@@ -81,7 +81,7 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
             f"the own registers of core '{core.core}' are at {core.local:#x}, which is no multiple"
             " of 64 KiB",
             at=where.at("local"),
-            remedy=f"use {core.local // LOCAL_SIZE * LOCAL_SIZE:#x}, for example",
+            remedy=f"write 'local: {core.local // LOCAL_SIZE * LOCAL_SIZE:#x}', for example",
         )
     if read.gaps.knows("interrupts"):
         _check_interrupts(core, where, faults)

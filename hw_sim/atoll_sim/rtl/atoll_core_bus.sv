@@ -3,9 +3,10 @@
 // Leads a core's two ports, one for instructions and one for data, to the system bus.
 //
 // Both speak OBI: a request is taken in a cycle with `req` and `gnt`, keeps its payload until then, and
-// gets one `rvalid` later, in order. Data go first. Cores decide what to fetch within the cycle in which
-// their data are taken, so requests for instructions wait in a queue, on whose state alone `gnt` depends. The 64 KiB from `LocalOrigin` on are the core's own
-// (see atoll_core_local.sv) and never reach the bus.
+// gets one `rvalid` later, in order. Data go first. Cores decide what to fetch in the cycle in which
+// their data are taken, so requests for instructions wait in a queue, on whose state alone `gnt`
+// depends. The 64 KiB from `LocalOrigin` on are the core's own (see atoll_core_local.sv) and never
+// reach the bus.
 module atoll_core_bus
   import atoll_bus_pkg::*;
 #(
