@@ -13,6 +13,7 @@ from atoll.cli.working import working
 from atoll.columns import laid_out
 from atoll.description.cores import find_core, load_core
 from atoll.description.installed import is_path
+from atoll.errors import UsageError
 from atoll.shown import json_text
 from atoll_sim.core_test.run import Outcome, run_core_test
 
@@ -55,6 +56,12 @@ def core(
     assert action is Action.TEST
     path = find_core(name, "", Path.cwd(), None).resolve()
     described = load_core(path, None).model
+    if isa is not None and isa not in described.isas:
+        raise UsageError(
+            "E040",
+            f"core '{described.core}' cannot run '{isa}'",
+            remedy=f"use --isa with one of {', '.join(described.isas)}",
+        )
     word = str(path) if is_path(name) else name
     with working("testing") as progress:
         outcome = run_core_test(

@@ -27,6 +27,8 @@ CASES: dict[str, list[str]] = {
     "chip_unknown": ["check", "lagon"],
     "chip_missing": ["check", "absent.yaml"],
     "chip_folder": ["check", "foreign/"],
+    "core_unknown": ["core", "test", "cortex_m33"],
+    "core_isa": ["core", "test", "vexriscv", "--isa", "rv32imc"],
     "model_missing": ["run", "lagoon", "absent.tflite"],
     "model_folder": [*BUILD[:2], "foreign", "-o", "out"],
     "model_is_yaml": ["run", "lagoon", "chip.yaml"],

@@ -1,10 +1,10 @@
 """Choose the compiler and linker of a core: zig from PyPI, or the GNU cross tools."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from atoll.description.vocabulary import ISA
 from atoll.errors import SourceLoc, ToolchainError
 from atoll.plugins import load
 from atoll.resolve.soc import Cpu
@@ -122,12 +122,12 @@ def compile_failed(source: str, log: str) -> ToolchainError:
 
 
 def _extensions(isa: str, at: SourceLoc | None) -> tuple[str, ...]:
-    found = re.fullmatch(r"rv32i(m?a?c?)((?:_zb[abs])*)", isa)
-    if found is None:
+    if not ISA.fullmatch(isa):
         raise ToolchainError(
             "E040",
             f"no toolchain here compiles for '{isa}'",
             at=at,
             remedy="use rv32i with any of m, a, c, zba, zbb and zbs, such as rv32imc",
         )
-    return (*found[1], *found[2].split("_")[1:])
+    letters, *others = isa.removeprefix("rv32i").split("_")
+    return (*letters, *others)

@@ -215,6 +215,11 @@ class Cpu(Device):
     irq: int | None = None
 
     @property
+    def reset_address(self) -> int:
+        """Address of the first instruction."""
+        return self.code.origin + self.spec.reset_offset
+
+    @property
     def stacks(self) -> tuple[Region, ...]:
         """The main stack, then those of the other threads."""
         return (self.stack, *self.threads)

@@ -13,7 +13,7 @@ def _has(extension: str) -> Callable[[Cpu], str]:
 
 
 FACTS: Mapping[str, Callable[[Cpu], str]] = {
-    "reset_address": lambda cpu: f"32'h{cpu.code.origin + cpu.spec.reset_offset:08x}",
+    "reset_address": lambda cpu: f"32'h{cpu.reset_address:08x}",
     "local_address": lambda cpu: f"32'h{cpu.spec.local or 0:08x}",
     "has_m": _has("m"),
     "has_c": _has("c"),

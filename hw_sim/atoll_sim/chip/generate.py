@@ -6,6 +6,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from atoll.kept_templates import KeptTemplates
+from atoll.resolve.soc import CoreSpec
 from atoll_sim.chip.cores import package_includes, package_sources, package_versions
 from atoll_sim.chip.parts import Chip
 from atoll_sim.chip.sources import RTL, rtl_sources
@@ -61,7 +62,7 @@ def generate(chip: Chip) -> Mapping[str, str]:
 
 def sources(chip: Chip) -> tuple[Path, ...]:
     """Return the sources of `chip` besides its own top level: waivers, packages, modules."""
-    cores = [master.core for master in chip.masters if master.core]
+    cores = _cores(chip)
     names = [f"{name}.sv" for name in BUS_SOURCES]
     names += ["atoll_mailbox.sv"] if chip.mailboxes else []
     names += ["atoll_operator_name.sv"] if chip.waves else []
@@ -75,14 +76,16 @@ def sources(chip: Chip) -> tuple[Path, ...]:
 
 def includes(chip: Chip) -> tuple[Path, ...]:
     """Return the folders in which the cores' sources find what they include."""
-    cores = [master.core for master in chip.masters if master.core]
-    return tuple(dict.fromkeys(path for core in cores for path in package_includes(core)))
+    return tuple(dict.fromkeys(path for core in _cores(chip) for path in package_includes(core)))
 
 
 def versions(chip: Chip) -> Mapping[str, str]:
     """Return the version of each Python package that brings sources of a core."""
-    cores = [master.core for master in chip.masters if master.core]
-    return {name: text for core in cores for name, text in package_versions(core).items()}
+    return {name: text for core in _cores(chip) for name, text in package_versions(core).items()}
+
+
+def _cores(chip: Chip) -> list[CoreSpec]:
+    return [master.core for master in chip.masters if master.core]
 
 
 def in_order(generated: Iterable[str], rtl: Iterable[Path], folder: Path) -> tuple[Path, ...]:

@@ -13,6 +13,8 @@ from atoll_sim.core_test.peer import PACES, Peer, Request
 from atoll_sim.core_test.trial import Task, Trial
 
 RESET_CYCLES = 4
+AGAIN = (Part.LOADS_AND_STORES,)
+"""Parts that are run with a reset in between, too."""
 AFTER_TRAP = 20
 """Cycles in which a core that stands still must stay so."""
 
@@ -22,12 +24,11 @@ async def run_parts(dut: Any) -> None:
     """Do all trials that the task asks for."""
     task = Task.read(Path.cwd())
     Clock(dut.clk_i, 10, unit="ns").start()
-    made = []
-    for part in Part:
-        for pace in PACES:
-            for again in (False, True) if part is Part.LOADS_AND_STORES else (False,):
-                made.append(await _trial(dut, task, part, pace, again=again))
-                Trial.write_all(Path.cwd(), made)
+    kinds = [(part, again) for part in Part for again in (False, True)[: 1 + (part in AGAIN)]]
+    made = [
+        await _trial(dut, task, part, pace, again=again) for part, again in kinds for pace in PACES
+    ]
+    Trial.write_all(Path.cwd(), made)
 
 
 async def _trial(dut: Any, task: Task, part: Part, pace: str, *, again: bool) -> Trial:

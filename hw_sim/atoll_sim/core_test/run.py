@@ -1,5 +1,6 @@
 """Put a conformance run together: a chip around the core, its program, its adapter alone in RTL."""
 
+import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -91,7 +92,8 @@ def run_core_test(
         ToolchainError: a tool is missing, or refuses the RTL or the program.
     """
     with temporary_folder() as folder:
-        text = CHIP.format(core=core, isa=isa, code=CODE, data=DATA, size=MEMORY)
+        words = {"core": json.dumps(core), "isa": json.dumps(isa)}
+        text = CHIP.format(**words, code=CODE, data=DATA, size=MEMORY)
         write_text(folder / "core_test.yaml", text)
         soc = load_soc(folder / "core_test.yaml")
         cpu = soc.host_cpu
@@ -105,7 +107,7 @@ def run_core_test(
         task = Task(beat=BEAT, memories=image, seed=seed, most_cycles=MOST_CYCLES)
         trials = _simulated(model, task, cpu, folder / "run")
     promise = Promise(
-        reset=cpu.code.origin + cpu.spec.reset_offset,
+        reset=cpu.reset_address,
         lines=(cpu.spec.bus_error_line, *cpu.spec.lines),
         traps=cpu.spec.traps,
     )
@@ -161,8 +163,8 @@ def _image(soc: ResolvedSoc, folder: Path, toolchain: str | None) -> dict[int, b
 
 def _model(cpu: Cpu) -> Path:
     core = cpu.spec
-    bus = [RTL / f"{name}.sv" for name in BUS_SOURCES if name in ("atoll_bus_pkg", "atoll_fifo")]
-    paths = dict.fromkeys((*package_sources(core), *bus, *rtl_sources(core)))
+    shared = (RTL / f"{name}.sv" for name in BUS_SOURCES)
+    paths = dict.fromkeys((*package_sources(core), *shared, *rtl_sources(core)))
     return build_module(
         core.rtl_module,
         sorted(paths, key=lambda path: path.suffix != ".vlt"),

@@ -84,7 +84,7 @@ class Trial:
 
     @staticmethod
     def write_all(folder: Path, trials: Sequence["Trial"]) -> None:
-        """Write what the bench has so far."""
+        """Write what the bench found."""
         text = json.dumps([trial.as_json() for trial in trials])
         (folder / TRIALS).write_text(text, encoding="utf-8")
 

@@ -50,7 +50,7 @@ def write_image(elves: Sequence[Path], soc: ResolvedSoc, image: Path) -> tuple[C
 
 def started_cores(segments: Sequence[Segment], soc: ResolvedSoc) -> tuple[Cpu, ...]:
     """Return the cores whose first instruction is among `segments`."""
-    return tuple(cpu for cpu in soc.cpus if _covers(segments, cpu.code.origin))
+    return tuple(cpu for cpu in soc.cpus if _covers(segments, cpu.reset_address))
 
 
 def write_segments(
@@ -67,7 +67,7 @@ def write_segments(
     asleep = [cpu for cpu in soc.cpus if cpu not in started and cpu.name != soc.host]
     records = [
         *((segment.address, segment.data) for segment in segments),
-        *((cpu.code.origin, asleep_program(cpu)) for cpu in asleep),
+        *((cpu.reset_address, asleep_program(cpu)) for cpu in asleep),
     ]
     image.write_bytes(
         b"".join(struct.pack("<II", address, len(data)) + data for address, data in records)

@@ -72,6 +72,16 @@ def test_a_core_without_firmware_sleeps(tmp_path: Path) -> None:
     assert (tmp_path / "image").read_bytes()[8 + len(CODE) :] == head + asleep
 
 
+def test_a_core_that_begins_behind_its_vectors_sleeps_there(tmp_path: Path) -> None:
+    chip = load_soc("twin", ("devices.dsp.rtl=ibex", "devices.dsp.isa=rv32imc"))
+    cpu, dsp = chip.cpus
+    (tmp_path / "a.elf").write_bytes(elf(cpu.code.origin))
+    assert write_image((tmp_path / "a.elf",), chip, tmp_path / "image") == (cpu,)
+    asleep = bytes.fromhex("73005010 6ff0dfff")
+    head = struct.pack("<II", dsp.code.origin + 0x80, len(asleep))
+    assert (tmp_path / "image").read_bytes()[8 + len(CODE) :] == head + asleep
+
+
 @pytest.mark.parametrize("address", [0x100, 0x104, 0x10C])
 def test_images_that_overlap(address: int, tmp_path: Path) -> None:
     for name, begin in (("a", 0x100), ("b", address), ("c", 0x800)):
