@@ -24,7 +24,7 @@ async def run_parts(dut: Any) -> None:
     """Do all trials that the task asks for."""
     task = Task.read(Path.cwd())
     Clock(dut.clk_i, 10, unit="ns").start()
-    kinds = [(part, again) for part in Part for again in (False, True)[: 1 + (part in AGAIN)]]
+    kinds = [*((part, False) for part in Part), *((part, True) for part in AGAIN)]
     made = [
         await _trial(dut, task, part, pace, again=again) for part, again in kinds for pace in PACES
     ]
