@@ -17,6 +17,7 @@ from atoll.cli.options import (
 from atoll.cli.output import out
 from atoll.cli.requests import build_options, require_toolchain
 from atoll.cli.working import working
+from atoll.errors import UsageError
 from atoll.files import require_writable
 from atoll.pipeline import Compiled
 from atoll.report.text import render
@@ -59,6 +60,11 @@ CpuOption = Annotated[CpuKind, typer.Option(help="Who plays the cores.")]
 AcceleratorOption = Annotated[
     AcceleratorKind,
     typer.Option(help="Who plays the accelerators; none: every operator on the host."),
+]
+FirmwareCpuOption = Annotated[CpuKind, typer.Option(help="Who plays the cores: rtl or iss.")]
+SimulatedOption = Annotated[
+    AcceleratorKind | None,
+    typer.Option(help="Who plays the accelerators; default: rtl, if the networks use any."),
 ]
 KeepOption = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Keep the build folder in DIR.")
@@ -123,6 +129,8 @@ def simulate(
     ],
     samples: InputOption = None,
     output: OutputOption = None,
+    cpu: FirmwareCpuOption = CpuKind.RTL,
+    accelerator: SimulatedOption = None,
     *,
     waves: WavesOptions,
     brief: BriefOption = False,
@@ -130,11 +138,12 @@ def simulate(
 ) -> None:
     """Simulate the firmware of a build folder and check it.
 
-    The firmware runs in RTL; the status is that of `atoll run`.
+    The status is that of `atoll run`.
 
     Example: atoll simulate build/model --input samples.npy --waves model.vcd
     """
     asked = waves.request()
+    _require_firmware(cpu)
     _prepare(output or ())
     with working("reading the build folder"):
         image = open_build(folder)
@@ -144,8 +153,19 @@ def simulate(
     batches = samples_of(models, files_by_network("--input", samples or (), networks))
     asked = of_network(asked, models)
     with working("simulating") as progress:
-        outcomes = run_image(image, batches, progress=progress, waves=asked)
+        outcomes = run_image(
+            image, batches, cpu=cpu, accelerator=accelerator, progress=progress, waves=asked
+        )
     _finish(models, outcomes, outputs, brief=brief, machine=machine)
+
+
+def _require_firmware(cpu: CpuKind) -> None:
+    if not cpu.session().runs_firmware:
+        raise UsageError(
+            "E089",
+            f"--cpu {cpu} runs no firmware, and a build folder is nothing else",
+            remedy="use --cpu rtl or --cpu iss, or atoll run",
+        )
 
 
 def _prepare(outputs: Sequence[str]) -> None:

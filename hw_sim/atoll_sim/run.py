@@ -124,25 +124,29 @@ def run_image(
     image: Image,
     samples: Sequence[Sequence[Sample]],
     *,
+    cpu: CpuKind = CpuKind.RTL,
+    accelerator: AcceleratorKind | None = None,
     progress: Progress = silent,
     waves: Waves | None = None,
 ) -> tuple[Outcome, ...]:
     """Simulate the firmware of a build folder and hold it against its plans.
 
-    `samples` are as in `run_models`.
+    All but `image` is as in `run_models`; `cpu` is one that runs firmware.
     """
+    accelerator = accelerator or _used(image.models)
+    check_kinds(cpu, accelerator, waves)
     models, folder = image.models, image.elves[0].parent
     bounds = [stacks_of(each.soc, folder, each.graph.name) for each in models]
     work = Work(
         models=models,
         samples=samples,
         elves=image.elves,
-        accelerator=_used(models),
+        accelerator=accelerator,
         progress=progress,
         waves=waves,
     )
-    result = CpuKind.RTL.session().run(work)
-    setup = Setup(cpu=CpuKind.RTL, accelerator=_used(models), stacks=bounds[-1], wall={})
+    result = cpu.session().run(work)
+    setup = Setup(cpu=cpu, accelerator=accelerator, stacks=bounds[-1], wall={})
     return _judged(models, samples, result, setup)
 
 
@@ -219,7 +223,12 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
             cycles=end - begin,
             worked=max(0, done - begin),
             estimate=estimates[op.name],
+            instructions=sum(counted) if (counted := _counted(during)) else None,
         )
+
+
+def _counted(phases: Iterable[Phase]) -> tuple[int, ...]:
+    return tuple(each.instructions for each in phases if each.instructions is not None)
 
 
 def last_access(device: str, phases: Iterable[Phase]) -> int:

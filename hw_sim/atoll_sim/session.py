@@ -70,6 +70,7 @@ class CpuKind(StrEnum):
     entry: str
 
     RTL = "rtl", "atoll_sim.simulate.run:RtlSession"
+    ISS = "iss", "atoll_sim.iss.run:IssSession"
     NATIVE = "native", "atoll_sim.host.run:NativeSession"
 
     def __new__(cls, word: str, entry: str) -> Self:

@@ -23,6 +23,8 @@ NATIVE = ["run", "lagoon", "digits.tflite", "--cpu", "native", "--accelerator", 
 
 RUN = ["run", "lagoon", "digits.tflite"]
 
+IBEX = ["--set", "devices.cpu.rtl=ibex"]
+
 CASES: dict[str, list[str]] = {
     "chip_unknown": ["check", "lagon"],
     "chip_missing": ["check", "absent.yaml"],
@@ -91,6 +93,9 @@ CASES: dict[str, list[str]] = {
     ],
     "one_model_two_inputs": [*NATIVE, "--input", "one.npy", "--input", "two.npy"],
     "waves_of_native": [*NATIVE, "--waves", "out.vcd"],
+    "waves_of_iss": [*RUN, "--cpu", "iss", "--waves", "out.vcd"],
+    "simulate_native": ["simulate", "foreign", "--cpu", "native"],
+    "iss_core": [*RUN, "--cpu", "iss", "--set", "devices.cpu.isa=rv32imc_zba_zbb_zbs", *IBEX],
     "waves_extension": [*RUN, "--waves", "out.ghw"],
     "waves_into_missing_folder": [*RUN, "--waves", "absent/out.vcd"],
     "waves_onto_folder": [*RUN, "--waves", "folder.vcd"],

@@ -46,6 +46,12 @@ def _text(pattern: re.Pattern[str], expectation: str) -> tuple[BeforeValidator, 
     return BeforeValidator(word(pattern, expectation)), WithJsonSchema(schema)
 
 
+CYCLE_CLASSES = ("other", "load", "store", "branch", "jump", "multiply", "divide", "taken")
+"""Classes of instructions; ``taken`` is what a jump that is taken takes in addition."""
+
+Controller = Literal["picorv32", "fast", "vexriscv"]
+CycleClass = Literal["other", "load", "store", "branch", "jump", "multiply", "divide", "taken"]
+Cycles = Annotated[int, *number(0, 1000)]
 Line = Annotated[int, *number(0, LINES - 1)]
 Word = Annotated[int, *number(0, 2**32 - 1)]
 Bits = Annotated[int, *number(1, 1024)]
@@ -66,6 +72,13 @@ class Interrupts(Described):
     last: Line = Field(description="Last line for devices.", examples=["31"])
     bus_error: Line = Field(
         description="Line that tells a host of accesses that firewalls kept back.", examples=["2"]
+    )
+    controller: Controller | None = Field(
+        default=None,
+        description="How the core sees its lines: 'picorv32', by that core's own instructions; "
+        "'fast', line n is bit n + 14 of mip and mie; 'vexriscv', line n is bit n of the registers "
+        "0xBC0 (mask) and 0xFC0 (pending). An instruction-set simulator needs it.",
+        examples=["fast"],
     )
 
 
@@ -133,6 +146,12 @@ class Core(Described):
         description="What a failed load or store does: one reads 0, the other is lost; or the core "
         "traps.",
         examples=["traps"],
+    )
+    cycles: dict[CycleClass, Cycles] = Field(
+        default={},
+        description="Cycles that an instruction of each class takes on an instruction-set "
+        "simulator; 1 where none are given, and nothing more for a jump that is taken.",
+        examples=["{load: 5, taken: 2}"],
     )
     startup: FileName = Field(
         description="Assembly of reset, interrupts and waiting: a file that Atoll ships, or with a "

@@ -63,12 +63,19 @@ def compute_cycles(
     if not isinstance(device, Engine):
         assert isinstance(device, Cpu)
         return _of_host(_fetched(kind_of(op).cycles(op, graph), device, soc), device, soc)
-    busy = _of_host(engine_cycles(op, graph, device, commands), device, soc)
+    busy = busy_cycles(op, graph, device, soc, commands)
     start, finish, least = (
         _fetched(cycles, soc.host_cpu, soc)
         for cycles in (START_CYCLES, FINISH_CYCLES, LEAST_CYCLES)
     )
     return max(least, start + busy + finish)
+
+
+def busy_cycles(
+    op: Operator, graph: Graph, engine: Engine, soc: ResolvedSoc, commands: int = 0
+) -> int:
+    """Predict how long an engine itself is busy with `op`, in cycles of the host."""
+    return _of_host(engine_cycles(op, graph, engine, commands), engine, soc)
 
 
 def _fetched(cycles: int, core: Cpu, soc: ResolvedSoc) -> int:

@@ -149,6 +149,7 @@ _VIOLATION = object_of(
 _LAYER = object_of(
     **dict.fromkeys(("operator", "kind", "device"), TEXT),
     **dict.fromkeys(("begin", "end", "cycles", "worked", "estimate"), COUNT),
+    instructions=maybe(COUNT),
 )
 _CYCLES = object_of(
     **dict.fromkeys(("total", "cpu", "dsp", "npu", "dma", "working", "at_once"), COUNT),

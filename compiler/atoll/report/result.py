@@ -123,6 +123,7 @@ class LayerCycles:
         worked: from then until its device last touched memory, which may be long before the host
             waits for it; the same as `cycles` for the host.
         estimate: what placement expected of `cycles` if the host waits at once.
+        instructions: that all cores ran meanwhile; None where they were not counted.
     """
 
     operator: str
@@ -132,6 +133,7 @@ class LayerCycles:
     cycles: int
     worked: int
     estimate: int = 0
+    instructions: int | None = None
 
     @property
     def end(self) -> int:
@@ -141,7 +143,7 @@ class LayerCycles:
     def as_json(self) -> dict[str, Any]:
         """Return the fields by name."""
         names = ("operator", "kind", "device", "begin", "end", "cycles", "worked", "estimate")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in (*names, "instructions")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

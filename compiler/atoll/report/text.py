@@ -62,18 +62,20 @@ def cycle_table(report: RunReport) -> Grid:
             layer.device,
             *(f"{cycles:,}" for cycles in (layer.begin, layer.end, layer.cycles)),
             *(f"{cycles:,}" for cycles in (layer.worked, layer.estimate)),
+            *([] if layer.instructions is None else [f"{layer.instructions:,}"]),
         )
         for layer in report.by_layer
     )
+    counted = ("instructions",) if any(e.instructions is not None for e in report.by_layer) else ()
     devices = dict.fromkeys(layer.device for layer in report.by_layer)
     sums = tuple(
-        (f"all on {device}", "", "", "", f"{cycles:,}", "", "")
+        (f"all on {device}", "", "", "", f"{cycles:,}", "", "", *("" for _ in counted))
         for device in devices
         for cycles in (sum(each.cycles for each in report.by_layer if each.device == device),)
     )
     return Grid(
         title="cycles by layer (first sample)",
-        headings=("operator", "device", "begin", "end", "cycles", "worked", "estimate"),
+        headings=("operator", "device", "begin", "end", "cycles", "worked", "estimate", *counted),
         left=("operator", "device"),
         rows=(*layers, *sums),
         strong=range(len(layers), len(layers) + len(sums)),

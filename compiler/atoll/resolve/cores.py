@@ -56,6 +56,8 @@ def spec_of(description: CoreDescription) -> CoreSpec:
         first_line=model.interrupts.first,
         last_line=model.interrupts.last,
         bus_error_line=model.interrupts.bus_error,
+        controller=model.interrupts.controller,
+        cycles={str(name): cycles for name, cycles in model.cycles.items()},
         reset_offset=model.reset.offset,
         code_alignment=model.reset.alignment,
         local=model.local,

@@ -15,6 +15,8 @@ class CoreSpec:
         isas: instruction sets that an instance may have.
         first_line, last_line: interrupt lines for devices, inclusive.
         bus_error_line: where a host learns of accesses that firewalls kept back.
+        controller: how the core sees its lines, see `atoll.description.core`; None if not said.
+        cycles: that instructions take on an instruction-set simulator, by class.
         reset_offset: bytes from the begin of the code region to the first instruction.
         code_alignment: least alignment of the code region in bytes.
         local: where the 64 KiB of registers begin that the core answers itself, if it has any.
@@ -35,6 +37,8 @@ class CoreSpec:
     first_line: int
     last_line: int
     bus_error_line: int
+    controller: str | None = None
+    cycles: Mapping[str, int] = field(default_factory=dict)
     reset_offset: int
     code_alignment: int
     local: int | None

@@ -1,12 +1,14 @@
 """The chip's memories as arrays of the host, at the chip's addresses."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atoll.resolve.soc import Access, Device, ResolvedSoc
+from atoll_sim.chip.plan import merge_spans
 from atoll_sim.engines.interface import BusFault
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.shadow.memory import WIDEST
@@ -27,15 +29,15 @@ class Accessed:
     beat: int = WIDEST
 
 
+PAGE = 4096
+"""The array of a memory begins at a multiple of so many bytes, and has a multiple of them."""
+
+
 class HostMemory:
     """Every memory of a chip, zero at first."""
 
     def __init__(self, soc: ResolvedSoc) -> None:
-        self._soc = soc
-        self._arrays = [
-            (memory.origin, memory.end, np.zeros(memory.size, dtype=np.uint8))
-            for memory in soc.memories
-        ]
+        self._arrays = [(memory.origin, memory.end, _pages(memory.size)) for memory in soc.memories]
 
     def read(self, address: int, size: int) -> bytes:
         """Return `size` bytes, which lie in one memory."""
@@ -52,9 +54,14 @@ class HostMemory:
         offset, array = self._find(address, 1)
         return int(array.ctypes.data) + offset
 
-    def _find(
-        self, address: int, size: int
-    ) -> tuple[int, np.ndarray[tuple[int], np.dtype[np.uint8]]]:
+    def parts(self, span: range) -> Iterator[range]:
+        """Yield what of a span of whole pages lies in memories; their last pages count whole."""
+        for origin, _, array in self._arrays:
+            part = range(max(span.start, origin), min(span.stop, origin + len(array)))
+            if part:
+                yield part
+
+    def _find(self, address: int, size: int) -> tuple[int, NDArray[np.uint8]]:
         for origin, end, array in self._arrays:
             if origin <= address and address + size <= end:
                 return address - origin, array
@@ -135,12 +142,8 @@ class DeviceBus:
             address = reached
 
 
-def merge_spans(spans: Iterable[range]) -> tuple[range, ...]:
-    """Return the same bytes as the fewest ascending ranges."""
-    merged: list[range] = []
-    for span in sorted(spans, key=lambda span: span.start):
-        if merged and span.start <= merged[-1].stop:
-            merged[-1] = range(merged[-1].start, max(span.stop, merged[-1].stop))
-        else:
-            merged.append(span)
-    return tuple(merged)
+def _pages(size: int) -> NDArray[np.uint8]:
+    whole = -(-size // PAGE) * PAGE
+    array = np.zeros(whole + PAGE, dtype=np.uint8)
+    first = -int(array.ctypes.data) % PAGE
+    return array[first : first + whole]

@@ -187,38 +187,8 @@ int run_judged(const char* folder) {
 
 }  // namespace
 
-// Called from Python, monitors.py. Pointers hold until the simulation goes on.
-extern "C" {
-
-uint64_t atoll_cycle() { return monitor::log().cycle; }
-
-void atoll_set_request(uint32_t value) { model->top().request_i = value; }
-
-void atoll_close_phase() { monitor::close_phase(); }
-
-size_t atoll_events(const record::Event** first) {
-  *first = monitor::log().events.data();
-  return monitor::log().events.size();
-}
-
-size_t atoll_counts(const record::Count** first) {
-  *first = monitor::log().counts.data();
-  return monitor::log().counts.size();
-}
-
-size_t atoll_spans(const record::Span** first) {
-  *first = monitor::log().spans.data();
-  return monitor::log().spans.size();
-}
-
-shadow::Shadow* atoll_shadow_of_model() { return &monitor::watcher(); }
-
-size_t atoll_text(const char** first) {
-  *first = monitor::log().text.data();
-  return monitor::log().text.size();
-}
-
-}  // extern "C"
+// Called from Python, monitors.py.
+extern "C" void atoll_set_request(uint32_t value) { model->top().request_i = value; }
 
 int main(int argc, char** argv) {
   const char* map = nullptr;

@@ -98,6 +98,12 @@ shadow::Shadow& watcher() {
   return only;
 }
 
+void forget() {
+  log() = Log{};
+  accounts() = make_accounts();
+  watcher() = shadow::Shadow{};
+}
+
 bool hold_against(const char* path) {
   std::ifstream file(path, std::ios::binary);
   const std::vector<char> packed{std::istreambuf_iterator<char>(file), {}};
@@ -169,6 +175,37 @@ void atoll_saw_event(unsigned kind, unsigned value) {
   if (kind != record::kTrace) return;
   monitor::close_phase();
   if (monitor::watcher().loaded()) monitor::watcher().trace(log.cycle, value);
+}
+
+}  // extern "C"
+
+// Called from Python, monitors.py. Pointers hold until the simulation goes on.
+extern "C" {
+
+uint64_t atoll_cycle() { return monitor::log().cycle; }
+
+void atoll_close_phase() { monitor::close_phase(); }
+
+size_t atoll_events(const record::Event** first) {
+  *first = monitor::log().events.data();
+  return monitor::log().events.size();
+}
+
+size_t atoll_counts(const record::Count** first) {
+  *first = monitor::log().counts.data();
+  return monitor::log().counts.size();
+}
+
+size_t atoll_spans(const record::Span** first) {
+  *first = monitor::log().spans.data();
+  return monitor::log().spans.size();
+}
+
+shadow::Shadow* atoll_shadow_of_model() { return &monitor::watcher(); }
+
+size_t atoll_text(const char** first) {
+  *first = monitor::log().text.data();
+  return monitor::log().text.size();
 }
 
 }  // extern "C"

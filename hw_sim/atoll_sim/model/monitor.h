@@ -27,6 +27,9 @@ shadow::Shadow& watcher();
 // Read the packed contract of the image. False if it cannot be read, or is damaged.
 bool hold_against(const char* path);
 
+// Begin anew: an empty log of the memories of `chip::map()`, and no contract.
+void forget();
+
 // End the current phase: move what was marked since the last call into the log.
 void close_phase();
 

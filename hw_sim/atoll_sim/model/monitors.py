@@ -32,8 +32,8 @@ class Model:
         shadow: what holds its accesses against the contract that it was started with.
     """
 
-    def __init__(self) -> None:
-        self._library = ctypes.CDLL(None)
+    def __init__(self, library: ctypes.CDLL | None = None) -> None:
+        self._library = library or ctypes.CDLL(None)
         self._library.atoll_cycle.restype = ctypes.c_uint64
         for name in ("atoll_events", "atoll_counts", "atoll_spans", "atoll_text"):
             getattr(self._library, name).restype = ctypes.c_size_t

@@ -1,20 +1,15 @@
 """The shadow memory (shadow.h) from Python, wherever it runs: beside a model or in a library."""
 
 import ctypes
-import hashlib
-import os
 import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from atoll.cache import cache_folder, only_builder
-from atoll.children import run
-from atoll.errors import ToolchainError
 from atoll.protocol import Trace
-from atoll.scratch import temporary_folder
 from atoll_sim.protocol.cplusplus import PROTOCOL, protocol_header
 from atoll_sim.protocol.records import AccessKind
+from atoll_sim.shadow.library import shared_library
 from atoll_sim.shadow.records import FINDING, RECORDS, records_header
 
 HERE = Path(__file__).parent
@@ -31,7 +26,6 @@ SOURCES = tuple(HERE / f"{part}.cpp" for part in PARTS)
 HEADERS = (HERE / "shadow.h", HERE / "shadow_table.h")
 GENERATED = {PROTOCOL: protocol_header(), RECORDS: records_header()}
 """Headers by name."""
-FLAGS = ("-std=c++20", "-O2", "-shared", "-fPIC")
 
 WIDEST = 32
 
@@ -126,34 +120,4 @@ def shadow_library() -> Path:
     Raises:
         ToolchainError: E070, E077; there is no C++ compiler, or it fails.
     """
-    compiler = os.environ.get("CXX", "g++")
-    digest = hashlib.sha256(repr((compiler, FLAGS, GENERATED)).encode())
-    for path in (*SOURCES, *HEADERS):
-        digest.update(path.read_bytes())
-    library = cache_folder() / "shadow" / f"{digest.hexdigest()[:20]}.so"
-    with only_builder(library):
-        if not library.is_file():
-            fresh = library.with_suffix(".new")
-            with temporary_folder() as folder:
-                for name, text in GENERATED.items():
-                    (folder / name).write_text(text)
-                _compile([compiler, *FLAGS, f"-I{folder}", *map(str, SOURCES), "-o", str(fresh)])
-            fresh.replace(library)
-    return library
-
-
-def _compile(command: list[str]) -> None:
-    try:
-        done = run(command)
-    except OSError as fault:
-        raise ToolchainError(
-            "E070",
-            f"cannot run '{command[0]}', which builds the shadow memory: {fault.strerror}",
-            remedy="install a C++ compiler, or name one in CXX",
-        ) from fault
-    if done.returncode:
-        raise ToolchainError(
-            "E077",
-            f"'{command[0]}' failed while building the shadow memory:\n{done.stderr}",
-            remedy="correct the first error above",
-        )
+    return shared_library("shadow", SOURCES, HEADERS, GENERATED)

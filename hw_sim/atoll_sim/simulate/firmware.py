@@ -130,6 +130,16 @@ def data_taken(elves: Sequence[Path], soc: ResolvedSoc) -> Mapping[str, int]:
     return taken
 
 
+def executable_spans(elf: Path) -> tuple[range, ...]:
+    """Return where the instructions of `elf` lie when it runs."""
+    with _opened(elf) as file:
+        return tuple(
+            range(section["sh_addr"], section["sh_addr"] + section["sh_size"])
+            for section in file.iter_sections()
+            if section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR and section["sh_size"]
+        )
+
+
 def copied_at_start(elf: Path) -> Iterator[tuple[range, int]]:
     """Yield what the start-up code of `elf` copies: where it is loaded, and where it runs."""
     with _opened(elf) as file:

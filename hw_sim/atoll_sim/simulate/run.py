@@ -63,14 +63,30 @@ def run_firmware(
     """
     executable = _model(models[0], waves, progress)
     with temporary_folder() as folder:
-        first, *others = (request_for(each, elves, (), executable, folder) for each in models)
-        request = replace(
-            first,
-            samples=tuple(_bytes(each) for turn in zip(*samples, strict=True) for each in turn),
-            more=tuple(turn for other in others for turn in other.turns),
-            table=_table(models, elves),
-        )
+        request = requests_for(models, elves, samples, executable, folder)
         return _simulate(request, models, waves, progress)
+
+
+def requests_for(
+    models: Sequence[Compiled],
+    elves: Sequence[Path],
+    samples: Sequence[Sequence[Sample]],
+    executable: Path,
+    folder: Path,
+    *,
+    beats: bool = True,
+) -> SimRequest:
+    """State what to simulate of a firmware that runs several networks in turn.
+
+    `beats` is as in `shadow_table`.
+    """
+    first, *others = (request_for(each, elves, (), executable, folder) for each in models)
+    return replace(
+        first,
+        samples=tuple(_bytes(each) for turn in zip(*samples, strict=True) for each in turn),
+        more=tuple(turn for other in others for turn in other.turns),
+        table=_table(models, elves, beats=beats),
+    )
 
 
 def _model(compiled: Compiled, waves: Waves | None, progress: Progress) -> Path:
@@ -115,13 +131,14 @@ def request_for(
     )
 
 
-def _table(models: Sequence[Compiled], elves: Sequence[Path]) -> ShadowTable:
+def _table(models: Sequence[Compiled], elves: Sequence[Path], *, beats: bool = True) -> ShadowTable:
     soc = models[0].soc
     return shadow_table(
         soc,
         [model.contract for model in models],
         [contents_of(model) for model in models],
         data_taken(elves, soc),
+        beats=beats,
     )
 
 

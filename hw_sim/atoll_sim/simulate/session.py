@@ -21,6 +21,7 @@ from atoll_sim.trace.run_files import (
     RESULT,
     SHADOW,
     WAVES,
+    Record,
     Work,
     read_record,
     write_work,
@@ -41,7 +42,7 @@ def simulate(request: SimRequest) -> SimResult:
     for name in (RESULT, CAPTURES, *RECORDS.values(), RECORDED):
         (folder / name).unlink(missing_ok=True)
     cores = write_image(request.elves, request.soc, folder / IMAGE)
-    write_work(folder, _work(request, cores))
+    write_work(folder, work_of(request, cores))
     command = [str(request.executable.absolute()), *write_map(request.soc, folder, request.windows)]
     waves = request.waves
     if waves:
@@ -51,11 +52,16 @@ def simulate(request: SimRequest) -> SimResult:
         (folder / SHADOW).write_bytes(request.table.words)
         command += ["--shadow", SHADOW]
     _run(command, folder, request.max_seconds, waves.watch if waves else request.watch)
-    masters = tuple(master.name for master in plan_chip(request.soc).masters)
-    record, table = read_record(folder), request.table
-    findings = name_findings(record.findings, table, request.soc) if table else ()
+    return result_of(request, read_record(folder))
+
+
+def result_of(request: SimRequest, record: Record) -> SimResult:
+    """Return what a bench's record says, in the terms of the chip."""
+    soc, table = request.soc, request.table
+    masters = tuple(master.name for master in plan_chip(soc).masters)
+    findings = name_findings(record.findings, table, soc) if table else ()
     result = make_result(record, masters, findings)
-    return replace(result, unpainted=unpainted(request.soc, result.phases))
+    return replace(result, unpainted=unpainted(soc, result.phases))
 
 
 def _run(
@@ -75,7 +81,8 @@ def _run(
         raise broken_off(folder, status)
 
 
-def _work(request: SimRequest, cores: Sequence[Cpu]) -> Work:
+def work_of(request: SimRequest, cores: Sequence[Cpu]) -> Work:
+    """Return what the bench has to do; `cores` are those with firmware."""
     soc, turns = request.soc, request.turns
     return Work(
         turns=turns,

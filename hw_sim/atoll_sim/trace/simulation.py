@@ -153,6 +153,7 @@ class Phase:
         sample: number of the run it belongs to, or None outside of any run.
         operators: numbers of the operators under way, in the order in which they began.
         begin, end: cycles of the two events; the first phase begins at 0.
+        instructions: that all cores ran in it; None where they were not counted.
     """
 
     sample: int | None
@@ -160,6 +161,7 @@ class Phase:
     begin: int
     end: int
     touched: tuple[Touched, ...]
+    instructions: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

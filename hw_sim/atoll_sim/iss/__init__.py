@@ -1,0 +1,1 @@
+"""Cores as an instruction-set simulator (Unicorn), around the chip's memories and devices."""

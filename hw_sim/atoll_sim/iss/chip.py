@@ -1,0 +1,220 @@
+"""The chip around the cores of an instruction-set simulation, and whose turn it is."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from atoll.protocol import ConsoleRegister
+from atoll.resolve.mailbox import LINE
+from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
+from atoll_sim.chip.plan import plan_chip
+from atoll_sim.engines.common.decode import ErrorCode
+from atoll_sim.engines.interface import Outcome
+from atoll_sim.host.native import Accelerators
+from atoll_sim.host.watch import BUS_ERRORS
+from atoll_sim.iss.core import IssCore
+from atoll_sim.iss.devices import Console, Device, EngineRegisters, Guard, Mailbox
+from atoll_sim.iss.native import IssModel
+from atoll_sim.protocol.records import AccessKind, EventKind
+from atoll_sim.simulate.serve import Bench
+from atoll_sim.trace.simulation import Stop
+
+TURN = 10_000
+"""Cycles that one core may be ahead of another."""
+
+PACE = 20_000_000
+"""Cycles after which a core that nothing stops lets others see how far it is."""
+
+MOST_TURNS = 200_000
+"""Turns without an event after which nothing more is expected, as of a core that traps for ever."""
+
+EVENTS = {
+    ConsoleRegister.UART_TX: EventKind.UART,
+    ConsoleRegister.EXIT: EventKind.EXIT,
+    ConsoleRegister.TRACE: EventKind.TRACE,
+    ConsoleRegister.RESULT: EventKind.RESULT,
+}
+KEPT_BACK = (ErrorCode.READ_DECODE, ErrorCode.WRITE_DECODE)
+
+
+class Timed(Accelerators, Protocol):
+    """Accelerators whose lists take time."""
+
+    def cycles_of(self, engine: Engine, address: int) -> int:
+        """Return how long the list at `address`, which ran last, took, in cycles of the host."""
+        ...
+
+
+class IssChip:
+    """Cores, their devices, and one time.
+
+    Attributes:
+        instructions: that all cores had run at each TRACE event, and at the end.
+    """
+
+    def __init__(
+        self,
+        soc: ResolvedSoc,
+        model: IssModel,
+        bench: Bench,
+        accelerators: Timed,
+        code: Mapping[str, Sequence[range]],
+    ) -> None:
+        """Set the chip up as it is when reset is released.
+
+        Args:
+            soc: its description; what the cores reach is as it says.
+            model: memories and log.
+            bench: what the console is connected to.
+            accelerators: whoever plays the engines.
+            code: where instructions lie, by core; cores without any are left out.
+        """
+        self._soc = soc
+        self._model = model
+        self._bench = bench
+        self._accelerators = accelerators
+        self._code = code
+        self._masters = {master.name: master for master in plan_chip(soc).masters}
+        self.instructions: list[int] = []
+        self._stop: Stop | None = None
+        self._guard = Guard(len(soc.devices))
+        self._reset()
+
+    def run(self, max_cycles: int, stall_cycles: int, pace: Callable[[], None]) -> Stop:
+        """Run until the firmware ends, or one of the limits is reached."""
+        stop = self._run(max_cycles, stall_cycles, pace)
+        self.instructions.append(self._counted())
+        self._model.at(max((core.time for core in self._cores.values()), default=0))
+        return stop
+
+    def _run(self, max_cycles: int, stall_cycles: int, pace: Callable[[], None]) -> Stop:
+        heard, since, told, turns = 0, 0, 0, 0
+        while self._stop is None:
+            core = self._next()
+            if core is None:
+                return Stop.STALL
+            now = core.time
+            if (restart := self._guard.restarts) is not None and now >= restart:
+                self._guard.restart()
+                self._reset(at=now)
+                continue
+            if now >= max_cycles:
+                return Stop.LIMIT
+            events = len(self._bench.events)
+            if events > heard:
+                heard, since, turns = events, now, 0
+            elif now - since >= stall_cycles or turns >= MOST_TURNS:
+                return Stop.STALL
+            if now - told >= PACE:
+                told = now
+                pace()
+            turns += 1
+            others = [each.time for each in self._awake() if each is not core]
+            limits = (max_cycles, since + stall_cycles, now + PACE, *(t + TURN for t in others))
+            core.run(max(now + 1, min(limits)))
+        return self._stop
+
+    def _counted(self) -> int:
+        return sum(core.state.instructions for core in self._cores.values())
+
+    def failed(self, core: Cpu, address: int, *, writes: bool, bus: bool) -> None:
+        """See `core.Around`."""
+        self._guard.saw(core.ordinal, address, writes=writes, bus=bus)
+
+    def _reset(self, at: int = 0) -> None:
+        soc = self._soc
+        self._mailboxes = {cpu.name: Mailbox(soc.host) for cpu in soc.cpus if cpu.mailbox}
+        self._engines = {each.name: EngineRegisters(each, self._run_list) for each in soc.engines}
+        self._cores = {
+            cpu.name: self._made_core(cpu, at) for cpu in soc.cpus if cpu.name in self._code
+        }
+
+    def _made_core(self, cpu: Cpu, at: int) -> IssCore:
+        core = IssCore(
+            cpu,
+            self._masters[cpu.name],
+            self._model,
+            self,
+            self._blocks(cpu),
+            lambda: self._lines(cpu),
+            self._code[cpu.name],
+        )
+        core.state.time = at
+        return core
+
+    def _blocks(self, cpu: Cpu) -> list[tuple[range, Device]]:
+        soc = self._soc
+        if cpu.name != soc.host:
+            box = cpu.mailbox
+            assert box is not None
+            return [(range(box.origin, box.origin + box.size), self._mailboxes[cpu.name])]
+        console, guard = soc.console, soc.guard
+        named: list[tuple[int, int, Device]] = [
+            (console.origin, console.size - guard.size, Console(self._request, self._wrote)),
+            (guard.origin, guard.size, self._guard),
+        ]
+        for each in soc.cpus:
+            if each.mailbox:
+                registers = each.mailbox
+                named.append((registers.origin, registers.size, self._mailboxes[each.name]))
+        for engine in soc.engines:
+            registers = engine.registers
+            named.append((registers.origin, registers.size, self._engines[engine.name]))
+        return [(range(origin, origin + size), device) for origin, size, device in named]
+
+    def _lines(self, cpu: Cpu) -> Mapping[int, int]:
+        """Return the lines at a core that are or will be high, and from when on."""
+        if cpu.name != self._soc.host:
+            rung = self._mailboxes[cpu.name].rung
+            return {} if rung is None else {LINE: rung}
+        irqs = self._soc.irqs
+        raised = {irqs[name]: engine.raised() for name, engine in self._engines.items()}
+        raised |= {irqs[name]: box.answered for name, box in self._mailboxes.items()}
+        if self._guard.raised:
+            raised[cpu.spec.bus_error_line] = 0
+        return {line: at for line, at in raised.items() if at is not None}
+
+    def _awake(self) -> list[IssCore]:
+        return [core for core in self._cores.values() if not core.asleep and not core.halted]
+
+    def _next(self) -> IssCore | None:
+        """Return the core that is the furthest behind; one that sleeps counts when it wakes."""
+        due = []
+        for core in self._cores.values():
+            at = core.wakes() if core.asleep else core.time
+            if at is not None and not core.halted:
+                due.append((at, core.cpu.ordinal, core))
+        return min(due, default=(0, 0, None))[2]
+
+    def _request(self) -> int:
+        return int(self._model.request)
+
+    def _wrote(self, register: ConsoleRegister, value: int) -> None:
+        kind = EVENTS[register]
+        self._model.saw_event(kind, value & 0xFF if kind is EventKind.UART else value)
+        if kind is EventKind.TRACE:
+            self.instructions.append(self._counted())
+        if kind is not EventKind.UART:
+            self.serve()
+
+    def serve(self) -> None:
+        """See `core.Around`."""
+        self._stop = self._bench.serve()
+        if self._stop is not None:
+            for core in self._cores.values():
+                core.stop()
+
+    def _run_list(self, engine: Engine, now: int, address: int, count: int) -> tuple[Outcome, int]:
+        outcome = self._accelerators.run(engine, address, count)
+        cycles = self._accelerators.cycles_of(engine, address)
+        self._model.at(now + cycles)
+        master = self._masters[engine.name].index
+        for each in self._accelerators.recent():
+            self._model.saw_engine(master, each)
+        self._accelerators.take_touched()
+        if (kind := BUS_ERRORS.get(outcome.error)) is not None:
+            writes, bus = kind is AccessKind.WRITE, outcome.error not in KEPT_BACK
+            if not bus:
+                self._model.saw_refused(master, kind.number, outcome.fault_address)
+            self._guard.saw(engine.ordinal, outcome.fault_address, writes=writes, bus=bus)
+        self._model.at(now)
+        return outcome, cycles

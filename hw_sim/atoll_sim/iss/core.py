@@ -1,0 +1,295 @@
+"""One core: its view of memory, its registers, and what it does until a deadline."""
+
+import ctypes
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+import numpy as np
+
+from atoll.resolve.soc import Cpu
+from atoll_sim.chip.parts import Master
+from atoll_sim.chip.plan import merge_spans
+from atoll_sim.engines.interface import BusFault
+from atoll_sim.host.memory import PAGE
+from atoll_sim.iss.costs import costs_of
+from atoll_sim.iss.devices import CoreLocal, Device
+from atoll_sim.iss.emulator import READ, RUN, STOP, WRITE, Emulator, End
+from atoll_sim.iss.native import IssModel
+from atoll_sim.iss.riscv import (
+    FETCH_FAULT,
+    ILLEGAL,
+    LOAD_FAULT,
+    STORE_FAULT,
+    Lines,
+    Next,
+    PicoSystem,
+    RiscvSystem,
+    System,
+    length,
+    load_target,
+)
+from atoll_sim.protocol.records import AccessKind, EventKind
+
+WORD = 4
+
+
+class Around(Protocol):
+    """Who hears of accesses that fail, and of events."""
+
+    def failed(self, core: Cpu, address: int, *, writes: bool, bus: bool) -> None:
+        """Note an access that was kept back, or that the bus failed."""
+        ...
+
+    def serve(self) -> None:
+        """Take what the log has that is new."""
+        ...
+
+
+class IssCore:
+    """A core that runs its firmware.
+
+    Attributes:
+        cpu: its description.
+        state: its time, and what its latest access did.
+        asleep: it waits for an interrupt.
+        halted: it stands still for good.
+    """
+
+    def __init__(
+        self,
+        cpu: Cpu,
+        master: Master,
+        model: IssModel,
+        chip: Around,
+        blocks: Iterable[tuple[range, Device]],
+        lines: Lines,
+        code: Iterable[range],
+    ) -> None:
+        """Set a core up as it is at reset.
+
+        Args:
+            cpu: its description.
+            master: its number, and what it reaches.
+            model: memories, time and log.
+            chip: hears of accesses that fail, and of its end.
+            blocks: registers that it reaches.
+            lines: its interrupt lines.
+            code: where its instructions lie.
+        """
+        self.cpu = cpu
+        self.asleep = self.halted = False
+        self._master = master
+        self._model = model
+        self._chip = chip
+        self._local = CoreLocal(self._stand_still)
+        self._blocks = list(blocks)
+        if cpu.spec.local is not None:
+            local = range(cpu.spec.local, cpu.spec.local + 2**16)
+            self._blocks.append((local, self._local))
+        self._emulator = Emulator()
+        self.state = model.add_core(master.index, STOP, costs_of(cpu))
+        self._system = self._made_system(lines)
+        self._pc = cpu.reset_address
+        self._illegal = False
+        self._map_memories()
+        self._map_registers()
+        library, user = model.library, ctypes.byref(self.state)
+        hooks = (library.atoll_iss_block, library.atoll_iss_access, library.atoll_iss_invalid)
+        self._emulator.watch(*hooks, user)
+        self._emulator.watch_exceptions(self._note_exception)
+        self._emulator.watch_instructions(self._system_addresses(code), self._system_instruction)
+
+    @property
+    def time(self) -> int:
+        """Cycles since reset was released."""
+        return int(self.state.time)
+
+    def wakes(self) -> int | None:
+        """Return when the core, which sleeps, goes on."""
+        at = self._system.wakes()
+        return None if at is None else max(at, self.time)
+
+    def counters(self) -> tuple[int, int]:
+        """See `riscv.Registers`."""
+        return self.state.time, self.state.instructions
+
+    def get(self, number: int) -> int:
+        """See `riscv.Registers`."""
+        return self._emulator.get(number)
+
+    def set(self, number: int, value: int) -> None:
+        """See `riscv.Registers`."""
+        self._emulator.set(number, value)
+
+    def run(self, deadline: int) -> None:
+        """Run until `deadline`, or until the core sleeps, halts or is stopped."""
+        if self.asleep:
+            self.state.time = max(self.time, self.wakes() or 0)
+            self.asleep = False
+        following = self._system.interrupt(self._pc)
+        self.state.deadline = deadline
+        self._expect_interrupt()
+        self._model.at(self.time)
+        end = self._emulator.run(following)
+        self._pc = self._emulator.pc
+        if end is End.STOPPED:
+            self._stopped()
+            return
+        self._model.left(self.state, self._pc)
+        if end is End.FETCH:
+            kept_back = AccessKind.FETCH.number
+            self._model.saw_refused(self._master.index, kept_back, self._pc)
+            self._chip.failed(self.cpu, self._pc, writes=False, bus=False)
+            self._go_on(self._system.trap(FETCH_FAULT, self._pc, self._pc))
+        elif self.state.refused:
+            self._refused(precise=True)
+        else:
+            self._go_on(self._system.trap(ILLEGAL, self._pc))
+
+    def stop(self) -> None:
+        """Have `run` return before the next instruction."""
+        self._emulator.stop()
+
+    def _expect_interrupt(self) -> None:
+        """Have the core stop when its next interrupt comes, to take it."""
+        at = self._system.wakes() if self._system.interrupts_on else None
+        if at is not None:
+            self.state.deadline = min(self.state.deadline, at)
+
+    def _made_system(self, lines: Lines) -> System:
+        match self.cpu.spec.controller:
+            case "picorv32":
+                return PicoSystem(self, lines, self.cpu.reset_address)
+            case "fast":
+                return RiscvSystem(self, lines, lambda: self._local.due, first_bit=14)
+            case _:
+                return RiscvSystem(self, lines, lambda: self._local.due, first_bit=None)
+
+    def _system_addresses(self, spans: Iterable[range]) -> Iterator[int]:
+        """Yield where instructions may lie that Unicorn must not run."""
+        for span in spans:
+            data = self._model.peek(span.start, len(span))
+            halves = np.frombuffer(data[: len(data) & ~1], "<u2").astype(np.uint32)
+            words = (halves | np.append(halves[1:], 0) << 16).astype(np.uint32)
+            for index in np.flatnonzero(self._system.system_words(words)):
+                yield span.start + 2 * int(index)
+
+    def _map_memories(self) -> None:
+        """Let the core's pages have the strongest right of any byte in them."""
+        pages: dict[int, int] = {}
+        for spans, right in (
+            (self._master.readable, READ | RUN),
+            (self._master.writable, WRITE),
+        ):
+            for span in spans:
+                self._model.add_window(self.state, span, writes=right == WRITE)
+                for page in range(span.start // PAGE, -(-span.stop // PAGE)):
+                    pages[page] = pages.get(page, 0) | right
+        memory = self._model.memory
+        for right in set(pages.values()):
+            same = (range(p * PAGE, (p + 1) * PAGE) for p, each in pages.items() if each == right)
+            for part in (each for span in merge_spans(same) for each in memory.parts(span)):
+                self._emulator.map_memory(part, right, memory.pointer(part.start))
+
+    def _map_registers(self) -> None:
+        spans = (range(b.start & -PAGE, -(-b.stop // PAGE) * PAGE) for b, _ in self._blocks)
+        for span in merge_spans(spans):
+            self._emulator.map_registers(span, self._read_register, self._write_register)
+        if self.cpu.spec.local is not None:
+            local = range(self.cpu.spec.local, self.cpu.spec.local + 2**16)
+            for writes in (False, True):
+                self._model.add_window(self.state, local, writes=writes)
+
+    def _note_exception(self, cause: int) -> None:
+        self._illegal = True
+        self.stop()
+
+    def _system_instruction(self, address: int) -> None:
+        self._model.left(self.state, address + WORD)
+        word = int.from_bytes(self._model.peek(address, WORD), "little")
+        self._go_on(self._system.execute(word, address))
+        if self.halted or self.asleep:
+            self.stop()
+        self._emulator.pc = self._pc
+        self._expect_interrupt()
+
+    def _go_on(self, following: Next) -> None:
+        if following.pc is None:
+            self._stand_still()
+            return
+        self.asleep = following.asleep
+        self._pc = following.pc if self.asleep else self._system.interrupt(following.pc)
+
+    def _stand_still(self) -> None:
+        self.halted = True
+        self._model.at(self.time)
+        self._model.saw_event(EventKind.TRAP, self._master.index)
+        self._chip.serve()
+        self.stop()
+
+    def _stopped(self) -> None:
+        """Take what stopped the core, if it was no deadline."""
+        if self._illegal:
+            self._illegal = False
+            whole = self._model.peek(self._pc - WORD, 1)[0] & 3 == 3
+            at = self._pc - (WORD if whole else WORD // 2)
+            self._model.left(self.state, at)
+            self._go_on(self._system.trap(ILLEGAL, at))
+        elif self.state.refused:
+            if size := self.state.undo_size:
+                self._model.poke(self.state.address, bytes(self.state.undo[:size]))
+            self._refused(precise=False)
+
+    def _refused(self, *, precise: bool) -> None:
+        """Take an access that a firewall keeps back.
+
+        Args:
+            precise: the core is at the instruction, which has done nothing. Otherwise its page is
+                shared with what the core reaches; a load has its value, and the core is past it.
+        """
+        writes, address = self.state.refused == 1 + AccessKind.WRITE.number, self.state.address
+        self.state.refused = 0
+        self._chip.failed(self.cpu, address, writes=writes, bus=False)
+        if self.cpu.spec.traps:
+            self._trap_access(address, writes=writes)
+        elif precise:
+            data = self._model.peek(self._pc, WORD)
+            if not writes:
+                self.set(load_target(data), 0)
+            self._pc += length(data)
+
+    def _trap_access(self, address: int, *, writes: bool) -> None:
+        self._go_on(self._system.trap(STORE_FAULT if writes else LOAD_FAULT, self._pc, address))
+
+    def _read_register(self, address: int, size: int) -> int:
+        try:
+            device, inside = self._device_at(address, size)
+            return device.read(inside, self.cpu.name, self.time) & 0xFFFF_FFFF
+        except BusFault:
+            self._bus_failed(address, writes=False)
+            return 0
+
+    def _write_register(self, address: int, size: int, value: int) -> None:
+        try:
+            device, inside = self._device_at(address, size)
+            self._model.at(self.time)
+            device.write(inside, value & 0xFFFF_FFFF, self.cpu.name, self.time)
+            self._expect_interrupt()
+        except BusFault:
+            self._bus_failed(address, writes=True)
+
+    def _device_at(self, address: int, size: int) -> tuple[Device, int]:
+        for span, device in self._blocks:
+            if address in span and size == WORD and not address % WORD:
+                return device, address - span.start
+        raise BusFault(address, decode=False)
+
+    def _bus_failed(self, address: int, *, writes: bool) -> None:
+        if self.state.refused:
+            return
+        self._chip.failed(self.cpu, address, writes=writes, bus=True)
+        if self.cpu.spec.traps:
+            self._pc = self._emulator.pc
+            self._model.left(self.state, self._pc)
+            self._trap_access(address, writes=writes)
+            self._emulator.pc = self._pc

@@ -1,0 +1,292 @@
+"""The registers of the chip around cores that no RTL makes: each device with its own class.
+
+Times are cycles of the host. A register that does not exist, or not for this access, raises
+`BusFault`, as the hardware answers SLVERR (docs/platform.md).
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from atoll.protocol import ConsoleRegister, GuardRegister
+from atoll.resolve.engine_parts import identity_of
+from atoll.resolve.mailbox import ID, REGISTERS
+from atoll.resolve.soc import Engine
+from atoll_sim.engines.interface import BusFault, Outcome
+
+MAILBOX = dict(REGISTERS)
+BUSY, DONE, ERROR = 1, 2, 4
+START, ABORT = 1, 2
+ABORTED = 8
+CAUSE_WRITE, CAUSE_BUS = 1, 2
+
+
+class Device(Protocol):
+    """Registers at some cores."""
+
+    def read(self, offset: int, core: str, now: int) -> int:
+        """Return a register.
+
+        Raises:
+            BusFault: none can be read there.
+        """
+        ...
+
+    def write(self, offset: int, value: int, core: str, now: int) -> None:
+        """Write a register.
+
+        Raises:
+            BusFault: none can be written there.
+        """
+        ...
+
+
+class Console:
+    """The test bench's registers."""
+
+    def __init__(
+        self, request: Callable[[], int], wrote: Callable[[ConsoleRegister, int], None]
+    ) -> None:
+        """Connect it.
+
+        Args:
+            request: what REQUEST reads.
+            wrote: called with each register written, and its value.
+        """
+        self._request = request
+        self._wrote = wrote
+
+    def read(self, offset: int, core: str, now: int) -> int:
+        """See `Device`."""
+        if offset != ConsoleRegister.REQUEST:
+            raise BusFault(offset, decode=False)
+        return self._request()
+
+    def write(self, offset: int, value: int, core: str, now: int) -> None:
+        """See `Device`."""
+        if offset not in set(ConsoleRegister) - {ConsoleRegister.REQUEST}:
+            raise BusFault(offset, decode=False)
+        self._wrote(ConsoleRegister(offset), value)
+
+
+class Guard:
+    """What firewalls kept back and the bus failed, and the watchdog."""
+
+    def __init__(self, devices: int) -> None:
+        self._devices = devices
+        self._seen: dict[int, tuple[int, int]] = {}
+        self._enabled = 0
+        self._period = 0
+        self._kicked = 0
+        self.restarted = False
+
+    def saw(self, device: int, address: int, *, writes: bool, bus: bool) -> None:
+        """Remember the first access of a device that failed."""
+        cause = CAUSE_WRITE * writes | CAUSE_BUS * bus
+        self._seen.setdefault(device, (address, cause))
+
+    @property
+    def raised(self) -> bool:
+        """Whether its interrupt line is high."""
+        return bool(self._status() & self._enabled)
+
+    @property
+    def restarts(self) -> int | None:
+        """When the watchdog restarts the chip, unless it is kicked."""
+        return self._kicked + self._period if self._period else None
+
+    def restart(self) -> None:
+        """Restart the chip: only that it happened is kept."""
+        self._enabled = self._period = 0
+        self._seen.clear()
+        self.restarted = True
+
+    def read(self, offset: int, core: str, now: int) -> int:
+        """See `Device`."""
+        registers = {
+            GuardRegister.STATUS: self._status(),
+            GuardRegister.IRQ_ENABLE: self._enabled,
+            GuardRegister.PERIOD: self._period,
+            GuardRegister.RESTARTED: int(self.restarted),
+        }
+        if offset in registers:
+            return registers[GuardRegister(offset)]
+        device, which = divmod(offset - GuardRegister.FIRST, 8)
+        if not 0 <= device < self._devices or which not in (0, 4):
+            raise BusFault(offset, decode=False)
+        return self._seen.get(device, (0, 0))[which // 4]
+
+    def write(self, offset: int, value: int, core: str, now: int) -> None:
+        """See `Device`."""
+        match offset:
+            case GuardRegister.STATUS:
+                self._seen = {d: seen for d, seen in self._seen.items() if not value >> d & 1}
+            case GuardRegister.IRQ_ENABLE:
+                self._enabled = value & (1 << self._devices) - 1
+            case GuardRegister.PERIOD:
+                self._period, self._kicked = value, now
+            case GuardRegister.KICK:
+                self._kicked = now
+            case GuardRegister.RESTARTED:
+                self.restarted = self.restarted and not value & 1
+            case _:
+                raise BusFault(offset, decode=False)
+
+    def _status(self) -> int:
+        return sum(1 << device for device in self._seen)
+
+
+class Mailbox:
+    """Through which the host has another core run a step.
+
+    Attributes:
+        rung: since when the core's line is high, or None.
+        answered: since when the host's is.
+    """
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+        self._command = self._result = 0
+        self.rung: int | None = None
+        self.answered: int | None = None
+
+    def read(self, offset: int, core: str, now: int) -> int:
+        """See `Device`."""
+        status = BUSY * (self.rung is not None) | DONE * (self.answered is not None)
+        registers = {MAILBOX["ID"]: ID, MAILBOX["STATUS"]: status}
+        if core == self._host:
+            registers[MAILBOX["RESULT"]] = self._result
+        else:
+            registers[MAILBOX["COMMAND"]] = self._command
+        if offset not in registers:
+            raise BusFault(offset, decode=False)
+        return registers[offset]
+
+    def write(self, offset: int, value: int, core: str, now: int) -> None:
+        """See `Device`."""
+        hosts, busy = core == self._host, self.rung is not None
+        if hosts and offset == MAILBOX["COMMAND"] and not busy:
+            self._command, self.rung, self.answered = value, now, None
+        elif hosts and offset == MAILBOX["CLEAR"]:
+            self.answered = None
+        elif not hosts and offset == MAILBOX["RESULT"] and busy:
+            self._result, self.rung, self.answered = value, None, now
+        else:
+            raise BusFault(offset, decode=False)
+
+
+class EngineRegisters:
+    """The control port of an engine that runs lists of commands (docs/accelerators.md).
+
+    A list runs when it is started; that it has ended shows only when its cycles are over.
+    """
+
+    def __init__(
+        self, engine: Engine, run: Callable[[Engine, int, int, int], tuple[Outcome, int]]
+    ) -> None:
+        """Connect it.
+
+        Args:
+            engine: the instance.
+            run: given engine, time, address and count of a list, runs it; returns how it ended, and
+                after how many cycles.
+        """
+        self._engine = engine
+        self._run = run
+        self._names = {offset: name for name, offset in engine.spec.registers.items()}
+        self._values: dict[str, int] = dict.fromkeys(engine.spec.registers, 0)
+        self._values.update(identity_of(engine))
+        self._ended: int | None = None
+        self._raised = False
+
+    def raised(self) -> int | None:
+        """Return from when on its interrupt line is high, if it is or will be."""
+        return self._ended if self._raised and self._values["IRQ_ENABLE"] & 1 else None
+
+    def read(self, offset: int, core: str, now: int) -> int:
+        """See `Device`."""
+        name = self._names.get(offset)
+        if name is None or name == "CONTROL":
+            raise BusFault(offset, decode=False)
+        busy = self._busy(now)
+        match name:
+            case "STATUS":
+                done = self._ended is not None and not busy
+                failed = bool(self._values["ERROR"])
+                return BUSY * busy | DONE * (done and not failed) | ERROR * (done and failed)
+            case "IRQ_STATUS":
+                return int(self._raised and not busy)
+            case "ERROR" | "FAULT_ADDRESS" | "COMPLETED" if busy:
+                return 0
+        return self._values[name]
+
+    def write(self, offset: int, value: int, core: str, now: int) -> None:
+        """See `Device`."""
+        name, busy = self._names.get(offset), self._busy(now)
+        if name == "CONTROL" and not (busy and value & START):
+            if value & START:
+                self._start(now)
+            elif value & ABORT and busy:
+                self._ended, self._values["ERROR"] = now, ABORTED
+        elif name in ("LIST_ADDRESS", "LIST_COUNT") and not busy:
+            self._values[name] = value
+        elif name == "IRQ_ENABLE":
+            self._values[name] = value & 1
+        elif name == "IRQ_STATUS":
+            if value & 1 and not busy:
+                self._raised = False
+        else:
+            raise BusFault(offset, decode=False)
+
+    def _busy(self, now: int) -> bool:
+        return self._ended is not None and now < self._ended
+
+    def _start(self, now: int) -> None:
+        address, count = self._values["LIST_ADDRESS"], self._values["LIST_COUNT"]
+        outcome, cycles = self._run(self._engine, now, address, count)
+        self._values |= {
+            "ERROR": outcome.error,
+            "FAULT_ADDRESS": outcome.fault_address,
+            "COMPLETED": outcome.completed,
+            "CYCLES": cycles,
+        }
+        self._ended, self._raised = now + cycles, True
+
+
+class CoreLocal:
+    """What a core keeps to itself: its timer, and where it says that it stands still."""
+
+    COMPARE, TIME, HALT = 0x4000, 0xBFF8, 0xC000
+
+    def __init__(self, halted: Callable[[], None]) -> None:
+        self._halted = halted
+        self._compare = 2**64 - 1
+        self._ahead = 0
+
+    @property
+    def due(self) -> int:
+        """When the timer's interrupt is raised."""
+        return max(0, self._compare - self._ahead)
+
+    def read(self, offset: int, core: str, now: int) -> int:
+        """See `Device`."""
+        time = now + self._ahead
+        words = _words(self.COMPARE, self._compare) | _words(self.TIME, time)
+        return words.get(offset, 0)
+
+    def write(self, offset: int, value: int, core: str, now: int) -> None:
+        """See `Device`."""
+        if offset == self.HALT:
+            self._halted()
+        elif offset - self.COMPARE in (0, 4):
+            self._compare = _with_word(self._compare, offset - self.COMPARE, value)
+        elif offset - self.TIME in (0, 4):
+            self._ahead = _with_word(now + self._ahead, offset - self.TIME, value) - now
+
+
+def _words(offset: int, value: int) -> dict[int, int]:
+    return {offset: value & 0xFFFF_FFFF, offset + 4: value >> 32 & 0xFFFF_FFFF}
+
+
+def _with_word(whole: int, offset: int, value: int) -> int:
+    shift = 8 * offset
+    return whole & ~(0xFFFF_FFFF << shift) | value << shift

@@ -1,0 +1,138 @@
+"""Unicorn as a core needs it: memory by pointer, registers by callback, hooks in C.
+
+Unicorn (GPL-2.0) is an optional package; nothing outside of this folder imports it.
+"""
+
+import ctypes
+from collections.abc import Callable, Iterable
+from enum import Enum, auto
+from typing import Any
+
+import unicorn
+from unicorn import riscv_const
+from unicorn.unicorn_py3.unicorn import uclib
+
+_unicorn: Any = unicorn
+_registers: Any = riscv_const
+_library: Any = uclib
+
+READ, WRITE, RUN = unicorn.UC_PROT_READ, unicorn.UC_PROT_WRITE, unicorn.UC_PROT_EXEC
+
+STOP = int(ctypes.cast(_library.uc_emu_stop, ctypes.c_void_p).value or 0)
+"""Address of the C function that stops an engine."""
+
+X = tuple(getattr(_registers, f"UC_RISCV_REG_X{number}") for number in range(32))
+PC = _registers.UC_RISCV_REG_PC
+NOWHERE = 0xFFFF_FFFE
+"""No instruction is there: a run ends when it is stopped."""
+
+EVERYWHERE = (1, 0)
+FETCHES = (unicorn.UC_ERR_FETCH_UNMAPPED, unicorn.UC_ERR_FETCH_PROT)
+
+
+class End(Enum):
+    """Why a run ended."""
+
+    STOPPED = auto()
+    FETCH = auto()
+    """Nothing can be fetched from where the core is."""
+    ACCESS = auto()
+    """A load or store of the instruction there could not be made."""
+
+
+class Emulator:
+    """One RISC-V core of 32 bits."""
+
+    def __init__(self) -> None:
+        self._uc: Any = _unicorn.Uc(unicorn.UC_ARCH_RISCV, unicorn.UC_MODE_RISCV32)
+        self._kept: list[object] = []
+
+    @property
+    def pc(self) -> int:
+        """Where the core goes on."""
+        return int(self._uc.reg_read(PC))
+
+    @pc.setter
+    def pc(self, address: int) -> None:
+        self._uc.reg_write(PC, address)
+
+    def get(self, number: int) -> int:
+        """Return x`number`."""
+        return int(self._uc.reg_read(X[number])) & 0xFFFF_FFFF
+
+    def set(self, number: int, value: int) -> None:
+        """Set x`number`; x0 stays."""
+        if number:
+            self._uc.reg_write(X[number], value & 0xFFFF_FFFF)
+
+    def run(self, address: int) -> End:
+        """Run from `address` on until something stops the core."""
+        try:
+            self._uc.emu_start(address, NOWHERE)
+        except _unicorn.UcError as error:
+            return End.FETCH if error.errno in FETCHES else End.ACCESS
+        return End.STOPPED
+
+    def stop(self) -> None:
+        """Have `run` return before the next instruction."""
+        self._uc.emu_stop()
+
+    def map_memory(self, span: range, rights: int, pointer: int) -> None:
+        """Let the core see bytes of the host; `span` is of whole pages."""
+        self._uc.mem_map_ptr(span.start, len(span), rights, pointer)
+
+    def map_registers(
+        self,
+        span: range,
+        read: Callable[[int, int], int],
+        write: Callable[[int, int, int], None],
+    ) -> None:
+        """Have loads and stores of a span of whole pages call Python.
+
+        Args:
+            span: of addresses.
+            read: given address and size of a load, returns its value.
+            write: given address, size and value of a store.
+        """
+
+        def load(_uc: object, offset: int, size: int, _data: object) -> int:
+            return read(span.start + offset, size)
+
+        def store(_uc: object, offset: int, size: int, value: int, _data: object) -> None:
+            write(span.start + offset, size, value)
+
+        self._uc.mmio_map(span.start, len(span), load, None, store, None)
+
+    def watch(self, block: Any, access: Any, invalid: Any, user: Any) -> None:
+        """Have C functions called, without Python in between.
+
+        Args:
+            block: for each block of instructions.
+            access: for each load and store.
+            invalid: for each of them that cannot be made.
+            user: their last argument.
+        """
+        accesses = unicorn.UC_HOOK_MEM_READ | unicorn.UC_HOOK_MEM_WRITE
+        others = unicorn.UC_HOOK_MEM_READ_INVALID | unicorn.UC_HOOK_MEM_WRITE_INVALID
+        hooks = ((unicorn.UC_HOOK_BLOCK, block), (accesses, access), (others, invalid))
+        for kinds, function in hooks:
+            handle = ctypes.c_size_t()
+            limits = map(ctypes.c_uint64, EVERYWHERE)
+            status = _library.uc_hook_add(
+                self._uc._uch, ctypes.byref(handle), kinds, function, user, *limits
+            )
+            assert status == unicorn.UC_ERR_OK, f"uc_hook_add failed with {status}"
+            self._kept.append(handle)
+
+    def watch_instructions(self, addresses: Iterable[int], see: Callable[[int], None]) -> None:
+        """Call `see` with the address before each instruction at `addresses`."""
+
+        def hook(_uc: object, address: int, _size: int, _data: object) -> None:
+            see(address)
+
+        for address in addresses:
+            self._uc.hook_add(unicorn.UC_HOOK_CODE, hook, None, address, address)
+
+    def watch_exceptions(self, see: Callable[[int], None]) -> None:
+        """Call `see` with the cause of each exception that is no failed access."""
+        self._uc.hook_add(unicorn.UC_HOOK_INTR, lambda _uc, cause, _data: see(cause))

@@ -1,0 +1,270 @@
+// The part of an instruction-set simulator that runs for every block and every load and store.
+//
+// Unicorn calls the hooks below; their signatures are those of its unicorn.h. They count time, hold each
+// access against what the core reaches, and tell the monitor, as atoll_monitor.sv does in RTL.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "backdoor.h"
+#include "memory_map.h"
+#include "monitor.h"
+
+extern "C" {
+void atoll_saw_access(unsigned master, unsigned kind, unsigned address, unsigned bytes);
+void atoll_saw_blocked(unsigned master, unsigned kind, unsigned address, unsigned bytes);
+}
+
+namespace {
+
+// UC_MEM_WRITE, UC_MEM_WRITE_UNMAPPED and UC_MEM_WRITE_PROT
+constexpr bool is_write(int type) { return type == 17 || type == 20 || type == 22; }
+constexpr uint32_t kBeat = 8;
+constexpr size_t kBlocks = 1 << 14;
+
+// What instructions cost; the order of iss/costs.py.
+enum Class : uint32_t { kOther, kLoad, kStore, kBranch, kJump, kMultiply, kDivide, kTaken, kClasses };
+
+struct Window {
+  uint32_t first;
+  uint32_t last;
+};
+
+// Code between two jumps, as it was translated.
+struct Block {
+  uint32_t address = 0;
+  uint32_t size = 0;
+  uint32_t instructions = 0;
+  uint32_t cycles = 0;
+  uint32_t phase = UINT32_MAX;  // in which its fetches were last told
+};
+
+// One core; core.py has the same fields up to `undo`.
+struct Core {
+  uint64_t time = 0;          // cycles since reset was released
+  uint64_t deadline = 0;      // it stops at the first block from then on
+  uint64_t instructions = 0;  // retired
+  uint32_t refused = 0;       // 0, or 1 + the kind of the access that was kept back
+  uint32_t address = 0;       // of that access
+  uint32_t size = 0;
+  uint32_t undo_size = 0;  // bytes that it will have overwritten
+  uint8_t undo[16] = {};
+
+  uint32_t master = 0;
+  uint32_t expected = 0;  // where the latest block ends
+  int (*stop)(void* engine) = nullptr;
+  std::array<std::vector<Window>, 2> windows;  // by read, write
+  std::array<Window, 2> latest{};              // where the latest access was right
+  std::array<uint32_t, kClasses> costs{};
+  std::vector<Block> blocks = std::vector<Block>(kBlocks);
+
+  bool reaches(uint32_t first, uint32_t last, bool writes);
+};
+
+struct Memory {
+  uint32_t origin;
+  uint32_t size;
+  uint8_t* bytes;
+};
+
+std::vector<Memory> memories;
+chip::Map shape;
+std::vector<std::unique_ptr<Core>> cores;
+
+uint8_t* bytes_at(uint32_t address, size_t size) {
+  for (const Memory& memory : memories) {
+    const uint32_t offset = address - memory.origin;
+    if (offset < memory.size && size <= memory.size - offset) return memory.bytes + offset;
+  }
+  return nullptr;
+}
+
+bool Core::reaches(uint32_t first, uint32_t last, bool writes) {
+  if (first >= latest[writes].first && last <= latest[writes].last) return true;
+  for (const Window& window : windows[writes]) {
+    if (first < window.first || last > window.last) continue;
+    latest[writes] = window;
+    return true;
+  }
+  return false;
+}
+
+Class class_of_half(uint32_t word) {
+  const uint32_t quadrant = word & 3, function = word >> 13 & 7;
+  if (quadrant == 0) return function >= 5 ? kStore : function ? kLoad : kOther;
+  if (quadrant == 1) {
+    if (function == 1 || function == 5) return kJump;
+    return function >= 6 ? kBranch : kOther;
+  }
+  if (function >= 5) return kStore;
+  if (function == 4) return (word >> 2 & 31) == 0 ? kJump : kOther;
+  return function ? kLoad : kOther;
+}
+
+// RISC-V; a reader of the unprivileged specification, chapter "RV32/64G Instruction Set Listings".
+Class class_of(uint32_t word) {
+  if ((word & 3) != 3) return class_of_half(word);
+  switch (word & 0x7f) {
+    case 0x03: case 0x07: return kLoad;
+    case 0x23: case 0x27: return kStore;
+    case 0x63: return kBranch;
+    case 0x67: case 0x6f: return kJump;
+    case 0x33: case 0x3b:
+      if (word >> 25 == 1) return word >> 14 & 1 ? kDivide : kMultiply;
+      return kOther;
+    default: return kOther;
+  }
+}
+
+// Count what lies from `first` up to `end`.
+void count(const Core& core, uint32_t first, uint32_t end, uint32_t& instructions, uint32_t& cycles) {
+  while (first < end) {
+    const uint8_t* at = bytes_at(first, 2);
+    uint32_t word = at ? at[0] | at[1] << 8 : 0;
+    const bool whole = (word & 3) == 3;
+    if (whole && bytes_at(first, 4)) word |= static_cast<uint32_t>(at[2] | at[3] << 8) << 16;
+    ++instructions;
+    cycles += core.costs[class_of(word)];
+    first += whole ? 4 : 2;
+  }
+}
+
+void tell_fetches(const Core& core, uint32_t first, uint32_t end) {
+  for (uint32_t at = first & ~3U; at < end; at += 4) {
+    atoll_saw_access(core.master, record::kFetch, at & ~(kBeat - 1), 0xfU << (at % kBeat));
+  }
+}
+
+}  // namespace
+
+namespace chip {
+const Map& map() { return shape; }
+}  // namespace chip
+
+namespace backdoor {
+
+bool peek(uint32_t address, size_t size, uint8_t* to) {
+  const uint8_t* from = bytes_at(address, size);
+  if (from) std::memcpy(to, from, size);
+  return from || size == 0;
+}
+
+}  // namespace backdoor
+
+// Called from Python, native.py.
+extern "C" {
+
+// Forget all earlier runs.
+void atoll_iss_begin(uint32_t masters) {
+  memories.clear();
+  cores.clear();
+  shape = chip::Map{};
+  shape.masters = masters;
+}
+
+void atoll_iss_memory(uint32_t origin, uint32_t size, uint8_t* bytes) {
+  memories.push_back({origin, size, bytes});
+  chip::Memory memory{};
+  memory.origin = origin;
+  memory.size = size;
+  shape.memories.push_back(memory);
+}
+
+// All memories are known: watch them, by this table if there is one.
+int atoll_iss_watch(const uint32_t* words, size_t size) {
+  monitor::forget();
+  monitor::watcher().look_with(backdoor::peek);
+  return size == 0 || monitor::watcher().load(words, size);
+}
+
+Core* atoll_iss_core(uint32_t master, int (*stop)(void*), const uint32_t* costs) {
+  cores.push_back(std::make_unique<Core>());
+  Core& core = *cores.back();
+  core.master = master;
+  core.stop = stop;
+  std::copy(costs, costs + kClasses, core.costs.begin());
+  return &core;
+}
+
+void atoll_iss_window(Core* core, uint32_t first, uint32_t last, int writes) {
+  core->windows[writes != 0].push_back({first, last});
+}
+
+// The core left its block before the instruction at `address`.
+void atoll_iss_left(Core* core, uint32_t address) {
+  uint32_t instructions = 0, cycles = 0;
+  count(*core, address, core->expected, instructions, cycles);
+  core->instructions -= instructions;
+  core->time -= cycles;
+  core->expected = address;
+  monitor::log().cycle = core->time;
+}
+
+void atoll_iss_at(uint64_t cycle) { monitor::log().cycle = cycle; }
+
+// An engine's accesses to `size` bytes, in beats of `beat` bytes, 8 or 16.
+void atoll_iss_engine(uint32_t master, uint32_t kind, uint32_t address, uint32_t size, uint32_t beat) {
+  for (uint32_t done = 0; done < size;) {
+    const uint32_t inside = (address + done) % beat;
+    const uint32_t bytes = std::min(size - done, beat - inside);
+    atoll_saw_access(master, kind, address + done - inside, ((1U << bytes) - 1) << inside);
+    done += bytes;
+  }
+}
+
+// UC_HOOK_BLOCK
+void atoll_iss_block(void* engine, uint64_t address, uint32_t size, void* user) {
+  Core& core = *static_cast<Core*>(user);
+  if (core.time >= core.deadline) {
+    core.stop(engine);
+    return;
+  }
+  const uint32_t at = static_cast<uint32_t>(address);
+  Block& block = core.blocks[at / 2 % kBlocks];
+  if (block.address != at || block.size != size) {
+    block = Block{.address = at, .size = size};
+    count(core, at, at + size, block.instructions, block.cycles);
+  }
+  if (at != core.expected) core.time += core.costs[kTaken];
+  monitor::log().cycle = core.time;
+  if (block.phase != monitor::log().phase) {
+    block.phase = monitor::log().phase;
+    tell_fetches(core, at, at + size);
+  }
+  core.instructions += block.instructions;
+  core.time += block.cycles;
+  core.expected = at + size;
+}
+
+// UC_HOOK_MEM_READ and UC_HOOK_MEM_WRITE
+void atoll_iss_access(void* engine, int type, uint64_t where, int size, int64_t, void* user) {
+  Core& core = *static_cast<Core*>(user);
+  const bool writes = is_write(type);
+  const uint32_t address = static_cast<uint32_t>(where);
+  const uint32_t last = address + static_cast<uint32_t>(size) - 1;
+  const uint32_t bytes = (1U << size) - 1;
+  const uint32_t inside = address % kBeat;
+  if (core.reaches(address, last, writes)) {
+    atoll_saw_access(core.master, writes, address - inside, bytes << inside);
+    return;
+  }
+  atoll_saw_blocked(core.master, writes, address - inside, bytes << inside);
+  core.refused = writes ? 2 : 1;
+  core.address = address;
+  core.size = static_cast<uint32_t>(size);
+  const uint8_t* old = writes ? bytes_at(address, core.size) : nullptr;
+  core.undo_size = old ? core.size : 0;
+  if (old) std::memcpy(core.undo, old, core.size);
+  core.stop(engine);
+}
+
+// UC_HOOK_MEM_READ_INVALID and UC_HOOK_MEM_WRITE_INVALID: the access is not made.
+bool atoll_iss_invalid(void* engine, int type, uint64_t where, int size, int64_t value, void* user) {
+  const Core& core = *static_cast<Core*>(user);
+  if (core.refused == 0) atoll_iss_access(engine, type, where, size, value, user);
+  return false;
+}
+
+}  // extern "C"

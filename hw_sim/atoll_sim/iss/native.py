@@ -1,0 +1,140 @@
+"""The C++ side of an instruction-set simulation, seen from Python: time, accesses, what it saw."""
+
+import ctypes
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+
+from atoll.protocol import Request
+from atoll.resolve.soc import ResolvedSoc
+from atoll_sim.host.memory import Accessed, HostMemory
+from atoll_sim.model.monitors import Model
+from atoll_sim.protocol.records import ERASED_ROM, UNWRITTEN_RAM, EventKind
+from atoll_sim.shadow import memory as shadow
+from atoll_sim.shadow.library import shared_library
+
+HERE = Path(__file__).parent
+MODEL = HERE.parent / "model"
+SOURCES = (HERE / "iss.cpp", MODEL / "monitor.cpp", *shadow.SOURCES)
+HEADERS = (
+    *shadow.HEADERS,
+    *(MODEL / name for name in ("backdoor.h", "memory_map.h", "monitor.h")),
+)
+LEAST_BEAT, MOST_BEAT = 8, 16
+
+
+class CoreState(ctypes.Structure):
+    """The head of `Core` in iss.cpp."""
+
+    _fields_ = (
+        ("time", ctypes.c_uint64),
+        ("deadline", ctypes.c_uint64),
+        ("instructions", ctypes.c_uint64),
+        ("refused", ctypes.c_uint32),
+        ("address", ctypes.c_uint32),
+        ("size", ctypes.c_uint32),
+        ("undo_size", ctypes.c_uint32),
+        ("undo", ctypes.c_uint8 * 16),
+    )
+
+
+class IssModel(Model):
+    """The chip's memories and what happened on it; one at a time in a process.
+
+    Attributes:
+        memory: of the chip, as the image finds it: see docs/platform.md.
+        request: what the firmware reads in the console's REQUEST.
+    """
+
+    def __init__(self, soc: ResolvedSoc, table: bytes = b"") -> None:
+        """Begin anew.
+
+        Args:
+            soc: the chip.
+            table: packed contract that accesses are held against; none are, if it is empty.
+
+        Raises:
+            ToolchainError: there is no C++ compiler.
+        """
+        self.library = ctypes.CDLL(str(shared_library("iss", SOURCES, HEADERS, shadow.GENERATED)))
+        super().__init__(self.library)
+        self.library.atoll_iss_core.restype = ctypes.POINTER(CoreState)
+        self.memory = HostMemory(soc)
+        self.request = Request.NONE
+        self.library.atoll_iss_begin(ctypes.c_uint32(len(soc.devices)))
+        for each in soc.memories:
+            self.memory.write(each.origin, bytes([_pattern(each.kind)]) * each.size)
+            pointer = ctypes.c_void_p(self.memory.pointer(each.origin))
+            self.library.atoll_iss_memory(
+                ctypes.c_uint32(each.origin), ctypes.c_uint32(each.size), pointer
+            )
+        watched = self.library.atoll_iss_watch(table, ctypes.c_size_t(len(table) // 4))
+        assert watched, "the packed contract is damaged"
+
+    def peek(self, address: int, size: int) -> bytes:
+        """Return bytes of one memory."""
+        return self.memory.read(address, size)
+
+    def poke(self, address: int, data: bytes) -> None:
+        """Write bytes to one memory."""
+        self.memory.write(address, data)
+
+    def load_records(self, image: bytes) -> None:
+        """Write the records (address, size, bytes) of an image to the memories."""
+        at = 0
+        while at < len(image):
+            address, size = struct.unpack_from("<II", image, at)
+            self.poke(address, image[at + 8 : at + 8 + size])
+            at += 8 + size
+
+    def set_request(self, value: Request) -> None:
+        """Set what the firmware reads in the console's REQUEST."""
+        self.request = value
+
+    def add_core(self, master: int, stop: int, costs: Sequence[int]) -> CoreState:
+        """Return a new core.
+
+        Args:
+            master: its number.
+            stop: address of Unicorn's function that stops an engine.
+            costs: cycles of each class of instructions; see `costs`.
+        """
+        words = (ctypes.c_uint32 * len(costs))(*costs)
+        made = self.library.atoll_iss_core(ctypes.c_uint32(master), ctypes.c_void_p(stop), words)
+        state: CoreState = made.contents
+        return state
+
+    def add_window(self, core: CoreState, span: range, *, writes: bool) -> None:
+        """Let a core read, or write, a span of addresses."""
+        first, last = ctypes.c_uint32(span.start), ctypes.c_uint32(span.stop - 1)
+        self.library.atoll_iss_window(ctypes.byref(core), first, last, int(writes))
+
+    def left(self, core: CoreState, address: int) -> None:
+        """Take back what was counted for instructions from `address` on: they did not run."""
+        self.library.atoll_iss_left(ctypes.byref(core), ctypes.c_uint32(address))
+
+    def at(self, cycle: int) -> None:
+        """Set the time of what happens next."""
+        self.library.atoll_iss_at(ctypes.c_uint64(cycle))
+
+    def saw_event(self, kind: EventKind, value: int) -> None:
+        """Log something that a core did to the console, or that befell it."""
+        if kind is EventKind.TRAP:
+            self.library.atoll_saw_trap(ctypes.c_uint32(value))
+        else:
+            self.library.atoll_saw_event(ctypes.c_uint32(kind), ctypes.c_uint32(value))
+
+    def saw_engine(self, master: int, each: Accessed) -> None:
+        """Log an engine's access."""
+        beat = min(max(each.beat, LEAST_BEAT), MOST_BEAT)
+        numbers = (master, each.kind.number, each.span.start, len(each.span), beat)
+        self.library.atoll_iss_engine(*map(ctypes.c_uint32, numbers))
+
+    def saw_refused(self, master: int, number: int, address: int) -> None:
+        """Log that a firewall kept back an engine's access; `number` is that of its kind."""
+        numbers = (master, number, address & ~7, 1 << (address & 7))
+        self.library.atoll_saw_blocked(*map(ctypes.c_uint32, numbers))
+
+
+def _pattern(kind: str) -> int:
+    return ERASED_ROM if kind == "rom" else UNWRITTEN_RAM

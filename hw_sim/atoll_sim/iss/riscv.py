@@ -1,0 +1,295 @@
+"""What Unicorn leaves out of a RISC-V core: its own registers, traps, interrupts and sleep.
+
+`RiscvSystem` is the machine mode of the privileged specification, with the lines of a core's
+description; `PicoSystem` is PicoRV32's own way (its README: custom instructions for interrupts).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+ILLEGAL, BREAKPOINT, LOAD_FAULT, STORE_FAULT, FETCH_FAULT, ECALL = 2, 3, 5, 7, 1, 11
+
+MSTATUS, MIE, MTVEC, MEPC, MCAUSE, MTVAL, MIP = 0x300, 0x304, 0x305, 0x341, 0x342, 0x343, 0x344
+CYCLE_LOW = frozenset({0xB00, 0xC00, 0xC01})
+CYCLE_HIGH = frozenset({0xB80, 0xC80, 0xC81})
+RETIRED_LOW, RETIRED_HIGH = frozenset({0xB02, 0xC02}), frozenset({0xB82, 0xC82})
+FLOAT_REGISTERS = range(1, 4)
+"""Unicorn has these."""
+
+TIMER_BIT, EXTERNAL_BIT = 7, 11
+MASK, PENDING = 0xBC0, 0xFC0
+STATUS_MIE, STATUS_MPIE, MACHINE_MODE = 1 << 3, 1 << 7, 3 << 11
+ECALL_WORD, EBREAK_WORD, MRET_WORD, WFI_WORD = 0x0000_0073, 0x0010_0073, 0x3020_0073, 0x1050_0073
+
+ALL = 0xFFFF_FFFF
+
+
+class Registers(Protocol):
+    """The integer registers of a core, and its counters."""
+
+    def get(self, number: int) -> int:
+        """Return x`number`."""
+        ...
+
+    def set(self, number: int, value: int) -> None:
+        """Set x`number`; x0 stays."""
+        ...
+
+    def counters(self) -> tuple[int, int]:
+        """Return cycles and instructions so far."""
+        ...
+
+
+class Next(NamedTuple):
+    """What comes after an instruction.
+
+    Attributes:
+        pc: None if the core stands still for good.
+    """
+
+    pc: int | None
+    asleep: bool = False
+
+
+Lines = Callable[[], Mapping[int, int]]
+"""Interrupt lines that are or will be high, and from when on."""
+
+
+class RiscvSystem:
+    """Machine mode of a standard core."""
+
+    def __init__(
+        self,
+        registers: Registers,
+        lines: Lines,
+        timer: Callable[[], int],
+        *,
+        first_bit: int | None,
+    ) -> None:
+        """Connect it.
+
+        Args:
+            registers: of the core.
+            lines: at the core.
+            timer: when its timer's interrupt is raised.
+            first_bit: bit of `mip` of line 0; None: lines are bits of the registers 0xBC0 (mask)
+                and 0xFC0 (pending), and together the external interrupt.
+        """
+        self._registers = registers
+        self._lines = lines
+        self._timer = timer
+        self._first_bit = first_bit
+        self._csr: dict[int, int] = {MSTATUS: MACHINE_MODE, 0x301: 0x4000_0000}
+
+    def system_words(self, words: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        """Return which of the 32-bit `words` are instructions that `execute` takes."""
+        function = words >> 12 & 7
+        csr = words >> 20
+        registers: NDArray[np.bool_] = (words & 0x7F == 0x73) & (function & 3 != 0)
+        registers &= (csr < FLOAT_REGISTERS.start) | (csr >= FLOAT_REGISTERS.stop)
+        return registers | np.isin(words, (ECALL_WORD, EBREAK_WORD, MRET_WORD, WFI_WORD))
+
+    def execute(self, word: int, address: int) -> Next:
+        """Run one of those instructions."""
+        if word == ECALL_WORD:
+            return self.trap(ECALL, address)
+        if word == EBREAK_WORD:
+            return self.trap(BREAKPOINT, address)
+        if word == MRET_WORD:
+            status = self._csr[MSTATUS]
+            enabled = STATUS_MIE if status & STATUS_MPIE else 0
+            self._csr[MSTATUS] = status & ~STATUS_MIE | STATUS_MPIE | enabled
+            return Next(self._csr.get(MEPC, 0))
+        if word == WFI_WORD:
+            return Next(address + 4, asleep=True)
+        self._access(word)
+        return Next(address + 4)
+
+    def trap(self, cause: int, address: int, value: int = 0) -> Next:
+        """Take an exception of the instruction at `address`."""
+        self._enter(cause, address, value)
+        return Next(self._csr.get(MTVEC, 0) & ~3)
+
+    def interrupt(self, address: int) -> int:
+        """Return where the core goes on that would run `address` next."""
+        wanted = self._pending() & self._csr.get(MIE, 0)
+        if not wanted or not self._csr[MSTATUS] & STATUS_MIE:
+            return address
+        cause = wanted.bit_length() - 1
+        self._enter(1 << 31 | cause, address, 0)
+        vector = self._csr.get(MTVEC, 0)
+        return (vector & ~3) + (4 * cause if vector & 1 else 0)
+
+    def wakes(self) -> int | None:
+        """Return when a core that sleeps, or runs with interrupts on, has one; None is never."""
+        enabled = self._csr.get(MIE, 0)
+        return min((at for bit, at in self._rises() if enabled >> bit & 1), default=None)
+
+    @property
+    def interrupts_on(self) -> bool:
+        """Whether a pending interrupt is taken."""
+        return bool(self._csr[MSTATUS] & STATUS_MIE)
+
+    def _enter(self, cause: int, address: int, value: int) -> None:
+        status = self._csr[MSTATUS]
+        previous = STATUS_MPIE if status & STATUS_MIE else 0
+        self._csr[MSTATUS] = status & ~(STATUS_MIE | STATUS_MPIE) | previous | MACHINE_MODE
+        self._csr |= {MCAUSE: cause, MEPC: address, MTVAL: value}
+
+    def _rises(self) -> Iterator[tuple[int, int]]:
+        """Yield bits of `mip` that are or will be set, and from when on."""
+        yield TIMER_BIT, self._timer()
+        for line, at in self._lines().items():
+            if self._first_bit is not None:
+                yield line + self._first_bit, at
+            elif self._csr.get(MASK, 0) >> line & 1:
+                yield EXTERNAL_BIT, at
+
+    def _pending(self) -> int:
+        now, _ = self._registers.counters()
+        return sum({1 << bit for bit, at in self._rises() if at <= now})
+
+    def _access(self, word: int) -> None:
+        csr, function, source = word >> 20, word >> 12 & 7, word >> 15 & 31
+        operand = source if function & 4 else self._registers.get(source)
+        old = self._value(csr)
+        if function & 3 == 1:
+            self._csr[csr] = operand
+        elif source:
+            self._csr[csr] = old | operand if function & 3 == 2 else old & ~operand & ALL
+        self._registers.set(word >> 7 & 31, old)
+
+    def _value(self, csr: int) -> int:
+        cycles, retired = self._registers.counters()
+        if csr == MIP:
+            return self._pending()
+        if csr == PENDING and self._first_bit is None:
+            lines = self._lines().items()
+            return self._csr.get(MASK, 0) & sum(1 << line for line, at in lines if at <= cycles)
+        for low, high, value in (
+            (CYCLE_LOW, CYCLE_HIGH, cycles),
+            (RETIRED_LOW, RETIRED_HIGH, retired),
+        ):
+            if csr in low or csr in high:
+                return value >> (32 if csr in high else 0) & ALL
+        return self._csr.get(csr, 0)
+
+
+class PicoSystem:
+    """PicoRV32 with its own interrupts: lines are masked and waited for by its own instructions."""
+
+    GETQ, SETQ, RETIRQ, MASKIRQ, WAITIRQ, TIMER = range(6)
+    VECTOR = 0x10
+
+    def __init__(self, registers: Registers, lines: Lines, reset: int) -> None:
+        """Connect it to a core that begins at `reset`."""
+        self._registers = registers
+        self._lines = lines
+        self._vector = reset + self.VECTOR
+        self._saved = [0, 0, 0, 0]
+        self._mask = ALL
+        self._active = False
+        self._due: int | None = None
+
+    def system_words(self, words: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        """Return which of the 32-bit `words` are instructions that `execute` takes."""
+        own: NDArray[np.bool_] = (words & 0x7F == 0x0B) & (words >> 25 <= self.TIMER)
+        counters = (words & 0x7F == 0x73) & (words >> 12 & 7 == 2) & (words >> 30 == 3)
+        found: NDArray[np.bool_] = own | counters | np.isin(words, (ECALL_WORD, EBREAK_WORD))
+        return found
+
+    def execute(self, word: int, address: int) -> Next:
+        """Run one of those instructions."""
+        if word in (ECALL_WORD, EBREAK_WORD):
+            return self.trap(BREAKPOINT, address)
+        target, source = word >> 7 & 31, self._registers.get(word >> 15 & 31)
+        if word & 0x7F == 0x73:
+            self._registers.set(target, self._counter(word >> 20))
+            return Next(address + 4)
+        following = address + 4
+        match word >> 25:
+            case self.GETQ:
+                self._registers.set(target, self._saved[word >> 15 & 3])
+            case self.SETQ:
+                self._saved[target & 3] = source
+            case self.RETIRQ:
+                following, self._active = self._saved[0] & ~1, False
+            case self.MASKIRQ:
+                self._registers.set(target, self._mask)
+                self._mask = source
+            case self.WAITIRQ:
+                pending = self._pending()
+                if not pending:
+                    return Next(address, asleep=True)
+                self._registers.set(target, pending)
+            case self.TIMER:
+                self._registers.set(target, self._left())
+                now, _ = self._registers.counters()
+                # What has run out stays pending until it is taken.
+                if not self._ran_out():
+                    self._due = now + source if source else None
+        return Next(following)
+
+    def trap(self, cause: int, address: int, value: int = 0) -> Next:
+        """Stand still: every exception is the end."""
+        return Next(None)
+
+    def interrupt(self, address: int) -> int:
+        """Return where the core goes on that would run `address` next."""
+        wanted = self._pending() & ~self._mask
+        if self._active or not wanted:
+            return address
+        self._active = True
+        self._saved[:2] = address, wanted
+        if wanted & 1:
+            self._due = None
+        return self._vector
+
+    def wakes(self) -> int | None:
+        """Return when a core that sleeps, or runs with interrupts on, has one; None is never."""
+        due = [] if self._due is None else [self._due]
+        return min([*self._lines().values(), *due], default=None)
+
+    @property
+    def interrupts_on(self) -> bool:
+        """Whether a pending interrupt is taken."""
+        return not self._active and self._mask != ALL
+
+    def _pending(self) -> int:
+        now, _ = self._registers.counters()
+        high = sum(1 << line for line, at in self._lines().items() if at <= now)
+        return high | self._ran_out()
+
+    def _ran_out(self) -> bool:
+        now, _ = self._registers.counters()
+        return self._due is not None and self._due <= now
+
+    def _left(self) -> int:
+        now, _ = self._registers.counters()
+        return 0 if self._due is None else max(0, self._due - now)
+
+    def _counter(self, csr: int) -> int:
+        cycles, retired = self._registers.counters()
+        value = retired if csr in RETIRED_LOW | RETIRED_HIGH else cycles
+        return value >> (32 if csr in CYCLE_HIGH | RETIRED_HIGH else 0) & ALL
+
+
+System = RiscvSystem | PicoSystem
+
+
+def load_target(data: bytes) -> int:
+    """Return which register the load instruction in `data` writes; 0 if it is none."""
+    half = int.from_bytes(data[:2], "little")
+    if half & 3 == 3:
+        return half >> 7 & 31 if half & 0x7F == 0x03 else 0
+    if half & 3 == 0 and half >> 13 == 2:
+        return 8 + (half >> 2 & 7)
+    return half >> 7 & 31 if half & 3 == 2 and half >> 13 == 2 else 0
+
+
+def length(data: bytes) -> int:
+    """Return the bytes of the instruction in `data`."""
+    return 4 if data[0] & 3 == 3 else 2

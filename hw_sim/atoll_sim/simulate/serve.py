@@ -1,0 +1,100 @@
+"""Serve the firmware's protocol (docs/platform.md) and record what it does."""
+
+import time
+from pathlib import Path
+
+from atoll.protocol import Request, Trace, TraceEvent
+from atoll_sim.model.monitors import Event, Model
+from atoll_sim.protocol.records import EventKind
+from atoll_sim.trace.run_files import Capture, Record, Seen, Work, write_pace
+from atoll_sim.trace.simulation import Buffer, Stop
+
+PACE_SECONDS = 0.5
+
+
+class Bench:
+    """The other side of the firmware: samples in, results out."""
+
+    def __init__(self, model: Model, work: Work) -> None:
+        self.model = model
+        self.work = work
+        self.asked = 0
+        self.ended = 0
+        self._begin = self._told = time.monotonic()
+        self.captures: list[Capture] = []
+        self.events: list[Event] = []
+
+    def serve(self) -> Stop | None:
+        """Answer the events since the last call; return why to stop, if so."""
+        fresh = self.model.events(len(self.events))
+        self.events += fresh
+        for event in fresh:
+            if event.kind is EventKind.EXIT:
+                return Stop.EXIT
+            if event.kind is EventKind.TRAP:
+                return Stop.TRAP
+            if event.kind is EventKind.TRACE:
+                self._trace(Trace.of(event.value))
+        return None
+
+    def tell_pace(self) -> None:
+        """Write how far the run is, about twice a second."""
+        now = time.monotonic()
+        if now - self._told >= PACE_SECONDS:
+            self._told = now
+            seen = Seen(
+                cycle=self.model.cycle(),
+                asked=self.asked,
+                done=self.ended,
+                seconds=now - self._begin,
+            )
+            write_pace(Path.cwd(), seen)
+
+    def _trace(self, trace: Trace) -> None:
+        if trace.event == TraceEvent.READY:
+            self._next_sample()
+        elif trace.event == TraceEvent.RUN_BEGIN:
+            self.model.set_request(Request.NONE)
+            self.ended = 0
+        elif trace.event == TraceEvent.OPERATOR_END:
+            self.ended += 1
+            snapshots = self.work.turn(self.asked - 1).snapshots
+            self.capture(self.asked - 1, trace.operator, snapshots.get(trace.operator, ()))
+        elif trace.event == TraceEvent.RUN_END:
+            self.capture(self.asked - 1, -1, self.work.turn(self.asked - 1).outputs)
+
+    def _next_sample(self) -> None:
+        if self.asked == len(self.work.samples):
+            self.model.set_request(Request.LEAVE)
+            return
+        data = self.work.samples[self.asked]
+        for buffer in self.work.turn(self.asked).inputs:
+            self.model.poke(buffer.address, data[: buffer.size])
+            data = data[buffer.size :]
+        self.asked += 1
+        self.model.set_request(Request.RUN)
+
+    def capture(self, run: int, operator: int, buffers: tuple[Buffer, ...]) -> None:
+        """Read and keep the bytes of `buffers`."""
+        self.captures += [
+            Capture(run, operator, buffer.name, self.model.peek(buffer.address, buffer.size))
+            for buffer in buffers
+        ]
+
+    def record(self, stop: Stop, wall_seconds: float) -> Record:
+        """Collect all that was seen."""
+        self.model.close_phase()
+        self.capture(-1, -1, self.work.stacks)
+        findings, findings_total = self.model.shadow.findings()
+        return Record(
+            stop=stop,
+            events=self.events,
+            captures=self.captures,
+            counts=self.model.counts(),
+            spans=self.model.spans(),
+            findings=findings,
+            findings_total=findings_total,
+            text=self.model.text(),
+            cycles=self.model.cycle(),
+            wall_seconds=wall_seconds,
+        )

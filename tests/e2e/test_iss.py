@@ -1,0 +1,172 @@
+"""Instruction-set simulation: RTL's firmware, with the same bytes and the same findings."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.requests import load_requests
+
+from atoll.build_tree import build
+from atoll.cli import main
+from atoll.description.cores import known_cores
+from atoll.memory.problem import Placement
+from atoll.pipeline import BuildOptions, Compiled, compile_file, with_plan
+from atoll.resolve import load_soc
+from atoll.resolve.soc import Access, Pool, ResolvedSoc
+from atoll_sim.build.model import build_model
+from atoll_sim.chip.memory_map import windows_of
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.iss.run import Estimated
+from atoll_sim.iss.run import simulate as simulate_iss
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.simulate.run import request_for
+from atoll_sim.simulate.session import simulate
+from atoll_sim.trace.findings import violations
+from atoll_sim.trace.simulation import SimResult, Stop
+
+pytest.importorskip("unicorn")
+
+DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
+NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
+ISAS = {"vexriscv": "rv32im"}
+VIOLATION = -9
+SAMPLES = 2
+
+
+def settings(core: str) -> tuple[str, ...]:
+    """Return what makes lagoon a chip with `core`."""
+    return (f"devices.cpu.rtl={core}", f"devices.cpu.isa={ISAS.get(core, 'rv32imc')}")
+
+
+@pytest.mark.parametrize("core", known_cores())
+def test_digits_on_each_core(core: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [word for setting in settings(core) for word in ("--set", setting)]
+    options = ["--cpu", "iss", "--accelerator", "model", "--json", *words]
+    assert main(["run", "lagoon", str(DIGITS), *options]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["bit_exact"] is True
+    assert report["layers_compared"] == report["layers_equal"] == 10
+    assert report["placement"]["violations"] == []
+    assert report["placement"]["accesses"] > 10_000
+    stack = report["stack"]["cpu"]
+    assert 0 < stack["watermark_bytes"] <= stack["bound_bytes"] <= stack["limit_bytes"]
+    layers = {layer["operator"]: layer for layer in report["cycles"]["by_layer"]}
+    assert layers["add_3"]["instructions"] > 10_000
+    assert layers["conv_2d_0"]["instructions"] < 1_000, "the host sleeps meanwhile"
+    assert layers["conv_2d_0"]["worked"] > 1_000
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_networks_with_everything_on_the_core(shared_models: Path, network: str) -> None:
+    compiled = compile_file(
+        load_soc("lagoon"),
+        shared_models / f"{network}.tflite",
+        BuildOptions(accelerators=False),
+    )
+    golden = np.load(shared_models / "golden" / f"{network}.npz")
+    name = compiled.graph.inputs[0]
+    sample = {name: golden["inputs"][0].reshape(compiled.graph.tensor(name).shape)}
+    (outcome,) = run_models((compiled,), ([sample],), cpu=CpuKind.ISS)
+    assert outcome.report.passed
+    (result,) = outcome.outputs[0].values()
+    assert result.tobytes() == golden["outputs_tflm"][0].tobytes()
+
+
+def test_cores_and_engines_of_twin() -> None:
+    """Two cores, two accelerators and a DMA engine: mailboxes, jobs beside other work."""
+    requests = load_requests(None, ("add_3=dsp", "softmax_9=dsp"))
+    compiled = compile_file(load_soc("twin"), DIGITS, BuildOptions(requests=requests))
+    samples = random_sample(compiled.graph) * SAMPLES
+    (outcome,) = run_models(
+        (compiled,), (samples,), cpu=CpuKind.ISS, accelerator=AcceleratorKind.MODEL
+    )
+    report = outcome.report
+    assert (report.mismatches, report.violations, report.notes) == ((), (), ())
+    devices = {layer.device for layer in report.by_layer}
+    assert {"cpu", "dsp", "npu_large"} <= devices
+
+
+@pytest.mark.rtl
+def test_accelerators_in_rtl_take_the_cycles_that_they_take_on_the_chip() -> None:
+    compiled = compile_file(load_soc("lagoon"), DIGITS)
+    samples = random_sample(compiled.graph)
+    reports = {
+        cpu: run_models((compiled,), (samples,), cpu=cpu, accelerator=AcceleratorKind.RTL)[0].report
+        for cpu in (CpuKind.ISS, CpuKind.RTL)
+    }
+    assert all(report.passed for report in reports.values())
+    by_layer = {
+        cpu: {layer.operator: layer for layer in report.by_layer if layer.device == "npu"}
+        for cpu, report in reports.items()
+    }
+    assert len(by_layer[CpuKind.RTL]) == 6
+    assert by_layer[CpuKind.RTL].keys() == by_layer[CpuKind.ISS].keys()
+
+
+def with_reach(compiled: Compiled, reach: Mapping[str, Access]) -> ResolvedSoc:
+    """Return a chip whose firewalls give less of the shared pool."""
+
+    def less(pool: Pool) -> Pool:
+        return replace(pool, reach={**pool.reach, **reach}) if pool.name == "shared" else pool
+
+    return replace(compiled.soc, pools=tuple(map(less, compiled.soc.pools)))
+
+
+def on_hardware(compiled: Compiled, hardware: ResolvedSoc, folder: Path) -> SimResult:
+    """Run the firmware of `compiled` on another chip."""
+    tree = build((compiled,), folder / "build")
+    samples = random_sample(compiled.graph) * SAMPLES
+    request = request_for(compiled, tree.firmware.elves, samples, Path(), folder / "run")
+    return simulate_iss(
+        request,
+        lambda memory: Estimated(hardware, memory, (compiled,)),
+        hardware=hardware,
+    )
+
+
+@pytest.mark.parametrize("device", ["cpu", "npu"])
+def test_c3_a_write_that_is_kept_back_ends_the_run(device: str, tmp_path: Path) -> None:
+    compiled = compile_file(load_soc("lagoon"), DIGITS)
+    hardware = with_reach(compiled, {device: Access.READ})
+    result = on_hardware(compiled, hardware, tmp_path)
+    guilty = next(s for s in compiled.module.entry.steps if s.device == device)
+    assert (result.stop, result.exit_status) == (Stop.EXIT, 0)
+    assert result.results == (VIOLATION,) * SAMPLES
+    found = violations(result)[0]
+    assert (found.rule, found.operator) == ("blocked by the firewall", guilty.operator)
+    assert found.buffer in guilty.writes
+    said = f"firewall: {device} may not write 0x{found.address:08X}"
+    assert result.text.count(said) == SAMPLES
+
+
+def test_a_core_that_traps_stands_still(tmp_path: Path) -> None:
+    compiled = compile_file(load_soc("lagoon", settings("ibex")), DIGITS)
+    result = on_hardware(compiled, with_reach(compiled, {"cpu": Access.READ}), tmp_path)
+    assert (result.stop, result.trapped) == (Stop.TRAP, "cpu")
+    assert violations(result)[0].rule == "blocked by the firewall"
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("offset", [0, 1024])
+def test_a_buffer_in_the_wrong_place_is_found_as_in_rtl(offset: int, tmp_path: Path) -> None:
+    """The plan moves one tensor over others; contract and commands follow, so bytes are wrong."""
+    compiled = compile_file(load_soc("lagoon"), DIGITS)
+    target = next(s for s in compiled.module.entry.steps if s.operator == "add_3").writes[0]
+    pool = compiled.plan.placements[target].pool
+    place = Placement(buffer=target, pool=pool, offset=offset)
+    placements = {**compiled.plan.placements, target: place}
+    moved = with_plan(compiled, replace(compiled.plan, placements=placements))
+    tree = build((moved,), tmp_path / "build")
+    samples = random_sample(moved.graph)
+    request = request_for(
+        moved, tree.firmware.elves, samples, build_model(moved.soc), tmp_path / "run"
+    )
+    in_rtl = simulate(replace(request, windows=windows_of(moved.soc)))
+    on_iss = simulate_iss(request, lambda memory: Estimated(moved.soc, memory, (moved,)))
+    assert on_iss.outputs == in_rtl.outputs
+    assert on_iss.layers == in_rtl.layers
+    found = [{(v.rule, v.device, v.buffer) for v in violations(r)} for r in (on_iss, in_rtl)]
+    assert found[0] == found[1]

@@ -1,0 +1,311 @@
+"""What Unicorn leaves to Atoll, by small programs: traps, interrupts, sleep, counters, watchdog."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from atoll.children import LIMIT_VARIABLE
+from atoll.description.cores import find_core
+from atoll.errors import SimulationError, UsageError
+from atoll.resolve import load_soc
+from atoll_sim.iss.run import Estimated, check_cores, simulate
+from atoll_sim.run import AcceleratorKind, CpuKind, check_kinds
+from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
+
+pytest.importorskip("unicorn")
+
+ROOT = Path(__file__).parents[3]
+HEAD = """
+    .equ CONSOLE, 0xF0000000
+    .equ GUARD, 0xF0000800
+    .equ LOCAL, 0x02000000
+    .equ RAM, 0x10000000
+    .macro put register, address
+    li t6, \\address
+    sw \\register, 0(t6)
+    .endm
+    .macro leave value
+    li t5, \\value
+    put t5, CONSOLE + 4
+    j .
+    .endm
+    .macro letter value
+    li t5, \\value
+    put t5, CONSOLE
+    .endm
+    .globl _start
+_start:
+"""
+ISAS = {"ibex": "rv32imc", "picorv32": "rv32imc", "vexriscv": "rv32im"}
+
+Run = Callable[..., SimResult]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Assemble a program, and run it on lagoon with a core."""
+
+    def run_one(core: str, text: str, **changes: object) -> SimResult:
+        settings = (f"devices.cpu.rtl={core}", f"devices.cpu.isa={ISAS[core]}")
+        soc = load_soc("lagoon", settings)
+        source, elf = tmp_path / "test.S", tmp_path / "test.elf"
+        source.write_text(HEAD + text)
+        script = tmp_path / "test.ld"
+        script.write_text(
+            f"SECTIONS {{ . = {soc.host_cpu.reset_address}; .text : {{ *(.text*) }} }}"
+        )
+        command = [sys.executable, "-m", "ziglang", "cc", "-nostdlib", "-ffreestanding"]
+        command += ["-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m"]
+        command += [f"-Wl,-T,{script}", "-Wl,-e,_start", "-Wl,-z,max-page-size=4"]
+        command += [str(source), "-o", str(elf)]
+        subprocess.run(command, check=True, capture_output=True)
+        request = SimRequest(
+            executable=Path(),
+            elves=(elf,),
+            soc=soc,
+            run_dir=tmp_path,
+            samples=(),
+            inputs=(),
+            outputs=(),
+            **changes,  # type: ignore[arg-type]
+        )
+        return simulate(request, lambda memory: Estimated(soc, memory))
+
+    return run_one
+
+
+TRAPS = {
+    "ecall": ("2: ecall", 11),
+    "ebreak": ("2: ebreak", 3),
+    "illegal": ("2: .word 0xffffffff", 2),
+    "nothing_there": ("li t0, 0x90000000\n 2: lw t1, 0(t0)", 5),
+    "read_only": ("2: sw zero, 0(zero)", 7),
+    "register": ("li t0, CONSOLE + 0x40\n 2: lw t1, 0(t0)", 5),
+    "byte_of_a_register": ("li t0, CONSOLE\n 2: sb zero, 0(t0)", 7),
+}
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_exceptions_tell_cause_and_place(name: str, run: Run) -> None:
+    instruction, cause = TRAPS[name]
+    result = run(
+        "ibex",
+        f"""
+        la t0, handler
+        csrw mtvec, t0
+        csrsi mstatus, 8
+        j 1f
+        .balign 4
+    1:  {instruction}
+        leave 100
+        .balign 4
+    handler:
+        csrr a0, mcause
+        csrr a1, mepc
+        la a2, 2b
+        bne a1, a2, 3f
+        csrr a3, mstatus
+        andi a4, a3, 0x88
+        li a5, 0x80
+        bne a4, a5, 3f
+        la a1, after
+        csrw mepc, a1
+        mret
+    3:  leave 99
+    after:
+        csrr a3, mstatus
+        andi a4, a3, 8
+        beqz a4, 3b
+        put a0, CONSOLE + 4
+        j .
+        """,
+    )
+    assert (result.stop, result.exit_status) == (Stop.EXIT, cause)
+
+
+@pytest.mark.parametrize(
+    "instruction", ["ecall", "ebreak", ".word 0xffffffff", "li t0, 0x90000000\n jr t0"]
+)
+def test_every_exception_ends_picorv32(instruction: str, run: Run) -> None:
+    result = run("picorv32", f"letter 65\n {instruction}\n letter 66\n leave 1")
+    assert (result.stop, result.trapped, result.text) == (Stop.TRAP, "cpu", "A")
+
+
+@pytest.mark.parametrize("core", ["picorv32", "vexriscv"])
+def test_a_failed_access_of_a_core_that_ignores_it_reads_0_and_stores_nothing(
+    core: str, run: Run
+) -> None:
+    result = run(
+        core,
+        """
+        li t0, 0x90000000
+        li a0, 77
+        lw a0, 0(t0)
+        sw t0, 4(t0)
+        sw t0, 8(zero)
+        lw a1, 8(zero)
+        beq a1, t0, 1f
+        bnez a0, 1f
+        put zero, CONSOLE + 4
+        j .
+    1:  leave 1
+        """,
+    )
+    assert (result.stop, result.exit_status) == (Stop.EXIT, 0)
+
+
+WAIT_FAST = """
+    li a1, LOCAL + 0xBFF8
+    lw a2, 0(a1)
+    addi a2, a2, 1000
+    li a1, LOCAL + 0x4000
+    sw zero, 4(a1)
+    sw a2, 0(a1)
+    li a3, 0x80
+    csrw mie, a3
+    csrr s0, mcycle
+    wfi
+    csrr s1, mcycle
+    csrr a4, mip
+    sub s1, s1, s0
+"""
+
+
+def test_a_core_sleeps_until_its_timer(run: Run) -> None:
+    result = run(
+        "ibex", WAIT_FAST + "andi a4, a4, 0x80\n add a0, a4, s1\n put a0, CONSOLE + 4\n j ."
+    )
+    assert result.exit_status is not None
+    assert 0x80 + 950 < result.exit_status <= 0x80 + 1000
+    assert result.cycles > 1000
+    assert sum(phase.instructions or 0 for phase in result.phases) < 100
+
+
+def test_an_interrupt_is_taken_at_its_time_through_its_vector(run: Run) -> None:
+    """The core spins with interrupts on; the machine timer is vector 7."""
+    result = run(
+        "ibex",
+        """
+        la t0, vectors + 1
+        csrw mtvec, t0
+        li a1, LOCAL + 0x4000
+        li a2, 5000
+        sw zero, 4(a1)
+        sw a2, 0(a1)
+        li a3, 0x80
+        csrw mie, a3
+        csrsi mstatus, 8
+    1:  addi s0, s0, 1
+        j 1b
+        .balign 4
+    vectors:
+        .rept 7
+        j 9f
+        .endr
+        j 8f
+    9:  leave 1
+    8:  csrr a0, mcause
+        slli a0, a0, 1
+        csrr a1, mcycle
+        add a0, a0, a1
+        put a0, CONSOLE + 4
+        j .
+        """,
+    )
+    assert result.exit_status is not None
+    assert 14 + 5000 <= result.exit_status < 14 + 5020
+
+
+def test_picorv32_waits_for_its_timer_and_takes_its_interrupt_once(run: Run) -> None:
+    result = run(
+        "picorv32",
+        """
+        j begin
+        .balign 16
+        li s5, 1                       # the interrupt's place: reset + 0x10
+        .insn r 0x0B, 0, 2, x0, x0, x0 # retirq
+    begin:
+        li a1, 500
+        .insn r 0x0B, 6, 5, x0, a1, x0 # timer
+        .insn r 0x0B, 4, 4, a0, x0, x0 # waitirq
+        li t0, 1
+        bne a0, t0, 1f
+        li t0, -2
+        .insn r 0x0B, 6, 3, a2, t0, x0 # maskirq
+        nop
+        beqz s5, 1f
+        li t0, -1
+        .insn r 0x0B, 6, 3, a3, t0, x0
+        rdcycle a4
+        put a4, CONSOLE + 4
+        j .
+    1:  leave 1
+        """,
+    )
+    assert result.exit_status is not None
+    assert 500 < result.exit_status < 540
+
+
+def test_the_watchdog_restarts_the_chip(run: Run) -> None:
+    result = run(
+        "picorv32",
+        """
+        li t0, GUARD
+        lw a0, 0x10(t0)
+        bnez a0, 1f
+        letter 65
+        li a1, 3000
+        sw a1, 8(t0)
+        j .
+    1:  letter 66
+        leave 5
+        """,
+    )
+    assert (result.stop, result.exit_status, result.text) == (Stop.EXIT, 5, "AB")
+    assert result.cycles > 3000
+
+
+def test_a_core_that_does_nothing_more_is_noticed(run: Run) -> None:
+    sleeping = run("ibex", "csrw mie, zero\n wfi\n leave 1")
+    assert sleeping.stop is Stop.STALL
+    spinning = run("ibex", "j .", stall_cycles=10_000)
+    assert spinning.stop is Stop.STALL
+    ended = run("ibex", "j .", max_cycles=5_000)
+    assert (ended.stop, ended.cycles >= 5_000) == (Stop.LIMIT, True)
+
+
+def test_a_run_that_takes_too_long_ends(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LIMIT_VARIABLE, "0.001")
+    with pytest.raises(SimulationError, match="E088"):
+        run("ibex", "j .", stall_cycles=10**12, max_cycles=10**12)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("isa: rv32imc\n", "isa: rv32imc_zba_zbb_zbs\n", "has zba, zbb, zbs"),
+        (", controller: fast", "", "does not say what its interrupt controller is"),
+    ],
+)
+def test_a_core_that_no_simulator_runs_is_refused(
+    old: str, new: str, said: str, tmp_path: Path
+) -> None:
+    core = (find_core("ibex", "cpu", Path(), None)).read_text()
+    chip = (ROOT / "socs" / "lagoon.yaml").read_text()
+    assert (old in core) != (old in chip)
+    (tmp_path / "mine.yaml").write_text(core.replace(old, new))
+    text = chip.replace(old, new).replace("rtl: picorv32", "rtl: ./mine.yaml")
+    (tmp_path / "chip.yaml").write_text(text)
+    with pytest.raises(SimulationError, match="E102") as caught:
+        check_cores(load_soc(str(tmp_path / "chip.yaml"), ()))
+    assert said in str(caught.value)
+
+
+def test_without_unicorn_the_command_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("atoll_sim.iss.run.find_spec", lambda _: None)
+    with pytest.raises(UsageError, match=r"E070.*'unicorn'") as caught:
+        check_kinds(CpuKind.ISS, AcceleratorKind.MODEL)
+    assert "pip install 'atoll[iss]'" in str(caught.value)
