@@ -103,7 +103,13 @@ def test_accelerators_in_rtl_take_the_cycles_that_they_take_on_the_chip() -> Non
         for cpu, report in reports.items()
     }
     assert len(by_layer[CpuKind.RTL]) == 6
-    assert by_layer[CpuKind.RTL].keys() == by_layer[CpuKind.ISS].keys()
+    # From the begin event to the start of the engine the driver takes the same time for each.
+    ahead = {
+        name: layer.worked - by_layer[CpuKind.ISS][name].worked
+        for name, layer in by_layer[CpuKind.RTL].items()
+    }
+    longest = max(layer.worked for layer in by_layer[CpuKind.RTL].values())
+    assert max(ahead.values()) - min(ahead.values()) <= longest / 100, ahead
 
 
 def with_reach(compiled: Compiled, reach: Mapping[str, Access]) -> ResolvedSoc:
@@ -150,23 +156,20 @@ def test_a_core_that_traps_stands_still(tmp_path: Path) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("offset", [0, 1024])
-def test_a_buffer_in_the_wrong_place_is_found_as_in_rtl(offset: int, tmp_path: Path) -> None:
-    """The plan moves one tensor over others; contract and commands follow, so bytes are wrong."""
+def test_a_buffer_in_the_wrong_place_is_found_as_in_rtl(tmp_path: Path) -> None:
+    """The firmware has one tensor elsewhere than the contract; all bytes are right."""
     compiled = compile_file(load_soc("lagoon"), DIGITS)
     target = next(s for s in compiled.module.entry.steps if s.operator == "add_3").writes[0]
     pool = compiled.plan.placements[target].pool
-    place = Placement(buffer=target, pool=pool, offset=offset)
+    place = Placement(buffer=target, pool=pool, offset=65_536)
     placements = {**compiled.plan.placements, target: place}
     moved = with_plan(compiled, replace(compiled.plan, placements=placements))
     tree = build((moved,), tmp_path / "build")
-    samples = random_sample(moved.graph)
-    request = request_for(
-        moved, tree.firmware.elves, samples, build_model(moved.soc), tmp_path / "run"
-    )
-    in_rtl = simulate(replace(request, windows=windows_of(moved.soc)))
+    samples, chip = random_sample(moved.graph), build_model(compiled.soc)
+    request = request_for(compiled, tree.firmware.elves, samples, chip, tmp_path / "run")
+    in_rtl = simulate(replace(request, windows=windows_of(compiled.soc)))
     on_iss = simulate_iss(request, lambda memory: Estimated(moved.soc, memory, (moved,)))
     assert on_iss.outputs == in_rtl.outputs
-    assert on_iss.layers == in_rtl.layers
-    found = [{(v.rule, v.device, v.buffer) for v in violations(r)} for r in (on_iss, in_rtl)]
+    found = [{(v.rule, v.device, v.operator) for v in violations(r)} for r in (on_iss, in_rtl)]
     assert found[0] == found[1]
+    assert {device for _, device, _ in found[0]} == {"cpu", "npu"}

@@ -152,7 +152,7 @@ class IssCore:
 
     def _expect_interrupt(self) -> None:
         """Have the core stop when its next interrupt comes, to take it."""
-        at = self._system.wakes() if self._system.interrupts_on else None
+        at = self._system.interrupted()
         if at is not None:
             self.state.deadline = min(self.state.deadline, at)
 

@@ -124,14 +124,13 @@ class RiscvSystem:
         return (vector & ~3) + (4 * cause if vector & 1 else 0)
 
     def wakes(self) -> int | None:
-        """Return when a core that sleeps, or runs with interrupts on, has one; None is never."""
+        """Return when a core that sleeps goes on; None is never."""
         enabled = self._csr.get(MIE, 0)
         return min((at for bit, at in self._rises() if enabled >> bit & 1), default=None)
 
-    @property
-    def interrupts_on(self) -> bool:
-        """Whether a pending interrupt is taken."""
-        return bool(self._csr[MSTATUS] & STATUS_MIE)
+    def interrupted(self) -> int | None:
+        """Return when a core that runs takes its next interrupt; None is never."""
+        return self.wakes() if self._csr[MSTATUS] & STATUS_MIE else None
 
     def _enter(self, cause: int, address: int, value: int) -> None:
         status = self._csr[MSTATUS]
@@ -249,14 +248,20 @@ class PicoSystem:
         return self._vector
 
     def wakes(self) -> int | None:
-        """Return when a core that sleeps, or runs with interrupts on, has one; None is never."""
-        due = [] if self._due is None else [self._due]
-        return min([*self._lines().values(), *due], default=None)
+        """Return when a core that sleeps goes on, also by a line that is masked; None is never."""
+        return min(self._rises().values(), default=None)
 
-    @property
-    def interrupts_on(self) -> bool:
-        """Whether a pending interrupt is taken."""
-        return not self._active and self._mask != ALL
+    def interrupted(self) -> int | None:
+        """Return when a core that runs takes its next interrupt; None is never."""
+        if self._active:
+            return None
+        rises = self._rises().items()
+        return min((at for line, at in rises if not self._mask >> line & 1), default=None)
+
+    def _rises(self) -> dict[int, int]:
+        """Return the lines that are or will be high, and from when on; 0 is the timer."""
+        timer = {} if self._due is None else {0: self._due}
+        return {**self._lines(), **timer}
 
     def _pending(self) -> int:
         now, _ = self._registers.counters()
