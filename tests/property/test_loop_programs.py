@@ -23,8 +23,10 @@ from atoll.ir.tir import (
     Binary,
     Call,
     CallStart,
+    Cast,
     Const,
     Constant,
+    Conversion,
     Direction,
     Entry,
     Expr,
@@ -123,7 +125,10 @@ class Program:
         if kind == 2:
             buffer = self.draw(st.sampled_from(self.buffers))
             place = self.draw(st.integers(0, ELEMENTS - 1)) if depth <= 0 else self.index()
-            return cast(buffer[place], type)
+            loaded = buffer[place]
+            if loaded.type.bits < type.bits and self.draw(st.booleans()):
+                return Cast(Conversion.ZEXT, loaded, type)
+            return cast(loaded, type)
         if kind == 3:
             return select(self.condition(depth), *self.pair(type, depth))
         if kind == 4:

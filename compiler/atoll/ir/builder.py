@@ -74,13 +74,14 @@ class FunctionBuilder:
         self._parameters.append(parameter)
         return parameter
 
-    def allocate(self, name: str, type: Type, elements: int, scope: str = LOCAL) -> Buffer:
-        """Make a buffer that lives to the end of the block, aligned for its elements."""
+    def allocate(
+        self, name: str, type: Type, elements: int, scope: str = LOCAL, align: int = 1
+    ) -> Buffer:
+        """Make a buffer that lives to the end of the block, aligned for its elements at least."""
         buffer = Buffer(self, self._fresh(name), type)
+        align = max(align, type.bytes)
         self.emit(
-            Allocate(
-                buffer=buffer.name, type=type, elements=elements, align=type.bytes, scope=scope
-            )
+            Allocate(buffer=buffer.name, type=type, elements=elements, align=align, scope=scope)
         )
         return buffer
 

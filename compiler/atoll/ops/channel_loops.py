@@ -1,25 +1,41 @@
 """Blocks of output channels: sums in registers, then requantised and stored."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atoll.ir.builder import Buffer
-from atoll.ir.expressions import Operand, add, multiply, subtract
+from atoll.ir.expressions import Operand, add, binary, clamp, multiply, subtract
 from atoll.ir.graph import Graph, Operator
-from atoll.ir.tir import Const, Expr, Type
-from atoll.ops.fixed_point_loops import mbqm, quantized
+from atoll.ir.tir import Const, Expr, Operation, Type
+from atoll.ops.fixed_point_loops import mbqm, quantized, scaled_right
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.quantization import activation_range, channel_scaling, zero_point_of
 
 _WIDTHS = (4, 2, 1)
+_STEPS, _STEPS_TOGETHER = (4, 3, 2, 1), (2, 1)
+"""Products of one sum in one round of the loop, for a single pixel and for several."""
 
 
 def block_width(channels: int) -> int:
     """Return how many of `channels` to compute at once: a small divisor."""
     return next(width for width in _WIDTHS if channels % width == 0)
+
+
+WORD = 4
+"""Alignment of what inputs are copied to: libraries copy words where both sides allow it."""
+
+_LARGEST_INPUT = 255
+"""Of an activation less its zero point, in magnitude."""
+
+_LARGEST_SUM = 2**31 - 1
+"""Below it, zero point and half of what is lost may be added before the shift."""
+
+
+def _wrapped(values: NDArray[np.integer]) -> NDArray[np.int32]:
+    return values.astype(np.int64).astype(np.int32)
 
 
 class _Channels:
@@ -38,47 +54,115 @@ class _Channels:
 class ChannelSums:
     """Sums of products over weights, for a kernel whose output has per-channel scales.
 
-    Adds the parameters x, weights, bias (if there is one), multiplier and shift (where channels
-    differ) and y.
+    Adds the parameters x, weights, start (where the sums begin: the bias; `folds` says what else)
+    and multiplier and shift where channels differ, and y.
+
+    Args:
+        op: the operator.
+        graph: its graph.
+        folds: each sum goes over all weights of its channel, with the zero point where the window
+            is outside of the image. The zero point's part is a constant then, and in start.
     """
 
-    def __init__(self, op: Operator, graph: Graph) -> None:
-        x = graph.tensor(op.inputs[0])
+    def __init__(self, op: Operator, graph: Graph, *, folds: bool, axis: int = 0) -> None:
         (output,) = graph.results(op)
-        _, multipliers, shifts = channel_scaling(op, graph)
+        bias, multipliers, shifts = channel_scaling(op, graph)
         self.builder = KernelBuilder(op, graph)
         self.x = self.builder.input(0, "x")
         self.weights = self.builder.input(1, "weights")
-        self._bias = self.builder.input(2, "bias") if self.builder.has_input(2) else None
+        self.x_zero = zero_point_of(graph.tensor(op.inputs[0]))
+        self._folds = folds
+        weights = np.moveaxis(graph.tensor(op.inputs[1]).array, axis, 0).astype(np.int64)
+        rows = weights.reshape(len(bias), -1)
+        outside = self.x_zero * rows.sum(axis=1) if folds else 0
+        self._start: Buffer | _Channels = (
+            _Channels(self.builder, "start", _wrapped(bias - outside))
+            if folds or not self.builder.has_input(2)
+            else self.builder.input(2, "bias")
+        )
+        self._y_zero = zero_point_of(output)
+        largest = np.abs(bias.astype(np.int64)) + _LARGEST_INPUT * np.abs(rows).sum(axis=1)
+        offset = (abs(self._y_zero) + 1) * 2.0 ** np.maximum(-shifts, 0)
+        self._rights = bool((shifts < 0).all() and (largest + offset < _LARGEST_SUM).all())
+        if self._rights:
+            multipliers, shifts = _wrapped(2 * multipliers.astype(np.int64)), -shifts
         self._multiplier = _Channels(self.builder, "multiplier", multipliers)
         self._shift = _Channels(self.builder, "shift", shifts)
         self._y = self.builder.output()
-        self._x_zero = zero_point_of(x)
-        self._y_zero = zero_point_of(output)
         self._limits = activation_range(op, output)
 
     @contextmanager
-    def block(self, first: Expr, width: int, target: Operand) -> Iterator[tuple[Buffer, ...]]:
-        """Yield sums of the channels from `first`; store their outputs from y[target] on."""
-        sums = tuple(self.builder.allocate(f"sum{lane}", Type.I32, 1) for lane in range(width))
-        for lane, total in enumerate(sums):
-            total[0] = self._bias[add(first, lane)] if self._bias else 0
+    def block(
+        self, first: Expr, width: int, targets: Sequence[Operand]
+    ) -> Iterator[tuple[tuple[Buffer, ...], ...]]:
+        """Yield sums of the channels from `first`, for each of some pixels.
+
+        Their outputs are stored from y[target] on.
+        """
+        sums = tuple(
+            tuple(self.builder.allocate(f"sum{lane}", Type.I32, 1) for lane in range(width))
+            for _ in targets
+        )
+        for lane in range(width):
+            start = self.builder.let("start", self._start[add(first, lane)])
+            for pixel in sums:
+                pixel[lane][0] = start
         yield sums
-        for lane, total in enumerate(sums):
-            channel = add(first, lane)
-            scaled = mbqm(total[0], self._multiplier[channel], self._shift[channel])
-            self._y[add(target, lane)] = quantized(scaled, self._y_zero, self._limits)
+        for lane in range(width):
+            scale = self._scale(add(first, lane))
+            for pixel, target in zip(sums, targets, strict=True):
+                self._y[add(target, lane)] = scale(pixel[lane][0])
+
+    def _scale(self, channel: Expr) -> Callable[[Expr], Expr]:
+        """Return what makes outputs of the sums of a channel."""
+        builder = self.builder
+        multiplier = builder.let("multiplier", self._multiplier[channel])
+        shift = builder.let("shift", self._shift[channel])
+        if not self._rights:
+            return lambda total: quantized(
+                mbqm(total, multiplier, shift), self._y_zero, self._limits
+            )
+        halves = binary(Operation.SHL, 2 * self._y_zero + 1, subtract(shift, 1))
+        offset = builder.let("offset", halves)
+        return lambda total: clamp(scaled_right(total, multiplier, shift, offset), *self._limits)
+
+    def dot(
+        self,
+        sums: Sequence[Sequence[Buffer]],
+        source: Buffer,
+        pixels: Sequence[Operand],
+        rows: Sequence[Expr],
+        length: int,
+    ) -> None:
+        """Add to each sum the products of source[pixel...] and weights[row...].
+
+        Args:
+            sums: by pixel and channel.
+            source: holds the inputs.
+            pixels: where those of each pixel begin.
+            rows: where the weights of each channel begin.
+            length: products of each sum.
+        """
+        allowed = _STEPS if len(pixels) == 1 else _STEPS_TOGETHER
+        steps = next(steps for steps in allowed if length % steps == 0)
+        with self.builder.loop("i", 0, length // steps) as i:
+            begin = self.builder.let("at", multiply(i, steps))
+            for step in range(steps):
+                at = add(begin, step)
+                values = [
+                    self.builder.let("value", self._input(source, add(pixel, at)))
+                    for pixel in pixels
+                ]
+                for lane, row in enumerate(rows):
+                    weight = self.builder.let("weight", self.weights.wide(add(row, at)))
+                    for value, pixel_sums in zip(values, sums, strict=True):
+                        total = pixel_sums[lane]
+                        total[0] = add(total[0], multiply(value, weight))
 
     def input(self, index: Operand) -> Expr:
         """Load an activation less its zero point, as `I32`."""
-        return subtract(self.x.wide(index), self._x_zero)
+        return subtract(self.x.wide(index), self.x_zero)
 
-    def dot(
-        self, sums: Sequence[Buffer], source: Expr, rows: Sequence[Expr], length: Operand
-    ) -> None:
-        """Add to each sum the product of x[source...] and its weights[row...]."""
-        with self.builder.loop("i", 0, length) as i:
-            value = self.builder.let("value", self.input(add(source, i)))
-            for total, row in zip(sums, rows, strict=True):
-                weight = self.weights.wide(add(row, i))
-                total[0] = add(total[0], multiply(value, weight))
+    def _input(self, source: Buffer, index: Operand) -> Expr:
+        value = source.wide(index)
+        return value if self._folds else subtract(value, self.x_zero)

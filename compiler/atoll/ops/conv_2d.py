@@ -1,21 +1,29 @@
 """CONV_2D: every output channel sees every input channel.
 
-Taps outside the image are cut off before the inner loops. Where the dilation allows it, one
-inner loop runs over all taps and channels of a kernel row, which are contiguous in memory.
+The windows of a few neighbouring pixels are copied side by side first. So the inner loop runs over
+all taps and channels of a window, every weight that it loads serves all these pixels, and nothing
+is read any more when the first output is written.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, multiply, subtract
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ir.tir import Const, Expr, Lowered
+from atoll.ir.tir import Const, Expr, Lowered, Type
 from atoll.ops import window_loops
-from atoll.ops.channel_loops import ChannelSums, block_width
+from atoll.ops.channel_loops import WORD, ChannelSums, block_width
 from atoll.ops.convolution import WEIGHTS, Convolution, Sums, tensors, window_options
 from atoll.ops.tflite_form import TfliteForm
 from atoll.ops.window import Window
+
+_TOGETHER = 4
+"""Pixels whose windows are gathered: with four channels their sums fit 16 registers."""
+
+_MOST_TAPS = 1024
+"""Longer windows are gathered one by one."""
 
 
 class Conv2D(Convolution):
@@ -41,34 +49,118 @@ class Conv2D(Convolution):
         return product
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
-        """Loop over pixels, blocks of output channels, and rows of the kernel."""
+        """Loop over groups of pixels, whose windows are gathered first, and blocks of channels."""
         x, weights, y = tensors(op, graph)
-        channels, height, width, depth = weights.shape
-        window = window_loops.window_of(op, x.shape, y.shape, (height, width))
-        kernel, lanes = ChannelSums(op, graph), block_width(channels)
-        builder, taps = kernel.builder, height * width * depth
-        with (
-            window.pixels(builder) as pixel,
-            builder.loop("block", 0, channels // lanes) as block,
-        ):
-            first = builder.let("channel", multiply(block, lanes))
-            with (
-                kernel.block(first, lanes, add(multiply(pixel.number, channels), first)) as sums,
-                builder.loop("ky", *pixel.rows) as ky,
-                _runs(builder, window, pixel, depth) as (kx, length),
-            ):
-                source = builder.let("source", multiply(window.source(pixel, ky, kx), depth))
-                tap = builder.let("tap", multiply(add(multiply(ky, width), kx), depth))
-                rows = [add(multiply(add(first, lane), taps), tap) for lane in range(lanes)]
-                kernel.dot(sums, source, rows, length)
+        kernel = ChannelSums(op, graph, folds=True)
+        _, height, width, depth = weights.shape
+        window = _joined(window_loops.window_of(op, x.shape, y.shape, (height, width)))
+        taps, places = height * width * depth, window.across.output
+        together = min(_TOGETHER, places) if taps <= _MOST_TAPS else 1
+        gather = _Gather(kernel, window, weights.shape, together)
+        builder = kernel.builder
+        with window.lines(builder) as line:
+            with builder.loop("group", 0, places // together) as group:
+                first = builder.let("first", multiply(group, together))
+                gather.group(line, first, together)
+                _channels(kernel, gather, add(line.number, first), together)
+            if places % together:
+                with builder.loop("ox", places - places % together, places) as ox:
+                    gather.window(line, ox, Const(0))
+                    _channels(kernel, gather, add(line.number, ox), 1)
         return builder.lowered()
+
+
+def _joined(window: window_loops.Window) -> window_loops.Window:
+    """Return the window with all pixels in one line, where one reads nothing but itself."""
+    axes = (window.down, window.across)
+    if any((axis.kernel, axis.stride, axis.pad) != (1, 1, 0) for axis in axes):
+        return window
+    pixels = window.batches * window.down.output * window.across.output
+    one = window_loops.Axis(input=1, output=1, kernel=1, stride=1, dilation=1, pad=0)
+    return window_loops.Window(
+        batches=1, down=one, across=replace(one, input=pixels, output=pixels)
+    )
+
+
+def _channels(kernel: ChannelSums, gather: "_Gather", first: Expr, pixels: int) -> None:
+    """Make all channels of the gathered pixels, the first of which is `first` of the output."""
+    builder, taps, channels = kernel.builder, gather.taps, gather.channels
+    lanes = block_width(channels)
+    with builder.loop("block", 0, channels // lanes) as block:
+        channel = builder.let("channel", multiply(block, lanes))
+        targets = [add(multiply(add(first, pixel), channels), channel) for pixel in range(pixels)]
+        with kernel.block(channel, lanes, targets) as sums:
+            rows = [multiply(add(channel, lane), taps) for lane in range(lanes)]
+            places = [pixel * taps for pixel in range(pixels)]
+            kernel.dot(sums, gather.patches, places, rows, taps)
+
+
+class _Gather:
+    """Copies windows of the input side by side, with the zero point outside of the image.
+
+    Attributes:
+        taps: bytes of a window.
+        channels: of the output.
+        patches: the copies.
+    """
+
+    def __init__(
+        self,
+        kernel: ChannelSums,
+        window: window_loops.Window,
+        weights: tuple[int, ...],
+        together: int,
+    ) -> None:
+        self.channels, self._height, self._width, self._depth = weights
+        self.taps = self._height * self._width * self._depth
+        self._kernel = kernel
+        self._window = window
+        size = together * self.taps
+        self.patches = kernel.builder.allocate("patches", Type.I8, size, align=WORD)
+
+    def group(self, line: window_loops.Line, first: Expr, pixels: int) -> None:
+        """Copy the windows of some pixels of a line: in one piece where they are in one."""
+        builder = self._kernel.builder
+        across = self._window.across
+        if self._height == self._width == across.stride == 1 and not across.pad:
+            pixel = line.pixel(builder, first)
+            source = multiply(self._window.source(pixel, 0, 0), self._depth)
+            self._copy(Const(0), builder.let("source", source), Const(pixels * self.taps))
+            return
+        with builder.loop("pixel", 0, pixels) as number:
+            self.window(line, add(first, number), number)
+
+    def window(self, line: window_loops.Line, ox: Expr, place: Expr) -> None:
+        """Copy the window of pixel `ox` of a line."""
+        builder = self._kernel.builder
+        pixel = line.pixel(builder, ox)
+        begin = builder.let("patch", multiply(place, self.taps))
+        if pixel.rows != self._whole(self._height) or pixel.columns != self._whole(self._width):
+            with builder.loop("i", 0, self.taps) as i:
+                self.patches[add(begin, i)] = self._kernel.x_zero
+        with (
+            builder.loop("ky", *pixel.rows) as ky,
+            _runs(builder, self._window, pixel, self._depth) as (kx, length),
+        ):
+            source = multiply(self._window.source(pixel, ky, kx), self._depth)
+            tap = multiply(add(multiply(ky, self._width), kx), self._depth)
+            target = builder.let("tap", add(begin, tap))
+            self._copy(target, builder.let("source", source), length)
+
+    def _copy(self, target: Expr, source: Expr, length: Expr) -> None:
+        with self._kernel.builder.loop("i", 0, length) as i:
+            self.patches[add(target, i)] = self._kernel.x[add(source, i)]
+
+    @staticmethod
+    def _whole(taps: int) -> tuple[Expr, Expr]:
+        return Const(0), Const(taps)
 
 
 @contextmanager
 def _runs(
     builder: FunctionBuilder, window: window_loops.Window, pixel: window_loops.Pixel, depth: int
 ) -> Iterator[tuple[Expr, Expr]]:
-    """Cut a kernel row into runs that are contiguous in input and weights: (first tap, bytes)."""
+    """Cut a kernel row into runs that are contiguous in the input: (first tap, bytes)."""
     begin, end = pixel.columns
     if window.across.dilation == 1:
         yield begin, builder.let("length", multiply(subtract(end, begin), depth))

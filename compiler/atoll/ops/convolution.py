@@ -37,7 +37,7 @@ class Convolution(OperatorKind):
         channel_axis: dimension of the weights that runs over output channels.
     """
 
-    rates = Rates(mac=36, made=80)
+    rates = Rates(mac=17, made=150)
     weight_dimensions: ClassVar[int] = 4
     channel_axis: ClassVar[int] = 0
 

@@ -1,25 +1,40 @@
-"""DEPTHWISE_CONV_2D: every output channel sees one input channel."""
+"""DEPTHWISE_CONV_2D: every output channel sees one input channel.
+
+The rows that a line of outputs reads are copied first, with the zero point around the image: no tap
+is outside then, and each weight that is loaded serves a few neighbouring pixels. Where an input
+channel makes several outputs, or a copy would be large, the taps of each pixel are gone through.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from atoll.ir.builder import FunctionBuilder
-from atoll.ir.expressions import add, multiply
+from atoll.ir.builder import Buffer, FunctionBuilder
+from atoll.ir.expressions import Operand, add, multiply
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ir.tir import Expr, Lowered
-from atoll.ops.channel_loops import ChannelSums, block_width
+from atoll.ir.tir import Expr, Lowered, Type
+from atoll.ops import window_loops
+from atoll.ops.channel_loops import WORD, ChannelSums, block_width
 from atoll.ops.convolution import WEIGHTS, Convolution, Sums, tensors, window_options
 from atoll.ops.kind import Rates
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
 from atoll.ops.window import Window
-from atoll.ops.window_loops import window_of
+from atoll.ops.window_loops import Line, Pixel, window_of
 
 
 def _options(options: Any, shapes: Shapes) -> Attributes:
     return {**window_options(options, shapes), "depth_multiplier": options.DepthMultiplier()}
+
+
+_TOGETHER = (4, 5, 3, 2)
+"""Pixels that are made together if they fill a line; else the first of these, the rest alone."""
+
+_MOST_TAPS = 25
+_MOST_BYTES = 16 * 2**10
+"""Of a window whose taps are written out, and of the rows that are copied."""
 
 
 class DepthwiseConv2D(Convolution):
@@ -32,7 +47,7 @@ class DepthwiseConv2D(Convolution):
         read=_options,
         constants=WEIGHTS,
     )
-    rates = Rates(mac=50, made=80)
+    rates = Rates(mac=24, made=120)
     channel_axis = 3
 
     def covers(self, op: Operator, x: Tensor, weights: Tensor) -> bool:
@@ -55,28 +70,119 @@ class DepthwiseConv2D(Convolution):
         return total.reshape(batch, rows, columns, -1)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
-        """Loop over pixels, blocks of output channels, and taps."""
+        """Loop over lines of pixels, whose rows are copied first, groups of them, and channels."""
         x, weights, y = tensors(op, graph)
         _, height, width, channels = weights.shape
         window = window_of(op, x.shape, y.shape, (height, width))
-        kernel, depth = ChannelSums(op, graph), x.shape[3]
-        builder = kernel.builder
-        with (
-            window.pixels(builder) as pixel,
-            _blocks(builder, depth, channels) as (first, sources),
-            kernel.block(first, len(sources), add(multiply(pixel.number, channels), first)) as sums,
-            builder.loop("ky", *pixel.rows) as ky,
-            builder.loop("kx", *pixel.columns) as kx,
-        ):
-            source = builder.let("source", multiply(window.source(pixel, ky, kx), depth))
-            tap = multiply(add(multiply(ky, width), kx), channels)
-            row = builder.let("tap", add(tap, first))
-            for lane, (total, channel) in enumerate(zip(sums, sources, strict=True)):
-                product = multiply(
-                    kernel.input(add(source, channel)), kernel.weights.wide(add(row, lane))
-                )
-                total[0] = add(total[0], product)
+        rows = _Rows(window, channels)
+        if channels != x.shape[3] or height * width > _MOST_TAPS or rows.size > _MOST_BYTES:
+            return _lower_by_taps(op, graph, window)
+        kernel = ChannelSums(op, graph, folds=True, axis=3)
+        builder, places = kernel.builder, window.across.output
+        together = next((n for n in _TOGETHER if places % n == 0), min(_TOGETHER[0], places))
+        copies = rows.begin(kernel)
+        with window.lines(builder) as line:
+            rows.copy(kernel, copies, line)
+            with builder.loop("group", 0, places // together) as group:
+                first = builder.let("first", multiply(group, together))
+                rows.channels(kernel, copies, line, first, together)
+            if places % together:
+                with builder.loop("ox", places - places % together, places) as ox:
+                    rows.channels(kernel, copies, line, ox, 1)
         return builder.lowered()
+
+
+def _lower_by_taps(op: Operator, graph: Graph, window: window_loops.Window) -> Lowered:
+    """Loop over pixels, blocks of output channels, and taps inside the image."""
+    x, weights, _ = tensors(op, graph)
+    width, channels = weights.shape[2:]
+    kernel, depth = ChannelSums(op, graph, folds=False, axis=3), x.shape[3]
+    builder = kernel.builder
+    with (
+        window.pixels(builder) as pixel,
+        _blocks(builder, depth, channels) as (first, sources),
+        kernel.block(first, len(sources), [_target(pixel, channels, first)]) as (sums,),
+        builder.loop("ky", *pixel.rows) as ky,
+        builder.loop("kx", *pixel.columns) as kx,
+    ):
+        source = builder.let("source", multiply(window.source(pixel, ky, kx), depth))
+        tap = multiply(add(multiply(ky, width), kx), channels)
+        row = builder.let("tap", add(tap, first))
+        for lane, (total, channel) in enumerate(zip(sums, sources, strict=True)):
+            weight = kernel.weights.wide(add(row, lane))
+            value = kernel.input(add(source, channel))
+            total[0] = add(total[0], multiply(value, weight))
+    return builder.lowered()
+
+
+class _Rows:
+    """The rows of the image that a line of outputs reads, with the zero point around the image.
+
+    Attributes:
+        size: bytes of a copy.
+    """
+
+    def __init__(self, window: window_loops.Window, channels: int) -> None:
+        self._window = window
+        self._channels = channels
+        across = window.across
+        extent = (across.kernel - 1) * across.dilation + 1
+        self._width = (across.output - 1) * across.stride + extent
+        self._inside = min(self._width - across.pad, across.input)
+        self.size = window.down.kernel * self._width * channels
+
+    def begin(self, kernel: ChannelSums) -> Buffer:
+        """Make room for a copy; what lies beside the image stays as it is set here."""
+        copies = kernel.builder.allocate("rows", Type.I8, self.size, align=WORD)
+        if self._inside < self._width:
+            _fill(kernel, copies, 0, self.size)
+        return copies
+
+    def copy(self, kernel: ChannelSums, copies: Buffer, line: Line) -> None:
+        """Copy what a line reads."""
+        builder, window, pitch = kernel.builder, self._window, self._width * self._channels
+        before, after = line.rows
+        length = self._inside * self._channels
+        with builder.loop("above", 0, before) as ky:
+            _fill(kernel, copies, multiply(ky, pitch), pitch)
+        with builder.loop("ky", before, after) as ky:
+            row = multiply(add(line.top, multiply(ky, window.down.dilation)), window.across.input)
+            source = builder.let("source", multiply(row, self._channels))
+            begin = add(multiply(ky, pitch), window.across.pad * self._channels)
+            target = builder.let("target", begin)
+            with builder.loop("i", 0, length) as i:
+                copies[add(target, i)] = kernel.x[add(source, i)]
+        with builder.loop("below", after, window.down.kernel) as ky:
+            _fill(kernel, copies, multiply(ky, pitch), pitch)
+
+    def channels(
+        self, kernel: ChannelSums, copies: Buffer, line: Line, first: Expr, pixels: int
+    ) -> None:
+        """Make all channels of some pixels of a line, the first of which is `first`."""
+        builder, channels, across = kernel.builder, self._channels, self._window.across
+        with builder.loop("channel", 0, channels) as channel:
+            number = add(line.number, first)
+            targets = [add(multiply(add(number, p), channels), channel) for p in range(pixels)]
+            place = multiply(multiply(first, across.stride), channels)
+            begin = builder.let("begin", add(place, channel))
+            with kernel.block(channel, 1, targets) as sums:
+                for ky, kx in product(range(self._window.down.kernel), range(across.kernel)):
+                    tap = (ky * across.kernel + kx) * channels
+                    weight = builder.let("weight", kernel.weights.wide(add(channel, tap)))
+                    for pixel, (total,) in enumerate(sums):
+                        column = pixel * across.stride + kx * across.dilation
+                        place = add(begin, (ky * self._width + column) * channels)
+                        value = copies.wide(place)
+                        total[0] = add(total[0], multiply(value, weight))
+
+
+def _fill(kernel: ChannelSums, copies: Buffer, begin: Operand, length: int) -> None:
+    with kernel.builder.loop("i", 0, length) as i:
+        copies[add(begin, i)] = kernel.x_zero
+
+
+def _target(pixel: Pixel, channels: int, first: Expr) -> Expr:
+    return add(multiply(pixel.number, channels), first)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ They equal `atoll.ops.quantization` bit for bit (ARITHMETIC: double rounding).
 
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import Operand, add, binary, cast, clamp, maximum, multiply, subtract
-from atoll.ir.tir import Call, Const, Expr, Operation, PrimFunc, Type
+from atoll.ir.tir import Call, Cast, Const, Conversion, Expr, Operation, PrimFunc, Type
 
 
 def _rounded_high_half(a: Expr, b: Expr) -> Expr:
@@ -45,6 +45,19 @@ def _mbqm() -> PrimFunc:
     return builder.function(rdbp(high, maximum(subtract(0, shift), 0)))
 
 
+def _scaled_right() -> PrimFunc:
+    """Half away from zero is half up, less one for what is negative."""
+    builder = FunctionBuilder("scaled_right")
+    x, doubled, right, offset = (builder.scalar(n) for n in ("x", "doubled", "right", "offset"))
+    wide = multiply(cast(x, Type.I64), Cast(Conversion.ZEXT, doubled, Type.I64))
+    product = builder.let("product", wide)
+    half = binary(Operation.AND, cast(binary(Operation.SHR, product, 31), Type.I32), 1)
+    whole = cast(binary(Operation.SHR, product, 32), Type.I32)
+    high = builder.let("high", add(whole, half))
+    sign = binary(Operation.SHR, high, 31)
+    return builder.function(binary(Operation.SHR, add(high, offset, sign), right))
+
+
 def _call(function: str, *arguments: Operand) -> Expr:
     return Call(function, tuple(Const(a) if isinstance(a, int) else a for a in arguments), Type.I32)
 
@@ -64,9 +77,21 @@ def mbqm(x: Operand, multiplier: Operand, shift: Operand) -> Expr:
     return _call("mbqm", x, multiplier, shift)
 
 
+def scaled_right(x: Operand, doubled: Operand, right: Operand, offset: Operand) -> Expr:
+    """Call `scaled_right`: `mbqm` for what is shifted to the right, and its zero point.
+
+    Args:
+        x: the sum; with `offset` less than 2^31 in magnitude.
+        doubled: twice the multiplier, without a sign.
+        right: 1 .. 31, the shift's negative.
+        offset: (zero point + 1/2) * 2^right.
+    """
+    return _call("scaled_right", x, doubled, right, offset)
+
+
 def quantized(value: Expr, zero_point: int, limits: tuple[int, int]) -> Expr:
     """Move a scaled sum to the output's zero point and clamp it; it fits `I8`."""
     return clamp(add(value, zero_point), *limits)
 
 
-LIBRARY: tuple[PrimFunc, ...] = (_srdhm(), _rdbp(), _mbqm())
+LIBRARY: tuple[PrimFunc, ...] = (_srdhm(), _rdbp(), _mbqm(), _scaled_right())

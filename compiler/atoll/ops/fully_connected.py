@@ -8,6 +8,7 @@ from atoll.ir.tir import Lowered
 from atoll.ops import checks
 from atoll.ops.channel_loops import ChannelSums, block_width
 from atoll.ops.convolution import WEIGHTS, Convolution, Sums, tensors
+from atoll.ops.kind import Rates
 from atoll.ops.tflite_form import Attributes, OptionError, Shapes, TfliteForm, activation
 from atoll.ops.window import Window
 
@@ -30,6 +31,7 @@ class FullyConnected(Convolution):
         read=_options,
         constants=WEIGHTS,
     )
+    rates = Rates(mac=24, made=150)
     weight_dimensions = 2
 
     def window(self, op: Operator, weights: Tensor) -> Window:
@@ -65,16 +67,16 @@ class FullyConnected(Convolution):
         """Loop over all rows of the input and blocks of output channels."""
         _, weights, y = tensors(op, graph)
         outputs, inputs = weights.shape
-        kernel, lanes = ChannelSums(op, graph), block_width(outputs)
+        kernel, lanes = ChannelSums(op, graph, folds=True), block_width(outputs)
         builder = kernel.builder
         with (
             builder.loop("row", 0, y.elements // outputs) as row,
             builder.loop("block", 0, outputs // lanes) as block,
         ):
             first = builder.let("channel", multiply(block, lanes))
-            with kernel.block(first, lanes, add(multiply(row, outputs), first)) as sums:
+            with kernel.block(first, lanes, [add(multiply(row, outputs), first)]) as sums:
                 rows = [multiply(add(first, lane), inputs) for lane in range(lanes)]
-                kernel.dot(sums, multiply(row, inputs), rows, inputs)
+                kernel.dot(sums, kernel.x, [multiply(row, inputs)], rows, inputs)
         return builder.lowered()
 
 

@@ -69,25 +69,51 @@ class Window:
     across: Axis
 
     @contextmanager
-    def pixels(self, builder: FunctionBuilder) -> Iterator[Pixel]:
-        """Loop over the output pixels in their order in memory."""
+    def lines(self, builder: FunctionBuilder) -> Iterator["Line"]:
+        """Loop over the lines of output pixels in their order in memory."""
         down, across = self.down, self.across
         with builder.loop("n", 0, self.batches) as n, builder.loop("oy", 0, down.output) as oy:
             origin = builder.let("top", down.origin(oy))
             rows = down.taps(builder, "ky", origin)
             top = builder.let("row", add(multiply(n, down.input), origin))
-            line = builder.let("line", multiply(add(multiply(n, down.output), oy), across.output))
-            with builder.loop("ox", 0, across.output) as ox:
-                left = builder.let("left", across.origin(ox))
-                columns = across.taps(builder, "kx", left)
-                number = add(line, ox)
-                yield Pixel(number=number, top=top, left=left, rows=rows, columns=columns)
+            first = multiply(add(multiply(n, down.output), oy), across.output)
+            yield Line(window=self, number=builder.let("line", first), top=top, rows=rows)
+
+    @contextmanager
+    def pixels(self, builder: FunctionBuilder) -> Iterator[Pixel]:
+        """Loop over the output pixels in their order in memory."""
+        with self.lines(builder) as line, builder.loop("ox", 0, self.across.output) as ox:
+            yield line.pixel(builder, ox)
 
     def source(self, pixel: Pixel, ky: Operand, kx: Operand) -> Expr:
         """Return the input pixel under a tap, counted in pixels from the tensor's start."""
         row = add(pixel.top, multiply(ky, self.down.dilation))
         column = add(pixel.left, multiply(kx, self.across.dilation))
         return add(multiply(row, self.across.input), column)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of output pixels.
+
+    Attributes:
+        window: what slides.
+        number: the place of its first pixel in the output tensor, counted in pixels.
+        top: input row of tap 0, counted over the whole batch.
+        rows: half-open range of kernel rows inside the image.
+    """
+
+    window: Window
+    number: Expr
+    top: Expr
+    rows: tuple[Expr, Expr]
+
+    def pixel(self, builder: FunctionBuilder, ox: Expr) -> Pixel:
+        """Return a pixel of the line."""
+        left = builder.let("left", self.window.across.origin(ox))
+        columns = self.window.across.taps(builder, "kx", left)
+        number = add(self.number, ox)
+        return Pixel(number=number, top=self.top, left=left, rows=self.rows, columns=columns)
 
 
 def window_of(

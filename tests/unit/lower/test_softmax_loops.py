@@ -72,6 +72,22 @@ def test_mbqm(shift: int) -> None:
     assert scalar("mbqm", x, multiplier, np.array(shift)) == expected
 
 
+@pytest.mark.parametrize("right", [1, 2, 9, 22])
+@pytest.mark.parametrize("zero_point", [-128, 0, 127])
+def test_scaled_right(right: int, zero_point: int) -> None:
+    """It is mbqm with the zero point, for all sums that with the offset are less than 2^31."""
+    multiplier = numbers(8, low=2**30)[:300]
+    most = 2**31 - 1 - 129 * 2**right
+    near_halves = (2 * np.arange(-70, 70) + 1) * 2**right
+    x = np.concatenate([numbers(7, low=-most, high=most + 1), near_halves, [most, -most]])
+    x, multiplier = x[-300:], np.resize(multiplier, 300)
+    multiplier[::3] = 2**31 - 1
+    offset = np.array((2 * zero_point + 1) * 2 ** (right - 1))
+    doubled = (2 * multiplier).astype(np.uint32).view(np.int32).astype(np.int64)
+    expected = (quantization.mbqm(x, multiplier, -right) + zero_point).tolist()
+    assert scalar("scaled_right", x, doubled, np.array(right), offset) == expected
+
+
 def test_exponential() -> None:
     x = numbers(6, high=1)
     assert scalar("exp_q5", x) == softmax.exp_on_negative_values(x).tolist()

@@ -64,12 +64,12 @@ def test_host_steps(graph: Graph, soc: ResolvedSoc) -> None:
     module = lower_graph(graph, soc, {}, candidate_pools(graph, soc))
     verify(module)
     dense, copy = module.entry.steps
-    tables = ("fully_connected_0_multiplier", "fully_connected_0_shift")
+    tables = tuple(f"fully_connected_0_{name}" for name in ("start", "multiplier", "shift"))
     assert dense.action == KernelCall("fully_connected_0", ("x", "weights", *tables, "y"))
     assert (dense.reads, dense.writes) == (("x", "weights", *tables), ("y",))
     assert (copy.number, copy.reads, copy.writes) == (1, ("y",), ("z",))
     names = [function.name for function in module.functions]
-    assert names == ["rdbp", "mbqm", "fully_connected_0", "copy_0"]
+    assert names == ["scaled_right", "fully_connected_0", "copy_0"]
     constants = constants_of(module)
     assert all(constant.pools == ("weights",) for constant in constants.values())
     assert all(constant.align == 16 for constant in constants.values())
@@ -111,4 +111,4 @@ def test_a_constant_without_pool(graph: Graph, soc: ResolvedSoc) -> None:
     with pytest.raises(PlacementError) as caught:
         lower_graph(graph, replace(soc, pools=small), {}, candidate_pools(graph, soc))
     assert caught.value.faults[0].code == "E061"
-    assert "'fully_connected_0_multiplier' (16 B)" in str(caught.value)
+    assert "'fully_connected_0_start' (16 B)" in str(caught.value)

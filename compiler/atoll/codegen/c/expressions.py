@@ -2,7 +2,19 @@
 
 from atoll.codegen.c.words import TYPES, bare, identifier, literal, scalar_function
 from atoll.ir.ranges import Range, never_wraps, range_of
-from atoll.ir.scalars import Binary, Call, Cast, Const, Expr, Load, Operation, Select, Type, Var
+from atoll.ir.scalars import (
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Conversion,
+    Expr,
+    Load,
+    Operation,
+    Select,
+    Type,
+    Var,
+)
 
 WRAPPING = (Operation.ADD, Operation.SUB, Operation.MUL, Operation.SHL)
 ORDERS = {Operation.MIN: "<", Operation.MAX: ">"}
@@ -36,8 +48,10 @@ class Expressions:
                 choice = " ? ".join((self.text(condition), self.text(then)))
                 choice = f"({choice} : {self.text(otherwise)})"
                 return f"({TYPES[expr.type]}){choice}" if expr.type.bits < Type.I32.bits else choice
-            case Cast(_, value, type):
+            case Cast(conversion, value, type):
                 text = self.text(value)
+                if conversion is Conversion.ZEXT and value.type is not Type.I1:
+                    text = f"(u{TYPES[value.type]}){text}"
                 return f"(_Bool)({text} & 1)" if type is Type.I1 else f"({TYPES[type]}){text}"
             case Call(function, arguments):
                 passed = ", ".join(bare(self.text(argument)) for argument in arguments)
