@@ -19,8 +19,9 @@ quick: lint
 test-all: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
-bench: $(RUN)
+bench: $(DEV)
 	$(BIN)/python -m benchmarks.simulator
+	$(BIN)/python -m benchmarks.instructions $(or $(NETWORKS),examples/01_digits/digits_int8.tflite)
 	$(BIN)/python -m benchmarks.planner $(if $(MINIMALLOC),--minimalloc $(MINIMALLOC)) \
 	  $(if $(INSTANCES),--instances $(INSTANCES))
 

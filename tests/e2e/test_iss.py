@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.instructions import counts_of
 from tests.requests import load_requests
 
 from atoll.build_tree import build
@@ -73,6 +74,20 @@ def test_networks_with_everything_on_the_core(shared_models: Path, network: str)
     assert outcome.report.passed
     (result,) = outcome.outputs[0].values()
     assert result.tobytes() == golden["outputs_tflm"][0].tobytes()
+
+
+def test_kernels_run_fewer_instructions_than_a_plain_loop_nest() -> None:
+    """What `make bench` counts; the digits network has small layers."""
+    counts = list(counts_of(DIGITS))
+    assert [count.kind for count in counts] == [
+        "conv_2d",
+        "depthwise_conv_2d",
+        "conv_2d 1x1",
+        "depthwise_conv_2d",
+        "conv_2d 1x1",
+        "fully_connected",
+    ]
+    assert all(0 < count.macs < count.ours < 0.75 * count.plain for count in counts), counts
 
 
 def test_cores_and_engines_of_twin() -> None:

@@ -1,0 +1,150 @@
+"""Count what a core runs for each multiply-accumulate, beside a plain C loop nest at -O3.
+
+Run as ``python -m benchmarks.instructions NETWORK.tflite...``; `make bench` does for the example.
+Counts are exact and the same on every machine; the package ``atoll[iss]`` is needed.
+"""
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from atoll.children import run
+from atoll.ir.graph import Graph, Operator
+from atoll.ops.registry import kind_of
+from atoll.pipeline import BuildOptions, compile_file
+from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
+from atoll.scratch import temporary_folder
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.iss.run import Estimated, simulate
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.trace.simulation import SimRequest
+
+PLAIN = Path(__file__).with_name("plain_convolution.c")
+CHIP = "lagoon"
+LAYOUT = """SECTIONS {
+  . = 0;
+  .text : { *(.text.start) *(.text*) *(.rodata*) }
+  /DISCARD/ : { *(.eh_frame*) }
+}
+"""
+EXTENTS = (
+    *("in_height", "in_width", "in_channels", "out_height", "out_width", "out_channels"),
+    *("kernel_h", "kernel_w", "stride_h", "stride_w", "pad_top", "pad_left"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """Instructions of one layer.
+
+    Attributes:
+        ours: of Atoll's kernel, from its begin event to its end event.
+        plain: of the C loop nest.
+    """
+
+    kind: str
+    macs: int
+    ours: int
+    plain: int
+
+
+def counts_of(network: Path) -> Iterator[Count]:
+    """Yield the counts of all layers of a network that multiply and accumulate."""
+    soc = load_soc(CHIP)
+    compiled = compile_file(soc, network, BuildOptions(accelerators=False))
+    (outcome,) = run_models(
+        (compiled,),
+        (random_sample(compiled.graph),),
+        cpu=CpuKind.ISS,
+        accelerator=AcceleratorKind.NONE,
+    )
+    assert outcome.report.passed, f"{network} does not run as it should"
+    ours = {layer.operator: layer.instructions or 0 for layer in outcome.report.by_layer}
+    for op in compiled.graph.operators:
+        features = kind_of(op).features(op, compiled.graph)
+        if features["macs"] and op.name in ours:
+            yield Count(
+                kind=_kind(op, features),
+                macs=features["macs"],
+                ours=ours[op.name],
+                plain=plain_count(op, compiled.graph, soc),
+            )
+
+
+def plain_count(op: Operator, graph: Graph, soc: ResolvedSoc) -> int:
+    """Return the instructions of the C loop nest for an operator."""
+    features = kind_of(op).features(op, graph)
+    extents = {name.upper(): features[name] for name in EXTENTS}
+    extents |= {
+        "STACK_TOP": soc.host_cpu.stack.end,
+        "ZERO": -128,
+        "DEPTHWISE": int(op.kind == "depthwise_conv_2d"),
+    }
+    with temporary_folder() as folder:
+        elf, script = folder / "plain.elf", folder / "plain.ld"
+        script.write_text(LAYOUT)
+        options = ["-O3", "-ffreestanding", "-nostdlib", "-target", "riscv32-freestanding-none"]
+        options += ["-mcpu=generic_rv32+m+c", f"-Wl,-T,{script}", "-Wl,-e,_start"]
+        options += [f"-D{name}={value}" for name, value in extents.items()]
+        done = run([sys.executable, "-m", "ziglang", "cc", *options, str(PLAIN), "-o", str(elf)])
+        assert not done.returncode, done.stderr
+        request = SimRequest(
+            executable=Path(),
+            elves=(elf,),
+            soc=soc,
+            run_dir=folder,
+            samples=(),
+            inputs=(),
+            outputs=(),
+        )
+        result = simulate(request, lambda memory: Estimated(soc, memory))
+    assert result.exit_status == 0, f"the plain loop nest of '{op.name}' broke off"
+    return sum(phase.instructions or 0 for phase in result.phases)
+
+
+def _kind(op: Operator, features: Mapping[str, int]) -> str:
+    one = op.kind == "conv_2d" and (features["kernel_h"], features["kernel_w"]) == (1, 1)
+    return f"{op.kind} 1x1" if one else op.kind
+
+
+def main() -> int:
+    """Print a table, or JSON."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("networks", nargs="+", type=Path, metavar="NETWORK.tflite")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    arguments = parser.parse_args()
+    by_kind: dict[str, list[Count]] = defaultdict(list)
+    for network in arguments.networks:
+        for count in counts_of(network):
+            by_kind[count.kind].append(count)
+    rows = {
+        kind: {
+            "macs": sum(count.macs for count in counts),
+            "ours": sum(count.ours for count in counts),
+            "plain": sum(count.plain for count in counts),
+        }
+        for kind, counts in by_kind.items()
+    }
+    if arguments.json:
+        print(json.dumps(rows, indent=2))
+        return 0
+    table = Table("operators", "MACs", "instructions a MAC", "plain C -O3", "ratio")
+    for kind, row in rows.items():
+        ours, plain = (row[name] / row["macs"] for name in ("ours", "plain"))
+        table.add_row(
+            kind, f"{row['macs']:,}", f"{ours:.2f}", f"{plain:.2f}", f"{ours / plain:.2f}"
+        )
+    Console().print(table)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

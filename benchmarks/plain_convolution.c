@@ -1,0 +1,58 @@
+/* The loop nest that anyone would write for one layer: the peer of benchmarks/instructions.py.
+ *
+ * Extents are macros, so that the compiler knows as much as Atoll does. */
+#include <stdint.h>
+
+#define TEXT(word) TEXT_OF(word)
+#define TEXT_OF(word) #word
+#define EXIT (*(volatile uint32_t *)0xF0000004u)
+
+static const int8_t *const x = (const int8_t *)0x20000000u;
+static int8_t *const y = (int8_t *)0x20020000u;
+static const int32_t *const bias = (const int32_t *)0x00020000u;
+static const int32_t *const multiplier = (const int32_t *)0x00021000u;
+static const int32_t *const shift = (const int32_t *)0x00022000u;
+static const int8_t *const weights = (const int8_t *)0x00023000u;
+
+static int32_t scaled(int32_t sum, int32_t factor, int32_t left) {
+  const int32_t up = left > 0 ? left : 0, right = left > 0 ? 0 : -left;
+  const int64_t product = (int64_t)(int32_t)((uint32_t)sum << up) * factor;
+  const int32_t high = (int32_t)((product + (product >= 0 ? 1 << 30 : 1 - (1 << 30))) >> 31);
+  const int32_t mask = (int32_t)((1u << right) - 1u), rest = high & mask;
+  return (high >> right) + (rest > (mask >> 1) + (high < 0 ? 1 : 0) ? 1 : 0);
+}
+
+__attribute__((noinline)) static void layer(void) {
+  for (int oy = 0; oy < OUT_HEIGHT; oy++)
+    for (int ox = 0; ox < OUT_WIDTH; ox++)
+      for (int channel = 0; channel < OUT_CHANNELS; channel++) {
+        int32_t sum = bias[channel];
+        for (int ky = 0; ky < KERNEL_H; ky++)
+          for (int kx = 0; kx < KERNEL_W; kx++) {
+            const int row = oy * STRIDE_H + ky - PAD_TOP, column = ox * STRIDE_W + kx - PAD_LEFT;
+            if (row < 0 || row >= IN_HEIGHT || column < 0 || column >= IN_WIDTH) continue;
+            const int8_t *const from = x + (row * IN_WIDTH + column) * IN_CHANNELS;
+#if DEPTHWISE
+            sum += (from[channel] - ZERO) * weights[(ky * KERNEL_W + kx) * OUT_CHANNELS + channel];
+#else
+            const int8_t *const by =
+                weights + ((channel * KERNEL_H + ky) * KERNEL_W + kx) * IN_CHANNELS;
+            for (int i = 0; i < IN_CHANNELS; i++) sum += (from[i] - ZERO) * by[i];
+#endif
+          }
+        int32_t value = scaled(sum, multiplier[channel], shift[channel]) + ZERO;
+        value = value < -128 ? -128 : value > 127 ? 127 : value;
+        y[(oy * OUT_WIDTH + ox) * OUT_CHANNELS + channel] = (int8_t)value;
+      }
+}
+
+void begin(void) __attribute__((noreturn));
+
+void begin(void) {
+  layer();
+  EXIT = 0;
+  for (;;) {
+  }
+}
+
+__asm__(".section .text.start, \"ax\"\n.globl _start\n_start:\n  li sp, " TEXT(STACK_TOP) "\n  j begin\n");
