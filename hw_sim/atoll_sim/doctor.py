@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import cocotb_tools.config
@@ -28,6 +29,7 @@ def diagnose() -> Iterator[Check]:
     yield _cache()
     yield _probe()
     yield _fst()
+    yield _unicorn()
 
 
 def _verilator() -> Check:
@@ -85,5 +87,17 @@ def _fst() -> Check:
         ok=ok,
         found="zlib and LZ4 are there" if ok else "zlib or LZ4 is not there; VCD works without",
         remedy=f"install {FST_PACKAGES}",
+        required=False,
+    )
+
+
+def _unicorn() -> Check:
+    """Look for the optional package of ``--cpu iss``."""
+    ok = find_spec("unicorn") is not None
+    return Check(
+        name="Unicorn",
+        ok=ok,
+        found=version("unicorn") if ok else "not installed; only --cpu iss needs it",
+        remedy="install it: pip install 'atoll[iss]'",
         required=False,
     )

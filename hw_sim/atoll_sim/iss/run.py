@@ -10,7 +10,7 @@ from pathlib import Path
 
 from atoll.bsp.cores import image_cores
 from atoll.children import LIMIT_VARIABLE, time_limit
-from atoll.errors import SimulationError, UsageError
+from atoll.errors import Fault, SimulationError, UsageError
 from atoll.ir.tir import EngineAction
 from atoll.pipeline import Compiled
 from atoll.place.costs import busy_cycles
@@ -19,7 +19,7 @@ from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.engines.interface import Outcome
-from atoll_sim.host.memory import Accessed, HostMemory
+from atoll_sim.host.memory import PAGE, Accessed, HostMemory
 from atoll_sim.host.native import ModelAccelerators
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.session import AcceleratorKind, Work
@@ -55,32 +55,45 @@ class IssSession:
 
     def run(self, work: Work) -> SimResult:
         """See `atoll_sim.session.Session.run`."""
-        check_cores(work.models[0].soc)
+        check_chip(work.models[0].soc)
         with temporary_folder() as folder, ExitStack() as ends:
             return _run(work, folder, ends)
 
 
-def check_cores(soc: ResolvedSoc) -> None:
-    """Refuse a chip with cores that no simulator here runs.
+def check_chip(soc: ResolvedSoc) -> None:
+    """Refuse a chip that no simulator here runs.
 
     Raises:
         SimulationError: E102.
     """
+    faults = [*_core_faults(soc), *_memory_faults(soc)]
+    if faults:
+        raise SimulationError.all(faults)
+
+
+def _core_faults(soc: ResolvedSoc) -> Iterator[Fault]:
     for cpu in image_cores(soc):
         extensions = [each for each in cpu.isa.split("_")[1:] if each.startswith("zb")]
-        if extensions or cpu.spec.controller is None:
-            why = (
-                f"'{cpu.isa}' has {', '.join(extensions)}, which Unicorn does not run"
-                if extensions
-                else f"core '{cpu.spec.name}' does not say what its interrupt controller is"
-            )
-            raise SimulationError(
-                "E102",
-                f"no instruction-set simulator runs core '{cpu.name}': {why}",
-                at=cpu.at,
-                remedy="use --cpu rtl"
-                if extensions
-                else "give the core's YAML interrupts: {controller: ...}, or use --cpu rtl",
+        why, remedy = "", "use --cpu rtl"
+        if extensions:
+            why = f"'{cpu.isa}' has {', '.join(extensions)}, which Unicorn does not run"
+        elif cpu.spec.controller is None:
+            why = f"core '{cpu.spec.name}' does not say what its interrupt controller is"
+            remedy = "give the core's YAML interrupts: {controller: ...}, or use --cpu rtl"
+        if why:
+            message = f"no instruction-set simulator runs core '{cpu.name}': {why}"
+            yield Fault(code="E102", message=message, at=cpu.at, remedy=remedy)
+
+
+def _memory_faults(soc: ResolvedSoc) -> Iterator[Fault]:
+    for memory in soc.memories:
+        if memory.origin % PAGE:
+            yield Fault(
+                code="E102",
+                message=f"no instruction-set simulator has memory '{memory.name}': its origin"
+                f" {memory.origin:#010x} is no multiple of {PAGE} bytes",
+                at=memory.at,
+                remedy="change 'origin' of the memory, or use --cpu rtl",
             )
 
 

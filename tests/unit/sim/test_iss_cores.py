@@ -11,7 +11,7 @@ from atoll.children import LIMIT_VARIABLE
 from atoll.description.cores import find_core
 from atoll.errors import SimulationError, UsageError
 from atoll.resolve import load_soc
-from atoll_sim.iss.run import Estimated, check_cores, simulate
+from atoll_sim.iss.run import Estimated, check_chip, simulate
 from atoll_sim.run import AcceleratorKind, CpuKind, check_kinds
 from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
 
@@ -288,9 +288,10 @@ def test_a_run_that_takes_too_long_ends(run: Run, monkeypatch: pytest.MonkeyPatc
     [
         ("isa: rv32imc\n", "isa: rv32imc_zba_zbb_zbs\n", "has zba, zbb, zbs"),
         (", controller: fast", "", "does not say what its interrupt controller is"),
+        ("origin: 0x2000_0000", "origin: 0x2000_0800", "is no multiple of 4096 bytes"),
     ],
 )
-def test_a_core_that_no_simulator_runs_is_refused(
+def test_a_chip_that_no_simulator_runs_is_refused(
     old: str, new: str, said: str, tmp_path: Path
 ) -> None:
     core = (find_core("ibex", "cpu", Path(), None)).read_text()
@@ -300,7 +301,7 @@ def test_a_core_that_no_simulator_runs_is_refused(
     text = chip.replace(old, new).replace("rtl: picorv32", "rtl: ./mine.yaml")
     (tmp_path / "chip.yaml").write_text(text)
     with pytest.raises(SimulationError, match="E102") as caught:
-        check_cores(load_soc(str(tmp_path / "chip.yaml"), ()))
+        check_chip(load_soc(str(tmp_path / "chip.yaml"), ()))
     assert said in str(caught.value)
 
 
