@@ -8,6 +8,9 @@ from atoll.codegen.llvm_target import core_target
 
 _WIDE = ("avx512", "avx10")
 
+SMALL_LOOPS = "-unroll-threshold=265"
+"""Less than at -O3 (300): a short sum of products stays a loop, which registers hold."""
+
 KEEP_ORDER = "-enable-misched=0"
 """Keep the order of the loop programs: LLVM would make all products of a block of sums before it
 adds the first, and the registers of a core do not hold them."""
@@ -17,7 +20,8 @@ adds the first, and the registers of a core do not hold them."""
 def _initialize() -> None:
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
-    binding.set_option("atoll", KEEP_ORDER)
+    for option in (KEEP_ORDER, SMALL_LOOPS):
+        binding.set_option("atoll", option)
 
 
 def core_machine(isa: str) -> binding.TargetMachine:
@@ -84,8 +88,6 @@ def optimized(module: ir.Module, machine: binding.TargetMachine, level: int) -> 
     parsed = binding.parse_assembly(str(module))
     parsed.verify()
     tuning = binding.create_pipeline_tuning_options(speed_level=level)
-    # What is worth it is written out in the loop programs, as far as registers go.
-    tuning.loop_unrolling = False
     tuning.loop_vectorization = tuning.slp_vectorization = level > 1
     passes = binding.create_pass_builder(machine, tuning)
     passes.getModulePassManager().run(parsed, passes)
