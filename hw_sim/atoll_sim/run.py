@@ -98,6 +98,7 @@ def run_models(
     check_kinds(cpu, accelerator, waves)
     begin = time.perf_counter()
     session = cpu.session()
+    session.check_chip(models[0].soc)
     elves: tuple[Path, ...] = ()
     stacks: Mapping[str, StackBound] = {}
     with temporary_folder() as temporary:
@@ -145,7 +146,9 @@ def run_image(
         progress=progress,
         waves=waves,
     )
-    result = cpu.session().run(work)
+    session = cpu.session()
+    session.check_chip(models[0].soc)
+    result = session.run(work)
     setup = Setup(cpu=cpu, accelerator=accelerator, stacks=bounds[-1], wall={})
     return _judged(models, samples, result, setup)
 

@@ -9,6 +9,7 @@ from typing import Protocol, Self
 from atoll.pipeline import Compiled
 from atoll.plugins import load
 from atoll.progress import Progress, silent
+from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.inputs.samples import Sample
 from atoll_sim.trace.simulation import SimResult
 from atoll_sim.waves.request import Waves
@@ -56,6 +57,14 @@ class Session(Protocol):
 
         Raises:
             UsageError: E089, E095.
+        """
+        ...
+
+    def check_chip(self, soc: ResolvedSoc) -> None:
+        """Refuse a chip that these cores cannot be played on, before anything is built.
+
+        Raises:
+            SimulationError: E102.
         """
         ...
 

@@ -53,9 +53,12 @@ class IssSession:
                 remedy="install it with: pip install 'atoll[iss]'",
             )
 
+    def check_chip(self, soc: ResolvedSoc) -> None:
+        """See `atoll_sim.session.Session.check_chip`."""
+        check_chip(soc)
+
     def run(self, work: Work) -> SimResult:
         """See `atoll_sim.session.Session.run`."""
-        check_chip(work.models[0].soc)
         with temporary_folder() as folder, ExitStack() as ends:
             return _run(work, folder, ends)
 

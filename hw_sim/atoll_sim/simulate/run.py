@@ -7,6 +7,7 @@ from pathlib import Path
 from atoll.errors import UsageError
 from atoll.pipeline import Compiled
 from atoll.progress import Progress, silent
+from atoll.resolve.soc import ResolvedSoc
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.inputs.samples import Sample
@@ -36,6 +37,9 @@ class RtlSession:
                 remedy="use --accelerator rtl with --cpu rtl, "
                 "or --cpu native with --accelerator model",
             )
+
+    def check_chip(self, soc: ResolvedSoc) -> None:
+        """See `atoll_sim.session.Session.check_chip`; building the model tells."""
 
     def run(self, work: Work) -> SimResult:
         """See `atoll_sim.session.Session.run`."""
