@@ -23,7 +23,8 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.scratch import temporary_folder
 from atoll_sim.inputs.samples import random_sample
-from atoll_sim.iss.run import Estimated, simulate
+from atoll_sim.iss.engines import modelled
+from atoll_sim.iss.run import simulate
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 from atoll_sim.trace.simulation import SimRequest
 
@@ -105,7 +106,7 @@ def plain_count(op: Operator, graph: Graph, soc: ResolvedSoc) -> int:
             inputs=(),
             outputs=(),
         )
-        result = simulate(request, lambda memory: Estimated(soc, memory))
+        result = simulate(request, lambda memory: modelled(soc, memory))
     assert result.exit_status == 0, f"the plain loop nest of '{op.name}' broke off"
     return sum(phase.instructions or 0 for phase in result.phases)
 

@@ -20,10 +20,11 @@ from atoll.bsp.drivers import protocol_headers
 from atoll.ir.arithmetic import evaluate
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, binary, cast, maximum, multiply
-from atoll.ir.tir import Direction, Entry, IRModule, Operation, PrimFunc, Type
+from atoll.ir.tir import Cast, Conversion, Direction, Entry, IRModule, Operation, PrimFunc, Type
 from atoll.ir.verify import verify
 
 CAPACITY = 512
+WIDENING = (Conversion.SEXT, Conversion.ZEXT)
 UNDEFINED = ("-fsanitize=undefined",)
 ODD = ("-Wno-all", "-Wno-extra")
 """Random programs compare a value with itself; conversions are as strict as in networks."""
@@ -63,6 +64,35 @@ def test_no_operation_is_undefined_for_any_value(
             divides = operation in (Operation.DIV, Operation.REM)
             given = max(right, 1) if divides else right
             assert result == evaluate(operation, left, given, type), (left, operation, right)
+
+
+def of_every_conversion(type: Type, values: int) -> PrimFunc:
+    """Widen values of a type, with their sign and without, to each wider one."""
+    wider = [each for each in WIDTHS if each.bits > type.bits]
+    results = [(conversion, each) for conversion in WIDENING for each in wider]
+    builder = FunctionBuilder("kernel")
+    x = builder.buffer("x", Type.I64, values, Direction.READ)
+    y = builder.buffer("y", Type.I64, values * len(results), Direction.WRITE)
+    with builder.loop("i", 0, values) as i:
+        value = builder.let("value", cast(x[i], type))
+        for number, (conversion, each) in enumerate(results):
+            converted = Cast(conversion, value, each)
+            y[add(multiply(i, len(results)), number)] = cast(converted, Type.I64)
+    return builder.kernel()
+
+
+@pytest.mark.parametrize("type", [each for each in WIDTHS if each is not Type.I64])
+def test_conversions_keep_the_sign_or_drop_it(type: Type, tmp_path: Path) -> None:
+    half = 1 << (type.bits - 1)
+    x = np.array([-half, -half // 2, -1, 0, 1, half - 1], np.int64)
+    program = IRModule("m", (of_every_conversion(type, len(x)),), Entry((), (), (), (), ()))
+    verify(program)
+    wider = [each for each in WIDTHS if each.bits > type.bits]
+    y = np.zeros((len(x), len(WIDENING) * len(wider)), np.int64)
+    CProgram(program, tmp_path, *UNDEFINED).call("kernel", [x.ctypes.data, y.ctypes.data])
+    for value, results in zip(x.tolist(), y.tolist(), strict=True):
+        dropped = value + 2 * half if value < 0 else value
+        assert results == [value] * len(wider) + [dropped] * len(wider)
 
 
 @settings(

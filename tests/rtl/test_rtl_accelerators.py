@@ -57,7 +57,7 @@ def test_every_layer_is_the_models(compiled: Compiled, tmp_path: Path) -> None:
     model = build_model(compiled.soc, external_host=True)
     with RtlAccelerators(compiled.soc, memory, model, tmp_path) as accelerators:
         result = HostCores((compiled,), memory, accelerators).run(samples(compiled))
-        assert accelerators.cycles > 1000
+        assert sum(accelerators.cycles) > 1000
         assert accelerators.take_touched() == ()
     assert result.outputs == expected.outputs
     assert result.layers == expected.layers

@@ -46,11 +46,10 @@ def _text(pattern: re.Pattern[str], expectation: str) -> tuple[BeforeValidator, 
     return BeforeValidator(word(pattern, expectation)), WithJsonSchema(schema)
 
 
-CYCLE_CLASSES = ("other", "load", "store", "branch", "jump", "multiply", "divide", "taken")
-"""Classes of instructions; ``taken`` is what a jump that is taken takes in addition."""
-
 Controller = Literal["picorv32", "fast", "vexriscv"]
 CycleClass = Literal["other", "load", "store", "branch", "jump", "multiply", "divide", "taken"]
+"""Classes of instructions; ``taken`` is what a jump that is taken takes in addition."""
+
 Cycles = Annotated[int, *number(0, 1000)]
 Line = Annotated[int, *number(0, LINES - 1)]
 Word = Annotated[int, *number(0, 2**32 - 1)]

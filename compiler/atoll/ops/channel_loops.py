@@ -19,11 +19,6 @@ _STEPS, _STEPS_TOGETHER = (4, 3, 2, 1), (2, 1)
 """Products of one sum in one round of the loop, for a single pixel and for several."""
 
 
-def block_width(channels: int) -> int:
-    """Return how many of `channels` to compute at once: a small divisor."""
-    return next(width for width in _WIDTHS if channels % width == 0)
-
-
 WORD = 4
 """Alignment of what inputs are copied to: libraries copy words where both sides allow it."""
 
@@ -32,6 +27,11 @@ _LARGEST_INPUT = 255
 
 _LARGEST_SUM = 2**31 - 1
 """Below it, zero point and half of what is lost may be added before the shift."""
+
+
+def block_width(channels: int) -> int:
+    """Return how many of `channels` to compute at once: a small divisor."""
+    return next(width for width in _WIDTHS if channels % width == 0)
 
 
 def _wrapped(values: NDArray[np.integer]) -> NDArray[np.int32]:
@@ -62,6 +62,7 @@ class ChannelSums:
         graph: its graph.
         folds: each sum goes over all weights of its channel, with the zero point where the window
             is outside of the image. The zero point's part is a constant then, and in start.
+        axis: dimension of the weights that runs over output channels.
     """
 
     def __init__(self, op: Operator, graph: Graph, *, folds: bool, axis: int = 0) -> None:
@@ -150,7 +151,7 @@ class ChannelSums:
             for step in range(steps):
                 at = add(begin, step)
                 values = [
-                    self.builder.let("value", self._input(source, add(pixel, at)))
+                    self.builder.let("value", self.value(source, add(pixel, at)))
                     for pixel in pixels
                 ]
                 for lane, row in enumerate(rows):
@@ -159,10 +160,7 @@ class ChannelSums:
                         total = pixel_sums[lane]
                         total[0] = add(total[0], multiply(value, weight))
 
-    def input(self, index: Operand) -> Expr:
-        """Load an activation less its zero point, as `I32`."""
-        return subtract(self.x.wide(index), self.x_zero)
-
-    def _input(self, source: Buffer, index: Operand) -> Expr:
+    def value(self, source: Buffer, index: Operand) -> Expr:
+        """Load what a weight multiplies, as `I32`: less the zero point, unless start has it."""
         value = source.wide(index)
         return value if self._folds else subtract(value, self.x_zero)

@@ -72,8 +72,7 @@ class Conv2D(Convolution):
 
 def _joined(window: window_loops.Window) -> window_loops.Window:
     """Return the window with all pixels in one line, where one reads nothing but itself."""
-    axes = (window.down, window.across)
-    if any((axis.kernel, axis.stride, axis.pad) != (1, 1, 0) for axis in axes):
+    if not (window.down.pointwise and window.across.pointwise):
         return window
     pixels = window.batches * window.down.output * window.across.output
     one = window_loops.Axis(input=1, output=1, kernel=1, stride=1, dilation=1, pad=0)
@@ -121,8 +120,7 @@ class _Gather:
     def group(self, line: window_loops.Line, first: Expr, pixels: int) -> None:
         """Copy the windows of some pixels of a line: in one piece where they are in one."""
         builder = self._kernel.builder
-        across = self._window.across
-        if self._height == self._width == across.stride == 1 and not across.pad:
+        if self._height == 1 and self._window.across.pointwise:
             pixel = line.pixel(builder, first)
             source = multiply(self._window.source(pixel, 0, 0), self._depth)
             self._copy(Const(0), builder.let("source", source), Const(pixels * self.taps))

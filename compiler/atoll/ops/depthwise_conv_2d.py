@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from atoll.ir.builder import Buffer, FunctionBuilder
+from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import Operand, add, multiply
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Lowered, Type
@@ -74,21 +74,21 @@ class DepthwiseConv2D(Convolution):
         x, weights, y = tensors(op, graph)
         _, height, width, channels = weights.shape
         window = window_of(op, x.shape, y.shape, (height, width))
-        rows = _Rows(window, channels)
-        if channels != x.shape[3] or height * width > _MOST_TAPS or rows.size > _MOST_BYTES:
+        small = height * width <= _MOST_TAPS and _copied(window) * channels <= _MOST_BYTES
+        if channels != x.shape[3] or not small:
             return _lower_by_taps(op, graph, window)
-        kernel = ChannelSums(op, graph, folds=True, axis=3)
+        kernel = ChannelSums(op, graph, folds=True, axis=self.channel_axis)
         builder, places = kernel.builder, window.across.output
         together = next((n for n in _TOGETHER if places % n == 0), min(_TOGETHER[0], places))
-        copies = rows.begin(kernel)
+        rows = _Rows(kernel, window, channels)
         with window.lines(builder) as line:
-            rows.copy(kernel, copies, line)
+            rows.copy(line)
             with builder.loop("group", 0, places // together) as group:
                 first = builder.let("first", multiply(group, together))
-                rows.channels(kernel, copies, line, first, together)
+                rows.channels(line, first, together)
             if places % together:
                 with builder.loop("ox", places - places % together, places) as ox:
-                    rows.channels(kernel, copies, line, ox, 1)
+                    rows.channels(line, ox, 1)
         return builder.lowered()
 
 
@@ -96,7 +96,10 @@ def _lower_by_taps(op: Operator, graph: Graph, window: window_loops.Window) -> L
     """Loop over pixels, blocks of output channels, and taps inside the image."""
     x, weights, _ = tensors(op, graph)
     width, channels = weights.shape[2:]
-    kernel, depth = ChannelSums(op, graph, folds=False, axis=3), x.shape[3]
+    kernel, depth = (
+        ChannelSums(op, graph, folds=False, axis=DepthwiseConv2D.channel_axis),
+        x.shape[3],
+    )
     builder = kernel.builder
     with (
         window.pixels(builder) as pixel,
@@ -110,56 +113,58 @@ def _lower_by_taps(op: Operator, graph: Graph, window: window_loops.Window) -> L
         row = builder.let("tap", add(tap, first))
         for lane, (total, channel) in enumerate(zip(sums, sources, strict=True)):
             weight = kernel.weights.wide(add(row, lane))
-            value = kernel.input(add(source, channel))
+            value = kernel.value(kernel.x, add(source, channel))
             total[0] = add(total[0], multiply(value, weight))
     return builder.lowered()
 
 
+def _columns(window: window_loops.Window) -> int:
+    """Return how many pixels of a row a line of outputs reads, those outside counted."""
+    across = window.across
+    return (across.output - 1) * across.stride + (across.kernel - 1) * across.dilation + 1
+
+
+def _copied(window: window_loops.Window) -> int:
+    """Return how many pixels a line of outputs reads."""
+    return window.down.kernel * _columns(window)
+
+
 class _Rows:
-    """The rows of the image that a line of outputs reads, with the zero point around the image.
+    """The rows of the image that a line of outputs reads, with the zero point around the image."""
 
-    Attributes:
-        size: bytes of a copy.
-    """
-
-    def __init__(self, window: window_loops.Window, channels: int) -> None:
+    def __init__(self, kernel: ChannelSums, window: window_loops.Window, channels: int) -> None:
+        """Make room for a copy; what lies beside the image stays as it is set here."""
+        self._kernel = kernel
         self._window = window
         self._channels = channels
-        across = window.across
-        extent = (across.kernel - 1) * across.dilation + 1
-        self._width = (across.output - 1) * across.stride + extent
-        self._inside = min(self._width - across.pad, across.input)
-        self.size = window.down.kernel * self._width * channels
-
-    def begin(self, kernel: ChannelSums) -> Buffer:
-        """Make room for a copy; what lies beside the image stays as it is set here."""
-        copies = kernel.builder.allocate("rows", Type.I8, self.size, align=WORD)
+        self._width = _columns(window)
+        self._inside = min(self._width - window.across.pad, window.across.input)
+        size = _copied(window) * channels
+        self._copies = kernel.builder.allocate("rows", Type.I8, size, align=WORD)
         if self._inside < self._width:
-            _fill(kernel, copies, 0, self.size)
-        return copies
+            self._fill(0, size)
 
-    def copy(self, kernel: ChannelSums, copies: Buffer, line: Line) -> None:
+    def copy(self, line: Line) -> None:
         """Copy what a line reads."""
-        builder, window, pitch = kernel.builder, self._window, self._width * self._channels
+        builder, window, pitch = self._kernel.builder, self._window, self._width * self._channels
         before, after = line.rows
         length = self._inside * self._channels
         with builder.loop("above", 0, before) as ky:
-            _fill(kernel, copies, multiply(ky, pitch), pitch)
+            self._fill(multiply(ky, pitch), pitch)
         with builder.loop("ky", before, after) as ky:
             row = multiply(add(line.top, multiply(ky, window.down.dilation)), window.across.input)
             source = builder.let("source", multiply(row, self._channels))
             begin = add(multiply(ky, pitch), window.across.pad * self._channels)
             target = builder.let("target", begin)
             with builder.loop("i", 0, length) as i:
-                copies[add(target, i)] = kernel.x[add(source, i)]
+                self._copies[add(target, i)] = self._kernel.x[add(source, i)]
         with builder.loop("below", after, window.down.kernel) as ky:
-            _fill(kernel, copies, multiply(ky, pitch), pitch)
+            self._fill(multiply(ky, pitch), pitch)
 
-    def channels(
-        self, kernel: ChannelSums, copies: Buffer, line: Line, first: Expr, pixels: int
-    ) -> None:
+    def channels(self, line: Line, first: Expr, pixels: int) -> None:
         """Make all channels of some pixels of a line, the first of which is `first`."""
-        builder, channels, across = kernel.builder, self._channels, self._window.across
+        kernel, builder = self._kernel, self._kernel.builder
+        channels, across = self._channels, self._window.across
         with builder.loop("channel", 0, channels) as channel:
             number = add(line.number, first)
             targets = [add(multiply(add(number, p), channels), channel) for p in range(pixels)]
@@ -172,13 +177,12 @@ class _Rows:
                     for pixel, (total,) in enumerate(sums):
                         column = pixel * across.stride + kx * across.dilation
                         place = add(begin, (ky * self._width + column) * channels)
-                        value = copies.wide(place)
+                        value = kernel.value(self._copies, place)
                         total[0] = add(total[0], multiply(value, weight))
 
-
-def _fill(kernel: ChannelSums, copies: Buffer, begin: Operand, length: int) -> None:
-    with kernel.builder.loop("i", 0, length) as i:
-        copies[add(begin, i)] = kernel.x_zero
+    def _fill(self, begin: Operand, length: int) -> None:
+        with self._kernel.builder.loop("i", 0, length) as i:
+            self._copies[add(begin, i)] = self._kernel.x_zero
 
 
 def _target(pixel: Pixel, channels: int, first: Expr) -> Expr:

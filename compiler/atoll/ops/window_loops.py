@@ -21,6 +21,11 @@ class Axis:
     dilation: int
     pad: int
 
+    @property
+    def pointwise(self) -> bool:
+        """Whether each output reads the input at its own place, and nothing else."""
+        return (self.kernel, self.stride, self.pad) == (1, 1, 0)
+
     def origin(self, position: Operand) -> Expr:
         """Return the input coordinate of tap 0, which may lie outside the image."""
         return subtract(multiply(position, self.stride), self.pad)

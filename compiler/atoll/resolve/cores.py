@@ -73,7 +73,7 @@ def spec_of(description: CoreDescription) -> CoreSpec:
     )
 
 
-def local_of(core: Core) -> range:
+def local_of(core: Core | CoreSpec) -> range:
     """Return the addresses that a core keeps to itself."""
     return range(0) if core.local is None else range(core.local, core.local + LOCAL_SIZE)
 

@@ -104,9 +104,9 @@ class RtlAccelerators:
             self._connection.close()
 
     @property
-    def cycles(self) -> int:
-        """Cycles that all lists took so far, from their start to their end."""
-        return sum(report.cycles for report in self._reports)
+    def cycles(self) -> tuple[int, ...]:
+        """Cycles that each list took so far, from its start to its end."""
+        return tuple(report.cycles for report in self._reports)
 
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
         """Run a command list to its end or its first error.

@@ -1,7 +1,6 @@
 """The chip around the cores of an instruction-set simulation, and whose turn it is."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
 
 from atoll.protocol import ConsoleRegister
 from atoll.resolve.mailbox import LINE
@@ -9,10 +8,10 @@ from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Outcome
-from atoll_sim.host.native import Accelerators
 from atoll_sim.host.watch import BUS_ERRORS
 from atoll_sim.iss.core import IssCore
 from atoll_sim.iss.devices import Console, Device, EngineRegisters, Guard, Mailbox
+from atoll_sim.iss.engines import Engines
 from atoll_sim.iss.native import IssModel
 from atoll_sim.protocol.records import AccessKind, EventKind
 from atoll_sim.simulate.serve import Bench
@@ -36,14 +35,6 @@ EVENTS = {
 KEPT_BACK = (ErrorCode.READ_DECODE, ErrorCode.WRITE_DECODE)
 
 
-class Timed(Accelerators, Protocol):
-    """Accelerators whose lists take time."""
-
-    def cycles_of(self, engine: Engine, address: int) -> int:
-        """Return how long the list at `address`, which ran last, took, in cycles of the host."""
-        ...
-
-
 class IssChip:
     """Cores, their devices, and one time.
 
@@ -56,7 +47,7 @@ class IssChip:
         soc: ResolvedSoc,
         model: IssModel,
         bench: Bench,
-        accelerators: Timed,
+        engines: Engines,
         code: Mapping[str, Sequence[range]],
     ) -> None:
         """Set the chip up as it is when reset is released.
@@ -65,17 +56,19 @@ class IssChip:
             soc: its description; what the cores reach is as it says.
             model: memories and log.
             bench: what the console is connected to.
-            accelerators: whoever plays the engines.
+            engines: whoever plays them.
             code: where instructions lie, by core; cores without any are left out.
         """
         self._soc = soc
         self._model = model
         self._bench = bench
-        self._accelerators = accelerators
+        self._played = engines
         self._code = code
         self._masters = {master.name: master for master in plan_chip(soc).masters}
         self.instructions: list[int] = []
         self._stop: Stop | None = None
+        self._cores: dict[str, IssCore] = {}
+        self._before_reset = 0
         self._guard = Guard(len(soc.devices))
         self._reset()
 
@@ -89,14 +82,14 @@ class IssChip:
     def _run(self, max_cycles: int, stall_cycles: int, pace: Callable[[], None]) -> Stop:
         heard, since, told, turns = 0, 0, 0, 0
         while self._stop is None:
-            core = self._next()
+            at, core = self._next()
+            if (restart := self.restarts()) is not None and (at is None or at >= restart):
+                self._guard.restart()
+                self._reset(at=max(restart, *(each.time for each in self._cores.values())))
+                continue
             if core is None:
                 return Stop.STALL
             now = core.time
-            if (restart := self._guard.restarts) is not None and now >= restart:
-                self._guard.restart()
-                self._reset(at=now)
-                continue
             if now >= max_cycles:
                 return Stop.LIMIT
             events = len(self._bench.events)
@@ -114,14 +107,14 @@ class IssChip:
         return self._stop
 
     def _counted(self) -> int:
-        return sum(core.state.instructions for core in self._cores.values())
+        return self._before_reset + sum(c.instructions for c in self._cores.values())
 
     def failed(self, core: Cpu, address: int, *, writes: bool, bus: bool) -> None:
         """See `core.Around`."""
         self._guard.saw(core.ordinal, address, writes=writes, bus=bus)
 
     def _reset(self, at: int = 0) -> None:
-        soc = self._soc
+        soc, self._before_reset = self._soc, self._counted()
         self._mailboxes = {cpu.name: Mailbox(soc.host) for cpu in soc.cpus if cpu.mailbox}
         self._engines = {each.name: EngineRegisters(each, self._run_list) for each in soc.engines}
         self._cores = {
@@ -142,24 +135,15 @@ class IssChip:
         return core
 
     def _blocks(self, cpu: Cpu) -> list[tuple[range, Device]]:
-        soc = self._soc
-        if cpu.name != soc.host:
-            box = cpu.mailbox
-            assert box is not None
-            return [(range(box.origin, box.origin + box.size), self._mailboxes[cpu.name])]
-        console, guard = soc.console, soc.guard
-        named: list[tuple[int, int, Device]] = [
-            (console.origin, console.size - guard.size, Console(self._request, self._wrote)),
-            (guard.origin, guard.size, self._guard),
-        ]
-        for each in soc.cpus:
-            if each.mailbox:
-                registers = each.mailbox
-                named.append((registers.origin, registers.size, self._mailboxes[each.name]))
-        for engine in soc.engines:
-            registers = engine.registers
-            named.append((registers.origin, registers.size, self._engines[engine.name]))
-        return [(range(origin, origin + size), device) for origin, size, device in named]
+        devices: dict[str, Device] = {
+            "reg_console": Console(self._request, self._wrote),
+            "reg_guard": self._guard,
+            **{f"reg_{name}": engine for name, engine in self._engines.items()},
+        }
+        for name, mailbox in self._mailboxes.items():
+            devices |= {f"reg_{name}": mailbox, f"box_{name}": mailbox}
+        targets = self._masters[cpu.name].targets
+        return [(each.span, devices[each.signal]) for each in targets if each.signal in devices]
 
     def _lines(self, cpu: Cpu) -> Mapping[int, int]:
         """Return the lines at a core that are or will be high, and from when on."""
@@ -176,14 +160,17 @@ class IssChip:
     def _awake(self) -> list[IssCore]:
         return [core for core in self._cores.values() if not core.asleep and not core.halted]
 
-    def _next(self) -> IssCore | None:
+    def _next(self) -> tuple[int | None, IssCore | None]:
         """Return the core that is the furthest behind; one that sleeps counts when it wakes."""
         due = []
         for core in self._cores.values():
             at = core.wakes() if core.asleep else core.time
             if at is not None and not core.halted:
                 due.append((at, core.cpu.ordinal, core))
-        return min(due, default=(0, 0, None))[2]
+        if not due:
+            return None, None
+        at, _, core = min(due)
+        return at, core
 
     def _request(self) -> int:
         return int(self._model.request)
@@ -196,6 +183,10 @@ class IssChip:
         if kind is not EventKind.UART:
             self.serve()
 
+    def restarts(self) -> int | None:
+        """See `core.Around`."""
+        return self._guard.restarts
+
     def serve(self) -> None:
         """See `core.Around`."""
         self._stop = self._bench.serve()
@@ -204,13 +195,14 @@ class IssChip:
                 core.stop()
 
     def _run_list(self, engine: Engine, now: int, address: int, count: int) -> tuple[Outcome, int]:
-        outcome = self._accelerators.run(engine, address, count)
-        cycles = self._accelerators.cycles_of(engine, address)
+        accelerators = self._played.accelerators
+        outcome = accelerators.run(engine, address, count)
+        cycles = self._played.cycles_of(engine, address)
         self._model.at(now + cycles)
         master = self._masters[engine.name].index
-        for each in self._accelerators.recent():
+        for each in accelerators.recent():
             self._model.saw_engine(master, each)
-        self._accelerators.take_touched()
+        accelerators.take_touched()
         if (kind := BUS_ERRORS.get(outcome.error)) is not None:
             writes, bus = kind is AccessKind.WRITE, outcome.error not in KEPT_BACK
             if not bus:

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from atoll.resolve.cores import local_of
 from atoll.resolve.soc import Cpu
 from atoll_sim.chip.parts import Master
 from atoll_sim.chip.plan import merge_spans
@@ -31,6 +32,8 @@ from atoll_sim.iss.riscv import (
 from atoll_sim.protocol.records import AccessKind, EventKind
 
 WORD = 4
+FIRST_BITS = {"fast": 14, "vexriscv": None}
+"""Bit of `mip` of a core's line 0, by its interrupt controller; see `RiscvSystem`."""
 
 
 class Around(Protocol):
@@ -42,6 +45,10 @@ class Around(Protocol):
 
     def serve(self) -> None:
         """Take what the log has that is new."""
+        ...
+
+    def restarts(self) -> int | None:
+        """Return when the watchdog restarts the chip, if it is on."""
         ...
 
 
@@ -83,9 +90,8 @@ class IssCore:
         self._chip = chip
         self._local = CoreLocal(self._stand_still)
         self._blocks = list(blocks)
-        if cpu.spec.local is not None:
-            local = range(cpu.spec.local, cpu.spec.local + 2**16)
-            self._blocks.append((local, self._local))
+        if own := local_of(cpu.spec):
+            self._blocks.append((own, self._local))
         self._emulator = Emulator()
         self.state = model.add_core(master.index, STOP, costs_of(cpu))
         self._system = self._made_system(lines)
@@ -104,6 +110,11 @@ class IssCore:
         """Cycles since reset was released."""
         return int(self.state.time)
 
+    @property
+    def instructions(self) -> int:
+        """That it ran since it was reset."""
+        return int(self.state.instructions)
+
     def wakes(self) -> int | None:
         """Return when the core, which sleeps, goes on."""
         at = self._system.wakes()
@@ -111,7 +122,7 @@ class IssCore:
 
     def counters(self) -> tuple[int, int]:
         """See `riscv.Registers`."""
-        return self.state.time, self.state.instructions
+        return self.time, self.instructions
 
     def get(self, number: int) -> int:
         """See `riscv.Registers`."""
@@ -151,19 +162,16 @@ class IssCore:
         self._emulator.stop()
 
     def _expect_interrupt(self) -> None:
-        """Have the core stop when its next interrupt comes, to take it."""
-        at = self._system.interrupted()
-        if at is not None:
-            self.state.deadline = min(self.state.deadline, at)
+        """Have the core stop when its next interrupt comes, to take it, or the watchdog's end."""
+        for at in (self._system.interrupted(), self._chip.restarts()):
+            if at is not None:
+                self.state.deadline = min(self.state.deadline, at)
 
     def _made_system(self, lines: Lines) -> System:
-        match self.cpu.spec.controller:
-            case "picorv32":
-                return PicoSystem(self, lines, self.cpu.reset_address)
-            case "fast":
-                return RiscvSystem(self, lines, lambda: self._local.due, first_bit=14)
-            case _:
-                return RiscvSystem(self, lines, lambda: self._local.due, first_bit=None)
+        controller = self.cpu.spec.controller or ""
+        if controller == "picorv32":
+            return PicoSystem(self, lines, self.cpu.reset_address)
+        return RiscvSystem(self, lines, lambda: self._local.due, FIRST_BITS[controller])
 
     def _system_addresses(self, spans: Iterable[range]) -> Iterator[int]:
         """Yield where instructions may lie that Unicorn must not run."""
@@ -195,12 +203,11 @@ class IssCore:
         spans = (range(b.start & -PAGE, -(-b.stop // PAGE) * PAGE) for b, _ in self._blocks)
         for span in merge_spans(spans):
             self._emulator.map_registers(span, self._read_register, self._write_register)
-        if self.cpu.spec.local is not None:
-            local = range(self.cpu.spec.local, self.cpu.spec.local + 2**16)
+        if own := local_of(self.cpu.spec):
             for writes in (False, True):
-                self._model.add_window(self.state, local, writes=writes)
+                self._model.add_window(self.state, own, writes=writes)
 
-    def _note_exception(self, cause: int) -> None:
+    def _note_exception(self) -> None:
         self._illegal = True
         self.stop()
 

@@ -133,6 +133,6 @@ class Emulator:
         for address in addresses:
             self._uc.hook_add(unicorn.UC_HOOK_CODE, hook, None, address, address)
 
-    def watch_exceptions(self, see: Callable[[int], None]) -> None:
-        """Call `see` with the cause of each exception that is no failed access."""
-        self._uc.hook_add(unicorn.UC_HOOK_INTR, lambda _uc, cause, _data: see(cause))
+    def watch_exceptions(self, see: Callable[[], None]) -> None:
+        """Call `see` at each exception that is no failed access."""
+        self._uc.hook_add(unicorn.UC_HOOK_INTR, lambda _uc, _cause, _data: see())

@@ -66,7 +66,6 @@ class RiscvSystem:
         registers: Registers,
         lines: Lines,
         timer: Callable[[], int],
-        *,
         first_bit: int | None,
     ) -> None:
         """Connect it.

@@ -1,7 +1,7 @@
 """Run a firmware image on an instruction-set simulator."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib.util import find_spec
@@ -11,24 +11,20 @@ from pathlib import Path
 from atoll.bsp.cores import image_cores
 from atoll.children import LIMIT_VARIABLE, time_limit
 from atoll.errors import Fault, SimulationError, UsageError
-from atoll.ir.tir import EngineAction
-from atoll.pipeline import Compiled
-from atoll.place.costs import busy_cycles
 from atoll.progress import Progress, silent
-from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.resolve.soc import ResolvedSoc
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
-from atoll_sim.engines.interface import Outcome
-from atoll_sim.host.memory import PAGE, Accessed, HostMemory
-from atoll_sim.host.native import ModelAccelerators
+from atoll_sim.host.memory import PAGE, HostMemory
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
+from atoll_sim.iss.engines import Engines, measured, modelled
 from atoll_sim.session import AcceleratorKind, Work
 from atoll_sim.simulate.firmware import executable_spans, write_image
 from atoll_sim.simulate.run import requests_for
 from atoll_sim.simulate.serve import Bench
 from atoll_sim.simulate.session import result_of, work_of
 from atoll_sim.trace.run_files import IMAGE
-from atoll_sim.trace.simulation import Phase, SimRequest, SimResult, Touched
+from atoll_sim.trace.simulation import Phase, SimRequest, SimResult
 from atoll_sim.waves.request import Waves
 
 
@@ -106,20 +102,20 @@ def _run(work: Work, folder: Path, ends: ExitStack) -> SimResult:
     request = requests_for(work.models, work.elves, work.samples, Path(), folder, beats=rtl)
     executable = build_model(soc, external_host=True, progress=work.progress) if rtl else None
 
-    def accelerators(memory: HostMemory) -> Timed:
+    def engines(memory: HostMemory) -> Engines:
         if executable is None:
-            return Estimated(soc, memory, work.models)
+            return modelled(soc, memory, work.models)
         accelerators = RtlAccelerators(soc, memory, executable, folder / "accelerators")
-        return Measured(ends.enter_context(accelerators))
+        return measured(ends.enter_context(accelerators))
 
     runs = len(request.samples)
     work.progress(f"running {runs} sample{'s' if runs != 1 else ''} on the simulated cores")
-    return simulate(request, accelerators, progress=work.progress)
+    return simulate(request, engines, progress=work.progress)
 
 
 def simulate(
     request: SimRequest,
-    accelerators: Callable[[HostMemory], "Timed"],
+    engines: Callable[[HostMemory], Engines],
     *,
     hardware: ResolvedSoc | None = None,
     progress: Progress = silent,
@@ -128,7 +124,7 @@ def simulate(
 
     Args:
         request: what to run; it needs no executable.
-        accelerators: makes whoever plays the engines, given the chip's memories.
+        engines: makes whoever plays the engines, given the chip's memories.
         hardware: what the cores reach, if it is not what the request's description says.
         progress: told how far it is.
 
@@ -148,7 +144,7 @@ def simulate(
     elves = dict(zip((cpu.name for cpu in image_cores(soc)), request.elves, strict=False))
     code = {cpu.name: executable_spans(elves[cpu.name]) for cpu in cores if cpu.name in elves}
     begin = time.perf_counter()
-    chip = IssChip(hardware or soc, model, bench, accelerators(model.memory), code)
+    chip = IssChip(hardware or soc, model, bench, engines(model.memory), code)
     pace = _pace(request, bench, begin, progress)
     stop = chip.run(request.max_cycles, request.stall_cycles, pace)
     result = result_of(request, bench.record(stop, time.perf_counter() - begin))
@@ -176,73 +172,3 @@ def _pace(
         progress(f"running on the simulated cores: run {bench.asked} of {runs}, {cycles}")
 
     return tell
-
-
-class Estimated:
-    """Software models, with the cycles that their emitters estimate."""
-
-    def __init__(
-        self, soc: ResolvedSoc, memory: HostMemory, models: Sequence[Compiled] = ()
-    ) -> None:
-        """Make the models; lists of other networks than `models` take one cycle."""
-        self._accelerators = ModelAccelerators(soc, memory)
-        self._cycles = {
-            key: cycles for compiled in models for key, cycles in _lists(compiled).items()
-        }
-
-    def run(self, npu: Engine, address: int, count: int) -> Outcome:
-        """See `atoll_sim.host.native.Accelerators`."""
-        return self._accelerators.run(npu, address, count)
-
-    def recent(self) -> tuple[Accessed, ...]:
-        """See `atoll_sim.host.native.Accelerators`."""
-        return self._accelerators.recent()
-
-    def take_touched(self) -> tuple[Touched, ...]:
-        """See `atoll_sim.host.native.Accelerators`."""
-        return self._accelerators.take_touched()
-
-    def cycles_of(self, engine: Engine, address: int) -> int:
-        """Return how long the list at `address`, which ran last, took, in cycles of the host."""
-        return self._cycles.get((engine.name, address), 1)
-
-
-class Measured:
-    """RTL, with the cycles that it took."""
-
-    def __init__(self, accelerators: RtlAccelerators) -> None:
-        """Take what runs already."""
-        self._accelerators = accelerators
-        self._before = 0
-
-    def run(self, npu: Engine, address: int, count: int) -> Outcome:
-        """See `atoll_sim.host.native.Accelerators`."""
-        self._before = self._accelerators.cycles
-        return self._accelerators.run(npu, address, count)
-
-    def recent(self) -> tuple[Accessed, ...]:
-        """See `atoll_sim.host.native.Accelerators`."""
-        return self._accelerators.recent()
-
-    def take_touched(self) -> tuple[Touched, ...]:
-        """See `atoll_sim.host.native.Accelerators`."""
-        return self._accelerators.take_touched()
-
-    def cycles_of(self, engine: Engine, address: int) -> int:
-        """See `Estimated`."""
-        return self._accelerators.cycles - self._before
-
-
-Timed = Estimated | Measured
-
-
-def _lists(compiled: Compiled) -> Mapping[tuple[str, int], int]:
-    """Return the estimated cycles of the command lists of a network, by engine and address."""
-    found, soc = {}, compiled.soc
-    for step in compiled.module.entry.steps:
-        if isinstance(step.action, EngineAction):
-            engine, op = soc.device(step.action.device), compiled.graph.operators[step.number]
-            assert isinstance(engine, Engine)
-            key = engine.name, compiled.plan.address(step.action.commands)
-            found[key] = busy_cycles(op, compiled.graph, engine, soc, step.action.count)
-    return found

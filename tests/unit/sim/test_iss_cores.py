@@ -11,7 +11,8 @@ from atoll.children import LIMIT_VARIABLE
 from atoll.description.cores import find_core
 from atoll.errors import SimulationError, UsageError
 from atoll.resolve import load_soc
-from atoll_sim.iss.run import Estimated, check_chip, simulate
+from atoll_sim.iss.engines import modelled
+from atoll_sim.iss.run import check_chip, simulate
 from atoll_sim.run import AcceleratorKind, CpuKind, check_kinds
 from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
 
@@ -72,7 +73,7 @@ def run(tmp_path: Path) -> Run:
             outputs=(),
             **changes,  # type: ignore[arg-type]
         )
-        return simulate(request, lambda memory: Estimated(soc, memory))
+        return simulate(request, lambda memory: modelled(soc, memory))
 
     return run_one
 
@@ -261,11 +262,34 @@ def test_the_watchdog_restarts_the_chip(run: Run) -> None:
         sw a1, 8(t0)
         j .
     1:  letter 66
+        li t5, 0x1000000
+        put t5, CONSOLE + 8
         leave 5
         """,
     )
     assert (result.stop, result.exit_status, result.text) == (Stop.EXIT, 5, "AB")
-    assert result.cycles > 3000
+    assert 3000 < result.cycles < 3100
+    counts = [phase.instructions or 0 for phase in result.phases]
+    assert counts[0] > 2900, "those that it ran before the restart count too"
+    assert min(counts) >= 0
+
+
+def test_the_watchdog_restarts_a_chip_that_sleeps(run: Run) -> None:
+    result = run(
+        "ibex",
+        """
+        li t0, GUARD
+        lw a0, 0x10(t0)
+        bnez a0, 1f
+        li a1, 3000
+        sw a1, 8(t0)
+        csrw mie, zero
+        wfi
+    1:  leave 5
+        """,
+    )
+    assert (result.stop, result.exit_status) == (Stop.EXIT, 5)
+    assert 3000 < result.cycles < 3100
 
 
 def test_a_core_that_does_nothing_more_is_noticed(run: Run) -> None:
