@@ -5,11 +5,12 @@ from atoll.codegen.llvm import LEVEL
 from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_machine import core_machine, new_module, optimized
 from atoll.ir.tir import IRModule
+from atoll.isa.find import instruction_set
 
 
 def dump(module: IRModule, isa: str, level: int = LEVEL) -> str:
     """Return the kernels as LLVM IR for a core, optimised at -O`level`."""
-    machine = core_machine(isa)
+    machine = core_machine(instruction_set(isa).llvm)
     target = new_module(module.name, machine)
     emit_functions(target, module.functions, "", overlapping_parameters(module))
     return str(optimized(target, machine, level))

@@ -92,7 +92,7 @@ def _written(compiled: Compiled, core: str, code: bytes, folder: Path) -> Object
         file=f"{name}{suffix}.o",
         network=compiled.graph.name,
         core=core,
-        isa=next(each.isa for each in image_cores(soc) if each.name == core),
+        instructions=next(c.instructions for c in image_cores(soc) if c.name == core),
         origins={space.name: space.origin for space in compiled.plan.problem.pools},
     )
     write_bytes(folder / found.file, code)

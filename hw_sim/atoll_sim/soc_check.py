@@ -15,7 +15,8 @@ LEFT_OUT = ("whether the RTL elaborates (atoll check --simulate)",)
 
 def check(soc: ResolvedSoc, deep: bool) -> Findings:
     """Find what `atoll run` would refuse of `soc`; `deep` also elaborates its RTL."""
-    faults = faults_of(partial(plan_chip, soc))
+    with_rtl = all(cpu.spec.rtl_module for cpu in soc.cpus)
+    faults = faults_of(partial(plan_chip, soc)) if with_rtl or deep else ()
     for engine in soc.engines:
         faults += faults_of(partial(model_of, engine))
     if deep and not faults:

@@ -39,7 +39,7 @@ SAMPLES = 2
 
 def settings(core: str) -> tuple[str, ...]:
     """Return what makes lagoon a chip with `core`."""
-    return (f"devices.cpu.rtl={core}", f"devices.cpu.isa={ISAS.get(core, 'rv32imc')}")
+    return (f"devices.cpu.core={core}", f"devices.cpu.isa={ISAS.get(core, 'rv32imc')}")
 
 
 @pytest.mark.parametrize("core", known_cores())

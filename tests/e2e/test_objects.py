@@ -366,7 +366,7 @@ def test_no_toolchain_is_called(
 def test_objects_of_other_instruction_sets(isa: str, tmp_path: Path) -> None:
     core = (ROOT / "socs" / "cores" / "picorv32.yaml").read_text()
     (tmp_path / "core.yaml").write_text(core.replace("isas: [", f"isas: [{isa}, "))
-    chip = f"extends: lagoon\ndevices: {{cpu: {{rtl: ./core.yaml, isa: {isa}}}}}\n"
+    chip = f"extends: lagoon\ndevices: {{cpu: {{core: ./core.yaml, isa: {isa}}}}}\n"
     (tmp_path / "chip.yaml").write_text(chip)
     out = tmp_path / "out"
     command = ["build", str(tmp_path / "chip.yaml"), str(DIGITS), "-o", str(out), "--objects"]

@@ -23,7 +23,7 @@ CORES = [core for core in known_cores() if core != "picorv32"]
 def settings(core: str) -> tuple[str, ...]:
     """Return what makes lagoon a chip with `core`; `ibex_b` is Ibex with bit manipulation."""
     name = core.removesuffix("_b")
-    return (f"devices.cpu.rtl={name}", f"devices.cpu.isa={ISAS.get(core, 'rv32imc')}")
+    return (f"devices.cpu.core={name}", f"devices.cpu.isa={ISAS.get(core, 'rv32imc')}")
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ NATIVE = ["run", "lagoon", "digits.tflite", "--cpu", "native", "--accelerator", 
 
 RUN = ["run", "lagoon", "digits.tflite"]
 
-IBEX = ["--set", "devices.cpu.rtl=ibex"]
+IBEX = ["--set", "devices.cpu.core=ibex"]
 
 CASES: dict[str, list[str]] = {
     "chip_unknown": ["check", "lagon"],

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.picorv32 import PICORV32
 
+from atoll.isa.find import instruction_set
 from atoll.resolve.soc import (
     AcceleratorSpec,
     Access,
@@ -73,7 +74,7 @@ def _cpu() -> Cpu:
         device_id=0,
         ordinal=0,
         clock=CLOCK,
-        isa="rv32imc",
+        instructions=instruction_set("rv32imc"),
         spec=PICORV32,
         toolchain="zig",
         code=_region("cpu.code", "flash", 0, 0x8000),

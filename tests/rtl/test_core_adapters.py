@@ -71,7 +71,9 @@ def test_a_failed_assertion_of_the_adapter_ends_the_test(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("core", known_cores())
 def test_adapters_are_clean(core: str, tmp_path: Path) -> None:
-    text = f"extends: lagoon\ndevices: {{cpu: {{rtl: {core}, isa: {ISAS.get(core, 'rv32imc')}}}}}\n"
+    text = (
+        f"extends: lagoon\ndevices: {{cpu: {{core: {core}, isa: {ISAS.get(core, 'rv32imc')}}}}}\n"
+    )
     (tmp_path / "chip.yaml").write_text(text)
     command = lint.verilator(tmp_path / "chip.yaml", tmp_path / "made")
     name, done = lint.lint((core, command))

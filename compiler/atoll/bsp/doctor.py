@@ -9,16 +9,18 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from atoll.bsp.gcc import PROGRAM, Gcc
+from atoll.bsp.gcc import Gcc
 from atoll.bsp.toolchain import Link, Toolchain
 from atoll.bsp.zig import Zig
 from atoll.errors import AtollError
+from atoll.isa.find import instruction_set
 from atoll.plugins import foreign_code
 from atoll.scratch import temporary_folder
 from atoll.tools import run_tool
 
 _LEAST_PYTHON = (3, 11)
 _PLUGINS = "atoll.doctor"
+_CORE = instruction_set("rv32imc")
 
 _TINY_SOURCE = "int atoll_reset(long long a, long long b) { return (int)(a / b); }\n"
 _TINY_SCRIPT = """SECTIONS {
@@ -67,9 +69,7 @@ def diagnose() -> tuple[Check, ...]:
     """
     own = (
         _python(),
-        _cross(
-            "zig: firmware", Zig(("m", "c")), "reinstall it: pip install --force-reinstall ziglang"
-        ),
+        _cross("zig: firmware", Zig(_CORE), "reinstall it: pip install --force-reinstall ziglang"),
         _gnu(),
         _program("C++ compiler", (os.environ.get("CXX", ""), "c++", "g++", "clang++"), "g++"),
         _program("make", ("make", "gmake"), "make"),
@@ -109,10 +109,7 @@ def _python() -> Check:
 def _gnu() -> Check:
     """Look for the GNU cross tools, which only `--toolchain gcc` needs."""
     remedy = "only --toolchain gcc needs it: install the GNU tools for RISC-V"
-    if shutil.which(PROGRAM) is None:
-        found = f"{PROGRAM} is not on the PATH"
-        return Check(name="gcc: firmware", ok=False, found=found, remedy=remedy, required=False)
-    return _cross("gcc: firmware", Gcc(("m", "c")), remedy, required=False)
+    return _cross("gcc: firmware", Gcc(_CORE), remedy, required=False)
 
 
 def _cross(name: str, toolchain: Toolchain, remedy: str, *, required: bool = True) -> Check:

@@ -7,35 +7,34 @@ from pathlib import Path
 
 from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed
 from atoll.errors import ToolchainError
+from atoll.isa.instruction_set import GccTarget, InstructionSet
 from atoll.tools import run_tool, tail
-
-PROGRAM = "riscv64-unknown-elf-gcc"
 
 
 @dataclass(frozen=True)
 class Gcc:
-    """GCC and GNU ld for a RISC-V core.
+    """GCC and GNU ld for a core.
 
     Attributes:
-        extensions: those beyond ``rv32i``, such as ``m``, ``c`` and ``zba``.
+        instructions: of the core.
         definitions: macros such as ``NAME=1``.
     """
 
-    extensions: tuple[str, ...]
+    instructions: InstructionSet
     definitions: tuple[str, ...] = ()
 
     @cached_property
     def identity(self) -> str:
         """See `atoll.bsp.toolchain.Toolchain.identity`."""
         version = run_tool((self._program, "-dumpfullversion"), folder=Path.cwd()).stdout.strip()
-        return f"gcc {version} {self._isa}"
+        return f"gcc {version} {' '.join(self._target.options)}"
 
     @property
     def flags(self) -> tuple[str, ...]:
         """See `atoll.bsp.toolchain.Toolchain.flags`."""
         # GCC turns loops into calls of memset and memcpy even when it must not know them.
         macros = (f"-D{definition}" for definition in self.definitions)
-        return (*self._target, *C_FLAGS, "-fno-tree-loop-distribute-patterns", *macros)
+        return (*self._target.options, *C_FLAGS, "-fno-tree-loop-distribute-patterns", *macros)
 
     def compile(self, source: str, target: Path, *, folder: Path) -> None:
         """See `atoll.bsp.toolchain.Toolchain.compile`."""
@@ -49,27 +48,31 @@ class Gcc:
         # -n: otherwise the ELF header becomes a part of the first segment, below its origin.
         flags = ",".join(("-Wl", *LINK_FLAGS, f"-Map={link.map}", "-n", "--no-warn-rwx-segments"))
         command = (
-            *(self._program, *self._target, "-nostdlib", "-nostartfiles", "-static"),
+            *(self._program, *self._target.options, "-nostdlib", "-nostartfiles", "-static"),
             *(flags, "-T", link.script, "-o", link.elf, *link.objects, "-lgcc"),
         )
         done = run_tool(command, folder=link.folder)
         return done.stderr if done.returncode else ""
 
     @property
-    def _target(self) -> tuple[str, str]:
-        return f"-march={self._isa}", "-mabi=ilp32"
-
-    @property
-    def _isa(self) -> str:
-        return "rv32i" + "".join(f"_{name}" if len(name) > 1 else name for name in self.extensions)
+    def _target(self) -> GccTarget:
+        target = self.instructions.gcc
+        if target is None:
+            raise ToolchainError(
+                "E071",
+                f"no GNU tools compile for '{self.instructions.name}'",
+                remedy="use the toolchain zig",
+            )
+        return target
 
     @property
     def _program(self) -> str:
-        program = shutil.which(PROGRAM)
+        name = self._target.program
+        program = shutil.which(name)
         if program is None:
             raise ToolchainError(
                 "E070",
-                f"{PROGRAM} is not on the PATH",
-                remedy="install the GNU tools for RISC-V, or use the toolchain zig",
+                f"{name} is not on the PATH",
+                remedy="install the GNU tools for the core, or use the toolchain zig",
             )
         return program

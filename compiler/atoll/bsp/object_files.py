@@ -9,6 +9,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
 from atoll.bsp.render import made_from, render
+from atoll.isa.instruction_set import InstructionSet
 from atoll.resolve.soc import ResolvedSoc
 
 PORT_HEADER = "atoll_port.h"
@@ -51,7 +52,8 @@ class ObjectFile:
         file: its name.
         network: whose code it is.
         core: that runs it.
-        isa: instruction set; the ABI is the soft-float one of it.
+        isa: instruction set.
+        abi: calling convention.
         defines: global functions and pools.
         needs: symbols that the firmware has to define.
         sections: those with constants.
@@ -61,15 +63,11 @@ class ObjectFile:
     network: str
     core: str
     isa: str
+    abi: str
     size: int
     defines: tuple[str, ...]
     needs: tuple[str, ...]
     sections: tuple[PoolSection, ...]
-
-    @property
-    def abi(self) -> str:
-        """Name of the calling convention."""
-        return "ilp32e" if self.isa.startswith("rv32e") else "ilp32"
 
     def __str__(self) -> str:
         return f"{self.file} {self.size:,} B for {self.core} ({self.isa}, {self.abi})"
@@ -90,7 +88,13 @@ class ObjectFile:
 
 
 def object_file(
-    code: bytes, *, file: str, network: str, core: str, isa: str, origins: Mapping[str, int]
+    code: bytes,
+    *,
+    file: str,
+    network: str,
+    core: str,
+    instructions: InstructionSet,
+    origins: Mapping[str, int],
 ) -> ObjectFile:
     """Read an object file.
 
@@ -99,7 +103,7 @@ def object_file(
         file: its name.
         network: whose code it is.
         core: that runs it.
-        isa: instruction set of the core.
+        instructions: instruction set of the core.
         origins: where the network's constants begin, by pool.
     """
     elf = ELFFile(BytesIO(code))
@@ -110,7 +114,8 @@ def object_file(
         file=file,
         network=network,
         core=core,
-        isa=isa,
+        isa=instructions.name,
+        abi=instructions.abi,
         size=len(code),
         defines=tuple(sorted(s.name for s in known if s["st_shndx"] != "SHN_UNDEF")),
         needs=tuple(sorted(s.name for s in known if s["st_shndx"] == "SHN_UNDEF")),

@@ -16,8 +16,17 @@ def startup_files(
     """Return ``startup.S``, that of each other core, and the shipped part of each core.
 
     Raises:
-        ToolchainError: as `core_files`.
+        ToolchainError: as `core_files`; E071, a core has no start-up code at all.
     """
+    for core in image_cores(soc):
+        if not core.spec.startup:
+            raise ToolchainError(
+                "E071",
+                f"core '{core.spec.name}' of '{core.name}' has no start-up code",
+                at=core.at,
+                remedy="build objects for a firmware of your own (atoll build --objects), or give"
+                " the core's YAML 'startup'",
+            )
     host = soc.host_cpu
     return {
         "startup.S": _startup(soc, host, "main", copied_pools(soc), host.run_thread),
@@ -30,10 +39,12 @@ def core_files(soc: ResolvedSoc) -> Mapping[str, str]:
     """Return the file of reset, interrupts and waiting of each kind of core, by its name.
 
     Raises:
-        ToolchainError: E071, there is none; E075, two kinds have one name.
+        ToolchainError: E071, a file is missing; E075, two kinds have one name.
     """
     files: dict[str, str] = {}
     for core in image_cores(soc):
+        if not core.spec.startup:
+            continue
         text = _own_part(core)
         if files.setdefault(f"{core.spec.name}.S", text) != text:
             raise ToolchainError(

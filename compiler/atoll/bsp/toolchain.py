@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from atoll.description.vocabulary import ISA
-from atoll.errors import SourceLoc, ToolchainError
+from atoll.errors import ToolchainError
 from atoll.plugins import load
 from atoll.resolve.soc import Cpu
 
@@ -97,7 +96,7 @@ def find_toolchain(
     """Return the toolchain that the core asks for, or `override`, with macros such as ``NAME=1``.
 
     Raises:
-        ToolchainError: E071, no such toolchain; E040, none of ours knows the core's ISA.
+        ToolchainError: E071, no such toolchain.
     """
     name = override or cpu.toolchain
     if name not in TOOLCHAINS:
@@ -107,8 +106,7 @@ def find_toolchain(
             at=None if override else cpu.at,
             remedy=f"choose one of {', '.join(sorted(TOOLCHAINS))}",
         )
-    extensions = _extensions(cpu.isa, cpu.at)
-    toolchain: Toolchain = load(TOOLCHAINS[name])(extensions=extensions, definitions=definitions)
+    toolchain: Toolchain = load(TOOLCHAINS[name])(cpu.instructions, definitions)
     return toolchain
 
 
@@ -119,15 +117,3 @@ def compile_failed(source: str, log: str) -> ToolchainError:
         f"the compiler refused {source}:\n{log}",
         remedy="run `atoll doctor`; if all is well there, report this as a bug of Atoll",
     )
-
-
-def _extensions(isa: str, at: SourceLoc | None) -> tuple[str, ...]:
-    if not ISA.fullmatch(isa):
-        raise ToolchainError(
-            "E040",
-            f"no toolchain here compiles for '{isa}'",
-            at=at,
-            remedy="use rv32i with any of m, a, c, zba, zbb and zbs, such as rv32imc",
-        )
-    letters, *others = isa.removeprefix("rv32i").split("_")
-    return (*letters, *others)

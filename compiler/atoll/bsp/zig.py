@@ -12,31 +12,31 @@ from atoll.cache import cache_folder
 from atoll.children import Done
 from atoll.errors import ToolchainError
 from atoll.files import write_bytes
+from atoll.isa.instruction_set import InstructionSet, ZigTarget
 from atoll.progress import tell
 from atoll.scratch import scratch_folder
 from atoll.tools import cached, run_tool, tail
 
-_TARGET = "riscv32-freestanding-none"
 _LIBRARY = "compiler_rt.o"
 
 
 @dataclass(frozen=True)
 class Zig:
-    """Clang and LLD for a RISC-V core.
+    """Clang and LLD for a core.
 
     Attributes:
-        extensions: those beyond ``rv32i``, such as ``m``, ``c`` and ``zba``.
+        instructions: of the core.
         definitions: macros such as ``NAME=1``.
     """
 
-    extensions: tuple[str, ...]
+    instructions: InstructionSet
     definitions: tuple[str, ...] = ()
 
     @cached_property
     def identity(self) -> str:
         """See `atoll.bsp.toolchain.Toolchain.identity`."""
         try:
-            return f"zig {version('ziglang')} {self._cpu}"
+            return f"zig {version('ziglang')} {self._target.cpu}"
         except PackageNotFoundError as fault:
             raise ToolchainError(
                 "E070",
@@ -48,7 +48,7 @@ class Zig:
     def flags(self) -> tuple[str, ...]:
         """See `atoll.bsp.toolchain.Toolchain.flags`."""
         macros = (f"-D{definition}" for definition in self.definitions)
-        return ("-target", _TARGET, f"-mcpu={self._cpu}", "-mabi=ilp32", *C_FLAGS, *macros)
+        return (*self._machine, *self._target.options, *C_FLAGS, *macros)
 
     def compile(self, source: str, target: Path, *, folder: Path) -> None:
         """See `atoll.bsp.toolchain.Toolchain.compile`."""
@@ -66,20 +66,24 @@ class Zig:
         write_bytes(link.folder / runtime, library.read_bytes())
         done = _zig(
             "ld.lld",
-            *("-m", "elf32lriscv", "-T", link.script, *LINK_FLAGS),
+            *("-m", self._target.emulation, "-T", link.script, *LINK_FLAGS),
             *(f"-Map={link.map}", "-o", link.elf, *link.objects, runtime),
             folder=link.folder,
         )
         return done.stderr if done.returncode else ""
 
     @property
-    def _cpu(self) -> str:
-        return "+".join(("generic_rv32", *self.extensions))
+    def _target(self) -> ZigTarget:
+        return self.instructions.zig
+
+    @property
+    def _machine(self) -> tuple[str, ...]:
+        return ("-target", self._target.target, f"-mcpu={self._target.cpu}")
 
     @property
     def _library_flags(self) -> tuple[str, ...]:
         return (
-            *("-target", _TARGET, f"-mcpu={self._cpu}", "-OReleaseFast", "-fstrip"),
+            *(*self._machine, "-OReleaseFast", "-fstrip"),
             *("-fno-unwind-tables", "-ffunction-sections", "-fdata-sections"),
         )
 

@@ -9,8 +9,8 @@ from atoll.codegen.kept_code import kept_code
 from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_steps import emit_steps
-from atoll.codegen.llvm_target import core_target
 from atoll.ir.tir import IRModule
+from atoll.isa.instruction_set import InstructionSet
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
@@ -63,7 +63,7 @@ def emit_object(
     target = ir.Module(module.name)
     _emit_core_functions(target, module, soc.host)
     emit_entry(target, module, plan, soc, commands, position)
-    return _machine_code(target, soc.host_cpu.isa)
+    return _machine_code(target, soc.host_cpu.instructions)
 
 
 def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core: Cpu) -> bytes:
@@ -79,7 +79,7 @@ def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core:
     target = ir.Module(module.name)
     _emit_core_functions(target, module, core.name)
     emit_steps(target, module, plan, soc, core.name)
-    return _machine_code(target, core.isa)
+    return _machine_code(target, core.instructions)
 
 
 def _emit_core_functions(target: ir.Module, module: IRModule, device: str) -> None:
@@ -87,10 +87,10 @@ def _emit_core_functions(target: ir.Module, module: IRModule, device: str) -> No
     emit_functions(target, functions, "internal", overlapping_parameters(module))
 
 
-def _machine_code(target: ir.Module, isa: str) -> bytes:
+def _machine_code(target: ir.Module, instructions: InstructionSet) -> bytes:
     def compiled() -> bytes:
         from atoll.codegen.llvm_machine import machine_code  # slow to import
 
-        return machine_code(target, isa, LEVEL)
+        return machine_code(target, instructions.llvm, LEVEL)
 
-    return kept_code(target, repr(core_target(isa)), LEVEL, compiled)
+    return kept_code(target, repr(instructions.llvm), LEVEL, compiled)

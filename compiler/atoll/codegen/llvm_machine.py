@@ -4,7 +4,8 @@ from functools import cache
 
 from llvmlite import binding, ir
 
-from atoll.codegen.llvm_target import core_target
+from atoll.codegen.arm_attributes import fits_both_conventions
+from atoll.isa.instruction_set import LlvmTarget
 
 _WIDE = ("avx512", "avx10")
 
@@ -24,20 +25,15 @@ def _initialize() -> None:
         binding.set_option("atoll", option)
 
 
-def core_machine(isa: str) -> binding.TargetMachine:
-    """Return the code generator of a core.
-
-    Raises:
-        ToolchainError: as `core_target`.
-    """
+def core_machine(target: LlvmTarget) -> binding.TargetMachine:
+    """Return the code generator of a core."""
     _initialize()
-    target = core_target(isa)
     return binding.Target.from_triple(target.triple).create_target_machine(
         cpu=target.cpu,
         features=target.features,
         opt=3,
-        reloc="static",
-        codemodel="medium",
+        reloc=target.relocation,
+        codemodel=target.code_model,
         abiname=target.abi,
     )
 
@@ -65,11 +61,12 @@ def host_features() -> str:
     return ",".join(f"{'+' if has else '-'}{name}" for name, has in sorted(kept.items()))
 
 
-def machine_code(module: ir.Module, isa: str, level: int) -> bytes:
+def machine_code(module: ir.Module, target: LlvmTarget, level: int) -> bytes:
     """Compile a module that names no target to an object file of a core."""
-    machine = core_machine(isa)
-    code: bytes = machine.emit_object(optimized(_aimed(module, machine), machine, level))
-    return code
+    machine = core_machine(target)
+    return fits_both_conventions(
+        machine.emit_object(optimized(_aimed(module, machine), machine, level))
+    )
 
 
 def new_module(name: str, machine: binding.TargetMachine) -> ir.Module:

@@ -6,7 +6,7 @@ from llvmlite import ir
 
 from atoll.codegen.llvm_heap import POINTER
 from atoll.codegen.pool_images import MODEL_ALIGNMENT, behind, pool_images, pool_symbol
-from atoll.ir.tir import IRModule, Load, PrimFunc, Step, Store
+from atoll.ir.tir import BufferParam, Direction, IRModule, Load, PrimFunc, Step, Store
 from atoll.ir.walk import statements
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import ResolvedSoc
@@ -103,18 +103,25 @@ def _pointers(
     names: Sequence[str],
     kernel: PrimFunc,
 ) -> list[ir.Value]:
-    """Return addresses; how far a copy lies below its operand is kept from the optimiser.
+    """Return addresses; the optimiser shall not know some of them.
 
-    It would leave out the bytes that are in their place already, and whoever follows which bytes
-    were written would miss them.
+    How far a copy lies below its operand: it would leave out the bytes that are in their place
+    already, and whoever follows which bytes were written would miss them. Where scratch lies: it
+    would make two instructions for each constant address in it, and none is as near as a register.
     """
     stores = (each for each in statements(kernel.body) if isinstance(each, Store))
     copies = any(isinstance(store.value, Load) for store in stores)
-    over = {each.written for each in step.overlaps} if copies else ()
+    over = {each.written for each in step.overlaps} if copies else set[str]()
+    parameters = zip(names, kernel.parameters, strict=True)
+    kept = over | {name for name, parameter in parameters if _is_scratch(parameter)}
     hidden = ir.FunctionType(POINTER, [POINTER])
     return [
         builder.asm(hidden, "", "=r,0", [address(name)], side_effect=False)
-        if name in over
+        if name in kept
         else address(name)
         for name in names
     ]
+
+
+def _is_scratch(parameter: object) -> bool:
+    return isinstance(parameter, BufferParam) and parameter.direction is Direction.BOTH

@@ -46,7 +46,7 @@ def _text(pattern: re.Pattern[str], expectation: str) -> tuple[BeforeValidator, 
     return BeforeValidator(word(pattern, expectation)), WithJsonSchema(schema)
 
 
-Controller = Literal["picorv32", "fast", "vexriscv"]
+Controller = Literal["picorv32", "fast", "vexriscv", "nvic"]
 CycleClass = Literal["other", "load", "store", "branch", "jump", "multiply", "divide", "taken"]
 """Classes of instructions; ``taken`` is what a jump that is taken takes in addition."""
 
@@ -76,7 +76,8 @@ class Interrupts(Described):
         default=None,
         description="How the core sees its lines: 'picorv32', by that core's own instructions; "
         "'fast', line n is bit n + 14 of mip and mie; 'vexriscv', line n is bit n of the registers "
-        "0xBC0 (mask) and 0xFC0 (pending). An instruction-set simulator needs it.",
+        "0xBC0 (mask) and 0xFC0 (pending); 'nvic', line n is external interrupt n of a Cortex-M. "
+        "An instruction-set simulator needs it.",
         examples=["fast"],
     )
 
@@ -132,7 +133,10 @@ class Core(Described):
         description="Instruction sets that a chip may give it.",
         examples=["[rv32imc]"],
     )
-    interrupts: Interrupts = Field(examples=["{first: 3, last: 31, bus_error: 2}"])
+    interrupts: Interrupts = Field(
+        default=Interrupts(first=3, last=31, bus_error=2),
+        examples=["{first: 3, last: 31, bus_error: 2}"],
+    )
     reset: Reset = Field(default=Reset(), examples=["{offset: 0x80, alignment: 256}"])
     local: Address | None = Field(
         default=None,
@@ -152,15 +156,20 @@ class Core(Described):
         "simulator; 1 where none are given, and nothing more for a jump that is taken.",
         examples=["{load: 5, taken: 2}"],
     )
-    startup: FileName = Field(
+    startup: FileName | None = Field(
+        default=None,
         description="Assembly of reset, interrupts and waiting: a file that Atoll ships, or with a "
-        "'/' a path relative to this file.",
+        "'/' a path relative to this file. Without it there are objects, and no firmware.",
         examples=["picorv32.S"],
     )
     asleep: tuple[Word, ...] = Field(
-        min_length=1,
+        default=(),
         max_length=4 * MAX_ENTRIES,
         description="Words of a program that does nothing, for a core without firmware.",
         examples=["[0x0800_400B, 0xFFDF_F06F]"],
     )
-    rtl: CoreRtl = Field(examples=["{module: mine, sources: [./mine.sv]}"])
+    rtl: CoreRtl | None = Field(
+        default=None,
+        description="The hardware; a chip with a core without it has no RTL simulation.",
+        examples=["{module: mine, sources: [./mine.sv]}"],
+    )

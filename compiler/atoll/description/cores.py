@@ -10,9 +10,10 @@ from atoll.description.installed import described_in, is_path
 from atoll.description.partial import read_model
 from atoll.description.share import shared_folder
 from atoll.description.tree import SourceMap
-from atoll.description.vocabulary import CORES, ISA, ISAS
+from atoll.description.vocabulary import CORES
 from atoll.description.yaml_text import read_yaml
 from atoll.errors import DescriptionError, SourceLoc
+from atoll.isa.find import NAMES, USUAL
 from atoll.registry import registered
 
 GROUP = "atoll.cores"
@@ -68,12 +69,12 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
         faults.raise_any()
     assert core is not None, "it has no faults"
     for index, isa in enumerate(core.isas if read.gaps.knows("isas") else ()):
-        if not ISA.fullmatch(isa):
+        if not NAMES.fullmatch(isa):
             faults.add(
                 "E040",
                 f"no back end generates code for '{isa}', an instruction set of '{core.core}'",
                 at=where.at("isas", str(index)),
-                remedy=f"write '{get_close_matches(isa, ISAS, n=1, cutoff=0)[0]}', or delete it",
+                remedy=f"write '{get_close_matches(isa, USUAL, n=1, cutoff=0)[0]}', or delete it",
             )
     if read.gaps.knows("local") and core.local is not None and core.local % LOCAL_SIZE:
         faults.add(

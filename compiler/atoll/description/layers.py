@@ -37,7 +37,7 @@ def read_layers(path: Path, faults: Faults | None = None) -> Node:
     asked: tuple[Path, SourceLoc | None] | None = (path, None)
     while asked:
         current, at = asked
-        layers.append(read_yaml(current, at, noted))
+        layers.append(_renamed(read_yaml(current, at, noted)))
         _check_chain(chain, current, at)
         chain.append(current)
         asked = _base(current, layers[-1])
@@ -58,7 +58,7 @@ def apply_overrides(root: Node, overrides: Sequence[str], schema: Shape) -> Node
     faults = Faults()
     for override in overrides:
         key, equals, text = override.partition("=")
-        path = tuple(key.strip().split("."))
+        path = _current(tuple(key.strip().split(".")))
         value = _value(override, text.strip(), faults) if equals else None
         if not text.strip():
             faults.add(
@@ -67,10 +67,30 @@ def apply_overrides(root: Node, overrides: Sequence[str], schema: Shape) -> Node
                 remedy="write --set devices.cpu.stack.size=4KiB, for example; null deletes a key",
             )
         elif value and _check_path(root, path, value, schema, faults):
-            root = put_on_top(root, _nested(path, value), Faults())
+            root = put_on_top(root, _renamed(_nested(path, value)), Faults())
     if faults.found:
         raise UsageError.all(in_order(faults.found))
     return root
+
+
+def _current(key: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a key under its name of today: `core` of a device was called `rtl`."""
+    if key[:1] == ("devices",) and key[2:] == ("rtl",):
+        return (*key[:2], "core")
+    return key
+
+
+def _renamed(node: Node, key: tuple[str, ...] = ()) -> Node:
+    """Return a layer with all keys under their names of today, unless it has both."""
+    if not isinstance(node, Table) or len(key) > 2 or key[:1] not in ((), ("devices",)):
+        return node
+    entries: dict[str, Entry] = {}
+    for name, entry in node.entries.items():
+        *_, today = _current((*key, name))
+        entries[name if today in node.entries else today] = Entry(
+            entry.key_at, _renamed(entry.value, (*key, name))
+        )
+    return Table(entries, node.at)
 
 
 def _base(path: Path, root: Node) -> tuple[Path, SourceLoc | None] | None:

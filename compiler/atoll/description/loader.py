@@ -117,8 +117,8 @@ def _cores(
     read: Partial[Soc], soc: Soc, folder: Path, faults: Faults
 ) -> Mapping[str, CoreDescription]:
     def find(name: str, device: Cpu) -> Found:
-        at = read.where.at("devices", name, "rtl")
-        return find_core(device.rtl, name, _base(at, folder), at), at
+        at = read.where.at("devices", name, "core")
+        return find_core(device.core, name, _base(at, folder), at), at
 
     named = {
         name: partial(find, name, device)

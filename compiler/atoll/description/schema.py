@@ -80,7 +80,12 @@ class Cpu(Described):
 
     kind: Literal["cpu", "dsp"]
     isa: Isa = Field(description="Instruction set such as rv32imc.", examples=["rv32imc"])
-    rtl: CoreName = Field(
+    abi: str | None = Field(
+        default=None,
+        max_length=16,
+        description="Calling convention such as ilp32; by default the usual one of 'isa'.",
+    )
+    core: CoreName = Field(
         default="picorv32",
         description="The core: the name of an installed one, or a path relative to this file.",
     )

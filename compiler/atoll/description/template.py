@@ -17,7 +17,7 @@ devices:
   cpu:
     kind: cpu
     isa: rv32imc  # or rv32im
-    rtl: picorv32  # the core that the simulator instantiates
+    core: picorv32  # the core that the simulator instantiates
     clock: 100 MHz
     # Interrupt handlers use the part of the stack called 'interrupts'.
     stack: {{memory: sram, size: 8 KiB, interrupts: 512 B}}

@@ -33,6 +33,9 @@ from atoll.ir.walk import blocks_of, expressions_of, subexpressions
 from atoll.resolve.storage_scope import GLOBAL, IN_WORKSPACE, LOCAL, ON_STACK
 
 LARGEST_BUFFER = 2**31 - 1
+LARGEST_LOCAL = 64
+"""Bytes of a buffer that shall end up in registers."""
+
 _BLOCK_ALIGNMENTS = tuple(1 << shift for shift in range(ALIGNMENT.bit_length()))
 KERNEL_SCOPES = (LOCAL, GLOBAL, ON_STACK, IN_WORKSPACE)
 
@@ -221,6 +224,8 @@ def _allocation(allocate: Allocate, scope: _Scope) -> Iterator[str]:
         yield f"alignment {allocate.align} of '{allocate.buffer}' is no power of two"
     if allocate.scope not in KERNEL_SCOPES:
         yield f"scope '{allocate.scope}' of '{allocate.buffer}' is none of a kernel"
+    if allocate.scope == LOCAL and allocate.size > LARGEST_LOCAL:
+        yield f"'{allocate.buffer}' is 'local', for registers, and has {allocate.size} B"
 
 
 def _runtime_allocation(allocate: RuntimeAllocate, scope: _Scope) -> Iterator[str]:

@@ -18,6 +18,7 @@ from atoll.ops.channel_loops import WORD, ChannelSums, block_width
 from atoll.ops.convolution import WEIGHTS, Convolution, Sums, tensors, window_options
 from atoll.ops.tflite_form import TfliteForm
 from atoll.ops.window import Window
+from atoll.resolve.storage_scope import GLOBAL
 
 _TOGETHER = 4
 """Pixels whose windows are gathered: with four channels their sums fit 16 registers."""
@@ -115,7 +116,7 @@ class _Gather:
         self._kernel = kernel
         self._window = window
         size = together * self.taps
-        self.patches = kernel.builder.allocate("patches", Type.I8, size, align=WORD)
+        self.patches = kernel.builder.allocate("patches", Type.I8, size, GLOBAL, WORD)
 
     def group(self, line: window_loops.Line, first: Expr, pixels: int) -> None:
         """Copy the windows of some pixels of a line: in one piece where they are in one."""

@@ -23,6 +23,7 @@ from atoll.ops.kind import Rates
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
 from atoll.ops.window import Window
 from atoll.ops.window_loops import Line, Pixel, window_of
+from atoll.resolve.storage_scope import GLOBAL
 
 
 def _options(options: Any, shapes: Shapes) -> Attributes:
@@ -140,7 +141,7 @@ class _Rows:
         self._width = _columns(window)
         self._inside = min(self._width - window.across.pad, window.across.input)
         size = _copied(window) * channels
-        self._copies = kernel.builder.allocate("rows", Type.I8, size, align=WORD)
+        self._copies = kernel.builder.allocate("rows", Type.I8, size, GLOBAL, WORD)
         if self._inside < self._width:
             self._fill(0, size)
 

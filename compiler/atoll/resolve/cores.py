@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from atoll.description.core import LOCAL_SIZE, Core, Interrupts
+from atoll.description.core import LOCAL_SIZE, Core, CoreRtl, Interrupts
 from atoll.description.cores import CoreDescription
+from atoll.description.faults import note
 from atoll.description.schema import Cpu
-from atoll.description.vocabulary import ISA, ISAS
 from atoll.errors import SourceLoc
+from atoll.isa.find import NAMES, USUAL, instruction_set
 from atoll.resolve.draft import Draft
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import CoreSpec
@@ -19,12 +20,12 @@ def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
     core = description.model if description else None
     if not draft.knows("devices", name, "isa"):
         pass
-    elif not ISA.fullmatch(cpu.isa):
+    elif not NAMES.fullmatch(cpu.isa):
         draft.faults.add(
             "E040",
             f"no back end generates code for '{cpu.isa}', the instruction set of '{name}'",
             at=draft.where.at("devices", name, "isa"),
-            remedy=f"use one of {', '.join(core.isas if core else ISAS)}",
+            remedy=f"use one of {', '.join(core.isas if core else USUAL)}",
         )
     elif core and cpu.isa not in core.isas:
         draft.faults.add(
@@ -33,12 +34,26 @@ def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
             at=draft.where.at("devices", name, "isa"),
             remedy=f"use one of {', '.join(core.isas)}",
         )
+    elif draft.knows("devices", name, "abi"):
+        _check_abi(draft, name, cpu)
     if core and cpu.mailbox is not None and LINE not in lines_of(core.interrupts):
         draft.faults.add(
             "E044",
             f"core '{core.core}' of '{name}' has no interrupt line {LINE} for its mailbox",
             at=draft.where.at("devices", name, "mailbox"),
             remedy="name another core, or let the host alone be of this kind",
+        )
+
+
+def _check_abi(draft: Draft, name: str, cpu: Cpu) -> None:
+    abis = instruction_set(cpu.isa).abis
+    if cpu.abi is not None and cpu.abi not in abis:
+        draft.faults.add(
+            "E040",
+            f"instruction set '{cpu.isa}' of '{name}' has no calling convention '{cpu.abi}'",
+            at=draft.where.at("devices", name, "abi"),
+            other=note(draft.where.at("devices", name, "isa"), "the instruction set is given here"),
+            remedy=f"use one of {', '.join(abis)}, or leave it out",
         )
 
 
@@ -50,6 +65,7 @@ def lines_of(interrupts: Interrupts) -> range:
 def spec_of(description: CoreDescription) -> CoreSpec:
     """Return what all instances of a core have in common."""
     model, beside = description.model, description.path.parent
+    rtl = model.rtl or CoreRtl.model_construct(module="", sources=())
     return CoreSpec(
         name=model.core,
         isas=model.isas,
@@ -62,13 +78,13 @@ def spec_of(description: CoreDescription) -> CoreSpec:
         code_alignment=model.reset.alignment,
         local=model.local,
         traps=model.bus_errors == "traps",
-        startup=shipped_or_beside(model.startup, beside),
+        startup=shipped_or_beside(model.startup or "", beside),
         asleep=model.asleep,
-        rtl_module=model.rtl.module,
-        rtl_packages=model.rtl.packages,
-        rtl_sources=tuple(shipped_or_beside(word, beside) for word in model.rtl.sources),
-        rtl_parameters=model.rtl.parameters,
-        waves=model.rtl.waves,
+        rtl_module=rtl.module,
+        rtl_packages=rtl.packages,
+        rtl_sources=tuple(shipped_or_beside(word, beside) for word in rtl.sources),
+        rtl_parameters=rtl.parameters,
+        waves=rtl.waves,
         places=dict(_places(description)),
     )
 
@@ -84,10 +100,11 @@ def shipped_or_beside(word: str, folder: Path) -> str:
 
 
 def _places(description: CoreDescription) -> Iterator[tuple[str, SourceLoc]]:
-    sources = range(len(description.model.rtl.sources))
-    keys = [("startup",), ("rtl", "module")]
-    keys += [("rtl", "sources", str(index)) for index in sources]
-    keys += [("rtl", "packages", name) for name in description.model.rtl.packages]
+    keys: list[tuple[str, ...]] = [("startup",)]
+    if rtl := description.model.rtl:
+        keys += [("rtl", "module")]
+        keys += [("rtl", "sources", str(index)) for index in range(len(rtl.sources))]
+        keys += [("rtl", "packages", name) for name in rtl.packages]
     for key in keys:
         if at := description.where.at(*key):
             yield ".".join(key), at

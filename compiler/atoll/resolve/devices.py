@@ -8,6 +8,7 @@ from atoll.description.schema import Cpu as CpuModel
 from atoll.description.schema import Device as DeviceModel
 from atoll.description.schema import Engine as EngineModel
 from atoll.description.schema import Npu as NpuModel
+from atoll.isa.find import instruction_set
 from atoll.resolve import accelerators
 from atoll.resolve.accelerators import operators_of, params_of
 from atoll.resolve.cores import spec_of
@@ -65,7 +66,7 @@ def _cpu(
     name = common["name"]
     return Cpu(
         **common,
-        isa=model.isa,
+        instructions=instruction_set(model.isa, model.abi),
         spec=spec_of(draft.description.cores[name]),
         toolchain=model.toolchain,
         code=regions[f"{name}.{RegionKind.CODE}"],

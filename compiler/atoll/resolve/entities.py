@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from atoll.errors import SourceLoc
+from atoll.isa.instruction_set import InstructionSet
 from atoll.resolve.specs import AcceleratorSpec, CoreSpec
 
 
@@ -184,7 +185,7 @@ class Cpu(Device):
     """A core that runs compiled operators.
 
     Attributes:
-        isa: such as ``rv32imc``.
+        instructions: instruction set and calling convention.
         spec: what kind of core it is.
         toolchain: ``zig`` or ``gcc``.
         code: region of instructions and read-only data; its origin is the reset address.
@@ -200,7 +201,7 @@ class Cpu(Device):
         irq: interrupt line of the mailbox at the host; None without a mailbox.
     """
 
-    isa: str
+    instructions: InstructionSet
     spec: CoreSpec
     toolchain: str
     code: Region
@@ -213,6 +214,11 @@ class Cpu(Device):
     max_stack_size: StackLimit
     mailbox: Registers | None = None
     irq: int | None = None
+
+    @property
+    def isa(self) -> str:
+        """Name of the instruction set, such as ``rv32imc``."""
+        return self.instructions.name
 
     @property
     def reset_address(self) -> int:

@@ -22,9 +22,9 @@ class CoreSpec:
         local: where the 64 KiB of registers begin that the core answers itself, if it has any.
         traps: a load or store that a firewall or the bus fails is an exception.
         startup: assembly of reset, interrupts and waiting: a file that the BSP ships, or an
-            absolute path.
+            absolute path; "" if the core has none, and so no firmware.
         asleep: 32-bit words of a program that does nothing, for a core without firmware.
-        rtl_module: SystemVerilog module with the ports of docs/extending.md.
+        rtl_module: SystemVerilog module with the ports of docs/extending.md; "" if there is no RTL.
         rtl_packages: sources of the core itself, by the Python package that brings them.
         rtl_sources: file names that Atoll ships, or absolute paths, in compile order.
         rtl_parameters: of the module: a number, or a fact such as ``reset_address``.

@@ -71,6 +71,13 @@ def core_faults(cpu: Cpu) -> Iterator[Fault]:
             at=cpu.at,
             remedy=f"set 'isa' to one of: {', '.join(cpu.spec.isas)}",
         )
+    if not cpu.spec.rtl_module:
+        yield Fault(
+            code="E080",
+            message=f"device '{cpu.name}': core '{cpu.spec.name}' has no RTL",
+            at=cpu.at,
+            remedy="use --cpu iss or --cpu native with --accelerator model, or another core",
+        )
     for package in cpu.spec.rtl_packages:
         try:
             distribution(package)

@@ -39,7 +39,7 @@ CHIP = """
 soc: core_test
 version: 1
 devices:
-  core: {{kind: cpu, rtl: {core}, isa: {isa}, stack: {{memory: ram, size: 1 KiB}}}}
+  core: {{kind: cpu, core: {core}, isa: {isa}, stack: {{memory: ram, size: 1 KiB}}}}
 memories:
   rom: {{origin: {code:#x}, size: {size}, kind: rom}}
   ram: {{origin: {data:#x}, size: {size}, kind: ram, width: 8}}

@@ -18,6 +18,7 @@ from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.interface import Firmware, ModelInterface, PoolShare, Port
 from atoll.bsp.render import FOLDER
 from atoll.bsp.toolchain import find_toolchain
+from atoll.isa.find import instruction_set
 from atoll.resolve.soc import (
     AcceleratorSpec,
     Access,
@@ -79,7 +80,7 @@ def _make_cpu(code_size: int = 0x1_0000, data_size: int = 0x1000, stack_size: in
         device_id=0,
         ordinal=0,
         clock=100_000_000,
-        isa="rv32imc",
+        instructions=instruction_set("rv32imc"),
         spec=PICORV32,
         toolchain="zig",
         code=_region("cpu.code", RegionKind.CODE, "flash", 0, code_size),

@@ -10,7 +10,6 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from atoll.bsp.firmware import Part, link_firmware
-from atoll.bsp.gcc import PROGRAM
 from atoll.build_tree import BuildTree, build, interface_of, part_of, sources_of
 from atoll.checksums import altered
 from atoll.codegen.llvm import emit_objects
@@ -19,6 +18,7 @@ from atoll.pipeline import Compiled
 from atoll.resolve.soc import Cpu, Device, ResolvedSoc
 from atoll.units import format_size
 
+PROGRAM = "riscv64-unknown-elf-gcc"
 Duo = Callable[..., ResolvedSoc]
 Alternate = Callable[..., Compiled]
 

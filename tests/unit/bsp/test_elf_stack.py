@@ -13,6 +13,7 @@ from atoll.bsp.interface import Firmware
 from atoll.bsp.toolchain import Link
 from atoll.bsp.zig import Zig
 from atoll.errors import PlanError
+from atoll.isa.find import instruction_set
 from atoll.resolve.soc import Cpu, ResolvedSoc, StackLimit
 from atoll.stack.elf_bounds import bounds
 from atoll.stack.elf_check import check_stack
@@ -42,7 +43,7 @@ def assemble(tmp_path: Path) -> Callable[..., Path]:
         )
         (tmp_path / "script.ld").write_text(SCRIPT)
         (tmp_path / "obj").mkdir(exist_ok=True)
-        tools = Zig(("m", "c"))
+        tools = Zig(instruction_set("rv32imc"))
         tools.compile("code.S", tmp_path / "code.o", folder=tmp_path)
         link = Link(
             folder=tmp_path, objects=("code.o",), script="script.ld", elf="code.elf", map="code.map"

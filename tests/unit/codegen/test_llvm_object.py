@@ -13,7 +13,6 @@ from tests.llvm_text import dump
 from atoll.codegen import llvm_machine
 from atoll.codegen.llvm import emit_object
 from atoll.codegen.llvm_machine import core_machine, machine_code, new_module, optimized
-from atoll.errors import ToolchainError
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, multiply
 from atoll.ir.tir import (
@@ -29,11 +28,13 @@ from atoll.ir.tir import (
     Type,
 )
 from atoll.ir.verify import verify
+from atoll.isa.find import instruction_set
+from atoll.isa.instruction_set import LlvmTarget
 from atoll.memory.build_problem import build_problem
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory
 from atoll.resolve import load_soc
-from atoll.resolve.soc import Cpu, ResolvedSoc
+from atoll.resolve.soc import ResolvedSoc
 
 SIZE = 40
 TABLE = bytes(range(1, SIZE + 1))
@@ -184,18 +185,6 @@ def test_command_list_of_wrong_size_is_our_bug(soc: ResolvedSoc, plan: MemoryPla
         emit_object(model(), plan, soc, {"commands": b"abc"})
 
 
-@pytest.mark.parametrize("isa", ["rv64gc", "rv32imafc", "armv7m", "", "rv32"])
-def test_a_core_without_code_generator(isa: str, soc: ResolvedSoc, plan: MemoryPlan) -> None:
-    def changed(device: Any) -> Any:
-        return replace(device, isa=isa) if isinstance(device, Cpu) else device
-
-    other = replace(soc, devices=tuple(map(changed, soc.devices)))
-    with pytest.raises(ToolchainError) as caught:
-        emit_object(model(), plan, other, {"commands": COMMANDS})
-    assert caught.value.faults[0].code == "E040"
-    assert f"'{isa}'" in str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("isa", "attributes"),
     [
@@ -203,11 +192,14 @@ def test_a_core_without_code_generator(isa: str, soc: ResolvedSoc, plan: MemoryP
         ("rv32im", b"rv32i2p1_m2p0"),
         ("rv32imac", b"rv32i2p1_m2p0_a2p1_c2p0"),
         ("rv32imc_zba", b"zba1p0"),
+        ("rv32imafc", b"f2p2_c2p0"),
+        ("rv64imac", b"rv64i2p1_m2p0_a2p1_c2p0"),
+        ("rv64gc", b"d2p2_c2p0"),
         ("rv32em", b"rv32e2p0_m2p0"),
     ],
 )
 def test_code_is_made_for_the_isa(isa: str, attributes: bytes) -> None:
-    machine = core_machine(isa)
+    machine = core_machine(instruction_set(isa).llvm)
     target = new_module("empty", machine)
     elf = ELFFile(BytesIO(machine.emit_object(optimized(target, machine, 3))))
     assert attributes in section_of(elf, ".riscv.attributes").data()
@@ -225,22 +217,23 @@ def test_code_is_made_once_for_each_module_and_isa(
     monkeypatch.setenv("ATOLL_CACHE", str(tmp_path))
     made: list[str] = []
 
-    def counted(module: ir.Module, isa: str, level: int) -> bytes:
-        made.append(isa)
-        return machine_code(module, isa, level)
+    def counted(module: ir.Module, target: LlvmTarget, level: int) -> bytes:
+        made.append(target.features)
+        return machine_code(module, target, level)
 
     def emitted(chip: ResolvedSoc, commands: bytes = COMMANDS) -> bytes:
         return emit_object(model(), plan, chip, {"commands": commands})
 
     monkeypatch.setattr(llvm_machine, "machine_code", counted)
     host = soc.host_cpu
-    devices = (replace(host, isa="rv32im"), *(each for each in soc.devices if each != host))
+    other = replace(host, instructions=instruction_set("rv32im"))
+    devices = (other, *(each for each in soc.devices if each != host))
     first = emitted(soc)
     assert emitted(soc) == first
-    assert made == [host.isa]
+    assert made == ["+m,+c"]
     assert emitted(replace(soc, devices=devices)) != first
     assert emitted(soc, COMMANDS[::-1]) != first
-    assert made == [host.isa, "rv32im", host.isa]
+    assert made == ["+m,+c", "+m", "+m,+c"]
     for each in (tmp_path / "machine_code").iterdir():
         each.write_bytes(each.read_bytes()[:-1])
     assert emitted(soc) == first

@@ -46,7 +46,7 @@ def twin(folder: Path, core: str, device: str = "dsp") -> ResolvedSoc:
     (folder / "mine.yaml").write_text(core)
     head = f"  {device}:\n    kind: {device}\n"
     assert head in TWIN
-    (folder / "twin.yaml").write_text(TWIN.replace(head, f"{head}    rtl: ./mine.yaml\n", 1))
+    (folder / "twin.yaml").write_text(TWIN.replace(head, f"{head}    core: ./mine.yaml\n", 1))
     return load_soc(folder / "twin.yaml")
 
 
@@ -91,7 +91,7 @@ def test_an_adapter_that_is_not_there(tmp_path: Path) -> None:
 def test_code_lies_as_the_core_needs_it() -> None:
     low = ("pools.weights.offset=0", "pools.weights.size=64")
     assert load_soc("lagoon", low).host_cpu.code.origin == 64
-    soc = load_soc("lagoon", (*low, "devices.cpu.rtl=ibex"))
+    soc = load_soc("lagoon", (*low, "devices.cpu.core=ibex"))
     assert soc.host_cpu.code.origin == 256
     script = linker_script(soc)
     assert "atoll_core_local = 0x02000000;" in script

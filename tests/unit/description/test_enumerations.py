@@ -22,7 +22,7 @@ CHIP_WORDS = [
     ("kind: cpu", "kind: gpu"),
     ("isa: rv32imc", "isa: rv64gc"),
     ("isa: rv32im\n", "isa: rv32mi\n"),
-    ("kind: dsp", "kind: dsp\n    rtl: cortex_m33"),
+    ("kind: dsp", "kind: dsp\n    core: cortex_m34"),
     ("kind: dsp", "kind: dsp\n    toolchain: clang"),
     ("kind: dsp", "kind: dsp\n    reach: wo"),
     ("accelerator: reef", "accelerator: reff"),

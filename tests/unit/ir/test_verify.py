@@ -72,6 +72,11 @@ BROKEN = {
             "middle: i8[6] align 16 in local",
             "'local'",
         ),
+        (
+            "allocate scratch: i32[6] align 4 in global.stack",
+            "allocate scratch: i32[17] align 4 in local",
+            "'scratch' is 'local', for registers, and has 68 B",
+        ),
         ("align 16 [weights]", "align 16 []", "'table' has no candidate pool"),
         ("align 64 [weights]", "align 64 [weights, weights]", "names a candidate pool twice"),
         ("align 64 [", "align 48 [", "alignment 48 of 'conv_commands'"),

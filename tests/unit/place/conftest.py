@@ -7,6 +7,7 @@ import pytest
 from tests.picorv32 import PICORV32
 
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.isa.find import instruction_set
 from atoll.resolve.soc import (
     AcceleratorSpec,
     Access,
@@ -46,7 +47,7 @@ def _cpu(name: str, ordinal: int) -> Cpu:
         device_id=ordinal,
         ordinal=ordinal,
         clock=1,
-        isa="rv32imc",
+        instructions=instruction_set("rv32imc"),
         spec=PICORV32,
         toolchain="zig",
         code=_region(f"{name}.code", 4096, RegionKind.CODE),

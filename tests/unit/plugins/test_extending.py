@@ -190,7 +190,7 @@ def test_an_engine(
     assert "pump" not in sys.modules, "its description is found without running its code"
 
 
-TIDE = ("--set", "devices.cpu.rtl=tide")
+TIDE = ("--set", "devices.cpu.core=tide")
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ def test_d1_two_instances_differ_in_parameters_only(chip: Any) -> None:
     ("changes", "code"),
     [
         ({"devices.cpu.isa": "rv32imf"}, "E040"),
-        ({"devices.cpu.rtl": "cortex_m33"}, "E042"),
+        ({"devices.cpu.core": "cortex_m34"}, "E042"),
         ({"host": "npu"}, "E043"),
         ({"devices.npu.irq": 2}, "E044"),
         ({"devices.npu.irq": 32}, "E044"),

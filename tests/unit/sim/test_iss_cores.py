@@ -50,7 +50,7 @@ def run(tmp_path: Path) -> Run:
     """Assemble a program, and run it on lagoon with a core."""
 
     def run_one(core: str, text: str, **changes: object) -> SimResult:
-        settings = (f"devices.cpu.rtl={core}", f"devices.cpu.isa={ISAS[core]}")
+        settings = (f"devices.cpu.core={core}", f"devices.cpu.isa={ISAS[core]}")
         soc = load_soc("lagoon", settings)
         source, elf = tmp_path / "test.S", tmp_path / "test.elf"
         source.write_text(HEAD + text)
@@ -322,7 +322,7 @@ def test_a_chip_that_no_simulator_runs_is_refused(
     chip = (ROOT / "socs" / "lagoon.yaml").read_text()
     assert (old in core) != (old in chip)
     (tmp_path / "mine.yaml").write_text(core.replace(old, new))
-    text = chip.replace(old, new).replace("rtl: picorv32", "rtl: ./mine.yaml")
+    text = chip.replace(old, new).replace("core: picorv32", "core: ./mine.yaml")
     (tmp_path / "chip.yaml").write_text(text)
     with pytest.raises(SimulationError, match="E102") as caught:
         check_chip(load_soc(str(tmp_path / "chip.yaml"), ()))

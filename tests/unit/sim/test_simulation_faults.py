@@ -73,7 +73,7 @@ def test_a_core_without_firmware_sleeps(tmp_path: Path) -> None:
 
 
 def test_a_core_that_begins_behind_its_vectors_sleeps_there(tmp_path: Path) -> None:
-    chip = load_soc("twin", ("devices.dsp.rtl=ibex", "devices.dsp.isa=rv32imc"))
+    chip = load_soc("twin", ("devices.dsp.core=ibex", "devices.dsp.isa=rv32imc"))
     cpu, dsp = chip.cpus
     (tmp_path / "a.elf").write_bytes(elf(cpu.code.origin))
     assert write_image((tmp_path / "a.elf",), chip, tmp_path / "image") == (cpu,)

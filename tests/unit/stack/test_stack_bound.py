@@ -23,6 +23,7 @@ from atoll.ir.tir import (
     Stmt,
     Type,
 )
+from atoll.isa.find import instruction_set
 from atoll.resolve.soc import Cpu, Region, RegionKind, Registers, ResolvedSoc, StackLimit
 from atoll.stack.stack_bound import RUNTIME_ALLOWANCE, StackBound, check_stack
 from atoll.stack.stack_frames import FRAME_ALLOWANCE
@@ -43,7 +44,7 @@ def soc(limit: int) -> ResolvedSoc:
         device_id=0,
         ordinal=0,
         clock=1,
-        isa="rv32imc",
+        instructions=instruction_set("rv32imc"),
         spec=PICORV32,
         toolchain="zig",
         code=region("cpu.code", RegionKind.CODE),

@@ -7,7 +7,7 @@ from typing import Any
 from atoll.description.accelerators import known_accelerators
 from atoll.description.cores import known_cores
 from atoll.description.edits import Candidate, Edit, hexadecimal, setting
-from atoll.description.vocabulary import ISAS
+from atoll.isa.find import USUAL
 from atoll.resolve.remedy.case import ACCESS, Case, by_likeness, nearest_word
 from atoll.resolve.remedy.keys import likely_kind
 from atoll.units import format_size
@@ -127,7 +127,7 @@ def parameter_value(case: Case) -> Iterator[Candidate]:
 
 def isa(case: Case) -> Iterator[Candidate]:
     """Yield the instruction sets, the most similar first."""
-    isas = sorted(ISAS, key=len, reverse=True)
+    isas = sorted(USUAL, key=len, reverse=True)
     yield from ((setting(case.key, each),) for each in by_likeness(str(case.at(*case.key)), isas))
 
 

@@ -1,0 +1,77 @@
+"""An instruction set with its calling convention, in the words of each tool."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Family(StrEnum):
+    """Whose machine code it is."""
+
+    RISCV = "riscv"
+    THUMB = "thumb"
+    ARM = "arm"
+    AARCH64 = "aarch64"
+    HEXAGON = "hexagon"
+    X86 = "x86"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlvmTarget:
+    """Triple, processor, features, ABI, relocation and code model in LLVM's terms."""
+
+    triple: str
+    cpu: str
+    features: str = ""
+    abi: str = ""
+    relocation: str = "static"
+    code_model: str = "small"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZigTarget:
+    """The target of `zig cc`.
+
+    Attributes:
+        target: such as ``riscv32-freestanding-none``.
+        cpu: with features, such as ``generic_rv32+m+c``.
+        options: more flags for C.
+        emulation: what LLD calls its output; "" where Atoll links no firmware.
+    """
+
+    target: str
+    cpu: str
+    options: tuple[str, ...] = ()
+    emulation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GccTarget:
+    """A GNU cross compiler and its options."""
+
+    program: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstructionSet:
+    """An instruction set with one of its calling conventions.
+
+    Attributes:
+        name: as a description writes it, such as ``rv32imc`` or ``armv8-m.main+dsp``.
+        family: whose machine code it is.
+        bits: of an address.
+        abi: the calling convention, such as ``ilp32`` or ``aapcs``.
+        abis: all that it may have, the usual one first.
+        llvm: what compiles operators.
+        zig: what compiles C and links, from PyPI.
+        gcc: likewise, the GNU cross tools; None where no common package brings them.
+    """
+
+    name: str
+    family: Family
+    bits: int
+    abi: str
+    abis: tuple[str, ...]
+    llvm: LlvmTarget
+    zig: ZigTarget
+    gcc: GccTarget | None = None
