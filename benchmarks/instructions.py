@@ -1,7 +1,8 @@
 """Count what a core runs for each multiply-accumulate, beside a plain C loop nest at -O3.
 
 Run as ``python -m benchmarks.instructions NETWORK.tflite...``; `make bench` does for the example.
-Counts are exact and the same on every machine; the package ``atoll[iss]`` is needed.
+``--core cortex_m33 --isa armv8-m.main+dsp`` counts for another core. Counts are exact and the same
+on every machine; the package ``atoll[iss]`` is needed.
 """
 
 import argparse
@@ -30,11 +31,12 @@ from atoll_sim.trace.simulation import SimRequest
 
 PLAIN = Path(__file__).with_name("plain_convolution.c")
 CHIP = "lagoon"
-LAYOUT = """SECTIONS {
-  . = 0;
-  .text : { *(.text.start) *(.text*) *(.rodata*) }
-  /DISCARD/ : { *(.eh_frame*) }
-}
+CORE = ("picorv32", "rv32imc")
+LAYOUT = """SECTIONS {{
+  . = {reset};
+  .text : {{ *(.text.start) *(.text*) *(.rodata*) }}
+  /DISCARD/ : {{ *(.eh_frame* .ARM.ex*) }}
+}}
 """
 EXTENTS = (
     *("in_height", "in_width", "in_channels", "out_height", "out_width", "out_channels"),
@@ -57,9 +59,9 @@ class Count:
     plain: int
 
 
-def counts_of(network: Path) -> Iterator[Count]:
+def counts_of(network: Path, core: str = CORE[0], isa: str = CORE[1]) -> Iterator[Count]:
     """Yield the counts of all layers of a network that multiply and accumulate."""
-    soc = load_soc(CHIP)
+    soc = load_soc(CHIP, (f"devices.cpu.core={core}", f"devices.cpu.isa={isa}"))
     compiled = compile_file(soc, network, BuildOptions(accelerators=False))
     (outcome,) = run_models(
         (compiled,),
@@ -91,9 +93,10 @@ def plain_count(op: Operator, graph: Graph, soc: ResolvedSoc) -> int:
     }
     with temporary_folder() as folder:
         elf, script = folder / "plain.elf", folder / "plain.ld"
-        script.write_text(LAYOUT)
-        options = ["-O3", "-ffreestanding", "-nostdlib", "-target", "riscv32-freestanding-none"]
-        options += ["-mcpu=generic_rv32+m+c", f"-Wl,-T,{script}", "-Wl,-e,_start"]
+        script.write_text(LAYOUT.format(reset=soc.host_cpu.reset_address))
+        zig = soc.host_cpu.instructions.zig
+        options = ["-O3", "-ffreestanding", "-nostdlib", "-target", zig.target, *zig.options]
+        options += [f"-mcpu={zig.cpu}", f"-Wl,-T,{script}", "-Wl,-e,_start"]
         options += [f"-D{name}={value}" for name, value in extents.items()]
         done = run([sys.executable, "-m", "ziglang", "cc", *options, str(PLAIN), "-o", str(elf)])
         assert not done.returncode, done.stderr
@@ -120,11 +123,13 @@ def main() -> int:
     """Print a table, or JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("networks", nargs="+", type=Path, metavar="NETWORK.tflite")
+    parser.add_argument("--core", default=CORE[0], help="of the chip (default: %(default)s)")
+    parser.add_argument("--isa", default=CORE[1], help="its instruction set (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
     by_kind: dict[str, list[Count]] = defaultdict(list)
     for network in arguments.networks:
-        for count in counts_of(network):
+        for count in counts_of(network, arguments.core, arguments.isa):
             by_kind[count.kind].append(count)
     rows = {
         kind: {

@@ -55,4 +55,9 @@ void begin(void) {
   }
 }
 
+#ifdef __arm__
+__asm__(".section .text.start, \"ax\", %progbits\n.globl _start\n.type _start, %function\n.thumb_func\n_start:\n"
+        "  ldr r0, =" TEXT(STACK_TOP) "\n  mov sp, r0\n  bl begin\n.ltorg\n");
+#else
 __asm__(".section .text.start, \"ax\"\n.globl _start\n_start:\n  li sp, " TEXT(STACK_TOP) "\n  j begin\n");
+#endif

@@ -5,6 +5,7 @@ from functools import partial
 from atoll.plugins import load
 from atoll.resolve.soc import ResolvedSoc
 from atoll.soc_checks import Findings, faults_of
+from atoll_sim.chip.checks import check_cores
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.calls import model_of
 
@@ -15,8 +16,9 @@ LEFT_OUT = ("whether the RTL elaborates (atoll check --simulate)",)
 
 def check(soc: ResolvedSoc, deep: bool) -> Findings:
     """Find what `atoll run` would refuse of `soc`; `deep` also elaborates its RTL."""
-    with_rtl = all(cpu.spec.rtl_module for cpu in soc.cpus)
-    faults = faults_of(partial(plan_chip, soc)) if with_rtl or deep else ()
+    faults = faults_of(partial(plan_chip, soc))
+    if deep or all(cpu.spec.rtl_module for cpu in soc.cpus):
+        faults += faults_of(partial(check_cores, soc))
     for engine in soc.engines:
         faults += faults_of(partial(model_of, engine))
     if deep and not faults:

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.instructions import counts_of
+from tests.cores import ON_ISS
 from tests.requests import load_requests
 
 from atoll.build_tree import build
 from atoll.cli import main
-from atoll.description.cores import known_cores
 from atoll.memory.problem import Placement
 from atoll.pipeline import BuildOptions, Compiled, compile_file, with_plan
 from atoll.resolve import load_soc
@@ -32,17 +32,16 @@ pytest.importorskip("unicorn")
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
-ISAS = {"vexriscv": "rv32im"}
 VIOLATION = -9
 SAMPLES = 2
 
 
 def settings(core: str) -> tuple[str, ...]:
     """Return what makes lagoon a chip with `core`."""
-    return (f"devices.cpu.core={core}", f"devices.cpu.isa={ISAS.get(core, 'rv32imc')}")
+    return (f"devices.cpu.core={core}", f"devices.cpu.isa={ON_ISS[core]}")
 
 
-@pytest.mark.parametrize("core", known_cores())
+@pytest.mark.parametrize("core", ON_ISS)
 def test_digits_on_each_core(core: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = [word for setting in settings(core) for word in ("--set", setting)]
     options = ["--cpu", "iss", "--accelerator", "model", "--json", *words]

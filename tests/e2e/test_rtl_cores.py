@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cores import WITH_RTL
 
 from atoll.cli import main
-from atoll.description.cores import known_cores
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.rtl
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
 ISAS = {"vexriscv": "rv32im", "ibex_b": "rv32imc_zba_zbb_zbs"}
-CORES = [core for core in known_cores() if core != "picorv32"]
+CORES = [core for core in WITH_RTL if core != "picorv32"]
 
 
 def settings(core: str) -> tuple[str, ...]:

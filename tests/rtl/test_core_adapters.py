@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.cores import WITH_RTL
 
-from atoll.description.cores import find_core, known_cores
+from atoll.description.cores import find_core
 from atoll.errors import SimulationError
 from atoll_sim.build import lint
 from atoll_sim.chip.sources import RTL
@@ -17,7 +18,7 @@ pytestmark = [pytest.mark.rtl, pytest.mark.slow]
 ISAS = {"vexriscv": "rv32im"}
 
 
-@pytest.mark.parametrize("core", known_cores())
+@pytest.mark.parametrize("core", WITH_RTL)
 def test_adapters_that_ship(core: str) -> None:
     outcome = run_core_test(core, ISAS.get(core, "rv32imc"), seed=3)
     assert [fault for _, faults in outcome.trials for fault in faults] == []
@@ -69,7 +70,7 @@ def test_a_failed_assertion_of_the_adapter_ends_the_test(tmp_path: Path) -> None
         faults_with(tmp_path, (), early)
 
 
-@pytest.mark.parametrize("core", known_cores())
+@pytest.mark.parametrize("core", WITH_RTL)
 def test_adapters_are_clean(core: str, tmp_path: Path) -> None:
     text = (
         f"extends: lagoon\ndevices: {{cpu: {{core: {core}, isa: {ISAS.get(core, 'rv32imc')}}}}}\n"

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from atoll.bsp.cores import script_name
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.render import made_from, render
+from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Access, Cpu, Pool, ResolvedSoc
 
 POOL_SECTION = ".atoll.pool."
@@ -33,6 +34,7 @@ def linker_script(soc: ResolvedSoc, origins: Mapping[str, int] | None = None) ->
     return render(
         "linker.ld",
         made_from=made_from(soc),
+        **_sections_of(soc.host_cpu),
         cpu=soc.host_cpu,
         host=True,
         pools=soc.pools,
@@ -54,6 +56,7 @@ def core_linker_script(soc: ResolvedSoc, core: Cpu) -> str:
     return render(
         "linker.ld",
         made_from=made_from(soc),
+        **_sections_of(core),
         cpu=core,
         host=False,
         pools=soc.pools,
@@ -65,6 +68,18 @@ def core_linker_script(soc: ResolvedSoc, core: Cpu) -> str:
         section=POOL_SECTION,
         symbol=POOL_SYMBOL,
     )
+
+
+def _sections_of(core: Cpu) -> Mapping[str, object]:
+    """Return what its family of cores calls sections that are in no region."""
+    if core.instructions.family is Family.THUMB:
+        return {
+            "thumb": True,
+            "attributes": ".ARM.attributes",
+            "unwinding": ".ARM.ex* ",
+            "stubs": " .glue_7 .glue_7t .vfp11_veneer .v4_bx .iplt .igot.plt",
+        }
+    return {"thumb": False, "attributes": ".riscv.attributes", "unwinding": "", "stubs": ""}
 
 
 def copied_pools(soc: ResolvedSoc) -> tuple[Pool, ...]:

@@ -7,6 +7,7 @@ from atoll.bsp.interface import ModelInterface
 from atoll.bsp.linker import copied_pools
 from atoll.bsp.render import FOLDER, made_from, render
 from atoll.errors import ToolchainError
+from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Cpu, Pool, ResolvedSoc
 
 
@@ -78,8 +79,9 @@ def _startup(
     run_thread: str | None = None,
 ) -> str:
     """Write stack, initialised and zeroed data, then `entry`."""
+    thumb = core.instructions.family is Family.THUMB
     return render(
-        "startup.S",
+        "startup_thumb.S" if thumb else "startup.S",
         made_from=made_from(soc),
         copied=copied,
         entry=entry,

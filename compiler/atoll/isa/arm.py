@@ -81,7 +81,7 @@ def _thumb(
         abi=abi,
         abis=abis,
         llvm=LlvmTarget(
-            triple=f"{triple}-none-eabi",
+            triple=f"{triple}-unknown-none-eabi",
             cpu="generic",
             features=",".join(f"+{each}" for each in features),
         ),
@@ -127,7 +127,7 @@ def _arm(
         bits=32,
         abi=abi,
         abis=abis,
-        llvm=LlvmTarget(triple="armv8a-none-eabi", cpu="generic", features="+neon"),
+        llvm=LlvmTarget(triple="armv8a-unknown-none-eabi", cpu="generic", features="+neon"),
         zig=ZigTarget(target=f"arm-freestanding-eabi{'hf' if hard else ''}", cpu="cortex_a32"),
         gcc=GccTarget(
             program="arm-none-eabi-gcc",
@@ -148,7 +148,7 @@ def _aarch64(name: str, abi: str | None) -> InstructionSet | None:
         bits=64,
         abi="aapcs64",
         abis=("aapcs64",),
-        llvm=LlvmTarget(triple="aarch64-none-elf", cpu="generic"),
+        llvm=LlvmTarget(triple="aarch64-unknown-none-elf", cpu="generic"),
         zig=ZigTarget(target="aarch64-freestanding-none", cpu="generic"),
         gcc=GccTarget(program="aarch64-linux-gnu-gcc", options=()),
     )

@@ -24,7 +24,7 @@ def _hexagon(name: str) -> InstructionSet:
         bits=32,
         abi="hexagon",
         abis=("hexagon",),
-        llvm=LlvmTarget(triple="hexagon-unknown-elf", cpu=name),
+        llvm=LlvmTarget(triple="hexagon-unknown-none-elf", cpu=name),
         zig=ZigTarget(target="hexagon-freestanding-none", cpu=name),
     )
 
@@ -37,7 +37,7 @@ def _x86(name: str) -> InstructionSet:
         abi="sysv",
         abis=("sysv",),
         # Programs of hosts are loaded anywhere.
-        llvm=LlvmTarget(triple="x86_64-none-elf", cpu=name, relocation="pic"),
+        llvm=LlvmTarget(triple="x86_64-unknown-none-elf", cpu=name, relocation="pic"),
         zig=ZigTarget(
             target="x86_64-freestanding-none", cpu=name.replace("-", "_"), options=("-fPIC",)
         ),

@@ -66,6 +66,7 @@ def analyse(
     top: int,
     returns: Callable[[int], bool],
     others: Collection[int] = (),
+    entry: int | None = None,
 ) -> Frame:
     """Follow every path through one function and watch its stack pointer.
 
@@ -74,9 +75,10 @@ def analyse(
         top: address that reset code sets the stack pointer to; there, nothing is taken.
         returns: whether the function called at an address can come back.
         others: where the stacks of other threads end.
+        entry: address that others jump to, if it is not the first.
     """
     walk = _Walk({item.address: item for item in instructions}, top, returns, frozenset(others))
-    walk.run()
+    walk.run(entry)
     return Frame(
         deepest=walk.deepest,
         calls=tuple(sorted(walk.calls)),
@@ -104,11 +106,11 @@ class _Walk:
     comes_back: bool = False
     unbounded: int | None = None
 
-    def run(self) -> None:
+    def run(self, begin: int | None) -> None:
         """Visit instructions until nothing new is learnt, or the stack pointer is lost."""
         entry: list[Value | None] = [None] * _REGISTERS
         entry[ZERO], entry[SP] = Value(0), Value(0, on_stack=True)
-        self._reach(min(self.code), tuple(entry))
+        self._reach(min(self.code) if begin is None else begin, tuple(entry))
         while self.pending and self.unbounded is None:
             address = self.pending.pop()
             self._visit(self.code[address], self.states[address])

@@ -109,15 +109,25 @@ class Program:
         if address not in self.frames:
             # Until its own code is known, a function is taken to come back.
             self.frames[address] = _UNKNOWN
-            body = self.code.get(address)
-            if body is not None:
+            start = self._start(address)
+            if start is not None:
                 self.frames[address] = analyse(
-                    self.decode(body, address),
+                    self.decode(self.code[start], start),
                     top=self.top,
                     returns=self._returns,
                     others=self.tops,
+                    entry=address,
                 )
         return self.frames[address]
+
+    def _start(self, address: int) -> int | None:
+        """Return where the function begins that has code at `address`.
+
+        Libraries written in assembly jump into each other's middle.
+        """
+        if address in self.code:
+            return address
+        return next((s for s, code in self.code.items() if s < address < s + len(code)), None)
 
     def _returns(self, address: int) -> bool:
         return self._frame(address).returns
@@ -127,8 +137,8 @@ class Program:
 
     def _frame_faults(self, address: int, frame: Frame) -> Iterator[Fault]:
         name = self._name(address)
-        if address not in self.code:
-            yield _opaque(f"code at {name} is called, but no function starts there")
+        if self._start(address) is None:
+            yield _opaque(f"code at {name} is called, but no function is there")
         yield from self._indirect_faults(address, frame)
         if frame.unbounded is not None:
             yield Fault(

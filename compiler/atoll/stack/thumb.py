@@ -5,7 +5,7 @@ both: r0 to r3 and r12 belong to the caller, r4 to r11 to the callee. An instruc
 several things becomes several of ours; all but the first have addresses that no code has.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -25,6 +25,8 @@ _REGISTERS = {
     **{getattr(arm, f"ARM_REG_R{number}"): 10 + number for number in range(4)},
     **{getattr(arm, f"ARM_REG_R{number}"): 14 + number for number in range(4, 12)},
 }
+_ANY = tuple(sorted({*_REGISTERS.values()} - {SP, _PC}))
+_COMPARE = ("cmp", "cmn", "tst", "teq")
 _ALWAYS = (arm.ARM_CC_AL, arm.ARM_CC_INVALID)
 
 _Fields = dict[str, Any]
@@ -42,12 +44,16 @@ def decode(code: bytes, address: int) -> Iterator[Instruction]:
             offset += 4
             continue
         begin = offset
-        for found in _disassembler().disasm(code[offset:], address + offset):
-            yield from _parts(found, code, address, constants)
+        known = list(_disassembler().disasm(code[offset:], address + offset))
+        for found, skipped_to in zip(known, _skips(known), strict=True):
+            yield from _parts(found, code, address, constants, skipped_to)
             offset += found.size
             if address + offset in constants:
                 break
-        offset += 2 if offset == begin else 0
+        if offset == begin and address + offset not in constants:
+            unknown = _unknown(code[offset : offset + 4], address + offset)
+            yield unknown
+            offset += unknown.size
 
 
 @cache
@@ -57,8 +63,48 @@ def _disassembler() -> capstone.Cs:
     return engine
 
 
+def _unknown(code: bytes, address: int) -> Instruction:
+    """Return what Capstone does not know: mostly Armv8.1-M, that is loops, choices and vectors.
+
+    All of it may change any register but the stack pointer, which no vector access moves. Loops
+    (Armv8-M manual, "Low overhead loops") go back by `LE`, and forward by `WLS` where there is
+    nothing to do.
+    """
+    first, second = int.from_bytes(code[:2], "little"), int.from_bytes(code[2:4], "little")
+    if first >> 11 < 0b11101 or len(code) < 4:
+        return Instruction(address=address, size=2, kind=Kind.OTHER, clobbers=_ANY)
+    if first & 0xFF80 == 0xF000 and second & 0xF001 == 0xC001:
+        distance = (second >> 1 & 0x3FF) << 2 | (second >> 11 & 1) << 1
+        back = first & 0xF == 0xF
+        target = address + 4 + (-distance if back else distance)
+        return Instruction(address=address, size=4, kind=Kind.BRANCH, immediate=target)
+    return Instruction(address=address, size=4, kind=Kind.OTHER, clobbers=_ANY)
+
+
+def _skips(known: Sequence[capstone.CsInsn]) -> list[int | None]:
+    """Return where to go on if the condition of an instruction does not hold.
+
+    Instructions in a row with one condition are skipped together; None is for all but the first of
+    them, and for those without a condition.
+    """
+    skips: list[int | None] = [None] * len(known)
+    first: int | None = None
+    for number, found in enumerate(known):
+        conditional = found.cc not in _ALWAYS and found.insn_name() not in ("it", "b")
+        if not conditional:
+            first = None
+            continue
+        together = first is not None and known[first].cc == found.cc
+        first = first if together else number
+        assert first is not None
+        skips[first] = found.address + found.size
+        if found.update_flags or found.insn_name() in _COMPARE:
+            first = None
+    return skips
+
+
 def _parts(
-    found: capstone.CsInsn, code: bytes, start: int, constants: set[int]
+    found: capstone.CsInsn, code: bytes, start: int, constants: set[int], skipped_to: int | None
 ) -> Iterator[Instruction]:
     """Yield what one instruction does, a condition first."""
     name = found.insn_name()
@@ -69,8 +115,8 @@ def _parts(
         parts: list[_Fields] = [{"kind": Kind.SET, "rd": _register(found, 0), "immediate": word}]
     else:
         parts = _EFFECTS.get(name, _other)(found)
-    if found.cc not in _ALWAYS and parts[0]["kind"] is not Kind.BRANCH and name != "it":
-        parts = [{"kind": Kind.BRANCH, "immediate": after}, *parts]
+    if skipped_to is not None:
+        parts = [{"kind": Kind.BRANCH, "immediate": skipped_to}, *parts]
     for number, fields in enumerate(parts):
         address = found.address + number * _APART
         size = after - address if fields is parts[-1] else _APART
@@ -102,8 +148,9 @@ def _other(found: capstone.CsInsn) -> list[_Fields]:
     written = _written(found)
     if found.writeback and (moved := _moved(found)) is not None:
         kept = tuple(register for register in written if register not in (SP, _PC))
-        parts = [_move(moved, kept)]
-        return [*parts, _RETURN] if _PC in written else parts
+        if _PC in written:
+            return [_move(moved, (*kept, RA)), _RETURN]
+        return [_move(moved, kept)]
     if _PC in written:
         return [_ELSEWHERE]
     return [{"kind": Kind.OTHER, "clobbers": written}]
@@ -111,8 +158,8 @@ def _other(found: capstone.CsInsn) -> list[_Fields]:
 
 def _moved(found: capstone.CsInsn) -> int | None:
     """Return by how much an access moves its base, if that is the stack pointer."""
-    place = next(item for item in found.operands if item.type == arm.ARM_OP_MEM)
-    if place.mem.base != arm.ARM_REG_SP:
+    place = next((item for item in found.operands if item.type == arm.ARM_OP_MEM), None)
+    if place is None or place.mem.base != arm.ARM_REG_SP:
         return None
     last = found.operands[-1]
     return int(last.imm if last.type == arm.ARM_OP_IMM else place.mem.disp)

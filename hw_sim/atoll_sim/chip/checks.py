@@ -2,22 +2,31 @@
 
 from collections import Counter
 
-from atoll.errors import Fault
+from atoll.errors import Fault, SimulationError
 from atoll.resolve.soc import Memory, ResolvedSoc
 from atoll.units import format_size
 from atoll_sim.chip.cores import core_faults
 from atoll_sim.chip.sources import source_faults
 
 
+def check_cores(soc: ResolvedSoc) -> None:
+    """Refuse a chip with cores whose RTL is not there.
+
+    Raises:
+        SimulationError: E080.
+    """
+    if faults := [fault for cpu in soc.cpus for fault in core_faults(cpu)]:
+        raise SimulationError.all(faults)
+
+
 def platform_faults(soc: ResolvedSoc, data_bytes: int) -> list[Fault]:
-    """Return all reasons why the simulator cannot build `soc`.
+    """Return all reasons why the simulator cannot build what is around the cores of `soc`.
 
     Args:
         soc: the chip.
         data_bytes: bytes of a bus beat.
     """
     return [
-        *(fault for cpu in soc.cpus for fault in core_faults(cpu)),
         *(fault for memory in soc.memories for fault in _memory_faults(memory, data_bytes)),
         *_clock_faults(soc),
         *_line_faults(soc),

@@ -97,6 +97,12 @@ def run_core_test(
         write_text(folder / "core_test.yaml", text)
         soc = load_soc(folder / "core_test.yaml")
         cpu = soc.host_cpu
+        if not cpu.spec.rtl_module:
+            raise SimulationError(
+                "E080",
+                f"core '{cpu.spec.name}' has no RTL, and so no adapter to test",
+                remedy="give its YAML 'rtl', or test another core",
+            )
         if faults := (*core_faults(cpu), *source_faults(soc)):
             raise SimulationError.all(faults)
         progress("compiling the program")

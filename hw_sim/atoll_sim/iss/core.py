@@ -6,15 +6,17 @@ from typing import Protocol
 
 import numpy as np
 
+from atoll.isa.instruction_set import Family
 from atoll.resolve.cores import local_of
 from atoll.resolve.soc import Cpu
 from atoll_sim.chip.parts import Master
 from atoll_sim.chip.plan import merge_spans
 from atoll_sim.engines.interface import BusFault
 from atoll_sim.host.memory import PAGE
+from atoll_sim.iss.cortex_m import CortexSystem
 from atoll_sim.iss.costs import costs_of
 from atoll_sim.iss.devices import CoreLocal, Device
-from atoll_sim.iss.emulator import READ, RUN, STOP, WRITE, Emulator, End
+from atoll_sim.iss.emulator import FUNCTIONS, READ, RISCV, RUN, WRITE, Emulator, End, thumb
 from atoll_sim.iss.native import IssModel
 from atoll_sim.iss.riscv import (
     FETCH_FAULT,
@@ -25,13 +27,13 @@ from atoll_sim.iss.riscv import (
     Next,
     PicoSystem,
     RiscvSystem,
-    System,
-    length,
     load_target,
 )
+from atoll_sim.iss.supported import unicorn_core
 from atoll_sim.protocol.records import AccessKind, EventKind
 
 WORD = 4
+System = RiscvSystem | PicoSystem | CortexSystem
 FIRST_BITS = {"fast": 14, "vexriscv": None}
 """Bit of `mip` of a core's line 0, by its interrupt controller; see `RiscvSystem`."""
 
@@ -89,12 +91,15 @@ class IssCore:
         self._model = model
         self._chip = chip
         self._local = CoreLocal(self._stand_still)
+        is_thumb = cpu.instructions.family is Family.THUMB
+        self._emulator = Emulator(thumb(unicorn_core(cpu)) if is_thumb else RISCV)
+        self.state = model.add_core(master.index, FUNCTIONS, costs_of(cpu), thumb=is_thumb)
+        self._system = self._made_system(lines)
         self._blocks = list(blocks)
         if own := local_of(cpu.spec):
-            self._blocks.append((own, self._local))
-        self._emulator = Emulator()
-        self.state = model.add_core(master.index, STOP, costs_of(cpu))
-        self._system = self._made_system(lines)
+            system = self._system
+            registers = system if isinstance(system, CortexSystem) else self._local
+            self._blocks.append((own, registers))
         self._pc = cpu.reset_address
         self._illegal = False
         self._map_memories()
@@ -169,6 +174,8 @@ class IssCore:
 
     def _made_system(self, lines: Lines) -> System:
         controller = self.cpu.spec.controller or ""
+        if controller == "nvic":
+            return CortexSystem(self, lines)
         if controller == "picorv32":
             return PicoSystem(self, lines, self.cpu.reset_address)
         return RiscvSystem(self, lines, lambda: self._local.due, FIRST_BITS[controller])
@@ -212,8 +219,9 @@ class IssCore:
         self.stop()
 
     def _system_instruction(self, address: int) -> None:
-        self._model.left(self.state, address + WORD)
-        word = int.from_bytes(self._model.peek(address, WORD), "little")
+        data = self._model.peek(address, WORD)
+        self._model.left(self.state, address + self._system.length(data))
+        word = int.from_bytes(data, "little")
         self._go_on(self._system.execute(word, address))
         if self.halted or self.asleep:
             self.stop()
@@ -263,7 +271,7 @@ class IssCore:
             data = self._model.peek(self._pc, WORD)
             if not writes:
                 self.set(load_target(data), 0)
-            self._pc += length(data)
+            self._pc += self._system.length(data)
 
     def _trap_access(self, address: int, *, writes: bool) -> None:
         self._go_on(self._system.trap(STORE_FAULT if writes else LOAD_FAULT, self._pc, address))

@@ -5,24 +5,25 @@ Unicorn (GPL-2.0) is an optional package; nothing outside of this folder imports
 
 import ctypes
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
 import unicorn
-from unicorn import riscv_const
+from unicorn import arm_const, riscv_const
 from unicorn.unicorn_py3.unicorn import uclib
 
 _unicorn: Any = unicorn
-_registers: Any = riscv_const
 _library: Any = uclib
 
 READ, WRITE, RUN = unicorn.UC_PROT_READ, unicorn.UC_PROT_WRITE, unicorn.UC_PROT_EXEC
 
-STOP = int(ctypes.cast(_library.uc_emu_stop, ctypes.c_void_p).value or 0)
-"""Address of the C function that stops an engine."""
+FUNCTIONS = tuple(
+    int(ctypes.cast(function, ctypes.c_void_p).value or 0)
+    for function in (_library.uc_emu_stop, _library.uc_reg_read, _library.uc_reg_write)
+)
+"""Addresses of the C functions that stop an engine, and read and write a register of it."""
 
-X = tuple(getattr(_registers, f"UC_RISCV_REG_X{number}") for number in range(32))
-PC = _registers.UC_RISCV_REG_PC
 NOWHERE = 0xFFFF_FFFE
 """No instruction is there: a run ends when it is stopped."""
 
@@ -40,35 +41,78 @@ class End(Enum):
     """A load or store of the instruction there could not be made."""
 
 
-class Emulator:
-    """One RISC-V core of 32 bits."""
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A kind of core that Unicorn has.
 
-    def __init__(self) -> None:
-        self._uc: Any = _unicorn.Uc(unicorn.UC_ARCH_RISCV, unicorn.UC_MODE_RISCV32)
+    Attributes:
+        architecture, mode: in its numbers.
+        registers: those of integers, by number.
+        pc: the program counter.
+        model: of the core; None for the usual one.
+        flag: is set in an address that is gone to.
+    """
+
+    architecture: int
+    mode: int
+    registers: tuple[int, ...]
+    pc: int
+    model: int | None = None
+    flag: int = 0
+
+
+RISCV = Machine(
+    architecture=unicorn.UC_ARCH_RISCV,
+    mode=unicorn.UC_MODE_RISCV32,
+    registers=tuple(getattr(riscv_const, f"UC_RISCV_REG_X{number}") for number in range(32)),
+    pc=riscv_const.UC_RISCV_REG_PC,
+)
+
+
+def thumb(core: str) -> Machine:
+    """Return a Cortex-M core such as ``M33``."""
+    return Machine(
+        architecture=unicorn.UC_ARCH_ARM,
+        mode=unicorn.UC_MODE_THUMB,
+        registers=tuple(getattr(arm_const, f"UC_ARM_REG_R{number}") for number in range(16)),
+        pc=arm_const.UC_ARM_REG_PC,
+        model=getattr(arm_const, f"UC_CPU_ARM_CORTEX_{core}"),
+        flag=1,
+    )
+
+
+class Emulator:
+    """One core of 32 bits."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._uc: Any = _unicorn.Uc(machine.architecture, machine.mode)
+        if machine.model is not None:
+            self._uc.ctl_set_cpu_model(machine.model)
         self._kept: list[object] = []
 
     @property
     def pc(self) -> int:
         """Where the core goes on."""
-        return int(self._uc.reg_read(PC))
+        return int(self._uc.reg_read(self._machine.pc)) & ~self._machine.flag
 
     @pc.setter
     def pc(self, address: int) -> None:
-        self._uc.reg_write(PC, address)
+        self._uc.reg_write(self._machine.pc, address | self._machine.flag)
 
     def get(self, number: int) -> int:
-        """Return x`number`."""
-        return int(self._uc.reg_read(X[number])) & 0xFFFF_FFFF
+        """Return register `number`."""
+        return int(self._uc.reg_read(self._machine.registers[number])) & 0xFFFF_FFFF
 
     def set(self, number: int, value: int) -> None:
-        """Set x`number`; x0 stays."""
-        if number:
-            self._uc.reg_write(X[number], value & 0xFFFF_FFFF)
+        """Set register `number`; x0 of RISC-V stays."""
+        if number or self._machine is not RISCV:
+            self._uc.reg_write(self._machine.registers[number], value & 0xFFFF_FFFF)
 
     def run(self, address: int) -> End:
         """Run from `address` on until something stops the core."""
         try:
-            self._uc.emu_start(address, NOWHERE)
+            self._uc.emu_start(address | self._machine.flag, NOWHERE)
         except _unicorn.UcError as error:
             return End.FETCH if error.errno in FETCHES else End.ACCESS
         return End.STOPPED

@@ -32,6 +32,13 @@ struct Window {
   uint32_t last;
 };
 
+// Functions of unicorn.h.
+struct Engine {
+  int (*stop)(void* engine) = nullptr;
+  int (*read)(void* engine, int id, void* value) = nullptr;
+  int (*write)(void* engine, int id, const void* value) = nullptr;
+};
+
 // Code between two jumps, as it was translated.
 struct Block {
   uint32_t address = 0;
@@ -39,6 +46,7 @@ struct Block {
   uint32_t instructions = 0;
   uint32_t cycles = 0;
   uint32_t phase = UINT32_MAX;  // in which its fetches were last told
+  bool conditional = false;     // it has IT instructions
 };
 
 // One core; core.py has the same fields up to `undo`.
@@ -54,7 +62,9 @@ struct Core {
 
   uint32_t master = 0;
   uint32_t expected = 0;  // where the latest block ends
-  int (*stop)(void* engine) = nullptr;
+  Engine engine;
+  bool thumb = false;
+  bool conditional = false;  // the latest block has instructions in IT blocks
   std::array<std::vector<Window>, 2> windows;  // by read, write
   std::array<Window, 2> latest{};              // where the latest access was right
   std::array<uint32_t, kClasses> costs{};
@@ -118,17 +128,72 @@ Class class_of(uint32_t word) {
   }
 }
 
+// Thumb; a reader of the Armv7-M manual, chapter A5 "The Thumb instruction set encoding".
+Class class_of_thumb_half(uint32_t half) {
+  const uint32_t top = half >> 12;
+  if (top == 5) return (half >> 9 & 7) < 3 ? kStore : kLoad;
+  if (top == 4) {
+    if (half >> 11 == 9) return kLoad;  // from behind the code
+    if (half >> 8 == 0x47) return kJump;
+    return half >> 6 == 0x10d ? kMultiply : kOther;
+  }
+  if (top >= 6 && top <= 9) return half >> 11 & 1 ? kLoad : kStore;
+  if (top == 0xb) {
+    if ((half & 0x0e00) == 0x0400) return kStore;   // push
+    if ((half & 0x0e00) == 0x0c00) return half & 0x100 ? kJump : kLoad;  // pop
+    return (half & 0x0500) == 0x0100 ? kBranch : kOther;                 // cbz, cbnz
+  }
+  if (top == 0xc) return half >> 11 & 1 ? kLoad : kStore;
+  if (top == 0xd) return kBranch;
+  return top == 0xe ? kJump : kOther;
+}
+
+Class class_of_thumb(uint32_t first, uint32_t second) {
+  if (first >> 11 < 0x1d) return class_of_thumb_half(first);
+  if ((first & 0xfe00) == 0xe800) return first >> 4 & 1 ? kLoad : kStore;  // several registers, or two
+  if ((first & 0xfe00) == 0xf800) return first >> 4 & 1 ? kLoad : kStore;
+  if ((first & 0xf800) == 0xf000 && second >> 15) return second & 0x5000 ? kJump : kBranch;
+  if ((first & 0xff80) == 0xfb00) return kMultiply;
+  if ((first & 0xff80) == 0xfb80) return (first & 0xd0) == 0x90 ? kDivide : kMultiply;
+  return kOther;
+}
+
+// An IT instruction.
+bool begins_condition(uint32_t half) { return half >> 8 == 0xbf && half & 0xf; }
+
+// In an IT block, Unicorn 2.1 leaves the state of the access's instruction behind, and the next block would
+// begin under its condition.
+void forget_condition(const Core& core, void* engine) {
+  constexpr int kCpsr = 3;
+  constexpr uint32_t kIt = 0x0600fc00;
+  uint32_t cpsr = 0;
+  core.engine.read(engine, kCpsr, &cpsr);
+  if ((cpsr & kIt) == 0) return;
+  cpsr &= ~kIt;
+  core.engine.write(engine, kCpsr, &cpsr);
+}
+
 // Count what lies from `first` up to `end`.
 void count(const Core& core, uint32_t first, uint32_t end, uint32_t& instructions, uint32_t& cycles) {
   while (first < end) {
     const uint8_t* at = bytes_at(first, 2);
-    uint32_t word = at ? at[0] | at[1] << 8 : 0;
-    const bool whole = (word & 3) == 3;
-    if (whole && bytes_at(first, 4)) word |= static_cast<uint32_t>(at[2] | at[3] << 8) << 16;
+    const uint32_t half = at ? at[0] | at[1] << 8 : 0;
+    const bool whole = core.thumb ? half >> 11 >= 0x1d : (half & 3) == 3;
+    const uint32_t next = whole && bytes_at(first, 4) ? at[2] | at[3] << 8 : 0;
     ++instructions;
-    cycles += core.costs[class_of(word)];
+    cycles += core.costs[core.thumb ? class_of_thumb(half, next) : class_of(half | next << 16)];
     first += whole ? 4 : 2;
   }
+}
+
+bool has_conditions(uint32_t first, uint32_t end) {
+  while (first < end) {
+    const uint8_t* at = bytes_at(first, 2);
+    const uint32_t half = at ? at[0] | at[1] << 8 : 0;
+    if (begins_condition(half)) return true;
+    first += half >> 11 >= 0x1d ? 4 : 2;
+  }
+  return false;
 }
 
 void tell_fetches(const Core& core, uint32_t first, uint32_t end) {
@@ -179,11 +244,12 @@ int atoll_iss_watch(const uint32_t* words, size_t size) {
   return size == 0 || monitor::watcher().load(words, size);
 }
 
-Core* atoll_iss_core(uint32_t master, int (*stop)(void*), const uint32_t* costs) {
+Core* atoll_iss_core(uint32_t master, const Engine* engine, const uint32_t* costs, int thumb) {
   cores.push_back(std::make_unique<Core>());
   Core& core = *cores.back();
   core.master = master;
-  core.stop = stop;
+  core.engine = *engine;
+  core.thumb = thumb != 0;
   std::copy(costs, costs + kClasses, core.costs.begin());
   return &core;
 }
@@ -218,7 +284,7 @@ void atoll_iss_engine(uint32_t master, uint32_t kind, uint32_t address, uint32_t
 void atoll_iss_block(void* engine, uint64_t address, uint32_t size, void* user) {
   Core& core = *static_cast<Core*>(user);
   if (core.time >= core.deadline) {
-    core.stop(engine);
+    core.engine.stop(engine);
     return;
   }
   const uint32_t at = static_cast<uint32_t>(address);
@@ -226,6 +292,7 @@ void atoll_iss_block(void* engine, uint64_t address, uint32_t size, void* user) 
   if (block.address != at || block.size != size) {
     block = Block{.address = at, .size = size};
     count(core, at, at + size, block.instructions, block.cycles);
+    block.conditional = core.thumb && has_conditions(at, at + size);
   }
   if (at != core.expected) core.time += core.costs[kTaken];
   monitor::log().cycle = core.time;
@@ -236,6 +303,7 @@ void atoll_iss_block(void* engine, uint64_t address, uint32_t size, void* user) 
   core.instructions += block.instructions;
   core.time += block.cycles;
   core.expected = at + size;
+  core.conditional = block.conditional;
 }
 
 // UC_HOOK_MEM_READ and UC_HOOK_MEM_WRITE
@@ -246,6 +314,7 @@ void atoll_iss_access(void* engine, int type, uint64_t where, int size, int64_t,
   const uint32_t last = address + static_cast<uint32_t>(size) - 1;
   const uint32_t bytes = (1U << size) - 1;
   const uint32_t inside = address % kBeat;
+  if (core.conditional) forget_condition(core, engine);
   if (core.reaches(address, last, writes)) {
     atoll_saw_access(core.master, writes, address - inside, bytes << inside);
     return;
@@ -257,7 +326,7 @@ void atoll_iss_access(void* engine, int type, uint64_t where, int size, int64_t,
   const uint8_t* old = writes ? bytes_at(address, core.size) : nullptr;
   core.undo_size = old ? core.size : 0;
   if (old) std::memcpy(core.undo, old, core.size);
-  core.stop(engine);
+  core.engine.stop(engine);
 }
 
 // UC_HOOK_MEM_READ_INVALID and UC_HOOK_MEM_WRITE_INVALID: the access is not made.

@@ -91,16 +91,22 @@ class IssModel(Model):
         """Set what the firmware reads in the console's REQUEST."""
         self.request = value
 
-    def add_core(self, master: int, stop: int, costs: Sequence[int]) -> CoreState:
+    def add_core(
+        self, master: int, engine: Sequence[int], costs: Sequence[int], *, thumb: bool = False
+    ) -> CoreState:
         """Return a new core.
 
         Args:
             master: its number.
-            stop: address of Unicorn's function that stops an engine.
+            engine: addresses of Unicorn's functions that stop an engine, and read and write a
+                register of it.
             costs: cycles of each class of instructions; see `costs`.
+            thumb: it runs Thumb, else RISC-V.
         """
         words = (ctypes.c_uint32 * len(costs))(*costs)
-        made = self.library.atoll_iss_core(ctypes.c_uint32(master), ctypes.c_void_p(stop), words)
+        functions = (ctypes.c_void_p * len(engine))(*engine)
+        number = ctypes.c_uint32(master)
+        made = self.library.atoll_iss_core(number, functions, words, int(thumb))
         state: CoreState = made.contents
         return state
 

@@ -107,6 +107,11 @@ class RiscvSystem:
         self._access(word)
         return Next(address + 4)
 
+    @staticmethod
+    def length(data: bytes) -> int:
+        """Return the bytes of the instruction in `data`."""
+        return 4 if data[0] & 3 == 3 else 2
+
     def trap(self, cause: int, address: int, value: int = 0) -> Next:
         """Take an exception of the instruction at `address`."""
         self._enter(cause, address, value)
@@ -231,6 +236,8 @@ class PicoSystem:
                     self._due = now + source if source else None
         return Next(following)
 
+    length = staticmethod(RiscvSystem.length)
+
     def trap(self, cause: int, address: int, value: int = 0) -> Next:
         """Stand still: every exception is the end."""
         return Next(None)
@@ -281,9 +288,6 @@ class PicoSystem:
         return value >> (32 if csr in CYCLE_HIGH | RETIRED_HIGH else 0) & ALL
 
 
-System = RiscvSystem | PicoSystem
-
-
 def load_target(data: bytes) -> int:
     """Return which register the load instruction in `data` writes; 0 if it is none."""
     half = int.from_bytes(data[:2], "little")
@@ -292,8 +296,3 @@ def load_target(data: bytes) -> int:
     if half & 3 == 0 and half >> 13 == 2:
         return 8 + (half >> 2 & 7)
     return half >> 7 & 31 if half & 3 == 2 and half >> 13 == 2 else 0
-
-
-def length(data: bytes) -> int:
-    """Return the bytes of the instruction in `data`."""
-    return 4 if data[0] & 3 == 3 else 2

@@ -10,14 +10,15 @@ from pathlib import Path
 
 from atoll.bsp.cores import image_cores
 from atoll.children import LIMIT_VARIABLE, time_limit
-from atoll.errors import Fault, SimulationError, UsageError
+from atoll.errors import SimulationError, UsageError
 from atoll.progress import Progress, silent
 from atoll.resolve.soc import ResolvedSoc
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
-from atoll_sim.host.memory import PAGE, HostMemory
+from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.iss.engines import Engines, measured, modelled
+from atoll_sim.iss.supported import check_chip
 from atoll_sim.session import AcceleratorKind, Work
 from atoll_sim.simulate.firmware import executable_spans, write_image
 from atoll_sim.simulate.run import requests_for
@@ -57,43 +58,6 @@ class IssSession:
         """See `atoll_sim.session.Session.run`."""
         with temporary_folder() as folder, ExitStack() as ends:
             return _run(work, folder, ends)
-
-
-def check_chip(soc: ResolvedSoc) -> None:
-    """Refuse a chip that no simulator here runs.
-
-    Raises:
-        SimulationError: E102.
-    """
-    faults = [*_core_faults(soc), *_memory_faults(soc)]
-    if faults:
-        raise SimulationError.all(faults)
-
-
-def _core_faults(soc: ResolvedSoc) -> Iterator[Fault]:
-    for cpu in image_cores(soc):
-        extensions = [each for each in cpu.isa.split("_")[1:] if each.startswith("zb")]
-        why, remedy = "", "use --cpu rtl"
-        if extensions:
-            why = f"'{cpu.isa}' has {', '.join(extensions)}, which Unicorn does not run"
-        elif cpu.spec.controller is None:
-            why = f"core '{cpu.spec.name}' does not say what its interrupt controller is"
-            remedy = "give the core's YAML interrupts: {controller: ...}, or use --cpu rtl"
-        if why:
-            message = f"no instruction-set simulator runs core '{cpu.name}': {why}"
-            yield Fault(code="E102", message=message, at=cpu.at, remedy=remedy)
-
-
-def _memory_faults(soc: ResolvedSoc) -> Iterator[Fault]:
-    for memory in soc.memories:
-        if memory.origin % PAGE:
-            yield Fault(
-                code="E102",
-                message=f"no instruction-set simulator has memory '{memory.name}': its origin"
-                f" {memory.origin:#010x} is no multiple of {PAGE} bytes",
-                at=memory.at,
-                remedy="change 'origin' of the memory, or use --cpu rtl",
-            )
 
 
 def _run(work: Work, folder: Path, ends: ExitStack) -> SimResult:

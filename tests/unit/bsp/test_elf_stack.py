@@ -209,7 +209,7 @@ REFUSALS: dict[str, tuple[dict[str, str], str]] = {
         "b jumps at 0x",
     ),
     "half an annotation": ({"a": POINTER_CALL + calls("a")}, "has 4 bytes, no list of pairs"),
-    "no function there": ({"a": frame(16, "la a5, a + 6\njalr a5")}, "no function"),
+    "no function there": ({"a": frame(16, "la a5, a + 0x1000\njalr a5")}, "no function is there"),
     "alloca": ({"a": "sub sp, sp, a0\nadd sp, sp, a0\nret"}, "a loses track"),
     "alloca in a loop": ({"a": "1: addi sp, sp, -16\nbnez a0, 1b\nunimp"}, "a loses track"),
     "no way back": ({"a": "addi sp, sp, -16\nret"}, "a loses track"),

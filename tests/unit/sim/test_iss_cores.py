@@ -12,7 +12,8 @@ from atoll.description.cores import find_core
 from atoll.errors import SimulationError, UsageError
 from atoll.resolve import load_soc
 from atoll_sim.iss.engines import modelled
-from atoll_sim.iss.run import check_chip, simulate
+from atoll_sim.iss.run import simulate
+from atoll_sim.iss.supported import check_chip
 from atoll_sim.run import AcceleratorKind, CpuKind, check_kinds
 from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
 

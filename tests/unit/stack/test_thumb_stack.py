@@ -69,7 +69,18 @@ def calls(*names: str) -> str:
     return f'\n.pushsection .atoll.calls, "a"\n.word {words}\n.popsection\n'
 
 
+INTO = "push {r4, r5}\npop {r4, r5}\n.globl c\n.set c, . + 1\npush {r6, lr}\npop {r6, pc}"
+
 BOUNDS: dict[str, tuple[dict[str, str], int]] = {
+    "one condition": (
+        {
+            "a": "push {r4, lr}\nsub sp, #8\ncmp r0, #3\nitt ne\naddne sp, #8\n"
+            "popne {r4, pc}\nadd sp, #8\npop {r4, pc}"
+        },
+        16,
+    ),
+    "return by ldr": ({"a": "push {lr}\nmov.w lr, #3\nldr.w pc, [sp], #4"}, 4),
+    "into the middle": ({"a": "push {r4, lr}\nbl b\nbl c\npop {r4, pc}", "b": INTO}, 16),
     "leaf": ({"a": "bx lr"}, 0),
     "push and pop": ({"a": "push {r4, r5, r7, lr}\npop {r4, r5, r7, pc}"}, 16),
     "wide push": ({"a": "push.w {r4-r11, lr}\nsub sp, #4\nadd sp, #4\npop.w {r4-r11, pc}"}, 40),
@@ -167,6 +178,36 @@ def test_k2_thumb_refusal(assemble: Callable[..., Path], case: str) -> None:
     with pytest.raises(PlanError, match=words) as caught:
         Program.read(assemble(**functions)).bound("a")
     assert {fault.code for fault in caught.value.faults} == {"E076"}
+
+
+LOOPS = {
+    "counted": (
+        "push {r4, lr}\ndls lr, r0\n1: sub sp, #8\nadd sp, #8\nle lr, 1b\npop {r4, pc}",
+        16,
+    ),
+    "perhaps not once": (
+        "push {r4, lr}\nwls lr, r0, 2f\n1: push {r0, r1, r2, r3}\nadd sp, #16\nle lr, 1b\n"
+        "2: pop {r4, pc}",
+        24,
+    ),
+    "vectors": ("push {r4, lr}\nvldrb.u8 q0, [r0], #16\nvaddv.u8 r2, q0\npop {r4, pc}", 8),
+    "choice": ("push {r4, lr}\ncsinc r0, r1, r2, ne\npop {r4, pc}", 8),
+}
+
+
+@pytest.mark.parametrize("case", LOOPS)
+def test_k2_low_overhead_loops_and_vectors(tmp_path: Path, case: str) -> None:
+    text, expected = LOOPS[case]
+    (tmp_path / "code.S").write_text(HEAD + FUNCTION.format("a", text))
+    elf = link(tmp_path, "code.S", "cortex_m55+mve")
+    assert Program.read(elf).bound("a").bytes == expected
+
+
+def test_k2_a_stack_pointer_that_a_loop_moves_is_lost(tmp_path: Path) -> None:
+    text = "dls lr, r0\n1: sub sp, #8\nle lr, 1b\nbx r1"
+    (tmp_path / "code.S").write_text(HEAD + FUNCTION.format("a", text))
+    with pytest.raises(PlanError, match="a loses track"):
+        Program.read(link(tmp_path, "code.S", "cortex_m55+mve")).bound("a")
 
 
 PROGRAM = """

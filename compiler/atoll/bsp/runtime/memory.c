@@ -84,3 +84,30 @@ int memcmp(const void *left, const void *right, size_t size) {
     if (*a != *b) return *a < *b ? -1 : 1;
   return 0;
 }
+
+#ifdef __ARM_EABI__
+/* What compilers for Arm call instead (Run-time ABI for the Arm Architecture, 5.3.4): the suffix tells
+ * the alignment of both sides, and memset has its operands in another order. */
+#define ALIASES(name) \
+  COPY(__aeabi_mem##name, mem##name) COPY(__aeabi_mem##name##4, mem##name) COPY(__aeabi_mem##name##8, mem##name)
+#define COPY(alias, function)                              \
+  void alias(void *to, const void *from, size_t size);     \
+  void alias(void *to, const void *from, size_t size) {    \
+    (void)function(to, from, size);                        \
+  }
+#define FILL(suffix)                                                    \
+  void __aeabi_memset##suffix(void *to, size_t size, int value);        \
+  void __aeabi_memset##suffix(void *to, size_t size, int value) {       \
+    (void)memset(to, value, size);                                      \
+  }                                                                     \
+  void __aeabi_memclr##suffix(void *to, size_t size);                   \
+  void __aeabi_memclr##suffix(void *to, size_t size) {                  \
+    (void)memset(to, 0, size);                                          \
+  }
+
+ALIASES(cpy)
+ALIASES(move)
+FILL()
+FILL(4)
+FILL(8)
+#endif

@@ -1,0 +1,108 @@
+"""What Unicorn leaves out of a Cortex-M core: interrupt controller, timer, sleep and faults.
+
+Names are those of the Armv7-M Architecture Reference Manual, chapter B3. Interrupts are never
+taken: the firmware runs with PRIMASK set, sleeps in ``wfi`` and asks what is pending. A fault is
+the end.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atoll_sim.iss.riscv import Lines, Next, Registers
+
+WFI = 0xBF30
+SYST_CSR, SYST_RVR, SYST_CVR = 0xE010, 0xE014, 0xE018
+NVIC_ISER, NVIC_ICER, NVIC_ISPR, NVIC_ICPR = 0xE100, 0xE180, 0xE200, 0xE280
+ICSR, VTOR, CPACR = 0xED04, 0xED08, 0xED88
+COUNT_ENABLED, TICK_INTERRUPTS = 1, 2
+TICK_PENDING, TICK_FORGET = 1 << 26, 1 << 25
+ALL = 0xFFFF_FFFF
+
+
+class CortexSystem:
+    """Its system control space, and what sleeps and faults."""
+
+    def __init__(self, registers: Registers, lines: Lines) -> None:
+        self._registers = registers
+        self._lines = lines
+        self._enabled = 0
+        self._plain = {SYST_RVR: 0, VTOR: 0, CPACR: 0}
+        self._control = 0
+        self._due: int | None = None
+        self._ticked = False
+
+    def system_words(self, words: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        """Return which of the 16-bit heads of `words` are instructions that `execute` takes."""
+        found: NDArray[np.bool_] = words & 0xFFFF == WFI
+        return found
+
+    def execute(self, word: int, address: int) -> Next:
+        """Run one of those instructions: sleep."""
+        return Next(address + 2, asleep=True)
+
+    @staticmethod
+    def length(data: bytes) -> int:
+        """Return the bytes of the instruction in `data`."""
+        return 4 if data[1] >> 3 >= 0b11101 else 2
+
+    def trap(self, cause: int, address: int, value: int = 0) -> Next:
+        """Stand still: every fault is the end."""
+        return Next(None)
+
+    def interrupt(self, address: int) -> int:
+        """Return where the core goes on that would run `address` next."""
+        return address
+
+    def wakes(self) -> int | None:
+        """Return when a core that sleeps goes on; None is never."""
+        rises = [at for line, at in self._lines().items() if self._enabled >> line & 1]
+        if self._ticked:
+            rises.append(0)
+        elif self._due is not None and self._control & TICK_INTERRUPTS:
+            rises.append(self._due)
+        return min(rises, default=None)
+
+    def interrupted(self) -> int | None:
+        """Return when a core that runs takes its next interrupt: never."""
+        return None
+
+    def read(self, offset: int, core: str, now: int) -> int:
+        """See `atoll_sim.iss.devices.Device`."""
+        self._tick(now)
+        if offset in (NVIC_ISER, NVIC_ICER):
+            return self._enabled
+        if offset in (NVIC_ISPR, NVIC_ICPR):
+            return sum(1 << line for line, at in self._lines().items() if at <= now)
+        if offset == SYST_CSR:
+            return self._control
+        if offset == SYST_CVR:
+            return 0 if self._due is None else self._due - now
+        if offset == ICSR:
+            return TICK_PENDING * self._ticked
+        return self._plain.get(offset, 0)
+
+    def write(self, offset: int, value: int, core: str, now: int) -> None:
+        """See `atoll_sim.iss.devices.Device`."""
+        self._tick(now)
+        match offset:
+            case 0xE100:
+                self._enabled |= value
+            case 0xE180:
+                self._enabled &= ~value & ALL
+            case 0xE010:
+                self._control = value & 7
+                self._due = now + self._plain[SYST_RVR] if value & COUNT_ENABLED else None
+            case 0xE018:
+                self._due = now + self._plain[SYST_RVR] if self._control & COUNT_ENABLED else None
+            case 0xED04:
+                self._ticked = self._ticked and not value & TICK_FORGET
+            case _ if offset in self._plain:
+                self._plain[offset] = value
+
+    def _tick(self, now: int) -> None:
+        """Let the timer run out as often as it did."""
+        if self._due is None or now < self._due:
+            return
+        self._ticked = self._ticked or bool(self._control & TICK_INTERRUPTS)
+        period = self._plain[SYST_RVR] + 1
+        self._due += ((now - self._due) // period + 1) * period

@@ -1,0 +1,20 @@
+"""Which cores that ship can be simulated, and how."""
+
+from pathlib import Path
+
+from atoll.description.core import Core
+from atoll.description.cores import find_core, known_cores, load_core
+
+
+def described(name: str) -> Core:
+    """Return the description of an installed core."""
+    return load_core(find_core(name, "", Path(), None), None).model
+
+
+WITH_RTL = [name for name in known_cores() if described(name).rtl]
+CORTEX_M = {name: described(name).isas for name in known_cores() if name.startswith("cortex_m")}
+ON_ISS = {
+    **{name: ("rv32im" if name == "vexriscv" else "rv32imc") for name in WITH_RTL},
+    **{name: isas[0] for name, isas in CORTEX_M.items() if name != "cortex_m55"},
+}
+"""Instruction set by name; Unicorn has no Armv8.1-M."""
