@@ -23,13 +23,22 @@ NATIVE = ["run", "lagoon", "digits.tflite", "--cpu", "native", "--accelerator", 
 
 RUN = ["run", "lagoon", "digits.tflite"]
 
+CORTEX_M55 = [
+    *("--set", "devices.cpu.core=cortex_m55"),
+    *("--set", "devices.cpu.isa=armv8.1-m.main+mve"),
+]
+HEXAGON = ["--set", "devices.cpu.core=hexagon", "--set", "devices.cpu.isa=hexagonv68"]
 IBEX = ["--set", "devices.cpu.core=ibex"]
 
 CASES: dict[str, list[str]] = {
     "chip_unknown": ["check", "lagon"],
     "chip_missing": ["check", "absent.yaml"],
     "chip_folder": ["check", "foreign/"],
-    "core_unknown": ["core", "test", "cortex_m33"],
+    "core_unknown": ["core", "test", "cortex_m34"],
+    "core_without_rtl": ["core", "test", "cortex_m33"],
+    "run_without_rtl": [*RUN, *CORTEX_M55],
+    "iss_without_core": [*RUN, "--cpu", "iss", *CORTEX_M55],
+    "firmware_without_startup": ["build", *RUN[1:], "-o", "out", *HEXAGON],
     "core_isa": ["core", "test", "vexriscv", "--isa", "rv32imc"],
     "model_missing": ["run", "lagoon", "absent.tflite"],
     "model_folder": [*BUILD[:2], "foreign", "-o", "out"],

@@ -25,17 +25,13 @@ from atoll_sim.iss.riscv import (
     STORE_FAULT,
     Lines,
     Next,
-    PicoSystem,
-    RiscvSystem,
     load_target,
 )
 from atoll_sim.iss.supported import unicorn_core
+from atoll_sim.iss.systems import system_of
 from atoll_sim.protocol.records import AccessKind, EventKind
 
 WORD = 4
-System = RiscvSystem | PicoSystem | CortexSystem
-FIRST_BITS = {"fast": 14, "vexriscv": None}
-"""Bit of `mip` of a core's line 0, by its interrupt controller; see `RiscvSystem`."""
 
 
 class Around(Protocol):
@@ -94,7 +90,7 @@ class IssCore:
         is_thumb = cpu.instructions.family is Family.THUMB
         self._emulator = Emulator(thumb(unicorn_core(cpu)) if is_thumb else RISCV)
         self.state = model.add_core(master.index, FUNCTIONS, costs_of(cpu), thumb=is_thumb)
-        self._system = self._made_system(lines)
+        self._system = system_of(cpu, self, lines, self._local)
         self._blocks = list(blocks)
         if own := local_of(cpu.spec):
             system = self._system
@@ -171,14 +167,6 @@ class IssCore:
         for at in (self._system.interrupted(), self._chip.restarts()):
             if at is not None:
                 self.state.deadline = min(self.state.deadline, at)
-
-    def _made_system(self, lines: Lines) -> System:
-        controller = self.cpu.spec.controller or ""
-        if controller == "nvic":
-            return CortexSystem(self, lines)
-        if controller == "picorv32":
-            return PicoSystem(self, lines, self.cpu.reset_address)
-        return RiscvSystem(self, lines, lambda: self._local.due, FIRST_BITS[controller])
 
     def _system_addresses(self, spans: Iterable[range]) -> Iterator[int]:
         """Yield where instructions may lie that Unicorn must not run."""

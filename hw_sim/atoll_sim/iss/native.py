@@ -18,6 +18,7 @@ MODEL = HERE.parent / "model"
 SOURCES = (HERE / "iss.cpp", MODEL / "monitor.cpp", *shadow.SOURCES)
 HEADERS = (
     *shadow.HEADERS,
+    HERE / "instruction_class.h",
     *(MODEL / name for name in ("backdoor.h", "memory_map.h", "monitor.h")),
 )
 LEAST_BEAT, MOST_BEAT = 8, 16

@@ -52,7 +52,7 @@ def _why_not(cpu: Cpu) -> tuple[str, str]:
         return f"'{cpu.isa}' has {', '.join(extensions)}, which Unicorn does not run", remedy
     runs = family is Family.RISCV and cpu.isa.startswith("rv32") and cpu.isa[4] == "i"
     if not runs and not (family is Family.THUMB and unicorn_core(cpu)):
-        return f"it runs '{cpu.isa}'", remedy
+        return f"Unicorn has no core that runs '{cpu.isa}'", remedy
     if cpu.spec.controller is None:
         return (
             f"core '{cpu.spec.name}' does not say what its interrupt controller is",

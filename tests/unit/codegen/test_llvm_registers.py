@@ -10,13 +10,15 @@ from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, multiply
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.ir.tir import Direction, Entry, IRModule, PrimFunc, Type
+from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import with_callees
 from atoll.ops.registry import kind_of
 
 
 def dumped(function: PrimFunc, level: int) -> str:
     module = IRModule("m", with_callees([function]), Entry((), (), (), (), ()))
-    return dump(module, "rv32imc", level)
+    placed = SpecializeStorage(max_alloca=1024, max_stack=4096, pools=()).run(module)
+    return dump(placed, "rv32imc", level)
 
 
 def filtered(scope: str, *, constant: bool) -> PrimFunc:

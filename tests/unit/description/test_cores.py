@@ -19,7 +19,7 @@ TWIN = (Path(__file__).parents[3] / "socs" / "twin.yaml").read_text()
 @pytest.mark.parametrize(
     ("old", "new", "start"),
     [
-        ("[rv32im, ", "[rv32g, ", "E040 no back end generates code for 'rv32g', an instruction"),
+        ("[rv32im, ", "[rv32x, ", "E040 no back end generates code for 'rv32x', an instruction"),
         ("first: 3", "first: 32", "E012 'interrupts.first' must be a whole number"),
         ("last: 31", "last: 2", "E044 core 'picorv32' has no line from 3 to 2 for devices"),
         ("bus_error: 2", "bus_error: 3", "E044 core 'picorv32' has line 3 for bus errors and"),

@@ -26,7 +26,7 @@ devices:
   cpu:
     kind: cpu
     isa: rv32imc
-    colour: red
+    paint: red
     stack: {memory: srm, size: 8 KiB}
     stack: {memory: sram, size: 8 KiB}
   npu: {kind: npu, accelerator: reff, registers: 0x4000_0010, irq: 3}

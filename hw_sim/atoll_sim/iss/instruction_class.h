@@ -1,0 +1,63 @@
+// Classes of instructions, by what they cost.
+#pragma once
+#include <cstdint>
+
+// What instructions cost; the order of iss/costs.py.
+enum Class : uint32_t { kOther, kLoad, kStore, kBranch, kJump, kMultiply, kDivide, kTaken, kClasses };
+
+inline Class class_of_half(uint32_t word) {
+  const uint32_t quadrant = word & 3, function = word >> 13 & 7;
+  if (quadrant == 0) return function >= 5 ? kStore : function ? kLoad : kOther;
+  if (quadrant == 1) {
+    if (function == 1 || function == 5) return kJump;
+    return function >= 6 ? kBranch : kOther;
+  }
+  if (function >= 5) return kStore;
+  if (function == 4) return (word >> 2 & 31) == 0 ? kJump : kOther;
+  return function ? kLoad : kOther;
+}
+
+// RISC-V; a reader of the unprivileged specification, chapter "RV32/64G Instruction Set Listings".
+inline Class class_of(uint32_t word) {
+  if ((word & 3) != 3) return class_of_half(word);
+  switch (word & 0x7f) {
+    case 0x03: case 0x07: return kLoad;
+    case 0x23: case 0x27: return kStore;
+    case 0x63: return kBranch;
+    case 0x67: case 0x6f: return kJump;
+    case 0x33: case 0x3b:
+      if (word >> 25 == 1) return word >> 14 & 1 ? kDivide : kMultiply;
+      return kOther;
+    default: return kOther;
+  }
+}
+
+// Thumb; a reader of the Armv7-M manual, chapter A5 "The Thumb instruction set encoding".
+inline Class class_of_thumb_half(uint32_t half) {
+  const uint32_t top = half >> 12;
+  if (top == 5) return (half >> 9 & 7) < 3 ? kStore : kLoad;
+  if (top == 4) {
+    if (half >> 11 == 9) return kLoad;  // from behind the code
+    if (half >> 8 == 0x47) return kJump;
+    return half >> 6 == 0x10d ? kMultiply : kOther;
+  }
+  if (top >= 6 && top <= 9) return half >> 11 & 1 ? kLoad : kStore;
+  if (top == 0xb) {
+    if ((half & 0x0e00) == 0x0400) return kStore;   // push
+    if ((half & 0x0e00) == 0x0c00) return half & 0x100 ? kJump : kLoad;  // pop
+    return (half & 0x0500) == 0x0100 ? kBranch : kOther;                 // cbz, cbnz
+  }
+  if (top == 0xc) return half >> 11 & 1 ? kLoad : kStore;
+  if (top == 0xd) return kBranch;
+  return top == 0xe ? kJump : kOther;
+}
+
+inline Class class_of_thumb(uint32_t first, uint32_t second) {
+  if (first >> 11 < 0x1d) return class_of_thumb_half(first);
+  if ((first & 0xfe00) == 0xe800) return first >> 4 & 1 ? kLoad : kStore;  // several registers, or two
+  if ((first & 0xfe00) == 0xf800) return first >> 4 & 1 ? kLoad : kStore;
+  if ((first & 0xf800) == 0xf000 && second >> 15) return second & 0x5000 ? kJump : kBranch;
+  if ((first & 0xff80) == 0xfb00) return kMultiply;
+  if ((first & 0xff80) == 0xfb80) return (first & 0xd0) == 0x90 ? kDivide : kMultiply;
+  return kOther;
+}
