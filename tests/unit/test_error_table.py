@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-CODE = re.compile(r"E[01][0-9]{2}")
+CODE = re.compile(r"(?<!0x)E[01][0-9]{2}")
 
 
 def raised() -> set[str]:
