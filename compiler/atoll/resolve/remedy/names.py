@@ -47,7 +47,8 @@ def _is_used(data: Any, name: str) -> bool:
 
 def _described(case: Case, word: str) -> Iterator[Candidate]:
     """Yield a memory of the name, at a free address."""
-    roles = [p.get("role") for p in case.table("pools").values() if p.get("memory") == word]
+    pools = [name for name in case.table("pools") if case.at("pools", name, "memory") == word]
+    roles = [case.at("pools", name, "role") for name in pools]
     only_read = all(role == "constants" for role in roles) if roles else None
     kind = likely_kind(word) or ("rom" if only_read else "ram")
     size = 1 << 20
