@@ -1,0 +1,130 @@
+"""Objects of networks for every core that ships: made, linked by real linkers, run on x86-64."""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from elftools.elf.elffile import ELFFile
+from tests.cores import described
+
+from atoll.cache import cache_folder
+from atoll.cli import main
+from atoll.description.cores import known_cores
+from atoll.isa.find import instruction_set
+from atoll.ops import reference
+from atoll.pipeline import compile_file
+from atoll.resolve import load_soc
+from atoll_sim.inputs.samples import random_sample
+
+DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
+PAIRS = [(core, isa) for core in known_cores() for isa in described(core).isas]
+LINKERS = {
+    "EM_RISCV": {32: "elf32lriscv", 64: "elf64lriscv"},
+    "EM_ARM": {32: "armelf"},
+    "EM_AARCH64": {64: "aarch64elf"},
+    "EM_QDSP6": {32: "hexagonelf"},
+    "EM_X86_64": {64: "elf_x86_64"},
+}
+FIRMWARE = """
+#include "atoll_port.h"
+#include "digits_int8.h"
+void atoll_trace_begin(int32_t device, int32_t number) { (void)device, (void)number; }
+void atoll_trace_end(int32_t device, int32_t number) { (void)device, (void)number; }
+int32_t atoll_guard_check(int32_t status) { return status; }
+float scale(float x) { return x * 0.5f; }
+int32_t classify(const int8_t *image, int8_t *scores);
+int32_t classify(const int8_t *image, int8_t *scores) {
+  const struct digits_int8_inputs inputs = {.image = image};
+  const struct digits_int8_outputs outputs = {.softmax_9_out = scores};
+  return digits_int8_run(&inputs, &outputs);
+}
+"""
+PROGRAM = """
+#include <stdio.h>
+#include <stdint.h>
+int32_t classify(const int8_t *image, int8_t *scores);
+static int8_t image[64], scores[10];
+uint8_t atoll_pool_private[65536] __attribute__((aligned(16)));
+uint8_t atoll_pool_shared[65536] __attribute__((aligned(16)));
+int main(void) {
+  if (fread(image, 1, sizeof image, stdin) != sizeof image || classify(image, scores)) return 1;
+  return fwrite(scores, 1, sizeof scores, stdout) != sizeof scores;
+}
+"""
+
+
+def objects(folder: Path, core: str, isa: str, *more: str) -> Path:
+    """Build digits for a core; return the folder."""
+    words = ["build", "lagoon", str(DIGITS), "--objects", "--no-accelerators", "-o", str(folder)]
+    words += ["--set", f"devices.cpu.core={core}", "--set", f"devices.cpu.isa={isa}", *more]
+    assert main(words) == 0
+    return folder
+
+
+def zig(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    cache = str(cache_folder() / "zig")
+    return subprocess.run(
+        [sys.executable, "-m", "ziglang", *words],
+        cwd=folder,
+        env={**os.environ, "ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def linked(folder: Path, isa: str, abi: str) -> str:
+    """Link the object with C of a calling convention; return what the linker says."""
+    (folder / "firmware.c").write_text(FIRMWARE)
+    target = instruction_set(isa, abi).zig
+    options = ("-target", target.target, f"-mcpu={target.cpu}", *target.options, "-ffreestanding")
+    done = zig("cc", *options, "-c", "firmware.c", "-o", "firmware.o", folder=folder)
+    assert done.returncode == 0, done.stderr
+    with (folder / "firmware.o").open("rb") as file:
+        elf = ELFFile(file)
+        emulation = LINKERS[elf["e_machine"]][elf.elfclass]
+    needs = json.loads((folder / "objects.json").read_text())["objects"][0]["needs"]
+    given = [f"--defsym={name}=0x20000000" for name in needs if name.startswith("atoll_pool_")]
+    parts = ("firmware.o", "digits_int8.o", "-r", "-o", "all.o")
+    return zig("ld.lld", "-m", emulation, *given, *parts, folder=folder).stderr
+
+
+@pytest.mark.parametrize(("core", "isa"), PAIRS)
+def test_objects_of_every_core_can_be_linked(core: str, isa: str, tmp_path: Path) -> None:
+    folder = objects(tmp_path / "out", core, isa)
+    said = json.loads((folder / "objects.json").read_text())["objects"][0]
+    each = instruction_set(isa)
+    assert (said["isa"], said["abi"]) == (isa, each.abi)
+    abis = each.abis if each.family in ("thumb", "arm") else (each.abi,)
+    for abi in abis:
+        assert linked(folder, isa, abi) == "", "Arm's fit both floating-point conventions"
+
+
+def test_a_linker_compares_the_calling_convention(tmp_path: Path) -> None:
+    folder = objects(tmp_path / "out", "riscv", "rv32imafc", "--set", "devices.cpu.abi=ilp32")
+    assert linked(folder, "rv32imafc", "ilp32") == ""
+    assert "floating-point ABI" in linked(folder, "rv32imafc", "ilp32f")
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="needs an x86-64 host")
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_a_host_runs_its_objects(tmp_path: Path) -> None:
+    folder = objects(tmp_path / "out", "x86_64", "x86-64")
+    (folder / "firmware.c").write_text(FIRMWARE)
+    (folder / "program.c").write_text(PROGRAM)
+    parts = ("program.c", "firmware.c", "digits_int8.o", "-o", "program")
+    command = ["gcc", "-O1", "-Wl,-z,noexecstack", *parts]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    graph = compile_file(load_soc("lagoon"), DIGITS).graph
+    (sample,) = random_sample(graph)
+    expected = reference.run(graph, sample)
+    data = sample["image"].tobytes()
+    made = subprocess.run([folder / "program"], input=data, capture_output=True, check=True)
+    scores = np.frombuffer(made.stdout, np.int8)
+    assert scores.tolist() == expected["softmax_9_out"].reshape(-1).tolist()
