@@ -1,0 +1,148 @@
+"""What Unicorn leaves to Atoll of a Cortex-M, by small programs: timer, lines, sleep, faults."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from atoll.resolve import load_soc
+from atoll_sim.iss.engines import modelled
+from atoll_sim.iss.run import simulate
+from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
+
+pytest.importorskip("unicorn")
+
+CORES = {
+    "cortex_m0plus": "armv6-m",
+    "cortex_m3": "armv7-m",
+    "cortex_m4": "armv7e-m+fp",
+    "cortex_m33": "armv8-m.main+dsp",
+}
+HEAD = """
+    .syntax unified
+    .thumb
+    .equ CONSOLE, 0xF0000000
+    .equ SYSTICK, 0xE000E010
+    .equ ICSR, 0xE000ED04
+    .equ RAM, 0x10000000
+    .macro put register, address
+    ldr r7, =\\address
+    str \\register, [r7]
+    .endm
+    .macro leave register
+    put \\register, CONSOLE + 4
+    b .
+    .endm
+    .globl _start
+    .type _start, %function
+    .thumb_func
+_start:
+    cpsid i
+    ldr r0, =RAM + 0x1000
+    mov sp, r0
+"""
+TICK = """
+    ldr r0, =SYSTICK
+    ldr r1, =3000
+    str r1, [r0, #4]
+    str r1, [r0, #8]
+    movs r1, #7
+    str r1, [r0]
+"""
+Run = Callable[..., SimResult]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Assemble a program, and run it on lagoon with a core."""
+
+    def run_one(core: str, text: str) -> SimResult:
+        settings = (f"devices.cpu.core={core}", f"devices.cpu.isa={CORES[core]}")
+        soc = load_soc("lagoon", settings)
+        cpu, elf = soc.host_cpu, tmp_path / "test.elf"
+        source, script = tmp_path / "test.S", tmp_path / "test.ld"
+        source.write_text(f"{HEAD}{text}\n    .ltorg\n")
+        script.write_text(f"SECTIONS {{ . = {cpu.reset_address}; .text : {{ *(.text*) }} }}")
+        zig = cpu.instructions.zig
+        command = [sys.executable, "-m", "ziglang", "cc", "-nostdlib", "-ffreestanding"]
+        command += ["-target", zig.target, f"-mcpu={zig.cpu}", f"-Wl,-T,{script}"]
+        command += ["-Wl,-e,_start", "-Wl,-z,max-page-size=4", str(source), "-o", str(elf)]
+        subprocess.run(command, check=True, capture_output=True)
+        request = SimRequest(
+            executable=Path(),
+            elves=(elf,),
+            soc=soc,
+            run_dir=tmp_path,
+            samples=(),
+            inputs=(),
+            outputs=(),
+        )
+        return simulate(request, lambda memory: modelled(soc, memory))
+
+    return run_one
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_a_core_sleeps_until_its_timer(core: str, run: Run) -> None:
+    result = run(core, f"{TICK}\n wfi\n ldr r0, =ICSR\n ldr r1, [r0]\n lsrs r1, #26\n leave r1")
+    assert (result.stop, result.exit_status) == (Stop.EXIT, 1)
+    assert 3000 < result.cycles < 3100
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_a_timer_that_was_seen_is_forgotten_and_comes_again(core: str, run: Run) -> None:
+    forgets = "ldr r0, =ICSR\n ldr r1, =0x2000000\n str r1, [r0]\n ldr r2, [r0]\n"
+    result = run(core, f"{TICK}\n wfi\n {forgets} wfi\n ldr r3, [r0]\n subs r3, r3, r2\n leave r3")
+    assert (result.stop, result.exit_status) == (Stop.EXIT, 1 << 26)
+    assert 6000 < result.cycles < 6100
+
+
+def test_a_timer_without_interrupts_wakes_nobody(run: Run) -> None:
+    silent = TICK.replace("movs r1, #7", "movs r1, #5")
+    assert run("cortex_m33", f"{silent}\n wfi\n leave r1").stop is Stop.STALL
+
+
+FAULTS = {
+    "undefined": "udf #0",
+    "call of a supervisor": "svc #0",
+    "breakpoint": "bkpt #0",
+    "nothing there": "ldr r0, =0x90000000\n ldr r1, [r0]",
+    "read-only": "movs r0, #0\n str r0, [r0]",
+    "no code there": "ldr r0, =0x90000001\n bx r0",
+    "register": "ldr r0, =CONSOLE + 0x40\n ldr r1, [r0]",
+}
+
+
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_fault_is_the_end(core: str, fault: str, run: Run) -> None:
+    result = run(core, f"{FAULTS[fault]}\n movs r6, #5\n leave r6")
+    assert result.exit_status is None
+    assert result.trapped is not None
+
+
+@pytest.mark.parametrize("core", ["cortex_m3", "cortex_m4", "cortex_m33"])
+def test_an_access_under_a_condition_leaves_none_behind(core: str, run: Run) -> None:
+    """Else the first instruction of the next block is skipped."""
+    result = run(
+        core,
+        """
+        ldr r0, =RAM
+        movs r4, #7
+        it ne
+        ldrne r2, [r0]
+        movs r3, #0
+        b 1f
+    1:  movs r4, #1
+        leave r4
+        """,
+    )
+    assert (result.stop, result.exit_status) == (Stop.EXIT, 1)
+
+
+def test_instructions_are_counted_by_their_size(run: Run) -> None:
+    text = "ldr.w r1, [sp]\n adds r1, #1\n add.w r1, r1, #1\n" * 100
+    result = run("cortex_m33", f"{text} movs r6, #5\n leave r6")
+    assert 300 < result.cycles < 320
