@@ -33,6 +33,7 @@ pytest.importorskip("unicorn")
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
 VIOLATION = -9
+SLOW = pytest.mark.slow
 SAMPLES = 2
 
 
@@ -60,9 +61,13 @@ def test_digits_on_each_core(core: str, capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize("network", NETWORKS)
-def test_networks_with_everything_on_the_core(shared_models: Path, network: str) -> None:
+@pytest.mark.parametrize(
+    "core",
+    ["picorv32", "cortex_m33", *(pytest.param(f"cortex_m{n}", marks=SLOW) for n in ("0plus", 4))],
+)
+def test_networks_with_everything_on_the_core(shared_models: Path, network: str, core: str) -> None:
     compiled = compile_file(
-        load_soc("lagoon"),
+        load_soc("lagoon", settings(core)),
         shared_models / f"{network}.tflite",
         BuildOptions(accelerators=False),
     )

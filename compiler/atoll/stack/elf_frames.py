@@ -161,8 +161,9 @@ class _Walk:
             self._reach(item.next, _after_call(state))
 
     def _go(self, item: Instruction, target: int, state: _State) -> None:
-        if item.rd == ZERO and target in self.code:
-            self._reach(target, state)
+        # Armv6-M jumps far with its call instruction, which spoils the link register.
+        if target in self.code and (item.rd == ZERO or target != min(self.code)):
+            self._reach(target, _with(state, item.rd, None))
             return
         self._call(target, state)
         if not self.returns(target):
