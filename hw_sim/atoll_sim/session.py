@@ -64,7 +64,7 @@ class Session(Protocol):
         """Refuse a chip that these cores cannot be played on, before anything is built.
 
         Raises:
-            SimulationError: E102.
+            SimulationError: E080 to E083, E113; E102.
         """
         ...
 

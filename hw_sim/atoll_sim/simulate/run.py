@@ -10,6 +10,8 @@ from atoll.progress import Progress, silent
 from atoll.resolve.soc import ResolvedSoc
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
+from atoll_sim.chip.checks import check_cores
+from atoll_sim.chip.plan import plan_chip
 from atoll_sim.inputs.samples import Sample
 from atoll_sim.session import AcceleratorKind, Work
 from atoll_sim.shadow.contents import contents_of
@@ -39,7 +41,9 @@ class RtlSession:
             )
 
     def check_chip(self, soc: ResolvedSoc) -> None:
-        """See `atoll_sim.session.Session.check_chip`; building the model tells."""
+        """See `atoll_sim.session.Session.check_chip`."""
+        check_cores(soc)
+        plan_chip(soc)
 
     def run(self, work: Work) -> SimResult:
         """See `atoll_sim.session.Session.run`."""
