@@ -18,6 +18,13 @@ from atoll.registry import registered
 
 GROUP = "atoll.cores"
 
+NEEDED_BY_RTL = {
+    "interrupts": "{first: 3, last: 31, bus_error: 2}",
+    "startup": "./start.S",
+    "asleep": "[0x1050_0073, 0xFFDF_F06F]",
+}
+"""Keys of a core that may be left out only where it has no RTL, with a value each."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoreDescription:
@@ -84,6 +91,14 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
             at=where.at("local"),
             remedy=f"write 'local: {core.local // LOCAL_SIZE * LOCAL_SIZE:#x}', for example",
         )
+    for key, example in NEEDED_BY_RTL.items() if core.rtl else ():
+        if not where.is_set(key) and read.gaps.knows(key):
+            faults.add(
+                "E010",
+                f"'{key}' is missing: core '{core.core}' has RTL, which runs firmware",
+                at=where.at("rtl"),
+                remedy=f"add '{key}: {example}', for example",
+            )
     if read.gaps.knows("interrupts"):
         _check_interrupts(core, where, faults)
     faults.raise_any()

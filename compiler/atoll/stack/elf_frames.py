@@ -161,9 +161,11 @@ class _Walk:
             self._reach(item.next, _after_call(state))
 
     def _go(self, item: Instruction, target: int, state: _State) -> None:
-        # Armv6-M jumps far with its call instruction, which spoils the link register.
         if target in self.code and (item.rd == ZERO or target != min(self.code)):
             self._reach(target, _with(state, item.rd, None))
+            if item.rd != ZERO:
+                # Armv6-M jumps far with its call instruction; by hand, this is a call that returns.
+                self._reach(item.next, _after_call(state))
             return
         self._call(target, state)
         if not self.returns(target):

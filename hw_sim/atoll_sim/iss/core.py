@@ -234,8 +234,7 @@ class IssCore:
         """Take what stopped the core, if it was no deadline."""
         if self._illegal:
             self._illegal = False
-            whole = self._model.peek(self._pc - WORD, 1)[0] & 3 == 3
-            at = self._pc - (WORD if whole else WORD // 2)
+            at = self._pc - self._system.began(self._model.peek(self._pc - WORD, WORD))
             self._model.left(self.state, at)
             self._go_on(self._system.trap(ILLEGAL, at))
         elif self.state.refused:

@@ -8,7 +8,7 @@ the end.
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll_sim.iss.riscv import Lines, Next, Registers
+from atoll_sim.iss.riscv import Lines, Next
 
 WFI = 0xBF30
 SYST_CSR, SYST_RVR, SYST_CVR = 0xE010, 0xE014, 0xE018
@@ -22,8 +22,7 @@ ALL = 0xFFFF_FFFF
 class CortexSystem:
     """Its system control space, and what sleeps and faults."""
 
-    def __init__(self, registers: Registers, lines: Lines) -> None:
-        self._registers = registers
+    def __init__(self, lines: Lines) -> None:
         self._lines = lines
         self._enabled = 0
         self._plain = {SYST_RVR: 0, VTOR: 0, CPACR: 0}
@@ -44,6 +43,11 @@ class CortexSystem:
     def length(data: bytes) -> int:
         """Return the bytes of the instruction in `data`."""
         return 4 if data[1] >> 3 >= 0b11101 else 2
+
+    @staticmethod
+    def began(before: bytes) -> int:
+        """Return the bytes of the last instruction of `before`, the four bytes before the next."""
+        return 4 if before[1] >> 3 >= 0b11101 else 2
 
     def trap(self, cause: int, address: int, value: int = 0) -> Next:
         """Stand still: every fault is the end."""
@@ -84,20 +88,24 @@ class CortexSystem:
     def write(self, offset: int, value: int, core: str, now: int) -> None:
         """See `atoll_sim.iss.devices.Device`."""
         self._tick(now)
-        match offset:
-            case 0xE100:
-                self._enabled |= value
-            case 0xE180:
-                self._enabled &= ~value & ALL
-            case 0xE010:
-                self._control = value & 7
-                self._due = now + self._plain[SYST_RVR] if value & COUNT_ENABLED else None
-            case 0xE018:
-                self._due = now + self._plain[SYST_RVR] if self._control & COUNT_ENABLED else None
-            case 0xED04:
-                self._ticked = self._ticked and not value & TICK_FORGET
-            case _ if offset in self._plain:
-                self._plain[offset] = value
+        if offset == NVIC_ISER:
+            self._enabled |= value
+        elif offset == NVIC_ICER:
+            self._enabled &= ~value & ALL
+        elif offset == SYST_CSR:
+            self._control = value & 7
+            self._begin(now)
+        elif offset == SYST_CVR:
+            self._begin(now)
+        elif offset == ICSR:
+            self._ticked = self._ticked and not value & TICK_FORGET
+        elif offset in self._plain:
+            self._plain[offset] = value
+
+    def _begin(self, now: int) -> None:
+        """Let the timer count down from its reload value, if it is on."""
+        enabled = self._control & COUNT_ENABLED
+        self._due = now + self._plain[SYST_RVR] if enabled else None
 
     def _tick(self, now: int) -> None:
         """Let the timer run out as often as it did."""

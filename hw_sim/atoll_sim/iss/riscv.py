@@ -112,6 +112,11 @@ class RiscvSystem:
         """Return the bytes of the instruction in `data`."""
         return 4 if data[0] & 3 == 3 else 2
 
+    @staticmethod
+    def began(before: bytes) -> int:
+        """Return the bytes of the last instruction of `before`, the four bytes before the next."""
+        return 4 if before[0] & 3 == 3 else 2
+
     def trap(self, cause: int, address: int, value: int = 0) -> Next:
         """Take an exception of the instruction at `address`."""
         self._enter(cause, address, value)
@@ -237,6 +242,7 @@ class PicoSystem:
         return Next(following)
 
     length = staticmethod(RiscvSystem.length)
+    began = staticmethod(RiscvSystem.began)
 
     def trap(self, cause: int, address: int, value: int = 0) -> Next:
         """Stand still: every exception is the end."""

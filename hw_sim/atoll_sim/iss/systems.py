@@ -22,7 +22,7 @@ def system_of(cpu: Cpu, registers: Registers, lines: Lines, local: CoreLocal) ->
     """
     controller = cpu.spec.controller or ""
     if controller == "nvic":
-        return CortexSystem(registers, lines)
+        return CortexSystem(lines)
     if controller == "picorv32":
         return PicoSystem(registers, lines, cpu.reset_address)
     return RiscvSystem(registers, lines, lambda: local.due, FIRST_BITS[controller])

@@ -1,21 +1,18 @@
 """What Unicorn leaves to Atoll, by small programs: traps, interrupts, sleep, counters, watchdog."""
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.iss_program import run_program
 
 from atoll.children import LIMIT_VARIABLE
 from atoll.description.cores import find_core
 from atoll.errors import SimulationError, UsageError
 from atoll.resolve import load_soc
-from atoll_sim.iss.engines import modelled
-from atoll_sim.iss.run import simulate
 from atoll_sim.iss.supported import check_chip
 from atoll_sim.run import AcceleratorKind, CpuKind, check_kinds
-from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
+from atoll_sim.trace.simulation import SimResult, Stop
 
 pytest.importorskip("unicorn")
 
@@ -51,30 +48,7 @@ def run(tmp_path: Path) -> Run:
     """Assemble a program, and run it on lagoon with a core."""
 
     def run_one(core: str, text: str, **changes: object) -> SimResult:
-        settings = (f"devices.cpu.core={core}", f"devices.cpu.isa={ISAS[core]}")
-        soc = load_soc("lagoon", settings)
-        source, elf = tmp_path / "test.S", tmp_path / "test.elf"
-        source.write_text(HEAD + text)
-        script = tmp_path / "test.ld"
-        script.write_text(
-            f"SECTIONS {{ . = {soc.host_cpu.reset_address}; .text : {{ *(.text*) }} }}"
-        )
-        command = [sys.executable, "-m", "ziglang", "cc", "-nostdlib", "-ffreestanding"]
-        command += ["-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m"]
-        command += [f"-Wl,-T,{script}", "-Wl,-e,_start", "-Wl,-z,max-page-size=4"]
-        command += [str(source), "-o", str(elf)]
-        subprocess.run(command, check=True, capture_output=True)
-        request = SimRequest(
-            executable=Path(),
-            elves=(elf,),
-            soc=soc,
-            run_dir=tmp_path,
-            samples=(),
-            inputs=(),
-            outputs=(),
-            **changes,  # type: ignore[arg-type]
-        )
-        return simulate(request, lambda memory: modelled(soc, memory))
+        return run_program(tmp_path, core, ISAS[core], HEAD + text, written_for="rv32im", **changes)
 
     return run_one
 

@@ -1,16 +1,12 @@
 """What Unicorn leaves to Atoll of a Cortex-M, by small programs: timer, lines, sleep, faults."""
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.iss_program import run_program
 
-from atoll.resolve import load_soc
-from atoll_sim.iss.engines import modelled
-from atoll_sim.iss.run import simulate
-from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
+from atoll_sim.trace.simulation import SimResult, Stop
 
 pytest.importorskip("unicorn")
 
@@ -59,27 +55,7 @@ def run(tmp_path: Path) -> Run:
     """Assemble a program, and run it on lagoon with a core."""
 
     def run_one(core: str, text: str) -> SimResult:
-        settings = (f"devices.cpu.core={core}", f"devices.cpu.isa={CORES[core]}")
-        soc = load_soc("lagoon", settings)
-        cpu, elf = soc.host_cpu, tmp_path / "test.elf"
-        source, script = tmp_path / "test.S", tmp_path / "test.ld"
-        source.write_text(f"{HEAD}{text}\n    .ltorg\n")
-        script.write_text(f"SECTIONS {{ . = {cpu.reset_address}; .text : {{ *(.text*) }} }}")
-        zig = cpu.instructions.zig
-        command = [sys.executable, "-m", "ziglang", "cc", "-nostdlib", "-ffreestanding"]
-        command += ["-target", zig.target, f"-mcpu={zig.cpu}", f"-Wl,-T,{script}"]
-        command += ["-Wl,-e,_start", "-Wl,-z,max-page-size=4", str(source), "-o", str(elf)]
-        subprocess.run(command, check=True, capture_output=True)
-        request = SimRequest(
-            executable=Path(),
-            elves=(elf,),
-            soc=soc,
-            run_dir=tmp_path,
-            samples=(),
-            inputs=(),
-            outputs=(),
-        )
-        return simulate(request, lambda memory: modelled(soc, memory))
+        return run_program(tmp_path, core, CORES[core], f"{HEAD}{text}\n    .ltorg\n")
 
     return run_one
 

@@ -83,6 +83,10 @@ BOUNDS: dict[str, tuple[dict[str, str], int]] = {
         {"a": "push {r4, lr}\nsub sp, #16\nbl 1f\nudf #0\n1: add sp, #16\npop {r4, pc}"},
         24,
     ),
+    "own subroutine": (
+        {"a": "push {r4, lr}\nbl 1f\nsub sp, #64\nadd sp, #64\npop {r4, pc}\n1: udf #0"},
+        72,
+    ),
     "return by ldr": ({"a": "push {lr}\nmov.w lr, #3\nldr.w pc, [sp], #4"}, 4),
     "into the middle": ({"a": "push {r4, lr}\nbl b\nbl c\npop {r4, pc}", "b": INTO}, 16),
     "leaf": ({"a": "bx lr"}, 0),
