@@ -106,7 +106,7 @@ class _Editor:
     def _add(self, pairs: str, path: str) -> None:
         """Put one entry, or several without braces, into the mapping at a path or the place."""
         mapping = self._below(path.split(".")) if "." in path else self._mapping_at()
-        for pair in [pairs] if "{" in pairs else pairs.split(", "):
+        for pair in [pairs] if re.search(r"[{[]", pairs) else pairs.split(", "):
             self._put(mapping, pair)
 
     def _mapping_at(self) -> yaml.Node:

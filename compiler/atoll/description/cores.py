@@ -96,7 +96,7 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
             faults.add(
                 "E010",
                 f"'{key}' is missing: core '{core.core}' has RTL, which runs firmware",
-                at=where.at("rtl"),
+                at=where.at(),
                 remedy=f"add '{key}: {example}', for example",
             )
     if read.gaps.knows("interrupts"):

@@ -3,7 +3,8 @@
 from atoll.resolve.soc import Cpu
 from atoll_sim.iss.cortex_m import CortexSystem
 from atoll_sim.iss.devices import CoreLocal
-from atoll_sim.iss.riscv import Lines, PicoSystem, Registers, RiscvSystem
+from atoll_sim.iss.picorv32 import PicoSystem
+from atoll_sim.iss.riscv import Lines, Registers, RiscvSystem
 
 System = RiscvSystem | PicoSystem | CortexSystem
 
