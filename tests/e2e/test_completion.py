@@ -52,7 +52,7 @@ def offered(
         (["run", "lagoon", DIGITS, "--waves-operator", "so"], ["softmax_9"]),
         (["check", "lagoon", "--set", "memories.flash.o"], ["memories.flash.origin="]),
         (["build", "lagoon", DIGITS, "--dump-after", "sp"], ["specialize-storage"]),
-        (["build", "lagoon", DIGITS, "--toolchain", ""], ["gcc", "zig"]),
+        (["build", "lagoon", DIGITS, "--toolchain", ""], ["clang", "gcc", "zig"]),
         (["schema", "run"], ["run-output"]),
         (["run", "no_chip", DIGITS, "--pin", "image", "="], []),
         (["run", "lagoon", "no_network.tflite", "--free", ""], []),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
+from atoll.bsp.calling_convention import check_convention
 from atoll.bsp.cores import elf_names, entry_function, image_cores, script_name
 from atoll.bsp.emitters import write_bsp
 from atoll.bsp.interface import Firmware, Image, ModelInterface, RegionUse
@@ -119,7 +120,7 @@ def _compiled(
         tools = find_toolchain(core, toolchain, definitions)
         folder = "obj" if core.name == soc.host else f"obj/{core.name}"
         objects = []
-        for each in _compile_all(sources[core.name], out, folder, tools):
+        for each in _compile_all(sources[core.name], out, folder, core, tools):
             objects.append(each)
             step = f"file {len(objects)} of {len(sources[core.name])} compiled"
             tell(f"building the firmware of '{core.name}': {step}")
@@ -162,7 +163,7 @@ def _linked(
 
 
 def _compile_all(
-    sources: tuple[str, ...], out: Path, folder: str, toolchain: Toolchain
+    sources: tuple[str, ...], out: Path, folder: str, core: Cpu, toolchain: Toolchain
 ) -> Iterator[str]:
     """Compile what the cache does not hold; yield the objects in the order of `sources`."""
     bsp = out / "bsp"
@@ -179,7 +180,9 @@ def _compile_all(
             lambda target: toolchain.compile(source, target, folder=bsp),
         )
         name = f"{folder}/{source.replace('.', '_')}.o"
-        write_bytes(out / name, made.read_bytes())
+        code = made.read_bytes()
+        check_convention(code, source, core)
+        write_bytes(out / name, code)
         return name
 
     return side_by_side(compile_one, sources, _WORKERS)

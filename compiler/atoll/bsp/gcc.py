@@ -1,11 +1,10 @@
 """The GNU cross tools, when the user has them."""
 
-import shutil
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed
+from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed, program
 from atoll.errors import ToolchainError
 from atoll.isa.instruction_set import GccTarget, InstructionSet
 from atoll.tools import run_tool, tail
@@ -67,12 +66,5 @@ class Gcc:
 
     @property
     def _program(self) -> str:
-        name = self._target.program
-        program = shutil.which(name)
-        if program is None:
-            raise ToolchainError(
-                "E070",
-                f"{name} is not on the PATH",
-                remedy="install the GNU tools for the core, or use the toolchain zig",
-            )
-        return program
+        remedy = "install the GNU tools for the core, or use the toolchain zig"
+        return program(self._target.program, remedy)

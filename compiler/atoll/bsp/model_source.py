@@ -1,5 +1,6 @@
 """Compile the C of a model with the compiler of a core."""
 
+from atoll.bsp.calling_convention import check_convention
 from atoll.bsp.toolchain import find_toolchain
 from atoll.kept import kept, name_of
 from atoll.resolve.soc import Cpu
@@ -15,7 +16,8 @@ def compile_model(source: str, core: Cpu, toolchain: str | None = None) -> bytes
         toolchain: see `link_firmware`.
 
     Raises:
-        ToolchainError: E070 to E072, a tool is missing or refused its input.
+        ToolchainError: E070 to E072, a tool is missing or refused its input; E124, what it made
+                has another calling convention.
     """
     tools = find_toolchain(core, toolchain)
 
@@ -26,4 +28,6 @@ def compile_model(source: str, core: Cpu, toolchain: str | None = None) -> bytes
             tools.compile("model.c", target, folder=folder)
             return target.read_bytes()
 
-    return kept(f"machine_code/{name_of(tools.identity, *tools.flags, source)}", compiled)
+    code = kept(f"machine_code/{name_of(tools.identity, *tools.flags, source)}", compiled)
+    check_convention(code, "model.c", core)
+    return code

@@ -1,5 +1,6 @@
-"""Choose the compiler and linker of a core: zig from PyPI, or the GNU cross tools."""
+"""Choose the compiler and linker of a core: zig from PyPI, tools on the PATH, or the user's."""
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -9,9 +10,13 @@ from atoll.plugins import load
 from atoll.resolve.soc import Cpu
 
 TOOLCHAINS = {
+    "clang": "atoll.bsp.clang:Clang",
     "gcc": "atoll.bsp.gcc:Gcc",
     "zig": "atoll.bsp.zig:Zig",
 }
+
+COMMANDS = "atoll.bsp.commands:UserCommands"
+"""The toolchain of a core with command lines of its own."""
 
 C_FLAGS = (
     "-std=c99",
@@ -106,8 +111,23 @@ def find_toolchain(
             at=None if override else cpu.at,
             remedy=f"choose one of {', '.join(sorted(TOOLCHAINS))}",
         )
+    if cpu.commands and not override:
+        own: Toolchain = load(COMMANDS)(cpu.commands, definitions)
+        return own
     toolchain: Toolchain = load(TOOLCHAINS[name])(cpu.instructions, definitions)
     return toolchain
+
+
+def program(name: str, remedy: str) -> str:
+    """Return the path of a program.
+
+    Raises:
+        ToolchainError: E070, it is not on the PATH.
+    """
+    found = shutil.which(name)
+    if found is None:
+        raise ToolchainError("E070", f"{name} is not on the PATH", remedy=remedy)
+    return found
 
 
 def compile_failed(source: str, log: str) -> ToolchainError:

@@ -58,12 +58,7 @@ class Zig:
 
     def link(self, link: Link) -> str:
         """See `atoll.bsp.toolchain.Toolchain.link`."""
-        parts = "\0".join((self.identity, *self._library_flags))
-        library = cached(
-            f"objects/{sha256(parts.encode()).hexdigest()}-{_LIBRARY}", self._build_library
-        )
-        runtime = f"{link.objects_folder}/{_LIBRARY}"
-        write_bytes(link.folder / runtime, library.read_bytes())
+        runtime = self.put_library(link)
         done = _zig(
             "ld.lld",
             *("-m", self._target.emulation, "-T", link.script, *LINK_FLAGS),
@@ -71,6 +66,20 @@ class Zig:
             folder=link.folder,
         )
         return done.stderr if done.returncode else ""
+
+    def put_library(self, link: Link) -> str:
+        """Put the compiler's run-time library beside the objects; return its name.
+
+        Raises:
+            ToolchainError: E070, zig is missing; E072, it refuses the library.
+        """
+        parts = "\0".join((self.identity, *self._library_flags))
+        library = cached(
+            f"objects/{sha256(parts.encode()).hexdigest()}-{_LIBRARY}", self._build_library
+        )
+        name = f"{link.objects_folder}/{_LIBRARY}"
+        write_bytes(link.folder / name, library.read_bytes())
+        return name
 
     @property
     def _target(self) -> ZigTarget:

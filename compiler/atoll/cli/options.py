@@ -112,7 +112,7 @@ ToolchainOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="C compiler and linker: zig or gcc; default: the description's.",
+        help="C compiler and linker: zig, gcc or clang; default: the description's.",
         autocompletion=offered("toolchains"),
     ),
 ]

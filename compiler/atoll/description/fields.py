@@ -5,6 +5,7 @@ sentence "the value must be ...".
 """
 
 import re
+import shlex
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
@@ -102,6 +103,22 @@ def _range(low: int, high: int) -> WithJsonSchema:
     return WithJsonSchema({"type": "integer", "minimum": low, "maximum": high})
 
 
+def _command(*needed: str) -> tuple[BeforeValidator, WithJsonSchema]:
+    what = f"a command line with {', '.join(needed)} and every quote closed"
+
+    def read(value: object) -> str:
+        try:
+            words = shlex.split(value) if isinstance(value, str) else []
+        except ValueError:
+            words = []
+        if not all(any(name in each for each in words) for name in needed):
+            raise must_be(what)
+        return str(value)
+
+    pattern = "".join(f"(?=.*{re.escape(name)})" for name in needed)
+    return BeforeValidator(read), WithJsonSchema({"type": "string", "pattern": f"^{pattern}"})
+
+
 def number(low: int, high: int) -> tuple[BeforeValidator, WithJsonSchema]:
     """Return what annotates a whole number between two bounds, inclusive."""
     return BeforeValidator(_number(low, high)), _range(low, high)
@@ -140,6 +157,8 @@ FileName = Annotated[
     BeforeValidator(word(_FILE, "a file name such as reef_array.sv")),
     WithJsonSchema({"type": "string", "pattern": f"^{_FILE.pattern}$"}),
 ]
+CompileCommand = Annotated[str, *_command("{source}", "{object}")]
+LinkCommand = Annotated[str, *_command("{script}", "{elf}", "{objects}")]
 Pair = Annotated[tuple[Name, Name], BeforeValidator(_pair)]
 Size = Annotated[
     int,

@@ -1,7 +1,7 @@
 """Something valid to put where a description holds nothing usable."""
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from itertools import count
 from typing import Any
 
@@ -35,7 +35,7 @@ def placeholder(shape: Shape, schema: Shape) -> Plain:
         case "boolean":
             return False
         case _:
-            return _word(shape.get("pattern", ""))
+            return _word(shape.get("pattern", ""), shape.get("examples", ()))
 
 
 def _table(shape: Shape, schema: Shape) -> dict[str, Any]:
@@ -56,5 +56,6 @@ def spare_name(shape: Shape, taken: Container[str]) -> str:
     return next(name for name in names if name not in taken)
 
 
-def _word(pattern: str) -> str:
-    return next((word for word in _WORDS if re.search(pattern, word)), _WORDS[0])
+def _word(pattern: str, examples: Iterable[str] = ()) -> str:
+    words = (*_WORDS, *examples)
+    return next((word for word in words if re.search(pattern, word)), _WORDS[0])

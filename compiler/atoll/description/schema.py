@@ -10,12 +10,14 @@ from atoll.description.fields import (
     Alignment,
     Bandwidth,
     Banks,
+    CompileCommand,
     Delay,
     Described,
     Frequency,
     Integer,
     IrqLine,
     Latency,
+    LinkCommand,
     Name,
     Pair,
     PositiveSize,
@@ -75,6 +77,21 @@ class Stack(Described):
     )
 
 
+class Commands(Described):
+    """Command lines, run without a shell in the build folder; names in braces are filled in."""
+
+    compile: CompileCommand = Field(
+        description="Makes {object} of the C or assembly file {source}; {flags} are those of GCC"
+        " with macros, {definitions} the macros alone.",
+        examples=["armclang --target=arm-arm-none-eabi {flags} -c {source} -o {object}"],
+    )
+    link: LinkCommand = Field(
+        description="Makes {elf} of {objects} by the linker script {script}; {map} is the map,"
+        " {flags} are those of GNU ld.",
+        examples=["ld.lld {flags} -T {script} -Map={map} -o {elf} {objects}"],
+    )
+
+
 class Cpu(Described):
     """A core that runs compiled operators; a ``dsp`` is the host only where it is named so."""
 
@@ -90,7 +107,12 @@ class Cpu(Described):
         description="The core: the name of an installed one, or a path relative to this file.",
     )
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
-    toolchain: Literal["zig", "gcc"] = Field(default="zig", description="What links firmware.")
+    toolchain: Literal["zig", "gcc", "clang"] = Field(
+        default="zig", description="What compiles C and links firmware."
+    )
+    commands: Commands | None = Field(
+        default=None, description="Your own compiler and linker, instead of 'toolchain'."
+    )
     stack: Stack = Field(examples=["{memory: sram, size: 8 KiB}"])
     code: Span = Field(default=Span(), description="Instructions and read-only data.")
     data: Span = Field(default=Span(), description=".data and .bss.")

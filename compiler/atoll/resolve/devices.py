@@ -13,7 +13,7 @@ from atoll.resolve import accelerators
 from atoll.resolve.accelerators import operators_of, params_of
 from atoll.resolve.cores import spec_of
 from atoll.resolve.draft import Draft
-from atoll.resolve.soc import Cpu, Device, Dma, Npu, Region, RegionKind, Registers
+from atoll.resolve.soc import Commands, Cpu, Device, Dma, Npu, Region, RegionKind, Registers
 from atoll.resolve.stack_limits import alloca_limit, total_limit
 from atoll.resolve.targets import DEVICE_TYPES
 
@@ -63,12 +63,13 @@ def _cpu(
     regions: Mapping[str, Region],
     mailbox: Registers | None,
 ) -> Cpu:
-    name = common["name"]
+    name, own = common["name"], model.commands
     return Cpu(
         **common,
         instructions=instruction_set(model.isa, model.abi),
         spec=spec_of(draft.description.cores[name]),
         toolchain=model.toolchain,
+        commands=Commands(compile=own.compile, link=own.link) if own else None,
         code=regions[f"{name}.{RegionKind.CODE}"],
         data=regions[f"{name}.{RegionKind.DATA}"],
         stack=regions[f"{name}.{RegionKind.STACK}"],

@@ -181,13 +181,22 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Commands:
+    """Command lines of the user's own compiler and linker, with names in braces."""
+
+    compile: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cpu(Device):
     """A core that runs compiled operators.
 
     Attributes:
         instructions: instruction set and calling convention.
         spec: what kind of core it is.
-        toolchain: ``zig`` or ``gcc``.
+        toolchain: ``zig``, ``gcc`` or ``clang``.
+        commands: what compiles and links instead of `toolchain`.
         code: region of instructions and read-only data; its origin is the reset address.
         data: region of .data and .bss.
         stack: region of the main stack; it grows down from its end.
@@ -204,6 +213,7 @@ class Cpu(Device):
     instructions: InstructionSet
     spec: CoreSpec
     toolchain: str
+    commands: Commands | None = None
     code: Region
     data: Region
     stack: Region

@@ -52,7 +52,8 @@ def _devices(soc: ResolvedSoc) -> Table:
 def _essence(device: Device) -> str:
     match device:
         case Cpu():
-            what = f"{device.spec.name} {device.isa}, {device.toolchain}"
+            tools = "own commands" if device.commands else device.toolchain
+            what = f"{device.spec.name} {device.isa}, {tools}"
             box = device.mailbox
             return f"{what}, mailbox at {box.origin:#010x}, irq {device.irq}" if box else what
         case Engine():

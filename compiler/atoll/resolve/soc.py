@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from atoll.description.loader import Description
 from atoll.resolve.entities import (
     Access,
+    Commands,
     Cpu,
     Device,
     Dma,
@@ -29,6 +30,7 @@ __all__ = [
     "AcceleratorSpec",
     "Access",
     "CInterface",
+    "Commands",
     "CoreSpec",
     "Cpu",
     "Device",

@@ -1,5 +1,6 @@
 """What the user reads when firmware cannot be made for a chip."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,12 +29,24 @@ class Case:
     toolchain: str | None = None
 
 
+ZIG = f"{sys.executable} -m ziglang"
+HARD = f"{ZIG} cc -target riscv32-freestanding-none -mcpu=generic_rv32+m+c+f+d -mabi=ilp32d"
+COMPILE = f'compile: "{HARD} {{flags}} -c {{source}} -o {{object}}"'
+
+
+def own(link: str) -> tuple[str, ...]:
+    """Return command lines that compile for another calling convention."""
+    return (f'devices.cpu.commands={{{COMPILE}, link: "{link} {{script}} {{elf}} {{objects}}"}}',)
+
+
 CASES = {
     "code_too_small": Case(overrides=("devices.cpu.code.size=1 KiB",)),
     "data_too_small": Case(
         source="static int big[2048] = {1};\n"
         "int tiny_run(int i, int o) { return big[i & 2047] += o; }\n",
     ),
+    "no_such_program": Case(overrides=own("no_such_linker")),
+    "other_convention": Case(overrides=own(f"{ZIG} ld.lld")),
     "recursion": Case(
         source="__attribute__((noinline)) int even(int);\n"
         "__attribute__((noinline)) int odd(int x) { return x ? even(x - 1) * 3 : x; }\n"

@@ -23,7 +23,7 @@ CHIP_WORDS = [
     ("isa: rv32imc", "isa: rv64gcv"),
     ("isa: rv32im\n", "isa: rv32mi\n"),
     ("kind: dsp", "kind: dsp\n    core: cortex_m34"),
-    ("kind: dsp", "kind: dsp\n    toolchain: clang"),
+    ("kind: dsp", "kind: dsp\n    toolchain: icc"),
     ("kind: dsp", "kind: dsp\n    reach: wo"),
     ("accelerator: reef", "accelerator: reff"),
     ("runs: [DEPTHWISE_CONV_2D]", "runs: [CONV_3D]"),

@@ -6,16 +6,16 @@
 # ENABLE_IRQ_TIMER, PROGADDR_IRQ = reset + 0x10, and device lines that are not latched.
 
     .macro timer rd, rs
-    .insn r CUSTOM_0, 6, 5, \rd, \rs, x0
+    .insn r 0x0b, 6, 5, \rd, \rs, x0
     .endm
     .macro waitirq rd
-    .insn r CUSTOM_0, 4, 4, \rd, x0, x0
+    .insn r 0x0b, 4, 4, \rd, x0, x0
     .endm
     .macro maskirq rd, rs
-    .insn r CUSTOM_0, 6, 3, \rd, \rs, x0
+    .insn r 0x0b, 6, 3, \rd, \rs, x0
     .endm
     .macro retirq
-    .insn r CUSTOM_0, 0, 2, x0, x0, x0
+    .insn r 0x0b, 0, 2, x0, x0, x0
     .endm
 
     .section .atoll.reset, "ax", @progbits

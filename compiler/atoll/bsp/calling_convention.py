@@ -1,0 +1,87 @@
+"""Hold the calling convention of a compiled object against the core's, before anything is linked.
+
+Linkers find some of it late and in words of their own, and GNU ld lets objects pass that say
+nothing. What is read: `e_machine`, `e_ident` and RISC-V's `e_flags` (RISC-V ELF psABI, "File
+Header"), and of 32-bit Arm `Tag_ABI_VFP_args` (Addenda to the ABI for the Arm Architecture, 3.3.6).
+"""
+
+from io import BytesIO
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import ARMAttributesSection
+
+from atoll.errors import ToolchainError
+from atoll.isa.instruction_set import Family
+from atoll.resolve.soc import Cpu
+
+_MACHINES = {
+    Family.RISCV: "EM_RISCV",
+    Family.THUMB: "EM_ARM",
+    Family.ARM: "EM_ARM",
+    Family.AARCH64: "EM_AARCH64",
+}
+_RVE, _FLOATS = 0x8, {0x0: "", 0x2: "f", 0x4: "d", 0x6: "q"}
+_VFP_ARGS = {0: "aapcs", 1: "aapcs-vfp"}
+
+
+def check_convention(code: bytes, source: str, core: Cpu) -> None:
+    """Refuse an object that the rest of the core's firmware cannot call.
+
+    Args:
+        code: the object, an ELF file.
+        source: what it was compiled from.
+        core: that shall run it.
+
+    Raises:
+        ToolchainError: E124.
+    """
+    wanted = core.instructions
+    machine = _MACHINES.get(wanted.family)
+    if machine is None:
+        return
+    try:
+        elf = ELFFile(BytesIO(code))
+        found, bits = str(elf["e_machine"]), elf.elfclass
+        abi = _abi(elf, spoken=not source.endswith(".S"))
+    except ELFError as fault:
+        raise _refused(source, core, "is no ELF file") from fault
+    if (found, bits) != (machine, wanted.bits):
+        raise _refused(source, core, f"is machine code of {found}, {bits} bits")
+    if abi not in (None, wanted.abi):
+        raise _refused(source, core, f"has the calling convention {abi}")
+
+
+def _abi(elf: ELFFile, *, spoken: bool) -> str | None:
+    """Return the calling convention that an object has; None if it fits several.
+
+    Args:
+        elf: the object.
+        spoken: an Arm object that says nothing has the basic one. Clang says nothing of assembly.
+    """
+    if elf["e_machine"] == "EM_RISCV":
+        flags = elf["e_flags"]
+        if flags & _RVE:
+            return "ilp32e"
+        return f"{'ilp32' if elf.elfclass == 32 else 'lp64'}{_FLOATS[flags & 0x6]}"
+    if elf["e_machine"] != "EM_ARM":
+        return None
+    section = elf.get_section_by_name(".ARM.attributes")
+    if not isinstance(section, ARMAttributesSection):
+        return None
+    for vendor in section.iter_subsections():
+        for scope in vendor.iter_subsubsections():
+            for attribute in scope.iter_attributes("TAG_ABI_VFP_ARGS"):
+                return _VFP_ARGS.get(attribute.value)
+    return _VFP_ARGS[0] if spoken else None
+
+
+def _refused(source: str, core: Cpu, what: str) -> ToolchainError:
+    instructions = core.instructions
+    return ToolchainError(
+        "E124",
+        f"the object of {source} {what}; core '{core.name}' has {instructions.name} with"
+        f" {instructions.abi}",
+        at=core.at,
+        remedy="correct the machine options in 'commands', or the core's 'isa' and 'abi'",
+    )

@@ -1,0 +1,81 @@
+"""Clang and LLD, when the user has them; the run-time library is zig's."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed, program
+from atoll.bsp.zig import Zig
+from atoll.errors import ToolchainError
+from atoll.isa.instruction_set import Family, InstructionSet
+from atoll.tools import run_tool, tail
+
+_REMEDY = "install clang and lld, or use the toolchain zig"
+
+
+@dataclass(frozen=True)
+class Clang:
+    """Clang and LLD for a core.
+
+    Attributes:
+        instructions: of the core.
+        definitions: macros such as ``NAME=1``.
+    """
+
+    instructions: InstructionSet
+    definitions: tuple[str, ...] = ()
+
+    @cached_property
+    def identity(self) -> str:
+        """See `atoll.bsp.toolchain.Toolchain.identity`."""
+        said = run_tool((program("clang", _REMEDY), "--version"), folder=Path.cwd()).stdout
+        return f"{said.partition(chr(10))[0].strip()} {' '.join(self._machine)}"
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """See `atoll.bsp.toolchain.Toolchain.flags`."""
+        macros = (f"-D{definition}" for definition in self.definitions)
+        return (*self._machine, *C_FLAGS, *macros)
+
+    def compile(self, source: str, target: Path, *, folder: Path) -> None:
+        """See `atoll.bsp.toolchain.Toolchain.compile`."""
+        command = (program("clang", _REMEDY), *self.flags, "-c", source, "-o", str(target))
+        done = run_tool(command, folder=folder)
+        if done.returncode:
+            raise compile_failed(source, tail(done.stderr))
+
+    def link(self, link: Link) -> str:
+        """See `atoll.bsp.toolchain.Toolchain.link`."""
+        runtime = Zig(self.instructions).put_library(link)
+        command = (
+            *(program("ld.lld", _REMEDY), "-m", self.instructions.zig.emulation),
+            *("-T", link.script, *LINK_FLAGS, f"-Map={link.map}", "-o", link.elf),
+            *(*link.objects, runtime),
+        )
+        done = run_tool(command, folder=link.folder)
+        return done.stderr if done.returncode else ""
+
+    @property
+    def _machine(self) -> tuple[str, ...]:
+        gcc = self.instructions.gcc
+        if gcc is None:
+            raise ToolchainError(
+                "E071",
+                f"this Atoll has no options of clang for '{self.instructions.name}'",
+                remedy="use the toolchain zig",
+            )
+        target = f"--target={self.instructions.llvm.triple}"
+        if self.instructions.family is Family.RISCV:
+            # LLVM has the instructions of Zicsr in every base, and older versions refuse its name;
+            # LLD learnt to relax later than clang learnt to ask for it.
+            options = (option.replace("_zicsr", "") for option in gcc.options)
+            return (target, *options, "-mno-relax")
+        named = (option for option in gcc.options if not option.startswith("-march="))
+        return (target, *named, *_features(self.instructions))
+
+
+def _features(instructions: InstructionSet) -> Iterator[str]:
+    """Yield options for features whose names for -march differ between compilers."""
+    for feature in filter(None, instructions.llvm.features.split(",")):
+        yield from ("-Xclang", "-target-feature", "-Xclang", feature)
