@@ -62,3 +62,40 @@ def test_networks_on_each_core(shared_models: Path, network: str, core: str) -> 
     assert outcome.report.violations == ()
     output = outcome.outputs[0][compiled.graph.outputs[0]]
     assert output.tobytes() == golden["outputs_tflm"][0].tobytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("network", NETWORKS)
+def test_networks_on_two_cores_of_a_kind(shared_models: Path, network: str, core: str) -> None:
+    """Both cores of twin are of the kind, beside two reefs and ripple."""
+    isa = ISAS.get(core, "rv32imc")
+    overrides = (
+        *(f"devices.{name}.core={core}" for name in ("cpu", "dsp")),
+        *(f"devices.{name}.isa={isa}" for name in ("cpu", "dsp")),
+    )
+    compiled = compile_file(load_soc("twin", overrides), shared_models / f"{network}.tflite")
+    golden = np.load(shared_models / "golden" / f"{network}.npz")
+    name = compiled.graph.inputs[0]
+    sample = {name: golden["inputs"][0].reshape(compiled.graph.tensor(name).shape)}
+    (outcome,) = run_models(
+        (compiled,), ([sample],), cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL
+    )
+    assert outcome.report.passed
+    assert outcome.report.bit_exact
+    assert outcome.report.violations == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("core", CORES)
+def test_mutants_and_faults_on_each_core(core: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [word for setting in settings(core) for word in ("--set", setting)]
+    campaign = ["--mutants", "200", "--faults", "100", "--json"]
+    assert main(["validate", "lagoon", str(DIGITS), *campaign, *words]) == 0
+    report = json.loads(capsys.readouterr().out)
+    (network,), (faults,) = report["networks"], report["faults"]
+    assert len(network["mutants"]) == 200
+    assert all(mutant["caught"] or mutant["equivalent"] for mutant in network["mutants"])
+    assert sum(mutant["caught"] for mutant in network["mutants"]) >= 180
+    assert sum(kind["recovered"] for kind in faults["kinds"]) == 100
+    assert not any(kind["hung"] for kind in faults["kinds"])
