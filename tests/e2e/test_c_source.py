@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 SAMPLER = ROOT / "examples" / "03_two_networks" / "sampler.tflite"
 NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
+VECTORS = ("devices.cpu.core=cortex_m33", "devices.cpu.isa=armv8-m.main+dsp")
 CORE = ("-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+c", "-mabi=ilp32")
 
 
@@ -40,25 +41,35 @@ def warnings(folder: Path, text: str, *compiler: str) -> str:
 
 def test_neither_gcc_nor_clang_warns(shared_models: Path, tmp_path: Path) -> None:
     networks = [DIGITS, SAMPLER, *(shared_models / f"{name}.tflite" for name in NETWORKS)]
-    for chip, network in zip(("twin", "lagoon") * 3, networks, strict=True):
-        options = BuildOptions(accelerators=chip == "twin")
-        for text in sources(compile_file(load_soc(chip), network, options)).values():
+    chips = [load_soc("twin"), load_soc("lagoon")] * 3
+    for chip, network in zip(
+        [*chips, load_soc("lagoon", VECTORS)], [*networks, DIGITS], strict=True
+    ):
+        options = BuildOptions(accelerators=chip.name == "twin")
+        for text in sources(compile_file(chip, network, options)).values():
             assert not warnings(tmp_path, text, sys.executable, "-m", "ziglang", "cc", *CORE)
             if shutil.which("gcc"):
                 assert not warnings(tmp_path, text, "gcc")
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs a C compiler")
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize(
+    ("network", "settings"), [*((each, ()) for each in NETWORKS), ("kws_ref_model", VECTORS)]
+)
 def test_every_layer_equals_the_goldens(
-    shared_models: Path, network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shared_models: Path,
+    network: str,
+    settings: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def program(module: IRModule, **_: Any) -> CProgram:
         return CProgram(module, tmp_path)
 
     monkeypatch.setattr(native, "NativeProgram", program)
     path = shared_models / f"{network}.tflite"
-    compiled = compile_file(load_soc("lagoon"), path, BuildOptions(accelerators=False))
+    compiled = compile_file(load_soc("lagoon", settings), path, BuildOptions(accelerators=False))
+    assert ("dot(" in str(compiled.module)) is (settings == VECTORS)
     exact_samples(compiled, shared_models / "golden")
 
 

@@ -13,6 +13,7 @@ from atoll.ir.tir import (
     Const,
     Conversion,
     Direction,
+    Dot,
     Expr,
     For,
     If,
@@ -192,15 +193,24 @@ class FunctionReader:
         return Call(name, tokens.nests(self._expression, "(", ")"), result)
 
     def _built_in(self) -> Expr:
-        """Read min, max, select or a cast."""
+        """Read min, max, select, dot or a cast."""
         tokens, word = self._tokens, self._tokens.next
         if tokens.accept("select"):
             return Select(*self._arguments(3))
+        if tokens.accept("dot"):
+            return self._dot()
         if word in _PREFIX:
             return Binary(tokens.choose(_PREFIX, ""), *self._arguments(2))
         conversion, type = tokens.choose(_CASTS, "a name that is declared")
         (value,) = self._arguments(1)
         return Cast(conversion, value, type)
+
+    def _dot(self) -> Dot:
+        start, left, right, length = self._arguments(4)
+        assert isinstance(left, Load)
+        assert isinstance(right, Load)
+        assert isinstance(length, Const)
+        return Dot(start, left, right, length.value)
 
     def _arguments(self, count: int) -> list[Expr]:
         self._tokens.expect("(")

@@ -4,9 +4,10 @@ Slow and obvious on purpose; compiled code is held against it.
 """
 
 from collections.abc import Mapping, MutableSequence, Sequence
+from dataclasses import replace
 from typing import NoReturn
 
-from atoll.ir.arithmetic import convert, evaluate
+from atoll.ir.arithmetic import convert, evaluate, wrap
 from atoll.ir.faults import ProgramError, ill_formed
 from atoll.ir.heap import Heap
 from atoll.ir.tir import (
@@ -16,6 +17,7 @@ from atoll.ir.tir import (
     Call,
     Cast,
     Const,
+    Dot,
     Expr,
     For,
     If,
@@ -28,6 +30,7 @@ from atoll.ir.tir import (
     Select,
     Stmt,
     Store,
+    Type,
     Var,
 )
 from atoll.ir.walk import runtime_allocations
@@ -163,3 +166,12 @@ class _Run:
                 result = _Run(self._functions, callee, self._heap).run(arguments)
                 assert result is not None
                 return result
+            case Dot(start, left, right, length):
+                total = self._value(start)
+                for at in range(length):
+                    one, other = (
+                        self._value(replace(each, index=Const(self._value(each.index) + at)))
+                        for each in (left, right)
+                    )
+                    total += one * other
+                return wrap(total, Type.I32)

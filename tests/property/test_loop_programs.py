@@ -28,6 +28,7 @@ from atoll.ir.tir import (
     Constant,
     Conversion,
     Direction,
+    Dot,
     Entry,
     Expr,
     IRModule,
@@ -129,6 +130,9 @@ class Program:
             if loaded.type.bits < type.bits and self.draw(st.booleans()):
                 return Cast(Conversion.ZEXT, loaded, type)
             return cast(loaded, type)
+        bytes_ = [each for each in self.buffers if each.type is Type.I8]
+        if kind == 5 and bytes_:
+            return cast(self.dot(bytes_, depth), type)
         if kind == 3:
             return select(self.condition(depth), *self.pair(type, depth))
         if kind == 4:
@@ -137,6 +141,15 @@ class Program:
             return binary(division, dividend, maximum(divisor, 1))
         operation = self.draw(st.sampled_from(ARITHMETIC))
         return cast(binary(operation, *self.pair(type, depth)), type)
+
+    def dot(self, buffers: list[Buffer], depth: int) -> Expr:
+        """Multiply at most half the elements of two buffers, from the first half of each on."""
+        half = ELEMENTS // 2
+        one, other = (
+            self.draw(st.sampled_from(buffers)).at(binary(Operation.AND, self.index(), half - 1))
+            for _ in range(2)
+        )
+        return Dot(self.value(Type.I32, depth - 1), one, other, self.draw(st.integers(1, half)))
 
     def pair(self, type: Type, depth: int) -> tuple[Expr, Expr]:
         return self.value(type, depth - 1), self.value(type, depth - 1)

@@ -61,7 +61,7 @@ def emit_object(
         ToolchainError: E040; no code can be made for the core.
     """
     target = ir.Module(module.name)
-    _emit_core_functions(target, module, soc.host)
+    _emit_core_functions(target, module, soc.host_cpu)
     emit_entry(target, module, plan, soc, commands, position)
     return _machine_code(target, soc.host_cpu.instructions)
 
@@ -77,14 +77,14 @@ def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core:
         ToolchainError: E040; no code can be made for the core.
     """
     target = ir.Module(module.name)
-    _emit_core_functions(target, module, core.name)
+    _emit_core_functions(target, module, core)
     emit_steps(target, module, plan, soc, core.name)
     return _machine_code(target, core.instructions)
 
 
-def _emit_core_functions(target: ir.Module, module: IRModule, device: str) -> None:
-    functions = functions_on(module, device)
-    emit_functions(target, functions, "internal", overlapping_parameters(module))
+def _emit_core_functions(target: ir.Module, module: IRModule, core: Cpu) -> None:
+    functions, overlapping = functions_on(module, core.name), overlapping_parameters(module)
+    emit_functions(target, functions, "internal", overlapping, core.instructions.vectors)
 
 
 def _machine_code(target: ir.Module, instructions: InstructionSet) -> bytes:

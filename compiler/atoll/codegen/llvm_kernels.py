@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from llvmlite import ir
 
+from atoll.codegen.llvm_dot import dot
 from atoll.codegen.llvm_heap import POINTER, HeapBlocks
 from atoll.ir.tir import (
     Allocate,
@@ -14,6 +15,7 @@ from atoll.ir.tir import (
     Cast,
     Const,
     Conversion,
+    Dot,
     Expr,
     For,
     If,
@@ -30,6 +32,7 @@ from atoll.ir.tir import (
     Var,
 )
 from atoll.ir.walk import runtime_allocations
+from atoll.isa.instruction_set import Vectors
 from atoll.resolve.storage_scope import LOCAL, ON_STACK
 
 STACK_SCOPES = (LOCAL, ON_STACK)
@@ -64,18 +67,19 @@ def emit_functions(
     functions: Iterable[PrimFunc],
     linkage: str,
     overlapping: Mapping[str, frozenset[str]] = APART,
+    vectors: Vectors = Vectors.NONE,
 ) -> None:
     """Add functions, callees first; kernels get `linkage`, scalar functions are inlined.
 
     Kernels are never inlined: every operator has a frame and a symbol of its own. One with
     buffers that are sized at run time returns a status, 0 or a negative code. Buffers are apart
-    in memory, but for the parameters in `overlapping`.
+    in memory, but for the parameters in `overlapping`. `vectors` are those of the core.
     """
     for function in functions:
         declared = _declare(module, function, overlapping.get(function.name, frozenset()))
         declared.linkage = "internal" if function.result else linkage
         declared.section = f".text.{function.name}"
-        _Emitter(module, function, declared).run()
+        _Emitter(module, function, declared, vectors).run()
 
 
 def _declare(module: ir.Module, function: PrimFunc, overlapping: frozenset[str]) -> ir.Function:
@@ -100,9 +104,12 @@ def _declare(module: ir.Module, function: PrimFunc, overlapping: frozenset[str])
 class _Emitter:
     """Emits the body of one verified function."""
 
-    def __init__(self, module: ir.Module, function: PrimFunc, declared: ir.Function) -> None:
+    def __init__(
+        self, module: ir.Module, function: PrimFunc, declared: ir.Function, vectors: Vectors
+    ) -> None:
         self._module = module
         self._function = function
+        self._vectors = vectors
         self._builder = ir.IRBuilder(declared.append_basic_block("entry"))
         self._values: dict[str, ir.Value] = {}
         self._buffers: dict[str, tuple[ir.Value, Type]] = {}
@@ -204,6 +211,10 @@ class _Emitter:
             case Call():
                 callee = self._module.get_global(expr.function)
                 return builder.call(callee, [self._value(argument) for argument in expr.arguments])
+            case Dot(start, left, right, length):
+                total = self._value(start)
+                addresses = [self._address(each.buffer, each.index) for each in (left, right)]
+                return dot(builder, self._vectors, total, addresses, length)
 
     def _binary(self, expr: Binary) -> ir.Value:
         builder, operation = self._builder, expr.operation

@@ -12,16 +12,17 @@ _WIDE = ("avx512", "avx10")
 SMALL_LOOPS = "-unroll-threshold=265"
 """Less than at -O3 (300): a short sum of products stays a loop, which registers hold."""
 
-KEEP_ORDER = "-enable-misched=0"
+KEEP_ORDER = ("-enable-misched=0", "-pre-RA-sched=source")
 """Keep the order of the loop programs: LLVM would make all products of a block of sums before it
-adds the first, and the registers of a core do not hold them."""
+adds the first, and the registers of a core do not hold them. The second option is for Arm, which
+orders them once more, before registers are given out."""
 
 
 @cache
 def _initialize() -> None:
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
-    for option in (KEEP_ORDER, SMALL_LOOPS):
+    for option in (*KEEP_ORDER, SMALL_LOOPS):
         binding.set_option("atoll", option)
 
 

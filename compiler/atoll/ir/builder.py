@@ -35,6 +35,10 @@ class Buffer:
     type: Type
 
     def __getitem__(self, index: Operand) -> Expr:
+        return self.at(index)
+
+    def at(self, index: Operand) -> Load:
+        """Load as it is."""
         return Load(self.name, _index(index), self.type)
 
     def __setitem__(self, index: Operand, value: Operand) -> None:

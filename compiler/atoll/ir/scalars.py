@@ -151,7 +151,29 @@ class Call:
         return f"@{self.function}({', '.join(map(str, self.arguments))})"
 
 
-Expr = Const | Var | Load | Binary | Select | Cast | Call
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """`start` (an `I32`) plus the products of `length` elements from `left` and `right` on.
+
+    Both are of `I8`, and each of them is multiplied as `I32`.
+    """
+
+    start: "Expr"
+    left: Load
+    right: Load
+    length: int
+    type: Type = field(default=Type.I32, init=False, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"dot({self.start}, {self.left}, {self.right}, {self.length})"
+
+    def last(self, first: Load) -> Load:
+        """Return the load of the last element that follows `first`, which is `left` or `right`."""
+        place = Binary(Operation.ADD, first.index, Const(self.length - 1))
+        return Load(first.buffer, place, first.type)
+
+
+Expr = Const | Var | Load | Binary | Select | Cast | Call | Dot
 
 
 def operands(expr: Expr) -> tuple[Expr, ...]:
@@ -167,4 +189,6 @@ def operands(expr: Expr) -> tuple[Expr, ...]:
             return (expr.value,)
         case Call():
             return expr.arguments
+        case Dot():
+            return (expr.start, expr.left, expr.right)
     return ()

@@ -9,6 +9,7 @@ from atoll.ir.scalars import (
     Cast,
     Const,
     Conversion,
+    Dot,
     Expr,
     Load,
     Operation,
@@ -44,6 +45,11 @@ def type_faults(expr: Expr, functions: Mapping[str, PrimFunc]) -> Iterator[str]:
             yield from _cast(expr)
         case Call():
             yield from _call(expr, functions)
+        case Dot():
+            if expr.start.type is not Type.I32 or expr.length < 1:
+                yield f"{expr} adds {expr.length} products to an {expr.start.type}"
+            if not expr.left.type is expr.right.type is Type.I8:
+                yield f"{expr} multiplies {expr.left.type} and {expr.right.type}"
 
 
 def _binary(expr: Binary) -> Iterator[str]:

@@ -14,6 +14,7 @@ from atoll.ir.tir import (
     BufferParam,
     Const,
     Direction,
+    Dot,
     Expr,
     For,
     If,
@@ -174,6 +175,9 @@ class _FunctionChecker:
                     yield f"uses '{name}', which is no {type} here"
                 case Load():
                     yield from _load(part, scope)
+                case Dot():
+                    for load in (part.left, part.right):
+                        yield from _load(part.last(load), scope)
                 case Binary(Operation.DIV | Operation.REM, _, divisor):
                     if range_of(divisor, scope.ranges).low < 1:
                         yield f"divisor of {part} is not surely positive"

@@ -6,7 +6,14 @@ Objects of operators pass no floats, so they fit code of either floating-point c
 
 import re
 
-from atoll.isa.instruction_set import Family, GccTarget, InstructionSet, LlvmTarget, ZigTarget
+from atoll.isa.instruction_set import (
+    Family,
+    GccTarget,
+    InstructionSet,
+    LlvmTarget,
+    Vectors,
+    ZigTarget,
+)
 
 _FLOATS = r"(?:\+fp(?:\.dp)?)?"
 PATTERN = "|".join(
@@ -99,6 +106,7 @@ def _thumb(
                 *(f"-mfloat-abi={'hard' if hard else 'soft'}",),
             ),
         ),
+        vectors=Vectors.NONE if "dsp" in dropped else Vectors.DSP,
     )
 
 

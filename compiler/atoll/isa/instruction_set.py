@@ -15,6 +15,13 @@ class Family(StrEnum):
     X86 = "x86"
 
 
+class Vectors(StrEnum):
+    """What multiplies several int8 numbers at once."""
+
+    NONE = "none"
+    DSP = "dsp"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlvmTarget:
     """Triple, processor, features, ABI, relocation and code model in LLVM's terms."""
@@ -65,6 +72,7 @@ class InstructionSet:
         llvm: what compiles operators.
         zig: what compiles C and links, from PyPI.
         gcc: likewise, the GNU cross tools; None where no common package brings them.
+        vectors: what operators' sums of products are laid out for.
     """
 
     name: str
@@ -75,3 +83,4 @@ class InstructionSet:
     llvm: LlvmTarget
     zig: ZigTarget
     gcc: GccTarget | None = None
+    vectors: Vectors = Vectors.NONE

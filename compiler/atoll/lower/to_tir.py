@@ -50,7 +50,8 @@ def lower_graph(
         if op.name in jobs:
             lowering.accelerate(number, op, jobs[op.name])
         else:
-            lowering.call(number, op, kind_of(op).lower(op, graph))
+            (core,) = (each for each in soc.cpus if each.name == op.device)
+            lowering.call(number, op, kind_of(op).lower_for(op, graph, core.instructions.vectors))
     return lowering.module()
 
 

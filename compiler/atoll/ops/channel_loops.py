@@ -1,7 +1,8 @@
 """Blocks of output channels: sums in registers, then requantised and stored."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,15 +10,35 @@ from numpy.typing import NDArray
 from atoll.ir.builder import Buffer
 from atoll.ir.expressions import Operand, add, binary, clamp, multiply, subtract
 from atoll.ir.graph import Graph, Operator
-from atoll.ir.tir import Const, Expr, Operation, Type
+from atoll.ir.tir import Const, Dot, Expr, Operation, Type
+from atoll.isa.instruction_set import Vectors
 from atoll.ops.fixed_point_loops import mbqm, quantized, scaled_right
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.quantization import activation_range, channel_scaling, zero_point_of
 
-_WIDTHS = (4, 2, 1)
 _STEPS, _STEPS_TOGETHER = (4, 3, 2, 1), (2, 1)
 """Products of one sum in one round of the loop, for a single pixel and for several."""
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """Sums that the registers of a core hold, with what they are made of.
+
+    Attributes:
+        pixels: whose sums are made together.
+        channels: of each of these pixels.
+        products: of one sum that are made at once.
+    """
+
+    pixels: int
+    channels: int
+    products: int
+
+
+BLOCKS: Mapping[Vectors, Block] = {
+    Vectors.NONE: Block(pixels=4, channels=4, products=1),
+    Vectors.DSP: Block(pixels=2, channels=2, products=4),
+}
 
 WORD = 4
 """Alignment of what inputs are copied to: libraries copy words where both sides allow it."""
@@ -29,13 +50,13 @@ _LARGEST_SUM = 2**31 - 1
 """Below it, zero point and half of what is lost may be added before the shift."""
 
 
-def block_width(channels: int) -> int:
-    """Return how many of `channels` to compute at once: a small divisor."""
-    return next(width for width in _WIDTHS if channels % width == 0)
-
-
 def _wrapped(values: NDArray[np.integer]) -> NDArray[np.int32]:
     return values.astype(np.int64).astype(np.int32)
+
+
+def block_width(channels: int, most: int = 4) -> int:
+    """Return how many of `channels` to compute at once: a small divisor."""
+    return next(width for width in (4, 2, 1) if width <= most and channels % width == 0)
 
 
 class _Channels:
@@ -63,15 +84,25 @@ class ChannelSums:
         folds: each sum goes over all weights of its channel, with the zero point where the window
             is outside of the image. The zero point's part is a constant then, and in start.
         axis: dimension of the weights that runs over output channels.
+        vectors: what the core has.
     """
 
-    def __init__(self, op: Operator, graph: Graph, *, folds: bool, axis: int = 0) -> None:
+    def __init__(
+        self,
+        op: Operator,
+        graph: Graph,
+        *,
+        folds: bool,
+        axis: int = 0,
+        vectors: Vectors = Vectors.NONE,
+    ) -> None:
         (output,) = graph.results(op)
         bias, multipliers, shifts = channel_scaling(op, graph)
         self.builder = KernelBuilder(op, graph)
         self.x = self.builder.input(0, "x")
         self.weights = self.builder.input(1, "weights")
         self.x_zero = zero_point_of(graph.tensor(op.inputs[0]))
+        self.registers = BLOCKS[vectors]
         self._folds = folds
         weights = np.moveaxis(graph.tensor(op.inputs[1]).array, axis, 0).astype(np.int64)
         rows = weights.reshape(len(bias), -1)
@@ -144,21 +175,35 @@ class ChannelSums:
             rows: where the weights of each channel begin.
             length: products of each sum.
         """
-        allowed = _STEPS if len(pixels) == 1 else _STEPS_TOGETHER
-        steps = next(steps for steps in allowed if length % steps == 0)
-        with self.builder.loop("i", 0, length // steps) as i:
-            begin = self.builder.let("at", multiply(i, steps))
-            for step in range(steps):
-                at = add(begin, step)
-                values = [
-                    self.builder.let("value", self.value(source, add(pixel, at)))
-                    for pixel in pixels
-                ]
-                for lane, row in enumerate(rows):
-                    weight = self.builder.let("weight", self.weights.wide(add(row, at)))
-                    for value, pixel_sums in zip(values, sums, strict=True):
-                        total = pixel_sums[lane]
-                        total[0] = add(total[0], multiply(value, weight))
+        wide = self.registers.products
+        whole = length - length % wide if wide > 1 else 0
+        for at in self._rounds(0, whole, wide, _STEPS_TOGETHER):
+            for pixel, pixel_sums in zip(pixels, sums, strict=True):
+                inputs = source.at(add(pixel, at))
+                for row, total in zip(rows, pixel_sums, strict=True):
+                    total[0] = Dot(total[0], inputs, self.weights.at(add(row, at)), wide)
+        for at in self._rounds(whole, length, 1, _STEPS if len(pixels) == 1 else _STEPS_TOGETHER):
+            values = [
+                self.builder.let("value", self.value(source, add(pixel, at))) for pixel in pixels
+            ]
+            for lane, row in enumerate(rows):
+                weight = self.builder.let("weight", self.weights.wide(add(row, at)))
+                for value, pixel_sums in zip(values, sums, strict=True):
+                    total = pixel_sums[lane]
+                    total[0] = add(total[0], multiply(value, weight))
+
+    def _rounds(self, begin: int, end: int, width: int, allowed: tuple[int, ...]) -> Iterator[Expr]:
+        """Loop over what is from `begin` to `end`: yield where each `width` of it begins.
+
+        A round of the loop has as many of them as is `allowed`.
+        """
+        count = (end - begin) // width
+        if not count:
+            return
+        steps = next(steps for steps in allowed if count % steps == 0)
+        with self.builder.loop("i", 0, count // steps) as i:
+            at = self.builder.let("at", add(multiply(i, steps * width), begin))
+            yield from (add(at, step * width) for step in range(steps))
 
     def value(self, source: Buffer, index: Operand) -> Expr:
         """Load what a weight multiplies, as `I32`: less the zero point, unless start has it."""

@@ -13,15 +13,13 @@ from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, multiply, subtract
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Const, Expr, Lowered, Type
+from atoll.isa.instruction_set import Vectors
 from atoll.ops import window_loops
 from atoll.ops.channel_loops import WORD, ChannelSums, block_width
 from atoll.ops.convolution import WEIGHTS, Convolution, Sums, tensors, window_options
 from atoll.ops.tflite_form import TfliteForm
 from atoll.ops.window import Window
 from atoll.resolve.storage_scope import GLOBAL
-
-_TOGETHER = 4
-"""Pixels whose windows are gathered: with four channels their sums fit 16 registers."""
 
 _MOST_TAPS = 1024
 """Longer windows are gathered one by one."""
@@ -50,13 +48,17 @@ class Conv2D(Convolution):
         return product
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
+        """Return the loop program of cores without vectors."""
+        return self.lower_for(op, graph, Vectors.NONE)
+
+    def lower_for(self, op: Operator, graph: Graph, vectors: Vectors) -> Lowered:
         """Loop over groups of pixels, whose windows are gathered first, and blocks of channels."""
         x, weights, y = tensors(op, graph)
-        kernel = ChannelSums(op, graph, folds=True)
+        kernel = ChannelSums(op, graph, folds=True, vectors=vectors)
         _, height, width, depth = weights.shape
         window = _joined(window_loops.window_of(op, x.shape, y.shape, (height, width)))
         taps, places = height * width * depth, window.across.output
-        together = min(_TOGETHER, places) if taps <= _MOST_TAPS else 1
+        together = min(kernel.registers.pixels, places) if taps <= _MOST_TAPS else 1
         gather = _Gather(kernel, window, weights.shape, together)
         builder = kernel.builder
         with window.lines(builder) as line:
@@ -85,7 +87,7 @@ def _joined(window: window_loops.Window) -> window_loops.Window:
 def _channels(kernel: ChannelSums, gather: "_Gather", first: Expr, pixels: int) -> None:
     """Make all channels of the gathered pixels, the first of which is `first` of the output."""
     builder, taps, channels = kernel.builder, gather.taps, gather.channels
-    lanes = block_width(channels)
+    lanes = block_width(channels, kernel.registers.channels if pixels > 1 else 4)
     with builder.loop("block", 0, channels // lanes) as block:
         channel = builder.let("channel", multiply(block, lanes))
         targets = [add(multiply(add(first, pixel), channels), channel) for pixel in range(pixels)]

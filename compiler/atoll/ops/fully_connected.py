@@ -5,6 +5,7 @@ from typing import Any
 from atoll.ir.expressions import add, multiply
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Lowered
+from atoll.isa.instruction_set import Vectors
 from atoll.ops import checks
 from atoll.ops.channel_loops import ChannelSums, block_width
 from atoll.ops.convolution import WEIGHTS, Convolution, Sums, tensors
@@ -64,11 +65,15 @@ class FullyConnected(Convolution):
         return product
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
+        """Return the loop program of cores without vectors."""
+        return self.lower_for(op, graph, Vectors.NONE)
+
+    def lower_for(self, op: Operator, graph: Graph, vectors: Vectors) -> Lowered:
         """Loop over all rows of the input and blocks of output channels."""
         _, weights, y = tensors(op, graph)
         outputs, inputs = weights.shape
-        kernel, lanes = ChannelSums(op, graph, folds=True), block_width(outputs)
-        builder = kernel.builder
+        kernel = ChannelSums(op, graph, folds=True, vectors=vectors)
+        builder, lanes = kernel.builder, block_width(outputs)
         with (
             builder.loop("row", 0, y.elements // outputs) as row,
             builder.loop("block", 0, outputs // lanes) as block,

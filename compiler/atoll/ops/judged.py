@@ -6,6 +6,7 @@ from typing import Any
 from atoll.errors import AtollError
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered
+from atoll.isa.instruction_set import Vectors
 from atoll.ops.kind import Array, Distances, OperatorKind
 from atoll.plugins import CORRECT_MEMBER
 
@@ -48,6 +49,10 @@ class Judged:
             if known and len(found.arguments) == len(found.function.buffers):
                 return found
         raise _wrong(op, "lower", found, "what 'KernelBuilder.lowered' makes")
+
+    def lower_for(self, op: Operator, graph: Graph, vectors: Vectors) -> Lowered:
+        """Take what `lower` makes: kinds of other packages have one program for all cores."""
+        return self.lower(op, graph)
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Require a distance for each input."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered
+from atoll.isa.instruction_set import Vectors
 from atoll.ops.tflite_form import TfliteForm
 
 Array = NDArray[np.generic]
@@ -69,6 +70,10 @@ class OperatorKind(ABC):
     @abstractmethod
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Return the operator's loop program, with shapes and quantisation as constants."""
+
+    def lower_for(self, op: Operator, graph: Graph, vectors: Vectors) -> Lowered:
+        """Return the program that suits cores with `vectors`: of most kinds, one suits all."""
+        return self.lower(op, graph)
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return what accelerator descriptions match on and reports count, at least `macs`."""

@@ -37,6 +37,9 @@ BROKEN = {
         ("scratch: i32[6]", "scratch: i1[6]", "buffer 'scratch' holds i1"),
         ("x: i32) -> i32 {", "x: i32) -> i16 {", "does not end in the return of an i16"),
         ("(i_2 == 0)", "((0:i1 + 0:i1) == 0:i1)", "cannot be applied to an i1"),
+        ("@halved(total[0])", "dot(0, x[0], scratch[0], 4)", "multiplies i8 and i32"),
+        ("@halved(total[0])", "dot(0:i64, x[0], x[0], 4)", "adds 4 products to an i64"),
+        ("@halved(total[0])", "dot(0, x[0], x[0], 0)", "adds 0 products to an i32"),
     ],
     "directions": [
         ("x: i8[6] read", "x: i8[6] write", "loads from 'x', which is only written"),
@@ -52,6 +55,7 @@ BROKEN = {
         ("for i in 0 .. 6", "for i in 0 .. 7", "touches elements 0 to 6 of 'x', which has 6"),
         ("for i in 0 .. 6", "for i in -1 .. 6", "touches elements -1 to 5 of 'scratch'"),
         ("scratch[i_2]", "scratch[((i_2 * 2) - 4)]", "touches elements -4 to 6 of 'scratch'"),
+        ("@halved(total[0])", "dot(0, x[1], x[3], 4)", "touches elements 6 to 6 of 'x', which has"),
         ("scratch[i_2]", "scratch[(4 - i_2)]", "touches elements -1 to 4 of 'scratch'"),
         ("@smooth(image, middle)", "@smooth(table, middle)", "passes 'table' (4 B) as x: i8[6]"),
         ("max((i_2 - 1), 0)", "(3 / i_2)", "divisor of (3 / i_2) is not surely positive"),

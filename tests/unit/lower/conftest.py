@@ -10,8 +10,9 @@ from tests.ir.interpreter import interpret
 
 from atoll.codegen.llvm_jit import NativeProgram
 from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
-from atoll.ir.tir import Entry, IRModule
+from atoll.ir.tir import Entry, IRModule, Lowered
 from atoll.ir.verify import verify
+from atoll.isa.instruction_set import Vectors
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import with_callees
 from atoll.ops.registry import kind_of
@@ -93,22 +94,28 @@ def equals_reference() -> Check:
         }
         inputs = [values[name] if name else None for name in op.inputs]
         (expected,) = kind_of(op).reference(op, graph, inputs)
-        lowered = kind_of(op).lower(op, graph)
-        values |= {tensor.name: np.array(tensor.array) for tensor in lowered.constants}
-        module = IRModule(
-            "m", with_callees([lowered.function], lowered.library), Entry((), (), (), (), ())
-        )
-        verify(module)
-        arguments = [values[name] for name in lowered.arguments]
-        result = compiled(module, lowered.function.name, arguments)
-        np.testing.assert_array_equal(result.reshape(expected.shape), expected)
-        if interpreted:
-            memory: list[Any] = [argument.ravel().tolist() for argument in arguments]
-            memory[-1] = [None] * len(memory[-1])
-            interpret(module, lowered.function.name, memory)
-            np.testing.assert_array_equal(memory[-1], expected.ravel())
+        programs = [kind_of(op).lower_for(op, graph, vectors) for vectors in Vectors]
+        for lowered in dict.fromkeys(programs):
+            _hold(lowered, dict(values), expected, interpreted)
 
     return check
+
+
+def _hold(lowered: Lowered, values: dict[str, Array], expected: Array, interpreted: bool) -> None:
+    """Run a loop program on values by name, constants included."""
+    values |= {tensor.name: np.array(tensor.array) for tensor in lowered.constants}
+    module = IRModule(
+        "m", with_callees([lowered.function], lowered.library), Entry((), (), (), (), ())
+    )
+    verify(module)
+    arguments = [values[name] for name in lowered.arguments]
+    result = compiled(module, lowered.function.name, arguments)
+    np.testing.assert_array_equal(result.reshape(expected.shape), expected)
+    if interpreted:
+        memory: list[Any] = [argument.ravel().tolist() for argument in arguments]
+        memory[-1] = [None] * len(memory[-1])
+        interpret(module, lowered.function.name, memory)
+        np.testing.assert_array_equal(memory[-1], expected.ravel())
 
 
 def compiled(module: IRModule, function: str, arguments: Sequence[Array]) -> Array:

@@ -8,6 +8,7 @@ from atoll.ir.scalars import (
     Cast,
     Const,
     Conversion,
+    Dot,
     Expr,
     Load,
     Operation,
@@ -19,6 +20,15 @@ from atoll.ir.scalars import (
 WRAPPING = (Operation.ADD, Operation.SUB, Operation.MUL, Operation.SHL)
 ORDERS = {Operation.MIN: "<", Operation.MAX: ">"}
 SHIFTS = (Operation.SHL, Operation.SHR)
+DOT = """static inline int32_t atoll_dot(
+    int32_t start, const int8_t *left, const int8_t *right, int32_t length) {
+  uint32_t total = (uint32_t)start;
+  for (int32_t i = 0; i < length; ++i) {
+    total += (uint32_t)(left[i] * right[i]);
+  }
+  return (int32_t)total;
+}
+"""
 
 
 class Expressions:
@@ -27,11 +37,13 @@ class Expressions:
     Attributes:
         ranges: what variables in scope can be; the rest may be anything.
         helpers: operation and type of the functions that the text calls beside the program's.
+        dots: whether it calls `DOT` too.
     """
 
     def __init__(self) -> None:
         self.ranges: dict[str, Range] = {}
         self.helpers: set[tuple[Operation, Type]] = set()
+        self.dots = False
 
     def text(self, expr: Expr) -> str:
         """Return C of the type of `expr` that can be an operand as it is."""
@@ -56,6 +68,10 @@ class Expressions:
             case Call(function, arguments):
                 passed = ", ".join(bare(self.text(argument)) for argument in arguments)
                 return f"{scalar_function(function)}({passed})"
+            case Dot(start, left, right, length):
+                self.dots = True
+                first, second = (f"&{self.text(each)}" for each in (left, right))
+                return f"atoll_dot({bare(self.text(start))}, {first}, {second}, {length})"
 
     def _binary(self, expr: Binary) -> str:
         operation, type = expr.operation, expr.left.type

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from atoll.codegen.c.entry import COPY, RUNTIME, RunText, steps_text
-from atoll.codegen.c.expressions import Expressions, helper
+from atoll.codegen.c.expressions import DOT, Expressions, helper
 from atoll.codegen.c.functions import FunctionText, signature
 from atoll.codegen.c.pools import foreign_pools, host_pools
 from atoll.codegen.core_steps import calls_on, functions_on, overlapping_parameters
@@ -101,4 +101,6 @@ def functions_text(
             f"extern struct atoll_workspace atoll_heap_{each};\n" for each in sorted(taken)
         )
     yield from (helper(*each) for each in sorted(expressions.helpers))
+    if expressions.dots:
+        yield DOT
     yield from texts
