@@ -16,6 +16,7 @@ from atoll.report.result import LayerCycles, RunReport
 from atoll.scratch import temporary_folder
 from atoll.stack.bound import StackBound
 from atoll_sim.check.layers import check_layers
+from atoll_sim.check.protection import kept_back
 from atoll_sim.check.stacks import overruns, stack_use, unmeasured
 from atoll_sim.inputs.build_folder import Image
 from atoll_sim.inputs.samples import Sample
@@ -190,6 +191,7 @@ def judge(
             *violations(result),
             *unreachable_ports(compiled.soc, compiled.contract),
             *overruns(compiled.soc, stacks),
+            *kept_back(compiled.soc, compiled.contract, result),
         ),
         stack=stacks,
         pools=compiled.plan.use,

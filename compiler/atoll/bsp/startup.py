@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from atoll.bsp.cores import CORE_ENTRY, image_cores, own_sources
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.linker import copied_pools
+from atoll.bsp.protection import protection_setup
 from atoll.bsp.render import FOLDER, made_from, render
 from atoll.errors import ToolchainError
 from atoll.isa.instruction_set import Family
@@ -87,4 +88,5 @@ def _startup(
         entry=entry,
         threads=tuple(stack.name.split(".")[1] for stack in core.threads),
         run_thread=run_thread,
+        **protection_setup(soc, core),
     )

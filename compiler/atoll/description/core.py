@@ -54,6 +54,7 @@ Cycles = Annotated[int, *number(0, 1000)]
 Line = Annotated[int, *number(0, LINES - 1)]
 Word = Annotated[int, *number(0, 2**32 - 1)]
 Bits = Annotated[int, *number(1, 1024)]
+ProtectionRegions = Annotated[int, *number(1, 64)]
 ParameterName = Annotated[str, *_text(_PARAMETER, "the name of a parameter such as ResetAddress")]
 SignalName = Annotated[str, *_text(_SIGNAL, "a signal below the module such as u_core.pc")]
 PackageName = Annotated[str, *_text(_PACKAGE, "the name of a Python package")]
@@ -92,6 +93,21 @@ class Reset(Described):
     )
     alignment: Alignment = Field(
         default=16, description="Alignment of the code region in bytes.", examples=["256"]
+    )
+
+
+class ProtectionUnit(Described):
+    """The hardware that holds each access of the core against a table of regions."""
+
+    unit: Literal["pmp", "mpu_v7", "mpu_v8"] = Field(
+        description="'pmp', the physical memory protection of RISC-V, locked in machine mode; "
+        "'mpu_v7', regions of powers of two with eight subregions, as Armv6-M and Armv7-M have; "
+        "'mpu_v8', regions from base to limit, as Armv8-M has.",
+        examples=["pmp"],
+    )
+    regions: ProtectionRegions = Field(description="Entries of its table.", examples=["16"])
+    granule: Alignment = Field(
+        description="Bytes whose multiples regions begin and end at.", examples=["4"]
     )
 
 
@@ -161,6 +177,11 @@ class Core(Described):
         description="Assembly of reset, interrupts and waiting: a file that Atoll ships, or with a "
         "'/' a path relative to this file. Without it there are objects, and no firmware.",
         examples=["picorv32.S"],
+    )
+    protection: ProtectionUnit | None = Field(
+        default=None,
+        description="Its memory protection; a chip turns it on with 'protection: true'.",
+        examples=["{unit: pmp, regions: 16, granule: 4}"],
     )
     asleep: tuple[Word, ...] = Field(
         default=(),

@@ -126,6 +126,12 @@ class Cpu(Described):
     )
     reach: Access | None = Field(default=None, description=_REACH)
     limits: CoreLimits = CoreLimits()
+    protection: bool = Field(
+        default=False,
+        strict=True,
+        description="The core's protection unit keeps it in its pools, and off what lies below its "
+        "stacks.",
+    )
 
 
 class Npu(Described):

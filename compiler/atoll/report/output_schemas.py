@@ -52,8 +52,14 @@ _SPEED = object_of(
     burst_bytes=maybe(COUNT),
     clock_hz=COUNT,
 )
+_PROTECTION = object_of(
+    **dict.fromkeys(("device", "unit", "form", "what"), TEXT),
+    **dict.fromkeys(("entry", "first_address", "last_address"), COUNT),
+    access=choice("ro", "rw", "rx", "none"),
+)
 _CHIP = object_of(
     **_SUMMARY,
+    protection=each(_PROTECTION),
     speeds=each(_SPEED),
     scopes=each(object_of(device=TEXT, scope=TEXT)),
     address_map=each(object_of(**_SPAN, what=TEXT, kind=TEXT)),

@@ -1,8 +1,9 @@
 """What wants room in which memory: code, stack and data of each core, and the pools."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from atoll.description.core import ProtectionUnit
 from atoll.description.schema import Cpu
 from atoll.description.tree import Key
 from atoll.resolve.draft import Draft
@@ -16,6 +17,8 @@ CODE_ALIGNMENT = 64
 LEAST_ROM = 64 * 2**10
 """Bytes below which a ROM is taken for one that only boots."""
 STACK_ALIGNMENT = 16
+GUARD = 256
+"""Bytes below each stack of a core with memory protection that hold nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +29,7 @@ class Claim:
         offset: where it must begin, None where it may be anywhere.
         size: bytes, None for all that is left.
         key: the description's key of it.
+        guard: bytes below it that nothing else may have.
     """
 
     name: str
@@ -35,6 +39,7 @@ class Claim:
     size: int | None
     alignment: int
     key: Key
+    guard: int = 0
 
     @property
     def size_key(self) -> Key:
@@ -45,9 +50,21 @@ class Claim:
 def claims_of(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
     """Yield what wants room, in the order in which it is served: the host's regions first.
 
-    What is not known well enough is left out.
+    What is not known well enough is left out. Where a core's protection unit tells nothing smaller
+    than its granule apart, all begins at multiples of it.
     """
-    return (claim for claim in _claims(draft, memories) if _is_known(draft, claim))
+    granule = max((unit.granule for _, unit in protected(draft)), default=1)
+    for claim in _claims(draft, memories):
+        if _is_known(draft, claim):
+            yield replace(claim, alignment=max(claim.alignment, granule))
+
+
+def protected(draft: Draft) -> Iterator[tuple[str, ProtectionUnit]]:
+    """Yield the cores whose protection unit is on, and the units."""
+    for name, cpu in draft.cpus():
+        core = draft.description.cores.get(name)
+        if cpu.protection and core and core.model.protection:
+            yield name, core.model.protection
 
 
 def _is_known(draft: Draft, claim: Claim) -> bool:
@@ -56,7 +73,7 @@ def _is_known(draft: Draft, claim: Claim) -> bool:
         keys = [("memories", claim.memory, "kind"), *((*claim.key, field) for field in fields)]
         return all(draft.knows(*key) for key in keys)
     device = claim.key[:2]
-    shared = [(*device, part) for part in ("stack", "code", "data")]
+    shared = [(*device, part) for part in ("stack", "code", "data", "protection")]
     parts = ("kind", "origin", "size")
     chosen_by = [("memories", name, field) for name in draft.soc.memories for field in parts]
     return all(draft.knows(*key) for key in (*shared, *chosen_by)) and draft.whole("memories")
@@ -69,8 +86,9 @@ def _claims(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
         least = core.model.reset.alignment if core else CODE_ALIGNMENT
         yield _code(name, cpu, memories, max(least, CODE_ALIGNMENT))
     for name, cpu in cores:
-        yield _claim(name, RegionKind.STACK, cpu.stack.memory, cpu.stack.size, STACK_ALIGNMENT)
-        yield from _threads(name, cpu)
+        stack = _claim(name, RegionKind.STACK, cpu.stack.memory, cpu.stack.size, STACK_ALIGNMENT)
+        for each in (stack, *_threads(name, cpu)):
+            yield replace(each, guard=GUARD, alignment=GUARD) if cpu.protection else each
     for name, cpu in cores:
         memory = cpu.data.memory or cpu.stack.memory
         yield _claim(name, RegionKind.DATA, memory, cpu.data.size or DATA_SIZE, STACK_ALIGNMENT)

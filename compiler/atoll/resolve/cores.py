@@ -12,6 +12,7 @@ from atoll.isa.find import NAMES, USUAL, instruction_set
 from atoll.resolve.draft import Draft
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import CoreSpec
+from atoll.resolve.specs import ProtectionUnit
 
 
 def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
@@ -36,6 +37,13 @@ def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
         )
     elif draft.knows("devices", name, "abi"):
         _check_abi(draft, name, cpu)
+    if core and cpu.protection and core.protection is None:
+        draft.faults.add(
+            "E106",
+            f"core '{core.core}' of '{name}' has no memory protection",
+            at=draft.where.at("devices", name, "protection"),
+            remedy="write 'protection: false', or name another core",
+        )
     if core and cpu.mailbox is not None and LINE not in lines_of(core.interrupts):
         draft.faults.add(
             "E044",
@@ -78,6 +86,7 @@ def spec_of(description: CoreDescription) -> CoreSpec:
         code_alignment=model.reset.alignment,
         local=model.local,
         traps=model.bus_errors == "traps",
+        protection=_unit_of(model),
         startup=shipped_or_beside(model.startup or "", beside),
         asleep=model.asleep,
         rtl_module=rtl.module,
@@ -87,6 +96,12 @@ def spec_of(description: CoreDescription) -> CoreSpec:
         waves=rtl.waves,
         places=dict(_places(description)),
     )
+
+
+def _unit_of(core: Core) -> ProtectionUnit | None:
+    if (unit := core.protection) is None:
+        return None
+    return ProtectionUnit(unit=unit.unit, regions=unit.regions, granule=unit.granule)
 
 
 def local_of(core: Core | CoreSpec) -> range:

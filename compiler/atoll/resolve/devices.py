@@ -82,6 +82,7 @@ def _cpu(
         max_stack_size=total_limit(draft, name, model),
         mailbox=mailbox,
         irq=model.irq,
+        protected=model.protection,
     )
 
 

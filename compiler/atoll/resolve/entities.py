@@ -208,6 +208,7 @@ class Cpu(Device):
         mailbox: registers through which the host has this core run operators, at one address for
             both (`atoll.resolve.mailbox`); None for the host.
         irq: interrupt line of the mailbox at the host; None without a mailbox.
+        protected: its start-up code has its protection unit let through what it may touch alone.
     """
 
     instructions: InstructionSet
@@ -224,6 +225,7 @@ class Cpu(Device):
     max_stack_size: StackLimit
     mailbox: Registers | None = None
     irq: int | None = None
+    protected: bool = False
 
     @property
     def isa(self) -> str:

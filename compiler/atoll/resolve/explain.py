@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from atoll.resolve.protection.table import table_of
 from atoll.resolve.se_scope import ScopeTable
 from atoll.resolve.soc import Access, Cpu, Device, Engine, ResolvedSoc
 from atoll.resolve.tables import Cell, Quantity, Table, address, clock, size
@@ -22,6 +23,7 @@ def explain(soc: ResolvedSoc) -> tuple[Table, ...]:
         _reach(soc),
         _reach_layers(soc),
         _stacks(soc),
+        _protection(soc),
         _accelerators(soc),
         _layers(soc),
     )
@@ -236,6 +238,33 @@ def _stacks(soc: ResolvedSoc) -> Table:
         columns=("device", "limit", "bytes", "set by"),
         keys=("device", "limit", "size_bytes", "set_by"),
         rows=tuple(rows),
+    )
+
+
+def _protection(soc: ResolvedSoc) -> Table:
+    return Table(
+        key="protection",
+        title="Memory protection: what the unit of each core lets through, entry by entry",
+        columns=("device", "unit", "entry", "from", "to", "access", "form", "what"),
+        keys=(
+            *("device", "unit", "entry", "first_address", "last_address", "access", "form"),
+            "what",
+        ),
+        rows=tuple(
+            (
+                cpu.name,
+                Quantity(unit.unit, f"{unit.unit}, {len(table)} of {unit.regions}"),
+                number,
+                address(entry.begin),
+                address(max(entry.begin, entry.end - 1)),
+                entry.access,
+                entry.form,
+                entry.what,
+            )
+            for cpu in soc.cpus
+            if (unit := cpu.spec.protection) and (table := table_of(soc, cpu))
+            for number, entry in enumerate(table)
+        ),
     )
 
 

@@ -30,8 +30,8 @@ def lay_out(draft: Draft, memories: tuple[Memory, ...]) -> dict[str, Region]:
                 name=claim.name,
                 kind=claim.kind,
                 memory=memory.name,
-                origin=memory.origin + span[0],
-                size=span[1] - span[0],
+                origin=memory.origin + span[0] + claim.guard,
+                size=span[1] - span[0] - claim.guard,
             )
     return regions
 
@@ -52,7 +52,7 @@ class _Divided:
             self._pin(claim, offsets)
         for claim in claims:
             if claim.offset is None and claim.size is not None:
-                self._fit(claim, claim.size)
+                self._fit(claim, claim.size + claim.guard)
         for claim in claims:
             if claim.offset is None and claim.size is None:
                 self._fill(claim)
@@ -94,8 +94,8 @@ class _Divided:
             "size",
             f"needs {format_size(size)} in memory '{self._memory.name}',"
             f" whose largest free span is {format_size(largest)}",
-            f"set '{'.'.join(claim.size_key)}' to at most {format_size(largest)}"
-            if largest
+            f"set '{'.'.join(claim.size_key)}' to at most {format_size(largest - claim.guard)}"
+            if largest > claim.guard
             else "use another memory, or make its neighbours smaller",
         )
 

@@ -16,6 +16,7 @@ from atoll.resolve.engine_widths import with_widths
 from atoll.resolve.layout import lay_out
 from atoll.resolve.moves import check_moves
 from atoll.resolve.pools import check_heaps, check_pools, resolve_pools
+from atoll.resolve.protection.check import check_protection
 from atoll.resolve.reach import decisions
 from atoll.resolve.references import check_references, check_reserved
 from atoll.resolve.soc import CInterface, Memory, Registers, ResolvedSoc
@@ -53,7 +54,7 @@ def resolve(description: Description) -> ResolvedSoc:
     draft.faults.raise_any()
     assert draft.host is not None
     pools = resolve_pools(draft, regions)
-    return ResolvedSoc(
+    soc = ResolvedSoc(
         name=draft.soc.soc,
         devices=with_widths(build_devices(draft, regions, blocks), pools, memories),
         memories=memories,
@@ -67,6 +68,9 @@ def resolve(description: Description) -> ResolvedSoc:
         ),
         source=description,
     )
+    check_protection(draft, soc)
+    draft.faults.raise_any()
+    return soc
 
 
 def _layers(draft: Draft, memories: tuple[Memory, ...]) -> dict[str, str]:

@@ -7,6 +7,21 @@ from atoll.errors import SourceLoc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProtectionUnit:
+    """What holds each access of a core against a table of regions.
+
+    Attributes:
+        unit: ``pmp``, ``mpu_v7`` or ``mpu_v8``.
+        regions: entries of its table.
+        granule: bytes whose multiples regions begin and end at.
+    """
+
+    unit: str
+    regions: int
+    granule: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CoreSpec:
     """What a core's own YAML says, the same for all its instances.
 
@@ -21,6 +36,7 @@ class CoreSpec:
         code_alignment: least alignment of the code region in bytes.
         local: where the 64 KiB of registers begin that the core answers itself, if it has any.
         traps: a load or store that a firewall or the bus fails is an exception.
+        protection: its memory protection, if it has any.
         startup: assembly of reset, interrupts and waiting: a file that the BSP ships, or an
             absolute path; "" if the core has none, and so no firmware.
         asleep: 32-bit words of a program that does nothing, for a core without firmware.
@@ -43,6 +59,7 @@ class CoreSpec:
     code_alignment: int
     local: int | None
     traps: bool
+    protection: ProtectionUnit | None = None
     startup: str
     asleep: tuple[int, ...]
     rtl_module: str

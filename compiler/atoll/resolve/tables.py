@@ -66,8 +66,8 @@ class Table:
 
 
 def as_text(tables: tuple[Table, ...], columns: int | None = None) -> str:
-    """Return `tables` as text with aligned columns, an empty line between two tables."""
-    return "\n\n".join(table.text(columns) for table in tables) + "\n"
+    """Return `tables` that have rows as text, an empty line between two tables."""
+    return "\n\n".join(table.text(columns) for table in tables if table.rows) + "\n"
 
 
 def as_data(soc: ResolvedSoc, tables: tuple[Table, ...]) -> dict[str, object]:

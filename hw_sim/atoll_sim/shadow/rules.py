@@ -169,3 +169,5 @@ RULES = (
     ),
 )
 """By their numbers."""
+
+BY_NAME = {rule.name: rule for rule in RULES}

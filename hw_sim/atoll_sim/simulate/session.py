@@ -1,11 +1,12 @@
 """Run firmware on a built model, in a process of its own, and hand back what it did."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from atoll.children import LIMIT_VARIABLE, TimeLimitError, time_limit
 from atoll.errors import SimulationError
+from atoll.resolve.protection.record import record_of
 from atoll.resolve.soc import Cpu
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.chip.parts import PICOSECONDS
@@ -64,6 +65,14 @@ def result_of(request: SimRequest, record: Record) -> SimResult:
     return replace(result, unpainted=unpainted(soc, result.phases))
 
 
+def _read_at_end(cpu: Cpu) -> Iterator[Buffer]:
+    for stack in cpu.stacks:
+        yield Buffer(stack_name(stack), stack.origin, stack.size)
+    if cpu.protected:
+        record = record_of(cpu)
+        yield Buffer(record.name, record.origin, record.size)
+
+
 def _run(
     command: Sequence[str], folder: Path, max_seconds: float, watch: Callable[[], None]
 ) -> None:
@@ -86,11 +95,7 @@ def work_of(request: SimRequest, cores: Sequence[Cpu]) -> Work:
     soc, turns = request.soc, request.turns
     return Work(
         turns=turns,
-        stacks=tuple(
-            Buffer(stack_name(stack), stack.origin, stack.size)
-            for cpu in cores
-            for stack in cpu.stacks
-        ),
+        stacks=tuple(each for cpu in cores for each in _read_at_end(cpu)),
         samples=tuple(
             b"".join(sample[buffer.name] for buffer in turns[number % len(turns)].inputs)
             for number, sample in enumerate(request.samples)

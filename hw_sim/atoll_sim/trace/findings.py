@@ -98,7 +98,7 @@ class _Namer:
         words["instead"] = f"; it meant to write '{words['other']}'" if words["other"] else ""
         writer = record["writer"]
         words["writer"] = f", which {table.masters[writer - 1]} wrote" if writer else ""
-        key, at = self._decided(rule, words)
+        key, at = decided(self.soc, rule, words)
         return Finding(
             model=model if operator else ((run - 1) % table.models if run else None),
             violation=Violation(
@@ -129,17 +129,23 @@ class _Namer:
         place = next(regions, None) or next(memories, None)
         return Covered(name="", place=place.name if place else "", address=address)
 
-    def _decided(self, rule: RuleText, words: dict[str, str]) -> tuple[str, str]:
-        """Return the key of the description that decides, and where it was written."""
-        layers = self.soc.layers
-        for key in (rule.key.format(**words), *_wider(words)):
-            at = layers.get(key, "")
-            if at.partition(":")[0] not in ("", "built-in", "derived"):
-                return key, at
-        return "", ""
+
+def decided(soc: ResolvedSoc, rule: RuleText, words: Mapping[str, str]) -> tuple[str, str]:
+    """Return the key of the description that decides, and where it was written.
+
+    Args:
+        soc: the chip.
+        rule: that is broken.
+        words: of its texts.
+    """
+    for key in (rule.key.format(**words), *_wider(words)):
+        at = soc.layers.get(key, "")
+        if at.partition(":")[0] not in ("", "built-in", "derived"):
+            return key, at
+    return "", ""
 
 
-def _wider(words: dict[str, str]) -> Iterator[str]:
+def _wider(words: Mapping[str, str]) -> Iterator[str]:
     """Yield keys that say where a pool or a core's region is."""
     yield f"pools.{words['pool']}.memory"
     device, _, region = words["pool"].partition(".")

@@ -31,7 +31,7 @@ class Work:
     Attributes:
         turns: sample k is for turn k modulo their number.
         samples: for each sample the bytes of the inputs, one after another.
-        stacks: read at the end, by name.
+        stacks: read at the end, by name; and what a trap leaves behind.
         cycle_time: picoseconds of a clock cycle.
     """
 

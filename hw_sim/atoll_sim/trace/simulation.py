@@ -190,7 +190,7 @@ class SimResult:
         findings: what broke the plan, in the order of the first access of each; at most 1,000.
         findings_total: accesses that broke it.
         stacks: the bytes at the end of each stack of the cores with firmware, lowest address first,
-            by `stack_name`.
+            by `stack_name`; and the record of a trap of cores with memory protection.
         unpainted: how many bytes of a stack its core has not written, by `stack_name`: a watermark
             counts where it is 0.
         text: what the firmware printed.

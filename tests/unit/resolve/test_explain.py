@@ -20,6 +20,7 @@ def test_every_subject_has_a_table() -> None:
         "reach",
         "reach_layers",
         "stacks",
+        "protection",
         "accelerators",
         "layers",
     ]

@@ -26,7 +26,9 @@
 atoll_vectors:
     .word   atoll_stack_top
     .word   atoll_reset
-    .rept   14 + LINES
+    .word   atoll_interrupt
+    .word   atoll_fault
+    .rept   12 + LINES
     .word   atoll_interrupt
     .endr
     .size   atoll_vectors, . - atoll_vectors
@@ -60,6 +62,10 @@ atoll_interrupt:
 1:  wfi
     b       1b
     .size   atoll_interrupt, . - atoll_interrupt
+
+@ What a fault leads to, unless other start-up code of the image has it.
+    .weak   atoll_fault
+    .thumb_set atoll_fault, atoll_interrupt
 
 @ int32_t atoll_wait_interrupt(uint32_t line, uint32_t cycles), see runtime/atoll_runtime.h
     .section .text.atoll_wait_interrupt, "ax", %progbits

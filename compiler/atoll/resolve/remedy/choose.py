@@ -14,6 +14,7 @@ from atoll.resolve.remedy.addresses import ADDRESSES
 from atoll.resolve.remedy.case import Case
 from atoll.resolve.remedy.keys import KEYS
 from atoll.resolve.remedy.names import NAMES
+from atoll.resolve.remedy.protection import PROTECTION
 from atoll.resolve.remedy.room import ROOM
 from atoll.resolve.remedy.trial import Trial
 from atoll.resolve.remedy.values import VALUES
@@ -25,6 +26,7 @@ _CANDIDATES: Mapping[str, Callable[[Case], Iterator[Candidate]]] = {
     **ADDRESSES,
     **ROOM,
     **ACCESSES,
+    **PROTECTION,
 }
 """By code, what may help, best first."""
 

@@ -1,0 +1,1 @@
+"""What the protection unit of a core lets through, and the registers that tell it so."""

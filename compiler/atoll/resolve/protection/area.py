@@ -1,0 +1,87 @@
+"""What a core may touch, as spans of addresses."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from atoll.isa.instruction_set import Family
+from atoll.resolve.cores import local_of
+from atoll.resolve.soc import Access, Cpu, Region, Registers, ResolvedSoc
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Area:
+    """Addresses that a core may touch in one way.
+
+    Attributes:
+        begin, end: first address, and first past it.
+        writes: it may write there as well as read.
+        runs: it may run what is there.
+        registers: it is no memory.
+        names: of the regions and register blocks that lie here, by address.
+    """
+
+    begin: int
+    end: int
+    writes: bool
+    runs: bool
+    registers: bool
+    names: tuple[str, ...]
+
+    @property
+    def access(self) -> str:
+        """``ro``, ``rw`` or ``rx``."""
+        return "rx" if self.runs else "rw" if self.writes else "ro"
+
+
+def areas_of(soc: ResolvedSoc, cpu: Cpu, granule: int) -> tuple[Area, ...]:
+    """Return what `cpu` may touch, by address; what adjoins and may be touched alike is one.
+
+    It is what its firewall lets through, and the registers that it keeps to itself where its
+    protection unit sees them: that of an Arm core does not. Regions begin at multiples of
+    `granule`, so that the bytes between the end of one and the next multiple hold nothing.
+    """
+    merged: list[Area] = []
+    for area in sorted(_areas(soc, cpu, granule), key=lambda area: area.begin):
+        last = merged[-1] if merged else None
+        if last and last.end == area.begin and _alike(last, area):
+            merged[-1] = replace(last, end=area.end, names=(*last.names, *area.names))
+        else:
+            merged.append(area)
+    assert all(low.end <= high.begin for low, high in pairwise(merged)), "regions overlap"
+    return tuple(merged)
+
+
+def _alike(one: Area, other: Area) -> bool:
+    return (one.access, one.registers) == (other.access, other.registers)
+
+
+def _areas(soc: ResolvedSoc, cpu: Cpu, granule: int) -> Iterator[Area]:
+    for window, access in soc.windows(cpu):
+        yield Area(
+            begin=window.origin,
+            end=-(-(window.origin + window.size) // granule) * granule,
+            writes=access is Access.WRITE,
+            runs=window is cpu.code,
+            registers=isinstance(window, Registers),
+            names=(_name(soc, window),),
+        )
+    local = local_of(cpu.spec)
+    if local and cpu.instructions.family is Family.RISCV:
+        name = f"{cpu.name}.local"
+        yield Area(
+            begin=local.start,
+            end=local.stop,
+            writes=True,
+            runs=False,
+            registers=True,
+            names=(name,),
+        )
+
+
+def _name(soc: ResolvedSoc, window: Region | Registers) -> str:
+    if isinstance(window, Region):
+        return window.name
+    blocks = {core.mailbox: f"{core.name}.mailbox" for core in soc.cpus if core.mailbox}
+    blocks |= {engine.registers: f"{engine.name}.registers" for engine in soc.engines}
+    return blocks.get(window, "console")
