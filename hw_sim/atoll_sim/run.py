@@ -204,6 +204,7 @@ def judge(
             "checks": time.perf_counter() - begin,
         },
         notes=(*unmeasured(stacks), *_notes(compiled, result)),
+        host_clock=compiled.soc.host_cpu.clock,
     )
     return Outcome(report=report, outputs=tuple(_outputs(compiled, result)))
 
@@ -229,6 +230,8 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
             worked=max(0, done - begin),
             estimate=estimates[op.name],
             instructions=sum(counted) if (counted := _counted(during)) else None,
+            clock=compiled.soc.device(op.device).clock,
+            host_clock=compiled.soc.host_cpu.clock,
         )
 
 

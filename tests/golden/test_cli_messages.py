@@ -68,7 +68,7 @@ CASES: dict[str, list[str]] = {
     "model_construction": ["run", "model.yaml", *NATIVE[2:]],
     "rtl_source_missing": ["run", "source.yaml", "digits.tflite"],
     "check_several_parts": ["check", "several.yaml"],
-    "check_clocks": ["check", "lagoon", "--set", "devices.npu.clock=50 MHz"],
+    "check_clocks": ["check", "lagoon", "--set", "devices.npu.clock=1 MHz"],
     "samples_missing": [*NATIVE, "--input", "absent.npy"],
     "samples_folder": [*NATIVE, "--input", "foreign"],
     "samples_damaged": [*NATIVE, "--input", "damaged.npy"],

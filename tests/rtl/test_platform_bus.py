@@ -8,6 +8,9 @@ MEMORY = (
     *("atoll_memory.sv", "atoll_firewall.sv", "atoll_demux.sv"),
 )
 
+CROSSING = ("atoll_synchroniser.sv", "atoll_async_fifo.sv", "atoll_bus_crossing.sv")
+FULL_PACE = 16
+
 pytestmark = pytest.mark.rtl
 
 
@@ -46,6 +49,19 @@ def test_control_port() -> None:
 
 def test_reset_synchroniser() -> None:
     run_bench("reset_sync", "atoll_reset_sync", ("atoll_reset_sync.sv",))
+
+
+@pytest.mark.parametrize("depth", [2, 8])
+def test_queue_between_two_clocks(depth: int) -> None:
+    run_bench("async_fifo", "atoll_async_fifo", CROSSING[:2], {"Depth": depth, "Width": 37})
+
+
+@pytest.mark.parametrize("depth", [2, 16])
+def test_crossing_of_the_bus(depth: int) -> None:
+    pace = ["a_beat_crosses_in_each_cycle_of_the_slower_clock/.*"] if depth == FULL_PACE else []
+    parameters = {"Depth": depth, "RequestBits": 107, "AnswerBits": 66}
+    tests = ("every_request_has_its_answer/.*", *pace)
+    run_bench("bus_crossing", "atoll_bus_crossing", CROSSING, parameters, tests=tests)
 
 
 def test_guard() -> None:

@@ -114,13 +114,24 @@ def test_the_bus_of_cores_is_synthesisable(width: int, synthesis: Synthesis) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "external_host", "faults"),
-    [("twin", False, False), ("lagoon", True, False), ("lagoon", False, True)],
+    ("name", "clocks", "external_host", "faults"),
+    [
+        ("twin", [], False, False),
+        ("twin", ["dsp", "npu_large", "dma"], False, False),
+        ("lagoon", [], True, False),
+        ("lagoon", [], False, True),
+    ],
 )
 def test_a_whole_chip_is_synthesisable(
-    name: str, external_host: bool, faults: bool, synthesis: Synthesis, tmp_path: Path
+    name: str,
+    clocks: list[str],
+    external_host: bool,
+    faults: bool,
+    synthesis: Synthesis,
+    tmp_path: Path,
 ) -> None:
-    chip = replace(plan_chip(load_soc(name), external_host=external_host), faults=faults)
+    soc = load_soc(name, [f"devices.{device}.clock=80 MHz" for device in clocks])
+    chip = replace(plan_chip(soc, external_host=external_host), faults=faults)
     texts = generate(chip)
     folder = tmp_path / "generated"
     folder.mkdir()
@@ -141,6 +152,9 @@ def test_a_whole_chip_is_synthesisable(
         ("atoll_guard", "NumMasters", 33, "LegalMasters: "),
         ("atoll_memory", "SizeBytes", 4095, "WholeRows: "),
         ("atoll_reset_sync", "Stages", 1, "EnoughStages: "),
+        ("atoll_async_fifo", "Depth", 6, "LegalDepth: $onehot(Depth)"),
+        ("atoll_bus_crossing", "Depth", 1, "LegalDepth: "),
+        ("atoll_synchroniser", "Width", 0, "SomeLevel: "),
         ("atoll_core_bus", "DataBytes", 4, "LegalBeat: "),
         ("atoll_core_bus", "LocalOrigin", 4096, "LegalOrigin: "),
     ],
@@ -149,7 +163,8 @@ def test_illegal_parameters_are_refused(
     top: str, name: str, value: int, condition: str, synthesis: Synthesis
 ) -> None:
     cores = (found("atoll_core_local.sv"), found("atoll_core_bus.sv"))
-    rtl = (*sources(plan_chip(load_soc("twin"))), *cores)
+    clock = "devices.dsp.clock=80 MHz"
+    rtl = (*sources(plan_chip(load_soc("twin", [clock]))), *cores)
     said = synthesis.faults(top, rtl, {name: value})
     assert condition in said
 

@@ -146,7 +146,7 @@ def test_cycles_bound_the_file(
     result = record(waves, request_of("GOOD"), (NAMES,), simulate)
     chip = plan_chip(tiny)
     first, last = vcd_reader.read_vcd(waves.path).times
-    assert (first, last) == (time_of(chip, 50), time_of(chip, 60) + chip.half_period)
+    assert (first, last) == (time_of(chip, 50), time_of(chip, 60) + chip.clocks[0].half_period)
     assert str(result.recorded).endswith("cycles 50 to 60")
 
 

@@ -20,7 +20,7 @@ _C_TYPES = {
     "int64": "int64_t",
     "float32": "float",
 }
-_TIMEOUT_FRACTION = 10  # of a second
+_TIMEOUT_FRACTION = 10  # of a second, more if an engine's clock is slower than the host's
 _CORE_TIMEOUT = 20  # seconds
 _LONGEST_WAIT = 2**32 - 1  # cycles; the timer has 32 bits
 
@@ -117,9 +117,15 @@ def device_source(soc: ResolvedSoc) -> str:
         registers=_registers,
         driven=tuple(_driven(soc)),
         cores=soc.remote_cpus,
-        timeout=soc.host_cpu.clock // _TIMEOUT_FRACTION,
+        timeout=min(_patience(soc) // _TIMEOUT_FRACTION, _LONGEST_WAIT),
         core_timeout=min(soc.host_cpu.clock * _CORE_TIMEOUT, _LONGEST_WAIT),
     )
+
+
+def _patience(soc: ResolvedSoc) -> int:
+    """Return the host's cycles of a second, in as many seconds as its clock is faster."""
+    clock = soc.host_cpu.clock
+    return max(clock * -(-clock // engine.clock) for engine in (*soc.engines, soc.host_cpu))
 
 
 def pool_header(soc: ResolvedSoc) -> str:

@@ -155,11 +155,12 @@ _VIOLATION = object_of(
 _LAYER = object_of(
     **dict.fromkeys(("operator", "kind", "device"), TEXT),
     **dict.fromkeys(("begin", "end", "cycles", "worked", "estimate"), COUNT),
+    **dict.fromkeys(("device_cycles", "clock_hz", "time_ns"), COUNT),
     instructions=maybe(COUNT),
 )
 _CYCLES = object_of(
     **dict.fromkeys(("total", "cpu", "dsp", "npu", "dma", "working", "at_once"), COUNT),
-    overlapped=COUNT,
+    **dict.fromkeys(("overlapped", "clock_hz", "total_ns"), COUNT),
     by_device=named(COUNT),
     by_layer=each(_LAYER),
 )

@@ -113,9 +113,14 @@ class StackUse:
         }
 
 
+def nanoseconds(cycles: int, hertz: int) -> int:
+    """Return how long cycles of a clock take, rounded to the nearest."""
+    return round(cycles * 10**9 / hertz)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerCycles:
-    """Clock cycles of one operator, of the first sample, from its begin to its end event.
+    """Clock cycles of the host for one operator, of the first sample, from begin to end event.
 
     Attributes:
         begin: the cycle of its begin event, counted from reset.
@@ -124,6 +129,8 @@ class LayerCycles:
             waits for it; the same as `cycles` for the host.
         estimate: what placement expected of `cycles` if the host waits at once.
         instructions: that all cores ran meanwhile; None where they were not counted.
+        clock: hertz of its device.
+        host_clock: hertz.
     """
 
     operator: str
@@ -134,16 +141,32 @@ class LayerCycles:
     worked: int
     estimate: int = 0
     instructions: int | None = None
+    clock: int
+    host_clock: int
 
     @property
     def end(self) -> int:
         """The cycle of its end event."""
         return self.begin + self.cycles
 
+    @property
+    def device_cycles(self) -> int:
+        """`worked` in cycles of its device, rounded down."""
+        return self.worked * self.clock // self.host_clock
+
+    @property
+    def nanoseconds(self) -> int:
+        """The time of `cycles`, rounded to the nearest."""
+        return nanoseconds(self.cycles, self.host_clock)
+
     def as_json(self) -> dict[str, Any]:
         """Return the fields by name."""
         names = ("operator", "kind", "device", "begin", "end", "cycles", "worked", "estimate")
-        return {name: getattr(self, name) for name in (*names, "instructions")}
+        return {
+            **{name: getattr(self, name) for name in (*names, "instructions", "device_cycles")},
+            "clock_hz": self.clock,
+            "time_ns": self.nanoseconds,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,10 +214,11 @@ class RunReport:
         accelerator: ``rtl``, ``model`` or ``none``.
         layers_compared: tensors held against the reference, over all samples.
         accesses: bus accesses held against the plan.
-        total_cycles: from reset to exit; 0 where no clock ran.
+        total_cycles: of the host, from reset to exit; 0 where no clock ran.
         cycles_by_kind: cycles in operators by kind of device (``cpu``, ``dsp``, ``npu``, ``dma``).
         wall: seconds by part of the run.
         notes: what a reader should know, such as described devices that took no part.
+        host_clock: hertz; all cycles are the host's.
     """
 
     soc: str
@@ -214,6 +238,7 @@ class RunReport:
     by_layer: tuple[LayerCycles, ...]
     wall: Mapping[str, float]
     notes: tuple[str, ...] = ()
+    host_clock: int
 
     @property
     def bit_exact(self) -> bool:
@@ -260,6 +285,8 @@ class RunReport:
         concurrency = self.concurrency
         return {
             "total": self.total_cycles,
+            "clock_hz": self.host_clock,
+            "total_ns": nanoseconds(self.total_cycles, self.host_clock),
             **{kind: self.cycles_by_kind.get(kind, 0) for kind in ("cpu", "dsp", "npu", "dma")},
             "working": concurrency.working,
             "at_once": concurrency.at_once,

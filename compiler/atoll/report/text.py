@@ -55,7 +55,8 @@ def memory_maps(plan: MemoryPlan) -> Iterator[Grid]:
 
 
 def cycle_table(report: RunReport) -> Grid:
-    """Return cycles per layer and device, of the first sample."""
+    """Return cycles per layer and device, of the first sample; their time if clocks differ."""
+    clocks = any(layer.clock != report.host_clock for layer in report.by_layer)
     layers = tuple(
         (
             layer.operator,
@@ -63,19 +64,21 @@ def cycle_table(report: RunReport) -> Grid:
             *(f"{cycles:,}" for cycles in (layer.begin, layer.end, layer.cycles)),
             *(f"{cycles:,}" for cycles in (layer.worked, layer.estimate)),
             *([] if layer.instructions is None else [f"{layer.instructions:,}"]),
+            *([f"{layer.device_cycles:,}", f"{layer.nanoseconds / 1000:,.2f}"] if clocks else []),
         )
         for layer in report.by_layer
     )
-    counted = ("instructions",) if any(e.instructions is not None for e in report.by_layer) else ()
+    more = ["instructions"] if any(e.instructions is not None for e in report.by_layer) else []
+    more += ["own cycles", "us"] if clocks else []
     devices = dict.fromkeys(layer.device for layer in report.by_layer)
     sums = tuple(
-        (f"all on {device}", "", "", "", f"{cycles:,}", "", "", *("" for _ in counted))
+        (f"all on {device}", "", "", "", f"{cycles:,}", "", "", *("" for _ in more))
         for device in devices
         for cycles in (sum(each.cycles for each in report.by_layer if each.device == device),)
     )
     return Grid(
-        title="cycles by layer (first sample)",
-        headings=("operator", "device", "begin", "end", "cycles", "worked", "estimate", *counted),
+        title=f"cycles{' of the host' if clocks else ''} by layer (first sample)",
+        headings=("operator", "device", "begin", "end", "cycles", "worked", "estimate", *more),
         left=("operator", "device"),
         rows=(*layers, *sums),
         strong=range(len(layers), len(layers) + len(sums)),

@@ -7,14 +7,16 @@ from atoll.resolve.entities import Access, Device, Engine, Memory, Pool
 
 
 def with_widths(
-    devices: Iterable[Device], pools: Sequence[Pool], memories: Iterable[Memory]
+    devices: Sequence[Device], pools: Sequence[Pool], memories: Iterable[Memory], host: str
 ) -> tuple[Device, ...]:
     """Return the devices with the widths of each engine's memories, for estimates.
 
     Constants are in the first pool that holds some and that it reads; activations may be in any
-    pool that it writes.
+    pool that it writes. The bus and the memories run at the clock of device `host`: an engine with
+    another one gets as many bytes in a cycle of its own as they move meanwhile.
     """
     by_name = {memory.name: memory for memory in memories}
+    bus = next(device.clock for device in devices if device.name == host)
 
     def widths(engine: Engine, *, constants: bool) -> Iterator[int]:
         for pool in pools:
@@ -23,7 +25,7 @@ def with_widths(
             role = "constants" if constants else "workspace"
             if fits and pool.role in (role, "both"):
                 bandwidth = pool.speed.read_bandwidth if pool.speed else 2**32
-                yield min(by_name[pool.region.memory].width, bandwidth)
+                yield _at_its_clock(min(by_name[pool.region.memory].width, bandwidth), engine, bus)
 
     return tuple(
         replace(
@@ -35,3 +37,10 @@ def with_widths(
         else device
         for device in devices
     )
+
+
+def _at_its_clock(width: int, engine: Engine, bus: int) -> int:
+    """Return the bytes in a cycle of `engine` where its port gets `width` in one of the bus."""
+    if engine.clock > bus:
+        width = min(width, engine.params.get("data_bytes", width))
+    return max(1, width * bus // engine.clock)

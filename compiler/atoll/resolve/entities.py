@@ -259,7 +259,8 @@ class Engine(Device):
         registers: its control port.
         irq: interrupt line at the host.
         runs: operator kinds this instance may run, sorted; a subset of the spec's.
-        constants_width: bytes per cycle from the memory of its constants, 0 if not known.
+        constants_width: bytes per cycle of its clock from the memory of its constants, 0 if not
+            known.
         workspace_width: likewise of the narrowest memory that it writes; both for estimates.
     """
 

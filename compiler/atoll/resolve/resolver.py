@@ -56,7 +56,7 @@ def resolve(description: Description) -> ResolvedSoc:
     pools = resolve_pools(draft, regions)
     soc = ResolvedSoc(
         name=draft.soc.soc,
-        devices=with_widths(build_devices(draft, regions, blocks), pools, memories),
+        devices=with_widths(build_devices(draft, regions, blocks), pools, memories, draft.host),
         memories=memories,
         pools=pools,
         host=draft.host,

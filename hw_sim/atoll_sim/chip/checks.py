@@ -8,6 +8,10 @@ from atoll.units import format_size
 from atoll_sim.chip.cores import core_faults
 from atoll_sim.chip.sources import source_faults
 
+SLOWEST = 64
+"""How many cycles of the host one of an engine may take: 16 of them answer an access to a register,
+and the bus waits for 1,024 of the host's (`atoll_demux`)."""
+
 
 def check_cores(soc: ResolvedSoc) -> None:
     """Refuse a chip with cores whose RTL is not there.
@@ -72,13 +76,13 @@ def _clock_faults(soc: ResolvedSoc) -> list[Fault]:
     return [
         Fault(
             code="E082",
-            message=f"device '{device.name}' runs at {device.clock} Hz, the host at"
-            f" {soc.host_cpu.clock} Hz; the simulated chip has one clock",
-            at=device.at,
-            remedy="give all devices the host's clock",
+            message=f"engine '{engine.name}' runs at {engine.clock} Hz, less than 1/{SLOWEST} of"
+            f" the host's {soc.host_cpu.clock} Hz: the bus would give its registers up",
+            at=engine.at,
+            remedy=f"set its 'clock' to at least {-(-soc.host_cpu.clock // SLOWEST)}",
         )
-        for device in soc.devices
-        if device.clock != soc.host_cpu.clock
+        for engine in soc.engines
+        if engine.clock * SLOWEST < soc.host_cpu.clock
     ]
 
 

@@ -37,6 +37,9 @@ BUS_SOURCES = (
     *("atoll_monitor", "atoll_doorbell", "atoll_fifo", "atoll_axi_burst", "atoll_axi_to_bus"),
     *("atoll_bus_to_axil", "atoll_external_host"),
 )
+CROSSING_SOURCES = ("atoll_synchroniser", "atoll_async_fifo", "atoll_bus_crossing")
+CROSSING_DEPTH = 16
+"""Beats between two clocks: enough for one per cycle, whichever is the faster."""
 
 
 def generate(chip: Chip) -> Mapping[str, str]:
@@ -51,7 +54,11 @@ def generate(chip: Chip) -> Mapping[str, str]:
         autoescape=False,
     )
     environment.globals.update(
-        range_of=lambda width: f"[{width - 1}:0]", axi_of=axi_signals, axil=AXIL, answers=ANSWERS
+        range_of=lambda width: f"[{width - 1}:0]",
+        axi_of=axi_signals,
+        axil=AXIL,
+        answers=ANSWERS,
+        crossing_depth=CROSSING_DEPTH,
     )
     made = {
         name: environment.get_template(template).render(chip=chip)
@@ -64,6 +71,7 @@ def sources(chip: Chip) -> tuple[Path, ...]:
     """Return the sources of `chip` besides its own top level: waivers, packages, modules."""
     cores = _cores(chip)
     names = [f"{name}.sv" for name in BUS_SOURCES]
+    names += [f"{name}.sv" for name in CROSSING_SOURCES] if len(chip.clocks) > 1 else []
     names += ["atoll_mailbox.sv"] if chip.mailboxes else []
     names += ["atoll_operator_name.sv"] if chip.waves else []
     names += ["atoll_fault_port.sv"] if chip.faults else []

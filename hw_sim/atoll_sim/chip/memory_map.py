@@ -26,7 +26,7 @@ def write_map(soc: ResolvedSoc, folder: Path, wrong: Windows | None = None) -> t
     """
     chip = plan_chip(soc)
     windows = {**_windows(chip), **(wrong or {})}
-    lines = [f"half_period {chip.half_period}"]
+    lines = [f"{clock.signal} {clock.half_period}" for clock in chip.clocks]
     lines += [f"{name} {n} {first:x} {last:x}" for (name, n), (first, last) in windows.items()]
     (folder / MAP).write_text("".join(f"{line}\n" for line in lines))
     return ("--map", str((folder / MAP).absolute()))

@@ -76,6 +76,24 @@ class Strap:
     count: int
 
 
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A clock of the top level.
+
+    Attributes:
+        signal: its input, without ``_i``.
+        hertz: its frequency.
+    """
+
+    signal: str
+    hertz: int
+
+    @property
+    def half_period(self) -> int:
+        """Return the picoseconds of half a cycle."""
+        return PICOSECONDS // (2 * self.hertz)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Master:
     """A core or an accelerator as it is built; beside an external host no core is.
@@ -87,6 +105,7 @@ class Master:
         parameters: SystemVerilog parameters of its module, with their values.
         axi_bytes: bytes of an accelerator's data port.
         interrupts: signal with the interrupt lines of a core.
+        clock: the input, without ``_i``, of a clock of its own; "" if it has the host's.
     """
 
     name: str
@@ -100,6 +119,17 @@ class Master:
     parameters: Mapping[str, str]
     axi_bytes: int
     interrupts: str
+    clock: str = ""
+
+    @property
+    def port(self) -> str:
+        """Return the signals at its module: those of the bus, or beyond a crossing to it."""
+        return f"own_{self.name}" if self.clock else self.signal
+
+    @property
+    def reset(self) -> str:
+        """Return the reset of its module."""
+        return f"{self.port}_rst_n" if self.clock else "rst_n"
 
     @property
     def straps(self) -> tuple[Strap, ...]:
@@ -144,9 +174,10 @@ class Chip:
     faults: bool = False
 
     @property
-    def half_period(self) -> int:
-        """Return the picoseconds of half a clock cycle."""
-        return PICOSECONDS // (2 * self.soc.host_cpu.clock)
+    def clocks(self) -> tuple[Clock, ...]:
+        """Return the host's clock, which is the bus's, then those of devices with another one."""
+        others = (Clock(m.clock, self.soc.device(m.name).clock) for m in self.masters if m.clock)
+        return (Clock("clk", self.soc.host_cpu.clock), *others)
 
     @property
     def places(self) -> Mapping[str, int]:

@@ -133,6 +133,7 @@ def _master(
         for memory in soc.memories
     )
     core = device.spec if isinstance(device, Cpu) and not external_host else None
+    built = core or isinstance(device, Engine)
     return Master(
         name=device.name,
         signal=f"dev_{device.name}",
@@ -145,6 +146,7 @@ def _master(
         parameters=_parameters(device),
         axi_bytes=axi_bytes(device) if isinstance(device, Engine) else 0,
         interrupts=_interrupts(soc, device),
+        clock=f"clk_{device.name}" if built and device.clock != soc.host_cpu.clock else "",
     )
 
 

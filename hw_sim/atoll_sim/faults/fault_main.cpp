@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "Vtop.h"
 #include "backdoor.h"
 #include "chip.h"
+#include "clocks.h"
 #include "fault_task.h"
 #include "protocol.h"
 #include "verilated.h"
@@ -40,13 +42,20 @@ class Chip {
   Chip() : top_(&context_, "") { Verilated::threadContextp(&context_); }
   ~Chip() { top_.final(); }
 
+  // Load the memory map; false if it is damaged.
+  bool load(const char* map) {
+    if (!chip::load_map(map, top_)) return false;
+    clocks_.reset(new chip::Clocks(top_));
+    return true;
+  }
+
   Vtop& top() { return top_; }
   uint64_t cycle() const { return cycle_; }
 
   void tick() {
-    for (int edge = 0; edge < 2; ++edge) {
-      context_.timeInc(chip::map().half_period);
-      top_.clk_i = !top_.clk_i;
+    for (int edges = 0; edges < 2;) {
+      context_.time(clocks_->next());
+      edges += clocks_->toggle();
       top_.eval();
     }
     ++cycle_;
@@ -76,6 +85,7 @@ class Chip {
  private:
   VerilatedContext context_;
   Vtop top_;
+  std::unique_ptr<chip::Clocks> clocks_;
   uint64_t cycle_ = 0;
 };
 
@@ -234,7 +244,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   Chip chip;
-  if (!chip::load_map(argv[3], chip.top())) {
+  if (!chip.load(argv[3])) {
     std::fprintf(stderr, "cannot load '%s'\n", argv[3]);
     return 1;
   }

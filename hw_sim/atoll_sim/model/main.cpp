@@ -1,4 +1,4 @@
-// The simulator's main: the clock runs here, and cocotb is woken only for what it waits for.
+// The simulator's main: the clocks run here, and cocotb is woken only for what it waits for.
 //
 //   model --map FILE       run the cocotb test that the environment names; memory_map.h has the file
 //   model --bare IMAGE N   load IMAGE, answer N requests, leave; no Python (speed comparison)
@@ -15,6 +15,7 @@
 #include "Vtop.h"
 #include "backdoor.h"
 #include "chip.h"
+#include "clocks.h"
 #include "judge.h"
 #include "monitor.h"
 #include "recorder.h"
@@ -27,7 +28,7 @@ namespace {
 
 constexpr uint64_t kNever = ~0ULL;
 
-// The Verilated model with its clock.
+// The Verilated model with its clocks.
 class Model {
  public:
   Model(const char* map, const char* waves, const char* settings) {
@@ -36,7 +37,7 @@ class Model {
     context_->traceEverOn(waves != nullptr);
     top_.reset(new Vtop(context_.get(), ""));
     mapped_ = map && chip::load_map(map, *top_);
-    next_edge_ = chip::map().half_period;
+    if (mapped_) clocks_.reset(new chip::Clocks(*top_));
     if (waves) recorder_.reset(new recorder::Recorder(*top_, waves, settings));
   }
 
@@ -53,14 +54,12 @@ class Model {
 #endif
   }
 
-  // Move to the next clock edge, or to `deadline` if that comes first; true on an edge.
+  // Move to the next edge of a clock, or to `deadline` if that comes first; true on an edge.
   bool advance(uint64_t deadline) {
-    const bool edge = next_edge_ <= deadline;
-    context_->time(edge ? next_edge_ : deadline);
+    const bool edge = clocks_->next() <= deadline;
+    context_->time(edge ? clocks_->next() : deadline);
     if (!edge) return false;
-    next_edge_ += chip::map().half_period;
-    top_->clk_i = !top_->clk_i;
-    monitor::log().cycle += top_->clk_i;
+    if (clocks_->toggle()) monitor::log().cycle += top_->clk_i;
     return true;
   }
 
@@ -68,8 +67,8 @@ class Model {
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<Vtop> top_;
   std::unique_ptr<recorder::Recorder> recorder_;
+  std::unique_ptr<chip::Clocks> clocks_;
   bool mapped_ = false;
-  uint64_t next_edge_ = 0;
 };
 
 Model* model = nullptr;

@@ -40,7 +40,11 @@ bool load_map(const char* path, Vtop& top) {
   uint32_t number = 0;
   size_t set = 0;
   Window window;
-  if (!(file >> name >> only.half_period) || name != "half_period") return false;
+  for (const Clock& clock : kClocks) {
+    uint64_t half_period = 0;
+    if (!(file >> name >> half_period) || name != clock.name) return false;
+    only.half_periods.push_back(half_period);
+  }
   while (file >> name >> std::dec >> number >> std::hex >> window.first >> window.last) {
     const Strap* strap = find(name);
     if (!strap || number >= strap->windows) return false;

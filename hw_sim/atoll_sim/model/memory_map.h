@@ -1,8 +1,9 @@
 // Where the memories of this chip lie, and what its devices reach: set when the simulation begins.
 //
-// The map's file has a line with picoseconds, then one for each window of each strap, in
-// hexadecimal; none is inside a window whose last byte is below its first:
-//   half_period N
+// The map's file has a line for each clock, the host's first, with the picoseconds of half a cycle,
+// then one for each window of each strap, in hexadecimal; none is inside a window whose last byte is
+// below its first:
+//   CLOCK N
 //   STRAP NUMBER FIRST LAST
 #pragma once
 
@@ -12,6 +13,12 @@
 class Vtop;
 
 namespace chip {
+
+// A clock that the top level takes.
+struct Clock {
+  const char* name;
+  uint8_t* (*wire)(Vtop&);
+};
 
 // A memory as it is built.
 struct Shape {
@@ -36,8 +43,8 @@ struct Memory : Shape {
 };
 
 struct Map {
-  uint64_t half_period = 0;  // picoseconds of half a clock cycle
-  uint32_t masters = 0;      // cores and accelerators
+  std::vector<uint64_t> half_periods;  // picoseconds of half a cycle of each clock
+  uint32_t masters = 0;                // cores and accelerators
   std::vector<Memory> memories;
 };
 

@@ -22,7 +22,7 @@ class Mark:
 
 def time_of(chip: Chip, cycle: int) -> int:
     """Return when the rising edge of a cycle is, in picoseconds; the first one is cycle 1."""
-    return chip.half_period * max(2 * cycle - 1, 0)
+    return chip.clocks[0].half_period * max(2 * cycle - 1, 0)
 
 
 def operator_marks(

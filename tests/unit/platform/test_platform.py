@@ -157,8 +157,8 @@ def test_the_map_counts_the_last_byte_in_and_closes_what_is_left(
 ) -> None:
     command = write_map(lagoon, tmp_path, {("dev_npu_writable", 1): (0, 0xFFFF_FFFF)})
     assert command == ("--map", str(tmp_path / "map.txt"))
-    half_period, *lines = (tmp_path / "map.txt").read_text().splitlines()
-    assert half_period == f"half_period {10**12 // (2 * lagoon.host_cpu.clock)}"
+    clock, *lines = (tmp_path / "map.txt").read_text().splitlines()
+    assert clock == f"clk {10**12 // (2 * lagoon.host_cpu.clock)}"
     flash, dtcm, sram = lagoon.memories
     assert lines[:3] == [
         f"map {number} {memory.origin:x} {memory.end - 1:x}"
@@ -174,6 +174,28 @@ def test_the_map_counts_the_last_byte_in_and_closes_what_is_left(
         "dev_npu_writable 1 0 ffffffff",
         *(f"dev_npu_writable {number} 1 0" for number in (2, 3)),
     ]
+
+
+def test_each_device_with_a_clock_of_its_own_crosses_to_the_host(tmp_path: Path) -> None:
+    clocks = ["devices.dsp.clock=80 MHz", "devices.dma.clock=333 MHz"]
+    chip = plan_chip(load_soc("twin", clocks))
+    names = [path.name for path in sources(chip)]
+    assert "atoll_bus_crossing.sv" in names
+    top = generate(chip)["atoll_chip.sv"]
+    crossings = re.findall(r"\) u_(\w+)_crossing \(", top)
+    assert crossings == ["dsp", "dma", "dma_control"]
+    write_map(chip.soc, tmp_path)
+    lines = (tmp_path / "map.txt").read_text().splitlines()
+    assert lines[:3] == ["clk 5000", "clk_dsp 6250", "clk_dma 1501"]
+    assert generate(plan_chip(load_soc("twin", [*clocks[:1], "devices.dma.clock=7 MHz"]))) == (
+        generate(chip)
+    )
+
+
+def test_a_chip_of_one_clock_has_no_crossing() -> None:
+    chip = plan_chip(load_soc("twin"))
+    assert not [path for path in sources(chip) if "cross" in path.name or "async" in path.name]
+    assert "crossing" not in generate(chip)["atoll_chip.sv"]
 
 
 @pytest.mark.parametrize(
@@ -240,7 +262,7 @@ def judged(soc: ResolvedSoc) -> None:
         (memory("sram", banks=3), "E081", "'banks' 3 is not a power of two"),
         (memory("sram", size=1000), "E081", "its size of 1000 B is not a multiple of 32"),
         (memory("sram", origin=0x2000_0004), "E081", "is not a multiple of 8 bytes"),
-        (device("npu", clock=50_000_000), "E082", "the simulated chip has one clock"),
+        (device("npu", clock=1_562_499), "E082", "less than 1/64 of the host's 100000000 Hz"),
         (device("npu", irq=2), "E083", "cannot use interrupt line 2"),
         (device("npu", irq=40), "E083", "the core has no such line"),
     ],

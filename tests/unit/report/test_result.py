@@ -36,6 +36,7 @@ MISMATCH = Mismatch(
     expected=-1,
     actual=7,
 )
+CLOCK = 100_000_000
 GOOD = RunReport(
     soc="lagoon",
     model="digits",
@@ -53,10 +54,18 @@ GOOD = RunReport(
     cycles_by_kind={"cpu": 100, "npu": 300},
     by_layer=(
         LayerCycles(
-            operator="conv_2d_0", kind="conv_2d", device="npu", begin=100, cycles=300, worked=300
+            operator="conv_2d_0",
+            kind="conv_2d",
+            device="npu",
+            begin=100,
+            cycles=300,
+            worked=300,
+            clock=CLOCK,
+            host_clock=CLOCK,
         ),
     ),
     wall={"simulation": 0.25},
+    host_clock=CLOCK,
 )
 
 
@@ -118,13 +127,29 @@ def test_the_text_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_cycles_are_summed_by_device_and_not_by_kind() -> None:
     layers = tuple(
-        LayerCycles(operator=f"op_{n}", kind="add", device=name, begin=n, cycles=10 + n, worked=1)
+        replace(GOOD.by_layer[0], operator=f"op_{n}", device=name, begin=n, cycles=10 + n)
         for n, name in enumerate(("core_a", "core_b", "core_a"))
     )
     shown = text(replace(GOOD, by_layer=layers, cycles_by_kind={"cpu": 33}))
     assert re.search(r"all on core_a +22\n", shown)
     assert re.search(r"all on core_b +11\n", shown)
     assert "all on cpu" not in shown
+
+
+def test_a_device_with_a_clock_of_its_own_has_its_cycles_and_their_time() -> None:
+    shown = text(GOOD)
+    assert "cycles by layer (first sample)" in shown
+    assert "own cycles" not in shown
+    fast = replace(GOOD.by_layer[0], clock=250_000_000, worked=123)
+    report = replace(GOOD, by_layer=(fast,))
+    shown = text(report)
+    assert "cycles of the host by layer (first sample)" in shown
+    assert re.search(r"conv_2d_0 +npu +100 +400 +300 +123 +0 +307 +3\.00\n", shown)
+    cycles = report.as_json()["cycles"]
+    assert (cycles["total_ns"], cycles["clock_hz"]) == (5_000, CLOCK)
+    (layer,) = cycles["by_layer"]
+    assert (layer["device_cycles"], layer["time_ns"]) == (307, 3_000)
+    assert layer["clock_hz"] == 250_000_000
 
 
 def test_a_run_without_judged_accesses_does_not_claim_that_none_broke_the_plan() -> None:

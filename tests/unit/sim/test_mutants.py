@@ -306,6 +306,7 @@ def clean_report(compared: int = 1) -> RunReport:
         cycles_by_kind={},
         by_layer=(),
         wall={},
+        host_clock=100_000_000,
     )
 
 

@@ -1,0 +1,55 @@
+"""Devices with clocks of their own: the same bytes, no finding, and times that fit the clocks."""
+
+from pathlib import Path
+
+import pytest
+
+from atoll.pipeline import BuildOptions, compile_file
+from atoll.report.result import RunReport
+from atoll.resolve import load_soc
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+
+ROOT = Path(__file__).parents[2]
+THREE = str(ROOT / "tests" / "data" / "three_clocks.yaml")
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+
+pytestmark = pytest.mark.rtl
+
+
+def ran(soc: str, *overrides: str) -> RunReport:
+    """Return the report of digits in RTL, which passed."""
+    compiled = compile_file(load_soc(soc, overrides), DIGITS, BuildOptions())
+    sample = random_sample(compiled.graph)
+    rtl = AcceleratorKind.RTL
+    report = run_models((compiled,), (sample,), cpu=CpuKind.RTL, accelerator=rtl)[0].report
+    assert report.passed
+    assert report.accesses > 0
+    return report
+
+
+def test_a_chip_with_three_clocks_is_right() -> None:
+    report = ran(THREE)
+    clocks = {layer.device: layer.clock for layer in report.by_layer}
+    assert clocks == {"cpu": 160_000_000, "npu_a": 4 * 10**8, "npu_b": 4 * 10**8, "dma": 2 * 10**8}
+    assert report.host_clock == 160_000_000
+
+
+@pytest.mark.parametrize("clock", ["1_562_500", "97.3 MHz", "250 MHz", "1 GHz"])
+def test_any_ratio_of_clocks_is_right(clock: str) -> None:
+    """All ratios run on one model, the slowest that the bus has patience for included."""
+    report = ran("lagoon", f"devices.npu.clock={clock}")
+    npu = [layer for layer in report.by_layer if layer.device == "npu"]
+    assert npu
+    for layer in npu:
+        assert layer.device_cycles == layer.worked * layer.clock // report.host_clock
+
+
+def test_a_slower_engine_takes_longer_by_its_clock() -> None:
+    """What a depthwise layer computes takes the time of the engine's cycles."""
+    slow, fast = (
+        next(each for each in ran("lagoon", f"devices.npu.clock={mhz} MHz").by_layer)
+        for mhz in (5, 10)
+    )
+    assert slow.worked == pytest.approx(2 * fast.worked, rel=0.1)
+    assert slow.estimate == pytest.approx(slow.cycles, rel=0.1)
