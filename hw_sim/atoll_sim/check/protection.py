@@ -6,10 +6,11 @@ Such an access reaches neither firewall nor shadow memory; the core's own record
 from collections.abc import Iterator
 
 from atoll.contract.contract import Contract, Phase, Span
+from atoll.isa.instruction_set import Family
 from atoll.report.result import Violation
 from atoll.resolve.claims import GUARD
 from atoll.resolve.protection.area import areas_of
-from atoll.resolve.protection.record import read_record, record_of
+from atoll.resolve.protection.record import FaultRecord, read_record, record_of
 from atoll.resolve.soc import Access, Cpu, RegionKind, ResolvedSoc
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.shadow.rules import BY_NAME
@@ -18,6 +19,9 @@ from atoll_sim.trace.simulation import SimResult
 
 _RISCV = {1: AccessKind.FETCH, 5: AccessKind.READ, 7: AccessKind.WRITE}
 """Exceptions of accesses, by `mcause`."""
+
+_DATA_ACCESS = 1 << 7 | 1 << 1
+"""In MMFSR, the low byte of CFSR: a load or store was kept back, and its address is known."""
 
 
 def kept_back(soc: ResolvedSoc, contract: Contract, result: SimResult) -> Iterator[Violation]:
@@ -35,7 +39,7 @@ def kept_back(soc: ResolvedSoc, contract: Contract, result: SimResult) -> Iterat
     record = read_record(result.stacks[record_of(cpu).name])
     if any(each.violation.address == record.address for each in result.findings):
         return  # the firewall kept it back, or something else broke at this address
-    kind = _RISCV.get(record.cause)
+    kind = _kind(soc, cpu, record)
     if kind is None or _is_open(soc, cpu, record.address, kind):
         return
     mine = (contract.phases[number] for number in running.operators if number in contract.phases)
@@ -63,6 +67,16 @@ def kept_back(soc: ResolvedSoc, contract: Contract, result: SimResult) -> Iterat
         remedy=rule.remedy.format(**words),
         cycle=result.cycles,
     )
+
+
+def _kind(soc: ResolvedSoc, cpu: Cpu, record: FaultRecord) -> AccessKind | None:
+    """Return what was tried; an Arm core does not tell a read from a write. None: no access."""
+    if cpu.instructions.family is not Family.THUMB:
+        return _RISCV.get(record.cause)
+    if record.cause & _DATA_ACCESS != _DATA_ACCESS:
+        return None
+    is_readable = _is_open(soc, cpu, record.address, AccessKind.READ)
+    return AccessKind.WRITE if is_readable else AccessKind.READ
 
 
 def _is_open(soc: ResolvedSoc, cpu: Cpu, address: int, kind: AccessKind) -> bool:
