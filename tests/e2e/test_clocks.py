@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.requests import load_requests
 
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.report.result import RunReport
@@ -17,9 +18,10 @@ DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 pytestmark = pytest.mark.rtl
 
 
-def ran(soc: str, *overrides: str) -> RunReport:
+def ran(soc: str, *overrides: str, place: tuple[str, ...] = ()) -> RunReport:
     """Return the report of digits in RTL, which passed."""
-    compiled = compile_file(load_soc(soc, overrides), DIGITS, BuildOptions())
+    options = BuildOptions(requests=load_requests(None, place))
+    compiled = compile_file(load_soc(soc, overrides), DIGITS, options)
     sample = random_sample(compiled.graph)
     rtl = AcceleratorKind.RTL
     report = run_models((compiled,), (sample,), cpu=CpuKind.RTL, accelerator=rtl)[0].report
@@ -43,6 +45,11 @@ def test_any_ratio_of_clocks_is_right(clock: str) -> None:
     assert npu
     for layer in npu:
         assert layer.device_cycles == layer.worked * layer.clock // report.host_clock
+
+
+def test_a_second_core_with_a_clock_of_its_own_is_right() -> None:
+    report = ran("twin", "devices.dsp.clock=62.7 MHz", place=("add_3=dsp", "softmax_9=dsp"))
+    assert {layer.clock for layer in report.by_layer if layer.device == "dsp"} == {62_700_000}
 
 
 def test_a_slower_engine_takes_longer_by_its_clock() -> None:

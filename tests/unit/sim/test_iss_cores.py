@@ -304,6 +304,13 @@ def test_a_chip_that_no_simulator_runs_is_refused(
     assert said in str(caught.value)
 
 
+def test_a_second_core_with_another_clock_is_refused() -> None:
+    check_chip(load_soc("twin", ["devices.npu_large.clock=250 MHz"]))
+    with pytest.raises(SimulationError, match=r"E102.*'dsp': it runs at 80000000 Hz") as caught:
+        check_chip(load_soc("twin", ["devices.dsp.clock=80 MHz"]))
+    assert "give it the host's clock, or use --cpu rtl" in str(caught.value)
+
+
 def test_without_unicorn_the_command_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("atoll_sim.iss.run.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"E070.*'unicorn'") as caught:
