@@ -7,7 +7,7 @@ from llvmlite import ir
 from atoll.isa.instruction_set import Vectors
 
 _BYTE, _WORD = ir.IntType(8), ir.IntType(32)
-_WORD_BYTES = 4
+_WORD_BYTES, _VECTOR = 4, 16
 
 
 def dot(
@@ -19,6 +19,11 @@ def dot(
 ) -> ir.Value:
     """Return `start` plus the products of `length` int8 from each of two addresses on."""
     total, done = start, 0
+    if vectors is Vectors.MVE:
+        for done in range(0, length, _VECTOR):
+            parts = [_past(builder, each, done) for each in addresses]
+            total = _sixteen(builder, total, parts, min(_VECTOR, length - done))
+        return total
     if vectors is Vectors.DSP:
         while length - done >= _WORD_BYTES:
             total = _four(builder, total, [_past(builder, each, done) for each in addresses])
@@ -50,7 +55,30 @@ def _four(builder: ir.IRBuilder, total: ir.Value, addresses: list[ir.Value]) -> 
     return total
 
 
+def _sixteen(
+    builder: ir.IRBuilder, total: ir.Value, addresses: list[ir.Value], length: int
+) -> ir.Value:
+    """Multiply and add a vector, of which only the first `length` bytes are read."""
+    bytes_, bits = ir.VectorType(_BYTE, _VECTOR), ir.VectorType(ir.IntType(1), _VECTOR)
+    type = ir.FunctionType(_WORD, [_WORD] * 4 + [bytes_] * 2)
+    multiply = _declared(builder, "llvm.arm.mve.vmldava.v16i8", type)
+    if length == _VECTOR:
+        vectors = [builder.load(each, align=1, typ=bytes_) for each in addresses]
+    else:
+        pointer = addresses[0].type
+        type = ir.FunctionType(bytes_, [pointer, _WORD, bits, bytes_])
+        load = _declared(builder, "llvm.masked.load.v16i8.p0", type)
+        mask = bits([at < length for at in range(_VECTOR)])
+        zero = bytes_([0] * _VECTOR)
+        vectors = [builder.call(load, [each, _WORD(1), mask, zero]) for each in addresses]
+    signed, adds, straight = (_WORD(0),) * 3
+    return builder.call(multiply, [signed, adds, straight, total, *vectors])
+
+
 def _intrinsic(builder: ir.IRBuilder, name: str, arguments: int) -> ir.Function:
     """Declare a function of words."""
-    type = ir.FunctionType(_WORD, [_WORD] * arguments)
+    return _declared(builder, name, ir.FunctionType(_WORD, [_WORD] * arguments))
+
+
+def _declared(builder: ir.IRBuilder, name: str, type: ir.FunctionType) -> ir.Function:
     return builder.module.globals.get(name) or ir.Function(builder.module, type, name)

@@ -52,6 +52,9 @@ _FLOAT_UNITS = {
     ("armv8.1-m.main", "fp"): "fp-armv8d16sp",
 }
 _DOUBLE_UNIT = "fp-armv8d16"
+_VECTORS = (("mve", Vectors.MVE), ("dsp", Vectors.DSP))
+"""By feature, what is more first."""
+
 _ABSENT = ("dsp", "mve", "vfp2sp", "fp64")
 """What zig's cores may have, and an architecture without a feature has not."""
 
@@ -106,7 +109,7 @@ def _thumb(
                 *(f"-mfloat-abi={'hard' if hard else 'soft'}",),
             ),
         ),
-        vectors=Vectors.NONE if "dsp" in dropped else Vectors.DSP,
+        vectors=next((have for each, have in _VECTORS if each not in dropped), Vectors.NONE),
     )
 
 

@@ -20,6 +20,7 @@ class Vectors(StrEnum):
 
     NONE = "none"
     DSP = "dsp"
+    MVE = "mve"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

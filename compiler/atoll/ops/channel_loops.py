@@ -38,6 +38,7 @@ class Block:
 BLOCKS: Mapping[Vectors, Block] = {
     Vectors.NONE: Block(pixels=4, channels=4, products=1),
     Vectors.DSP: Block(pixels=2, channels=2, products=4),
+    Vectors.MVE: Block(pixels=2, channels=2, products=16),
 }
 
 WORD = 4
@@ -176,13 +177,39 @@ class ChannelSums:
             length: products of each sum.
         """
         wide = self.registers.products
-        whole = length - length % wide if wide > 1 else 0
-        for at in self._rounds(0, whole, wide, _STEPS_TOGETHER):
-            for pixel, pixel_sums in zip(pixels, sums, strict=True):
-                inputs = source.at(add(pixel, at))
-                for row, total in zip(rows, pixel_sums, strict=True):
-                    total[0] = Dot(total[0], inputs, self.weights.at(add(row, at)), wide)
-        for at in self._rounds(whole, length, 1, _STEPS if len(pixels) == 1 else _STEPS_TOGETHER):
+        if wide == 1:
+            self._add_products(sums, source, pixels, rows, length)
+            return
+        for at in self._rounds(length // wide, wide, _STEPS_TOGETHER):
+            self._add_dots(sums, source, pixels, rows, at, wide)
+        if rest := length % wide:
+            self._add_dots(sums, source, pixels, rows, Const(length - rest), rest)
+
+    def _add_dots(
+        self,
+        sums: Sequence[Sequence[Buffer]],
+        source: Buffer,
+        pixels: Sequence[Operand],
+        rows: Sequence[Expr],
+        at: Expr,
+        length: int,
+    ) -> None:
+        """Add those `length` products of each sum that begin `at`."""
+        for pixel, pixel_sums in zip(pixels, sums, strict=True):
+            inputs = source.at(add(pixel, at))
+            for row, total in zip(rows, pixel_sums, strict=True):
+                total[0] = Dot(total[0], inputs, self.weights.at(add(row, at)), length)
+
+    def _add_products(
+        self,
+        sums: Sequence[Sequence[Buffer]],
+        source: Buffer,
+        pixels: Sequence[Operand],
+        rows: Sequence[Expr],
+        length: int,
+    ) -> None:
+        """Add one product after the other."""
+        for at in self._rounds(length, 1, _STEPS if len(pixels) == 1 else _STEPS_TOGETHER):
             values = [
                 self.builder.let("value", self.value(source, add(pixel, at))) for pixel in pixels
             ]
@@ -192,17 +219,13 @@ class ChannelSums:
                     total = pixel_sums[lane]
                     total[0] = add(total[0], multiply(value, weight))
 
-    def _rounds(self, begin: int, end: int, width: int, allowed: tuple[int, ...]) -> Iterator[Expr]:
-        """Loop over what is from `begin` to `end`: yield where each `width` of it begins.
-
-        A round of the loop has as many of them as is `allowed`.
-        """
-        count = (end - begin) // width
+    def _rounds(self, count: int, width: int, allowed: tuple[int, ...]) -> Iterator[Expr]:
+        """Loop over `count` times `width`, as many as is `allowed` a round: yield their begins."""
         if not count:
             return
         steps = next(steps for steps in allowed if count % steps == 0)
         with self.builder.loop("i", 0, count // steps) as i:
-            at = self.builder.let("at", add(multiply(i, steps * width), begin))
+            at = self.builder.let("at", multiply(i, steps * width))
             yield from (add(at, step * width) for step in range(steps))
 
     def value(self, source: Buffer, index: Operand) -> Expr:

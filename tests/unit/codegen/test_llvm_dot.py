@@ -11,7 +11,7 @@ from atoll.isa.find import instruction_set
 
 def product(length: int) -> PrimFunc:
     builder = FunctionBuilder("product")
-    x, y = (builder.buffer(name, Type.I8, 64, Direction.READ) for name in "xy")
+    x, y = (builder.buffer(name, Type.I8, length, Direction.READ) for name in "xy")
     total = builder.buffer("total", Type.I32, 1, Direction.BOTH)
     total[0] = Dot(total[0], x.at(Const(0)), y.at(Const(0)), length)
     return builder.kernel()
@@ -38,4 +38,15 @@ def assembly(isa: str, length: int) -> str:
 )
 def test_words_are_multiplied_in_pairs_of_halves(isa: str, most: int) -> None:
     for words, rest in ((1, 0), (2, 3)):
+        assert "vmladav" not in assembly(isa, 4 * words + rest)
         assert assembly(isa, 4 * words + rest).count("smlad") == words * most
+
+
+@pytest.mark.parametrize(("length", "vectors", "masks"), [(3, 1, 2), (16, 1, 0), (40, 3, 2)])
+def test_vectors_are_multiplied_whole_and_read_no_byte_more(
+    length: int, vectors: int, masks: int
+) -> None:
+    text = assembly("armv8.1-m.main+mve", length)
+    assert text.count("vmlava.s8") + text.count("vmladava.s8") == vectors
+    assert text.count("vldrbt") == masks
+    assert "smlad" not in text

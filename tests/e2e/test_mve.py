@@ -1,0 +1,48 @@
+"""Vectors of Cortex-M55: objects with MVE give the reference's bytes on QEMU's mps3-an547."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.e2e.test_targets import DIGITS, objects
+
+from atoll.ops import reference
+from atoll.pipeline import BuildOptions, compile_file
+from atoll.resolve import load_soc
+from atoll_sim.inputs.samples import random_sample
+
+PROGRAM = Path(__file__).with_name("cortex_m55.c")
+SCRIPT = """SECTIONS {
+  .text 0 : { KEEP(*(.vectors)) *(.text*) *(.rodata*) }
+  .exception : { *(.ARM.ex*) }
+  .constants 0x01000000 : { *(.atoll.pool*) }
+  .data 0x21000000 : { *(.data*) *(.bss*) }
+}
+"""
+GCC = ("arm-none-eabi-gcc", "-mcpu=cortex-m55", "-mfloat-abi=soft", "-O1", "-ffreestanding")
+HELPERS = ("__aeabi_memcpy", "__aeabi_memset")
+QEMU = ("qemu-system-arm", "-M", "mps3-an547", "-display", "none", "-monitor", "none")
+PIPES = ("-serial", "none", "-semihosting-config", "enable=on,target=native")
+
+
+@pytest.mark.skipif(shutil.which(GCC[0]) is None, reason=f"needs {GCC[0]}")
+@pytest.mark.skipif(shutil.which(QEMU[0]) is None, reason=f"needs {QEMU[0]}")
+def test_vectors_give_the_bytes_of_the_reference(tmp_path: Path) -> None:
+    folder = objects(tmp_path / "out", "cortex_m55", "armv8.1-m.main+mve")
+    graph = compile_file(load_soc("lagoon"), DIGITS, BuildOptions(accelerators=False)).graph
+    (sample,) = random_sample(graph)
+    image = ",".join(map(str, sample["image"].ravel()))
+    (folder / "image.h").write_text(f"static const int8_t image[] = {{{image}}};\n")
+    (folder / "script.ld").write_text(SCRIPT)
+    sources = (str(PROGRAM), "digits_int8.o", "-lgcc")
+    aliases = [f"-Wl,--defsym={name}{n}={name}" for name in HELPERS for n in (4, 8)]
+    options = ("-fno-tree-loop-distribute-patterns", "-nostdlib", "-Tscript.ld", "-I.")
+    command = [*GCC, *options, *aliases, *sources, "-o", "program.elf"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    command = [*QEMU, *PIPES, "-kernel", "program.elf"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    made = np.array([int(word, 16) for word in (done.stdout + done.stderr).split()], np.uint8)
+    expected = reference.run(graph, sample)["softmax_9_out"].reshape(-1)
+    assert made.view(np.int8).tolist() == expected.tolist()
