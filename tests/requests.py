@@ -13,8 +13,9 @@ def load_requests(
     pin: Sequence[str] = (),
     free: Sequence[str] = (),
     overlap: str | None = None,
+    spread: bool | None = None,
 ) -> BuildRequests:
     """Load the options at `path`, if any, with the other ones on top."""
     wishes = Wishes(tuple(place), tuple(pin), tuple(free))
-    (asked,) = network_requests(path, {"network": wishes}, overlap)
+    (asked,) = network_requests(path, {"network": wishes}, overlap, spread)
     return asked

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -33,7 +34,8 @@ from atoll.memory.solve import plan_memory, solve
 from atoll.place.copy_engines import assign_copies
 from atoll.place.costs import cycles_of
 from atoll.place.partition import Decision
-from atoll.place.plan_devices import plan_devices
+from atoll.place.plan_devices import may_spread, plan_devices
+from atoll.place.spread import spread_operators
 from atoll.place.views import described, with_views
 from atoll.report.explain_buffers import buffer_stories
 from atoll.report.explain_text import Explanation
@@ -122,7 +124,7 @@ def compile_file(
     try:
         return through.run()
     except (PlacementError, PlanError) as error:
-        unseen = replace(through, observe=lambda stage, result: None)
+        unseen = replace(through, observe=lambda stage, result: None, spread=False)
         raise with_whole_need(
             error, soc, lambda chip: _used(replace(unseen, soc=chip).run())
         ) from error
@@ -146,17 +148,30 @@ class _Pipeline:
     model: Path
     observe: Observer
     taken: Mapping[str, int]
+    spread: bool = True
 
     def run(self) -> Compiled:
         """Place, then plan."""
         soc, options = self.soc, self.options
         network = load_network(self.model)
         self.observe("frontend", network)
-        placed = plan_devices(network, soc, options.requests, accelerators=options.accelerators)
-        graph = assign_copies(placed.graph, soc) if options.accelerators else placed.graph
+        if self.spread and may_spread(options.requests, soc):
+            with suppress(PlacementError, PlanError):
+                return self._placed(network, spread=True)
+        return self._placed(network, spread=False)
+
+    def _placed(self, network: Graph, *, spread: bool) -> Compiled:
+        soc, accelerators = self.soc, self.options.accelerators
+        placed = plan_devices(
+            network, soc, self.options.requests, accelerators=accelerators, spread=spread
+        )
+        graph = assign_copies(placed.graph, soc) if accelerators else placed.graph
         graph = with_views(graph, soc)
+        decisions = described(placed.decisions, graph)
+        if spread:
+            graph, decisions = spread_operators(graph, soc, decisions)
         self.observe("place", graph)
-        return self._planned(graph, described(placed.decisions, graph))
+        return self._planned(graph, decisions)
 
     def _planned(self, graph: Graph, decisions: tuple[Decision, ...]) -> Compiled:
         """Plan; where that is too large and the user allows it, with overlaps that cost time."""

@@ -232,6 +232,9 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
             instructions=sum(counted) if (counted := _counted(during)) else None,
             clock=compiled.soc.device(op.device).clock,
             host_clock=compiled.soc.host_cpu.clock,
+            helpers={
+                core: max(0, min(end, last_access(core, during) + 1) - begin) for core in op.helpers
+            },
         )
 
 

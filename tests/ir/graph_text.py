@@ -19,7 +19,7 @@ _TENSOR = re.compile(
 )
 _OPERATOR = re.compile(
     rf"(?P<outs>[%\w, ]*?) ?= (?P<kind>{_WORD})\((?P<ins>[%\w, ]*)\) \{{(?P<options>[^{{}}]*)\}}"
-    rf"(?: : (?P<device>{_WORD}))?  # (?P<name>{_WORD})"
+    rf"(?: : (?P<device>{_WORD})(?P<helpers>(?: \+ {_WORD})*))?  # (?P<name>{_WORD})"
 )
 _OPTION = re.compile(rf"(?P<key>{_WORD})=(?P<value>\([^()]*\)|[^,()]+)(?:, |$)")
 _INTEGER = re.compile(r"-?\d+")
@@ -79,6 +79,7 @@ def _operator(line: str, number: int) -> Operator:
         outputs=tuple(name.strip("%") for name in _names(found["outs"])),
         attributes=_options(found["options"], number),
         device=found["device"] or "",
+        helpers=tuple((found["helpers"] or "").replace("+", " ").split()),
     )
 
 

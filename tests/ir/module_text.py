@@ -9,8 +9,10 @@ from atoll.ir.tir import (
     AcceleratorWait,
     Action,
     Allocate,
+    CallSpread,
     CallStart,
     Constant,
+    CoreCall,
     Entry,
     IRModule,
     KernelCall,
@@ -110,6 +112,13 @@ def _overlap(tokens: Tokens) -> SafeOverlap:
     return SafeOverlap(written, tokens.name(), distance)
 
 
+def _part(tokens: Tokens) -> CoreCall:
+    """Read ``core @kernel(buffers)``."""
+    device = tokens.name()
+    tokens.expect("@")
+    return CoreCall(device, tokens.name(), tokens.nests(tokens.name, "(", ")"))
+
+
 def _action(tokens: Tokens) -> Action:
     if tokens.accept("call"):
         tokens.expect("@")
@@ -117,6 +126,11 @@ def _action(tokens: Tokens) -> Action:
     if tokens.accept("begin"):
         tokens.expect("@")
         return CallStart(tokens.name(), tokens.nests(tokens.name, "(", ")"))
+    if tokens.accept("spread"):
+        parts = [_part(tokens)]
+        while tokens.accept(","):
+            parts.append(_part(tokens))
+        return CallSpread(tuple(parts))
     if tokens.accept("wait"):
         return AcceleratorWait(tokens.name())
     starts = tokens.accept("start")

@@ -22,11 +22,13 @@ from atoll.ir.tir import (
     Allocate,
     Binary,
     Call,
+    CallSpread,
     CallStart,
     Cast,
     Const,
     Constant,
     Conversion,
+    CoreCall,
     Direction,
     Dot,
     Entry,
@@ -220,6 +222,9 @@ STEPS = st.builds(
     writes=LISTS,
     action=st.builds(KernelCall, NAMES, LISTS)
     | st.builds(CallStart, NAMES, LISTS)
+    | st.lists(st.builds(CoreCall, NAMES, NAMES, LISTS), min_size=1, max_size=3)
+    .map(tuple)
+    .map(CallSpread)
     | st.builds(AcceleratorRun, NAMES, NAMES, st.integers(1, 9))
     | st.builds(AcceleratorStart, NAMES, NAMES, st.integers(1, 9))
     | st.builds(AcceleratorWait, NAMES),

@@ -64,13 +64,20 @@ class PlacementOptions:
             help="Let results lie over operands: none, free (default: where it costs no time), all."
         ),
     ] = None
+    spread: Annotated[
+        bool | None,
+        typer.Option(
+            "--spread/--no-spread",
+            help="Spread operators over cores of one kind; default: where it is faster.",
+        ),
+    ] = None
 
 
 SocArgument = Annotated[
     Path,
     typer.Argument(
         metavar="SOC",
-        help="SoC description (YAML), or the name of a shipped chip: lagoon, atoll2, twin.",
+        help="SoC description (YAML), or the name of a shipped chip: lagoon, atoll2, twin, quad.",
         autocompletion=offered("chips"),
     ),
 ]

@@ -35,7 +35,7 @@ def build_options(
     }
     return tuple(
         BuildOptions(accelerators=accelerators, requests=requests)
-        for requests in network_requests(asked.build_file, wishes, asked.overlap)
+        for requests in network_requests(asked.build_file, wishes, asked.overlap, asked.spread)
     )
 
 

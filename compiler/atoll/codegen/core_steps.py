@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 
-from atoll.ir.tir import CoreAction, IRModule, KernelCall, PrimFunc, Step
+from atoll.ir.tir import CoreCall, IRModule, KernelCall, PrimFunc, Step
 from atoll.ir.walk import callees
 
 
-def calls_on(module: IRModule, device: str) -> Iterator[tuple[Step, CoreAction]]:
+def calls_on(module: IRModule, device: str) -> Iterator[tuple[Step, CoreCall]]:
     """Yield the steps that run a kernel on `device`, and their calls."""
     for step in module.entry.steps:
-        if step.device == device and isinstance(step.action, CoreAction):
-            yield step, step.action
+        yield from ((step, call) for call in step.calls if call.device == device)
 
 
 def functions_on(module: IRModule, device: str) -> tuple[PrimFunc, ...]:

@@ -11,7 +11,9 @@ from atoll.ir.tir import (
     AcceleratorRun,
     AcceleratorStart,
     AcceleratorWait,
+    CallSpread,
     CallStart,
+    CoreCall,
     IRModule,
     KernelCall,
     Step,
@@ -129,14 +131,9 @@ class _RunFunction:
                 self._checked(self._start_core, self._ordinal(step.device), self._command(step))
                 self._busy.append(step.device)
             case KernelCall(function, arguments):
-                pointers = self._pools.pointers(
-                    self._builder, step, arguments, self._functions[function]
-                )
-                kernel = self._target.get_global(function)
-                if kernel.return_value.type == I32:
-                    self._checked(kernel, *pointers)
-                else:
-                    self._builder.call(kernel, pointers)
+                self._call(step, function, arguments)
+            case CallSpread(parts):
+                self._spread(step, parts)
             case AcceleratorRun(device, commands, count):
                 place = self._pools.address(commands)
                 self._checked(self._accelerate, self._ordinal(device), place, I32(count))
@@ -150,6 +147,28 @@ class _RunFunction:
         if not isinstance(step.action, (AcceleratorStart, CallStart)):
             self._checked(self._guard, I32(0))
             self._builder.call(self._end, event)
+
+    def _call(self, step: Step, function: str, arguments: tuple[str, ...]) -> None:
+        """Run a kernel on the host."""
+        pointers = self._pools.pointers(self._builder, step, arguments, self._functions[function])
+        kernel = self._target.get_global(function)
+        if kernel.return_value.type == I32:
+            self._checked(kernel, *pointers)
+        else:
+            self._builder.call(kernel, pointers)
+
+    def _spread(self, step: Step, parts: tuple[CoreCall, ...]) -> None:
+        """Start all parts on other cores, run the host's, and wait for the others."""
+        others = [part.device for part in parts if part.device != self._soc.host]
+        for device in others:
+            self._checked(self._start_core, self._ordinal(device), self._command(step))
+            self._busy.append(device)
+        for part in parts:
+            if part.device == self._soc.host:
+                self._call(step, part.function, part.arguments)
+        for device in others:
+            self._busy.remove(device)
+            self._checked(self._wait_core, self._ordinal(device))
 
     def _command(self, step: Step) -> ir.Constant:
         return I32(core_command(self._position, step.number))

@@ -1,11 +1,11 @@
 """The contract: what each device may touch while each operator runs, derived from the plan."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.contract.areas import Area, areas_of
 from atoll.ir.graph import Graph
-from atoll.ir.tir import AcceleratorWait, CoreAction, EngineAction, Entry, IRModule, Step
+from atoll.ir.tir import AcceleratorWait, EngineAction, Entry, IRModule, Step
 from atoll.ir.walk import runtime_allocations
 from atoll.memory.problem import MemoryPlan
 from atoll.ops.registry import COPY
@@ -60,6 +60,8 @@ class Phase:
         heaps: spans of which the device may take blocks.
         overlaps: pairs of buffers (written, read): bytes of the first may take the place of
             bytes of the second once those are read.
+        parts: of an operator that is spread, what each further core does meanwhile. Nobody
+            writes a byte that another part has written.
     """
 
     number: int
@@ -69,6 +71,7 @@ class Phase:
     writes: tuple[Span, ...]
     heaps: tuple[Span, ...] = ()
     overlaps: tuple[tuple[str, str], ...] = ()
+    parts: tuple["Phase", ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,16 +127,7 @@ def contract_of(module: IRModule, plan: MemoryPlan, graph: Graph, soc: ResolvedS
 
     begun = [step for step in entry.steps if not isinstance(step.action, AcceleratorWait)]
     phases = {
-        step.number: Phase(
-            number=step.number,
-            operator=step.operator,
-            device=step.device,
-            reads=pick(dict.fromkeys((*step.reads, *_commands(step)))),
-            writes=pick(step.writes),
-            heaps=tuple(_heaps(step, module, plan)),
-            overlaps=tuple(_overlaps(step, spans, lives)),
-        )
-        for step in begun
+        step.number: _phase(step, step.devices, module, plan, (spans, lives)) for step in begun
     }
     copies = {op.name for op in graph.operators if op.kind == COPY}
     return Contract(
@@ -157,17 +151,38 @@ def contract_of(module: IRModule, plan: MemoryPlan, graph: Graph, soc: ResolvedS
     )
 
 
+def _phase(
+    step: Step,
+    devices: Sequence[str],
+    module: IRModule,
+    plan: MemoryPlan,
+    known: tuple[Mapping[str, Span], "_Lives"],
+) -> Phase:
+    """Return what the first of some devices does in a step, with what the others do as parts."""
+    device, *others = devices
+    reads, writes = step.touched_by(device)
+    spans, lives = known
+    return Phase(
+        number=step.number,
+        operator=step.operator,
+        device=device,
+        reads=tuple(spans[name] for name in dict.fromkeys((*reads, *_commands(step)))),
+        writes=tuple(spans[name] for name in writes),
+        heaps=tuple(_heaps(step, device, module, plan)),
+        overlaps=tuple(_overlaps(step, spans, lives)),
+        parts=tuple(_phase(step, (other,), module, plan, known) for other in others),
+    )
+
+
 def _commands(step: Step) -> tuple[str, ...]:
     if isinstance(step.action, EngineAction):
         return (step.action.commands,)
     return ()
 
 
-def _heaps(step: Step, module: IRModule, plan: MemoryPlan) -> Iterator[Span]:
-    if not isinstance(step.action, CoreAction):
-        return
-    kernel = module.by_name[step.action.function]
-    taken = {allocate.pools[0] for allocate in runtime_allocations(kernel)}
+def _heaps(step: Step, device: str, module: IRModule, plan: MemoryPlan) -> Iterator[Span]:
+    kernels = (module.by_name[call.function] for call in step.calls if call.device == device)
+    taken = {allocate.pools[0] for kernel in kernels for allocate in runtime_allocations(kernel)}
     for pool in plan.problem.pools:
         if pool.name in taken:
             origin = pool.origin + pool.size

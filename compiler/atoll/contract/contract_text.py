@@ -59,6 +59,7 @@ def _phase(phase: Phase) -> dict[str, object]:
         "writes": _spans(phase.writes),
         "heaps": _spans(phase.heaps),
         "overlaps": [list(pair) for pair in phase.overlaps],
+        **({"parts": [_phase(part) for part in phase.parts]} if phase.parts else {}),
     }
 
 

@@ -99,6 +99,9 @@ class NetworkBuild(Described):
     overlap: Overlap | None = Field(
         default=None, description="As 'overlap' of the whole file, which counts otherwise."
     )
+    spread: bool | None = Field(
+        default=None, description="As 'spread' of the whole file, which counts otherwise."
+    )
 
 
 class Build(Described):
@@ -112,6 +115,11 @@ class Build(Described):
         default="free",
         description="Whether an operator's output may lie over its input: nowhere, where it costs "
         "no time, or wherever it saves memory. If memory is short, 'free' turns to 'all'.",
+    )
+    spread: bool = Field(
+        default=True,
+        description="Whether an operator may be spread over cores of one kind, each of which makes "
+        "a part of it, where that is faster.",
     )
     networks: dict[str, NetworkBuild] = Field(
         default={},
@@ -134,6 +142,7 @@ class BuildRequests:
             "pin": {name: [str(pin) for pin in pins] for name, pins in self.model.pin.items()},
             "free": list(self.model.free),
             "overlap": self.model.overlap,
+            **({} if self.model.spread else {"spread": False}),
         }
 
 
@@ -143,6 +152,7 @@ def requests_from(
     pin: Sequence[str] = (),
     free: Sequence[str] = (),
     overlap: str | None = None,
+    spread: bool | None = None,
 ) -> BuildRequests:
     """Return the build options of a document with those of the command line on top.
 
@@ -152,6 +162,7 @@ def requests_from(
         pin: ``TENSOR=POOL[:in|out|both]`` texts; all those of one tensor count together.
         free: names of tensors, added to the file's.
         overlap: ``none``, ``free`` or ``all``.
+        spread: whether operators may be spread over cores.
 
     Raises:
         DescriptionError: a key is unknown, a value ill-typed.
@@ -166,8 +177,10 @@ def requests_from(
         "place": chosen,
         "pin": {name: list(values) for name, values in pins.items()},
         "overlap": overlap,
+        "spread": spread,
     }
-    root = merge(root, node_of({key: value for key, value in given.items() if value}))
+    given = {key: value for key, value in given.items() if value not in ({}, None)}
+    root = merge(root, node_of(given))
     where = SourceMap(_with_free(root, free))
     return BuildRequests(validate(Build, where), where)
 

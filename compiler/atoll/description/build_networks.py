@@ -25,7 +25,10 @@ class Wishes:
 
 
 def network_requests(
-    path: Path | None, wishes: Mapping[str, Wishes], overlap: str | None = None
+    path: Path | None,
+    wishes: Mapping[str, Wishes],
+    overlap: str | None = None,
+    spread: bool | None = None,
 ) -> tuple[BuildRequests, ...]:
     """Load the build options of each network, with those of the command line on top.
 
@@ -33,6 +36,7 @@ def network_requests(
         path: YAML file; what it says below ``networks`` counts for one network each.
         wishes: by network, in the order of the networks.
         overlap: of all networks.
+        spread: of all networks.
 
     Raises:
         DescriptionError: as `requests_from`; the file is no YAML; E150, it says of several
@@ -45,7 +49,7 @@ def network_requests(
     if faults := (*_unknown(model, where, tuple(wishes)), *_unclear(where, tuple(wishes))):
         raise DescriptionError.all(in_order(faults))
     return tuple(
-        requests_from(_part(root, name), asked.place, asked.pin, asked.free, overlap)
+        requests_from(_part(root, name), asked.place, asked.pin, asked.free, overlap, spread)
         for name, asked in wishes.items()
     )
 

@@ -88,6 +88,7 @@ class Operator:
         outputs: tensor names.
         attributes: options by name; docs/operators.md lists them for each kind.
         device: name of the device that runs it, "" until placed.
+        helpers: further cores, each of which runs a part of it at the same time.
         index: number of the operator in the model file, -1 if a pass made it.
     """
 
@@ -98,6 +99,12 @@ class Operator:
     attributes: Mapping[str, Attribute]
     device: str = ""
     index: int = -1
+    helpers: tuple[str, ...] = ()
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """All that work on it."""
+        return (self.device, *self.helpers)
 
     def integer(self, name: str) -> int:
         """Return an attribute that is a whole number."""
@@ -109,7 +116,7 @@ class Operator:
         results = ", ".join(f"%{name}" for name in self.outputs)
         arguments = ", ".join(f"%{name}" if name else "none" for name in self.inputs)
         options = ", ".join(f"{key}={self.attributes[key]}" for key in sorted(self.attributes))
-        where = f" : {self.device}" if self.device else ""
+        where = f" : {' + '.join(self.devices)}" if self.device else ""
         return f"{results} = {self.kind}({arguments}) {{{options}}}{where}  # {self.name}"
 
 

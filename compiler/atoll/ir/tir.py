@@ -6,11 +6,22 @@ Everything prints as text that can be parsed.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import ClassVar
 
+from atoll.ir.actions import (
+    AcceleratorRun,
+    AcceleratorStart,
+    AcceleratorWait,
+    Action,
+    CallSpread,
+    CallStart,
+    CoreAction,
+    CoreCall,
+    EngineAction,
+    KernelCall,
+)
 from atoll.ir.graph import Tensor
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ir.scalars import (
@@ -51,12 +62,14 @@ __all__ = [
     "Binary",
     "BufferParam",
     "Call",
+    "CallSpread",
     "CallStart",
     "Cast",
     "Const",
     "Constant",
     "Conversion",
     "CoreAction",
+    "CoreCall",
     "Direction",
     "Dot",
     "EngineAction",
@@ -121,82 +134,6 @@ class Constant:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class CoreAction:
-    """A kernel that a core runs, with a buffer name for each of its parameters.
-
-    Attributes:
-        word: what it prints as.
-    """
-
-    word: ClassVar[str]
-    function: str
-    arguments: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"{self.word} @{self.function}({', '.join(self.arguments)})"
-
-
-class KernelCall(CoreAction):
-    """Run a kernel on the step's core, and wait."""
-
-    __slots__ = ()
-    word = "call"
-
-
-class CallStart(CoreAction):
-    """Have another core than the host start on a kernel, and go on.
-
-    Until the step that waits for it, the core reads and writes what the step says.
-    """
-
-    __slots__ = ()
-    word = "begin"
-
-
-@dataclass(frozen=True, slots=True)
-class EngineAction:
-    """The `count` commands in the buffer `commands`, which an accelerator or DMA engine runs."""
-
-    word: ClassVar[str]
-    device: str
-    commands: str
-    count: int
-
-    def __str__(self) -> str:
-        return f"{self.word} {self.device}({self.commands}, {self.count})"
-
-
-class AcceleratorRun(EngineAction):
-    """Have a device run its commands, and wait."""
-
-    __slots__ = ()
-    word = "run"
-
-
-class AcceleratorStart(EngineAction):
-    """Have a device start on its commands, and go on.
-
-    Until the step that waits for it, the device reads and writes what the step says.
-    """
-
-    __slots__ = ()
-    word = "start"
-
-
-@dataclass(frozen=True, slots=True)
-class AcceleratorWait:
-    """Wait for what was started on a device or core; the step repeats operator and buffers."""
-
-    device: str
-
-    def __str__(self) -> str:
-        return f"wait {self.device}"
-
-
-Action = KernelCall | CallStart | AcceleratorRun | AcceleratorStart | AcceleratorWait
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One operator of the placed graph.
@@ -204,7 +141,7 @@ class Step:
     Attributes:
         operator: its name.
         number: its place in the placed graph, from 0; trace events carry it.
-        device: the device that runs it.
+        device: the device that runs it, or that runs the first part of it.
         reads: buffers whose bytes it reads, constants included.
         writes: buffers whose bytes it writes; scratch is in both.
         overlaps: which results may lie over which operands, and how.
@@ -217,6 +154,45 @@ class Step:
     writes: tuple[str, ...]
     action: Action
     overlaps: tuple[SafeOverlap, ...] = ()
+
+    @property
+    def calls(self) -> tuple[CoreCall, ...]:
+        """The kernels that it runs, none on an accelerator."""
+        if isinstance(self.action, CallSpread):
+            return self.action.parts
+        if isinstance(self.action, CoreAction):
+            return (CoreCall(self.device, self.action.function, self.action.arguments),)
+        return ()
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """All that work on it, at once."""
+        if isinstance(self.action, CallSpread):
+            return tuple(part.device for part in self.action.parts)
+        return (self.device,)
+
+    def touched_by(self, device: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return what one of its devices reads, and what it writes."""
+        if not isinstance(self.action, CallSpread):
+            return self.reads, self.writes
+        names = {
+            name for part in self.action.parts if part.device == device for name in part.arguments
+        }
+        reads, writes = (
+            tuple(name for name in touched if name in names)
+            for touched in (self.reads, self.writes)
+        )
+        return reads, writes
+
+    def with_calls(self, calls: tuple[CoreCall, ...]) -> "Step":
+        """Return the step with others in the place of its `calls`, as many and where they were."""
+        if isinstance(self.action, CallSpread):
+            return replace(self, action=CallSpread(calls))
+        if isinstance(self.action, CoreAction):
+            (call,) = calls
+            action = replace(self.action, function=call.function, arguments=call.arguments)
+            return replace(self, action=action)
+        return self
 
     def __str__(self) -> str:
         head = f"step {self.number} {self.operator} on {self.device}: {self.action}"

@@ -2,17 +2,21 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import permutations
 
 from atoll.errors import Fault
 from atoll.ir.faults import ill_formed
+from atoll.ir.statements import bracketed
 from atoll.ir.tir import (
     AcceleratorRun,
     AcceleratorStart,
     AcceleratorWait,
     Allocate,
+    CallSpread,
     CallStart,
     Constant,
-    CoreAction,
+    CoreCall,
     Entry,
     IRModule,
     KernelCall,
@@ -82,8 +86,8 @@ def _step(step: Step, module: IRModule, written: set[str]) -> Iterator[str]:
     yield from (f"writes the constant '{name}'" for name in step.writes if name in constants)
     yield from _overlaps(step, constants)
     match step.action:
-        case KernelCall() | CallStart():
-            yield from _call(step, step.action, module)
+        case KernelCall() | CallStart() | CallSpread():
+            yield from _calls(step, module)
         case AcceleratorWait(device):
             if device != step.device:
                 yield f"is on '{step.device}' and waits for '{device}'"
@@ -106,7 +110,47 @@ def _overlaps(step: Step, constants: set[str]) -> Iterator[str]:
             yield f"lets '{overlap.written}' overlap although other steps run meanwhile"
 
 
-def _call(step: Step, call: CoreAction, module: IRModule) -> Iterator[str]:
+def _calls(step: Step, module: IRModule) -> Iterator[str]:
+    touched = tuple(_Touched.of(call, module) for call in step.calls)
+    for call in step.calls:
+        yield from _call(call, module)
+    reads = {name for each in touched for name in each.reads}
+    writes = {name for each in touched for name in each.writes}
+    if reads != set(step.reads) or writes != set(step.writes):
+        yield "does not read and write what its kernel reads and writes"
+    if isinstance(step.action, CallSpread):
+        yield from _parts(step, touched)
+
+
+def _parts(step: Step, touched: tuple["_Touched", ...]) -> Iterator[str]:
+    """Yield what parts that run at once would do to each other."""
+    if len(set(step.devices)) < max(2, len(step.devices)) or step.device != step.devices[0]:
+        yield f"spreads over {bracketed(step.devices)}, from '{step.device}' on"
+    if step.overlaps:
+        yield "lets results overlap operands that another part may still read"
+    for one, other in permutations(touched, 2):
+        for name in sorted(one.writes & other.reads):
+            yield f"lets one part read '{name}', which another one writes"
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """The buffers that a kernel reads, and those that it writes."""
+
+    reads: frozenset[str]
+    writes: frozenset[str]
+
+    @classmethod
+    def of(cls, call: CoreCall, module: IRModule) -> "_Touched":
+        kernel = module.by_name.get(call.function)
+        used = tuple(zip(call.arguments, kernel.buffers if kernel else (), strict=False))
+        return cls(
+            reads=frozenset(name for name, buffer in used if buffer.direction.reads),
+            writes=frozenset(name for name, buffer in used if buffer.direction.writes),
+        )
+
+
+def _call(call: CoreCall, module: IRModule) -> Iterator[str]:
     kernel = module.by_name.get(call.function)
     if kernel is None or kernel.result is not None:
         yield f"calls '{call.function}', which is no kernel"
@@ -114,15 +158,10 @@ def _call(step: Step, call: CoreAction, module: IRModule) -> Iterator[str]:
     if len(call.arguments) != len(kernel.buffers):
         yield f"passes {len(call.arguments)} of {len(kernel.buffers)} buffers to '{kernel.name}'"
         return
-    reads, writes = set(), set()
     for name, buffer in zip(call.arguments, kernel.buffers, strict=True):
         size = module.entry.sizes.get(name, 0)
         if size != buffer.elements * buffer.type.bytes:
             yield f"passes '{name}' ({size} B) as {buffer}"
-        reads |= {name} if buffer.direction.reads else set()
-        writes |= {name} if buffer.direction.writes else set()
-    if reads != set(step.reads) or writes != set(step.writes):
-        yield "does not read and write what its kernel reads and writes"
-    for name in sorted(writes):
+    for name in sorted(_Touched.of(call, module).writes):
         if call.arguments.count(name) > 1:
             yield f"passes '{name}' twice although it is written"

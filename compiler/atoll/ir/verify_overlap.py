@@ -36,8 +36,8 @@ class Overlap:
             yield f"repeats the number {step.number}"
         self._seen.add(step.number)
         for start in self.pending.values():
-            if start.device == step.device:
-                yield f"runs on '{step.device}', which is busy with '{start.operator}'"
+            if start.device in step.devices:
+                yield f"runs on '{start.device}', which is busy with '{start.operator}'"
             elif disturbs(step, start):
                 yield f"disturbs '{start.operator}', which runs on '{start.device}'"
         yield from self._order(step)

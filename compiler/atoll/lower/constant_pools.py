@@ -7,8 +7,12 @@ from atoll.resolve.soc import Access, Pool, ResolvedSoc
 from atoll.units import format_size
 
 
-def constant_pools(soc: ResolvedSoc, device: str, name: str, size: int) -> tuple[str, ...]:
+def constant_pools(
+    soc: ResolvedSoc, name: str, size: int, device: str, *others: str
+) -> tuple[str, ...]:
     """Return the pools for constants that `device` reads and that hold `size` bytes, best first.
+
+    `others` read them as well; placement has made sure that they can.
 
     Raises:
         PlacementError: E060, it reaches none; E061, they are too small.
@@ -16,7 +20,8 @@ def constant_pools(soc: ResolvedSoc, device: str, name: str, size: int) -> tuple
     reached = [
         pool
         for pool in sorted(soc.pools, key=lambda pool: pool.preference)
-        if pool.role in ("constants", "both") and pool.reach[device] is not Access.NONE
+        if pool.role in ("constants", "both")
+        and all(pool.reach[each] is not Access.NONE for each in (device, *others))
     ]
     found = tuple(pool.name for pool in reached if pool.room >= size)
     if not found:

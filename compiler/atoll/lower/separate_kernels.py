@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from atoll.ir.tir import Allocate, IRModule, KernelCall, PrimFunc, Step
+from atoll.ir.tir import Allocate, IRModule, PrimFunc, Step
 from atoll.ir.walk import statements
 from atoll.resolve.storage_scope import GLOBAL
 
@@ -43,13 +43,10 @@ def _names(module: IRModule) -> Mapping[str, Mapping[str, str]]:
 
 
 def _calls(module: IRModule) -> Iterator[tuple[PrimFunc, str]]:
-    for step in module.entry.steps:
-        if isinstance(step.action, KernelCall):
-            function = module.by_name[step.action.function]
-            if any(
-                isinstance(s, Allocate) and s.scope == GLOBAL for s in statements(function.body)
-            ):
-                yield function, step.device
+    for call in (call for step in module.entry.steps for call in step.calls):
+        function = module.by_name[call.function]
+        if any(isinstance(s, Allocate) and s.scope == GLOBAL for s in statements(function.body)):
+            yield function, call.device
 
 
 def _fresh(name: str, taken: set[str]) -> str:
@@ -60,7 +57,8 @@ def _fresh(name: str, taken: set[str]) -> str:
 
 
 def _renamed(step: Step, names: Mapping[str, Mapping[str, str]]) -> Step:
-    if not isinstance(step.action, KernelCall):
-        return step
-    function = names.get(step.action.function, {}).get(step.device, step.action.function)
-    return replace(step, action=replace(step.action, function=function))
+    calls = (
+        replace(call, function=names.get(call.function, {}).get(call.device, call.function))
+        for call in step.calls
+    )
+    return step.with_calls(tuple(calls))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import ClassVar
 
-from atoll.ir.tir import Constant, IRModule, KernelCall, Step
+from atoll.ir.tir import Constant, IRModule, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ def _merged(first: Constant, second: Constant) -> Constant | None:
 
 
 def _renamed(step: Step, shared: Shared) -> Step:
-    action = step.action
-    if isinstance(action, KernelCall):
-        action = replace(action, arguments=tuple(map(shared.name, action.arguments)))
+    calls = tuple(
+        replace(call, arguments=tuple(map(shared.name, call.arguments))) for call in step.calls
+    )
     reads = tuple(dict.fromkeys(map(shared.name, step.reads)))
-    return replace(step, reads=reads, action=action)
+    return replace(step.with_calls(calls), reads=reads)

@@ -8,11 +8,11 @@ from atoll.errors import Fault, PlanError
 from atoll.ir.tir import (
     Allocate,
     BufferParam,
+    CoreCall,
     Direction,
     For,
     If,
     IRModule,
-    KernelCall,
     PrimFunc,
     RuntimeAllocate,
     Step,
@@ -76,9 +76,10 @@ class SpecializeStorage:
         if self.core is None:
             return frozenset(module.by_name)
         return frozenset(
-            step.action.function
+            call.function
             for step in module.entry.steps
-            if step.device == self.core and isinstance(step.action, KernelCall)
+            for call in step.calls
+            if call.device == self.core
         )
 
     def _scopes(self, function: PrimFunc) -> Mapping[str, str]:
@@ -185,8 +186,9 @@ def _with_workspace(
     steps: list[Step] = []
     workspace: list[Allocate] = []
     for step in entry.steps:
-        needed: tuple[Allocate, ...] = ()
-        if isinstance(step.action, KernelCall):
+        calls: list[CoreCall] = []
+        buffers: list[str] = []
+        for call in step.calls:
             needed = tuple(
                 replace(
                     allocate,
@@ -194,20 +196,16 @@ def _with_workspace(
                     scope=IN_WORKSPACE,
                     pools=pools,
                 )
-                for allocate in spilled.get(step.action.function, ())
+                for allocate in spilled.get(call.function, ())
             )
-        workspace += needed
-        steps.append(_extended(step, tuple(allocate.buffer for allocate in needed)))
+            workspace += needed
+            names = tuple(allocate.buffer for allocate in needed)
+            buffers += names
+            calls.append(replace(call, arguments=(*call.arguments, *names)))
+        reads, writes = (*step.reads, *buffers), (*step.writes, *buffers)
+        steps.append(replace(step.with_calls(tuple(calls)), reads=reads, writes=writes))
     allocations = (*entry.allocations, *workspace)
     return replace(module, entry=replace(entry, allocations=allocations, steps=tuple(steps)))
-
-
-def _extended(step: Step, buffers: tuple[str, ...]) -> Step:
-    if not buffers or not isinstance(step.action, KernelCall):
-        return step
-    action = replace(step.action, arguments=(*step.action.arguments, *buffers))
-    reads, writes = (*step.reads, *buffers), (*step.writes, *buffers)
-    return replace(step, action=action, reads=reads, writes=writes)
 
 
 def _fresh(name: str, taken: set[str]) -> str:

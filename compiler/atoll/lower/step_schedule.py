@@ -97,14 +97,13 @@ class Timeline:
     def begin(self, position: int) -> int:
         """Return the first cycle in which a step can begin, all before it being placed."""
         needed = [self.ends[earlier] for earlier in self.work.before[position]]
-        busy = self._pending.get(self.work.steps[position].device)
-        return max(self.now, *needed, self.now if busy is None else self.ends[busy])
+        return max((self.now, *needed, *(self.ends[each] for each in self._busy(position))))
 
     def place(self, position: int) -> None:
         """Let the host run or start a step, after the waits that it needs."""
         work = self.work
         device, begin = work.steps[position].device, self.begin(position)
-        needed = {*work.before[position], self._pending.get(device)}
+        needed = {*work.before[position], *self._busy(position)}
         for other in sorted(self._pending.values(), key=lambda each: (self.ends[each], each)):
             if other in needed or self.ends[other] + work.cycles[other] // SLACK <= begin:
                 self._wait(other)
@@ -116,6 +115,11 @@ class Timeline:
         else:
             self.now = self.ends[position]
             self.events.append(Event(Phase.RUN, position))
+
+    def _busy(self, position: int) -> list[int]:
+        """Return what the devices of a step are busy with."""
+        devices = self.work.steps[position].devices
+        return [self._pending[each] for each in devices if each in self._pending]
 
     def finish(self) -> None:
         """Wait for everything."""

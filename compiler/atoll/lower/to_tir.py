@@ -6,8 +6,11 @@ from dataclasses import replace
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import (
     AcceleratorRun,
+    Action,
     Allocate,
+    CallSpread,
     Constant,
+    CoreCall,
     Entry,
     IRModule,
     KernelCall,
@@ -21,6 +24,7 @@ from atoll.lower.accelerator import Job
 from atoll.lower.constant_pools import constant_pools
 from atoll.ops import fixed_point_loops
 from atoll.ops.kernel_builder import ELEMENT_TYPES
+from atoll.ops.parallel_loops import parallel_loop, part_of
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.storage_scope import IN_WORKSPACE
@@ -93,7 +97,7 @@ class _Lowering:
         self._constants: dict[str, Constant] = {}
         self._steps: list[Step] = []
         for name in (*graph.inputs, *graph.outputs):
-            self._touch(graph.tensor(name), soc.host)
+            self._touch(graph.tensor(name), (soc.host,))
 
     def call(self, number: int, op: Operator, lowered: Lowered) -> None:
         """Add a step that runs a kernel."""
@@ -102,10 +106,9 @@ class _Lowering:
             name if name in made else self._graph.storage(name) for name in lowered.arguments
         )
         for name in names:
-            self._touch(made.get(name) or self._graph.tensor(name), op.device)
+            self._touch(made.get(name) or self._graph.tensor(name), op.devices)
         self._library |= dict.fromkeys(lowered.library)
-        kernel = self._kernels.setdefault(replace(lowered.function, name=""), lowered.function)
-        used = list(zip(names, kernel.buffers, strict=True))
+        used = list(zip(names, lowered.function.buffers, strict=True))
         self._steps.append(
             Step(
                 operator=op.name,
@@ -113,23 +116,41 @@ class _Lowering:
                 device=op.device,
                 reads=_unique(name for name, buffer in used if buffer.direction.reads),
                 writes=_unique(name for name, buffer in used if buffer.direction.writes),
-                action=KernelCall(kernel.name, names),
-                overlaps=self._safe(op),
+                action=self._action(op, lowered.function, names),
+                overlaps=() if op.helpers else self._safe(op),
             )
         )
+
+    def _action(self, op: Operator, kernel: PrimFunc, names: tuple[str, ...]) -> Action:
+        """Call a kernel, or parts of it on a core each."""
+        if not op.helpers:
+            return KernelCall(self._kept(kernel), names)
+        parts = len(op.devices)
+        loop = parallel_loop(kernel, kind_of(op).parallel, parts)
+        assert loop is not None, f"{op.name} is spread over {parts} cores"
+        return CallSpread(
+            tuple(
+                CoreCall(device, self._kept(part_of(kernel, loop, number, parts)), names)
+                for number, device in enumerate(op.devices)
+            )
+        )
+
+    def _kept(self, kernel: PrimFunc) -> str:
+        """Return the name of the kernel that does this."""
+        return self._kernels.setdefault(replace(kernel, name=""), kernel).name
 
     def accelerate(self, number: int, op: Operator, job: Job) -> None:
         """Add a step that runs a job's commands; their bytes come after memory planning."""
         reads = tuple(map(self._graph.storage, job.reads))
         for name in (*reads, *job.writes):
-            self._touch(self._graph.tensor(name), job.device)
+            self._touch(self._graph.tensor(name), (job.device,))
         for tensor in job.constants:
-            self._touch(tensor, job.device, job.alignment)
+            self._touch(tensor, (job.device,), job.alignment)
         self._constants[job.commands] = Constant(
             name=job.commands,
             size=job.commands_size,
             align=job.commands_alignment,
-            pools=constant_pools(self._soc, job.device, job.commands, job.commands_size),
+            pools=constant_pools(self._soc, job.commands, job.commands_size, job.device),
         )
         constants = (*(tensor.name for tensor in job.constants), job.commands)
         self._steps.append(
@@ -174,7 +195,9 @@ class _Lowering:
             if distance is not None
         )
 
-    def _touch(self, tensor: Tensor, device: str, align: int = BUFFER_ALIGNMENT) -> None:
+    def _touch(
+        self, tensor: Tensor, devices: tuple[str, ...], align: int = BUFFER_ALIGNMENT
+    ) -> None:
         """Make sure that a tensor has a buffer."""
         if tensor.name in self._allocations or tensor.name in self._constants:
             return
@@ -193,7 +216,7 @@ class _Lowering:
             name=tensor.name,
             size=tensor.size,
             align=align,
-            pools=pools or constant_pools(self._soc, device, tensor.name, tensor.size),
+            pools=pools or constant_pools(self._soc, tensor.name, tensor.size, *devices),
             data=tensor.data,
         )
 

@@ -36,6 +36,8 @@ class Conv2D(Convolution):
         constants=WEIGHTS,
     )
 
+    parallel = ("oy", "group", "block")
+
     def covers(self, op: Operator, x: Tensor, weights: Tensor) -> bool:
         """Require as many input channels as the input has."""
         return x.shape[3] == weights.shape[3]

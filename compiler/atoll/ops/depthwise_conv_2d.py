@@ -49,6 +49,7 @@ class DepthwiseConv2D(Convolution):
         constants=WEIGHTS,
     )
     rates = Rates(mac=24, made=120)
+    parallel = ("oy", "group", "channel", "block")
     channel_axis = 3
 
     def covers(self, op: Operator, x: Tensor, weights: Tensor) -> bool:

@@ -37,6 +37,8 @@ Shape = tuple[int, ...]
 class Elementwise(OperatorKind):
     """What the kinds share."""
 
+    parallel = ("i0", "i1")
+
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return the count of elements; there are no multiply-accumulates."""
         return {"macs": 0, "elements": graph.results(op)[0].elements}

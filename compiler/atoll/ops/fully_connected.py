@@ -33,6 +33,7 @@ class FullyConnected(Convolution):
         constants=WEIGHTS,
     )
     rates = Rates(mac=24, made=150)
+    parallel = ("row", "block")
     weight_dimensions = 2
 
     def window(self, op: Operator, weights: Tensor) -> Window:

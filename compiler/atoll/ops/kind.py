@@ -45,12 +45,16 @@ class OperatorKind(ABC):
         view: its result is the bytes of its first input, so that placement may move none.
         slower_over_operands: its loops move bytes one by one where the result may lie over an
             operand. Where it may not, compilers move words.
+        parallel: loops of its program, by the names that it gives them, each of whose iterations
+            writes bytes of its own and reads none that others write; `parallel_loops` shares
+            them out. The one that does the least twice comes first.
     """
 
     tflite: ClassVar[TfliteForm | None] = None
     rates: ClassVar[Rates] = Rates(mac=36, made=80)
     view: ClassVar[bool] = False
     slower_over_operands: ClassVar[bool] = False
+    parallel: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def check(self, op: Operator, graph: Graph) -> None:

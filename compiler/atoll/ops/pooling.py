@@ -44,6 +44,8 @@ _TABLE = {0: 1, 1: 4, 2: 4, 3: 4, 4: 4, 5: 1}
 class Pooling(OperatorKind):
     """What the two kinds share; a subclass says how a window becomes one value."""
 
+    parallel = ("oy", "ox", "block")
+
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept int8 [N, H, W, C] with input and output quantised alike."""
         checks.apply(_RULES, op, graph)

@@ -69,10 +69,11 @@ def needs_of(graph: Graph, soc: ResolvedSoc) -> Mapping[str, Needs]:
         needs[name][soc.host] = Access.READ
     for op in graph.operators:
         for name in filter(None, op.inputs):
-            needs[graph.storage(name)].setdefault(op.device, Access.READ)
+            for device in op.devices:
+                needs[graph.storage(name)].setdefault(device, Access.READ)
     for op in graph.operators:
         for name in op.outputs:
-            needs[name][op.device] = Access.WRITE
+            needs[name] |= dict.fromkeys(op.devices, Access.WRITE)
     for name in graph.inputs:
         needs[name][soc.host] = Access.WRITE
     return MappingProxyType(needs)

@@ -1,10 +1,11 @@
 """Estimate what an operator costs on a device, in cycles of the host."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ops.parallel_loops import parallel_loop
 from atoll.ops.registry import COPY, kind_of
 from atoll.place.candidates import homes_of
 from atoll.place.copy_engines import covers
@@ -23,6 +24,11 @@ LEAST_CYCLES = 1250
 All three are measured in RTL for instructions from a memory of `MEASURED_LATENCY`, as the rates of
 operators are; tests/e2e/test_estimates.py holds them against RTL again.
 """
+
+PART_CYCLES = 900
+"""What the host takes for each further core that an operator is spread over: start, wait, answer.
+
+Measured as these."""
 
 FEWEST: Mapping[str, int] = MappingProxyType({})
 
@@ -71,6 +77,64 @@ def compute_cycles(
     return max(least, start + busy + finish)
 
 
+def spread_cycles(
+    op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc, parts: int
+) -> int | None:
+    """Predict the same of `op` on `core` and others of its kind, None if it has no such parts."""
+    return dict(_by_parts(op, graph, core, soc, (parts,))).get(parts)
+
+
+def helpers_for(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> tuple[str, ...]:
+    """Return the cores that had better make parts of `op` beside `core`, none if it had not.
+
+    Each is of the same kind and shares a pool with `core` for each tensor.
+    """
+    kind = (each for each in soc.cpus if each != core and alike(each, core, soc))
+    others = tuple(each.name for each in kind if _shares(each, core, op, graph, soc))
+    cycles = {1: compute_cycles(op, graph, core, soc)}
+    cycles |= _by_parts(op, graph, core, soc, range(2, len(others) + 2))
+    return others[: min(cycles, key=lambda parts: cycles[parts]) - 1]
+
+
+def _by_parts(
+    op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc, counts: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """Yield counts of parts that `op` can have, and the cycles that it takes with them."""
+    names = kind_of(op).parallel
+    if not (names and counts):
+        return
+    kernel = kind_of(op).lower_for(op, graph, core.instructions.vectors).function
+    alone = compute_cycles(op, graph, core, soc)
+    asking = _fetched(PART_CYCLES, soc.host_cpu, soc)
+    for parts in counts:
+        if loop := parallel_loop(kernel, names, parts):
+            yield parts, int(alone * loop.share(parts)) + asking * (parts - 1)
+
+
+def _shares(other: Cpu, core: Cpu, op: Operator, graph: Graph, soc: ResolvedSoc) -> bool:
+    needs = [(name, Access.READ) for name in filter(None, op.inputs)]
+    needs += [(name, Access.WRITE) for name in op.outputs]
+    both = (core.name, other.name)
+    return all(homes_of(soc, dict.fromkeys(both, n), graph.tensor(name)) for name, n in needs)
+
+
+def alike(other: Cpu, core: Cpu, soc: ResolvedSoc) -> bool:
+    """Tell whether two cores that the host can ask run the same code at the same pace."""
+    one, two = (
+        (
+            each.kind,
+            each.spec.name,
+            each.instructions,
+            each.toolchain,
+            each.commands,
+            each.clock,
+            soc.memory(each.code.memory).read_latency,
+        )
+        for each in (other, core)
+    )
+    return one == two and (other.name == soc.host or other.mailbox is not None)
+
+
 def busy_cycles(
     op: Operator, graph: Graph, engine: Engine, soc: ResolvedSoc, commands: int = 0
 ) -> int:
@@ -108,10 +172,18 @@ def cycles_of(
 
     `commands` has the number of commands of operators that take more than the fewest.
     """
-    return {
-        op.name: compute_cycles(op, graph, soc.device(op.device), soc, commands.get(op.name, 0))
-        for op in graph.operators
-    }
+    return {op.name: _placed_cycles(op, graph, soc, commands) for op in graph.operators}
+
+
+def _placed_cycles(
+    op: Operator, graph: Graph, soc: ResolvedSoc, commands: Mapping[str, int]
+) -> int:
+    device = soc.device(op.device)
+    if isinstance(device, Cpu) and op.helpers:
+        cycles = spread_cycles(op, graph, device, soc, len(op.devices))
+        assert cycles is not None, f"{op.name} has no {len(op.devices)} parts"
+        return cycles
+    return compute_cycles(op, graph, device, soc, commands.get(op.name, 0))
 
 
 def copy_cycles(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> int:

@@ -8,12 +8,12 @@ from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import COPY
 from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles
-from atoll.place.costs import Cost, compute_cycles, copy_cycles
+from atoll.place.costs import Cost, compute_cycles, copy_cycles, helpers_for, spread_cycles
 from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
 from atoll.place.wishes import Wish, unify, wishes_for
 from atoll.resolve.se_scope import ScopeTable
-from atoll.resolve.soc import Device, Npu, ResolvedSoc
+from atoll.resolve.soc import Cpu, Device, Npu, ResolvedSoc
 
 NO_REQUESTS = Requests()
 
@@ -27,12 +27,14 @@ class Decision:
         device: where it runs.
         reason: why there, for people.
         rejected: each other device that was weighed and why it was not taken, in canonical order.
+        asked: somebody named the device.
     """
 
     operator: str
     device: str
     reason: str
     rejected: tuple[tuple[str, str], ...] = ()
+    asked: bool = False
 
     def __str__(self) -> str:
         others = "".join(f"; not {device}: {why}" for device, why in self.rejected)
@@ -46,18 +48,24 @@ def assigned(graph: Graph, decisions: tuple[Decision, ...]) -> Graph:
 
 
 def decide(
-    graph: Graph, soc: ResolvedSoc, requests: Requests = NO_REQUESTS, *, accelerators: bool = True
+    graph: Graph,
+    soc: ResolvedSoc,
+    requests: Requests = NO_REQUESTS,
+    *,
+    accelerators: bool = True,
+    spread: bool = False,
 ) -> tuple[Decision, ...]:
     """Choose a device for every operator: the one asked for, else the cheapest that can run it.
 
     Weighed are the accelerators and the default device; another core runs an operator only if
-    somebody asks for it, or if the default device cannot keep a pin.
+    somebody asks for it, or if the default device cannot keep a pin. With `spread`, cores of one
+    kind are weighed together.
 
     Raises:
         PlacementError: E048, E049; a device that is asked for cannot run the operator, or two
             are asked for.
     """
-    chooser = _Chooser(graph, soc, requests, accelerators=accelerators)
+    chooser = _Chooser(graph, soc, requests, accelerators=accelerators, spread=spread)
     decisions = tuple(map(chooser.decide, graph.operators))
     if chooser.faults:
         raise PlacementError.all(in_order(chooser.faults))
@@ -68,13 +76,20 @@ class _Chooser:
     """Decides operators in order; remembers where those before it run."""
 
     def __init__(
-        self, graph: Graph, soc: ResolvedSoc, requests: Requests, *, accelerators: bool
+        self,
+        graph: Graph,
+        soc: ResolvedSoc,
+        requests: Requests,
+        *,
+        accelerators: bool,
+        spread: bool,
     ) -> None:
         self.faults: list[Fault] = []
         self._graph = graph
         self._soc = soc
         self._requests = requests
         self._accelerators = accelerators
+        self._spread = spread
         scopes = ScopeTable(soc)
         self._wishes = {
             op.name: unify(op, wishes_for(op, scopes, requests)) for op in graph.operators
@@ -105,7 +120,7 @@ class _Chooser:
                     + (", or give it 'mailbox' and 'irq'" if why == NO_MAILBOX else ""),
                 )
             )
-        return Decision(operator=op.name, device=wish.device, reason=wish.source)
+        return Decision(operator=op.name, device=wish.device, reason=wish.source, asked=True)
 
     def _free(self, op: Operator) -> Decision:
         if op.kind == COPY:
@@ -171,6 +186,10 @@ class _Chooser:
             for reader in self._known_readers(name):
                 copying += copy_cycles(tensor, device.name, reader, self._soc)
         cycles = compute_cycles(op, self._graph, device, self._soc)
+        if self._spread and isinstance(device, Cpu):
+            helpers = helpers_for(op, self._graph, device, self._soc)
+            parts = len(helpers) + 1
+            cycles = spread_cycles(op, self._graph, device, self._soc, parts) or cycles
         return Cost(cycles=cycles, copying=copying)
 
     def _known_readers(self, name: str) -> frozenset[str]:

@@ -1,9 +1,11 @@
 """Plan devices: decide where operators run, hold the user's pins, copy where nothing else helps."""
 
 from dataclasses import dataclass
+from itertools import permutations
 
 from atoll.description.build import BuildRequests
 from atoll.ir.graph import Graph
+from atoll.place.costs import alike
 from atoll.place.device_copies import insert_copies
 from atoll.place.elide_copies import ElideCopies
 from atoll.place.partition import Decision, assigned, decide
@@ -12,6 +14,15 @@ from atoll.place.requests import check_requests
 from atoll.resolve.soc import ResolvedSoc
 
 NOTHING_ASKED = BuildRequests()
+
+
+def may_spread(asked: BuildRequests, soc: ResolvedSoc) -> bool:
+    """Tell whether cores may share operators: there are two of a kind, and nobody forbids it.
+
+    Nor does anybody who wants the least memory, since results of several cores lie apart.
+    """
+    wanted = asked.model.spread and asked.model.overlap != "all"
+    return wanted and any(alike(one, two, soc) for one, two in permutations(soc.cpus, 2))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,18 +44,20 @@ def plan_devices(
     asked: BuildRequests = NOTHING_ASKED,
     *,
     accelerators: bool = True,
+    spread: bool = False,
 ) -> DevicePlan:
     """Return `graph` with a device for every operator and a pool in reach for every tensor.
 
     Planning the result again changes nothing, since it carries what was asked for; nor does
-    asking again, if the network had no copies of its own.
+    asking again, if the network had no copies of its own. With `spread`, cores of one kind are
+    weighed together against accelerators.
 
     Raises:
         PlacementError: a name is unknown, wishes contradict each other or the chip, or no copy
             makes a tensor reachable.
     """
     requests = check_requests(asked, graph, soc)
-    decisions = decide(graph, soc, requests, accelerators=accelerators)
+    decisions = decide(graph, soc, requests, accelerators=accelerators, spread=spread)
     pinned = apply_pins(assigned(graph, decisions), soc, requests)
     elide = ElideCopies(soc)
     return DevicePlan(decisions=decisions, graph=elide.run(insert_copies(elide.run(pinned), soc)))

@@ -53,10 +53,12 @@ def uses_of(entry: Entry, host: str) -> Mapping[str, tuple[Use, ...]]:
     for number, step in enumerate(entry.steps):
         if isinstance(step.action, AcceleratorWait):
             continue
-        for name in dict.fromkeys((*step.reads, *step.writes)):
-            access = Access.WRITE if name in step.writes else Access.READ
-            use = Use(step=number, operator=step.operator, device=step.device, access=access)
-            uses[name].append(use)
+        for device in step.devices:
+            reads, writes = step.touched_by(device)
+            for name in dict.fromkeys((*reads, *writes)):
+                access = Access.WRITE if name in writes else Access.READ
+                use = Use(step=number, operator=step.operator, device=device, access=access)
+                uses[name].append(use)
     for name in entry.outputs:
         uses[name].append(
             Use(step=None, operator=CALLER_OUT, device=host, access=Access.READ),

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from atoll.errors import UsageError
 from atoll.ir.graph import Graph
-from atoll.ir.tir import Allocate, CoreAction, IRModule, RuntimeAllocate
+from atoll.ir.tir import Allocate, IRModule, RuntimeAllocate
 from atoll.ir.walk import statements
 from atoll.memory.problem import MemoryPlan
 from atoll.place.candidates import WORKSPACE_ROLES, by_preference
@@ -131,9 +131,10 @@ def _left_stack(
 def _inside_kernels(soc: ResolvedSoc, module: IRModule) -> Iterator[BufferStory]:
     for function in module.functions:
         uses = tuple(
-            Use(step=number, operator=step.operator, device=step.device, access=Access.WRITE)
+            Use(step=number, operator=step.operator, device=call.device, access=Access.WRITE)
             for number, step in enumerate(module.entry.steps)
-            if isinstance(step.action, CoreAction) and step.action.function == function.name
+            for call in step.calls
+            if call.function == function.name
         )
         for statement in statements(function.body):
             if isinstance(statement, Allocate) and uses:

@@ -157,6 +157,7 @@ _LAYER = object_of(
     **dict.fromkeys(("begin", "end", "cycles", "worked", "estimate"), COUNT),
     **dict.fromkeys(("device_cycles", "clock_hz", "time_ns"), COUNT),
     instructions=maybe(COUNT),
+    helpers=named(COUNT),
 )
 _CYCLES = object_of(
     **dict.fromkeys(("total", "cpu", "dsp", "npu", "dma", "working", "at_once"), COUNT),

@@ -1,7 +1,7 @@
 """`RunReport`: everything that a run proved and measured, and its machine-readable form."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from atoll.memory.problem import PoolUse
@@ -131,6 +131,7 @@ class LayerCycles:
         instructions: that all cores ran meanwhile; None where they were not counted.
         clock: hertz of its device.
         host_clock: hertz.
+        helpers: further cores that made parts of it, and for how many of the cycles each worked.
     """
 
     operator: str
@@ -143,6 +144,7 @@ class LayerCycles:
     instructions: int | None = None
     clock: int
     host_clock: int
+    helpers: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def end(self) -> int:
@@ -161,9 +163,9 @@ class LayerCycles:
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields by name."""
-        names = ("operator", "kind", "device", "begin", "end", "cycles", "worked", "estimate")
+        names = "operator kind device begin end cycles worked estimate instructions"
         return {
-            **{name: getattr(self, name) for name in (*names, "instructions", "device_cycles")},
+            **{name: getattr(self, name) for name in f"{names} helpers device_cycles".split()},
             "clock_hz": self.clock,
             "time_ns": self.nanoseconds,
         }
@@ -255,7 +257,9 @@ class RunReport:
         """How much of the first sample's work was done at the same time."""
         layers = self.by_layer
         return concurrency(
-            Span(each.device, each.begin, each.begin + each.worked) for each in layers
+            Span(device, each.begin, each.begin + worked)
+            for each in layers
+            for device, worked in ((each.device, each.worked), *each.helpers.items())
         )
 
     def as_json(self) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def cycle_table(report: RunReport) -> Grid:
     layers = tuple(
         (
             layer.operator,
-            layer.device,
+            f"{layer.device} + {len(layer.helpers)}" if layer.helpers else layer.device,
             *(f"{cycles:,}" for cycles in (layer.begin, layer.end, layer.cycles)),
             *(f"{cycles:,}" for cycles in (layer.worked, layer.estimate)),
             *([] if layer.instructions is None else [f"{layer.instructions:,}"]),

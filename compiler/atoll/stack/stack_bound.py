@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from atoll.errors import Fault, PlanError
-from atoll.ir.tir import CoreAction, IRModule, Step
+from atoll.ir.tir import IRModule, Step
 from atoll.memory.explain import enlarging
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc, StackLimit
 from atoll.stack.stack_frames import FrameDepths
@@ -56,21 +56,19 @@ def check_stack(module: IRModule, soc: ResolvedSoc) -> tuple[StackBound, ...]:
 
 def _bound(cpu: Cpu, steps: Sequence[Step], depths: FrameDepths) -> StackBound:
     kernels = [
-        (depths.of(step.action.function), step)
+        (depths.of(call.function), step.operator, call.function)
         for step in steps
-        if isinstance(step.action, CoreAction) and step.device == cpu.name
+        for call in step.calls
+        if call.device == cpu.name
     ]
-    depth, step = max(kernels, key=lambda pair: pair[0], default=(0, None))
-    calls: tuple[str, ...] = ()
-    largest = None
-    if step is not None and isinstance(step.action, CoreAction):
-        calls = depths.path(step.action.function)
-        largest = depths.largest(step.action.function)
+    depth, operator, function = max(kernels, key=lambda each: each[0], default=(0, "", ""))
+    calls = depths.path(function) if function else ()
+    largest = depths.largest(function) if function else None
     return StackBound(
         device=cpu.name,
         bound=RUNTIME_ALLOWANCE + cpu.interrupt_reserve + depth,
         limit=cpu.max_stack_size,
-        operator=step.operator if step else "",
+        operator=operator,
         calls=calls,
         largest=f"{largest.buffer} ({largest.size} B)" if largest else "",
         region=cpu.run_stack,

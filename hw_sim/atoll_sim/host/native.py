@@ -14,6 +14,7 @@ from atoll.ir.tir import (
     AcceleratorRun,
     AcceleratorStart,
     AcceleratorWait,
+    CallSpread,
     CallStart,
     KernelCall,
     Step,
@@ -162,10 +163,12 @@ class HostCores:
     def _run_step(self, compiled: Compiled, program: NativeProgram, step: Step) -> Outcome:
         plan = compiled.plan
         match step.action:
-            case KernelCall(function, arguments) | CallStart(function, arguments):
-                pointers = [self._memory.pointer(plan.address(name)) for name in arguments]
-                status = program.call(function, pointers)
-                return Outcome(error=status, fault_address=0, completed=0) if status else FINE
+            case KernelCall() | CallStart() | CallSpread():
+                for call in step.calls:
+                    pointers = [self._memory.pointer(plan.address(n)) for n in call.arguments]
+                    if status := program.call(call.function, pointers):
+                        return Outcome(error=status, fault_address=0, completed=0)
+                return FINE
             case AcceleratorWait():
                 return FINE
             case AcceleratorRun(device, commands, count) | AcceleratorStart(

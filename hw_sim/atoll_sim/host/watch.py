@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, CoreAction, Step
+from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, Step
 from atoll.pipeline import Compiled
 from atoll.protocol import TraceEvent
 from atoll_sim.engines.common.decode import ErrorCode
@@ -89,14 +89,18 @@ class Watch:
             )
 
     def _declared(self, step: Step) -> Iterator[Accessed]:
-        """Yield what a kernel says it reads, then what it writes: nothing watches the host."""
-        if not isinstance(step.action, CoreAction):
-            return
+        """Yield what a kernel says it reads, then what it writes: nothing watches the host.
+
+        Of what several parts write together, the first is taken to write all.
+        """
         compiled = self._models[(self._runs - 1) % len(self._models)]
         plan, sizes = compiled.plan, compiled.module.entry.sizes
-        scratch = set(step.reads) & set(step.writes)
-        reads = [name for name in step.reads if name not in scratch]
-        for kind, names in ((AccessKind.READ, reads), (AccessKind.WRITE, step.writes)):
-            for name in names:
+        written: set[str] = set()
+        for call in step.calls:
+            reads, writes = step.touched_by(call.device)
+            accesses = [(AccessKind.READ, name) for name in reads if name not in writes]
+            accesses += [(AccessKind.WRITE, name) for name in writes if name not in written]
+            written.update(writes)
+            for kind, name in accesses:
                 address = plan.address(name)
-                yield Accessed(step.device, kind, range(address, address + sizes[name]))
+                yield Accessed(call.device, kind, range(address, address + sizes[name]))

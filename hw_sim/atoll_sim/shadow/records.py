@@ -15,7 +15,7 @@ from atoll_sim.protocol.layout import U32, U64, Field, Layout, Number, record
 from atoll_sim.shadow.rules import RULES
 
 RECORDS = "shadow_records.h"
-MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 4
+MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 5
 NONE = 0xFFFF_FFFF
 NEVER = 0xFFFF_FFFE
 
@@ -92,6 +92,7 @@ OPERATOR = record(
     overlap_count=U32,
     source=Field(U32, "of a copy, else kNoWord"),
     destination=U32,
+    part=Field(U32, "what another core does of the same operator at the same time, else kNoWord"),
 )
 
 CONTENT = record("Content", "What a constant must hold.", buffer=U32, crc=U32)

@@ -72,6 +72,7 @@ class Shadow {
     uint16_t clobbered = kNone;  // another live buffer that a write would hit
     uint16_t busy_read = kNone;  // an operator on another master that writes `read`
     uint16_t busy_write = kNone;
+    bool shared = false;  // another part of the same operator writes `write` meanwhile
   };
 
   struct Verdict {
@@ -97,6 +98,7 @@ class Shadow {
   void begin_run(uint64_t cycle);
   void end_run(uint64_t cycle);
   void begin_operator(uint32_t number);
+  void begin_part(uint16_t part);
   void end_operator(uint64_t cycle, uint32_t number);
   void keep_in_place(uint16_t op);
   void check_copy(uint64_t cycle, uint16_t op);
@@ -114,6 +116,8 @@ class Shadow {
   Claim claim(uint32_t master, uint16_t segment) const;
   void claim_workspace(uint32_t master, uint16_t buffer, Claim& found) const;
   uint16_t busy(uint32_t master, uint16_t buffer, uint8_t rights) const;
+  bool shared(uint32_t master, uint16_t buffer) const;
+  bool written_by_other(uint32_t master, uint16_t buffer, uint32_t tag) const;
   bool declared(uint32_t master, uint16_t written, uint16_t read) const;
   bool idle_host(uint32_t master) const { return master == table_.host && running_ == 0; }
 

@@ -78,11 +78,20 @@ void Shadow::begin_operator(uint32_t number) {
   const uint16_t index = static_cast<uint16_t>(model.first + number);
   const Operator& op = table_.operators[index];
   if (op.master == kNoWord) return;
-  starting_[op.master] = 0;
-  running_ += active_[op.master] == kNone;
-  active_[op.master] = index;
-  moved_[op.master] = 0;
   latest_ = index;
+  for (uint16_t part = index; part != kNone; part = table_.next_part(part)) {
+    const uint32_t master = table_.operators[part].master;
+    starting_[master] = 0;
+    running_ += active_[master] == kNone;
+    active_[master] = part;
+    moved_[master] = 0;
+  }
+  for (uint16_t part = index; part != kNone; part = table_.next_part(part)) begin_part(part);
+  refresh_ports();
+}
+
+void Shadow::begin_part(uint16_t part) {
+  const Operator& op = table_.operators[part];
   const auto touch = [&](uint32_t first, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
       const uint16_t buffer = static_cast<uint16_t>(table_.lists[first + i]);
@@ -93,7 +102,6 @@ void Shadow::begin_operator(uint32_t number) {
   touch(op.writes, op.write_count);
   for (uint32_t i = 0; i < op.read_count; ++i) refresh(table_.lists[op.reads + i]);
   for (uint32_t i = 0; i < op.write_count; ++i) refresh(table_.lists[op.writes + i]);
-  refresh_ports();
 }
 
 void Shadow::end_operator(uint64_t cycle, uint32_t number) {
@@ -104,13 +112,18 @@ void Shadow::end_operator(uint64_t cycle, uint32_t number) {
   if (op.master == kNoWord || active_[op.master] != index) return;
   keep_in_place(index);
   if (op.source != kNoWord) check_copy(cycle, index);
-  active_[op.master] = kNone;
-  --running_;
+  for (uint16_t part = index; part != kNone; part = table_.next_part(part)) {
+    active_[table_.operators[part].master] = kNone;
+    --running_;
+  }
   ++ended_;
   for (uint16_t buffer = 0; buffer < table_.buffers.size(); ++buffer) {
-    const bool ends = table_.buffers[buffer].last == index && life_[buffer] == Life::kLive;
-    if (ends) life_[buffer] = Life::kDead;
-    if (ends || table_.right(index, buffer)) refresh(buffer);
+    bool changes = table_.buffers[buffer].last == index && life_[buffer] == Life::kLive;
+    if (changes) life_[buffer] = Life::kDead;
+    for (uint16_t part = index; part != kNone; part = table_.next_part(part)) {
+      changes |= table_.right(part, buffer) != 0;
+    }
+    if (changes) refresh(buffer);
   }
   refresh_ports();
 }

@@ -15,8 +15,8 @@ void Shadow::grant(uint16_t segment) {
       const bool tagged = table_.buffers[buffer].kind == kWorkspace;
       return tagged && !(idle_host(master) && table_.buffers[buffer].ports) ? kTagged : kFree;
     };
-    if (good(found.read, found.busy_read)) made.read = mode(found.read);
-    if (good(found.write, found.busy_write) && found.clobbered == kNone) {
+    if (good(found.read, found.busy_read) && !found.shared) made.read = mode(found.read);
+    if (good(found.write, found.busy_write) && found.clobbered == kNone && !found.shared) {
       made.write = mode(found.write);
     }
     grants_[master * segments_.size() + segment] = made;
@@ -76,15 +76,38 @@ void Shadow::claim_workspace(uint32_t master, uint16_t buffer, Claim& found) con
   if (rights & kWrites) {
     found.write = buffer;
     found.busy_write = busy(master, buffer, kReads | kWrites);
+    found.shared = shared(master, buffer);
   }
 }
 
-// An operator under way on another master that has one of `rights` to `buffer`.
+// An operator under way on another master that has one of `rights` to `buffer`. Parts of one
+// operator share what both of them only write.
 uint16_t Shadow::busy(uint32_t master, uint16_t buffer, uint8_t rights) const {
+  const bool result = table_.right(active_[master], buffer) == kWrites;
   for (uint32_t other = 0; other < active_.size(); ++other) {
-    if (other != master && table_.right(active_[other], buffer) & rights) return active_[other];
+    const uint8_t theirs = table_.right(active_[other], buffer);
+    const bool together = result && theirs == kWrites &&
+                          table_.parts_of_one(active_[master], active_[other]);
+    if (other != master && (theirs & rights) && !together) return active_[other];
   }
   return kNone;
+}
+
+// Whether another part of the operator under way on `master` writes `buffer` meanwhile.
+bool Shadow::shared(uint32_t master, uint16_t buffer) const {
+  for (uint32_t other = 0; other < active_.size(); ++other) {
+    if (other != master && table_.parts_of_one(active_[master], active_[other]) &&
+        (table_.right(active_[other], buffer) & kWrites)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether a byte with this tag is of another part's doing; parts write bytes of their own.
+bool Shadow::written_by_other(uint32_t master, uint16_t buffer, uint32_t tag) const {
+  const uint32_t writer = tag & 0xff;
+  return tag >> 8 == lifetime_[buffer] && writer != 0 && writer != master + 1;
 }
 
 // Whether what runs on `master` may put bytes of `written` over bytes of `read`.

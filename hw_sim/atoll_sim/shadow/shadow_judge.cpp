@@ -57,18 +57,24 @@ Shadow::Verdict Shadow::judge_byte(uint32_t master, uint32_t kind, uint32_t addr
                                    const Claim& claim) {
   const uint32_t offset = address - bytes.origin;
   const uint16_t segment = bytes.segment[offset];
-  if (kind == kRead && claim.read != kNone) return judge_read(address, bytes, claim);
+  const uint32_t tag = bytes.tag[offset];
+  const bool others = claim.shared && written_by_other(master, claim.write, tag);
+  if (kind == kRead && claim.read != kNone) {
+    if (others && claim.read == claim.write) return {kUnderWay, claim.read, kNone, tag & 0xff};
+    return judge_read(address, bytes, claim);
+  }
   if (kind == kWrite && claim.write != kNone) {
     const Buffer& written = table_.buffers[claim.write];
     if (written.kind == kWorkspace) mark(bytes, offset, 1, master, claim.write);
     if (claim.clobbered != kNone) return {kClobber, claim.clobbered, claim.write};
     if (claim.busy_write != kNone) return {kUnderWay, claim.write, kNone};
+    if (others) return {kUnderWay, claim.write, kNone, tag & 0xff};
     if (!aligned(written)) return {kMisaligned, claim.write, kNone};
     return {};
   }
   if (kind == kFetch && fetch_[master * segments_.size() + segment]) return {};
   if (starting_up(master, kind, address, segment)) return {};
-  return without_right(master, kind, address, segment, bytes.tag[offset]);
+  return without_right(master, kind, address, segment, tag);
 }
 
 Shadow::Verdict Shadow::judge_read(uint32_t address, const Bytes& bytes,

@@ -1,6 +1,7 @@
 #include "shadow_table.h"
 
 #include <cstring>
+#include <numeric>
 #include <type_traits>
 
 namespace shadow {
@@ -76,7 +77,10 @@ bool Table::sound() const {
   for (const Content& content : contents) {
     if (content.buffer >= buffers.size()) return false;
   }
-  for (const Operator& op : operators) {
+  for (size_t number = 0; number < operators.size(); ++number) {
+    const Operator& op = operators[number];
+    const bool later = op.part > number && op.part < operators.size();
+    if (op.part != kNoWord && !(later && operators[op.part].master != kNoWord)) return false;
     if (op.master == kNoWord) continue;
     if (op.master >= masters.size() || !listed(op.reads, op.read_count) ||
         !listed(op.writes, op.write_count) || !listed(op.overlaps, 2ULL * op.overlap_count)) {
@@ -90,8 +94,11 @@ bool Table::sound() const {
 
 void Table::list_rights() {
   rights.assign(operators.size() * buffers.size(), 0);
+  whole.resize(operators.size());
+  std::iota(whole.begin(), whole.end(), 0);
   for (size_t number = 0; number < operators.size(); ++number) {
     const Operator& op = operators[number];
+    if (op.part != kNoWord) whole[op.part] = whole[number];
     if (op.master == kNoWord) continue;
     uint8_t* mine = &rights[number * buffers.size()];
     for (uint32_t i = 0; i < op.read_count; ++i) mine[lists[op.reads + i]] |= kReads;

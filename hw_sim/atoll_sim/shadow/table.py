@@ -156,7 +156,9 @@ class _Packer:
         self.contents += [
             CONTENT.row(buffer=number[name], crc=crc32(data)) for name, data in contents.items()
         ]
-        heaps = dict.fromkeys(heap for phase in contract.phases.values() for heap in phase.heaps)
+        phases = [phase for _, phase in sorted(contract.phases.items())]
+        parts = [part for phase in phases for part in (phase, *phase.parts)]
+        heaps = dict.fromkeys(heap for part in parts for heap in part.heaps)
         for heap in heaps:
             number[_heap_key(heap)] = len(self.buffers)
             span = SPAN.row(origin=heap.address, size=heap.size)
@@ -167,11 +169,19 @@ class _Packer:
             copy.number: (number[copy.source.buffer], number[copy.destination.buffer])
             for copy in contract.copies
         }
+        part = base + count
         for index in range(count):
             phase = contract.phases.get(index)
             self.named.append((model, phase.operator if phase else ""))
             source, destination = copies.get(index, (NONE, NONE))
-            self.operators.append(self._operator(phase, number, source, destination))
+            row = part if phase and phase.parts else NONE
+            part += len(phase.parts) if phase else 0
+            self.operators.append(self._operator(phase, number, row, source, destination))
+        for phase in phases:
+            for left, piece in zip(reversed(range(len(phase.parts))), phase.parts, strict=True):
+                self.named.append((model, phase.operator))
+                row = len(self.operators) + 1 if left else NONE
+                self.operators.append(self._operator(piece, number, row))
         self.models.append(MODEL.row(first=base, count=count))
 
     def _add_buffer(self, each: Lifetime, model: int, port: int, base: int) -> None:
@@ -206,7 +216,12 @@ class _Packer:
                     self.covered.append(covered)
 
     def _operator(
-        self, phase: Phase | None, number: Mapping[str, int], source: int, destination: int
+        self,
+        phase: Phase | None,
+        number: Mapping[str, int],
+        part: int,
+        source: int = NONE,
+        destination: int = NONE,
     ) -> Row:
         reads = writes = overlaps = (0, 0)
         if phase is not None:
@@ -224,6 +239,7 @@ class _Packer:
             overlap_count=overlaps[1] // 2,
             source=source,
             destination=destination,
+            part=part,
         )
 
     def _list(self, numbers: Iterable[int]) -> tuple[int, int]:

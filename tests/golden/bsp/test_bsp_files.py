@@ -88,7 +88,8 @@ def test_the_files_make_firmware(chip: str, tmp_path: Path) -> None:
     firmware = link_firmware(soc, (Part(interface=model, code=code, others=others),), out)
     used = {use.region: use.used for use in firmware.use}
     assert used[pool] == CONSTANTS
-    assert set(used) == {pool, "cpu.code", "cpu.data", *(f"{name}.code" for name in others)}
+    own = {f"{soc.host}.code", f"{soc.host}.data"}
+    assert set(used) == {pool, *own, *(f"{name}.code" for name in others)}
     for cpu in (soc.host_cpu, *soc.remote_cpus):
         assert 0 < firmware.stacks[cpu.name].bytes < cpu.max_stack_size.value
 

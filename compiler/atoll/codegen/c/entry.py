@@ -10,7 +10,9 @@ from atoll.ir.tir import (
     AcceleratorRun,
     AcceleratorStart,
     AcceleratorWait,
+    CallSpread,
     CallStart,
+    CoreCall,
     IRModule,
     KernelCall,
     PrimFunc,
@@ -101,16 +103,14 @@ class RunText:
             yield f"\n/* {step.operator} on {step.device} */\natoll_trace_begin{event}"
         match action:
             case KernelCall() if step.device != self._soc.host:
-                yield from self._checked(f"atoll_core_run({self._command(step)})")
+                yield from self._checked(f"atoll_core_run({self._command(step, step.device)})")
             case CallStart():
-                yield from self._checked(f"atoll_core_start({self._command(step)})")
+                yield from self._checked(f"atoll_core_start({self._command(step, step.device)})")
                 self._busy.append(step.device)
             case KernelCall(function, names):
-                call = kernel_call(self._module.by_name[function], names)
-                if runtime_allocations(self._module.by_name[function]):
-                    yield from self._checked(call)
-                else:
-                    yield f"{call};"
+                yield from self._call(function, names)
+            case CallSpread(parts):
+                yield from self._spread(step, parts)
             case AcceleratorRun(device, commands, count):
                 at = f"{self._device(device)}, {place(commands)}, {count}"
                 yield from self._checked(f"atoll_npu_run({at})")
@@ -125,8 +125,29 @@ class RunText:
             yield from self._checked("atoll_guard_check(0)")
             yield f"atoll_trace_end{event}"
 
-    def _command(self, step: Step) -> str:
-        return f"{self._device(step.device)}, {core_command(self._position, step.number)}"
+    def _call(self, function: str, names: Sequence[str]) -> Iterator[str]:
+        """Run a kernel on the host."""
+        call = kernel_call(self._module.by_name[function], names)
+        if runtime_allocations(self._module.by_name[function]):
+            yield from self._checked(call)
+        else:
+            yield f"{call};"
+
+    def _spread(self, step: Step, parts: Sequence[CoreCall]) -> Iterator[str]:
+        """Start all parts on other cores, run the host's, and wait for the others."""
+        others = [part.device for part in parts if part.device != self._soc.host]
+        for device in others:
+            yield from self._checked(f"atoll_core_start({self._command(step, device)})")
+            self._busy.append(device)
+        for part in parts:
+            if part.device == self._soc.host:
+                yield from self._call(part.function, part.arguments)
+        for device in others:
+            self._busy.remove(device)
+            yield from self._checked(self._wait(device))
+
+    def _command(self, step: Step, device: str) -> str:
+        return f"{self._device(device)}, {core_command(self._position, step.number)}"
 
     def _device(self, name: str) -> str:
         return f"devices->{identifier(name)}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from atoll.codegen.c.words import TYPES, identifier
 from atoll.codegen.pool_images import MODEL_ALIGNMENT, behind, pool_images, pool_symbol
 from atoll.ir.scalars import Type
-from atoll.ir.tir import Constant, CoreAction, IRModule
+from atoll.ir.tir import Constant, IRModule
 from atoll.memory.problem import MemoryPlan, PoolSpace
 from atoll.resolve.soc import ResolvedSoc
 
@@ -67,11 +67,10 @@ def _pool(plan: MemoryPlan, buffer: str) -> str:
 def _element_types(module: IRModule) -> Mapping[str, Type]:
     """Return how kernels read the constants that only one type of element is read from."""
     found: dict[str, set[Type]] = {}
-    for step in module.entry.steps:
-        if isinstance(step.action, CoreAction):
-            kernel = module.by_name[step.action.function]
-            for name, parameter in zip(step.action.arguments, kernel.buffers, strict=True):
-                found.setdefault(name, set()).add(parameter.type)
+    for call in (call for step in module.entry.steps for call in step.calls):
+        kernel = module.by_name[call.function]
+        for name, parameter in zip(call.arguments, kernel.buffers, strict=True):
+            found.setdefault(name, set()).add(parameter.type)
     return {name: types.pop() for name, types in found.items() if len(types) == 1}
 
 
