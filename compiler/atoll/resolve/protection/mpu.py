@@ -20,7 +20,7 @@ DEVICE = 0b000_1_0_1 << 16
 """Attributes of a v7 region of registers: shared device memory."""
 
 RUN_NEVER = 1 << 28
-READ_WRITE, READ_ONLY = 0b011 << 24, 0b110 << 24
+READ_WRITE, READ_ONLY = 0x0300_0000, 0x0600_0000
 NEVER_V8, READ_ONLY_V8 = 1, 0b11 << 1
 READ_WRITE_V8 = 0b01 << 1
 ENABLED = 1
