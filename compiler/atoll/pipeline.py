@@ -12,8 +12,8 @@ from atoll.codegen.commands import (
     padded,
     with_counts,
 )
+from atoll.contract.accepted import accepted
 from atoll.contract.contract import Contract, contract_of
-from atoll.contract.program_check import check_program
 from atoll.description.build import BuildRequests
 from atoll.errors import PlacementError, PlanError, UsageError
 from atoll.frontend.registry import Source, load_network, read_source
@@ -204,7 +204,7 @@ class _Pipeline:
         )
         check_stack(lowered.module, soc)
         module, plan = self._scheduled(lowered.module, cycles_of(graph, soc))
-        check_program(module, plan, mapped_inputs=soc.interface.map_inputs)
+        module = accepted(module, plan, soc)
         self.observe("overlap-runs", module)
         self.observe("memory", json.dumps(plan_json(plan), indent=2))
         encoded = encode_commands(graph, soc, lowered.jobs, lowered.copies, plan, splits)

@@ -27,6 +27,7 @@ from atoll_sim.faults import report as fault_report
 from atoll_sim.inputs.samples import random_sample
 from atoll_sim.mutate import campaign as mutants_of
 from atoll_sim.mutate import report as mutant_report
+from atoll_sim.mutate.caches import CacheCampaign, plant_left_out
 
 ALL_CORES = os.cpu_count() or 1
 SeveralModelsArgument = Annotated[
@@ -40,6 +41,10 @@ MutantsOption = Annotated[
 ]
 FaultsOption = Annotated[
     int, typer.Option(metavar="N", min=0, help="Hardware faults, shared by the MODELs.")
+]
+CachesOption = Annotated[
+    bool,
+    typer.Option("--caches", help="Leave out each operation on a data cache (--cpu iss)."),
 ]
 SeedOption = Annotated[int, typer.Option(metavar="S", help="Draw other mutants and faults.")]
 JobsOption = Annotated[
@@ -56,6 +61,7 @@ def validate(
     models: SeveralModelsArgument,
     mutants: MutantsOption = 0,
     faults: FaultsOption = 0,
+    caches: CachesOption = False,
     seed: SeedOption = 1,
     jobs: JobsOption = ALL_CORES,
     build_file: BuildFileOption = None,
@@ -69,6 +75,8 @@ def validate(
     Each MODEL is compiled and run in RTL on its own, which must give no finding.
     With --mutants, faults are planted in plan, program, commands, link and firewalls, one per run.
     With --faults, hardware fails in a run: bus, memory, interrupt, engine, descriptor, reset.
+    With --caches, each clean and invalidate of a data cache is left out, on the instruction-set
+    simulator.
     The status is 0 only if the right builds have no finding, every mutant is noticed that is not
     proven to be no fault, and every fault ends in a right result, an error code or a restart.
 
@@ -84,35 +92,44 @@ def validate(
             mutants_of.plant, seed=seed, jobs=jobs, toolchain=toolchain, progress=progress
         )
         fail = partial(faults_of.run_campaign, seed=seed, toolchain=toolchain, progress=progress)
+        alone = mutants or not (faults or caches)
         planted = [
             mutate(each, count, first=first)
-            for each, first, count in shared(mutants, compiled if mutants or not faults else ())
+            for each, first, count in shared(mutants, compiled if alone else ())
         ]
         broken = [
             fail(each, random_sample(each.graph)[0], count, first=first)
             for each, first, count in shared(faults, compiled)
             if count
         ]
-    _finish(planted, broken, verbose=verbose, machine=machine)
+        leave_out = partial(plant_left_out, seed=seed, toolchain=toolchain, progress=progress)
+        cached = [leave_out(each) for each in compiled if caches]
+    _finish(planted, broken, cached, verbose=verbose, machine=machine)
 
 
 def _finish(
     planted: Sequence[mutants_of.Campaign],
     broken: Sequence[faults_of.Campaign],
+    cached: Sequence[CacheCampaign],
     *,
     verbose: bool,
     machine: bool,
 ) -> None:
-    passed = all(each.passed for each in planted) and all(map(fault_report.passed, broken))
+    passed = all(each.passed for each in planted) and all(each.passed for each in cached)
+    passed = passed and all(map(fault_report.passed, broken))
     if machine:
         networks = [mutant_report.as_json(each) for each in planted]
         ended = [fault_report.as_json(each) for each in broken]
-        print(json_text({"passed": passed, "networks": networks, "faults": ended}), end="")
+        left = [each.as_json() for each in cached]
+        told = {"passed": passed, "networks": networks, "faults": ended, "caches": left}
+        print(json_text(told), end="")
     else:
         if planted:
             out.print(mutant_report.text_of(planted, verbose=verbose))
         for line in fault_report.shown(broken, verbose=verbose):
             out.print(line)
+        for each in cached:
+            out.print(each.text(verbose=verbose))
     if not passed:
         raise typer.Exit(1)
 

@@ -3,6 +3,7 @@
 from tests.ir.function_text import FunctionReader, read_allocate
 from tests.ir.tokens import Tokens
 
+from atoll.ir.maintenance import Maintenance, Operation
 from atoll.ir.tir import (
     AcceleratorRun,
     AcceleratorStart,
@@ -60,8 +61,9 @@ def _entry(tokens: Tokens) -> Entry:
         constants.append(_constant(tokens))
     while tokens.next == "step":
         steps.append(_step(tokens))
+    after = _maintenance(tokens, "after")
     tokens.expect("}")
-    return Entry(inputs, outputs, tuple(allocations), tuple(constants), tuple(steps))
+    return Entry(inputs, outputs, tuple(allocations), tuple(constants), tuple(steps), after)
 
 
 def _names(tokens: Tokens) -> tuple[str, ...]:
@@ -92,6 +94,7 @@ def _step(tokens: Tokens) -> Step:
     tokens.expect("writes")
     writes = _names(tokens)
     over = tokens.accept("over")
+    overlaps = tokens.nests(lambda: _overlap(tokens), "[", "]") if over else ()
     return Step(
         operator=operator,
         number=number,
@@ -99,8 +102,19 @@ def _step(tokens: Tokens) -> Step:
         reads=reads,
         writes=writes,
         action=action,
-        overlaps=tokens.nests(lambda: _overlap(tokens), "[", "]") if over else (),
+        overlaps=overlaps,
+        before=_maintenance(tokens, "before"),
+        after=_maintenance(tokens, "after"),
     )
+
+
+def _maintenance(tokens: Tokens, word: str) -> tuple[Maintenance, ...]:
+    """Read what follows `word`: ``[core operation buffer, ...]``, or nothing."""
+
+    def one() -> Maintenance:
+        return Maintenance(tokens.name(), Operation(tokens.name()), tokens.name())
+
+    return tokens.nests(one, "[", "]") if tokens.accept(word) else ()
 
 
 def _overlap(tokens: Tokens) -> SafeOverlap:

@@ -54,10 +54,16 @@ def sources_for(soc: ResolvedSoc, core: Cpu, files: Iterable[str]) -> tuple[str,
     """Return those of the BSP's `files` that are compiled for a core, in the order given."""
     adapters = {f"{each.spec.name}.S" for each in image_cores(soc)} - {f"{core.spec.name}.S"}
     others = {name for each in soc.remote_cpus for name in own_sources(each)} | adapters
+    others |= {cache_source(each) for each in soc.remote_cpus}
     if core.name == soc.host:
         return tuple(f for f in files if f.endswith((".c", ".S")) and f not in others)
-    own = (*own_sources(core), f"{core.spec.name}.S", _MEMORY)
+    own = (*own_sources(core), f"{core.spec.name}.S", _MEMORY, cache_source(core))
     return tuple(name for name in files if name in own)
+
+
+def cache_source(core: Cpu) -> str:
+    """Name the source that maintains the data cache of a core, if it has one."""
+    return f"cache_{core.name}.c"
 
 
 def own_sources(core: Cpu) -> tuple[str, str]:

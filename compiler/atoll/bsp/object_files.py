@@ -149,5 +149,6 @@ def port_header(soc: ResolvedSoc, files: tuple[ObjectFile, ...]) -> str:
         trace={"atoll_trace_begin", "atoll_trace_end"} & needs,
         npu=sorted(name for name in needs if name.startswith("atoll_npu_")),
         core=sorted(name for name in needs if name.startswith("atoll_core_")),
+        cache=sorted(name for name in needs if name.startswith("atoll_cache_")),
         heaps=sorted(name for name in needs if name.startswith("atoll_heap_")),
     )

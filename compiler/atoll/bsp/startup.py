@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from atoll.bsp.cores import CORE_ENTRY, image_cores, own_sources
+from atoll.bsp.cores import CORE_ENTRY, cache_source, image_cores, own_sources
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.linker import copied_pools
 from atoll.bsp.protection import protection_setup
@@ -34,7 +34,13 @@ def startup_files(
         "startup.S": _startup(soc, host, "main", copied_pools(soc), host.run_thread),
         **{own_sources(core)[0]: _startup(soc, core, CORE_ENTRY) for core in soc.remote_cpus},
         **core_files(soc),
+        **{cache_source(core): _cache(soc, core) for core in image_cores(soc) if core.cache},
     }
+
+
+def _cache(soc: ResolvedSoc, core: Cpu) -> str:
+    """Write how a core maintains its data cache."""
+    return render("atoll_cache.c", made_from=made_from(soc), core=core)
 
 
 def core_files(soc: ResolvedSoc) -> Mapping[str, str]:

@@ -34,3 +34,10 @@ def overlapping_parameters(module: IRModule) -> Mapping[str, frozenset[str]]:
             shared = frozenset(buffer.name for name, buffer in names if name in buffers)
             found[kernel.name] = found.get(kernel.name, frozenset()) | shared
     return found
+
+
+def maintains(module: IRModule, core: str) -> bool:
+    """Return whether `core` has to maintain its data cache in a run."""
+    steps = module.entry.steps
+    lists = (module.entry.after, *(step.before for step in steps), *(step.after for step in steps))
+    return any(each.core == core for operations in lists for each in operations)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from llvmlite import ir
 
+from atoll.codegen.llvm_caches import CacheCalls
 from atoll.codegen.llvm_heap import POINTER
 from atoll.codegen.llvm_pools import I32, Pools
 from atoll.codegen.run_arguments import RunArguments, run_arguments
@@ -77,6 +78,7 @@ class _RunFunction:
         self._run_core = self._external("atoll_core_run", I32, I32, I32)
         self._start_core = self._external("atoll_core_start", I32, I32, I32)
         self._wait_core = self._external("atoll_core_wait", I32, I32)
+        self._caches = CacheCalls(target, pools.address, self._entry, soc.host)
         self._busy: list[str] = []
         structs = tuple(arguments.structs())
         signature = ir.FunctionType(I32, [POINTER] * len(structs))
@@ -94,6 +96,7 @@ class _RunFunction:
             self._transfer("inputs", name, outward=False)
         for step in self._entry.steps:
             self._step(step)
+        self._caches.maintain(self._builder, self._entry.after)
         for name in self._arguments.outputs:
             self._transfer("outputs", name, outward=True)
         builder, ended = self._builder, I32(0)
@@ -124,6 +127,7 @@ class _RunFunction:
         event = [I32(self._soc.device(step.device).ordinal), I32(step.number)]
         if not isinstance(step.action, AcceleratorWait):
             self._builder.call(self._begin, event)
+        self._caches.maintain(self._builder, step.before)
         match step.action:
             case KernelCall() if step.device != self._soc.host:
                 self._checked(self._run_core, self._ordinal(step.device), self._command(step))

@@ -3,6 +3,7 @@
 from llvmlite import ir
 
 from atoll.codegen.core_steps import calls_on
+from atoll.codegen.llvm_caches import CacheCalls
 from atoll.codegen.llvm_pools import I32, ForeignPools
 from atoll.ir.tir import IRModule
 from atoll.memory.problem import MemoryPlan
@@ -28,9 +29,12 @@ def emit_steps(
         dispatch.attributes.add(attribute)
     builder = ir.IRBuilder(dispatch.append_basic_block("entry"))
     pools = ForeignPools(target, plan, soc)
+    caches = CacheCalls(target, pools.address, module.entry, core)
     for step, call in calls_on(module, core):
         with builder.if_then(builder.icmp_unsigned("==", dispatch.args[0], I32(step.number))):
             pointers = pools.pointers(builder, step, call.arguments, module.by_name[call.function])
+            caches.maintain(builder, step.before)
             builder.call(target.get_global(call.function), pointers)
+            caches.maintain(builder, step.after)
             builder.ret(I32(0))
     builder.ret(I32(Status.ARGUMENT))

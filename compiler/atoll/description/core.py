@@ -172,6 +172,12 @@ class Core(Described):
         "simulator; 1 where none are given, and nothing more for a jump that is taken.",
         examples=["{load: 5, taken: 2}"],
     )
+    cache: Literal["scb", "zicbom"] | None = Field(
+        default=None,
+        description="How its data cache is maintained by line, if it can have one: 'scb', by the "
+        "registers DCCMVAC and DCIMVAC of a Cortex-M; 'zicbom', by cbo.clean and cbo.inval.",
+        examples=["scb"],
+    )
     startup: FileName | None = Field(
         default=None,
         description="Assembly of reset, interrupts and waiting: a file that Atoll ships, or with a "

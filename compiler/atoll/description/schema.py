@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from atoll.description.cache import Cache
 from atoll.description.fields import (
     MAX_ENTRIES,
     Address,
@@ -124,6 +125,11 @@ class Cpu(Described):
     irq: IrqLine | None = Field(
         default=None, description="Interrupt line of the mailbox at the host.", examples=["5"]
     )
+    cache: Cache | None = Field(
+        default=None,
+        description="Its data cache, which devices do not see; none by default.",
+        examples=["{line: 32}"],
+    )
     reach: Access | None = Field(default=None, description=_REACH)
     limits: CoreLimits = CoreLimits()
     protection: bool = Field(
@@ -205,6 +211,9 @@ class Memory(Described):
     width: Width = Field(default=4, description="Bytes moved per cycle.")
     banks: Banks = Field(default=1, description="Interleaved banks that work in one cycle.")
     read_latency: Latency = Field(default=1, description="Cycles from a read to its data.")
+    cached: bool = Field(
+        default=True, strict=True, description="Cores with a data cache keep lines of it."
+    )
     reach: Access | None = Field(
         default=None, description="What devices may do with its pools where nothing else says so."
     )

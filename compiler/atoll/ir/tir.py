@@ -23,6 +23,7 @@ from atoll.ir.actions import (
     KernelCall,
 )
 from atoll.ir.graph import Tensor
+from atoll.ir.maintenance import Maintenance
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ir.scalars import (
     Binary,
@@ -82,6 +83,7 @@ __all__ = [
     "Let",
     "Load",
     "Lowered",
+    "Maintenance",
     "Operation",
     "PrimFunc",
     "Return",
@@ -145,6 +147,8 @@ class Step:
         reads: buffers whose bytes it reads, constants included.
         writes: buffers whose bytes it writes; scratch is in both.
         overlaps: which results may lie over which operands, and how.
+        before, after: what cores do to their data caches around it: the host before it runs or
+            starts the step, a core around its kernel.
     """
 
     operator: str
@@ -154,6 +158,8 @@ class Step:
     writes: tuple[str, ...]
     action: Action
     overlaps: tuple[SafeOverlap, ...] = ()
+    before: tuple[Maintenance, ...] = ()
+    after: tuple[Maintenance, ...] = ()
 
     @property
     def calls(self) -> tuple[CoreCall, ...]:
@@ -197,7 +203,9 @@ class Step:
     def __str__(self) -> str:
         head = f"step {self.number} {self.operator} on {self.device}: {self.action}"
         line = f"{head} reads {bracketed(self.reads)} writes {bracketed(self.writes)}"
-        return line + (f" over {bracketed(map(str, self.overlaps))}" if self.overlaps else "")
+        lists = {"over": self.overlaps, "before": self.before, "after": self.after}
+        parts = (f" {word} {bracketed(map(str, each))}" for word, each in lists.items() if each)
+        return line + "".join(parts)
 
 
 @dataclass(frozen=True)
@@ -208,6 +216,7 @@ class Entry:
         inputs: allocations that the caller fills, in the caller's order.
         outputs: allocations that the caller reads.
         allocations: activations and workspace.
+        after: what the host does to its data cache before the caller reads.
     """
 
     inputs: tuple[str, ...]
@@ -215,6 +224,7 @@ class Entry:
     allocations: tuple[Allocate, ...]
     constants: tuple[Constant, ...]
     steps: tuple[Step, ...]
+    after: tuple[Maintenance, ...] = ()
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:
@@ -225,7 +235,8 @@ class Entry:
     def __str__(self) -> str:
         ports = f"entry {bracketed(self.inputs)} -> {bracketed(self.outputs)}"
         lines = (*self.allocations, *self.constants, *self.steps)
-        return f"{ports} {{\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
+        text = f"{ports} {{\n" + "".join(f"  {line}\n" for line in lines)
+        return text + (f"  after {bracketed(map(str, self.after))}\n" if self.after else "") + "}\n"
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from atoll.ir.tir import Entry, IRModule
+from atoll.memory.cache_lines import whole_lines
 from atoll.memory.problem import Buffer, Interval, Overlap, PoolSpace, Problem
 from atoll.resolve.soc import ResolvedSoc
 
@@ -17,12 +18,13 @@ def build_problem(
     """Return the buffers of `module` and the pools of `soc`.
 
     Buffers that no step touches are left out. `taken` says how many bytes at the start of a pool
-    are other models' constants.
+    are other models' constants. What shares no line of a data cache has whole lines.
     """
     entry = module.entry
     live = live_intervals(entry, mapped_inputs=soc.interface.map_inputs)
     uses = Counter(name for step in entry.steps for name in (*step.reads, *step.writes))
     sized = [(item.buffer, item.size, item.align, item.pools) for item in entry.allocations]
+    sized = list(whole_lines(entry, soc, sized))
     sized += [(item.name, item.size, item.align, item.pools) for item in entry.constants]
     buffers = tuple(
         Buffer(

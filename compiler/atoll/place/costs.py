@@ -119,7 +119,10 @@ def _shares(other: Cpu, core: Cpu, op: Operator, graph: Graph, soc: ResolvedSoc)
 
 
 def alike(other: Cpu, core: Cpu, soc: ResolvedSoc) -> bool:
-    """Tell whether two cores that the host can ask run the same code at the same pace."""
+    """Tell whether two cores that the host can ask run the same code at the same pace.
+
+    A core with a data cache is like no other: parts of one buffer would share lines.
+    """
     one, two = (
         (
             each.kind,
@@ -132,7 +135,8 @@ def alike(other: Cpu, core: Cpu, soc: ResolvedSoc) -> bool:
         )
         for each in (other, core)
     )
-    return one == two and (other.name == soc.host or other.mailbox is not None)
+    asked = other.name == soc.host or other.mailbox is not None
+    return one == two and asked and not (other.cache or core.cache)
 
 
 def busy_cycles(

@@ -38,9 +38,15 @@ _CAMPAIGN = object_of(
 )
 
 
+_LEFT_OUT = object_of(**dict.fromkeys(("missing", "where", "by"), TEXT))
+_CACHES = object_of(soc=TEXT, model=TEXT, passed=FLAG, right=TEXT, trials=each(_LEFT_OUT))
+
+
 def validated(report: Shape) -> Shape:
     """Return the schema; `report` is that of one run."""
     network = object_of(
         soc=TEXT, model=TEXT, passed=FLAG, right_build=report, mutants=each(_MUTANT)
     )
-    return object_of(passed=FLAG, networks=each(network), faults=each(_CAMPAIGN))
+    return object_of(
+        passed=FLAG, networks=each(network), faults=each(_CAMPAIGN), caches=each(_CACHES)
+    )

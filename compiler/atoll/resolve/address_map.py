@@ -49,6 +49,7 @@ def resolve_memories(draft: Draft) -> tuple[Memory, ...]:
             width=described[name].width,
             banks=described[name].banks,
             read_latency=described[name].read_latency,
+            cached=described[name].cached,
             at=draft.where.key_at("memories", name),
         )
         for name in names

@@ -14,6 +14,9 @@ from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import CoreSpec
 from atoll.resolve.specs import ProtectionUnit
 
+MAINTAINED = {"armv": "scb", "rv32": "zicbom", "rv64": "zicbom"}
+"""How the data cache of a core is maintained, by the begin of its instruction set."""
+
 
 def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
     """Note an instruction set or a mailbox that a core cannot have."""
@@ -44,6 +47,13 @@ def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
             at=draft.where.at("devices", name, "protection"),
             remedy="write 'protection: false', or name another core",
         )
+    if core and cpu.cache is not None and not _is_maintained(core, cpu):
+        draft.faults.add(
+            "E107",
+            f"core '{core.core}' of '{name}' says no way to maintain a data cache with '{cpu.isa}'",
+            at=draft.where.at("devices", name, "cache"),
+            remedy=f"remove 'devices.{name}.cache'; or let the core's file say 'cache'",
+        )
     if core and cpu.mailbox is not None and LINE not in lines_of(core.interrupts):
         draft.faults.add(
             "E044",
@@ -51,6 +61,10 @@ def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
             at=draft.where.at("devices", name, "mailbox"),
             remedy="name another core, or let the host alone be of this kind",
         )
+
+
+def _is_maintained(core: Core, cpu: Cpu) -> bool:
+    return core.cache is not None and core.cache == MAINTAINED.get(cpu.isa[:4])
 
 
 def _check_abi(draft: Draft, name: str, cpu: Cpu) -> None:
@@ -85,6 +99,7 @@ def spec_of(description: CoreDescription) -> CoreSpec:
         reset_offset=model.reset.offset,
         code_alignment=model.reset.alignment,
         local=model.local,
+        cache=model.cache,
         traps=model.bus_errors == "traps",
         protection=_unit_of(model),
         startup=shipped_or_beside(model.startup or "", beside),

@@ -13,7 +13,7 @@ from atoll.resolve import accelerators
 from atoll.resolve.accelerators import operators_of, params_of
 from atoll.resolve.cores import spec_of
 from atoll.resolve.draft import Draft
-from atoll.resolve.soc import Commands, Cpu, Device, Dma, Npu, Region, RegionKind, Registers
+from atoll.resolve.soc import Cache, Commands, Cpu, Device, Dma, Npu, Region, RegionKind, Registers
 from atoll.resolve.stack_limits import alloca_limit, total_limit
 from atoll.resolve.targets import DEVICE_TYPES
 
@@ -83,6 +83,7 @@ def _cpu(
         mailbox=mailbox,
         irq=model.irq,
         protected=model.protection,
+        cache=Cache(**dict(model.cache)) if model.cache else None,
     )
 
 

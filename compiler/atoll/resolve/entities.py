@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from atoll.errors import SourceLoc
 from atoll.isa.instruction_set import InstructionSet
+from atoll.resolve.data_cache import Cache
 from atoll.resolve.specs import AcceleratorSpec, CoreSpec
 
 
@@ -38,6 +39,7 @@ class Memory:
         width: bytes moved per cycle.
         banks: word-interleaved banks that serve different masters in one cycle.
         read_latency: cycles from an accepted read to its data, at least 1.
+        cached: cores with a data cache keep lines of it.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Memory:
     width: int
     banks: int
     read_latency: int
+    cached: bool = True
     at: SourceLoc | None = None
 
     @property
@@ -209,6 +212,7 @@ class Cpu(Device):
             both (`atoll.resolve.mailbox`); None for the host.
         irq: interrupt line of the mailbox at the host; None without a mailbox.
         protected: its start-up code has its protection unit let through what it may touch alone.
+        cache: its data cache; None without one.
     """
 
     instructions: InstructionSet
@@ -226,6 +230,7 @@ class Cpu(Device):
     mailbox: Registers | None = None
     irq: int | None = None
     protected: bool = False
+    cache: Cache | None = None
 
     @property
     def isa(self) -> str:

@@ -27,7 +27,7 @@ from atoll.resolve.targets import check_devices, default_device
 DERIVED = "derived"
 """The layer of values that follow from others."""
 
-_NOTHING_FOLLOWS = (("mailbox",), ("irq",), ("reach",), ("others",))
+_NOTHING_FOLLOWS = (("mailbox",), ("irq",), ("reach",), ("others",), ("cache",))
 """Keys of a device, memory or pool that nothing follows from when they are left out."""
 
 

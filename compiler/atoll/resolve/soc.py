@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from atoll.description.loader import Description
+from atoll.resolve.data_cache import Cache
 from atoll.resolve.entities import (
     Access,
     Commands,
@@ -30,6 +31,7 @@ __all__ = [
     "AcceleratorSpec",
     "Access",
     "CInterface",
+    "Cache",
     "Commands",
     "CoreSpec",
     "Cpu",
@@ -125,6 +127,17 @@ class ResolvedSoc:
     def cpus(self) -> tuple[Cpu, ...]:
         """All cores."""
         return tuple(device for device in self.devices if isinstance(device, Cpu))
+
+    @property
+    def cached_cpus(self) -> tuple[Cpu, ...]:
+        """The cores with a data cache, the host first."""
+        cached = (cpu for cpu in self.cpus if cpu.cache)
+        return tuple(sorted(cached, key=lambda cpu: (cpu.name != self.host, cpu.ordinal)))
+
+    def is_cached(self, pool: Pool) -> bool:
+        """Return whether cores with a data cache keep bytes of a pool that may change."""
+        memory = self.memory(pool.region.memory)
+        return memory.cached and memory.kind == "ram"
 
     @property
     def remote_cpus(self) -> tuple[Cpu, ...]:

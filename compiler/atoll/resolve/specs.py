@@ -35,6 +35,7 @@ class CoreSpec:
         reset_offset: bytes from the begin of the code region to the first instruction.
         code_alignment: least alignment of the code region in bytes.
         local: where the 64 KiB of registers begin that the core answers itself, if it has any.
+        cache: how its data cache is maintained, ``scb`` or ``zicbom``; None if it has none.
         traps: a load or store that a firewall or the bus fails is an exception.
         protection: its memory protection, if it has any.
         startup: assembly of reset, interrupts and waiting: a file that the BSP ships, or an
@@ -58,6 +59,7 @@ class CoreSpec:
     reset_offset: int
     code_alignment: int
     local: int | None
+    cache: str | None = None
     traps: bool
     protection: ProtectionUnit | None = None
     startup: str

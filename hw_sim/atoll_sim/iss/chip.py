@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from atoll.protocol import ConsoleRegister
+from atoll.protocol import ConsoleRegister, Trace, TraceEvent
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll_sim.chip.plan import plan_chip
@@ -110,7 +110,7 @@ class IssChip:
         return self._before_reset + sum(c.instructions for c in self._cores.values())
 
     def failed(self, core: Cpu, address: int, *, writes: bool, bus: bool) -> None:
-        """See `core.Around`."""
+        """See `around.Around`."""
         self._guard.saw(core.ordinal, address, writes=writes, bus=bus)
 
     def _reset(self, at: int = 0) -> None:
@@ -132,6 +132,8 @@ class IssChip:
             self._code[cpu.name],
         )
         core.state.time = at
+        if cpu.cache and cpu.name == self._soc.host:
+            self._model.caller = core.state
         return core
 
     def _blocks(self, cpu: Cpu) -> list[tuple[range, Device]]:
@@ -180,15 +182,20 @@ class IssChip:
         self._model.saw_event(kind, value & 0xFF if kind is EventKind.UART else value)
         if kind is EventKind.TRACE:
             self.instructions.append(self._counted())
+        if kind is EventKind.TRACE and Trace.of(value).event == TraceEvent.RUN_BEGIN:
+            self._model.litter(self._bench.work.turn(self._bench.asked - 1))
         if kind is not EventKind.UART:
+            ended = Trace.of(value).event == TraceEvent.RUN_END
+            self._model.reads_as_caller = kind is EventKind.TRACE and ended
             self.serve()
+            self._model.reads_as_caller = False
 
     def restarts(self) -> int | None:
-        """See `core.Around`."""
+        """See `around.Around`."""
         return self._guard.restarts
 
     def serve(self) -> None:
-        """See `core.Around`."""
+        """See `around.Around`."""
         self._stop = self._bench.serve()
         if self._stop is not None:
             for core in self._cores.values():
@@ -196,11 +203,14 @@ class IssChip:
 
     def _run_list(self, engine: Engine, now: int, address: int, count: int) -> tuple[Outcome, int]:
         accelerators = self._played.accelerators
+        self._model.engine_begins()
         outcome = accelerators.run(engine, address, count)
         cycles = self._played.cycles_of(engine, address)
         self._model.at(now + cycles)
         master = self._masters[engine.name].index
         for each in accelerators.recent():
+            if each.kind is AccessKind.WRITE:
+                self._model.engine_wrote(each.span)
             self._model.saw_engine(master, each)
         accelerators.take_touched()
         if (kind := BUS_ERRORS.get(outcome.error)) is not None:

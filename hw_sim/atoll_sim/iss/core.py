@@ -2,7 +2,6 @@
 
 import ctypes
 from collections.abc import Iterable, Iterator
-from typing import Protocol
 
 import numpy as np
 
@@ -13,6 +12,8 @@ from atoll_sim.chip.parts import Master
 from atoll_sim.chip.plan import merge_spans
 from atoll_sim.engines.interface import BusFault
 from atoll_sim.host.memory import PAGE
+from atoll_sim.iss.around import Around
+from atoll_sim.iss.core_memory import CoreMemory
 from atoll_sim.iss.cortex_m import CortexSystem
 from atoll_sim.iss.costs import costs_of
 from atoll_sim.iss.devices import CoreLocal, Device
@@ -32,22 +33,6 @@ from atoll_sim.iss.systems import system_of
 from atoll_sim.protocol.records import AccessKind, EventKind
 
 WORD = 4
-
-
-class Around(Protocol):
-    """Who hears of accesses that fail, and of events."""
-
-    def failed(self, core: Cpu, address: int, *, writes: bool, bus: bool) -> None:
-        """Note an access that was kept back, or that the bus failed."""
-        ...
-
-    def serve(self) -> None:
-        """Take what the log has that is new."""
-        ...
-
-    def restarts(self) -> int | None:
-        """Return when the watchdog restarts the chip, if it is on."""
-        ...
 
 
 class IssCore:
@@ -90,7 +75,8 @@ class IssCore:
         is_thumb = cpu.instructions.family is Family.THUMB
         self._emulator = Emulator(thumb(unicorn_core(cpu)) if is_thumb else RISCV)
         self.state = model.add_core(master.index, FUNCTIONS, costs_of(cpu), thumb=is_thumb)
-        self._system = system_of(cpu, self, lines, self._local)
+        self._memory = CoreMemory(cpu, model, self.state)
+        self._system = system_of(cpu, self, lines, self._local, self._maintain)
         self._blocks = list(blocks)
         if own := local_of(cpu.spec):
             system = self._system
@@ -158,6 +144,9 @@ class IssCore:
         else:
             self._go_on(self._system.trap(ILLEGAL, self._pc))
 
+    def _maintain(self, address: int, cleans: bool) -> None:
+        self._model.maintain(self.state, address, cleans=cleans)
+
     def stop(self) -> None:
         """Have `run` return before the next instruction."""
         self._emulator.stop()
@@ -192,7 +181,7 @@ class IssCore:
         for right in set(pages.values()):
             same = (range(p * PAGE, (p + 1) * PAGE) for p, each in pages.items() if each == right)
             for part in (each for span in merge_spans(same) for each in memory.parts(span)):
-                self._emulator.map_memory(part, right, memory.pointer(part.start))
+                self._emulator.map_memory(part, right, self._memory.pointer(part.start))
 
     def _map_registers(self) -> None:
         spans = (range(b.start & -PAGE, -(-b.stop // PAGE) * PAGE) for b, _ in self._blocks)
@@ -239,7 +228,7 @@ class IssCore:
             self._go_on(self._system.trap(ILLEGAL, at))
         elif self.state.refused:
             if size := self.state.undo_size:
-                self._model.poke(self.state.address, bytes(self.state.undo[:size]))
+                self._memory.write(self.state.address, bytes(self.state.undo[:size]))
             self._refused(precise=False)
 
     def _refused(self, *, precise: bool) -> None:

@@ -8,12 +8,13 @@ the end.
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll_sim.iss.riscv import Lines, Next
+from atoll_sim.iss.riscv import Lines, Maintain, Next
 
 WFI = 0xBF30
 SYST_CSR, SYST_RVR, SYST_CVR = 0xE010, 0xE014, 0xE018
 NVIC_ISER, NVIC_ICER, NVIC_ISPR, NVIC_ICPR = 0xE100, 0xE180, 0xE200, 0xE280
 ICSR, VTOR, CPACR = 0xED04, 0xED08, 0xED88
+DCIMVAC, DCCMVAC = 0xEF5C, 0xEF68
 COUNT_ENABLED, TICK_INTERRUPTS = 1, 2
 TICK_PENDING, TICK_FORGET = 1 << 26, 1 << 25
 ALL = 0xFFFF_FFFF
@@ -22,8 +23,9 @@ ALL = 0xFFFF_FFFF
 class CortexSystem:
     """Its system control space, and what sleeps and faults."""
 
-    def __init__(self, lines: Lines) -> None:
+    def __init__(self, lines: Lines, maintain: Maintain) -> None:
         self._lines = lines
+        self._maintain = maintain
         self._enabled = 0
         self._plain = {SYST_RVR: 0, VTOR: 0, CPACR: 0}
         self._control = 0
@@ -99,6 +101,8 @@ class CortexSystem:
             self._begin(now)
         elif offset == ICSR:
             self._ticked = self._ticked and not value & TICK_FORGET
+        elif offset in (DCIMVAC, DCCMVAC):
+            self._maintain(value, offset == DCCMVAC)
         elif offset in self._plain:
             self._plain[offset] = value
 

@@ -3,13 +3,10 @@
 // Unicorn calls the hooks below; their signatures are those of its unicorn.h. They count time, hold each
 // access against what the core reaches, and tell the monitor, as atoll_monitor.sv does in RTL.
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <memory>
-#include <vector>
 
 #include "backdoor.h"
-#include "instruction_class.h"
+#include "iss.h"
 #include "memory_map.h"
 #include "monitor.h"
 
@@ -23,81 +20,8 @@ namespace {
 // UC_MEM_WRITE, UC_MEM_WRITE_UNMAPPED and UC_MEM_WRITE_PROT
 constexpr bool is_write(int type) { return type == 17 || type == 20 || type == 22; }
 constexpr uint32_t kBeat = 8;
-constexpr size_t kBlocks = 1 << 14;
 
-struct Window {
-  uint32_t first;
-  uint32_t last;
-};
-
-// Functions of unicorn.h.
-struct Engine {
-  int (*stop)(void* engine) = nullptr;
-  int (*read)(void* engine, int id, void* value) = nullptr;
-  int (*write)(void* engine, int id, const void* value) = nullptr;
-};
-
-// Code between two jumps, as it was translated.
-struct Block {
-  uint32_t address = 0;
-  uint32_t size = 0;
-  uint32_t instructions = 0;
-  uint32_t cycles = 0;
-  uint32_t phase = UINT32_MAX;  // in which its fetches were last told
-  bool conditional = false;     // it has IT instructions
-};
-
-// One core; core.py has the same fields up to `undo`.
-struct Core {
-  uint64_t time = 0;          // cycles since reset was released
-  uint64_t deadline = 0;      // it stops at the first block from then on
-  uint64_t instructions = 0;  // retired
-  uint32_t refused = 0;       // 0, or 1 + the kind of the access that was kept back
-  uint32_t address = 0;       // of that access
-  uint32_t size = 0;
-  uint32_t undo_size = 0;  // bytes that it will have overwritten
-  uint8_t undo[16] = {};
-
-  uint32_t master = 0;
-  uint32_t expected = 0;  // where the latest block ends
-  Engine engine;
-  bool thumb = false;
-  bool conditional = false;  // the latest block has instructions in IT blocks
-  std::array<std::vector<Window>, 2> windows;  // by read, write
-  std::array<Window, 2> latest{};              // where the latest access was right
-  std::array<uint32_t, kClasses> costs{};
-  std::vector<Block> blocks = std::vector<Block>(kBlocks);
-
-  bool reaches(uint32_t first, uint32_t last, bool writes);
-};
-
-struct Memory {
-  uint32_t origin;
-  uint32_t size;
-  uint8_t* bytes;
-};
-
-std::vector<Memory> memories;
 chip::Map shape;
-std::vector<std::unique_ptr<Core>> cores;
-
-uint8_t* bytes_at(uint32_t address, size_t size) {
-  for (const Memory& memory : memories) {
-    const uint32_t offset = address - memory.origin;
-    if (offset < memory.size && size <= memory.size - offset) return memory.bytes + offset;
-  }
-  return nullptr;
-}
-
-bool Core::reaches(uint32_t first, uint32_t last, bool writes) {
-  if (first >= latest[writes].first && last <= latest[writes].last) return true;
-  for (const Window& window : windows[writes]) {
-    if (first < window.first || last > window.last) continue;
-    latest[writes] = window;
-    return true;
-  }
-  return false;
-}
 
 // An IT instruction.
 bool begins_condition(uint32_t half) { return half >> 8 == 0xbf && half & 0xf; }
@@ -145,6 +69,27 @@ void tell_fetches(const Core& core, uint32_t first, uint32_t end) {
 
 }  // namespace
 
+std::vector<Memory> memories;
+std::vector<std::unique_ptr<Core>> cores;
+
+uint8_t* bytes_at(uint32_t address, size_t size) {
+  for (const Memory& memory : memories) {
+    const uint32_t offset = address - memory.origin;
+    if (offset < memory.size && size <= memory.size - offset) return memory.bytes + offset;
+  }
+  return nullptr;
+}
+
+bool Core::reaches(uint32_t first, uint32_t last, bool writes) {
+  if (first >= latest[writes].first && last <= latest[writes].last) return true;
+  for (const Window& window : windows[writes]) {
+    if (first < window.first || last > window.last) continue;
+    latest[writes] = window;
+    return true;
+  }
+  return false;
+}
+
 namespace chip {
 const Map& map() { return shape; }
 }  // namespace chip
@@ -154,6 +99,9 @@ namespace backdoor {
 bool peek(uint32_t address, size_t size, uint8_t* to) {
   const uint8_t* from = bytes_at(address, size);
   if (from) std::memcpy(to, from, size);
+  for (const auto& core : cores) {
+    if (from && core->cache) core->cache->overlay(address, static_cast<uint32_t>(size), to, true);
+  }
   return from || size == 0;
 }
 
@@ -228,6 +176,7 @@ void atoll_iss_block(void* engine, uint64_t address, uint32_t size, void* user) 
     core.engine.stop(engine);
     return;
   }
+  if (core.cache) core.cache->step();
   const uint32_t at = static_cast<uint32_t>(address);
   Block& block = core.blocks[at / 2 % kBlocks];
   if (block.address != at || block.size != size) {
@@ -248,7 +197,7 @@ void atoll_iss_block(void* engine, uint64_t address, uint32_t size, void* user) 
 }
 
 // UC_HOOK_MEM_READ and UC_HOOK_MEM_WRITE
-void atoll_iss_access(void* engine, int type, uint64_t where, int size, int64_t, void* user) {
+void atoll_iss_access(void* engine, int type, uint64_t where, int size, int64_t value, void* user) {
   Core& core = *static_cast<Core*>(user);
   const bool writes = is_write(type);
   const uint32_t address = static_cast<uint32_t>(where);
@@ -258,13 +207,15 @@ void atoll_iss_access(void* engine, int type, uint64_t where, int size, int64_t,
   if (core.conditional) forget_condition(core, engine);
   if (core.reaches(address, last, writes)) {
     atoll_saw_access(core.master, writes, address - inside, bytes << inside);
+    through_caches(core, address, static_cast<uint32_t>(size), writes, &value);
     return;
   }
   atoll_saw_blocked(core.master, writes, address - inside, bytes << inside);
   core.refused = writes ? 2 : 1;
   core.address = address;
   core.size = static_cast<uint32_t>(size);
-  const uint8_t* old = writes ? bytes_at(address, core.size) : nullptr;
+  const uint8_t* old = writes && core.cache ? core.cache->view_at(address, core.size) : nullptr;
+  if (writes && !old) old = bytes_at(address, core.size);
   core.undo_size = old ? core.size : 0;
   if (old) std::memcpy(core.undo, old, core.size);
   core.engine.stop(engine);

@@ -6,21 +6,27 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from atoll.protocol import Request
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Access, Cache, Memory, ResolvedSoc
 from atoll_sim.host.memory import Accessed, HostMemory
 from atoll_sim.model.monitors import Model
 from atoll_sim.protocol.records import ERASED_ROM, UNWRITTEN_RAM, EventKind
 from atoll_sim.shadow import memory as shadow
 from atoll_sim.shadow.library import shared_library
+from atoll_sim.trace.simulation import Buffer, Turn
 
 HERE = Path(__file__).parent
 MODEL = HERE.parent / "model"
-SOURCES = (HERE / "iss.cpp", MODEL / "monitor.cpp", *shadow.SOURCES)
+SOURCES = (
+    *(HERE / name for name in ("iss.cpp", "caches.cpp", "data_cache.cpp")),
+    MODEL / "monitor.cpp",
+    *shadow.SOURCES,
+)
 HEADERS = (
     *shadow.HEADERS,
-    HERE / "instruction_class.h",
+    *(HERE / name for name in ("data_cache.h", "instruction_class.h", "iss.h")),
     *(MODEL / name for name in ("backdoor.h", "memory_map.h", "monitor.h")),
 )
+LITTER = b"\xa5"
 LEAST_BEAT, MOST_BEAT = 8, 16
 
 
@@ -43,16 +49,20 @@ class IssModel(Model):
     """The chip's memories and what happened on it; one at a time in a process.
 
     Attributes:
+        soc: the chip.
+        caller: the core that inputs come from and outputs go to, if it has a data cache.
+        reads_as_caller: bytes are peeked as that core would load them.
         memory: of the chip, as the image finds it: see docs/platform.md.
         request: what the firmware reads in the console's REQUEST.
     """
 
-    def __init__(self, soc: ResolvedSoc, table: bytes = b"") -> None:
+    def __init__(self, soc: ResolvedSoc, table: bytes = b"", evictions: int = 0) -> None:
         """Begin anew.
 
         Args:
             soc: the chip.
             table: packed contract that accesses are held against; none are, if it is empty.
+            evictions: seed of the moments at which dirty lines leave data caches; with 0 they stay.
 
         Raises:
             ToolchainError: there is no C++ compiler.
@@ -60,7 +70,11 @@ class IssModel(Model):
         self.library = ctypes.CDLL(str(shared_library("iss", SOURCES, HEADERS, shadow.GENERATED)))
         super().__init__(self.library)
         self.library.atoll_iss_core.restype = ctypes.POINTER(CoreState)
+        self.soc = soc
         self.memory = HostMemory(soc)
+        self.caller: CoreState | None = None
+        self.reads_as_caller = False
+        self._evictions = evictions
         self.request = Request.NONE
         self.library.atoll_iss_begin(ctypes.c_uint32(len(soc.devices)))
         for each in soc.memories:
@@ -73,12 +87,22 @@ class IssModel(Model):
         assert watched, "the packed contract is damaged"
 
     def peek(self, address: int, size: int) -> bytes:
-        """Return bytes of one memory."""
-        return self.memory.read(address, size)
+        """Return bytes of one memory, and in their place what a cache has still to write there."""
+        data = ctypes.create_string_buffer(size)
+        span = (ctypes.c_uint32(address), ctypes.c_uint32(size))
+        if self.caller is not None and self.reads_as_caller:
+            self.library.atoll_iss_load(ctypes.byref(self.caller), *span, data)
+        else:
+            self.library.atoll_iss_peek(*span, data)
+        return data.raw
 
     def poke(self, address: int, data: bytes) -> None:
-        """Write bytes to one memory."""
-        self.memory.write(address, data)
+        """Write bytes to one memory, as the caller would."""
+        if self.caller is None:
+            self.memory.write(address, data)
+        else:
+            numbers = (ctypes.c_uint32(address), ctypes.c_uint32(len(data)))
+            self.library.atoll_iss_store(ctypes.byref(self.caller), *numbers, data)
 
     def load_records(self, image: bytes) -> None:
         """Write the records (address, size, bytes) of an image to the memories."""
@@ -111,6 +135,50 @@ class IssModel(Model):
         state: CoreState = made.contents
         return state
 
+    def give_cache(self, core: CoreState, cache: Cache) -> None:
+        """Give a core a data cache, which works on no memory yet."""
+        numbers = (ctypes.c_uint32(cache.line), int(cache.write_back))
+        seed = ctypes.c_uint32(self._evictions)
+        self.library.atoll_iss_cache(ctypes.byref(core), *numbers, seed)
+
+    def cover(self, core: CoreState, memory: Memory, view: int) -> None:
+        """Let a core's cache work on a memory; `view` is where the host has what the core sees."""
+        span = (ctypes.c_uint32(memory.origin), ctypes.c_uint32(memory.size))
+        self.library.atoll_iss_cover(ctypes.byref(core), *span, ctypes.c_void_p(view))
+
+    def maintain(self, core: CoreState, address: int, *, cleans: bool) -> None:
+        """Let a core clean, or invalidate, the line of an address."""
+        self.library.atoll_iss_maintain(ctypes.byref(core), ctypes.c_uint32(address), int(cleans))
+
+    def litter(self, turn: Turn) -> None:
+        """Leave the caller's cache as another network would that ran before, on the same pools.
+
+        Lines of the results of operators are dirty with other bytes, but where inputs are.
+        """
+        cpu = self.soc.host_cpu
+        if self.caller is None or cpu.cache is None or not cpu.cache.write_back:
+            return
+        line = cpu.cache.line
+        free = [
+            range(-(-pool.region.origin // line), pool.heap_origin // line)
+            for pool in self.soc.pools
+            if pool.role == "workspace" and pool.reach[cpu.name] is Access.WRITE
+        ]
+        filled = {at for each in turn.inputs for at in _lines(each, line)}
+        made = {at for each in turn.snapshots.values() for one in each for at in _lines(one, line)}
+        for at in sorted(made - filled):
+            if any(at in span for span in free):
+                self.poke(at * line, LITTER * line)
+
+    def engine_begins(self) -> None:
+        """Tell caches that an engine is about to access memory."""
+        self.library.atoll_iss_engine_begins()
+
+    def engine_wrote(self, span: range) -> None:
+        """Tell caches what an engine wrote."""
+        numbers = (ctypes.c_uint32(span.start), ctypes.c_uint32(len(span)))
+        self.library.atoll_iss_engine_wrote(*numbers)
+
     def add_window(self, core: CoreState, span: range, *, writes: bool) -> None:
         """Let a core read, or write, a span of addresses."""
         first, last = ctypes.c_uint32(span.start), ctypes.c_uint32(span.stop - 1)
@@ -141,6 +209,10 @@ class IssModel(Model):
         """Log that a firewall kept back an engine's access; `number` is that of its kind."""
         numbers = (master, number, address & ~7, 1 << (address & 7))
         self.library.atoll_saw_blocked(*map(ctypes.c_uint32, numbers))
+
+
+def _lines(buffer: Buffer, line: int) -> range:
+    return range(buffer.address // line, -(-(buffer.address + buffer.size) // line))
 
 
 def _pattern(kind: str) -> int:

@@ -24,6 +24,9 @@ MASK, PENDING = 0xBC0, 0xFC0
 STATUS_MIE, STATUS_MPIE, MACHINE_MODE = 1 << 3, 1 << 7, 3 << 11
 ECALL_WORD, EBREAK_WORD, MRET_WORD, WFI_WORD = 0x0000_0073, 0x0010_0073, 0x3020_0073, 0x1050_0073
 
+CBO_MASK, CBO, CBO_CLEAN = 0x7FFF, 0x200F, 1
+"""cbo.inval and cbo.clean of Zicbom, by bits 31..20."""
+
 ALL = 0xFFFF_FFFF
 
 
@@ -57,6 +60,9 @@ class Next(NamedTuple):
 Lines = Callable[[], Mapping[int, int]]
 """Interrupt lines that are or will be high, and from when on."""
 
+Maintain = Callable[[int, bool], None]
+"""Given an address, cleans (True) or invalidates the line of the data cache that it is in."""
+
 
 class RiscvSystem:
     """Machine mode of a standard core."""
@@ -67,6 +73,7 @@ class RiscvSystem:
         lines: Lines,
         timer: Callable[[], int],
         first_bit: int | None,
+        maintain: Maintain,
     ) -> None:
         """Connect it.
 
@@ -76,8 +83,10 @@ class RiscvSystem:
             timer: when its timer's interrupt is raised.
             first_bit: bit of `mip` of line 0; None: lines are bits of the registers 0xBC0 (mask)
                 and 0xFC0 (pending), and together the external interrupt.
+            maintain: the data cache.
         """
         self._registers = registers
+        self._maintain = maintain
         self._lines = lines
         self._timer = timer
         self._first_bit = first_bit
@@ -89,7 +98,8 @@ class RiscvSystem:
         csr = words >> 20
         registers: NDArray[np.bool_] = (words & 0x7F == 0x73) & (function & 3 != 0)
         registers &= (csr < FLOAT_REGISTERS.start) | (csr >= FLOAT_REGISTERS.stop)
-        return registers | np.isin(words, (ECALL_WORD, EBREAK_WORD, MRET_WORD, WFI_WORD))
+        lines: NDArray[np.bool_] = (words & CBO_MASK == CBO) & (csr <= CBO_CLEAN)
+        return registers | lines | np.isin(words, (ECALL_WORD, EBREAK_WORD, MRET_WORD, WFI_WORD))
 
     def execute(self, word: int, address: int) -> Next:
         """Run one of those instructions."""
@@ -104,7 +114,10 @@ class RiscvSystem:
             return Next(self._csr.get(MEPC, 0))
         if word == WFI_WORD:
             return Next(address + 4, asleep=True)
-        self._access(word)
+        if word & CBO_MASK == CBO:
+            self._maintain(self._registers.get(word >> 15 & 31), word >> 20 == CBO_CLEAN)
+        else:
+            self._access(word)
         return Next(address + 4)
 
     @staticmethod

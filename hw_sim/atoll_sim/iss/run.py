@@ -82,6 +82,7 @@ def simulate(
     engines: Callable[[HostMemory], Engines],
     *,
     hardware: ResolvedSoc | None = None,
+    evictions: int = 0,
     progress: Progress = silent,
 ) -> SimResult:
     """Run the firmware with all samples and return what happened, however it ended.
@@ -90,6 +91,7 @@ def simulate(
         request: what to run; it needs no executable.
         engines: makes whoever plays the engines, given the chip's memories.
         hardware: what the cores reach, if it is not what the request's description says.
+        evictions: seed of the moments at which dirty lines leave data caches; with 0 they stay.
         progress: told how far it is.
 
     Raises:
@@ -102,7 +104,7 @@ def simulate(
     request.run_dir.mkdir(parents=True, exist_ok=True)
     image = request.run_dir / IMAGE
     cores = write_image(request.elves, soc, image)
-    model = IssModel(soc, request.table.words if request.table else b"")
+    model = IssModel(soc, request.table.words if request.table else b"", evictions)
     model.load_records(image.read_bytes())
     bench = Bench(model, work_of(request, cores))
     elves = dict(zip((cpu.name for cpu in image_cores(soc)), request.elves, strict=False))

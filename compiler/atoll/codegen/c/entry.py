@@ -1,11 +1,12 @@
 """The run function of a model, and the dispatcher of another core, as C99."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from atoll.codegen.c.pools import place
 from atoll.codegen.c.words import SHARED, TYPES, identifier
 from atoll.codegen.core_steps import calls_on
 from atoll.codegen.run_arguments import RunArguments
+from atoll.ir.maintenance import Maintenance
 from atoll.ir.tir import (
     AcceleratorRun,
     AcceleratorStart,
@@ -32,6 +33,9 @@ int32_t atoll_npu_wait(int32_t device);
 int32_t atoll_core_run(int32_t device, int32_t command);
 int32_t atoll_core_start(int32_t device, int32_t command);
 int32_t atoll_core_wait(int32_t device);
+"""
+CACHES = """void atoll_cache_clean(void *address, uint32_t size);
+void atoll_cache_invalidate(void *address, uint32_t size);
 """
 COPY = """static void atoll_copy(void *to, const void *from, uint32_t size) {
   uint8_t *target = (uint8_t *)to;
@@ -80,6 +84,7 @@ class RunText:
         lines += (self._transfer("inputs", each) for each in arguments.inputs)
         for step in self._module.entry.steps:
             lines += self._step(step)
+        lines += cache_calls(self._module, self._soc.host, self._module.entry.after)
         lines += (self._transfer("outputs", each) for each in arguments.outputs)
         lines.append("return atoll_guard_check(status);" if arguments.outputs else "return status;")
         body = "\n".join(lines).replace("\n", "\n  ")
@@ -101,6 +106,7 @@ class RunText:
             yield f"\n/* {step.operator}: the end of it on {step.device} */"
         else:
             yield f"\n/* {step.operator} on {step.device} */\natoll_trace_begin{event}"
+        yield from cache_calls(self._module, self._soc.host, step.before)
         match action:
             case KernelCall() if step.device != self._soc.host:
                 yield from self._checked(f"atoll_core_run({self._command(step, step.device)})")
@@ -172,13 +178,23 @@ def kernel_call(kernel: PrimFunc, names: Sequence[str]) -> str:
     return f"{identifier(kernel.name)}({', '.join(given)})"
 
 
+def cache_calls(module: IRModule, core: str, operations: Iterable[Maintenance]) -> Iterator[str]:
+    """Yield the calls that maintain the data cache of `core`."""
+    for each in operations:
+        if each.core == core:
+            size = module.entry.sizes[each.buffer]
+            yield f"atoll_cache_{each.operation}((void *){place(each.buffer)}, {size}u);"
+
+
 def steps_text(module: IRModule, core: str) -> str:
     """Return ``int32_t <model>_<core>_step(int32_t number)``, which runs one step of a core."""
     head = f"int32_t {step_function(module.name, core)}(int32_t number)"
     lines = ["(void)number;"]
     for step, call in calls_on(module, core):
         lines.append(f"if (number == {step.number}) {{ /* {step.operator} */")
+        lines += (f"  {each}" for each in cache_calls(module, core, step.before))
         lines.append(f"  {kernel_call(module.by_name[call.function], call.arguments)};")
+        lines += (f"  {each}" for each in cache_calls(module, core, step.after))
         lines.append("  return 0;\n}")
     lines.append(f"return {Status.ARGUMENT:d};")
     body = "\n".join(lines).replace("\n", "\n  ")

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from atoll.codegen.c.entry import COPY, RUNTIME, RunText, steps_text
+from atoll.codegen.c.entry import CACHES, COPY, RUNTIME, RunText, steps_text
 from atoll.codegen.c.expressions import DOT, Expressions, helper
 from atoll.codegen.c.functions import FunctionText, signature
 from atoll.codegen.c.pools import foreign_pools, host_pools
-from atoll.codegen.core_steps import calls_on, functions_on, overlapping_parameters
+from atoll.codegen.core_steps import calls_on, functions_on, maintains, overlapping_parameters
 from atoll.codegen.run_arguments import run_arguments
 from atoll.ir.tir import IRModule, PrimFunc
 from atoll.ir.walk import runtime_allocations
@@ -60,6 +60,7 @@ def emit_sources(
         RUNTIME,
         *host_pools(module, plan, soc, commands),
         *functions_text(functions_on(module, soc.host), overlapping_parameters(module)),
+        *((CACHES,) if maintains(module, soc.host) else ()),
         *run.structs(),
         COPY,
         run.text(),
@@ -72,6 +73,7 @@ def emit_sources(
             HEAD,
             *foreign_pools(plan, soc, buffers),
             *functions_text(functions_on(module, core.name), overlapping_parameters(module)),
+            *((CACHES,) if maintains(module, core.name) else ()),
             steps_text(module, core.name),
         )
         sources[core.name] = "\n".join(parts)

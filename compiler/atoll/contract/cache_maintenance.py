@@ -1,0 +1,127 @@
+"""Have cores clean and invalidate their data caches where the plan's data flow needs it.
+
+A core with a cache may at any time take in a line, and write back one that it stored to. So what
+it stored is cleaned before another device reads it, and before another device writes where a line
+might still be written back; what another device wrote is invalidated before the core loads it.
+
+Nobody knows what ran on the host before, so at the begin each line of the pools may be dirty in
+its cache, and out of date in every one. Another core than the host cleans what it wrote as each of
+its steps ends: nobody could have it do so later.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from atoll.ir.maintenance import Maintenance, Operation
+from atoll.ir.tir import AcceleratorWait, Entry, IRModule, Step
+from atoll.memory.problem import MemoryPlan
+from atoll.resolve.soc import Access, Cpu, ResolvedSoc
+
+
+def maintained(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> IRModule:
+    """Return the module with maintenance in its steps, as little as `plan` needs."""
+    caches = [_Cache(cpu, module.entry, plan, soc) for cpu in soc.cached_cpus]
+    steps = tuple(_with(step, caches) for step in module.entry.steps)
+    mapped = module.entry.inputs if soc.interface.map_inputs else ()
+    read = (*module.entry.outputs, *mapped)
+    after = tuple(each for cache in caches if cache.of_host for each in cache.load(read))
+    return replace(module, entry=replace(module.entry, steps=steps, after=after))
+
+
+def _with(step: Step, caches: Iterable["_Cache"]) -> Step:
+    before: list[Maintenance] = []
+    after: list[Maintenance] = []
+    loads = [name for name in step.reads if name not in step.writes]
+    for cache in caches:
+        if isinstance(step.action, AcceleratorWait):
+            cache.outdate(step)
+        elif step.device == cache.core:
+            before += cache.load(loads)
+            after += cache.store(step.writes)
+        else:
+            before += cache.give((*loads, *step.writes))
+            cache.outdate(step)
+    return replace(step, before=tuple(before), after=tuple(after))
+
+
+class _Cache:
+    """What one core's cache may hold: the lines of the pools that it shares, one after another."""
+
+    def __init__(self, cpu: Cpu, entry: Entry, plan: MemoryPlan, soc: ResolvedSoc) -> None:
+        assert cpu.cache
+        self.core = cpu.name
+        self.of_host = cpu.name == soc.host
+        self._line = cpu.cache.line
+        self._holds_stores = cpu.cache.write_back
+        shared = {
+            pool.name: pool.region
+            for pool in soc.pools
+            if soc.is_cached(pool) and _is_shared(pool.reach, cpu.name)
+        }
+        starts, lines = {}, 0
+        for name, region in shared.items():
+            inside = region.origin % self._line
+            starts[name] = lines * self._line + inside - region.origin
+            lines += -(-(inside + region.size) // self._line)
+        self._begins = {
+            name: plan.address(name) + starts[placement.pool]
+            for name, placement in plan.placements.items()
+            if placement.pool in shared
+        }
+        self._sizes = entry.sizes
+        self._dirty = bytearray([self.of_host and self._holds_stores]) * lines
+        self._stale = bytearray([1]) * (lines * self._line)
+        if self.of_host:
+            for name in (*entry.inputs, *(constant.name for constant in entry.constants)):
+                self._set(self._stale, self._bytes(name), 0)
+
+    def load(self, names: Iterable[str]) -> Iterator[Maintenance]:
+        """Let the core load buffers; yield what has to be done before."""
+        for name in names:
+            if any(self._stale[self._bytes(name)]):
+                lines = self._lines(name)
+                whole = slice(lines.start * self._line, lines.stop * self._line)
+                self._set(self._stale, whole, 0)
+                yield Maintenance(self.core, Operation.INVALIDATE, name)
+
+    def store(self, names: Iterable[str]) -> Iterator[Maintenance]:
+        """Let the core store to buffers; yield what has to be done when it has."""
+        for name in names:
+            self._set(self._stale, self._bytes(name), 0)
+            if not self.of_host and self._holds_stores and name in self._begins:
+                yield Maintenance(self.core, Operation.CLEAN, name)
+            elif self._holds_stores:
+                self._set(self._dirty, self._lines(name), 1)
+
+    def give(self, names: Iterable[str]) -> Iterator[Maintenance]:
+        """Let another device touch buffers; yield what has to be done before."""
+        for name in names:
+            if any(self._dirty[self._lines(name)]):
+                self._set(self._dirty, self._lines(name), 0)
+                yield Maintenance(self.core, Operation.CLEAN, name)
+
+    def outdate(self, step: Step) -> None:
+        """Let a step of another device write."""
+        if step.device != self.core:
+            for name in step.writes:
+                self._set(self._stale, self._bytes(name), 1)
+
+    def _bytes(self, name: str) -> slice:
+        if name not in self._begins:
+            return slice(0)
+        begin = self._begins[name]
+        return slice(begin, begin + self._sizes[name])
+
+    def _lines(self, name: str) -> slice:
+        span = self._bytes(name)
+        return slice((span.start or 0) // self._line, -(-span.stop // self._line))
+
+    @staticmethod
+    def _set(flags: bytearray, where: slice, value: int) -> None:
+        flags[where] = bytes([value]) * len(flags[where])
+
+
+def _is_shared(reach: Mapping[str, Access], core: str) -> bool:
+    """Return whether the core and another device reach a pool."""
+    reaching = {name for name, access in reach.items() if access is not Access.NONE}
+    return core in reaching and len(reaching) > 1

@@ -1,0 +1,47 @@
+"""Which buffers take whole lines of data caches, so that no line has two owners."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from atoll.ir.tir import Entry
+from atoll.resolve.soc import Access, ResolvedSoc
+
+Sized = tuple[str, int, int, tuple[str, ...]]
+"""Name, size and alignment in bytes, and candidate pools of a buffer."""
+
+
+def whole_lines(entry: Entry, soc: ResolvedSoc, buffers: Sequence[Sized]) -> Iterator[Sized]:
+    """Yield `buffers` with size and alignment in whole lines where their bytes have two views.
+
+    A line that a core writes back carries all its bytes. So a buffer has its lines for itself,
+    unless only the host touches it, or no cached pool can hold it: what a host with a cache keeps
+    to itself may share lines with its like, and with constants, which never change.
+    """
+    cached = soc.cached_cpus
+    if not cached:
+        yield from buffers
+        return
+    line = max(cpu.cache.line for cpu in cached if cpu.cache)
+    alone = {soc.host} if any(cpu.name == soc.host for cpu in cached) else None
+    pools = {
+        pool.name
+        for pool in soc.pools
+        if soc.is_cached(pool) and any(pool.reach[cpu.name] is not Access.NONE for cpu in cached)
+    }
+    touching = _touching(entry, soc)
+    for name, size, alignment, candidates in buffers:
+        if pools.intersection(candidates) and touching[name] != alone:
+            yield name, -(-max(1, size) // line) * line, max(alignment, line), candidates
+        else:
+            yield name, size, alignment, candidates
+
+
+def _touching(entry: Entry, soc: ResolvedSoc) -> defaultdict[str, set[str]]:
+    """Return the devices that touch each buffer; the caller runs on the host."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for name in (*entry.inputs, *entry.outputs):
+        found[name].add(soc.host)
+    for step in entry.steps:
+        for name in (*step.reads, *step.writes):
+            found[name].add(step.device)
+    return found

@@ -1,0 +1,21 @@
+"""What a core tells the chip around it."""
+
+from typing import Protocol
+
+from atoll.resolve.soc import Cpu
+
+
+class Around(Protocol):
+    """Who hears of accesses that fail, and of events."""
+
+    def failed(self, core: Cpu, address: int, *, writes: bool, bus: bool) -> None:
+        """Note an access that was kept back, or that the bus failed."""
+        ...
+
+    def serve(self) -> None:
+        """Take what the log has that is new."""
+        ...
+
+    def restarts(self) -> int | None:
+        """Return when the watchdog restarts the chip, if it is on."""
+        ...

@@ -1,0 +1,73 @@
+// The cores and memories of a run.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "data_cache.h"
+#include "instruction_class.h"
+
+constexpr size_t kBlocks = 1 << 14;
+
+struct Window {
+  uint32_t first;
+  uint32_t last;
+};
+
+// Functions of unicorn.h.
+struct Engine {
+  int (*stop)(void* engine) = nullptr;
+  int (*read)(void* engine, int id, void* value) = nullptr;
+  int (*write)(void* engine, int id, const void* value) = nullptr;
+};
+
+// Code between two jumps, as it was translated.
+struct Block {
+  uint32_t address = 0;
+  uint32_t size = 0;
+  uint32_t instructions = 0;
+  uint32_t cycles = 0;
+  uint32_t phase = UINT32_MAX;  // in which its fetches were last told
+  bool conditional = false;     // it has IT instructions
+};
+
+// One core; core.py has the same fields up to `undo`.
+struct Core {
+  uint64_t time = 0;          // cycles since reset was released
+  uint64_t deadline = 0;      // it stops at the first block from then on
+  uint64_t instructions = 0;  // retired
+  uint32_t refused = 0;       // 0, or 1 + the kind of the access that was kept back
+  uint32_t address = 0;       // of that access
+  uint32_t size = 0;
+  uint32_t undo_size = 0;  // bytes that it will have overwritten
+  uint8_t undo[16] = {};
+
+  uint32_t master = 0;
+  uint32_t expected = 0;  // where the latest block ends
+  Engine engine;
+  bool thumb = false;
+  bool conditional = false;  // the latest block has instructions in IT blocks
+  std::array<std::vector<Window>, 2> windows;  // by read, write
+  std::array<Window, 2> latest{};              // where the latest access was right
+  std::array<uint32_t, kClasses> costs{};
+  std::vector<Block> blocks = std::vector<Block>(kBlocks);
+  std::unique_ptr<DataCache> cache;
+
+  bool reaches(uint32_t first, uint32_t last, bool writes);
+};
+
+struct Memory {
+  uint32_t origin;
+  uint32_t size;
+  uint8_t* bytes;
+};
+
+extern std::vector<Memory> memories;
+extern std::vector<std::unique_ptr<Core>> cores;
+
+// Where the host has bytes of one memory, or nullptr.
+uint8_t* bytes_at(uint32_t address, size_t size);
+
+// A core makes an access that it may make: it goes through its cache, and others keep what was there.
+void through_caches(Core& core, uint32_t address, uint32_t size, bool writes, const void* value);

@@ -1,0 +1,181 @@
+"""Leave out each operation on a data cache, one per run, and see who notices.
+
+The runs are on the instruction-set simulator: with a cache whose dirty lines stay, and with one
+that writes them back at odd moments.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from atoll.bsp.firmware import link_unchecked
+from atoll.build_tree import part_of
+from atoll.ir.maintenance import Maintenance
+from atoll.ir.tir import Entry, Step
+from atoll.pipeline import Compiled
+from atoll.progress import Progress, silent
+from atoll.scratch import temporary_folder
+from atoll_sim.check.layers import check_layers
+from atoll_sim.inputs.samples import Sample, random_samples
+from atoll_sim.iss.engines import modelled
+from atoll_sim.iss.run import simulate
+from atoll_sim.run import AcceleratorKind, CpuKind
+from atoll_sim.simulate.run import requests_for
+from atoll_sim.trace.findings import violations
+from atoll_sim.trace.simulation import Stop
+
+RUNS = 2
+"""Samples of a trial: what one left behind in a cache, the next one finds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """An operation that a program lacks.
+
+    Attributes:
+        where: the step around which it is missing.
+        built: the program without it.
+    """
+
+    operation: Maintenance
+    where: str
+    built: Compiled
+
+    def __str__(self) -> str:
+        return f"'{self.operation}' is left out, {self.where}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheTrial:
+    """A missing operation, and who noticed it first; `by` is empty if nobody did."""
+
+    missing: LeftOut
+    by: str
+
+    def __str__(self) -> str:
+        return f"{self.missing}: {self.by or 'unnoticed'}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheCampaign:
+    """What became of all operations of one network.
+
+    Attributes:
+        right: what was noticed of the program that lacks none; empty if it is right.
+    """
+
+    soc: str
+    model: str
+    right: str
+    trials: tuple[CacheTrial, ...]
+
+    @property
+    def passed(self) -> bool:
+        """The right program has no finding, and each missing operation was noticed."""
+        return not self.right and all(trial.by for trial in self.trials)
+
+    def text(self, *, verbose: bool) -> str:
+        """Return a line, and one for each missing operation that nobody noticed, or for all."""
+        title = f"{self.model} on {self.soc}:"
+        if self.right:
+            return f"{title} with all operations on caches there is '{self.right}'"
+        found = sum(bool(trial.by) for trial in self.trials)
+        lines = [
+            f"{title} {found} of {len(self.trials)} operations on caches noticed when left out"
+        ]
+        lines += [f"  {trial}" for trial in self.trials if verbose or not trial.by]
+        return "\n".join(lines)
+
+    def as_json(self) -> dict[str, object]:
+        """Return what machines read."""
+        trials = [
+            {"missing": str(trial.missing.operation), "where": trial.missing.where, "by": trial.by}
+            for trial in self.trials
+        ]
+        named = {"soc": self.soc, "model": self.model, "passed": self.passed}
+        return {**named, "right": self.right, "trials": trials}
+
+
+def plant_left_out(
+    compiled: Compiled, *, seed: int, toolchain: str | None = None, progress: Progress = silent
+) -> CacheCampaign:
+    """Run a network with all operations on caches, and then without each of them.
+
+    Args:
+        compiled: the network.
+        seed: of the moments at which dirty lines leave a cache.
+        toolchain: see `atoll.build_tree.build`.
+        progress: told how far it is.
+
+    Raises:
+        UsageError: E070; there is no instruction-set simulator.
+        SimulationError: E102; it does not run the chip.
+    """
+    session = CpuKind.ISS.session()
+    session.check(AcceleratorKind.MODEL, None)
+    session.check_chip(compiled.soc)
+    name, right = compiled.graph.name, noticed(compiled, compiled, seed, toolchain)
+    trials: list[CacheTrial] = []
+    missing = () if right else tuple(left_out(compiled))
+    for each in missing:
+        by = noticed(compiled, each.built, seed, toolchain)
+        trials.append(CacheTrial(missing=each, by=by))
+        progress(f"{name}: {len(trials)} of {len(missing)} operations on caches left out")
+    return CacheCampaign(soc=compiled.soc.name, model=name, right=right, trials=tuple(trials))
+
+
+def left_out(compiled: Compiled) -> Iterator[LeftOut]:
+    """Yield the program without each of its operations on caches."""
+    entry = compiled.module.entry
+    for index, step in enumerate(entry.steps):
+        for operation, where, wrong in _steps_without(step):
+            steps = (*entry.steps[:index], wrong, *entry.steps[index + 1 :])
+            built = _with_entry(compiled, replace(entry, steps=steps))
+            yield LeftOut(operation=operation, where=where, built=built)
+    for operation, rest in _each(entry.after):
+        built = _with_entry(compiled, replace(entry, after=rest))
+        yield LeftOut(operation=operation, where="before the caller reads", built=built)
+
+
+def noticed(judged: Compiled, built: Compiled, seed: int, toolchain: str | None = None) -> str:
+    """Return who noticed first that `built` is not the program of `judged`; empty if nobody did."""
+    samples = random_samples(judged.graph, RUNS)
+    with temporary_folder() as folder:
+        elves = link_unchecked(judged.soc, (part_of(built),), folder, toolchain)
+        for evictions in (0, seed):
+            if by := _noticed_once(judged, elves, samples, folder, evictions):
+                return by
+    return ""
+
+
+def _noticed_once(
+    judged: Compiled, elves: Sequence[Path], samples: Sequence[Sample], folder: Path, evictions: int
+) -> str:
+    request = requests_for((judged,), elves, (samples,), Path(), folder / "run", beats=False)
+    soc = judged.soc
+    result = simulate(request, lambda memory: modelled(soc, memory, (judged,)), evictions=evictions)
+    if found := violations(result):
+        return found[0].rule
+    if check_layers(judged.graph, samples, result).mismatches:
+        return "wrong bytes"
+    if result.stop is not Stop.EXIT or result.exit_status or any(result.results):
+        return "error code"
+    return "" if len(result.results) == len(samples) else "early end"
+
+
+def _steps_without(step: Step) -> Iterator[tuple[Maintenance, str, Step]]:
+    for operation, rest in _each(step.before):
+        yield operation, f"before '{step.operator}'", replace(step, before=rest)
+    for operation, rest in _each(step.after):
+        yield operation, f"after '{step.operator}'", replace(step, after=rest)
+
+
+def _each(
+    operations: tuple[Maintenance, ...],
+) -> Iterator[tuple[Maintenance, tuple[Maintenance, ...]]]:
+    for number, operation in enumerate(operations):
+        yield operation, operations[:number] + operations[number + 1 :]
+
+
+def _with_entry(compiled: Compiled, entry: Entry) -> Compiled:
+    return replace(compiled, module=replace(compiled.module, entry=entry))

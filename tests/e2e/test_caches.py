@@ -1,0 +1,70 @@
+"""A data cache on the instruction-set simulator: right as built, wrong without maintenance."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cached_chips import CORTEX_M7, cached_lagoon, cached_twin
+from tests.requests import load_requests
+
+from atoll.build_tree import Emit, build
+from atoll.cli import main
+from atoll.pipeline import BuildOptions, compile_file
+from atoll_sim.inputs.samples import random_samples
+from atoll_sim.iss.engines import modelled
+from atoll_sim.iss.run import simulate
+from atoll_sim.mutate.caches import plant_left_out
+from atoll_sim.simulate.run import requests_for
+
+pytest.importorskip("unicorn")
+
+DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
+
+
+def test_each_operation_that_is_left_out_is_noticed(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [word for setting in CORTEX_M7 for word in ("--set", setting)]
+    assert main(["validate", "lagoon", str(DIGITS), "--caches", "--json", *words]) == 0
+    told = json.loads(capsys.readouterr().out)
+    (campaign,) = told["caches"]
+    assert (campaign["passed"], campaign["right"], told["networks"]) == (True, "", [])
+    assert len(campaign["trials"]) == 10
+    assert {trial["by"] for trial in campaign["trials"]} == {"wrong bytes"}
+
+
+@pytest.mark.slow
+def test_two_cached_cores() -> None:
+    requests = load_requests(None, ("add_3=dsp", "softmax_9=dsp"))
+    compiled = compile_file(cached_twin(), DIGITS, BuildOptions(requests=requests))
+    campaign = plant_left_out(compiled, seed=1)
+    assert campaign.passed, campaign.text(verbose=True)
+    assert len(campaign.trials) == 11
+
+
+@pytest.mark.slow
+def test_kws(shared_models: Path) -> None:
+    campaign = plant_left_out(
+        compile_file(cached_lagoon(), shared_models / "kws_ref_model.tflite"), seed=1
+    )
+    assert campaign.passed, campaign.text(verbose=True)
+    assert len(campaign.trials) == 6
+
+
+@pytest.mark.parametrize("evictions", [0, 1, 2])
+def test_c_source_maintains_caches_too(evictions: int, tmp_path: Path) -> None:
+    compiled = compile_file(cached_lagoon(), DIGITS)
+    tree = build((compiled,), tmp_path / "build", emit=Emit.C)
+    samples = random_samples(compiled.graph, 2)
+    request = requests_for(
+        (compiled,), tree.firmware.elves, (samples,), Path(), tmp_path / "run", beats=False
+    )
+    soc = compiled.soc
+    result = simulate(request, lambda memory: modelled(soc, memory), evictions=evictions)
+    assert (result.results, result.findings) == ((0, 0), ())
+    again = simulate(
+        requests_for(
+            (compiled,), tree.firmware.elves, (samples,), Path(), tmp_path / "again", beats=False
+        ),
+        lambda memory: modelled(soc, memory),
+        evictions=3,
+    )
+    assert again.outputs == result.outputs

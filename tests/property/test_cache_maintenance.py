@@ -1,0 +1,70 @@
+"""Any chip of cached cores, any devices for operators: maintenance is enough, and none too much."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.cached_chips import cached_twin
+from tests.effort import cases
+from tests.requests import load_requests
+
+from atoll.contract.maintenance_check import maintenance_faults
+from atoll.memory.problem import Buffer
+from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll_sim.mutate.caches import left_out
+
+DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
+OPERATORS = ("conv_2d_0", "depthwise_conv_2d_1", "conv_2d_2", "add_3", "softmax_9")
+
+
+def random_build(seed: int) -> Compiled:
+    random = Random(seed)
+    lines = random.choice([(8, 0), (0, 32), (32, 16), (64, 64), (256, 8), (16, 128)])
+    through = [n for n, line in zip(("cpu", "dsp"), lines, strict=True) if line]
+    settings = [
+        f"devices.{name}.cache.write_back=false" for name in through if random.random() < 0.25
+    ]
+    wishes = [f"{name}={random.choice(('cpu', 'dsp'))}" for name in OPERATORS]
+    chosen = tuple(random.sample(wishes, random.randrange(len(wishes))))
+    options = BuildOptions(requests=load_requests(None, chosen))
+    return compile_file(cached_twin(*lines, *settings), DIGITS, options)
+
+
+@pytest.mark.parametrize("seed", range(cases(20)))
+def test_maintenance_is_enough_and_none_of_it_too_much(seed: int) -> None:
+    compiled = random_build(seed)
+    module, plan, soc = compiled.module, compiled.plan, compiled.soc
+    assert not list(maintenance_faults(module, plan, soc))
+    for each in left_out(compiled):
+        assert list(maintenance_faults(each.built.module, plan, soc)), str(each)
+
+
+@pytest.mark.parametrize("seed", range(cases(20)))
+def test_no_line_has_two_owners(seed: int) -> None:
+    compiled = random_build(seed)
+    entry, soc, plan = compiled.module.entry, compiled.soc, compiled.plan
+    line = max(cpu.cache.line for cpu in soc.cached_cpus if cpu.cache)
+    owners: dict[str, set[str]] = {name: {soc.host} for name in (*entry.inputs, *entry.outputs)}
+    for step in entry.steps:
+        for name in (*step.reads, *step.writes):
+            owners.setdefault(name, set()).add(step.device)
+    constants = {constant.name for constant in entry.constants}
+    cached = {pool.name for pool in soc.pools if pool.name == "shared"}
+    placed = [
+        buffer
+        for buffer in plan.problem.buffers
+        if plan.placements[buffer.name].pool in cached and buffer.name not in constants
+    ]
+
+    def lines_of(buffer: Buffer) -> set[int]:
+        begin, size = plan.address(buffer.name), entry.sizes[buffer.name]
+        return set(range(begin // line, -(-(begin + size) // line)))
+
+    for number, one in enumerate(placed):
+        for other in placed[:number]:
+            live = one.live[0][0] < other.live[0][1] and other.live[0][0] < one.live[0][1]
+            alike = owners[one.name] == owners[other.name] and len(owners[one.name]) == 1
+            may = {(each.later, each.earlier) for each in plan.problem.overlaps}
+            over = (one.name, other.name) in may or (other.name, one.name) in may
+            if live and not alike and not over:
+                assert not lines_of(one) & lines_of(other), (one, other)
