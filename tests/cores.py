@@ -15,6 +15,7 @@ WITH_RTL = [name for name in known_cores() if described(name).rtl]
 CORTEX_M = {name: described(name).isas for name in known_cores() if name.startswith("cortex_m")}
 ON_ISS = {
     **{name: ("rv32im" if name == "vexriscv" else "rv32imc") for name in WITH_RTL},
+    "riscv": "rv32imac",
     **{name: isas[0] for name, isas in CORTEX_M.items() if name != "cortex_m55"},
 }
 """Instruction set by name; Unicorn has no Armv8.1-M."""

@@ -61,7 +61,7 @@ AcceleratorOption = Annotated[
     AcceleratorKind,
     typer.Option(help="Who plays the accelerators; none: every operator on the host."),
 ]
-FirmwareCpuOption = Annotated[CpuKind, typer.Option(help="Who plays the cores: rtl or iss.")]
+FirmwareCpuOption = Annotated[CpuKind, typer.Option(help="Who plays the cores: rtl, iss or qemu.")]
 SimulatedOption = Annotated[
     AcceleratorKind | None,
     typer.Option(help="Who plays the accelerators; default: rtl, if the networks use any."),
@@ -164,7 +164,7 @@ def _require_firmware(cpu: CpuKind) -> None:
         raise UsageError(
             "E089",
             f"--cpu {cpu} runs no firmware, and a build folder is nothing else",
-            remedy="use --cpu rtl or --cpu iss, or atoll run",
+            remedy="use --cpu rtl, --cpu iss or --cpu qemu, or atoll run",
         )
 
 

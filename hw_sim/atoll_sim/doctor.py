@@ -17,6 +17,7 @@ from atoll_sim.build.module import build_module
 from atoll_sim.build.tools import verilator_environment
 from atoll_sim.build.wave_formats import FST_PACKAGES, can_write_fst
 from atoll_sim.chip.sources import RTL
+from atoll_sim.qemu.supported import INSTALL, PROGRAMS
 
 PROBE = "atoll_arbiter"
 LEAST_FREE = 2**30
@@ -30,6 +31,7 @@ def diagnose() -> Iterator[Check]:
     yield _probe()
     yield _fst()
     yield _unicorn()
+    yield from map(_qemu, PROGRAMS)
 
 
 def _verilator() -> Check:
@@ -99,5 +101,17 @@ def _unicorn() -> Check:
         ok=ok,
         found=version("unicorn") if ok else "not installed; only --cpu iss needs it",
         remedy="install it: pip install 'atoll[iss]'",
+        required=False,
+    )
+
+
+def _qemu(program: str) -> Check:
+    """Look for a program of ``--cpu qemu``."""
+    found = shutil.which(program)
+    return Check(
+        name=program,
+        ok=found is not None,
+        found=found or "not on the PATH; only --cpu qemu needs it",
+        remedy=INSTALL,
         required=False,
     )

@@ -64,7 +64,7 @@ class Session(Protocol):
         """Refuse a chip that these cores cannot be played on, before anything is built.
 
         Raises:
-            SimulationError: E080 to E083, E113; E102.
+            SimulationError: E070; E080 to E083, E113; E102; E103.
         """
         ...
 
@@ -80,6 +80,7 @@ class CpuKind(StrEnum):
 
     RTL = "rtl", "atoll_sim.simulate.run:RtlSession"
     ISS = "iss", "atoll_sim.iss.run:IssSession"
+    QEMU = "qemu", "atoll_sim.qemu.run:QemuSession"
     NATIVE = "native", "atoll_sim.host.run:NativeSession"
 
     def __new__(cls, word: str, entry: str) -> Self:

@@ -38,6 +38,9 @@ CASES: dict[str, list[str]] = {
     "core_without_rtl": ["core", "test", "cortex_m33"],
     "run_without_rtl": [*RUN, *CORTEX_M55],
     "iss_without_core": [*RUN, "--cpu", "iss", *CORTEX_M55],
+    "qemu_with_accelerator": [*RUN, "--cpu", "qemu"],
+    "qemu_without_machine": ["run", "alone.yaml", "digits.tflite", "--cpu", "qemu"],
+    "qemu_without_firmware": [*RUN, "--cpu", "qemu", *HEXAGON],
     "firmware_without_startup": ["build", *RUN[1:], "-o", "out", *HEXAGON],
     "core_isa": ["core", "test", "vexriscv", "--isa", "rv32imc"],
     "model_missing": ["run", "lagoon", "absent.tflite"],
@@ -102,6 +105,7 @@ CASES: dict[str, list[str]] = {
     ],
     "one_model_two_inputs": [*NATIVE, "--input", "one.npy", "--input", "two.npy"],
     "waves_of_native": [*NATIVE, "--waves", "out.vcd"],
+    "waves_of_qemu": [*RUN, "--cpu", "qemu", "--waves", "out.vcd"],
     "waves_of_iss": [*RUN, "--cpu", "iss", "--waves", "out.vcd"],
     "simulate_native": ["simulate", "foreign", "--cpu", "native"],
     "iss_core": [*RUN, "--cpu", "iss", "--set", "devices.cpu.isa=rv32imc_zba_zbb_zbs", *IBEX],
@@ -163,6 +167,8 @@ def fill(folder: Path) -> None:
     (folder / "view.gtkw").mkdir()
     chip = (ROOT / "socs" / "lagoon.yaml").read_text()
     (folder / "chip.yaml").write_text(chip)
+    board = (ROOT / "examples" / "08_qemu_machines" / "mps2_an385.yaml").read_text()
+    (folder / "alone.yaml").write_text(board.replace("qemu: {machine: mps2-an385}\n", ""))
     fill_accelerators(folder, chip)
     twin = (ROOT / "socs" / "twin.yaml").read_text()
     (folder / "mute.yaml").write_text(twin.replace("    mailbox: 0x4000_3000\n    irq: 6\n", ""))

@@ -92,6 +92,7 @@ def _startup(
         made_from=made_from(soc),
         copied=copied,
         entry=entry,
+        bits=core.instructions.bits,
         threads=tuple(stack.name.split(".")[1] for stack in core.threads),
         run_thread=run_thread,
         **protection_setup(soc, core),

@@ -21,6 +21,7 @@ ADDRESS_SPACE = 2**32
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{0,31}")
 _ENTRY_POINT = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,127}:[A-Za-z_][A-Za-z0-9_]{0,63}")
+_MACHINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FILE = re.compile(r"(\.\.?/)*[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}")
 _MAX_QUANTITY_LENGTH = 32
 
@@ -159,6 +160,11 @@ FileName = Annotated[
 ]
 CompileCommand = Annotated[str, *_command("{source}", "{object}")]
 LinkCommand = Annotated[str, *_command("{script}", "{elf}", "{objects}")]
+MachineName = Annotated[
+    str,
+    BeforeValidator(word(_MACHINE, "the name of a machine such as mps2-an385")),
+    WithJsonSchema({"type": "string", "pattern": f"^{_MACHINE.pattern}$"}),
+]
 Pair = Annotated[tuple[Name, Name], BeforeValidator(_pair)]
 Size = Annotated[
     int,

@@ -19,6 +19,7 @@ from atoll.description.fields import (
     IrqLine,
     Latency,
     LinkCommand,
+    MachineName,
     Name,
     Pair,
     PositiveSize,
@@ -274,6 +275,16 @@ class Interface(Described):
     )
 
 
+class Qemu(Described):
+    """The machine of QEMU that the chip is, for `--cpu qemu`."""
+
+    machine: MachineName = Field(
+        description="What `qemu-system-... -machine help` calls it. The chip's memories lie where "
+        "the machine has memory; its console is a page of the machine's RAM outside of them.",
+        examples=["mps2-an385"],
+    )
+
+
 class Soc(Described):
     """A whole chip."""
 
@@ -294,3 +305,4 @@ class Soc(Described):
     console: Address = Field(default=CONSOLE, description="Address of the bench's registers.")
     limits: Limits = Limits()
     interface: Interface = Interface()
+    qemu: Qemu | None = Field(default=None, examples=["{machine: mps2-an385}"])

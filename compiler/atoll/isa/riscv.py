@@ -48,7 +48,7 @@ def find(name: str, abi: str | None = None) -> InstructionSet | None:
         zig=ZigTarget(
             target=f"riscv{bits}-freestanding-none",
             cpu="+".join((f"generic_rv{bits}", *every)),
-            options=(f"-mabi={abi}",),
+            options=(f"-mabi={abi}", *(("-mcmodel=medany",) * (bits == 64))),
             emulation=f"elf{bits}lriscv",
         ),
         gcc=GccTarget(

@@ -140,6 +140,8 @@ def _verdict(report: RunReport) -> Iterator[Sentence]:
 
 def _unjudged(report: RunReport) -> str:
     """Say why no access of a run could be held against the plan."""
+    if report.cpu == "qemu":
+        return "QEMU does not tell them; firewalls and shadow memory are no part of its machines"
     if report.cpu != "native":
         return "the simulation recorded none"
     if report.accelerator == "none":

@@ -66,6 +66,7 @@ def resolve(description: Description) -> ResolvedSoc:
         interface=CInterface(
             map_inputs=draft.soc.interface.map_inputs, map_outputs=draft.soc.interface.map_outputs
         ),
+        qemu_machine=draft.soc.qemu.machine if draft.soc.qemu else "",
         source=description,
     )
     check_protection(draft, soc)

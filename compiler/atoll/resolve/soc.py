@@ -77,6 +77,7 @@ class ResolvedSoc:
         console: UART, exit, trace and request registers of the test bench (docs/platform.md).
         layers: where each resolved value came from, by dotted key.
         interface: of every model that is compiled for the chip.
+        qemu_machine: the machine of QEMU that it is; "" if it is none.
         source: what the chip was resolved from, for remedies; None if that is not at hand.
     """
 
@@ -89,6 +90,7 @@ class ResolvedSoc:
     console: Registers
     layers: Mapping[str, str]
     interface: CInterface = CInterface()
+    qemu_machine: str = ""
     source: Description | None = field(default=None, compare=False, repr=False)
 
     def written(self, prefix: str) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -57,7 +58,7 @@ class Program:
             if symbol["st_info"]["bind"] == "STB_GLOBAL" or address not in names:
                 names[address] = symbol.name
             code[address] = section.data()[start : start + symbol["st_size"]]
-        decode = thumb.decode if thumb_code else riscv.decode
+        decode = thumb.decode if thumb_code else partial(riscv.decode, bits=image.elfclass)
         return cls(names, code, top, frozenset(tops), decode, declared_calls(image))
 
     def has(self, name: str) -> bool:

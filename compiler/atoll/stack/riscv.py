@@ -11,6 +11,7 @@ from capstone import riscv
 
 ZERO, RA, SP, T0 = 0, 1, 2, 5
 _WORD = 0xFFFF_FFFF
+_REGISTERS = 32  # those of floating point have higher numbers
 _RETIRQ = 0x0400_000B  # PicoRV32's return from an interrupt
 
 
@@ -51,20 +52,24 @@ class Instruction:
         return self.address + self.size
 
 
-def decode(code: bytes, address: int) -> Iterator[Instruction]:
-    """Yield the instructions of `code`, which starts at `address`."""
+def decode(code: bytes, address: int, bits: int = 32) -> Iterator[Instruction]:
+    """Yield the instructions of `code`, which starts at `address`, for cores of 32 or 64 bits.
+
+    Numbers are modulo 2^32, as all addresses of a chip are.
+    """
     offset = 0
     while offset + 2 <= len(code):
         size = 4 if code[offset] & 3 == 3 else 2
         word = code[offset : offset + size]
-        found = next(_disassembler().disasm(word, address + offset), None)
+        found = next(_disassembler(bits).disasm(word, address + offset), None)
         yield _custom(word, address + offset) if found is None else _known(found)
         offset += size
 
 
 @cache
-def _disassembler() -> capstone.Cs:
-    engine = capstone.Cs(capstone.CS_ARCH_RISCV, capstone.CS_MODE_RISCV32 | capstone.CS_MODE_RISCVC)
+def _disassembler(bits: int) -> capstone.Cs:
+    mode = capstone.CS_MODE_RISCV64 if bits == 64 else capstone.CS_MODE_RISCV32
+    engine = capstone.Cs(capstone.CS_ARCH_RISCV, mode | capstone.CS_MODE_RISCVC)
     engine.detail = True
     return engine
 
@@ -110,7 +115,8 @@ class _Fields(TypedDict, total=False):
 
 
 def _other(use: _Operands) -> _Fields:
-    return {"kind": Kind.OTHER, "rd": use.registers[0] if use.registers else ZERO}
+    first = use.registers[0] if use.registers else ZERO
+    return {"kind": Kind.OTHER, "rd": first if first < _REGISTERS else ZERO}
 
 
 def _store(_: _Operands) -> _Fields:
@@ -177,8 +183,8 @@ _FIELDS: dict[str, Callable[[_Operands], _Fields]] = {
     "jr": _jump_register(ZERO),
     "ret": _jump_register(ZERO),
     "jalr": _jump_register(RA),
-    **dict.fromkeys(("addi", "addi16sp", "addi4spn", "mv"), _add_immediate),
-    **dict.fromkeys(("sb", "sh", "sw", "swsp"), _store),
+    **dict.fromkeys(("addi", "addi16sp", "addi4spn", "addiw", "mv"), _add_immediate),
+    **dict.fromkeys(("sb", "sh", "sw", "swsp", "sd", "sdsp"), _store),
     **dict.fromkeys(("ebreak", "unimp", "mret", "sret"), _halt),
     **dict.fromkeys(("beq", "bne", "blt", "bge", "bltu", "bgeu", "bgt", "ble"), _branch),
     **dict.fromkeys(("beqz", "bnez", "blez", "bgez", "bltz", "bgtz", "bgtu", "bleu"), _branch),

@@ -40,8 +40,9 @@ async def run(dut: Any, bench: Bench) -> Stop:
 async def run_firmware(dut: Any) -> None:
     """Load the image, release reset, and serve until the firmware leaves."""
     folder = Path.cwd()
-    bench = Bench(Model(), read_work(folder))
-    assert bench.model.load(str(folder / IMAGE)), "the image does not fit the memories"
+    model = Model()
+    bench = Bench(model, read_work(folder))
+    assert model.load(str(folder / IMAGE)), "the image does not fit the memories"
     dut.rst_ni.value = 0
     await Timer(RESET_CYCLES * bench.work.cycle_time, "ps")
     dut.rst_ni.value = 1

@@ -1,10 +1,12 @@
 """Serve the firmware's protocol (docs/platform.md) and record what it does."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 from atoll.protocol import Request, Trace, TraceEvent
-from atoll_sim.model.monitors import Event, Model
+from atoll_sim.model.monitors import Event
 from atoll_sim.protocol.records import EventKind
 from atoll_sim.trace.run_files import Capture, Record, Seen, Work, write_pace
 from atoll_sim.trace.simulation import Buffer, Stop
@@ -12,10 +14,43 @@ from atoll_sim.trace.simulation import Buffer, Stop
 PACE_SECONDS = 0.5
 
 
+class Judge(Protocol):
+    """Who held accesses against the contract."""
+
+    def findings(self) -> tuple[bytes, int]:
+        """Return a `FINDING` for the first of each kind, and how many accesses were wrong."""
+        ...
+
+
+class Served(Protocol):
+    """A chip that runs firmware; `atoll_sim.model.monitors.Model` says what each member is."""
+
+    @property
+    def shadow(self) -> Judge: ...  # noqa: D102
+
+    def cycle(self) -> int: ...  # noqa: D102
+
+    def peek(self, address: int, size: int) -> bytes: ...  # noqa: D102
+
+    def poke(self, address: int, data: bytes) -> None: ...  # noqa: D102
+
+    def set_request(self, value: Request) -> None: ...  # noqa: D102
+
+    def events(self, since: int) -> Sequence[Event]: ...  # noqa: D102
+
+    def close_phase(self) -> None: ...  # noqa: D102
+
+    def counts(self) -> bytes: ...  # noqa: D102
+
+    def spans(self) -> bytes: ...  # noqa: D102
+
+    def text(self) -> str: ...  # noqa: D102
+
+
 class Bench:
     """The other side of the firmware: samples in, results out."""
 
-    def __init__(self, model: Model, work: Work) -> None:
+    def __init__(self, model: Served, work: Work) -> None:
         self.model = model
         self.work = work
         self.asked = 0

@@ -19,6 +19,7 @@ REFUSED: dict[tuple[CpuKind, AcceleratorKind, Waves | None], str] = {
     (CpuKind.RTL, AcceleratorKind.MODEL, None): "E095",
     (CpuKind.RTL, AcceleratorKind.MODEL, WAVES): "E095",
     **{(CpuKind.ISS, kind, WAVES): "E089" for kind in AcceleratorKind},
+    **{(CpuKind.QEMU, kind, WAVES): "E089" for kind in AcceleratorKind},
     (CpuKind.NATIVE, AcceleratorKind.RTL, WAVES): "E089",
     (CpuKind.NATIVE, AcceleratorKind.MODEL, WAVES): "E089",
     (CpuKind.NATIVE, AcceleratorKind.NONE, WAVES): "E089",
@@ -42,7 +43,7 @@ def test_what_each_kind_refuses(
 
 def test_the_words_and_who_runs_the_image() -> None:
     kinds = {str(kind): kind.session().runs_firmware for kind in CpuKind}
-    assert kinds == {"rtl": True, "iss": True, "native": False}
+    assert kinds == {"rtl": True, "iss": True, "qemu": True, "native": False}
 
 
 def test_a_session_without_firmware_runs_the_networks_themselves() -> None:

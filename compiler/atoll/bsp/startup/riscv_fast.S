@@ -30,6 +30,11 @@ atoll_reset:
     la      t0, atoll_vectors
     ori     t0, t0, 1
     csrw    mtvec, t0
+#ifdef __riscv_flen
+    # Let the core use its floating-point registers.
+    li      t0, 0x2000
+    csrs    mstatus, t0
+#endif
     tail    atoll_start
     .size   atoll_reset, . - atoll_reset
 
@@ -55,6 +60,13 @@ atoll_wait_interrupt:
     sll     t0, t0, t1
     # Let the timer wake the core at the time now plus `cycles`.
     la      a2, atoll_core_local + TIME
+#if __riscv_xlen == 64
+    ld      a3, 0(a2)
+    slli    a1, a1, 32
+    srli    a1, a1, 32
+    add     a3, a3, a1
+    srli    a4, a3, 32
+#else
 1:  lw      a4, 4(a2)
     lw      a3, 0(a2)
     lw      a5, 4(a2)
@@ -62,6 +74,7 @@ atoll_wait_interrupt:
     add     a3, a3, a1
     sltu    a5, a3, a1
     add     a4, a4, a5
+#endif
     la      a2, atoll_core_local + COMPARE
     li      a5, -1
     sw      a5, 4(a2)

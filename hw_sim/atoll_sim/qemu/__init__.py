@@ -1,0 +1,1 @@
+"""Cores alone on a machine of QEMU: the same firmware, somebody else's machine model."""

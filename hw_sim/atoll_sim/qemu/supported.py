@@ -1,0 +1,65 @@
+"""Which chips a machine of QEMU can be."""
+
+import shutil
+from collections.abc import Iterator
+
+from atoll.errors import Fault, SimulationError, ToolchainError
+from atoll.isa.instruction_set import Family
+from atoll.resolve.soc import ResolvedSoc
+
+PROGRAMS = ("qemu-system-arm", "qemu-system-riscv32", "qemu-system-riscv64")
+INSTALL = "install QEMU's system emulators, of Debian: qemu-system-arm, qemu-system-misc"
+
+
+def program_of(soc: ResolvedSoc) -> str:
+    """Return the program that has the host's instruction set; "" if there is none."""
+    instructions = soc.host_cpu.instructions
+    if instructions.family is Family.THUMB:
+        return PROGRAMS[0]
+    if instructions.family is Family.RISCV:
+        return f"qemu-system-riscv{instructions.bits}"
+    return ""
+
+
+def check_chip(soc: ResolvedSoc) -> None:
+    """Refuse a chip that no machine of QEMU can be, and a machine that lacks QEMU.
+
+    Raises:
+        SimulationError: E103.
+        ToolchainError: E070.
+    """
+    if faults := tuple(_faults(soc)):
+        raise SimulationError.all(faults)
+    program = program_of(soc)
+    if shutil.which(program) is None:
+        raise ToolchainError(
+            "E070", f"--cpu qemu needs '{program}', which is not on the PATH", remedy=INSTALL
+        )
+
+
+def _faults(soc: ResolvedSoc) -> Iterator[Fault]:
+    host, program = soc.host_cpu, program_of(soc)
+    if not program:
+        yield Fault(
+            code="E103",
+            message=f"no firmware for '{host.isa}' of '{soc.host}' runs on QEMU",
+            at=host.at,
+            remedy="use --cpu native",
+        )
+        return
+    for device in soc.devices:
+        if device.name != soc.host:
+            yield Fault(
+                code="E103",
+                message=f"no machine of QEMU has '{device.name}': it runs one core alone",
+                at=device.at,
+                remedy="use --cpu rtl or --cpu iss, or a chip of one core",
+            )
+    if len(soc.devices) == 1 and not soc.qemu_machine:
+        example = "mps2-an385" if program == PROGRAMS[0] else "virt"
+        yield Fault(
+            code="E103",
+            message=f"chip '{soc.name}' does not say which machine of QEMU it is",
+            at=host.at,
+            remedy=f"write 'qemu: {{machine: {example}}}' into the chip, for example",
+        )

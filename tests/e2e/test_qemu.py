@@ -1,0 +1,210 @@
+"""Chips that are machines of QEMU: the same firmware, with the same bytes."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from atoll.cli import main
+from atoll.errors import AtollError
+from atoll.pipeline import compile_file
+from atoll.resolve import load_soc
+from atoll_sim.qemu.run import simulate
+from atoll_sim.qemu.supported import PROGRAMS, check_chip
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MACHINES = EXAMPLES / "08_qemu_machines"
+DIGITS = EXAMPLES / "01_digits" / "digits_int8.tflite"
+ARM, RV32, RV64 = PROGRAMS
+PROGRAM = {
+    "mps2_an385": ARM,
+    "mps2_an505": ARM,
+    "mps3_an547": ARM,
+    "virt_rv32": RV32,
+    "virt_rv64": RV64,
+}
+ISAS = {
+    "mps2_an505": ("armv8-m.main", "armv8-m.main+dsp+fp"),
+    "mps3_an547": ("armv8.1-m.main", "armv8.1-m.main+mve.fp+fp.dp"),
+    "virt_rv32": ("rv32imc", "rv32imafc", "rv32imc_zba_zbb_zbs"),
+    "virt_rv64": ("rv64gc",),
+}
+SLOW = pytest.mark.slow
+
+STARTS = """
+    .syntax unified
+    .thumb
+    .section .text.start, "ax", %progbits
+    .word   0x20001000, _start
+    .rept   14
+    .word   atoll_interrupt
+    .endr
+    .globl  _start
+    .type   _start, %function
+    .thumb_func
+_start:
+    ldr     r0, =0x21FFF000
+"""
+ENDS = """
+    .ltorg
+    .globl  atoll_interrupt
+    .type   atoll_interrupt, %function
+    .thumb_func
+atoll_interrupt:
+1:  b       1b
+"""
+EXITS = "    movs r1, #'H'\n    str r1, [r0]\n    movs r1, #7\n    str r1, [r0, #4]\n"
+
+
+def chip(machine: str) -> str:
+    """Return the description of a machine, or skip where QEMU does not have it."""
+    if shutil.which(PROGRAM[machine]) is None:
+        pytest.skip(f"{PROGRAM[machine]} is not on the PATH")
+    return str(MACHINES / f"{machine}.yaml")
+
+
+def reported(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    """Return the report of a run that passes."""
+    assert main(["run", *words, "--json"]) == 0
+    report: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert report["bit_exact"] is True
+    return report
+
+
+@pytest.mark.parametrize("machine", PROGRAM)
+def test_digits_on_each_machine(machine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    report = reported(capsys, chip(machine), str(DIGITS), "--cpu", "qemu")
+    assert report["layers_compared"] == report["layers_equal"] == 10
+    assert report["placement"] == {"accesses": 0, "violations": []}
+    stack = report["stack"]["cpu"]
+    assert 0 < stack["watermark_bytes"] <= stack["bound_bytes"] <= stack["limit_bytes"]
+    layers = report["cycles"]["by_layer"]
+    assert all(layer["instructions"] == layer["cycles"] > 0 for layer in layers)
+
+
+@pytest.mark.parametrize(
+    ("machine", "isa"), [(machine, isa) for machine, isas in ISAS.items() for isa in isas]
+)
+@SLOW
+def test_digits_with_each_instruction_set(
+    machine: str, isa: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    setting = f"devices.cpu.isa={isa}"
+    reported(capsys, chip(machine), str(DIGITS), "--cpu", "qemu", "--set", setting)
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        "kws_ref_model",
+        *(
+            pytest.param(each, marks=SLOW)
+            for each in ("pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
+        ),
+    ],
+)
+@pytest.mark.parametrize("machine", PROGRAM)
+def test_networks_are_equal_to_their_goldens(
+    shared_models: Path, machine: str, network: str
+) -> None:
+    compiled = compile_file(load_soc(chip(machine)), shared_models / f"{network}.tflite")
+    golden = np.load(shared_models / "golden" / f"{network}.npz")
+    (name,), (output,) = compiled.graph.inputs, compiled.graph.outputs
+    samples = [{name: golden["inputs"][0].reshape(compiled.graph.tensor(name).shape)}]
+    (outcome,) = run_models(
+        (compiled,), (samples,), cpu=CpuKind.QEMU, accelerator=AcceleratorKind.NONE
+    )
+    assert outcome.report.passed
+    assert outcome.report.layers_compared >= len(compiled.graph.operators)
+    assert outcome.outputs[0][output].tobytes() == golden["outputs_tflm"][0].tobytes()
+
+
+@pytest.mark.skipif(find_spec("unicorn") is None, reason="Unicorn is not installed")
+@pytest.mark.parametrize("machine", ["mps2_an385", "virt_rv32"])
+def test_instructions_are_those_of_the_other_simulator(
+    machine: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counted = [
+        [layer["instructions"] for layer in report["cycles"]["by_layer"]]
+        for cpu in ("qemu", "iss")
+        for report in [reported(capsys, chip(machine), str(DIGITS), "--cpu", cpu)]
+    ]
+    assert counted[0] == counted[1]
+
+
+def run_program(folder: Path, text: str, **changes: object) -> SimResult:
+    """Run a small program on the Cortex-M3."""
+    soc = load_soc(chip("mps2_an385"))
+    source, elf, script = folder / "test.S", folder / "test.elf", folder / "test.ld"
+    source.write_text(STARTS + text + ENDS)
+    script.write_text("SECTIONS { . = 0; .text : { *(.text*) } }")
+    zig = soc.host_cpu.instructions.zig
+    command = [sys.executable, "-m", "ziglang", "cc", "-nostdlib", "-ffreestanding"]
+    command += ["-target", zig.target, f"-mcpu={zig.cpu}", f"-Wl,-T,{script}", "-Wl,-e,_start"]
+    command += ["-Wl,-z,max-page-size=4", str(source), "-o", str(elf)]
+    subprocess.run(command, check=True, capture_output=True)
+    request = SimRequest(
+        executable=Path(),
+        elves=(elf,),
+        soc=soc,
+        run_dir=folder,
+        samples=(),
+        inputs=(),
+        outputs=(),
+        **changes,  # type: ignore[arg-type]
+    )
+    return simulate(request)
+
+
+def test_text_and_status_of_the_firmware(tmp_path: Path) -> None:
+    result = run_program(tmp_path, EXITS)
+    assert (result.stop, result.exit_status, result.text) == (Stop.EXIT, 7, "H")
+    assert result.cycles == 5, "ldr, movs, str, movs, str"
+    assert result.unpainted == {"cpu": 8192}, "nothing has painted the stack"
+
+
+def test_a_fault_is_the_end(tmp_path: Path) -> None:
+    result = run_program(tmp_path, "    udf #0\n" + EXITS)
+    assert (result.stop, result.trapped, result.text) == (Stop.TRAP, "cpu", "")
+
+
+def test_a_core_that_says_nothing_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATOLL_TIME_LIMIT", "5")
+    with pytest.raises(AtollError, match="more than 5 s"):
+        run_program(tmp_path, "1:  b 1b\n")
+
+
+@pytest.mark.parametrize(
+    ("setting", "code", "says"),
+    [
+        ("qemu.machine=mps9", "E104", "machine 'mps9' broke off; it said: .*unsupported machine"),
+        ("memories.psram.origin=0x2900_0000", "E103", "0x29000000, where the chip has memory 'ps"),
+        ("memories.ssram1.origin=0x0800_0000", "E103", "0x08000000, where the firmware has bytes"),
+        ("console=0x5000_0000", "E103", "no memory at 0x50000000, where the chip has the console"),
+    ],
+)
+def test_a_chip_that_is_not_as_the_machine(
+    setting: str, code: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", chip("mps2_an385"), str(DIGITS), "--cpu", "qemu", "--set", setting]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"error[{code}]" in said
+    assert re.search(says, said)
+
+
+def test_without_qemu_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    for machine, program in PROGRAM.items():
+        with pytest.raises(AtollError) as caught:
+            check_chip(load_soc(MACHINES / f"{machine}.yaml"))
+        (fault,) = caught.value.faults
+        assert (fault.code, program in fault.message) == ("E070", True)
