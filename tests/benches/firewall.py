@@ -18,6 +18,12 @@ def span(first: int, last: int, data: int | None = None) -> Request:
     return Request(beat, (1 << last - beat + 1) - (1 << first - beat), data)
 
 
+async def begin(dut: Any) -> None:
+    """Leave reset with an idle master whose addresses are all of the bus."""
+    dut.mst_mapped_i.value = 1
+    await start(dut, "mst")
+
+
 async def count_bus_requests(dut: Any, seen: list[int]) -> None:
     """Append the address of every request that comes out of the firewall."""
     while True:
@@ -56,7 +62,7 @@ async def knows_both_sides_of_each_edge(
     dut: Any, first: int, last: int, write: bool, good: bool
 ) -> None:
     """An access passes if and only if its first and its last byte are inside."""
-    await start(dut, "mst")
+    await begin(dut)
     request = span(BASE + first, BASE + last, 0x1122_3344_5566_7788 if write else None)
     seen: list[int] = []
     cocotb.start_soon(count_bus_requests(dut, seen))
@@ -76,14 +82,28 @@ async def knows_both_sides_of_each_edge(
 @cocotb.parametrize(address=[0, BASE - 8, BASE + 0x100, 0x1000_0000, 0xFFFF_FFF8])
 async def blocks_what_is_far_away(dut: Any, address: int) -> None:
     """Addresses beyond all memories are answered as well."""
-    await start(dut, "mst")
+    await begin(dut)
     assert (await BusMaster(dut, "mst").read(address, 0xFF)).response == DECODE
+
+
+@cocotb.test()
+@cocotb.parametrize(write=[False, True])
+async def blocks_what_has_no_place_on_the_bus(dut: Any, write: bool) -> None:
+    """A window counts for addresses of the bus alone."""
+    await begin(dut)
+    at = BASE + 0x2A
+    request = span(at, at, 7 if write else None)
+    for mapped in (0, 1, 0):
+        dut.mst_mapped_i.value = mapped
+        (answer,) = await BusMaster(dut, "mst").run([request])
+        assert answer.response == (OKAY if mapped else DECODE)
+    assert int(dut.violation_addr_o.value) == at
 
 
 @cocotb.test()
 async def keeps_the_order_of_answers(dut: Any) -> None:
     """Denials wait for the answers of slower accesses; the first violation is kept."""
-    await start(dut, "mst")
+    await begin(dut)
     random = Random(cocotb.RANDOM_SEED)
     requests = []
     for _ in range(300):
@@ -112,7 +132,7 @@ async def keeps_the_order_of_answers(dut: Any) -> None:
 @cocotb.test()
 async def forgets_when_told_and_keeps_the_next(dut: Any) -> None:
     """After a clear the firewall keeps the next blocked request instead of the first."""
-    await start(dut, "mst")
+    await begin(dut)
     master = BusMaster(dut, "mst")
     await master.run([span(BASE, BASE), span(BASE + 1, BASE + 1)])
     assert (int(dut.violated_o.value), int(dut.violation_addr_o.value)) == (1, BASE)
@@ -130,7 +150,7 @@ async def forgets_when_told_and_keeps_the_next(dut: Any) -> None:
 @cocotb.parametrize(write=[False, True])
 async def keeps_what_the_bus_fails(dut: Any, write: bool) -> None:
     """An error of the bus reads 0, reaches the master, and is kept with address and direction."""
-    await start(dut, "mst")
+    await begin(dut)
     master = BusMaster(dut, "mst")
     at = BASE + 0x2A
     await master.run([span(at, at, 0xFFFF_FFFF_FFFF_FFFF)])

@@ -18,6 +18,12 @@ def test_firewall() -> None:
     run_bench("firewall", "atoll_firewall_bench", (*MEMORY, "atoll_firewall_bench.sv"))
 
 
+def test_view() -> None:
+    run_bench(
+        "view", "atoll_view_bench", ("atoll_bus_pkg.sv", "atoll_view.sv", "atoll_view_bench.sv")
+    )
+
+
 @pytest.mark.parametrize(
     ("data", "word", "banks", "latency"),
     [(8, 4, 1, 1), (8, 4, 2, 2), (8, 8, 4, 1), (16, 4, 2, 3), (8, 1, 8, 1), (16, 16, 1, 1)],

@@ -9,6 +9,7 @@ from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import made_from, render
 from atoll.resolve import mailbox
 from atoll.resolve.engine_parts import identity_of
+from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
 
 MAILBOX_DRIVER = "mailbox"
@@ -116,6 +117,10 @@ def device_source(soc: ResolvedSoc) -> str:
         drivers=drivers(soc),
         registers=_registers,
         driven=tuple(_driven(soc)),
+        views={
+            device.name: tuple(each for each in soc.memories if device.name in each.views)
+            for device in soc.devices
+        },
         cores=soc.remote_cpus,
         timeout=min(_patience(soc) // _TIMEOUT_FRACTION, _LONGEST_WAIT),
         core_timeout=min(soc.host_cpu.clock * _CORE_TIMEOUT, _LONGEST_WAIT),
@@ -129,8 +134,15 @@ def _patience(soc: ResolvedSoc) -> int:
 
 
 def pool_header(soc: ResolvedSoc) -> str:
-    """Write ``atoll_pools.h``: origin, size and symbol of every pool."""
-    return render("atoll_pools.h", made_from=made_from(soc), soc=soc, symbol=POOL_SYMBOL)
+    """Write ``atoll_pools.h``: origin, size and symbol of every pool, and where engines see it."""
+    return render(
+        "atoll_pools.h",
+        made_from=made_from(soc),
+        soc=soc,
+        symbol=POOL_SYMBOL,
+        views=lambda pool: sorted(soc.memory(pool.region.memory).views),
+        seen=lambda pool, device: seen_by(soc, device, pool.region.origin),
+    )
 
 
 def heap_source(soc: ResolvedSoc) -> str:

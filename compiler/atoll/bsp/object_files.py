@@ -150,5 +150,6 @@ def port_header(soc: ResolvedSoc, files: tuple[ObjectFile, ...]) -> str:
         npu=sorted(name for name in needs if name.startswith("atoll_npu_")),
         core=sorted(name for name in needs if name.startswith("atoll_core_")),
         cache=sorted(name for name in needs if name.startswith("atoll_cache_")),
+        views=tuple((name, each) for each in soc.memories for name in each.views),
         heaps=sorted(name for name in needs if name.startswith("atoll_heap_")),
     )

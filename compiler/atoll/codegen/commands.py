@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import EngineAction, IRModule, Step
@@ -32,12 +33,16 @@ def encode_commands(
         splits: what `prepare_jobs` got.
     """
 
-    def address(buffer: str) -> int:
+    def address(engine: str, buffer: str) -> int:
         stored = graph.storage(buffer) if buffer in graph.by_name else buffer
-        return plan.address(copies.get(stored, stored))
+        stored = copies.get(stored, stored)
+        memory = soc.memory(soc.pool(plan.placements[stored].pool).region.memory)
+        return plan.address(stored) - memory.origin + memory.seen_at(engine).start
 
     return {
-        jobs[op.name].commands: encoded(op, graph, npu, jobs[op.name], address, splits)
+        jobs[op.name].commands: encoded(
+            op, graph, npu, jobs[op.name], partial(address, npu.name), splits
+        )
         for op in graph.operators
         if isinstance(npu := soc.device(op.device), Engine)
     }

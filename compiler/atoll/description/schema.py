@@ -218,6 +218,12 @@ class Memory(Described):
     reach: Access | None = Field(
         default=None, description="What devices may do with its pools where nothing else says so."
     )
+    views: dict[Name, Address] = Field(
+        default={},
+        max_length=MAX_ENTRIES,
+        description="Address of the first byte at each engine that sees it elsewhere.",
+        examples=[{"npu": "0x3000_0000"}],
+    )
 
 
 class Pool(Described):

@@ -50,6 +50,7 @@ def resolve_memories(draft: Draft) -> tuple[Memory, ...]:
             banks=described[name].banks,
             read_latency=described[name].read_latency,
             cached=described[name].cached,
+            views=dict(sorted(described[name].views.items())),
             at=draft.where.key_at("memories", name),
         )
         for name in names

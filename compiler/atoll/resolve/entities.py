@@ -4,11 +4,12 @@ All addresses are absolute byte addresses on the system bus, all sizes bytes, al
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from atoll.errors import SourceLoc
 from atoll.isa.instruction_set import InstructionSet
+from atoll.resolve.commands import Commands
 from atoll.resolve.data_cache import Cache
 from atoll.resolve.specs import AcceleratorSpec, CoreSpec
 
@@ -40,6 +41,7 @@ class Memory:
         banks: word-interleaved banks that serve different masters in one cycle.
         read_latency: cycles from an accepted read to its data, at least 1.
         cached: cores with a data cache keep lines of it.
+        views: where engines see the first byte that do not see it at `origin`, by device.
     """
 
     name: str
@@ -50,12 +52,18 @@ class Memory:
     banks: int
     read_latency: int
     cached: bool = True
+    views: Mapping[str, int] = field(default_factory=dict)
     at: SourceLoc | None = None
 
     @property
     def end(self) -> int:
         """First address past the memory."""
         return self.origin + self.size
+
+    def seen_at(self, device: str) -> range:
+        """Return the addresses at which `device` sees the memory."""
+        origin = self.views.get(device, self.origin)
+        return range(origin, origin + self.size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,14 +189,6 @@ class Device:
     ordinal: int
     clock: int
     at: SourceLoc | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Commands:
-    """Command lines of the user's own compiler and linker, with names in braces."""
-
-    compile: str
-    link: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

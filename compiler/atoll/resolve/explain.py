@@ -10,7 +10,7 @@ from atoll.resolve.tables import Cell, Quantity, Table, address, clock, size
 
 def summary(soc: ResolvedSoc) -> tuple[Table, ...]:
     """Return the short story of a chip: devices, memories and pools."""
-    return _devices(soc), _memories(soc), _pools(soc)
+    return _devices(soc), _memories(soc), _views(soc), _pools(soc)
 
 
 def explain(soc: ResolvedSoc) -> tuple[Table, ...]:
@@ -92,6 +92,21 @@ def _memories(soc: ResolvedSoc) -> Table:
                 memory.read_latency,
             )
             for memory in soc.memories
+        ),
+    )
+
+
+def _views(soc: ResolvedSoc) -> Table:
+    return Table(
+        key="views",
+        title="Views, where engines see memories",
+        columns=("memory", "device", "from", "to"),
+        keys=("memory", "device", "first_address", "last_address"),
+        rows=tuple(
+            (memory.name, device, address(seen.start), address(seen.stop - 1))
+            for memory in soc.memories
+            for device in memory.views
+            for seen in (memory.seen_at(device),)
         ),
     )
 

@@ -39,10 +39,12 @@ def check_reserved(draft: Draft) -> None:
 def _unknown(
     draft: Draft, code: str, what: str, key: Key, name: str, known: tuple[str, ...]
 ) -> None:
-    is_key = key[-1] == name and key[-2:-1] == ("reach",)
+    is_key = key[-1] == name and key[-2:-1] in (("reach",), ("views",))
     otherwise = f"describe a {what} '{name}'"
     if is_key:
-        known = tuple(word for word in known if word not in draft.soc.pools[key[1]].reach)
+        views = key[2] == "views"
+        taken = draft.soc.memories[key[1]].views if views else draft.soc.pools[key[1]].reach
+        known = tuple(word for word in known if word not in taken)
         otherwise = "delete it"
     draft.faults.add(
         code,
@@ -71,6 +73,9 @@ def _device_names(draft: Draft) -> Iterator[tuple[Key, str]]:
     for pool_name, pool in draft.pools():
         for device in pool.reach:
             yield ("pools", pool_name, "reach", device), device
+    for memory_name, memory in draft.soc.memories.items():
+        for device in memory.views:
+            yield ("memories", memory_name, "views", device), device
     if draft.soc.host is not None:
         yield ("host",), draft.soc.host
     if draft.soc.default_device is not None:

@@ -14,6 +14,7 @@ from atoll.resolve.devices import build_devices
 from atoll.resolve.draft import Draft
 from atoll.resolve.engine_widths import with_widths
 from atoll.resolve.layout import lay_out
+from atoll.resolve.memory_views import check_views
 from atoll.resolve.moves import check_moves
 from atoll.resolve.pools import check_heaps, check_pools, resolve_pools
 from atoll.resolve.protection.check import check_protection
@@ -27,7 +28,7 @@ from atoll.resolve.targets import check_devices, default_device
 DERIVED = "derived"
 """The layer of values that follow from others."""
 
-_NOTHING_FOLLOWS = (("mailbox",), ("irq",), ("reach",), ("others",), ("cache",))
+_NOTHING_FOLLOWS = (("mailbox",), ("irq",), ("reach",), ("others",), ("cache",), ("views",))
 """Keys of a device, memory or pool that nothing follows from when they are left out."""
 
 
@@ -49,6 +50,7 @@ def resolve(description: Description) -> ResolvedSoc:
     blocks = resolve_registers(draft)
     console = Registers(origin=draft.soc.console, size=REGISTER_PAGE)
     check_bus(draft, blocks, console)
+    check_views(draft)
     regions = lay_out(draft, memories)
     check_heaps(draft, regions)
     draft.faults.raise_any()

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from atoll.description.loader import Description
+from atoll.resolve.commands import Commands
 from atoll.resolve.data_cache import Cache
 from atoll.resolve.entities import (
     Access,
-    Commands,
     Cpu,
     Device,
     Dma,

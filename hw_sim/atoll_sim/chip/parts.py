@@ -103,6 +103,7 @@ class Master:
         readable: addresses it may read, in order, apart from each other.
         writable: likewise for writing.
         parameters: SystemVerilog parameters of its module, with their values.
+        views: where it sees memories that it sees elsewhere than the bus has them.
         axi_bytes: bytes of an accelerator's data port.
         interrupts: signal with the interrupt lines of a core.
         clock: the input, without ``_i``, of a clock of its own; "" if it has the host's.
@@ -114,6 +115,7 @@ class Master:
     readable: tuple[range, ...]
     writable: tuple[range, ...]
     targets: tuple[Target, ...]
+    views: tuple[Target, ...]
     core: CoreSpec | None
     npu: Engine | None
     parameters: Mapping[str, str]
@@ -133,12 +135,14 @@ class Master:
 
     @property
     def straps(self) -> tuple[Strap, ...]:
-        """Return what it may read and write, and where its targets lie."""
+        """Return what it may read and write, where its targets lie, and where it sees memories."""
         targets = tuple(target.span for target in self.targets)
+        views = tuple(view.span for view in self.views)
         return (
             _windows(f"{self.signal}_readable", self.readable),
             _windows(f"{self.signal}_writable", self.writable),
             Strap(f"{self.signal}_targets", targets, len(targets)),
+            *([Strap(f"{self.signal}_views", views, len(views))] if views else ()),
         )
 
 

@@ -141,6 +141,11 @@ def _master(
         readable=readable,
         writable=_spans(soc, device, Access.WRITE),
         targets=targets + _registers(soc, device),
+        views=tuple(
+            Target(signal=f"mem_{memory.name}", index="", span=memory.seen_at(device.name))
+            for memory in soc.memories
+            if device.name in memory.views
+        ),
         core=core,
         npu=device if isinstance(device, Engine) else None,
         parameters=_parameters(device),

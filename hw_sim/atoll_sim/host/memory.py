@@ -3,10 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from atoll.resolve.memory_views import on_bus, seen_by
 from atoll.resolve.soc import Access, Device, ResolvedSoc
 from atoll_sim.chip.plan import merge_spans
 from atoll_sim.engines.interface import BusFault
@@ -69,14 +71,16 @@ class HostMemory:
 
 
 class DeviceBus:
-    """`HostMemory` as one device reaches it; remembers what the device touched."""
+    """`HostMemory` as one device sees and reaches it; remembers what it touched, as on the bus."""
 
     def __init__(self, memory: HostMemory, soc: ResolvedSoc, device: Device) -> None:
         self._memory = memory
         self._device = device
+        self._on_bus = partial(on_bus, soc, device.name)
         self._windows = tuple(
-            (window.origin, window.origin + window.size, access)
+            (at, at + window.size, access)
             for window, access in soc.windows(device)
+            for at in (seen_by(soc, device.name, window.origin),)
         )
         self._accessed: list[Accessed] = []
 
@@ -87,8 +91,9 @@ class DeviceBus:
             BusFault: the device does not reach all of them.
         """
         self._allow(address, size, writes=False)
-        self._touch(AccessKind.READ, address, size)
-        return self._memory.read(address, size)
+        at = self._on_bus(address)
+        self._touch(AccessKind.READ, at, size)
+        return self._memory.read(at, size)
 
     def write(self, address: int, data: bytes) -> None:
         """Store `data`.
@@ -97,8 +102,9 @@ class DeviceBus:
             BusFault: the device does not reach all of it.
         """
         self._allow(address, len(data), writes=True)
-        self._touch(AccessKind.WRITE, address, len(data))
-        self._memory.write(address, data)
+        at = self._on_bus(address)
+        self._touch(AccessKind.WRITE, at, len(data))
+        self._memory.write(at, data)
 
     def recent(self) -> tuple[Accessed, ...]:
         """Return the accesses since the last call of `take_touched`, in order."""

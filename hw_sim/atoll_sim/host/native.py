@@ -20,6 +20,7 @@ from atoll.ir.tir import (
     Step,
 )
 from atoll.pipeline import Compiled
+from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.engines.calls import model_of, run_model
 from atoll_sim.engines.interface import Outcome
@@ -36,7 +37,7 @@ class Accelerators(Protocol):
     """Whoever plays the accelerators of the chip."""
 
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
-        """Run a command list to its end or its first error."""
+        """Run a command list to its end or its first error; `address` is as the engine sees it."""
 
     def recent(self) -> tuple[Accessed, ...]:
         """Return what they accessed since the last call of `take_touched`, as far as known."""
@@ -176,7 +177,8 @@ class HostCores:
             ):
                 npu = compiled.soc.device(device)
                 assert isinstance(npu, Engine)
-                return self._accelerators.run(npu, plan.address(commands), count)
+                listed = seen_by(compiled.soc, device, plan.address(commands))
+                return self._accelerators.run(npu, listed, count)
 
     def _buffers(self, compiled: Compiled, names: Sequence[str]) -> Mapping[str, bytes]:
         plan, sizes = compiled.plan, compiled.module.entry.sizes

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, Step
 from atoll.pipeline import Compiled
 from atoll.protocol import TraceEvent
+from atoll.resolve.memory_views import on_bus
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.host.memory import Accessed, HostMemory
@@ -68,7 +69,8 @@ class Watch:
         if not isinstance(step.action, AcceleratorWait):
             self._begin(step, engines)
         if (kind := BUS_ERRORS.get(outcome.error)) is not None:
-            self._shadow.refuse(self._number[step.device], kind, outcome.fault_address, 1)
+            address = on_bus(self._models[0].soc, step.device, outcome.fault_address)
+            self._shadow.refuse(self._number[step.device], kind, address, 1)
         if not outcome.error and not isinstance(step.action, (AcceleratorStart, CallStart)):
             self._shadow.trace(TraceEvent.OPERATOR_END, step.number)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from atoll.protocol import ConsoleRegister, Trace, TraceEvent
 from atoll.resolve.mailbox import LINE
+from atoll.resolve.memory_views import on_bus
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.common.decode import ErrorCode
@@ -215,8 +216,9 @@ class IssChip:
         accelerators.take_touched()
         if (kind := BUS_ERRORS.get(outcome.error)) is not None:
             writes, bus = kind is AccessKind.WRITE, outcome.error not in KEPT_BACK
+            byte = on_bus(self._soc, engine.name, outcome.fault_address)
             if not bus:
-                self._model.saw_refused(master, kind.number, outcome.fault_address)
-            self._guard.saw(engine.ordinal, outcome.fault_address, writes=writes, bus=bus)
+                self._model.saw_refused(master, kind.number, byte)
+            self._guard.saw(engine.ordinal, byte, writes=writes, bus=bus)
         self._model.at(now)
         return outcome, cycles

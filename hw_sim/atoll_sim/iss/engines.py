@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from atoll.ir.tir import EngineAction
 from atoll.pipeline import Compiled
 from atoll.place.costs import busy_cycles
+from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.native import Accelerators, ModelAccelerators
@@ -50,6 +51,8 @@ def _lists(compiled: Compiled) -> Mapping[tuple[str, int], int]:
         if isinstance(step.action, EngineAction):
             engine, op = soc.device(step.action.device), compiled.graph.operators[step.number]
             assert isinstance(engine, Engine)
-            key = engine.name, compiled.plan.address(step.action.commands)
-            found[key] = busy_cycles(op, compiled.graph, engine, soc, step.action.count)
+            listed = seen_by(soc, engine.name, compiled.plan.address(step.action.commands))
+            found[engine.name, listed] = busy_cycles(
+                op, compiled.graph, engine, soc, step.action.count
+            )
     return found

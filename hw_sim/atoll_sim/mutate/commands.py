@@ -4,6 +4,7 @@ A list is cut into its commands and these into words; which of them hold address
 another plan changes. Only the engine knows how a command is checked (`Sealing`).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -12,6 +13,7 @@ from atoll.ir.tir import EngineAction
 from atoll.pipeline import Compiled, with_plan
 from atoll.plugins import Part
 from atoll.resolve.engine_parts import emitter_of
+from atoll.resolve.memory_views import on_bus, seen_by
 from atoll_sim.engines.calls import sealed
 from atoll_sim.mutate.mutant import Mutant, Right
 
@@ -75,6 +77,24 @@ def wrong_address(right: Right, random: Random) -> Mutant | None:
     if now < 0:
         return None
     what = f"address {was:#010x} becomes {now:#010x}"
+    return _patched(right, commands.name, commands.believed(at, WORD, now), what)
+
+
+def other_view(right: Right, random: Random) -> Mutant | None:
+    """Give an engine the address at which another device sees the byte that it needs."""
+    soc, devices = right.compiled.soc, _devices(right.compiled)
+    found = [
+        (commands, at, was, now, devices[commands.name])
+        for commands in command_lists(right.compiled)
+        for at in sorted(address_words(right.compiled, commands))
+        for was in (commands.get(at, WORD),)
+        for byte in (on_bus(soc, devices[commands.name], was),)
+        for now in sorted({seen_by(soc, device.name, byte) for device in soc.devices} - {was})
+    ]
+    if not found:
+        return None
+    commands, at, was, now, engine = random.choice(found)
+    what = f"address {was:#010x}, as '{engine}' sees it, becomes {now:#010x}, as another does"
     return _patched(right, commands.name, commands.believed(at, WORD, now), what)
 
 
@@ -155,6 +175,10 @@ def command_lists(compiled: Compiled) -> tuple[CommandList, ...]:
         for job in jobs
         for each in (job.commands_size // job.commands_count,)
     )
+
+
+def _devices(compiled: Compiled) -> Mapping[str, str]:
+    return {job.commands: job.device for job in compiled.jobs.values()}
 
 
 def _choose(compiled: Compiled, random: Random) -> CommandList:

@@ -41,6 +41,7 @@ KINDS: Mapping[str, Kind] = {
     "wrong size": Kind("commands", commands.wrong_size),
     "flipped bit": Kind("commands", commands.flipped_bit),
     "dropped command": Kind("commands", commands.dropped_command),
+    "other view": Kind("commands", commands.other_view),
     "shifted pool": Kind("linker", linker.shifted_pool),
     "overlapping data": Kind("linker", linker.data_over),
     "stack short": Kind("linker", linker.short_stack),

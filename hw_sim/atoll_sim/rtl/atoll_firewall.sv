@@ -2,7 +2,8 @@
 
 // Confines one bus master to what it may reach, byte for byte.
 //
-// A request whose bytes all lie in one window passes in the same cycle. Any other is accepted
+// A request whose bytes all lie in one window passes in the same cycle, if the master's view has a
+// place for it on the bus (`atoll_view`). Any other is accepted
 // here once earlier ones are answered, never reaches the bus, and is answered with a decode error
 // and zero data one cycle later. What the bus answers with an error reads 0 as well. The first request
 // of either kind since reset, or since it was cleared, is kept; of one that the bus failed, the address
@@ -28,6 +29,8 @@ module atoll_firewall
   output logic                   mst_ready_o,
   input  logic                   mst_we_i,
   input  logic [           31:0] mst_addr_i,
+  // The address is one of the bus; else the request is blocked
+  input  logic                   mst_mapped_i,
   input  logic [  DataBytes-1:0] mst_be_i,
   // Answer to the master
   output logic                   mst_rvalid_o,
@@ -80,10 +83,10 @@ module atoll_firewall
         if (mst_be_i[i]) last[OffsetBits-1:0] = OffsetBits'(i);
       end
       for (int unsigned i = 0; i < NumReadable; i++) begin
-        readable[i] = first >= readable_i[i].first && last <= readable_i[i].last;
+        readable[i] = mst_mapped_i && first >= readable_i[i].first && last <= readable_i[i].last;
       end
       for (int unsigned i = 0; i < NumWritable; i++) begin
-        writable[i] = first >= writable_i[i].first && last <= writable_i[i].last;
+        writable[i] = mst_mapped_i && first >= writable_i[i].first && last <= writable_i[i].last;
       end
     end
   end
@@ -128,6 +131,7 @@ module atoll_firewall
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {mst_rvalid_o, bus_valid_o, blocked_o, violated_o})
   `ATOLL_ASSERT(OnlyReachableBytes, bus_valid_o |-> (mst_we_i ? |writable : |readable))
+  `ATOLL_ASSERT(OnlyOnTheBus, bus_valid_o |-> mst_mapped_i)
   `ATOLL_ASSERT(DenialIsAnswered, blocked_o |=> mst_rvalid_o && mst_resp_o == RespDecode)
   `ATOLL_ASSERT(NeverForgotten, violated_o && !clear_i |=> violated_o)
   `ATOLL_ASSERT(NeverBoth, !(blocked_o && failed))

@@ -121,6 +121,7 @@ module atoll_axi_bench
     .mst_ready_o     (ready),
     .mst_we_i        (we),
     .mst_addr_i      (addr),
+    .mst_mapped_i    (1'b1),
     .mst_be_i        (be),
     .mst_rvalid_o    (rvalid),
     .mst_rdata_o     (rdata),

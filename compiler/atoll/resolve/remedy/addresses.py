@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from atoll.description.edits import Candidate, Edit, hexadecimal, setting
 from atoll.description.tree import Key
 from atoll.resolve.address_map import GRANULE, LARGEST_MEMORY, REGISTER_PAGE
+from atoll.resolve.memory_views import STEP
 from atoll.resolve.remedy.case import Case
 from atoll.units import format_size
 
@@ -92,6 +93,17 @@ def page(case: Case) -> Iterator[Candidate]:
         yield from ((Edit(case.key, hexadecimal(p)),) for p in case.free_pages(near)[:_TRIED])
 
 
+def view(case: Case) -> Iterator[Candidate]:
+    """Yield addresses at which a device may see a memory, then none but the bus's."""
+    _, memory, *_ = case.key
+    origin, near = case.at("memories", memory, "origin"), case.at(*case.key)
+    if isinstance(origin, int) and isinstance(near, int) and "core" not in case.fault.message:
+        free = case.free_spans(case.size("memories", memory, "size"), near, memory)
+        places = [near - (near - origin) % STEP, *(each + origin % STEP for each in free[:_TRIED])]
+        yield from ((Edit(case.key, hexadecimal(place)),) for place in places)
+    yield (Edit(case.key),)
+
+
 def line(case: Case) -> Iterator[Candidate]:
     """Yield the free interrupt lines."""
     yield from ((setting(case.key, each),) for each in case.free_lines())
@@ -104,4 +116,6 @@ ADDRESSES: Mapping[str, Callable[[Case], Iterator[Candidate]]] = {
     "E037": too_large,
     "E038": page,
     "E044": line,
+    "E118": view,
+    "E119": view,
 }

@@ -34,10 +34,10 @@ def _misspelt_definition(case: Case, section: str, word: str) -> Iterator[Candid
 
 
 def _is_used(data: Any, name: str) -> bool:
-    """Tell whether a name is a value somewhere, or a key of a pool's reach."""
+    """Tell whether a name is a value somewhere, or a key of a pool's reach or a memory's views."""
     if isinstance(data, dict):
-        reach = data.get("reach")
-        return (isinstance(reach, dict) and name in reach) or any(
+        named = (data.get("reach"), data.get("views"))
+        return any(isinstance(each, dict) and name in each for each in named) or any(
             _is_used(each, name) for each in data.values()
         )
     if isinstance(data, list):
@@ -60,7 +60,7 @@ def _described(case: Case, word: str) -> Iterator[Candidate]:
 def device(case: Case) -> Iterator[Candidate]:
     """Yield the devices, or threads of a core, that a name may stand for."""
     *parent, word = case.key
-    if parent[-1:] == ["reach"]:
+    if parent[-1:] in (["reach"], ["views"]):
         absent = [name for name in case.table("devices") if name not in case.table(*parent)]
         close = nearest_word(word, absent)
         if close:

@@ -1,0 +1,78 @@
+"""Wherever engines see memories, an address and its byte belong together, and digits are exact."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.effort import cases
+
+from atoll.errors import DescriptionError
+from atoll.pipeline import compile_file
+from atoll.resolve import load_soc
+from atoll.resolve.memory_views import STEP, on_bus, seen_by
+from atoll.resolve.soc import Access, ResolvedSoc
+from atoll_sim.inputs.samples import random_sample
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+
+ROOT = Path(__file__).parents[2]
+SHORE = ROOT / "tests" / "data" / "shore.yaml"
+MODEL = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+PAIRS = [(memory, device) for memory in ("flash", "dtcm", "sram") for device in ("npu", "dma")]
+
+PAGES = st.integers(0, 0x400).map(lambda page: page * STEP) | st.integers(0, 0xFFFF).map(
+    lambda block: block << 16
+)
+
+
+@st.composite
+def chips(draw: st.DrawFn) -> ResolvedSoc | None:
+    """Draw views; None where two memories would be at one address."""
+    chosen = draw(st.lists(st.sampled_from(PAIRS), min_size=1, unique=True))
+    views = [f"memories.{memory}.views={{{device}: {draw(PAGES):#x}}}" for memory, device in chosen]
+    try:
+        return load_soc(SHORE, views)
+    except DescriptionError as error:
+        if all(fault.code in ("E118", "E119") for fault in error.faults):
+            return None
+        raise
+
+
+@settings(max_examples=cases(100), deadline=None)
+@given(chips(), st.data())
+def test_an_address_and_its_byte_belong_together(
+    soc: ResolvedSoc | None, data: st.DataObject
+) -> None:
+    if soc is None:
+        return
+    for engine in soc.engines:
+        reached = [p.region for p in soc.pools if p.reach[engine.name] is not Access.NONE]
+        seen = sorted(
+            {soc.memory(region.memory).seen_at(engine.name).start: region for region in reached}
+        )
+        assert len(seen) == len({region.memory for region in reached})
+        for region in reached:
+            byte = data.draw(st.integers(region.origin, region.end - 1))
+            address = seen_by(soc, engine.name, byte)
+            assert address in soc.memory(region.memory).seen_at(engine.name)
+            assert on_bus(soc, engine.name, address) == byte
+            assert (address - byte) % STEP == 0
+
+
+@settings(max_examples=cases(12), deadline=None)
+@given(chips())
+def test_digits_are_bit_exact_through_any_views(soc: ResolvedSoc | None) -> None:
+    if soc is None:
+        return
+    compiled = compile_file(soc, MODEL)
+    samples = random_sample(compiled.graph, 1)
+    kinds: Any = {"cpu": CpuKind.NATIVE, "accelerator": AcceleratorKind.MODEL}
+    (outcome,) = run_models((compiled,), (samples,), **kinds)
+    assert outcome.report.passed
+
+
+@pytest.mark.parametrize("key", ["sram.views.npu=0x800", "flash.views.dma=0xFFFF_F000"])
+def test_views_that_cannot_be_built(key: str) -> None:
+    with pytest.raises(DescriptionError, match="E119"):
+        load_soc(SHORE, [f"memories.{key}"])
