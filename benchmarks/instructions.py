@@ -1,8 +1,9 @@
 """Count what a core runs for each multiply-accumulate, beside a plain C loop nest at -O3.
 
 Run as ``python -m benchmarks.instructions NETWORK.tflite...``; `make bench` does for the example.
-``--core cortex_m33 --isa armv8-m.main+dsp`` counts for another core. Counts are exact and the same
-on every machine; the package ``atoll[iss]`` is needed.
+``--core cortex_m33 --isa armv8-m.main+dsp`` counts for another core, which ``atoll[iss]`` runs;
+``--chip examples/08_qemu_machines/mps3_an547.yaml --cpu qemu`` for that of a machine of QEMU.
+Counts are exact and the same on every machine.
 """
 
 import argparse
@@ -21,18 +22,20 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.scratch import temporary_folder
 from atoll_sim.inputs.samples import random_sample
+from atoll_sim.iss import run as iss
 from atoll_sim.iss.engines import modelled
-from atoll_sim.iss.run import simulate
+from atoll_sim.qemu import run as qemu
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 from atoll_sim.trace.simulation import SimRequest
 
 PLAIN = Path(__file__).with_name("plain_convolution.c")
 CHIP = "lagoon"
-CORE = ("picorv32", "rv32imc")
 LAYOUT = """SECTIONS {{
+  . = {code};
+  .vectors : {{ KEEP(*(.vectors)) }}
   . = {reset};
   .text : {{ *(.text.start) *(.text*) *(.rodata*) }}
   /DISCARD/ : {{ *(.eh_frame* .ARM.ex*) }}
@@ -59,14 +62,22 @@ class Count:
     plain: int
 
 
-def counts_of(network: Path, core: str = CORE[0], isa: str = CORE[1]) -> Iterator[Count]:
-    """Yield the counts of all layers of a network that multiply and accumulate."""
-    soc = load_soc(CHIP, (f"devices.cpu.core={core}", f"devices.cpu.isa={isa}"))
+def counts_of(
+    network: Path, soc: ResolvedSoc | None = None, cpu: CpuKind = CpuKind.ISS
+) -> Iterator[Count]:
+    """Yield the counts of all layers of a network that multiply and accumulate.
+
+    Args:
+        network: a quantised network.
+        soc: the chip, whose host runs all; lagoon if none is given.
+        cpu: what simulates it and counts, `CpuKind.ISS` or `CpuKind.QEMU`.
+    """
+    soc = soc or load_soc(CHIP)
     compiled = compile_file(soc, network, BuildOptions(accelerators=False))
     (outcome,) = run_models(
         (compiled,),
         (random_sample(compiled.graph),),
-        cpu=CpuKind.ISS,
+        cpu=cpu,
         accelerator=AcceleratorKind.NONE,
     )
     assert outcome.report.passed, f"{network} does not run as it should"
@@ -78,22 +89,25 @@ def counts_of(network: Path, core: str = CORE[0], isa: str = CORE[1]) -> Iterato
                 kind=_kind(op, features),
                 macs=features["macs"],
                 ours=ours[op.name],
-                plain=plain_count(op, compiled.graph, soc),
+                plain=plain_count(op, compiled.graph, soc, cpu),
             )
 
 
-def plain_count(op: Operator, graph: Graph, soc: ResolvedSoc) -> int:
+def plain_count(op: Operator, graph: Graph, soc: ResolvedSoc, cpu: CpuKind) -> int:
     """Return the instructions of the C loop nest for an operator."""
     features = kind_of(op).features(op, graph)
-    extents = {name.upper(): features[name] for name in EXTENTS}
+    extents: dict[str, int | str] = {name.upper(): features[name] for name in EXTENTS}
     extents |= {
         "STACK_TOP": soc.host_cpu.stack.end,
+        "CONSOLE": f"{soc.console.origin}u",
+        "WORKSPACE": f"{_largest(soc, 'workspace')}u",
+        "CONSTANTS": f"{_largest(soc, 'constants')}u",
         "ZERO": -128,
         "DEPTHWISE": int(op.kind == "depthwise_conv_2d"),
     }
     with temporary_folder() as folder:
         elf, script = folder / "plain.elf", folder / "plain.ld"
-        script.write_text(LAYOUT.format(reset=soc.host_cpu.reset_address))
+        script.write_text(_layout(soc.host_cpu))
         zig = soc.host_cpu.instructions.zig
         options = ["-O3", "-ffreestanding", "-nostdlib", "-target", zig.target, *zig.options]
         options += [f"-mcpu={zig.cpu}", f"-Wl,-T,{script}", "-Wl,-e,_start"]
@@ -109,9 +123,22 @@ def plain_count(op: Operator, graph: Graph, soc: ResolvedSoc) -> int:
             inputs=(),
             outputs=(),
         )
-        result = simulate(request, lambda memory: modelled(soc, memory))
+        if cpu is CpuKind.QEMU:
+            result = qemu.simulate(request)
+        else:
+            result = iss.simulate(request, lambda memory: modelled(soc, memory))
     assert result.exit_status == 0, f"the plain loop nest of '{op.name}' broke off"
     return sum(phase.instructions or 0 for phase in result.phases)
+
+
+def _layout(core: Cpu) -> str:
+    return LAYOUT.format(code=core.code.origin, reset=core.reset_address)
+
+
+def _largest(soc: ResolvedSoc, role: str) -> int:
+    """Return the address of the largest pool of a role."""
+    pools = [pool.region for pool in soc.pools if pool.role == role]
+    return max(pools, key=lambda region: region.size).origin
 
 
 def _kind(op: Operator, features: Mapping[str, int]) -> str:
@@ -119,17 +146,27 @@ def _kind(op: Operator, features: Mapping[str, int]) -> str:
     return f"{op.kind} 1x1" if one else op.kind
 
 
+def _chip(arguments: argparse.Namespace) -> ResolvedSoc:
+    host = load_soc(arguments.chip).host
+    given = {"core": arguments.core, "isa": arguments.isa}
+    settings = (f"devices.{host}.{key}={value}" for key, value in given.items() if value)
+    return load_soc(arguments.chip, tuple(settings))
+
+
 def main() -> int:
     """Print a table, or JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("networks", nargs="+", type=Path, metavar="NETWORK.tflite")
-    parser.add_argument("--core", default=CORE[0], help="of the chip (default: %(default)s)")
-    parser.add_argument("--isa", default=CORE[1], help="its instruction set (default: %(default)s)")
+    parser.add_argument("--chip", default=CHIP, help="its host runs all (default: %(default)s)")
+    parser.add_argument("--core", help="of the host, instead of the chip's")
+    parser.add_argument("--isa", help="instruction set of the host, instead of the chip's")
+    parser.add_argument("--cpu", choices=("iss", "qemu"), default="iss", help="what counts")
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
+    soc, cpu = _chip(arguments), CpuKind[arguments.cpu.upper()]
     by_kind: dict[str, list[Count]] = defaultdict(list)
     for network in arguments.networks:
-        for count in counts_of(network, arguments.core, arguments.isa):
+        for count in counts_of(network, soc, cpu):
             by_kind[count.kind].append(count)
     rows = {
         kind: {

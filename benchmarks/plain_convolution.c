@@ -5,14 +5,14 @@
 
 #define TEXT(word) TEXT_OF(word)
 #define TEXT_OF(word) #word
-#define EXIT (*(volatile uint32_t *)0xF0000004u)
+#define EXIT (*(volatile uint32_t *)(CONSOLE + 4u))
 
-static const int8_t *const x = (const int8_t *)0x20000000u;
-static int8_t *const y = (int8_t *)0x20020000u;
-static const int32_t *const bias = (const int32_t *)0x00020000u;
-static const int32_t *const multiplier = (const int32_t *)0x00021000u;
-static const int32_t *const shift = (const int32_t *)0x00022000u;
-static const int8_t *const weights = (const int8_t *)0x00023000u;
+static const int8_t *const x = (const int8_t *)WORKSPACE;
+static int8_t *const y = (int8_t *)(WORKSPACE + 0x20000u);
+static const int32_t *const bias = (const int32_t *)CONSTANTS;
+static const int32_t *const multiplier = (const int32_t *)(CONSTANTS + 0x1000u);
+static const int32_t *const shift = (const int32_t *)(CONSTANTS + 0x2000u);
+static const int8_t *const weights = (const int8_t *)(CONSTANTS + 0x3000u);
 
 static int32_t scaled(int32_t sum, int32_t factor, int32_t left) {
   const int32_t up = left > 0 ? left : 0, right = left > 0 ? 0 : -left;
@@ -56,8 +56,14 @@ void begin(void) {
 }
 
 #ifdef __arm__
-__asm__(".section .text.start, \"ax\", %progbits\n.globl _start\n.type _start, %function\n.thumb_func\n_start:\n"
-        "  ldr r0, =" TEXT(STACK_TOP) "\n  mov sp, r0\n  bl begin\n.ltorg\n");
+#if __ARM_FEATURE_MVE
+#define VECTORS_ON "  ldr r0, =0xE000ED88\n  ldr r1, =0x00F00000\n  str r1, [r0]\n  dsb\n  isb\n"
+#else
+#define VECTORS_ON
+#endif
+__asm__(".section .vectors, \"a\", %progbits\n.word " TEXT(STACK_TOP) ", _start\n"
+        ".section .text.start, \"ax\", %progbits\n.globl _start\n.type _start, %function\n.thumb_func\n_start:\n"
+        "  ldr r0, =" TEXT(STACK_TOP) "\n  mov sp, r0\n" VECTORS_ON "  bl begin\n.ltorg\n");
 #else
 __asm__(".section .text.start, \"ax\"\n.globl _start\n_start:\n  li sp, " TEXT(STACK_TOP) "\n  j begin\n");
 #endif

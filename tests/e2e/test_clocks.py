@@ -13,6 +13,7 @@ from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]
 THREE = str(ROOT / "tests" / "data" / "three_clocks.yaml")
+SHORE = str(ROOT / "tests" / "data" / "shore.yaml")
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 
 pytestmark = pytest.mark.rtl
@@ -35,6 +36,14 @@ def test_a_chip_with_three_clocks_is_right() -> None:
     clocks = {layer.device: layer.clock for layer in report.by_layer}
     assert clocks == {"cpu": 160_000_000, "npu_a": 4 * 10**8, "npu_b": 4 * 10**8, "dma": 2 * 10**8}
     assert report.host_clock == 160_000_000
+
+
+@pytest.mark.slow
+def test_three_clocks_and_memories_at_several_addresses_are_right() -> None:
+    clocks = {"cpu": "160 MHz", "npu": "400 MHz", "dma": "200 MHz"}
+    report = ran(SHORE, *(f"devices.{name}.clock={clock}" for name, clock in clocks.items()))
+    assert {layer.device for layer in report.by_layer} == {*clocks}
+    assert {layer.clock for layer in report.by_layer} == {160_000_000, 4 * 10**8, 2 * 10**8}
 
 
 @pytest.mark.parametrize("clock", ["1_562_500", "97.3 MHz", "250 MHz", "1 GHz"])

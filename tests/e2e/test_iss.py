@@ -85,7 +85,8 @@ def test_networks_with_everything_on_the_core(shared_models: Path, network: str,
 )
 def test_kernels_run_fewer_instructions_than_a_plain_loop_nest(core: str, isa: str) -> None:
     """What `make bench` counts; the digits network has small layers."""
-    counts = list(counts_of(DIGITS, core, isa))
+    soc = load_soc("lagoon", (f"devices.cpu.core={core}", f"devices.cpu.isa={isa}"))
+    counts = list(counts_of(DIGITS, soc))
     assert [count.kind for count in counts] == [
         "conv_2d",
         "depthwise_conv_2d",

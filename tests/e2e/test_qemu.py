@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.instructions import counts_of
 
 from atoll.cli import main
 from atoll.errors import AtollError
@@ -208,3 +209,12 @@ def test_without_qemu_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
             check_chip(load_soc(MACHINES / f"{machine}.yaml"))
         (fault,) = caught.value.faults
         assert (fault.code, program in fault.message) == ("E070", True)
+
+
+def test_vectors_run_fewer_instructions_than_a_plain_loop_nest() -> None:
+    """The compiler makes vectors of the plain loops too."""
+    soc = load_soc(chip("mps3_an547"))
+    counts = list(counts_of(DIGITS, soc, CpuKind.QEMU))
+    assert len(counts) == 6
+    assert all(0 < count.ours < 0.6 * count.plain for count in counts), counts
+    assert sum(count.ours for count in counts) < 2 * sum(count.macs for count in counts)
