@@ -168,10 +168,11 @@ class _Run:
                 return result
             case Dot(start, left, right, length):
                 total = self._value(start)
+                firsts = [self._value(each.index) for each in (left, right)]
                 for at in range(length):
                     one, other = (
-                        self._value(replace(each, index=Const(self._value(each.index) + at)))
-                        for each in (left, right)
+                        self._value(replace(each, index=Const(first + at)))
+                        for each, first in zip((left, right), firsts, strict=True)
                     )
                     total += one * other
                 return wrap(total, Type.I32)
