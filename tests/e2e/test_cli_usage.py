@@ -24,7 +24,7 @@ MISUSES: tuple[tuple[list[str], str, str], ...] = (
     (["check", "lagoon", "--jason"], "--jason", "atoll check --help"),
     (["check", "lagoon", "--set"], "--set", "atoll --help"),
     (["build", "lagoon", "m.tflite"], "--output", "atoll build --help"),
-    (["run", "lagoon", "m.tflite", "--cpu", "fpga"], "'rtl', 'iss', 'native'", "atoll run --help"),
+    (["run", "lagoon", "m.tflite", "--cpu", "fpga"], "'rtl', 'iss', 'qemu'", "atoll run --help"),
     (["run", "lagoon", "m.tflite", "--accelerator", "gpu"], "'none'", "atoll run --help"),
     (["core", "try", "ibex"], "'test'", "atoll core --help"),
     (["core", "test"], "CORE", "atoll core --help"),
@@ -80,7 +80,7 @@ def test_help_says_what_a_command_does(command: str, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("run", "--cpu <rtl|iss|native> [default: rtl]"),
+        ("run", "--cpu <rtl|iss|qemu|native> [default: rtl]"),
         ("run", "--accelerator <rtl|model|none> [default: rtl]"),
         ("run", "--input FILE default: a seeded random one"),
         ("run", "--keep DIR"),

@@ -37,7 +37,7 @@ def offered(
     [
         (["ch"], ["check"]),
         (["check", "la"], ["lagoon"]),
-        (["run", ""], ["atoll2", "lagoon", "twin"]),
+        (["run", ""], ["atoll2", "lagoon", "quad", "twin"]),
         (["plan", "tw"], ["twin"]),
         (["check", "./la"], []),
         (["plan", "lagoon", "examples/"], []),

@@ -6,6 +6,7 @@ that, so these tests change a kernel of the digits network and take it all the w
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,18 @@ def test_k1_the_image_names_the_stack_of_every_thread(tmp_path: Path) -> None:
 
 
 HEAP = "pools.private.heap=2KiB"
+QEMU_CHIP = DIGITS.parents[1] / "08_qemu_machines" / "mps2_an385.yaml"
+QEMU_HEAP = "pools.arena.heap=2KiB"
+CPUS = [
+    pytest.param(
+        kind,
+        marks=pytest.mark.skipif(
+            kind is CpuKind.QEMU and shutil.which("qemu-system-arm") is None,
+            reason="qemu-system-arm is not installed",
+        ),
+    )
+    for kind in CpuKind
+]
 COUNT = "(10 + (sext.i32(x[0]) & 63))"
 
 
@@ -69,13 +82,22 @@ def run_time_sized(program: IRModule, count: str) -> IRModule:
     return parse_module(text)
 
 
-def compiled_with(monkeypatch: pytest.MonkeyPatch, count: str, *overrides: str) -> Compiled:
+def compiled_with(
+    monkeypatch: pytest.MonkeyPatch, count: str, *overrides: str, chip: str | Path = "lagoon"
+) -> Compiled:
     def lower(*arguments: object) -> IRModule:
         return run_time_sized(lower_graph(*arguments), count)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
         patch.setattr(passes, "lower_graph", lower)
-        return compile_file(load_soc("lagoon", overrides), DIGITS)
+        return compile_file(load_soc(chip, overrides), DIGITS)
+
+
+def compiled_for(monkeypatch: pytest.MonkeyPatch, count: str, cpu: CpuKind) -> Compiled:
+    """QEMU runs a chip of one core; every other kind of cores runs lagoon."""
+    if cpu is CpuKind.QEMU:
+        return compiled_with(monkeypatch, count, QEMU_HEAP, chip=QEMU_CHIP)
+    return compiled_with(monkeypatch, count, HEAP)
 
 
 def run(network: Compiled, cpu: CpuKind, samples: int = 2) -> Outcome:
@@ -87,13 +109,14 @@ def run(network: Compiled, cpu: CpuKind, samples: int = 2) -> Outcome:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("cpu", CpuKind)
+@pytest.mark.parametrize("cpu", CPUS)
 def test_w1_a_buffer_sized_at_run_time_is_a_block_of_the_pool_that_its_core_reaches(
     monkeypatch: pytest.MonkeyPatch, cpu: CpuKind
 ) -> None:
     """Two samples need blocks of different size; every layer of both is exact."""
-    network = compiled_with(monkeypatch, COUNT, HEAP)
-    assert f"powers: i32[{COUNT}] align 4 in global.workspace [private]" in str(network.module)
+    network = compiled_for(monkeypatch, COUNT, cpu)
+    pool = "arena" if cpu is CpuKind.QEMU else "private"
+    assert f"powers: i32[{COUNT}] align 4 in global.workspace [{pool}]" in str(network.module)
     assert "softmax_9_powers" not in network.plan.placements
     report = run(network, cpu).report
     assert report.violations == ()
@@ -118,7 +141,7 @@ def test_w1_the_image_calls_the_allocator_where_a_kernel_needs_it(
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("cpu", CpuKind)
+@pytest.mark.parametrize("cpu", CPUS)
 @pytest.mark.parametrize(
     ("count", "status"),
     [
@@ -132,7 +155,7 @@ def test_w1_k7_a_run_returns_what_the_allocator_refused(
     monkeypatch: pytest.MonkeyPatch, count: str, status: int, cpu: CpuKind
 ) -> None:
     """2^32 + 10 elements do not wrap to 10. Nothing after the refused block runs."""
-    outcome = run(compiled_with(monkeypatch, count, HEAP), cpu, samples=1)
+    outcome = run(compiled_for(monkeypatch, count, cpu), cpu, samples=1)
     assert f"sample 0: the run function returned {status}" in outcome.report.notes
     assert outcome.report.violations == ()
     assert not outcome.report.passed
