@@ -38,7 +38,6 @@ def build_module(
     Raises:
         ToolchainError: a tool is missing or fails.
     """
-    settings = (f"-G{name}={value}" for name, value in sorted(parameters.items()))
     design = Design(
         top=module,
         what=f"'{module}'",
@@ -53,7 +52,8 @@ def build_module(
         includes=(RTL,),
         packages=packages or {},
         rtl_includes=tuple(rtl_includes),
-        flags=(*flags, *settings),
+        parameters=parameters,
+        flags=tuple(flags),
         compiler_flags="-std=c++20",
         make_flags=("OPT_FAST=-O1",),
     )

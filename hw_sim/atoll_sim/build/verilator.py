@@ -45,6 +45,7 @@ class Design:
         includes: folders of `headers`.
         packages: version of each Python package that brings sources.
         rtl_includes: folders in them with what `rtl` includes.
+        parameters: of `top`, with their values in SystemVerilog.
         flags: of Verilator, besides `FLAGS`.
         compiler_flags: of the C++ compiler.
         make_flags: of the Makefile that Verilator writes.
@@ -61,6 +62,7 @@ class Design:
     includes: tuple[Path, ...]
     packages: Mapping[str, str] = field(default_factory=dict)
     rtl_includes: tuple[Path, ...] = ()
+    parameters: Mapping[str, int | str] = field(default_factory=dict)
     flags: tuple[str, ...]
     compiler_flags: str
     make_flags: tuple[str, ...]
@@ -77,8 +79,8 @@ class Design:
 
     def digest(self) -> str:
         """Return a name for this content, the same wherever the files lie."""
-        packages = sorted(self.packages.items())
-        settings = (self.top, sorted(self.generated.items()), packages, self.common_digest())
+        tables = (self.generated, self.packages, self.parameters)
+        settings = (self.top, *(sorted(table.items()) for table in tables), self.common_digest())
         return _digest(settings, (*self.rtl, LINT, *self.cplusplus))
 
     def common_digest(self) -> str:
@@ -164,6 +166,7 @@ def _verilate(folder: Path, design: Design) -> Iterator[str]:
     yield from ("verilator", *FLAGS, *design.flags, "--prefix", "Vtop")
     yield from ("--top-module", design.top, "-Mdir", str(folder / "obj"), *includes)
     yield from (f"+incdir+{path}" for path in design.rtl_includes)
+    yield from (f"-G{name}={value}" for name, value in sorted(design.parameters.items()))
     yield from ("-CFLAGS", " ".join((design.compiler_flags, *includes)))
     yield "-LDFLAGS"
     yield f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator -rdynamic"

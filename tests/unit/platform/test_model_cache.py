@@ -9,6 +9,7 @@ import pytest
 from atoll.errors import ToolchainError
 from atoll.resolve import load_soc
 from atoll_sim.build.model import build_model
+from atoll_sim.build.module import build_module
 from atoll_sim.build.wave_formats import WaveFormat
 
 SOC = load_soc("lagoon")
@@ -70,6 +71,14 @@ def test_other_content_is_another_model(tools: Tools) -> None:
         build_model(load_soc("lagoon", ["memories.sram.banks=2"])),
     }
     assert (len(variants), tools.builds()) == (5, 5)
+
+
+def test_modules_that_differ_in_parameters_share_the_runtime(tools: Tools, tmp_path: Path) -> None:
+    rtl = [tmp_path / "top.sv"]
+    rtl[0].write_text("module top #(parameter int Depth = 1); endmodule\n")
+    models = {build_module("top", rtl, {"Depth": depth}, {}) for depth in (1, 2)}
+    assert (len(models), tools.builds()) == (2, 2)
+    assert len(list((tmp_path / "runtime").iterdir())) == 1
 
 
 @pytest.mark.parametrize("damage", ["truncated", "no marker", "odd marker", "no model"])
