@@ -20,6 +20,7 @@ from atoll.files import new_folder
 from atoll.interchange.plan_text import plan_json
 from atoll.pipeline import Compiled
 from atoll.resolve.export import to_json, without_positions
+from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import ResolvedSoc
 
 MARKER = "build.json"
@@ -136,7 +137,7 @@ def part_of(compiled: Compiled, codes: Mapping[str, bytes] | None = None) -> Par
     others = dict(codes or emit_objects(module, plan, soc, compiled.commands))
     code = others.pop(soc.host)
     origins = {
-        pool_symbol(module.name, space, soc): space.origin
+        pool_symbol(module.name, space, soc): seen_by(soc, soc.host, space.origin)
         for space in plan.problem.pools
         if behind(space, soc) and any(_is_in(compiled, space.name))
     }
@@ -156,7 +157,12 @@ def interface_of(compiled: Compiled) -> ModelInterface:
     def ports(names: tuple[str, ...]) -> tuple[Port, ...]:
         tensors = map(graph.tensor, names)
         return tuple(
-            Port(name=each.name, size=each.size, address=plan.address(each.name), dtype=each.dtype)
+            Port(
+                name=each.name,
+                size=each.size,
+                address=seen_by(soc, soc.host, plan.address(each.name)),
+                dtype=each.dtype,
+            )
             for each in tensors
         )
 

@@ -13,6 +13,7 @@ from atoll.build_tree import MARKER, Emit, parts_of, write_texts
 from atoll.files import new_folder, write_bytes, write_text
 from atoll.pipeline import Compiled
 from atoll.report.plan_table import used_together
+from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import ResolvedSoc
 
 OBJECTS = "objects.json"
@@ -93,7 +94,9 @@ def _written(compiled: Compiled, core: str, code: bytes, folder: Path) -> Object
         network=compiled.graph.name,
         core=core,
         instructions=next(c.instructions for c in image_cores(soc) if c.name == core),
-        origins={space.name: space.origin for space in compiled.plan.problem.pools},
+        origins={
+            space.name: seen_by(soc, core, space.origin) for space in compiled.plan.problem.pools
+        },
     )
     write_bytes(folder / found.file, code)
     return found
@@ -109,7 +112,7 @@ def _description(
         "objects": [each.as_json() for each in objects],
         "pools": {
             pool.name: {
-                "address": pool.region.origin,
+                "address": seen_by(soc, soc.host, pool.region.origin),
                 "used_bytes": used[pool.name],
                 "alignment_bytes": pool.alignment,
                 "memory": pool.region.memory,

@@ -15,6 +15,7 @@ from atoll.errors import AtollError
 from atoll.files import write_text
 from atoll.plugins import CORRECT_MEMBER
 from atoll.registry import Registry
+from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import ResolvedSoc
 
 _FILE = re.compile(r"[A-Za-z_][\w.]*", re.ASCII)
@@ -23,7 +24,8 @@ _STANDARD_HEADERS = ("stddef.h", "stdint.h")
 
 Emitter = Callable[[ResolvedSoc, Sequence[ModelInterface], Mapping[str, int]], Mapping[str, str]]
 """Returns files of the BSP, text by name, from the chip, its models, and the addresses that symbols
-of model objects must have. A source among them is compiled for the host."""
+of model objects must have, all as the host sees them. A source among them is compiled for the
+host."""
 
 EMITTERS: Registry[Emitter] = Registry(
     group="atoll.emitters",
@@ -48,6 +50,7 @@ def bsp_files(
         ToolchainError: E071, a core or driver that the BSP does not have; E075, a name clash.
         AtollError: E111, E112; another package's emitter failed, or returned no files.
     """
+    soc = as_seen_by(soc, soc.host)
     refuse_clashes(_file_names(soc, models), "the BSP")
     files: dict[str, str] = {}
     owners: list[tuple[str, str]] = []
@@ -86,7 +89,7 @@ def interface_headers(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> dic
     """
     refuse_clashes(_file_names(soc, models), "the headers")
     shipped = ["atoll_workspace.h"] if any(pool.heap for pool in soc.pools) else []
-    made = header_files(soc, models, {})
+    made = header_files(as_seen_by(soc, soc.host), models, {})
     return {
         **{name: text for name, text in made.items() if name.endswith(".h")},
         STATUS: protocol_headers()[STATUS],

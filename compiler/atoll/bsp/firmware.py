@@ -17,6 +17,7 @@ from atoll.bsp.toolchain import Link, Toolchain, find_toolchain
 from atoll.errors import PlanError
 from atoll.files import write_bytes, write_text
 from atoll.progress import tell
+from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
 from atoll.resolve.remedy.whole_need import with_room
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
 from atoll.stack.elf_check import check_stack
@@ -35,7 +36,7 @@ class Part:
         interface: what `code` implements.
         code: ELF object of the host's ABI that defines ``<model>_run``.
         others: for each other core with an image, the object that defines ``<model>_<core>_step``.
-        origins: where the plan has the model's constants, by symbol.
+        origins: where the host sees the model's constants, by symbol.
     """
 
     interface: ModelInterface
@@ -192,7 +193,9 @@ def _region_use(soc: ResolvedSoc, core: Cpu, elf: Path) -> Iterator[RegionUse]:
     """Add up, region by region, what the loaded segments and zeroed sections take."""
     with elf.open("rb") as file:
         spans = tuple(_spans(ELFFile(file)))
-    for region in (*(pool.region for pool in soc.pools), core.code, core.data):
+    seen = as_seen_by(soc, core.name)
+    own = core_as_it_sees(soc, core)
+    for region in (*(pool.region for pool in seen.pools), own.code, own.data):
         ends = [min(end, region.end) for start, end in spans if _starts_in(region, start)]
         if used := max(ends, default=region.origin) - region.origin:
             yield RegionUse(region=region.name, used=used, size=region.size)

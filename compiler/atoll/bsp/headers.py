@@ -118,8 +118,8 @@ def device_source(soc: ResolvedSoc) -> str:
         registers=_registers,
         driven=tuple(_driven(soc)),
         views={
-            device.name: tuple(each for each in soc.memories if device.name in each.views)
-            for device in soc.devices
+            engine.name: tuple(each for each in soc.memories if engine.name in each.views)
+            for engine in soc.engines
         },
         cores=soc.remote_cpus,
         timeout=min(_patience(soc) // _TIMEOUT_FRACTION, _LONGEST_WAIT),
@@ -134,7 +134,7 @@ def _patience(soc: ResolvedSoc) -> int:
 
 
 def pool_header(soc: ResolvedSoc) -> str:
-    """Write ``atoll_pools.h``: origin, size and symbol of every pool, and where engines see it."""
+    """Write ``atoll_pools.h``: origin, size and symbol of every pool, and where others see it."""
     return render(
         "atoll_pools.h",
         made_from=made_from(soc),

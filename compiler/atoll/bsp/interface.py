@@ -18,7 +18,7 @@ class Port:
     Attributes:
         name: tensor name; C names are made from it.
         size: bytes.
-        address: absolute address of the planned buffer.
+        address: of the planned buffer, as the host sees it.
         dtype: a key of `atoll.ir.graph.ITEM_BYTES`.
     """
 

@@ -6,6 +6,7 @@ from atoll.bsp.cores import script_name
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.render import made_from, render
 from atoll.isa.instruction_set import Family
+from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
 from atoll.resolve.soc import Access, Cpu, Pool, ResolvedSoc
 
 POOL_SECTION = ".atoll.pool."
@@ -49,7 +50,7 @@ def linker_script(soc: ResolvedSoc, origins: Mapping[str, int] | None = None) ->
 
 
 def core_linker_script(soc: ResolvedSoc, core: Cpu) -> str:
-    """Place code, data and stack of another core than the host where `soc` says.
+    """Place code, data and stack of another core than the host where the core sees them.
 
     The pools are names of addresses: the host's image holds what is in them.
     """
@@ -57,9 +58,9 @@ def core_linker_script(soc: ResolvedSoc, core: Cpu) -> str:
         "linker.ld",
         made_from=made_from(soc),
         **_sections_of(core),
-        cpu=core,
+        cpu=core_as_it_sees(soc, core),
         host=False,
-        pools=soc.pools,
+        pools=as_seen_by(soc, core.name).pools,
         constants=(),
         copied=(),
         given=(),

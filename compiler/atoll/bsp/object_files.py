@@ -10,6 +10,7 @@ from elftools.elf.sections import SymbolTableSection
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
 from atoll.bsp.render import made_from, render
 from atoll.isa.instruction_set import InstructionSet
+from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import ResolvedSoc
 
 PORT_HEADER = "atoll_port.h"
@@ -138,6 +139,7 @@ def _pool_sections(elf: ELFFile, origins: Mapping[str, int]) -> Iterator[PoolSec
 
 def port_header(soc: ResolvedSoc, files: tuple[ObjectFile, ...]) -> str:
     """Write ``atoll_port.h``: what a firmware has to define for these objects, and no more."""
+    soc = as_seen_by(soc, soc.host)
     needs = {name for file in files for name in file.needs}
     return render(
         PORT_HEADER,
@@ -150,6 +152,6 @@ def port_header(soc: ResolvedSoc, files: tuple[ObjectFile, ...]) -> str:
         npu=sorted(name for name in needs if name.startswith("atoll_npu_")),
         core=sorted(name for name in needs if name.startswith("atoll_core_")),
         cache=sorted(name for name in needs if name.startswith("atoll_cache_")),
-        views=tuple((name, each) for each in soc.memories for name in each.views),
+        views=tuple((e.name, m) for m in soc.memories for e in soc.engines if e.name in m.views),
         heaps=sorted(name for name in needs if name.startswith("atoll_heap_")),
     )

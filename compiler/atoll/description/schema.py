@@ -221,7 +221,7 @@ class Memory(Described):
     views: dict[Name, Address] = Field(
         default={},
         max_length=MAX_ENTRIES,
-        description="Address of the first byte at each engine that sees it elsewhere.",
+        description="Address of the first byte at each device that sees it elsewhere.",
         examples=[{"npu": "0x3000_0000"}],
     )
 

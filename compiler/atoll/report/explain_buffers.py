@@ -1,7 +1,7 @@
 """Say for every buffer where it is, which rule put it there, and what else was possible (C5)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from atoll.errors import UsageError
@@ -13,6 +13,7 @@ from atoll.place.candidates import WORKSPACE_ROLES, by_preference
 from atoll.report.buffer_places import Alternative, other_pools, pool_lacks, stack_lacks
 from atoll.report.buffer_rules import IN_REGISTERS, Rules, stack_rule
 from atoll.report.buffer_uses import Use, needs_of_uses, uses_of
+from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 from atoll.resolve.storage_scope import LOCAL, REGISTERS, scope_of_pool
 
@@ -30,6 +31,7 @@ class BufferStory:
         place: name of the pool or of the stack, or ``registers``.
         offset: bytes from the start of the pool; None outside pools.
         address: on the system bus; None outside pools.
+        seen_at: where each device sees it that reaches its pool.
         live: half-open intervals of steps.
         rule: why it is there.
         uses: who touches it, in the order of execution.
@@ -44,6 +46,7 @@ class BufferStory:
     place: str
     offset: int | None = None
     address: int | None = None
+    seen_at: Mapping[str, int] = field(default_factory=dict)
     live: tuple[tuple[int, int], ...]
     rule: str
     uses: tuple[Use, ...]
@@ -60,6 +63,7 @@ class BufferStory:
             "place": self.place,
             "offset_bytes": self.offset,
             "address": self.address,
+            "seen_at": dict(self.seen_at),
             "live_steps": [list(interval) for interval in self.live],
             "rule": self.rule,
             "uses": [use.as_json() for use in self.uses],
@@ -110,12 +114,22 @@ def _planned(
             place=placement.pool,
             offset=placement.offset,
             address=plan.address(name),
+            seen_at=_seen(soc, placement.pool, plan.address(name)),
             live=buffer.live,
             rule=rules.rule(buffer, needs),
             uses=uses[name],
             alternatives=(*_left_stack(soc, what, needs, buffer.size), *others),
             views=tuple(tensor.name for tensor in graph.tensors if tensor.view == name),
         )
+
+
+def _seen(soc: ResolvedSoc, pool: str, address: int) -> Mapping[str, int]:
+    reach = soc.pool(pool).reach
+    return {
+        device.name: seen_by(soc, device.name, address)
+        for device in soc.devices
+        if reach[device.name] is not Access.NONE
+    }
 
 
 def _left_stack(

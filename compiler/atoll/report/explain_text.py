@@ -119,6 +119,9 @@ def _lines(story: BufferStory, decisions: Sequence[Decision]) -> Iterator[str]:
     yield f"{story.name}: {story.what}, {size}, steps {_steps(story)}"
     at = "" if story.address is None else f" at {story.address:#010x}, offset {story.offset}"
     yield f"  where: {story.place}{at}; scope {story.scope}"
+    if any(seen != story.address for seen in story.seen_at.values()):
+        places = (f"{device} at {seen:#010x}" for device, seen in story.seen_at.items())
+        yield f"  seen by: {', '.join(places)}"
     yield f"  why: {story.rule}"
     if story.views:
         yield f"  is also: {', '.join(story.views)}"

@@ -76,6 +76,7 @@ _STEPS = each({"type": "array", "items": COUNT, "minItems": 2, "maxItems": 2})
 _BUFFER = object_of(
     **dict.fromkeys(("name", "what", "scope", "place", "rule"), TEXT),
     **dict.fromkeys(("size_bytes", "offset_bytes", "address"), maybe(COUNT)),
+    seen_at=named(COUNT),
     live_steps=_STEPS,
     uses=each(object_of(step=maybe(COUNT), operator=TEXT, device=TEXT, access=_ACCESS)),
     alternatives=each(object_of(place=TEXT, lacks=each(TEXT), remark=TEXT)),

@@ -1,6 +1,6 @@
 """The system bus: memories and register blocks that do not overlap."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.description.faults import note
@@ -98,6 +98,19 @@ def _blocks(draft: Draft, blocks: dict[str, Registers], console: Registers) -> I
         if memory.size > LARGEST_MEMORY or not is_placed(draft, name):
             continue
         yield Block(what=f"memory '{name}'", origin=memory.origin, size=memory.size, key=key)
+    yield from register_blocks(draft, blocks, console)
+
+
+def register_blocks(
+    draft: Draft, blocks: Mapping[str, Registers], console: Registers
+) -> Iterator[Block]:
+    """Yield the register blocks on the bus.
+
+    Args:
+        draft: the description.
+        blocks: those of devices.
+        console: that of the test bench.
+    """
     for name, block in blocks.items():
         own = isinstance(draft.soc.devices[name], Cpu)
         key = ("devices", name, "mailbox" if own else "registers")

@@ -1,6 +1,7 @@
 """What a chip is made of: memories, regions, pools and devices. Plain data, no rules.
 
-All addresses are absolute byte addresses on the system bus, all sizes bytes, all clocks hertz.
+All addresses are absolute byte addresses on the system bus (of a chip `as_seen_by` a device: the
+device's), all sizes bytes, all clocks hertz.
 """
 
 from collections.abc import Mapping
@@ -41,7 +42,7 @@ class Memory:
         banks: word-interleaved banks that serve different masters in one cycle.
         read_latency: cycles from an accepted read to its data, at least 1.
         cached: cores with a data cache keep lines of it.
-        views: where engines see the first byte that do not see it at `origin`, by device.
+        views: where devices see the first byte that do not see it at `origin`, by device.
     """
 
     name: str

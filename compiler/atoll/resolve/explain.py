@@ -99,7 +99,7 @@ def _memories(soc: ResolvedSoc) -> Table:
 def _views(soc: ResolvedSoc) -> Table:
     return Table(
         key="views",
-        title="Views, where engines see memories",
+        title="Views, where devices see memories",
         columns=("memory", "device", "from", "to"),
         keys=("memory", "device", "first_address", "last_address"),
         rows=tuple(

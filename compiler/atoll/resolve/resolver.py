@@ -50,7 +50,7 @@ def resolve(description: Description) -> ResolvedSoc:
     blocks = resolve_registers(draft)
     console = Registers(origin=draft.soc.console, size=REGISTER_PAGE)
     check_bus(draft, blocks, console)
-    check_views(draft)
+    check_views(draft, memories, blocks, console)
     regions = lay_out(draft, memories)
     check_heaps(draft, regions)
     draft.faults.raise_any()

@@ -9,6 +9,7 @@ from atoll.contract.contract import Contract, Phase, Span
 from atoll.isa.instruction_set import Family
 from atoll.report.result import Violation
 from atoll.resolve.claims import GUARD
+from atoll.resolve.memory_views import on_bus
 from atoll.resolve.protection.area import areas_of
 from atoll.resolve.protection.record import FaultRecord, read_record, record_of
 from atoll.resolve.soc import Access, Cpu, RegionKind, ResolvedSoc
@@ -37,16 +38,17 @@ def kept_back(soc: ResolvedSoc, contract: Contract, result: SimResult) -> Iterat
     if cpu is None or not cpu.protected or running is None or running.end != result.cycles:
         return
     record = read_record(result.stacks[record_of(cpu).name])
-    if any(each.violation.address == record.address for each in result.findings):
+    address = on_bus(soc, cpu.name, record.address)
+    if any(each.violation.address == address for each in result.findings):
         return  # the firewall kept it back, or something else broke at this address
     kind = _kind(soc, cpu, record)
     if kind is None or _is_open(soc, cpu, record.address, kind):
         return
     mine = (contract.phases[number] for number in running.operators if number in contract.phases)
     phase = next((phase for phase in mine if phase.device == cpu.name), None)
-    span = _buffer_at(contract, phase, record.address)
-    place = span.pool if span else _place(soc, record.address)
-    rule = BY_NAME[_rule(soc, cpu, record.address, kind, place)]
+    span = _buffer_at(contract, phase, address)
+    place = span.pool if span else _place(soc, address)
+    rule = BY_NAME[_rule(soc, cpu, address, kind, place)]
     words = {"device": cpu.name, "kind": str(kind), "pool": place, "instead": ""}
     words |= {"buffer": span.buffer if span else place, "other": "", "writer": ""}
     key, at = decided(soc, rule, words)
@@ -56,9 +58,9 @@ def kept_back(soc: ResolvedSoc, contract: Contract, result: SimResult) -> Iterat
         device=cpu.name,
         operator=phase.operator if phase else BETWEEN,
         buffer=span.buffer if span else "",
-        offset=record.address - span.address if span else 0,
+        offset=address - span.address if span else 0,
         pool=place,
-        address=record.address,
+        address=address,
         size=1,
         detail=f"{rule.detail.format(**words)}; its protection unit kept it back from the"
         f" instruction at {record.instruction:#010x}",

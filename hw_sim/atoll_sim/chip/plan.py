@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from atoll.errors import SimulationError
 from atoll.resolve.mailbox import LINE
+from atoll.resolve.memory_views import core_as_it_sees
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Memory, Registers, ResolvedSoc
 from atoll_sim.chip.checks import platform_faults
 from atoll_sim.chip.cores import parameters_of
@@ -144,11 +145,11 @@ def _master(
         views=tuple(
             Target(signal=f"mem_{memory.name}", index="", span=memory.seen_at(device.name))
             for memory in soc.memories
-            if device.name in memory.views
+            if built and device.name in memory.views
         ),
         core=core,
         npu=device if isinstance(device, Engine) else None,
-        parameters=_parameters(device),
+        parameters=_parameters(soc, device),
         axi_bytes=axi_bytes(device) if isinstance(device, Engine) else 0,
         interrupts=_interrupts(soc, device),
         clock=f"clk_{device.name}" if built and device.clock != soc.host_cpu.clock else "",
@@ -170,9 +171,9 @@ def _interrupts(soc: ResolvedSoc, device: Device) -> str:
     return f"32'(dev_{device.name}_ring) << {mailbox.line}" if mailbox else "'0"
 
 
-def _parameters(device: Cpu | Engine) -> Mapping[str, str]:
+def _parameters(soc: ResolvedSoc, device: Cpu | Engine) -> Mapping[str, str]:
     if isinstance(device, Cpu):
-        return parameters_of(device)
+        return parameters_of(core_as_it_sees(soc, device))
     return {
         "".join(word.capitalize() for word in name.split("_")): str(value)
         for name, value in sorted(device.params.items())

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from atoll.protocol import ConsoleRegister, Trace, TraceEvent
 from atoll.resolve.mailbox import LINE
-from atoll.resolve.memory_views import on_bus
+from atoll.resolve.memory_views import core_as_it_sees, on_bus
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.common.decode import ErrorCode
@@ -124,7 +124,7 @@ class IssChip:
 
     def _made_core(self, cpu: Cpu, at: int) -> IssCore:
         core = IssCore(
-            cpu,
+            core_as_it_sees(self._soc, cpu),
             self._masters[cpu.name],
             self._model,
             self,

@@ -7,6 +7,7 @@ import numpy as np
 
 from atoll.isa.instruction_set import Family
 from atoll.resolve.cores import local_of
+from atoll.resolve.memory_views import on_bus, seen_by
 from atoll.resolve.soc import Cpu
 from atoll_sim.chip.parts import Master
 from atoll_sim.chip.plan import merge_spans
@@ -58,7 +59,7 @@ class IssCore:
         """Set a core up as it is at reset.
 
         Args:
-            cpu: its description.
+            cpu: its description, with addresses as it sees them.
             master: its number, and what it reaches.
             model: memories, time and log.
             chip: hears of accesses that fail, and of its end.
@@ -135,9 +136,9 @@ class IssCore:
             return
         self._model.left(self.state, self._pc)
         if end is End.FETCH:
-            kept_back = AccessKind.FETCH.number
-            self._model.saw_refused(self._master.index, kept_back, self._pc)
-            self._chip.failed(self.cpu, self._pc, writes=False, bus=False)
+            kept_back, byte = AccessKind.FETCH.number, self._on_bus(self._pc)
+            self._model.saw_refused(self._master.index, kept_back, byte)
+            self._chip.failed(self.cpu, byte, writes=False, bus=False)
             self._go_on(self._system.trap(FETCH_FAULT, self._pc, self._pc))
         elif self.state.refused:
             self._refused(precise=True)
@@ -145,7 +146,13 @@ class IssCore:
             self._go_on(self._system.trap(ILLEGAL, self._pc))
 
     def _maintain(self, address: int, cleans: bool) -> None:
-        self._model.maintain(self.state, address, cleans=cleans)
+        self._model.maintain(self.state, self._on_bus(address), cleans=cleans)
+
+    def _on_bus(self, address: int) -> int:
+        return on_bus(self._model.soc, self.cpu.name, address)
+
+    def _instruction(self, address: int) -> bytes:
+        return self._model.peek(self._on_bus(address), WORD)
 
     def stop(self) -> None:
         """Have `run` return before the next instruction."""
@@ -160,7 +167,7 @@ class IssCore:
     def _system_addresses(self, spans: Iterable[range]) -> Iterator[int]:
         """Yield where instructions may lie that Unicorn must not run."""
         for span in spans:
-            data = self._model.peek(span.start, len(span))
+            data = self._model.peek(self._on_bus(span.start), len(span))
             halves = np.frombuffer(data[: len(data) & ~1], "<u2").astype(np.uint32)
             words = (halves | np.append(halves[1:], 0) << 16).astype(np.uint32)
             for index in np.flatnonzero(self._system.system_words(words)):
@@ -177,11 +184,16 @@ class IssCore:
                 self._model.add_window(self.state, span, writes=right == WRITE)
                 for page in range(span.start // PAGE, -(-span.stop // PAGE)):
                     pages[page] = pages.get(page, 0) | right
+        for each in self._model.soc.memories:
+            if (view := each.views.get(self.cpu.name)) is not None:
+                self._model.add_view(self.state, view, each)
         memory = self._model.memory
         for right in set(pages.values()):
             same = (range(p * PAGE, (p + 1) * PAGE) for p, each in pages.items() if each == right)
             for part in (each for span in merge_spans(same) for each in memory.parts(span)):
-                self._emulator.map_memory(part, right, self._memory.pointer(part.start))
+                seen = seen_by(self._model.soc, self.cpu.name, part.start)
+                pages_seen = range(seen, seen + len(part))
+                self._emulator.map_memory(pages_seen, right, self._memory.pointer(part.start))
 
     def _map_registers(self) -> None:
         spans = (range(b.start & -PAGE, -(-b.stop // PAGE) * PAGE) for b, _ in self._blocks)
@@ -196,7 +208,7 @@ class IssCore:
         self.stop()
 
     def _system_instruction(self, address: int) -> None:
-        data = self._model.peek(address, WORD)
+        data = self._instruction(address)
         self._model.left(self.state, address + self._system.length(data))
         word = int.from_bytes(data, "little")
         self._go_on(self._system.execute(word, address))
@@ -223,12 +235,13 @@ class IssCore:
         """Take what stopped the core, if it was no deadline."""
         if self._illegal:
             self._illegal = False
-            at = self._pc - self._system.began(self._model.peek(self._pc - WORD, WORD))
+            at = self._pc - self._system.began(self._instruction(self._pc - WORD))
             self._model.left(self.state, at)
             self._go_on(self._system.trap(ILLEGAL, at))
         elif self.state.refused:
             if size := self.state.undo_size:
-                self._memory.write(self.state.address, bytes(self.state.undo[:size]))
+                byte = self._on_bus(self.state.address)
+                self._memory.write(byte, bytes(self.state.undo[:size]))
             self._refused(precise=False)
 
     def _refused(self, *, precise: bool) -> None:
@@ -240,11 +253,11 @@ class IssCore:
         """
         writes, address = self.state.refused == 1 + AccessKind.WRITE.number, self.state.address
         self.state.refused = 0
-        self._chip.failed(self.cpu, address, writes=writes, bus=False)
+        self._chip.failed(self.cpu, self._on_bus(address), writes=writes, bus=False)
         if self.cpu.spec.traps:
             self._trap_access(address, writes=writes)
         elif precise:
-            data = self._model.peek(self._pc, WORD)
+            data = self._instruction(self._pc)
             if not writes:
                 self.set(load_target(data), 0)
             self._pc += self._system.length(data)

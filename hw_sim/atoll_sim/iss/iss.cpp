@@ -80,6 +80,15 @@ uint8_t* bytes_at(uint32_t address, size_t size) {
   return nullptr;
 }
 
+std::optional<uint32_t> Core::on_bus(uint32_t address) const {
+  bool hidden = false;
+  for (const View& view : views) {
+    if (address - view.seen < view.size) return address - view.seen + view.origin;
+    hidden |= address - view.origin < view.size;
+  }
+  return hidden ? std::nullopt : std::optional(address);
+}
+
 bool Core::reaches(uint32_t first, uint32_t last, bool writes) {
   if (first >= latest[writes].first && last <= latest[writes].last) return true;
   for (const Window& window : windows[writes]) {
@@ -147,8 +156,14 @@ void atoll_iss_window(Core* core, uint32_t first, uint32_t last, int writes) {
   core->windows[writes != 0].push_back({first, last});
 }
 
-// The core left its block before the instruction at `address`.
-void atoll_iss_left(Core* core, uint32_t address) {
+// The core sees a memory of `size` bytes elsewhere than at its origin.
+void atoll_iss_view(Core* core, uint32_t seen, uint32_t origin, uint32_t size) {
+  core->views.push_back({seen, origin, size});
+}
+
+// The core left its block before the instruction at `where`.
+void atoll_iss_left(Core* core, uint32_t where) {
+  const uint32_t address = core->on_bus(where).value_or(where);
   uint32_t instructions = 0, cycles = 0;
   count(*core, address, core->expected, instructions, cycles);
   core->instructions -= instructions;
@@ -177,7 +192,8 @@ void atoll_iss_block(void* engine, uint64_t address, uint32_t size, void* user) 
     return;
   }
   if (core.cache) core.cache->step();
-  const uint32_t at = static_cast<uint32_t>(address);
+  const uint32_t seen = static_cast<uint32_t>(address);
+  const uint32_t at = core.on_bus(seen).value_or(seen);
   Block& block = core.blocks[at / 2 % kBlocks];
   if (block.address != at || block.size != size) {
     block = Block{.address = at, .size = size};
@@ -200,19 +216,21 @@ void atoll_iss_block(void* engine, uint64_t address, uint32_t size, void* user) 
 void atoll_iss_access(void* engine, int type, uint64_t where, int size, int64_t value, void* user) {
   Core& core = *static_cast<Core*>(user);
   const bool writes = is_write(type);
-  const uint32_t address = static_cast<uint32_t>(where);
+  const uint32_t seen = static_cast<uint32_t>(where);
+  const std::optional<uint32_t> found = core.on_bus(seen);
+  const uint32_t address = found.value_or(seen);
   const uint32_t last = address + static_cast<uint32_t>(size) - 1;
   const uint32_t bytes = (1U << size) - 1;
   const uint32_t inside = address % kBeat;
   if (core.conditional) forget_condition(core, engine);
-  if (core.reaches(address, last, writes)) {
+  if (found && core.reaches(address, last, writes)) {
     atoll_saw_access(core.master, writes, address - inside, bytes << inside);
     through_caches(core, address, static_cast<uint32_t>(size), writes, &value);
     return;
   }
   atoll_saw_blocked(core.master, writes, address - inside, bytes << inside);
   core.refused = writes ? 2 : 1;
-  core.address = address;
+  core.address = seen;
   core.size = static_cast<uint32_t>(size);
   const uint8_t* old = writes && core.cache ? core.cache->view_at(address, core.size) : nullptr;
   if (writes && !old) old = bytes_at(address, core.size);

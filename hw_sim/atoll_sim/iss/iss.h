@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "data_cache.h"
@@ -13,6 +14,13 @@ constexpr size_t kBlocks = 1 << 14;
 struct Window {
   uint32_t first;
   uint32_t last;
+};
+
+// A memory that a core sees elsewhere than the bus has it.
+struct View {
+  uint32_t seen;  // where the core sees the first byte
+  uint32_t origin;
+  uint32_t size;
 };
 
 // Functions of unicorn.h.
@@ -38,7 +46,7 @@ struct Core {
   uint64_t deadline = 0;      // it stops at the first block from then on
   uint64_t instructions = 0;  // retired
   uint32_t refused = 0;       // 0, or 1 + the kind of the access that was kept back
-  uint32_t address = 0;       // of that access
+  uint32_t address = 0;       // of that access, as the core sees it
   uint32_t size = 0;
   uint32_t undo_size = 0;  // bytes that it will have overwritten
   uint8_t undo[16] = {};
@@ -48,12 +56,15 @@ struct Core {
   Engine engine;
   bool thumb = false;
   bool conditional = false;  // the latest block has instructions in IT blocks
+  std::vector<View> views;
   std::array<std::vector<Window>, 2> windows;  // by read, write
   std::array<Window, 2> latest{};              // where the latest access was right
   std::array<uint32_t, kClasses> costs{};
   std::vector<Block> blocks = std::vector<Block>(kBlocks);
   std::unique_ptr<DataCache> cache;
 
+  // Which byte of the bus the core sees at an address, if it sees one there.
+  std::optional<uint32_t> on_bus(uint32_t address) const;
   bool reaches(uint32_t first, uint32_t last, bool writes);
 };
 

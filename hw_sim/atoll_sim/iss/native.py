@@ -184,6 +184,11 @@ class IssModel(Model):
         first, last = ctypes.c_uint32(span.start), ctypes.c_uint32(span.stop - 1)
         self.library.atoll_iss_window(ctypes.byref(core), first, last, int(writes))
 
+    def add_view(self, core: CoreState, seen: int, memory: Memory) -> None:
+        """Let a core see a memory from the address `seen` on, and not where the bus has it."""
+        numbers = (seen, memory.origin, memory.size)
+        self.library.atoll_iss_view(ctypes.byref(core), *map(ctypes.c_uint32, numbers))
+
     def left(self, core: CoreState, address: int) -> None:
         """Take back what was counted for instructions from `address` on: they did not run."""
         self.library.atoll_iss_left(ctypes.byref(core), ctypes.c_uint32(address))

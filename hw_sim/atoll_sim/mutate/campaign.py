@@ -22,7 +22,7 @@ from atoll_sim.mutate.proofs import proof
 from atoll_sim.mutate.trial import Verdict, try_image
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.run import AcceleratorKind, CpuKind, Setup, judge
-from atoll_sim.simulate.firmware import copied_at_start, data_taken, load_segments
+from atoll_sim.simulate.firmware import copied_by, data_taken, loaded
 from atoll_sim.simulate.run import request_for
 from atoll_sim.simulate.session import simulate
 from atoll_sim.trace.simulation import SimResult
@@ -120,11 +120,11 @@ def run_right(
     right = Right(
         compiled=compiled,
         executable=executable,
-        segments=tuple(s for elf in tree.firmware.elves for s in load_segments(elf)),
+        segments=loaded(tree.firmware.elves, compiled.soc),
         sample=samples[0],
         touched=_touched(result),
         in_runs=_touched(result, runs_only=True),
-        copied=tuple(span for elf in tree.firmware.elves for span in copied_at_start(elf)),
+        copied=tuple(copied_by(tree.firmware.elves, compiled.soc)),
         data=data_taken(tree.firmware.elves, compiled.soc),
         stack=report.stack[compiled.soc.host].watermark or 0,
         cycles=result.cycles,

@@ -6,7 +6,7 @@ from pathlib import Path
 from atoll.bsp.firmware import link_unchecked
 from atoll.build_tree import interface_of, part_of
 from atoll_sim.mutate.mutant import Mutant
-from atoll_sim.simulate.firmware import Segment, load_segments
+from atoll_sim.simulate.firmware import Segment, loaded
 
 
 def segments_of(mutant: Mutant, folder: Path, toolchain: str | None = None) -> tuple[Segment, ...]:
@@ -21,4 +21,4 @@ def segments_of(mutant: Mutant, folder: Path, toolchain: str | None = None) -> t
         return mutant.image
     part = replace(part_of(mutant.built), interface=interface_of(mutant.judged))
     elves = link_unchecked(mutant.built.soc, (part,), folder, toolchain, mutant.edited)
-    return tuple(segment for elf in elves for segment in load_segments(elf))
+    return loaded(elves, mutant.built.soc)

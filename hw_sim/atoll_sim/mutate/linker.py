@@ -4,6 +4,8 @@ from dataclasses import replace
 from random import Random
 
 from atoll.bsp.linker import linker_script
+from atoll.resolve.memory_views import as_seen_by, seen_by
+from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.simulate.firmware import Segment
 
@@ -15,7 +17,7 @@ POOL_STEPS = (-256, -128, -64, 64, 128, 256)
 
 def shifted_pool(right: Right, random: Random) -> Mutant | None:
     """Let the linker take a pool to begin a little lower or higher."""
-    pool = random.choice(right.compiled.soc.pools)
+    pool = random.choice(_seen(right).pools)
     now = pool.region.origin + random.choice(POOL_STEPS)
     if now < 0:
         return None
@@ -26,9 +28,12 @@ def shifted_pool(right: Right, random: Random) -> Mutant | None:
 def data_over(right: Right, random: Random) -> Mutant | None:
     """Let the linker put the host's data over buffers, over the stack, or past its region."""
     compiled = right.compiled
-    cpu, plan = compiled.soc.host_cpu, compiled.plan
+    cpu, plan = _seen(right).host_cpu, compiled.plan
     constants = {constant.name for constant in compiled.module.entry.constants}
-    targets = {f"over '{name}'": plan.address(name) for name in plan.placements.keys() - constants}
+    targets = {
+        f"over '{name}'": seen_by(compiled.soc, cpu.name, plan.address(name))
+        for name in plan.placements.keys() - constants
+    }
     targets["over the stack"] = cpu.stack.end - random.randrange(16, right.stack)
     targets["past its region"] = cpu.data.end - random.choice((0, 16, 32))
     targets["below its region"] = cpu.data.origin - random.choice((16, 32, 48))
@@ -39,7 +44,7 @@ def data_over(right: Right, random: Random) -> Mutant | None:
 
 def short_stack(right: Right, random: Random) -> Mutant | None:
     """Begin the stack with less room below than the run needs."""
-    stack = right.compiled.soc.host_cpu.stack
+    stack = _seen(right).host_cpu.stack
     left = random.randrange(1, max(2, right.stack // STACK_ALIGNMENT)) * STACK_ALIGNMENT
     sentence = f"the stack has {left} of the {right.stack} B that the run uses"
     return _stack(right, stack.origin + left, sentence)
@@ -47,7 +52,7 @@ def short_stack(right: Right, random: Random) -> Mutant | None:
 
 def moved_stack(right: Right, random: Random) -> Mutant | None:
     """Begin the stack somewhere else in RAM."""
-    soc = right.compiled.soc
+    soc = _seen(right)
     memory = random.choice([each for each in soc.memories if each.kind != "rom"])
     top = memory.origin + random.randrange(1, memory.size // STACK_ALIGNMENT) * STACK_ALIGNMENT
     stack = soc.host_cpu.stack
@@ -93,6 +98,11 @@ def moved_section(right: Right, random: Random) -> Mutant | None:
     return _image(right, f"{segment.address:#010x}", sentence, found)
 
 
+def _seen(right: Right) -> ResolvedSoc:
+    """Return the chip as the host sees it, whose addresses the script has."""
+    return as_seen_by(right.compiled.soc, right.compiled.soc.host)
+
+
 def _constant(right: Right, random: Random) -> tuple[str, int, int]:
     constant = random.choice(right.compiled.module.entry.constants)
     return constant.name, right.compiled.plan.address(constant.name), constant.size
@@ -130,7 +140,7 @@ def _flipped(segments: tuple[Segment, ...], address: int, bit: int) -> tuple[Seg
 
 
 def _region(right: Right, name: str, was: int, now: int, sentence: str) -> Mutant | None:
-    text = linker_script(right.compiled.soc)
+    text = linker_script(_seen(right))
     line = next(line for line in text.splitlines() if line.startswith(f"  {name} ("))
     wrong = line.replace(f"ORIGIN = 0x{was:08X}", f"ORIGIN = 0x{now:08X}")
     if wrong == line:

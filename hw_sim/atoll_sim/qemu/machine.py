@@ -4,11 +4,13 @@ import re
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from atoll.children import LIMIT_VARIABLE, Child, started, time_limit
 from atoll.errors import SimulationError
 from atoll.protocol import ConsoleRegister, GuardRegister, Request
+from atoll.resolve.memory_views import as_seen_by, seen_by
 from atoll.resolve.soc import Memory, ResolvedSoc
 from atoll_sim.model.monitors import Event
 from atoll_sim.protocol.records import EventKind
@@ -110,7 +112,8 @@ class Machine:
 
     def __init__(self, soc: ResolvedSoc, remote: Remote) -> None:
         self.shadow = _Nobody()
-        self._soc = soc
+        self._soc = as_seen_by(soc, soc.host)
+        self._seen = partial(seen_by, soc, soc.host)
         self._remote = remote
         self._events: list[Event] = []
         self._text = ""
@@ -122,15 +125,15 @@ class Machine:
         return int(found[1])
 
     def peek(self, address: int, size: int) -> bytes:
-        """Return bytes of memory."""
-        data = self._remote.read(address, size)
+        """Return bytes of the bus."""
+        data = self._remote.read(self._seen(address), size)
         if data is None:
             raise self._no_memory(address, "")
         return data
 
     def poke(self, address: int, data: bytes) -> None:
-        """Write bytes to memory."""
-        if not self._remote.write(address, data):
+        """Write bytes of the bus."""
+        if not self._remote.write(self._seen(address), data):
             raise self._no_memory(address, "")
 
     def set_request(self, value: Request) -> None:

@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from elftools.elf.elffile import ELFFile
 
 from atoll.bsp.cores import image_cores
 from atoll.errors import Fault, SimulationError
+from atoll.resolve.memory_views import core_as_it_sees, on_bus, seen_by
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 
@@ -42,10 +43,44 @@ def write_image(elves: Sequence[Path], soc: ResolvedSoc, image: Path) -> tuple[C
         SimulationError: no ELF file, or some bytes lie outside the chip's memories or twice
             in the same place.
     """
-    segments = [segment for elf in elves for segment in load_segments(elf)]
+    segments = loaded(elves, soc)
     started = started_cores(segments, soc)
     write_segments(segments, soc, started, image)
     return started
+
+
+def loaded(elves: Sequence[Path], soc: ResolvedSoc) -> tuple[Segment, ...]:
+    """Return all that the images of cores, the host's first, put where on the bus.
+
+    Raises:
+        SimulationError: a file is missing, or no ELF file, or it has bytes for where its core does
+            not see the memory that the bus has there.
+    """
+    found, faults = [], []
+    for viewer, elf in _by_viewer(elves, soc):
+        for segment in load_segments(elf):
+            byte = on_bus(soc, viewer, segment.address)
+            found.append(replace(segment, address=byte))
+            if seen_by(soc, viewer, byte) != segment.address:
+                faults.append(_nowhere(segment, f"'{viewer}' of '{soc.name}' sees"))
+    if faults:
+        raise SimulationError.all(faults)
+    return tuple(found)
+
+
+def copied_by(elves: Sequence[Path], soc: ResolvedSoc) -> Iterator[tuple[range, int]]:
+    """Yield what start-up code copies: where on the bus it is loaded, and where it runs."""
+    for viewer, elf in _by_viewer(elves, soc):
+        for span, runs in copied_at_start(elf):
+            load = on_bus(soc, viewer, span.start)
+            yield range(load, load + len(span)), on_bus(soc, viewer, runs)
+
+
+def _by_viewer(elves: Sequence[Path], soc: ResolvedSoc) -> Iterator[tuple[str, Path]]:
+    """Yield each image with the core whose addresses it has; the host's, if there are too many."""
+    cores = [core.name for core in image_cores(soc)]
+    for number, elf in enumerate(elves):
+        yield cores[number] if number < len(cores) else soc.host, elf
 
 
 def started_cores(segments: Sequence[Segment], soc: ResolvedSoc) -> tuple[Cpu, ...]:
@@ -81,7 +116,7 @@ def asleep_program(cpu: Cpu) -> bytes:
 
 
 def load_segments(elf: Path) -> tuple[Segment, ...]:
-    """Return all that `elf` puts into memory.
+    """Return all that `elf` puts into memory, at the addresses of its core.
 
     Raises:
         SimulationError: the file is missing, or no ELF file.
@@ -119,14 +154,15 @@ def data_taken(elves: Sequence[Path], soc: ResolvedSoc) -> Mapping[str, int]:
     """
     taken = {}
     for core, elf in zip(image_cores(soc), elves, strict=False):
+        data = core_as_it_sees(soc, core).data
         with _opened(elf) as file:
             sections = [
                 section["sh_addr"] + section["sh_size"]
                 for section in file.iter_sections()
                 if section["sh_flags"] & SH_FLAGS.SHF_ALLOC
-                and core.data.origin <= section["sh_addr"] < core.data.end
+                and data.origin <= section["sh_addr"] < data.end
             ]
-        taken[core.name] = max(sections, default=core.data.origin) - core.data.origin
+        taken[core.name] = max(sections, default=data.origin) - data.origin
     return taken
 
 
@@ -157,12 +193,16 @@ def _homeless(segments: Sequence[Segment], soc: ResolvedSoc) -> Iterator[Fault]:
     for segment in segments:
         if any(m.origin <= segment.address and segment.end <= m.end for m in soc.memories):
             continue
-        yield Fault(
-            code="E084",
-            message=f"'{segment.elf}' has {len(segment.data)} bytes for {segment.address:#010x},"
-            f" where '{soc.name}' has no memory for them",
-            remedy="build the firmware again for this chip",
-        )
+        yield _nowhere(segment, f"'{soc.name}' has")
+
+
+def _nowhere(segment: Segment, who: str) -> Fault:
+    return Fault(
+        code="E084",
+        message=f"'{segment.elf}' has {len(segment.data)} bytes for {segment.address:#010x},"
+        f" where {who} no memory for them",
+        remedy="build the firmware again for this chip",
+    )
 
 
 def _overlapping(segments: Sequence[Segment]) -> Iterator[Fault]:

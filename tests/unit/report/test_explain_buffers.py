@@ -179,3 +179,23 @@ def test_c5_explain_finds_a_view_in_its_storage(lagoon: Compiled) -> None:
     assert f"\n  is also: {view.name}\n" in told.text(view.view)
     (found,) = json.loads(json.dumps(told.as_json(view.name)))["buffers"]
     assert (found["name"], found["views"]) == (view.view, [view.name])
+
+
+def test_c5_a_buffer_has_the_address_of_each_viewer() -> None:
+    bay = compile_file(load_soc(ISLANDS.parent / "bay.yaml"), DIGITS)
+    name = bay.graph.outputs[0]
+    on_bus = bay.plan.address(name)
+    seen = {"cpu": on_bus - 0x1FFF_0000, "dsp": on_bus + 0x4000_0000, "npu": on_bus + 0x1000_0000}
+    told = explanation(bay)
+    line = ", ".join(f"{device} at {address:#010x}" for device, address in seen.items())
+    assert f"\n  seen by: {line}\n" in told.text(name)
+    (found,) = json.loads(json.dumps(told.as_json(name)))["buffers"]
+    assert (found["address"], found["seen_at"]) == (on_bus, seen)
+
+
+def test_c5_what_all_see_where_the_bus_has_it_is_not_repeated(lagoon: Compiled) -> None:
+    name = lagoon.graph.outputs[0]
+    told = explanation(lagoon)
+    assert "seen by" not in told.text(name)
+    (found,) = json.loads(json.dumps(told.as_json(name)))["buffers"]
+    assert set(found["seen_at"].values()) == {found["address"]}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.iss_program import run_program
@@ -47,7 +48,7 @@ Run = Callable[..., SimResult]
 def run(tmp_path: Path) -> Run:
     """Assemble a program, and run it on lagoon with a core."""
 
-    def run_one(core: str, text: str, **changes: object) -> SimResult:
+    def run_one(core: str, text: str, **changes: Any) -> SimResult:
         return run_program(tmp_path, core, ISAS[core], HEAD + text, written_for="rv32im", **changes)
 
     return run_one
@@ -100,6 +101,67 @@ def test_exceptions_tell_cause_and_place(name: str, run: Run) -> None:
         """,
     )
     assert (result.stop, result.exit_status) == (Stop.EXIT, cause)
+
+
+VIEWS = (
+    "memories.flash.views={cpu: 0x0800_0000}",
+    "memories.dtcm.views={cpu: 0x0}",
+)
+"""Code is not at 0; the memory of the core is, and nothing is where the bus has it."""
+
+
+def test_a_core_has_its_memory_at_its_view_and_nothing_where_the_bus_has_it(run: Run) -> None:
+    result = run(
+        "ibex",
+        """
+        la t0, handler
+        csrw mtvec, t0
+        li a0, 0x1234
+        li t1, 0x3F00
+        sw a0, 0(t1)
+        lw a1, 0(t1)
+        bne a0, a1, 3f
+        li t0, RAM + 0x3F00
+        j 2f
+        .balign 4
+    2:  lw t1, 0(t0)
+    3:  leave 99
+        .balign 4
+    handler:
+        csrr a1, mepc
+        la a2, 2b
+        bne a1, a2, 3b
+        lui a3, 0x8000
+        bltu a1, a3, 3b
+        csrr a1, mtval
+        bne a1, t0, 3b
+        csrr a0, mcause
+        put a0, CONSOLE + 4
+        j .
+        """,
+        overrides=VIEWS,
+    )
+    assert (result.stop, result.exit_status) == (Stop.EXIT, 5)
+
+
+def test_what_a_core_stores_where_it_sees_nothing_is_nowhere(run: Run) -> None:
+    result = run(
+        "picorv32",
+        """
+        li a0, 0x1234
+        li t0, RAM + 0x3F00
+        li t1, 0x3F00
+        sw zero, 0(t1)
+        sw a0, 0(t0)
+        lw a1, 0(t1)
+        lw a2, 0(t0)
+        or a1, a1, a2
+        put a1, CONSOLE + 4
+        j .
+        """,
+        overrides=VIEWS,
+    )
+    assert (result.stop, result.exit_status) == (Stop.EXIT, 0)
 
 
 @pytest.mark.parametrize(

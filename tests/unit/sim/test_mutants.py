@@ -32,7 +32,7 @@ from atoll_sim.mutate.proofs import differing, independent, proof, same_decision
 from atoll_sim.mutate.report import as_json, left_out, text_of
 from atoll_sim.mutate.trial import Verdict, expected_bytes
 from atoll_sim.protocol.records import AFTER_RUN, AccessKind
-from atoll_sim.simulate.firmware import Segment, copied_at_start, data_taken, load_segments
+from atoll_sim.simulate.firmware import Segment, copied_by, data_taken, loaded
 from atoll_sim.trace.findings import unreachable_ports
 
 ROOT = Path(__file__).parents[3]
@@ -56,11 +56,11 @@ def right_build(chip: str, folder: Path) -> Right:
     return Right(
         compiled=compiled,
         executable=folder / "model",
-        segments=tuple(segment for elf in elves for segment in load_segments(elf)),
+        segments=loaded(elves, compiled.soc),
         sample=random_sample(compiled.graph)[0],
         touched=touched,
         in_runs=touched,
-        copied=tuple(span for elf in elves for span in copied_at_start(elf)),
+        copied=tuple(copied_by(elves, compiled.soc)),
         data=data_taken(elves, compiled.soc),
         stack=512,
         cycles=1000,

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from atoll.isa.instruction_set import Family
 from atoll.resolve.cores import local_of
+from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
 from atoll.resolve.soc import Access, Cpu, Region, Registers, ResolvedSoc
 
 
@@ -35,13 +36,16 @@ class Area:
 
 
 def areas_of(soc: ResolvedSoc, cpu: Cpu, granule: int) -> tuple[Area, ...]:
-    """Return what `cpu` may touch, by address; what adjoins and may be touched alike is one.
+    """Return what `cpu` may touch, by the address at which it sees it.
 
+    What adjoins and may be touched alike is one.
     It is what its firewall lets through, and the registers that it keeps to itself where its
     protection unit sees them: that of an Arm core does not. Regions begin at multiples of
     `granule`, so that the bytes between the end of one and the next multiple hold nothing.
     """
     merged: list[Area] = []
+    soc = as_seen_by(soc, cpu.name)
+    cpu = core_as_it_sees(soc, cpu)
     for area in sorted(_areas(soc, cpu, granule), key=lambda area: area.begin):
         last = merged[-1] if merged else None
         if last and last.end == area.begin and _alike(last, area):

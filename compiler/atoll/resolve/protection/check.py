@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from atoll.description.tree import Key
 from atoll.resolve.draft import Draft
+from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.protection.area import Area, areas_of
 from atoll.resolve.protection.table import entries_of, table_of
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
@@ -48,6 +49,7 @@ def check_protection(draft: Draft, soc: ResolvedSoc) -> None:
 
 def _merges(soc: ResolvedSoc, cpu: Cpu) -> Iterator[Merge]:
     """Yield the merges that more access alone brings about, and that save an entry."""
+    soc = as_seen_by(soc, cpu.name)
     unit, bits = cpu.spec.protection, cpu.instructions.bits
     assert unit is not None
     areas = areas_of(soc, cpu, unit.granule)

@@ -97,7 +97,7 @@ def view(case: Case) -> Iterator[Candidate]:
     """Yield addresses at which a device may see a memory, then none but the bus's."""
     _, memory, *_ = case.key
     origin, near = case.at("memories", memory, "origin"), case.at(*case.key)
-    if isinstance(origin, int) and isinstance(near, int) and "core" not in case.fault.message:
+    if isinstance(origin, int) and isinstance(near, int):
         free = case.free_spans(case.size("memories", memory, "size"), near, memory)
         places = [near - (near - origin) % STEP, *(each + origin % STEP for each in free[:_TRIED])]
         yield from ((Edit(case.key, hexadecimal(place)),) for place in places)
@@ -116,6 +116,7 @@ ADDRESSES: Mapping[str, Callable[[Case], Iterator[Candidate]]] = {
     "E037": too_large,
     "E038": page,
     "E044": line,
+    "E109": view,
     "E118": view,
     "E119": view,
 }
