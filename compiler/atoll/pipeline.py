@@ -12,7 +12,7 @@ from atoll.codegen.commands import (
     padded,
     with_counts,
 )
-from atoll.contract.accepted import accepted
+from atoll.contract.accepted import accepted, agreed
 from atoll.contract.contract import Contract, contract_of
 from atoll.description.build import BuildRequests
 from atoll.errors import PlacementError, PlanError, UsageError
@@ -221,7 +221,7 @@ class _Pipeline:
             jobs=lowered.jobs,
             splits=splits,
             commands=padded(encoded, lowered.jobs),
-            contract=contract_of(module, plan, graph, soc),
+            contract=agreed(module, plan, graph, soc, encoded),
         )
 
     def _scheduled(

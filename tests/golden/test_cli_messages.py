@@ -68,6 +68,8 @@ CASES: dict[str, list[str]] = {
     "emitter_no_class": ["plan", "no_class.yaml", "digits.tflite"],
     "emitter_raises": ["plan", "raises.yaml", "digits.tflite"],
     "emitter_identity": ["build", "identity.yaml", "digits.tflite", "-o", "out"],
+    "commands_elsewhere": ["plan", "elsewhere.yaml", "digits.tflite"],
+    "commands_too_short": ["plan", "short.yaml", "digits.tflite"],
     "model_construction": ["run", "model.yaml", *NATIVE[2:]],
     "rtl_source_missing": ["run", "source.yaml", "digits.tflite"],
     "check_several_parts": ["check", "several.yaml"],
@@ -193,6 +195,8 @@ def fill_accelerators(folder: Path, chip: str) -> None:
         "raises": {"operators:\n": "operators:\n  ADD: {}\n"},
         "identity": {"    ID: 0x00\n": ""},
         "model": {model: emitter},
+        "elsewhere": {"[0x04, 0x08, 0x0C, 0x10]": "[0x14]"},
+        "short": {"[0x04, 0x08, 0x0C, 0x10]": "[0x04, 0x3E]"},
         "source": {"reef_pkg.sv,": "reef_package.sv, ./mine.sv,"},
         "several": {"reef_pkg.sv,": "./mine.sv,", emitter: "json:loads", model: "json:dumps"},
     }

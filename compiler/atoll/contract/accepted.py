@@ -1,8 +1,13 @@
-"""A planned program with its cache maintenance, accepted by the checks."""
+"""A planned program with its cache maintenance and its commands, accepted by the checks."""
+
+from collections.abc import Mapping
 
 from atoll.contract.cache_maintenance import maintained
+from atoll.contract.command_check import check_commands
+from atoll.contract.contract import Contract, contract_of
 from atoll.contract.maintenance_check import check_maintenance
 from atoll.contract.program_check import check_program
+from atoll.ir.graph import Graph
 from atoll.ir.tir import IRModule
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import ResolvedSoc
@@ -19,3 +24,20 @@ def accepted(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> IRModule:
     module = maintained(module, plan, soc)
     check_maintenance(module, plan, soc)
     return module
+
+
+def agreed(
+    module: IRModule,
+    plan: MemoryPlan,
+    graph: Graph,
+    soc: ResolvedSoc,
+    commands: Mapping[str, bytes],
+) -> Contract:
+    """Return the contract of a program, to which its `commands` keep, by list and not padded.
+
+    Raises:
+        PlanError: E121, E122; an address in a command is none of what its operator touches.
+    """
+    contract = contract_of(module, plan, graph, soc)
+    check_commands(module, contract, commands, soc)
+    return contract

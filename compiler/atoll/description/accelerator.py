@@ -100,3 +100,9 @@ class Accelerator(Described):
     asynchronous: bool = Field(
         strict=True, description="It works while the CPU does.", examples=["true"]
     )
+    addresses: tuple[Size, ...] = Field(
+        default=(),
+        max_length=MAX_ENTRIES,
+        description="Bytes of a command at which an address of 32 bits lies.",
+        examples=["[0x04, 0x08]"],
+    )

@@ -70,6 +70,7 @@ def spec_of(description: AcceleratorDescription) -> AcceleratorSpec:
         model=model.model,
         driver=model.driver,
         asynchronous=model.asynchronous,
+        addresses=model.addresses,
         places=dict(_places(description)),
     )
 
@@ -81,7 +82,11 @@ def _places(description: AcceleratorDescription) -> Iterator[tuple[str, SourceLo
     for key in keys:
         if at := where.at(*key):
             yield ".".join(key), at
-    for key in (("registers", "map"), *(("operators", kind) for kind in model.operators)):
+    for key in (
+        ("registers", "map"),
+        ("addresses",),
+        *(("operators", kind) for kind in model.operators),
+    ):
         if at := where.key_at(*key):
             yield ".".join(key), at
 

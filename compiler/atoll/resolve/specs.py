@@ -103,6 +103,7 @@ class AcceleratorSpec:
         model: entry point ``module:Class`` of its bit-exact software model.
         driver: name of its C driver in the BSP.
         asynchronous: it moves data and computes while the CPU does other work.
+        addresses: bytes of a command at which an address of 32 bits lies; none if not said.
         places: where the description says so, by key such as ``rtl.module``; for messages.
     """
 
@@ -115,4 +116,5 @@ class AcceleratorSpec:
     model: str
     driver: str
     asynchronous: bool
+    addresses: tuple[int, ...] = ()
     places: Mapping[str, SourceLoc] = field(default_factory=dict)

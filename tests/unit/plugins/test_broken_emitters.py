@@ -145,6 +145,16 @@ WRONG = {
     "encode_text": (ENCODE, "return 'x' * 64", "no bytes"),
     "encode_nothing": (ENCODE, "return b''", "0 bytes, where 'prepare' announced 1 to 64"),
     "encode_long": (ENCODE, "return bytes(128)", "128 bytes, where 'prepare' announced 1 to 64"),
+    "encode_elsewhere": (
+        ENCODE,
+        "return super().encode(op, graph, npu, lambda name: address(name) ^ 1 << 28, splits)",
+        "[E121]: command 0 of operator 'conv_2d_0' has 0x30",
+    ),
+    "encode_bus": (
+        ENCODE,
+        "return super().encode(op, graph, npu, lambda name: address(name) & 0xFFFF, splits)",
+        "where 'npu' sees nothing that the operator touches",
+    ),
     "encode_part": (ENCODE, "return bytes(7)", "7 bytes, no multiple of 64 a command"),
 }
 
