@@ -42,9 +42,10 @@ def settings(core: str) -> tuple[str, ...]:
     return (f"devices.cpu.core={core}", f"devices.cpu.isa={ON_ISS[core]}")
 
 
-@pytest.mark.parametrize("core", ON_ISS)
-def test_digits_on_each_core(core: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [word for setting in settings(core) for word in ("--set", setting)]
+@pytest.mark.parametrize(("core", "isa"), [*ON_ISS.items(), ("riscv", "rv64imac")])
+def test_digits_on_each_core(core: str, isa: str, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = (f"devices.cpu.core={core}", f"devices.cpu.isa={isa}")
+    words = [word for setting in chosen for word in ("--set", setting)]
     options = ["--cpu", "iss", "--accelerator", "model", "--json", *words]
     assert main(["run", "lagoon", str(DIGITS), *options]) == 0
     report = json.loads(capsys.readouterr().out)
@@ -96,6 +97,16 @@ def test_kernels_run_fewer_instructions_than_a_plain_loop_nest(core: str, isa: s
         "fully_connected",
     ]
     assert all(0 < count.macs < count.ours < 0.75 * count.plain for count in counts), counts
+
+
+@pytest.mark.slow
+def test_cores_of_64_bits_beside_reef_and_ripple(shared_models: Path) -> None:
+    """Two of them, with mailboxes, two accelerators and a DMA engine."""
+    chosen = [f"devices.{d}.{k}" for d in ("cpu", "dsp") for k in ("core=riscv", "isa=rv64gc")]
+    compiled = compile_file(load_soc("twin", chosen), shared_models / "kws_ref_model.tflite")
+    (outcome,) = run_models((compiled,), (random_sample(compiled.graph),), cpu=CpuKind.ISS)
+    assert outcome.report.passed
+    assert {layer.device for layer in outcome.report.by_layer} >= {"cpu", "npu_large", "npu_small"}
 
 
 def test_cores_and_engines_of_twin() -> None:

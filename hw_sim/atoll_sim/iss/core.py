@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from atoll.isa.instruction_set import Family
 from atoll.resolve.cores import local_of
 from atoll.resolve.memory_views import on_bus, seen_by
 from atoll.resolve.soc import Cpu
@@ -18,7 +17,7 @@ from atoll_sim.iss.core_memory import CoreMemory
 from atoll_sim.iss.cortex_m import CortexSystem
 from atoll_sim.iss.costs import costs_of
 from atoll_sim.iss.devices import CoreLocal, Device
-from atoll_sim.iss.emulator import FUNCTIONS, READ, RISCV, RUN, WRITE, Emulator, End, thumb
+from atoll_sim.iss.emulator import FUNCTIONS, READ, RUN, WRITE, Emulator, End, machine_of
 from atoll_sim.iss.native import IssModel
 from atoll_sim.iss.riscv import (
     FETCH_FAULT,
@@ -29,7 +28,6 @@ from atoll_sim.iss.riscv import (
     Next,
     load_target,
 )
-from atoll_sim.iss.supported import unicorn_core
 from atoll_sim.iss.systems import system_of
 from atoll_sim.protocol.records import AccessKind, EventKind
 
@@ -73,9 +71,8 @@ class IssCore:
         self._model = model
         self._chip = chip
         self._local = CoreLocal(self._stand_still)
-        is_thumb = cpu.instructions.family is Family.THUMB
-        self._emulator = Emulator(thumb(unicorn_core(cpu)) if is_thumb else RISCV)
-        self.state = model.add_core(master.index, FUNCTIONS, costs_of(cpu), thumb=is_thumb)
+        self._emulator = Emulator(machine_of(cpu))
+        self.state = model.add_core(master.index, FUNCTIONS, costs_of(cpu), cpu.instructions)
         self._memory = CoreMemory(cpu, model, self.state)
         self._system = system_of(cpu, self, lines, self._local, self._maintain)
         self._blocks = list(blocks)
@@ -85,6 +82,7 @@ class IssCore:
             self._blocks.append((own, registers))
         self._pc = cpu.reset_address
         self._illegal = False
+        self._second_word = 0, -1  # of an access that trapped, and when
         self._map_memories()
         self._map_registers()
         library, user = model.library, ctypes.byref(self.state)
@@ -259,7 +257,7 @@ class IssCore:
         elif precise:
             data = self._instruction(self._pc)
             if not writes:
-                self.set(load_target(data), 0)
+                self.set(load_target(data, self.cpu.instructions.bits), 0)
             self._pc += self._system.length(data)
 
     def _trap_access(self, address: int, *, writes: bool) -> None:
@@ -289,11 +287,12 @@ class IssCore:
         raise BusFault(address, decode=False)
 
     def _bus_failed(self, address: int, *, writes: bool) -> None:
-        if self.state.refused:
+        if self.state.refused or self._second_word == (address, self.time):
             return
         self._chip.failed(self.cpu, address, writes=writes, bus=True)
         if self.cpu.spec.traps:
             self._pc = self._emulator.pc
             self._model.left(self.state, self._pc)
+            self._second_word = address + WORD, self.time
             self._trap_access(address, writes=writes)
             self._emulator.pc = self._pc

@@ -13,6 +13,10 @@ import unicorn
 from unicorn import arm_const, riscv_const
 from unicorn.unicorn_py3.unicorn import uclib
 
+from atoll.isa.instruction_set import Family
+from atoll.resolve.soc import Cpu
+from atoll_sim.iss.supported import unicorn_core
+
 _unicorn: Any = unicorn
 _library: Any = uclib
 
@@ -51,6 +55,8 @@ class Machine:
         pc: the program counter.
         model: of the core; None for the usual one.
         flag: is set in an address that is gone to.
+        bits: of a register.
+        zero: register 0 is always 0.
     """
 
     architecture: int
@@ -59,14 +65,20 @@ class Machine:
     pc: int
     model: int | None = None
     flag: int = 0
+    bits: int = 32
+    zero: bool = False
 
 
-RISCV = Machine(
-    architecture=unicorn.UC_ARCH_RISCV,
-    mode=unicorn.UC_MODE_RISCV32,
-    registers=tuple(getattr(riscv_const, f"UC_RISCV_REG_X{number}") for number in range(32)),
-    pc=riscv_const.UC_RISCV_REG_PC,
-)
+def riscv(bits: int) -> Machine:
+    """Return a RISC-V core of 32 or 64 bits."""
+    return Machine(
+        architecture=unicorn.UC_ARCH_RISCV,
+        mode=unicorn.UC_MODE_RISCV64 if bits == 64 else unicorn.UC_MODE_RISCV32,
+        registers=tuple(getattr(riscv_const, f"UC_RISCV_REG_X{number}") for number in range(32)),
+        pc=riscv_const.UC_RISCV_REG_PC,
+        bits=bits,
+        zero=True,
+    )
 
 
 def thumb(core: str) -> Machine:
@@ -81,11 +93,19 @@ def thumb(core: str) -> Machine:
     )
 
 
+def machine_of(cpu: Cpu) -> Machine:
+    """Return what runs a core that `supported` does not refuse."""
+    if cpu.instructions.family is Family.THUMB:
+        return thumb(unicorn_core(cpu))
+    return riscv(cpu.instructions.bits)
+
+
 class Emulator:
-    """One core of 32 bits."""
+    """One core."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
+        self._mask = (1 << machine.bits) - 1
         self._uc: Any = _unicorn.Uc(machine.architecture, machine.mode)
         if machine.model is not None:
             self._uc.ctl_set_cpu_model(machine.model)
@@ -102,12 +122,12 @@ class Emulator:
 
     def get(self, number: int) -> int:
         """Return register `number`."""
-        return int(self._uc.reg_read(self._machine.registers[number])) & 0xFFFF_FFFF
+        return int(self._uc.reg_read(self._machine.registers[number])) & self._mask
 
     def set(self, number: int, value: int) -> None:
         """Set register `number`; x0 of RISC-V stays."""
-        if number or self._machine is not RISCV:
-            self._uc.reg_write(self._machine.registers[number], value & 0xFFFF_FFFF)
+        if number or not self._machine.zero:
+            self._uc.reg_write(self._machine.registers[number], value & self._mask)
 
     def run(self, address: int) -> End:
         """Run from `address` on until something stops the core."""

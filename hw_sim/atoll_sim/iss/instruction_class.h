@@ -5,11 +5,14 @@
 // What instructions cost; the order of iss/costs.py.
 enum Class : uint32_t { kOther, kLoad, kStore, kBranch, kJump, kMultiply, kDivide, kTaken, kClasses };
 
-inline Class class_of_half(uint32_t word) {
+// How a core's instructions are encoded: the bits of a RISC-V register, or 0, as native.py says.
+enum Encoding : int { kThumb = 0, kRv32 = 32, kRv64 = 64 };
+
+inline Class class_of_half(uint32_t word, Encoding encoding) {
   const uint32_t quadrant = word & 3, function = word >> 13 & 7;
   if (quadrant == 0) return function >= 5 ? kStore : function ? kLoad : kOther;
   if (quadrant == 1) {
-    if (function == 1 || function == 5) return kJump;
+    if (function == 5 || (function == 1 && encoding == kRv32)) return kJump;
     return function >= 6 ? kBranch : kOther;
   }
   if (function >= 5) return kStore;
@@ -18,8 +21,8 @@ inline Class class_of_half(uint32_t word) {
 }
 
 // RISC-V; a reader of the unprivileged specification, chapter "RV32/64G Instruction Set Listings".
-inline Class class_of(uint32_t word) {
-  if ((word & 3) != 3) return class_of_half(word);
+inline Class class_of(uint32_t word, Encoding encoding) {
+  if ((word & 3) != 3) return class_of_half(word, encoding);
   switch (word & 0x7f) {
     case 0x03: case 0x07: return kLoad;
     case 0x23: case 0x27: return kStore;

@@ -43,10 +43,11 @@ void count(const Core& core, uint32_t first, uint32_t end, uint32_t& instruction
   while (first < end) {
     const uint8_t* at = bytes_at(first, 2);
     const uint32_t half = at ? at[0] | at[1] << 8 : 0;
-    const bool whole = core.thumb ? half >> 11 >= 0x1d : (half & 3) == 3;
+    const bool thumb = core.encoding == kThumb;
+    const bool whole = thumb ? half >> 11 >= 0x1d : (half & 3) == 3;
     const uint32_t next = whole && bytes_at(first, 4) ? at[2] | at[3] << 8 : 0;
     ++instructions;
-    cycles += core.costs[core.thumb ? class_of_thumb(half, next) : class_of(half | next << 16)];
+    cycles += core.costs[thumb ? class_of_thumb(half, next) : class_of(half | next << 16, core.encoding)];
     first += whole ? 4 : 2;
   }
 }
@@ -80,7 +81,9 @@ uint8_t* bytes_at(uint32_t address, size_t size) {
   return nullptr;
 }
 
-std::optional<uint32_t> Core::on_bus(uint32_t address) const {
+std::optional<uint32_t> Core::on_bus(uint64_t wide) const {
+  if (wide >> 32) return std::nullopt;
+  const uint32_t address = static_cast<uint32_t>(wide);
   bool hidden = false;
   for (const View& view : views) {
     if (address - view.seen < view.size) return address - view.seen + view.origin;
@@ -142,12 +145,12 @@ int atoll_iss_watch(const uint32_t* words, size_t size) {
   return size == 0 || monitor::watcher().load(words, size);
 }
 
-Core* atoll_iss_core(uint32_t master, const Engine* engine, const uint32_t* costs, int thumb) {
+Core* atoll_iss_core(uint32_t master, const Engine* engine, const uint32_t* costs, int encoding) {
   cores.push_back(std::make_unique<Core>());
   Core& core = *cores.back();
   core.master = master;
   core.engine = *engine;
-  core.thumb = thumb != 0;
+  core.encoding = static_cast<Encoding>(encoding);
   std::copy(costs, costs + kClasses, core.costs.begin());
   return &core;
 }
@@ -162,8 +165,9 @@ void atoll_iss_view(Core* core, uint32_t seen, uint32_t origin, uint32_t size) {
 }
 
 // The core left its block before the instruction at `where`.
-void atoll_iss_left(Core* core, uint32_t where) {
-  const uint32_t address = core->on_bus(where).value_or(where);
+void atoll_iss_left(Core* core, uint64_t where) {
+  const uint32_t nowhere = where >> 32 ? core->expected : static_cast<uint32_t>(where);
+  const uint32_t address = core->on_bus(where).value_or(nowhere);
   uint32_t instructions = 0, cycles = 0;
   count(*core, address, core->expected, instructions, cycles);
   core->instructions -= instructions;
@@ -198,7 +202,7 @@ void atoll_iss_block(void* engine, uint64_t address, uint32_t size, void* user) 
   if (block.address != at || block.size != size) {
     block = Block{.address = at, .size = size};
     count(core, at, at + size, block.instructions, block.cycles);
-    block.conditional = core.thumb && has_conditions(at, at + size);
+    block.conditional = core.encoding == kThumb && has_conditions(at, at + size);
   }
   if (at != core.expected) core.time += core.costs[kTaken];
   monitor::log().cycle = core.time;
@@ -216,9 +220,8 @@ void atoll_iss_block(void* engine, uint64_t address, uint32_t size, void* user) 
 void atoll_iss_access(void* engine, int type, uint64_t where, int size, int64_t value, void* user) {
   Core& core = *static_cast<Core*>(user);
   const bool writes = is_write(type);
-  const uint32_t seen = static_cast<uint32_t>(where);
-  const std::optional<uint32_t> found = core.on_bus(seen);
-  const uint32_t address = found.value_or(seen);
+  const std::optional<uint32_t> found = core.on_bus(where);
+  const uint32_t address = found.value_or(static_cast<uint32_t>(where));
   const uint32_t last = address + static_cast<uint32_t>(size) - 1;
   const uint32_t bytes = (1U << size) - 1;
   const uint32_t inside = address % kBeat;
@@ -230,7 +233,7 @@ void atoll_iss_access(void* engine, int type, uint64_t where, int size, int64_t 
   }
   atoll_saw_blocked(core.master, writes, address - inside, bytes << inside);
   core.refused = writes ? 2 : 1;
-  core.address = seen;
+  core.address = where;
   core.size = static_cast<uint32_t>(size);
   const uint8_t* old = writes && core.cache ? core.cache->view_at(address, core.size) : nullptr;
   if (writes && !old) old = bytes_at(address, core.size);

@@ -46,15 +46,15 @@ struct Core {
   uint64_t deadline = 0;      // it stops at the first block from then on
   uint64_t instructions = 0;  // retired
   uint32_t refused = 0;       // 0, or 1 + the kind of the access that was kept back
-  uint32_t address = 0;       // of that access, as the core sees it
-  uint32_t size = 0;
+  uint32_t size = 0;          // of that access
+  uint64_t address = 0;       // likewise, as the core sees it
   uint32_t undo_size = 0;  // bytes that it will have overwritten
   uint8_t undo[16] = {};
 
   uint32_t master = 0;
   uint32_t expected = 0;  // where the latest block ends
   Engine engine;
-  bool thumb = false;
+  Encoding encoding = kThumb;
   bool conditional = false;  // the latest block has instructions in IT blocks
   std::vector<View> views;
   std::array<std::vector<Window>, 2> windows;  // by read, write
@@ -64,7 +64,7 @@ struct Core {
   std::unique_ptr<DataCache> cache;
 
   // Which byte of the bus the core sees at an address, if it sees one there.
-  std::optional<uint32_t> on_bus(uint32_t address) const;
+  std::optional<uint32_t> on_bus(uint64_t address) const;
   bool reaches(uint32_t first, uint32_t last, bool writes);
 };
 

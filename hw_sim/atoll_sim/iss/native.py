@@ -5,6 +5,7 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 
+from atoll.isa.instruction_set import Family, InstructionSet
 from atoll.protocol import Request
 from atoll.resolve.soc import Access, Cache, Memory, ResolvedSoc
 from atoll_sim.host.memory import Accessed, HostMemory
@@ -38,8 +39,8 @@ class CoreState(ctypes.Structure):
         ("deadline", ctypes.c_uint64),
         ("instructions", ctypes.c_uint64),
         ("refused", ctypes.c_uint32),
-        ("address", ctypes.c_uint32),
         ("size", ctypes.c_uint32),
+        ("address", ctypes.c_uint64),
         ("undo_size", ctypes.c_uint32),
         ("undo", ctypes.c_uint8 * 16),
     )
@@ -117,7 +118,11 @@ class IssModel(Model):
         self.request = value
 
     def add_core(
-        self, master: int, engine: Sequence[int], costs: Sequence[int], *, thumb: bool = False
+        self,
+        master: int,
+        engine: Sequence[int],
+        costs: Sequence[int],
+        instructions: InstructionSet,
     ) -> CoreState:
         """Return a new core.
 
@@ -126,12 +131,13 @@ class IssModel(Model):
             engine: addresses of Unicorn's functions that stop an engine, and read and write a
                 register of it.
             costs: cycles of each class of instructions; see `costs`.
-            thumb: it runs Thumb, else RISC-V.
+            instructions: its instruction set.
         """
         words = (ctypes.c_uint32 * len(costs))(*costs)
         functions = (ctypes.c_void_p * len(engine))(*engine)
         number = ctypes.c_uint32(master)
-        made = self.library.atoll_iss_core(number, functions, words, int(thumb))
+        encoding = instructions.bits if instructions.family is Family.RISCV else 0
+        made = self.library.atoll_iss_core(number, functions, words, encoding)
         state: CoreState = made.contents
         return state
 
@@ -191,7 +197,7 @@ class IssModel(Model):
 
     def left(self, core: CoreState, address: int) -> None:
         """Take back what was counted for instructions from `address` on: they did not run."""
-        self.library.atoll_iss_left(ctypes.byref(core), ctypes.c_uint32(address))
+        self.library.atoll_iss_left(ctypes.byref(core), ctypes.c_uint64(address))
 
     def at(self, cycle: int) -> None:
         """Set the time of what happens next."""

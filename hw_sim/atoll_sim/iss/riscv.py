@@ -74,6 +74,7 @@ class RiscvSystem:
         timer: Callable[[], int],
         first_bit: int | None,
         maintain: Maintain,
+        bits: int = 32,
     ) -> None:
         """Connect it.
 
@@ -84,7 +85,10 @@ class RiscvSystem:
             first_bit: bit of `mip` of line 0; None: lines are bits of the registers 0xBC0 (mask)
                 and 0xFC0 (pending), and together the external interrupt.
             maintain: the data cache.
+            bits: of a register.
         """
+        self._bits = bits
+        self._all = (1 << bits) - 1
         self._registers = registers
         self._maintain = maintain
         self._lines = lines
@@ -141,7 +145,7 @@ class RiscvSystem:
         if not wanted or not self._csr[MSTATUS] & STATUS_MIE:
             return address
         cause = wanted.bit_length() - 1
-        self._enter(1 << 31 | cause, address, 0)
+        self._enter(1 << self._bits - 1 | cause, address, 0)
         vector = self._csr.get(MTVEC, 0)
         return (vector & ~3) + (4 * cause if vector & 1 else 0)
 
@@ -180,7 +184,7 @@ class RiscvSystem:
         if function & 3 == 1:
             self._csr[csr] = operand
         elif source:
-            self._csr[csr] = old | operand if function & 3 == 2 else old & ~operand & ALL
+            self._csr[csr] = old | operand if function & 3 == 2 else old & ~operand & self._all
         self._registers.set(word >> 7 & 31, old)
 
     def _value(self, csr: int) -> int:
@@ -195,15 +199,21 @@ class RiscvSystem:
             (RETIRED_LOW, RETIRED_HIGH, retired),
         ):
             if csr in low or csr in high:
-                return value >> (32 if csr in high else 0) & ALL
+                return value >> (32 if csr in high else 0) & self._all
         return self._csr.get(csr, 0)
 
 
-def load_target(data: bytes) -> int:
-    """Return which register the load instruction in `data` writes; 0 if it is none."""
+def load_target(data: bytes, bits: int) -> int:
+    """Return which register the load instruction in `data` writes; 0 if it is none.
+
+    Args:
+        data: the instruction.
+        bits: of a register; with 32, floats are loaded where with 64 doublewords are.
+    """
+    loads = (2, 3) if bits == 64 else (2,)
     half = int.from_bytes(data[:2], "little")
     if half & 3 == 3:
         return half >> 7 & 31 if half & 0x7F == 0x03 else 0
-    if half & 3 == 0 and half >> 13 == 2:
+    if half & 3 == 0 and half >> 13 in loads:
         return 8 + (half >> 2 & 7)
-    return half >> 7 & 31 if half & 3 == 2 and half >> 13 == 2 else 0
+    return half >> 7 & 31 if half & 3 == 2 and half >> 13 in loads else 0

@@ -53,7 +53,7 @@ def _why_not(cpu: Cpu, clock: int) -> tuple[str, str]:
     extensions = [each for each in cpu.isa.split("_")[1:] if each.startswith("zb")]
     if extensions:
         return f"'{cpu.isa}' has {', '.join(extensions)}, which Unicorn does not run", remedy
-    runs = family is Family.RISCV and cpu.isa.startswith("rv32") and cpu.isa[4] == "i"
+    runs = family is Family.RISCV and cpu.isa[4] in "ig"
     if not runs and not (family is Family.THUMB and unicorn_core(cpu)):
         return f"Unicorn has no core that runs '{cpu.isa}'", remedy
     if cpu.spec.controller is None:

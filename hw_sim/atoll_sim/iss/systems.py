@@ -29,4 +29,5 @@ def system_of(
         return CortexSystem(lines, maintain)
     if controller == "picorv32":
         return PicoSystem(registers, lines, cpu.reset_address)
-    return RiscvSystem(registers, lines, lambda: local.due, FIRST_BITS[controller], maintain)
+    bits = cpu.instructions.bits
+    return RiscvSystem(registers, lines, lambda: local.due, FIRST_BITS[controller], maintain, bits)

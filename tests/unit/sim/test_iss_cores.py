@@ -11,6 +11,7 @@ from atoll.children import LIMIT_VARIABLE
 from atoll.description.cores import find_core
 from atoll.errors import SimulationError, UsageError
 from atoll.resolve import load_soc
+from atoll_sim.iss.riscv import load_target
 from atoll_sim.iss.supported import check_chip
 from atoll_sim.run import AcceleratorKind, CpuKind, check_kinds
 from atoll_sim.trace.simulation import SimResult, Stop
@@ -50,6 +51,16 @@ def run(tmp_path: Path) -> Run:
 
     def run_one(core: str, text: str, **changes: Any) -> SimResult:
         return run_program(tmp_path, core, ISAS[core], HEAD + text, written_for="rv32im", **changes)
+
+    return run_one
+
+
+@pytest.fixture
+def run64(tmp_path: Path) -> Run:
+    """Likewise with a core of 64 bits."""
+
+    def run_one(text: str, **changes: Any) -> SimResult:
+        return run_program(tmp_path, "riscv", "rv64imac", HEAD + text, **changes)
 
     return run_one
 
@@ -255,6 +266,91 @@ def test_an_interrupt_is_taken_at_its_time_through_its_vector(run: Run) -> None:
     )
     assert result.exit_status is not None
     assert 14 + 5000 <= result.exit_status < 14 + 5020
+
+
+@pytest.mark.parametrize(
+    ("instruction", "cause", "value"),
+    [
+        (".balign 4\n 2: ecall", 11, 0),
+        ("li t0, 0x100000100\n .balign 4\n 2: ld t1, 0(t0)", 5, 0x1_0000_0100),
+        ("li t0, 0x100000100\n .balign 4\n 2: sd t1, 0(t0)", 7, 0x1_0000_0100),
+        ("li t0, CONSOLE + 0x40\n .balign 4\n 2: sd zero, 0(t0)", 7, 0),
+        ("li t0, 0x110000000\n la t1, 2f\n sd t1, 8(sp)\n 2: jr t0", 1, 0x1_1000_0000),
+    ],
+)
+def test_exceptions_of_64_bits_tell_cause_and_place(
+    instruction: str, cause: int, value: int, run64: Run
+) -> None:
+    """A fetch that fails is about the address that the core went to; that is where `mepc` is."""
+    place = "li a2, 0x110000000" if cause == 1 else "la a2, 2b"
+    result = run64(
+        f"""
+        li sp, RAM + 0x1000
+        la t0, handler
+        csrw mtvec, t0
+        {instruction}
+        .balign 4
+    handler:
+        csrr a0, mcause
+        csrr a1, mepc
+        {place}
+        bne a1, a2, 3f
+        csrr a1, mtval
+        li a2, {value:#x}
+        beqz a2, 1f
+        bne a1, a2, 3f
+    1:  put a0, CONSOLE + 4
+        j .
+    3:  leave 99
+        """,
+    )
+    assert (result.stop, result.exit_status) == (Stop.EXIT, cause)
+
+
+@pytest.mark.parametrize(("half", "target"), [(0x6080, 8), (0x6502, 10)])
+def test_a_doubleword_is_loaded_where_with_32_bits_a_float_is(half: int, target: int) -> None:
+    data = half.to_bytes(2, "little")  # c.ld s0, 0(s1) and c.ldsp a0, 0(sp)
+    assert (load_target(data, 64), load_target(data, 32)) == (target, 0)
+
+
+def test_an_interrupt_of_64_bits_is_bit_63_of_its_cause(run64: Run) -> None:
+    """The timer takes doublewords."""
+    result = run64(
+        """
+        la t0, vectors + 1
+        csrw mtvec, t0
+        li a1, LOCAL + 0xBFF8
+        ld a2, 0(a1)
+        addi a2, a2, 1000
+        li a1, LOCAL + 0x4000
+        sd a2, 0(a1)
+        ld a3, 0(a1)
+        bne a2, a3, 9f
+        li a3, 0x80
+        csrw mie, a3
+        csrsi mstatus, 8
+    1:  addiw s0, s0, 1
+        j 1b
+        .balign 4
+    vectors:
+        .option push
+        .option norvc
+        .rept 7
+        j 9f
+        .endr
+        j 8f
+        .option pop
+    9:  leave 99
+    8:  csrr a0, mcause
+        li a1, 0x8000000000000007
+        bne a0, a1, 9b
+        csrr a0, mcycle
+        put a0, CONSOLE + 4
+        j .
+        """
+    )
+    assert result.exit_status is not None
+    assert 1000 < result.exit_status < 1030
 
 
 def test_picorv32_waits_for_its_timer_and_takes_its_interrupt_once(run: Run) -> None:
