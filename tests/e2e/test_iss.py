@@ -15,6 +15,7 @@ from atoll.build_tree import build
 from atoll.cli import main
 from atoll.memory.problem import Placement
 from atoll.pipeline import BuildOptions, Compiled, compile_file, with_plan
+from atoll.report.result import RunReport
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, Pool, ResolvedSoc
 from atoll_sim.build.model import build_model
@@ -30,7 +31,8 @@ from atoll_sim.trace.simulation import SimResult, Stop
 
 pytest.importorskip("unicorn")
 
-DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
+ROOT = Path(__file__).parents[2]
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
 VIOLATION = -9
 SLOW = pytest.mark.slow
@@ -109,18 +111,44 @@ def test_cores_of_64_bits_beside_reef_and_ripple(shared_models: Path) -> None:
     assert {layer.device for layer in outcome.report.by_layer} >= {"cpu", "npu_large", "npu_small"}
 
 
-def test_cores_and_engines_of_twin() -> None:
-    """Two cores, two accelerators and a DMA engine: mailboxes, jobs beside other work."""
-    requests = load_requests(None, ("add_3=dsp", "softmax_9=dsp"))
-    compiled = compile_file(load_soc("twin"), DIGITS, BuildOptions(requests=requests))
+def ran(soc: ResolvedSoc, *wishes: str) -> RunReport:
+    """Return the report of digits, which passed."""
+    options = BuildOptions(requests=load_requests(None, wishes))
+    compiled = compile_file(soc, DIGITS, options)
     samples = random_sample(compiled.graph) * SAMPLES
     (outcome,) = run_models(
         (compiled,), (samples,), cpu=CpuKind.ISS, accelerator=AcceleratorKind.MODEL
     )
     report = outcome.report
     assert (report.mismatches, report.violations, report.notes) == ((), (), ())
-    devices = {layer.device for layer in report.by_layer}
-    assert {"cpu", "dsp", "npu_large"} <= devices
+    return report
+
+
+def test_cores_and_engines_of_twin_have_their_own_clocks() -> None:
+    """Two cores, two accelerators and a DMA engine: mailboxes, jobs beside other work.
+
+    The slower core takes its cycles in time, while the host wakes again and again to ask for it.
+    """
+    reports = [
+        ran(load_soc("twin", [f"devices.dsp.clock={clock}"]), "add_3=dsp")
+        for clock in ("100 MHz", "31.3 MHz")
+    ]
+    for report in reports:
+        assert {layer.device for layer in report.by_layer} >= {"cpu", "dsp", "npu_large"}
+    same, slower = (
+        next(layer for layer in report.by_layer if layer.operator == "add_3") for report in reports
+    )
+    assert (slower.clock, slower.host_clock) == (31_300_000, 100_000_000)
+    # The slower one has not quite left its start-up code when it is asked.
+    assert slower.device_cycles == pytest.approx(same.device_cycles, rel=0.01)
+    assert slower.worked == pytest.approx(same.worked * 100 / 31.3, rel=0.01)
+
+
+def test_three_clocks() -> None:
+    """Cycles of engines become cycles of the host by their clocks."""
+    layers = ran(load_soc(str(ROOT / "tests" / "data" / "three_clocks.yaml"))).by_layer
+    clocks = {layer.device: layer.clock for layer in layers}
+    assert clocks == {"cpu": 160_000_000, "npu_a": 4 * 10**8, "npu_b": 4 * 10**8, "dma": 2 * 10**8}
 
 
 @pytest.mark.rtl

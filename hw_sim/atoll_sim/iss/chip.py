@@ -83,13 +83,14 @@ class IssChip:
     def _run(self, max_cycles: int, stall_cycles: int, pace: Callable[[], None]) -> Stop:
         heard, since, told, turns = 0, 0, 0, 0
         while self._stop is None:
-            at, core = self._next()
-            if (restart := self.restarts()) is not None and (at is None or at >= restart):
+            due = self._due()
+            if (restart := self.restarts()) is not None and (not due or due[0][0] >= restart):
                 self._guard.restart()
                 self._reset(at=max(restart, *(each.time for each in self._cores.values())))
                 continue
-            if core is None:
+            if not due:
                 return Stop.STALL
+            core = due[0][2]
             now = core.time
             if now >= max_cycles:
                 return Stop.LIMIT
@@ -102,8 +103,8 @@ class IssChip:
                 told = now
                 pace()
             turns += 1
-            others = [each.time for each in self._awake() if each is not core]
-            limits = (max_cycles, since + stall_cycles, now + PACE, *(t + TURN for t in others))
+            others = (at + TURN for at, _, _ in due[1:])
+            limits = (max_cycles, since + stall_cycles, now + PACE, *others)
             core.run(max(now + 1, min(limits)))
         return self._stop
 
@@ -132,7 +133,7 @@ class IssChip:
             lambda: self._lines(cpu),
             self._code[cpu.name],
         )
-        core.state.time = at
+        core.begin(at)
         if cpu.cache and cpu.name == self._soc.host:
             self._model.caller = core.state
         return core
@@ -160,20 +161,14 @@ class IssChip:
             raised[cpu.spec.bus_error_line] = 0
         return {line: at for line, at in raised.items() if at is not None}
 
-    def _awake(self) -> list[IssCore]:
-        return [core for core in self._cores.values() if not core.asleep and not core.halted]
-
-    def _next(self) -> tuple[int | None, IssCore | None]:
-        """Return the core that is the furthest behind; one that sleeps counts when it wakes."""
+    def _due(self) -> list[tuple[int, int, IssCore]]:
+        """Return when each core goes on, its ordinal and itself, the furthest behind first."""
         due = []
         for core in self._cores.values():
             at = core.wakes() if core.asleep else core.time
             if at is not None and not core.halted:
                 due.append((at, core.cpu.ordinal, core))
-        if not due:
-            return None, None
-        at, _, core = min(due)
-        return at, core
+        return sorted(due)
 
     def _request(self) -> int:
         return int(self._model.request)

@@ -1,9 +1,8 @@
 """One core: its view of memory, its registers, and what it does until a deadline."""
 
 import ctypes
-from collections.abc import Iterable, Iterator
-
-import numpy as np
+from collections.abc import Iterable
+from functools import partial
 
 from atoll.resolve.cores import local_of
 from atoll.resolve.memory_views import on_bus, seen_by
@@ -13,6 +12,7 @@ from atoll_sim.chip.plan import merge_spans
 from atoll_sim.engines.interface import BusFault
 from atoll_sim.host.memory import PAGE
 from atoll_sim.iss.around import Around
+from atoll_sim.iss.clock import CoreClock, OwnClock
 from atoll_sim.iss.core_memory import CoreMemory
 from atoll_sim.iss.cortex_m import CortexSystem
 from atoll_sim.iss.costs import costs_of
@@ -28,7 +28,7 @@ from atoll_sim.iss.riscv import (
     Next,
     load_target,
 )
-from atoll_sim.iss.systems import system_of
+from atoll_sim.iss.systems import system_addresses, system_of
 from atoll_sim.protocol.records import AccessKind, EventKind
 
 WORD = 4
@@ -39,7 +39,7 @@ class IssCore:
 
     Attributes:
         cpu: its description.
-        state: its time, and what its latest access did.
+        state: its own cycles, and what its latest access did.
         asleep: it waits for an interrupt.
         halted: it stands still for good.
     """
@@ -62,10 +62,11 @@ class IssCore:
             model: memories, time and log.
             chip: hears of accesses that fail, and of its end.
             blocks: registers that it reaches.
-            lines: its interrupt lines.
+            lines: its interrupt lines; they rise in cycles of the host.
             code: where its instructions lie.
         """
         self.cpu = cpu
+        self._clock = CoreClock(cpu.clock, model.soc.host_cpu.clock)
         self.asleep = self.halted = False
         self._master = master
         self._model = model
@@ -73,42 +74,48 @@ class IssCore:
         self._local = CoreLocal(self._stand_still)
         self._emulator = Emulator(machine_of(cpu))
         self.state = model.add_core(master.index, FUNCTIONS, costs_of(cpu), cpu.instructions)
+        model.set_clock(self.state, self._clock)
         self._memory = CoreMemory(cpu, model, self.state)
-        self._system = system_of(cpu, self, lines, self._local, self._maintain)
+        own_lines = partial(self._clock.lines, lines)
+        self._system = system_of(cpu, self, own_lines, self._local, self._maintain)
         self._blocks = list(blocks)
         if own := local_of(cpu.spec):
             system = self._system
             registers = system if isinstance(system, CortexSystem) else self._local
-            self._blocks.append((own, registers))
+            self._blocks.append((own, OwnClock(registers, lambda: self.state.time)))
         self._pc = cpu.reset_address
         self._illegal = False
         self._second_word = 0, -1  # of an access that trapped, and when
         self._map_memories()
         self._map_registers()
-        library, user = model.library, ctypes.byref(self.state)
-        hooks = (library.atoll_iss_block, library.atoll_iss_access, library.atoll_iss_invalid)
-        self._emulator.watch(*hooks, user)
+        self._emulator.watch(*model.hooks, ctypes.byref(self.state))
         self._emulator.watch_exceptions(self._note_exception)
-        self._emulator.watch_instructions(self._system_addresses(code), self._system_instruction)
+        texts = ((span, model.peek(self._on_bus(span.start), len(span))) for span in code)
+        found = system_addresses(self._system, texts)
+        self._emulator.watch_instructions(found, self._system_instruction)
 
     @property
     def time(self) -> int:
-        """Cycles since reset was released."""
-        return int(self.state.time)
+        """Cycles of the host since reset was released."""
+        return self._clock.to_host(self.state.time)
 
     @property
     def instructions(self) -> int:
         """That it ran since it was reset."""
         return int(self.state.instructions)
 
+    def begin(self, at: int) -> None:
+        """Let the core leave its reset at a time of the host."""
+        self.state.time = self._clock.from_host(at)
+
     def wakes(self) -> int | None:
-        """Return when the core, which sleeps, goes on."""
+        """Return when the core, which sleeps, goes on, in cycles of the host."""
         at = self._system.wakes()
-        return None if at is None else max(at, self.time)
+        return None if at is None else self._clock.to_host(max(at, self.state.time))
 
     def counters(self) -> tuple[int, int]:
         """See `riscv.Registers`."""
-        return self.time, self.instructions
+        return int(self.state.time), self.instructions
 
     def get(self, number: int) -> int:
         """See `riscv.Registers`."""
@@ -119,12 +126,12 @@ class IssCore:
         self._emulator.set(number, value)
 
     def run(self, deadline: int) -> None:
-        """Run until `deadline`, or until the core sleeps, halts or is stopped."""
+        """Run until `deadline` of the host, or until the core sleeps, halts or is stopped."""
         if self.asleep:
-            self.state.time = max(self.time, self.wakes() or 0)
+            self.state.time = max(self.state.time, self._system.wakes() or 0)
             self.asleep = False
         following = self._system.interrupt(self._pc)
-        self.state.deadline = deadline
+        self.state.deadline = self._clock.from_host(deadline)
         self._expect_interrupt()
         self._model.at(self.time)
         end = self._emulator.run(following)
@@ -158,18 +165,11 @@ class IssCore:
 
     def _expect_interrupt(self) -> None:
         """Have the core stop when its next interrupt comes, to take it, or the watchdog's end."""
-        for at in (self._system.interrupted(), self._chip.restarts()):
+        restarts = self._chip.restarts()
+        own = None if restarts is None else self._clock.from_host(restarts)
+        for at in (self._system.interrupted(), own):
             if at is not None:
                 self.state.deadline = min(self.state.deadline, at)
-
-    def _system_addresses(self, spans: Iterable[range]) -> Iterator[int]:
-        """Yield where instructions may lie that Unicorn must not run."""
-        for span in spans:
-            data = self._model.peek(self._on_bus(span.start), len(span))
-            halves = np.frombuffer(data[: len(data) & ~1], "<u2").astype(np.uint32)
-            words = (halves | np.append(halves[1:], 0) << 16).astype(np.uint32)
-            for index in np.flatnonzero(self._system.system_words(words)):
-                yield span.start + 2 * int(index)
 
     def _map_memories(self) -> None:
         """Let the core's pages have the strongest right of any byte in them."""

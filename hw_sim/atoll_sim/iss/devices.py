@@ -1,7 +1,8 @@
 """The registers of the chip around cores that no RTL makes: each device with its own class.
 
-Times are cycles of the host. A register that does not exist, or not for this access, raises
-`BusFault`, as the hardware answers SLVERR (docs/platform.md).
+Times are cycles of the host, but those of what a core has to itself, which are the core's. A
+register that does not exist, or not for this access, raises `BusFault`, as the hardware answers
+SLVERR (docs/platform.md).
 """
 
 from collections.abc import Callable
@@ -151,7 +152,9 @@ class Mailbox:
 
     def read(self, offset: int, core: str, now: int) -> int:
         """See `Device`."""
-        status = BUSY * (self.rung is not None) | DONE * (self.answered is not None)
+        done = self.answered is not None and self.answered <= now
+        busy = self.rung is not None or (self.answered is not None and not done)
+        status = BUSY * busy | DONE * done
         registers = {MAILBOX["ID"]: ID, MAILBOX["STATUS"]: status}
         if core == self._host:
             registers[MAILBOX["RESULT"]] = self._result

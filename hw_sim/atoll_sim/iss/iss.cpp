@@ -4,6 +4,7 @@
 // access against what the core reaches, and tell the monitor, as atoll_monitor.sv does in RTL.
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "backdoor.h"
 #include "iss.h"
@@ -155,6 +156,12 @@ Core* atoll_iss_core(uint32_t master, const Engine* engine, const uint32_t* cost
   return &core;
 }
 
+void atoll_iss_clock(Core* core, uint64_t own, uint64_t host) {
+  const uint64_t divisor = std::gcd(own, host);
+  core->clock = own / divisor;
+  core->host_clock = host / divisor;
+}
+
 void atoll_iss_window(Core* core, uint32_t first, uint32_t last, int writes) {
   core->windows[writes != 0].push_back({first, last});
 }
@@ -173,7 +180,7 @@ void atoll_iss_left(Core* core, uint64_t where) {
   core->instructions -= instructions;
   core->time -= cycles;
   core->expected = address;
-  monitor::log().cycle = core->time;
+  monitor::log().cycle = core->host_time();
 }
 
 void atoll_iss_at(uint64_t cycle) { monitor::log().cycle = cycle; }
@@ -205,7 +212,7 @@ void atoll_iss_block(void* engine, uint64_t address, uint32_t size, void* user) 
     block.conditional = core.encoding == kThumb && has_conditions(at, at + size);
   }
   if (at != core.expected) core.time += core.costs[kTaken];
-  monitor::log().cycle = core.time;
+  monitor::log().cycle = core.host_time();
   if (block.phase != monitor::log().phase) {
     block.phase = monitor::log().phase;
     tell_fetches(core, at, at + size);

@@ -42,7 +42,7 @@ struct Block {
 
 // One core; core.py has the same fields up to `undo`.
 struct Core {
-  uint64_t time = 0;          // cycles since reset was released
+  uint64_t time = 0;          // its cycles since reset was released
   uint64_t deadline = 0;      // it stops at the first block from then on
   uint64_t instructions = 0;  // retired
   uint32_t refused = 0;       // 0, or 1 + the kind of the access that was kept back
@@ -51,6 +51,8 @@ struct Core {
   uint32_t undo_size = 0;  // bytes that it will have overwritten
   uint8_t undo[16] = {};
 
+  uint64_t clock = 1;  // hertz
+  uint64_t host_clock = 1;
   uint32_t master = 0;
   uint32_t expected = 0;  // where the latest block ends
   Engine engine;
@@ -63,6 +65,8 @@ struct Core {
   std::vector<Block> blocks = std::vector<Block>(kBlocks);
   std::unique_ptr<DataCache> cache;
 
+  // Its time, in cycles of the host.
+  uint64_t host_time() const { return clock == host_clock ? time : time * host_clock / clock; }
   // Which byte of the bus the core sees at an address, if it sees one there.
   std::optional<uint32_t> on_bus(uint64_t address) const;
   bool reaches(uint32_t first, uint32_t last, bool writes);

@@ -9,6 +9,7 @@ from atoll.isa.instruction_set import Family, InstructionSet
 from atoll.protocol import Request
 from atoll.resolve.soc import Access, Cache, Memory, ResolvedSoc
 from atoll_sim.host.memory import Accessed, HostMemory
+from atoll_sim.iss.clock import CoreClock
 from atoll_sim.model.monitors import Model
 from atoll_sim.protocol.records import ERASED_ROM, UNWRITTEN_RAM, EventKind
 from atoll_sim.shadow import memory as shadow
@@ -53,6 +54,7 @@ class IssModel(Model):
         soc: the chip.
         caller: the core that inputs come from and outputs go to, if it has a data cache.
         reads_as_caller: bytes are peeked as that core would load them.
+        hooks: what Unicorn calls for each block, access, and access that cannot be made.
         memory: of the chip, as the image finds it: see docs/platform.md.
         request: what the firmware reads in the console's REQUEST.
     """
@@ -84,6 +86,12 @@ class IssModel(Model):
             self.library.atoll_iss_memory(
                 ctypes.c_uint32(each.origin), ctypes.c_uint32(each.size), pointer
             )
+        library = self.library
+        self.hooks = (
+            library.atoll_iss_block,
+            library.atoll_iss_access,
+            library.atoll_iss_invalid,
+        )
         watched = self.library.atoll_iss_watch(table, ctypes.c_size_t(len(table) // 4))
         assert watched, "the packed contract is damaged"
 
@@ -140,6 +148,11 @@ class IssModel(Model):
         made = self.library.atoll_iss_core(number, functions, words, encoding)
         state: CoreState = made.contents
         return state
+
+    def set_clock(self, core: CoreState, clock: CoreClock) -> None:
+        """Let a core, of which all times are its own cycles, log in cycles of the host."""
+        numbers = (ctypes.c_uint64(clock.own), ctypes.c_uint64(clock.host))
+        self.library.atoll_iss_clock(ctypes.byref(core), *numbers)
 
     def give_cache(self, core: CoreState, cache: Cache) -> None:
         """Give a core a data cache, which works on no memory yet."""

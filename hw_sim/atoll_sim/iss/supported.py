@@ -36,20 +36,17 @@ def check_chip(soc: ResolvedSoc) -> None:
 
 def _core_faults(soc: ResolvedSoc) -> Iterator[Fault]:
     for cpu in image_cores(soc):
-        why, remedy = _why_not(cpu, soc.host_cpu.clock)
+        why, remedy = _why_not(cpu)
         if why:
             message = f"no instruction-set simulator runs core '{cpu.name}': {why}"
             yield Fault(code="E102", message=message, at=cpu.at, remedy=remedy)
 
 
-def _why_not(cpu: Cpu, clock: int) -> tuple[str, str]:
-    """Return why a core cannot run beside a host of `clock`, and what helps; "" if it can."""
+def _why_not(cpu: Cpu) -> tuple[str, str]:
+    """Return why a core cannot run, and what helps; "" if it can."""
     family, remedy = cpu.instructions.family, "use --cpu native, or another core"
     if cpu.spec.rtl_module:
         remedy = "use --cpu rtl"
-    if cpu.clock != clock:
-        why = f"it runs at {cpu.clock} Hz, the host at {clock} Hz"
-        return why, f"give it the host's clock, or {remedy}"
     extensions = [each for each in cpu.isa.split("_")[1:] if each.startswith("zb")]
     if extensions:
         return f"'{cpu.isa}' has {', '.join(extensions)}, which Unicorn does not run", remedy

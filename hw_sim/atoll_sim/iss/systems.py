@@ -1,5 +1,9 @@
 """Which of the systems around Unicorn's instructions a core has, by its interrupt controller."""
 
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
 from atoll.resolve.soc import Cpu
 from atoll_sim.iss.cortex_m import CortexSystem
 from atoll_sim.iss.devices import CoreLocal
@@ -31,3 +35,12 @@ def system_of(
         return PicoSystem(registers, lines, cpu.reset_address)
     bits = cpu.instructions.bits
     return RiscvSystem(registers, lines, lambda: local.due, FIRST_BITS[controller], maintain, bits)
+
+
+def system_addresses(system: System, texts: Iterable[tuple[range, bytes]]) -> Iterator[int]:
+    """Yield where instructions may lie that Unicorn must not run; `texts` are spans of code."""
+    for span, data in texts:
+        halves = np.frombuffer(data[: len(data) & ~1], "<u2").astype(np.uint32)
+        words = (halves | np.append(halves[1:], 0) << 16).astype(np.uint32)
+        for index in np.flatnonzero(system.system_words(words)):
+            yield span.start + 2 * int(index)

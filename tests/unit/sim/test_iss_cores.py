@@ -11,6 +11,8 @@ from atoll.children import LIMIT_VARIABLE
 from atoll.description.cores import find_core
 from atoll.errors import SimulationError, UsageError
 from atoll.resolve import load_soc
+from atoll_sim.iss.clock import CoreClock
+from atoll_sim.iss.devices import BUSY, DONE, MAILBOX, Mailbox
 from atoll_sim.iss.riscv import load_target
 from atoll_sim.iss.supported import check_chip
 from atoll_sim.run import AcceleratorKind, CpuKind, check_kinds
@@ -462,11 +464,20 @@ def test_a_chip_that_no_simulator_runs_is_refused(
     assert said in str(caught.value)
 
 
-def test_a_second_core_with_another_clock_is_refused() -> None:
-    check_chip(load_soc("twin", ["devices.npu_large.clock=250 MHz"]))
-    with pytest.raises(SimulationError, match=r"E102.*'dsp': it runs at 80000000 Hz") as caught:
-        check_chip(load_soc("twin", ["devices.dsp.clock=80 MHz"]))
-    assert "give it the host's clock, or use --cpu rtl" in str(caught.value)
+@pytest.mark.parametrize("own", [62_700_000, 97_300_000, 100_000_000, 1_000_000_000])
+def test_no_core_sees_what_comes_later_by_its_clock(own: int) -> None:
+    clock = CoreClock(own, 100_000_000)
+    for at in (0, 1, 7, 1_000_003):
+        seen = clock.from_host(at)
+        assert clock.to_host(seen) >= at > clock.to_host(seen - 1)
+
+
+def test_a_mailbox_answers_when_the_other_core_has_ended() -> None:
+    """A core may be ahead of the host, which asks at its own time."""
+    box = Mailbox("cpu")
+    box.write(MAILBOX["COMMAND"], 5, "cpu", 10)
+    box.write(MAILBOX["RESULT"], 7, "dsp", 100)
+    assert [box.read(MAILBOX["STATUS"], "cpu", now) for now in (50, 99, 100)] == [BUSY, BUSY, DONE]
 
 
 def test_without_unicorn_the_command_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
