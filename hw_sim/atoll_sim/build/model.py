@@ -20,7 +20,8 @@ TOP = "atoll_chip"
 WHAT = "the simulation"
 MODEL = Path(__file__).parents[1] / "model"
 FAULTS = MODEL.with_name("faults")
-MAIN = tuple(MODEL / name for name in ("main.cpp", "memory_map.cpp", "recorder.cpp"))
+MAIN = (MODEL / "main.cpp", MODEL / "memory_map.cpp")
+MAIN_WITH_WAVES = (*MAIN, MODEL / "recorder.cpp")
 COMMON = tuple(MODEL / name for name in ("monitor.cpp", "backdoor.cpp", "judge.cpp"))
 MAIN_OF_FAULTS = (FAULTS / "fault_main.cpp", MODEL / "memory_map.cpp")
 COMMON_OF_FAULTS = (FAULTS / "fault_task.cpp", MODEL / "backdoor.cpp")
@@ -79,7 +80,7 @@ def design_of(chip: Chip, waves: WaveFormat | None) -> Design:
         what=WHAT,
         rtl=sources(chip),
         generated={**generate(chip), "visible.vlt": _visible(chip)},
-        cplusplus=MAIN_OF_FAULTS if chip.faults else MAIN,
+        cplusplus=_main(chip),
         common=COMMON_OF_FAULTS if chip.faults else (*COMMON, *shadow.SOURCES),
         common_headers=shadow.GENERATED,
         headers=HEADERS,
@@ -88,8 +89,14 @@ def design_of(chip: Chip, waves: WaveFormat | None) -> Design:
         rtl_includes=includes(chip),
         flags=("--no-timing", *((f"--trace-{waves}",) if waves else ())),
         compiler_flags="-std=c++20 -DVL_TIME_CONTEXT",
-        make_flags=("OPT_FAST=-O2", "OPT_GLOBAL=-O2", "OPT_SLOW=-O0"),
+        make_flags=("OPT_FAST=-O1", "OPT_GLOBAL=-O2", "OPT_SLOW=-O0"),
     )
+
+
+def _main(chip: Chip) -> tuple[Path, ...]:
+    if chip.faults:
+        return MAIN_OF_FAULTS
+    return MAIN_WITH_WAVES if chip.waves else MAIN
 
 
 def _visible(chip: Chip) -> str:

@@ -18,9 +18,11 @@
 #include "clocks.h"
 #include "judge.h"
 #include "monitor.h"
-#include "recorder.h"
 #include "verilated.h"
 #include "verilated_vpi.h"
+#if VM_TRACE
+#include "recorder.h"
+#endif
 
 extern "C" void vlog_startup_routines_bootstrap(void);
 
@@ -31,14 +33,16 @@ constexpr uint64_t kNever = ~0ULL;
 // The Verilated model with its clocks.
 class Model {
  public:
-  Model(const char* map, const char* waves, const char* settings) {
+  Model(const char* map, const char* waves, [[maybe_unused]] const char* settings) {
     context_.reset(new VerilatedContext);
     Verilated::threadContextp(context_.get());
     context_->traceEverOn(waves != nullptr);
     top_.reset(new Vtop(context_.get(), ""));
     mapped_ = map && chip::load_map(map, *top_);
     if (mapped_) clocks_.reset(new chip::Clocks(*top_));
+#if VM_TRACE
     if (waves) recorder_.reset(new recorder::Recorder(*top_, waves, settings));
+#endif
   }
 
   ~Model() { top_->final(); }
@@ -66,7 +70,9 @@ class Model {
  private:
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<Vtop> top_;
+#if VM_TRACE
   std::unique_ptr<recorder::Recorder> recorder_;
+#endif
   std::unique_ptr<chip::Clocks> clocks_;
   bool mapped_ = false;
 };

@@ -14,7 +14,7 @@
 #include "verilated.h"
 #if VM_TRACE_FST
 #include "verilated_fst_c.h"
-#elif VM_TRACE
+#else
 #include "verilated_vcd_c.h"
 #endif
 
@@ -104,15 +104,11 @@ Settings read_settings(const char* path) {
 struct Recorder::File : VerilatedFstC {
   std::string path;
 };
-#elif VM_TRACE
+#else
 struct Recorder::File : VerilatedVcdC {
   std::string path;
 };
-#else
-struct Recorder::File {};
 #endif
-
-#if VM_TRACE
 
 Recorder::Recorder(Vtop& top, const char* waves, const char* settings)
     : file_(new File), settings_(read_settings(settings)) {
@@ -155,15 +151,6 @@ void Recorder::check_size() {
   const uint64_t size = std::filesystem::file_size(file_->path, unknown);
   full_ = !unknown && size >= settings_.limit;
 }
-
-#else
-
-Recorder::Recorder(Vtop&, const char*, const char*) {}
-Recorder::~Recorder() = default;
-void Recorder::dump(uint64_t) {}
-void Recorder::close() {}
-
-#endif
 
 }  // namespace recorder
 
