@@ -95,5 +95,6 @@ def _startup(
         bits=core.instructions.bits,
         threads=tuple(stack.name.split(".")[1] for stack in core.threads),
         run_thread=run_thread,
+        turns_cache_on=core.cache is not None and core.spec.cache == "scb",
         **protection_setup(soc, core),
     )

@@ -15,7 +15,7 @@ void through_caches(Core& core, uint32_t address, uint32_t size, bool writes, co
 
 extern "C" {
 
-// Give a core a data cache; with a seed other than 0 its dirty lines leave at odd moments.
+// Give a core a data cache, which is off; with a seed other than 0 its dirty lines leave at odd moments.
 void atoll_iss_cache(Core* core, uint32_t line, int write_back, uint32_t seed) {
   core->cache = std::make_unique<DataCache>(line, write_back != 0, seed);
 }
@@ -23,6 +23,8 @@ void atoll_iss_cache(Core* core, uint32_t line, int write_back, uint32_t seed) {
 void atoll_iss_cover(Core* core, uint32_t origin, uint32_t size, uint8_t* view) {
   core->cache->cover(origin, size, bytes_at(origin, size), view);
 }
+
+void atoll_iss_cache_on(Core* core, int forgotten) { core->cache->turn_on(forgotten != 0); }
 
 // The core cleans or invalidates the line of an address.
 void atoll_iss_maintain(Core* core, uint32_t address, int cleans) {

@@ -13,7 +13,7 @@ from atoll_sim.engines.interface import BusFault
 from atoll_sim.host.memory import PAGE
 from atoll_sim.iss.around import Around
 from atoll_sim.iss.clock import CoreClock, OwnClock
-from atoll_sim.iss.core_memory import CoreMemory
+from atoll_sim.iss.core_memory import CoreCache, CoreMemory
 from atoll_sim.iss.cortex_m import CortexSystem
 from atoll_sim.iss.costs import costs_of
 from atoll_sim.iss.devices import CoreLocal, Device
@@ -76,8 +76,9 @@ class IssCore:
         self.state = model.add_core(master.index, FUNCTIONS, costs_of(cpu), cpu.instructions)
         model.set_clock(self.state, self._clock)
         self._memory = CoreMemory(cpu, model, self.state)
+        cache = CoreCache(cpu, model, self.state)
         own_lines = partial(self._clock.lines, lines)
-        self._system = system_of(cpu, self, own_lines, self._local, self._maintain)
+        self._system = system_of(cpu, self, own_lines, self._local, cache)
         self._blocks = list(blocks)
         if own := local_of(cpu.spec):
             system = self._system
@@ -149,9 +150,6 @@ class IssCore:
             self._refused(precise=True)
         else:
             self._go_on(self._system.trap(ILLEGAL, self._pc))
-
-    def _maintain(self, address: int, cleans: bool) -> None:
-        self._model.maintain(self.state, self._on_bus(address), cleans=cleans)
 
     def _on_bus(self, address: int) -> int:
         return on_bus(self._model.soc, self.cpu.name, address)

@@ -2,10 +2,34 @@
 
 from dataclasses import replace
 
-from atoll.resolve.soc import Cache, Cpu, ResolvedSoc
+from atoll.resolve.memory_views import on_bus
+from atoll.resolve.soc import Cache, Cpu
 from atoll_sim.engines.interface import BusFault
 from atoll_sim.host.memory import HostMemory
 from atoll_sim.iss.native import CoreState, IssModel
+
+TURNED_ON = "scb"
+"""A cache of this kind is off until the core turns it on."""
+
+
+class CoreCache:
+    """What a core does to its cache; see `cache_control`."""
+
+    def __init__(self, cpu: Cpu, model: IssModel, state: CoreState) -> None:
+        """Look at the cache of the core of `state`, if it has one."""
+        self.line = cpu.cache.line if cpu.cache else 0
+        self._name = cpu.name
+        self._model = model
+        self._state = state
+
+    def maintain(self, address: int, *, cleans: bool) -> None:
+        """See `CacheControl`."""
+        byte = on_bus(self._model.soc, self._name, address)
+        self._model.maintain(self._state, byte, cleans=cleans)
+
+    def turn_on(self, *, forgotten: bool) -> None:
+        """See `CacheControl`."""
+        self._model.turn_cache_on(self._state, forgotten=forgotten)
 
 
 class CoreMemory:
@@ -14,7 +38,9 @@ class CoreMemory:
     def __init__(self, cpu: Cpu, model: IssModel, state: CoreState) -> None:
         """Look at the memories of `model`; the core of `state` gets its cache."""
         self._model = model
-        self._view = _view(cpu.cache, model.soc, model, state) if cpu.cache else None
+        self._view = _view(cpu.cache, model, state) if cpu.cache else None
+        if cpu.cache and cpu.spec.cache != TURNED_ON:
+            model.turn_cache_on(state, forgotten=True)
 
     def pointer(self, address: int) -> int:
         """Return where the host has the byte that the core sees at an address."""
@@ -34,7 +60,8 @@ class CoreMemory:
         return self._view
 
 
-def _view(cache: Cache, soc: ResolvedSoc, model: IssModel, state: CoreState) -> HostMemory:
+def _view(cache: Cache, model: IssModel, state: CoreState) -> HostMemory:
+    soc = model.soc
     cached = tuple(each for each in soc.memories if each.cached and each.kind == "ram")
     view = HostMemory(replace(soc, memories=cached))
     model.give_cache(state, cache)

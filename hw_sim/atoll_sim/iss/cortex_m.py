@@ -8,13 +8,19 @@ the end.
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll_sim.iss.riscv import Lines, Maintain, Next
+from atoll_sim.iss.cache_control import CacheControl
+from atoll_sim.iss.riscv import Lines, Next
 
 WFI = 0xBF30
 SYST_CSR, SYST_RVR, SYST_CVR = 0xE010, 0xE014, 0xE018
 NVIC_ISER, NVIC_ICER, NVIC_ISPR, NVIC_ICPR = 0xE100, 0xE180, 0xE200, 0xE280
 ICSR, VTOR, CPACR = 0xED04, 0xED08, 0xED88
-DCIMVAC, DCCMVAC = 0xEF5C, 0xEF68
+CCR, CCSIDR, CSSELR = 0xED14, 0xED80, 0xED84
+DCIMVAC, DCISW, DCCMVAC = 0xEF5C, 0xEF60, 0xEF68
+CACHE_ON = 1 << 16
+WAYS, SETS, WAY_AT, LEAST_LINE = 4, 64, 30, 16
+"""Of the data cache that CCSIDR tells of; a line is none of them in particular."""
+
 COUNT_ENABLED, TICK_INTERRUPTS = 1, 2
 TICK_PENDING, TICK_FORGET = 1 << 26, 1 << 25
 ALL = 0xFFFF_FFFF
@@ -23,11 +29,12 @@ ALL = 0xFFFF_FFFF
 class CortexSystem:
     """Its system control space, and what sleeps and faults."""
 
-    def __init__(self, lines: Lines, maintain: Maintain) -> None:
+    def __init__(self, lines: Lines, cache: CacheControl) -> None:
         self._lines = lines
-        self._maintain = maintain
+        self._cache = cache
+        self._forgotten: set[int] = set()
         self._enabled = 0
-        self._plain = {SYST_RVR: 0, VTOR: 0, CPACR: 0}
+        self._plain = {SYST_RVR: 0, VTOR: 0, CPACR: 0, CCR: 0, CSSELR: 0}
         self._control = 0
         self._due: int | None = None
         self._ticked = False
@@ -85,6 +92,8 @@ class CortexSystem:
             return 0 if self._due is None else self._due - now
         if offset == ICSR:
             return TICK_PENDING * self._ticked
+        if offset == CCSIDR and self._cache.line:
+            return SETS - 1 << 13 | WAYS - 1 << 3 | self._line().bit_length() - 5
         return self._plain.get(offset, 0)
 
     def write(self, offset: int, value: int, core: str, now: int) -> None:
@@ -102,9 +111,27 @@ class CortexSystem:
         elif offset == ICSR:
             self._ticked = self._ticked and not value & TICK_FORGET
         elif offset in (DCIMVAC, DCCMVAC):
-            self._maintain(value, offset == DCCMVAC)
+            self._cache.maintain(value, cleans=offset == DCCMVAC)
+        elif offset == DCISW:
+            self._forgotten.add(value)
+        elif offset == CCR:
+            self._switch(value)
         elif offset in self._plain:
             self._plain[offset] = value
+
+    def _line(self) -> int:
+        """Return the bytes of a line as CCSIDR can tell them."""
+        return max(self._cache.line, LEAST_LINE)
+
+    def _switch(self, value: int) -> None:
+        """Turn the data cache on, the first time that CCR says so."""
+        turned = value & ~self._plain[CCR] & CACHE_ON
+        self._plain[CCR] = value
+        if turned and self._cache.line:
+            places = {
+                way << WAY_AT | at * self._line() for way in range(WAYS) for at in range(SETS)
+            }
+            self._cache.turn_on(forgotten=places <= self._forgotten)
 
     def _begin(self, now: int) -> None:
         """Let the timer count down from its reload value, if it is on."""

@@ -5,6 +5,7 @@
 
 namespace {
 
+constexpr int kNothing = 0xc5;         // what lines hold that were never filled
 constexpr uint32_t kMostBlocks = 512;  // between two moments at which all dirty lines leave
 
 uint32_t next_random(uint32_t state) {
@@ -46,13 +47,22 @@ void DataCache::each_line(uint32_t address, uint32_t size, Function function) {
 void DataCache::fill(const Line& line) {
   if (line.state() != kInvalid) return;
   std::memcpy(line.area->view + line.first, line.area->memory + line.first, line.bytes);
-  line.state() = kClean;
+  if (on_) line.state() = kClean;
 }
 
 void DataCache::write_back_line(const Line& line, State after) {
   if (line.state() != kDirty) return;
   std::memcpy(line.area->memory + line.first, line.area->view + line.first, line.bytes);
   line.state() = after;
+}
+
+void DataCache::turn_on(bool forgotten) {
+  on_ = true;
+  for (Area& area : areas_) {
+    if (forgotten) continue;
+    std::fill(area.states.begin(), area.states.end(), kClean);
+    std::memset(area.view, kNothing, area.size);
+  }
 }
 
 void DataCache::load(uint32_t address, uint32_t size) {
@@ -62,9 +72,9 @@ void DataCache::load(uint32_t address, uint32_t size) {
 void DataCache::store(uint32_t address, uint32_t size, const void* value) {
   each_line(address, size, [this](const Line& line) {
     fill(line);
-    if (write_back_) line.state() = kDirty;
+    if (on_ && write_back_) line.state() = kDirty;
   });
-  Area* area = write_back_ ? nullptr : area_at(address, size);
+  Area* area = on_ && write_back_ ? nullptr : area_at(address, size);
   if (area) std::memcpy(area->memory + (address - area->origin), value, size);
 }
 

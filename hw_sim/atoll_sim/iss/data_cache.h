@@ -14,6 +14,9 @@ class DataCache {
   // It works on a memory; `view` is what the core sees of it, as many bytes.
   void cover(uint32_t origin, uint32_t size, uint8_t* memory, uint8_t* view);
 
+  // From now on it keeps lines; unless `forgotten`, they hold what nobody stored.
+  void turn_on(bool forgotten);
+
   // The core is about to load, or to store `value`.
   void load(uint32_t address, uint32_t size);
   void store(uint32_t address, uint32_t size, const void* value);
@@ -62,6 +65,7 @@ class DataCache {
 
   uint32_t line_;
   bool write_back_;
+  bool on_ = false;  // while it is off, every access is one of memory
   uint32_t random_;  // 0: dirty lines stay
   uint32_t left_ = 0;
   std::vector<Area> areas_;

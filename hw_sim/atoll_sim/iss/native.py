@@ -155,7 +155,7 @@ class IssModel(Model):
         self.library.atoll_iss_clock(ctypes.byref(core), *numbers)
 
     def give_cache(self, core: CoreState, cache: Cache) -> None:
-        """Give a core a data cache, which works on no memory yet."""
+        """Give a core a data cache, which is off, and works on no memory yet."""
         numbers = (ctypes.c_uint32(cache.line), int(cache.write_back))
         seed = ctypes.c_uint32(self._evictions)
         self.library.atoll_iss_cache(ctypes.byref(core), *numbers, seed)
@@ -164,6 +164,10 @@ class IssModel(Model):
         """Let a core's cache work on a memory; `view` is where the host has what the core sees."""
         span = (ctypes.c_uint32(memory.origin), ctypes.c_uint32(memory.size))
         self.library.atoll_iss_cover(ctypes.byref(core), *span, ctypes.c_void_p(view))
+
+    def turn_cache_on(self, core: CoreState, *, forgotten: bool) -> None:
+        """Let a core use its cache; unless `forgotten`, it holds what nobody stored."""
+        self.library.atoll_iss_cache_on(ctypes.byref(core), int(forgotten))
 
     def maintain(self, core: CoreState, address: int, *, cleans: bool) -> None:
         """Let a core clean, or invalidate, the line of an address."""

@@ -10,6 +10,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from atoll_sim.iss.cache_control import CacheControl
+
 ILLEGAL, BREAKPOINT, LOAD_FAULT, STORE_FAULT, FETCH_FAULT, ECALL = 2, 3, 5, 7, 1, 11
 
 MSTATUS, MIE, MTVEC, MEPC, MCAUSE, MTVAL, MIP = 0x300, 0x304, 0x305, 0x341, 0x342, 0x343, 0x344
@@ -60,9 +62,6 @@ class Next(NamedTuple):
 Lines = Callable[[], Mapping[int, int]]
 """Interrupt lines that are or will be high, and from when on."""
 
-Maintain = Callable[[int, bool], None]
-"""Given an address, cleans (True) or invalidates the line of the data cache that it is in."""
-
 
 class RiscvSystem:
     """Machine mode of a standard core."""
@@ -73,7 +72,7 @@ class RiscvSystem:
         lines: Lines,
         timer: Callable[[], int],
         first_bit: int | None,
-        maintain: Maintain,
+        cache: CacheControl,
         bits: int = 32,
     ) -> None:
         """Connect it.
@@ -84,13 +83,13 @@ class RiscvSystem:
             timer: when its timer's interrupt is raised.
             first_bit: bit of `mip` of line 0; None: lines are bits of the registers 0xBC0 (mask)
                 and 0xFC0 (pending), and together the external interrupt.
-            maintain: the data cache.
+            cache: the data cache.
             bits: of a register.
         """
         self._bits = bits
         self._all = (1 << bits) - 1
         self._registers = registers
-        self._maintain = maintain
+        self._cache = cache
         self._lines = lines
         self._timer = timer
         self._first_bit = first_bit
@@ -119,7 +118,8 @@ class RiscvSystem:
         if word == WFI_WORD:
             return Next(address + 4, asleep=True)
         if word & CBO_MASK == CBO:
-            self._maintain(self._registers.get(word >> 15 & 31), word >> 20 == CBO_CLEAN)
+            line = self._registers.get(word >> 15 & 31)
+            self._cache.maintain(line, cleans=word >> 20 == CBO_CLEAN)
         else:
             self._access(word)
         return Next(address + 4)

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from atoll.resolve.soc import Cpu
+from atoll_sim.iss.cache_control import CacheControl
 from atoll_sim.iss.cortex_m import CortexSystem
 from atoll_sim.iss.devices import CoreLocal
 from atoll_sim.iss.picorv32 import PicoSystem
-from atoll_sim.iss.riscv import Lines, Maintain, Registers, RiscvSystem
+from atoll_sim.iss.riscv import Lines, Registers, RiscvSystem
 
 System = RiscvSystem | PicoSystem | CortexSystem
 
@@ -17,7 +18,7 @@ FIRST_BITS = {"fast": 14, "vexriscv": None}
 
 
 def system_of(
-    cpu: Cpu, registers: Registers, lines: Lines, local: CoreLocal, maintain: Maintain
+    cpu: Cpu, registers: Registers, lines: Lines, local: CoreLocal, cache: CacheControl
 ) -> System:
     """Return the system of a core.
 
@@ -26,15 +27,15 @@ def system_of(
         registers: those that Unicorn has.
         lines: its interrupt lines.
         local: the timer of a core-local interruptor, for RISC-V cores other than PicoRV32.
-        maintain: cleans or invalidates a line of its data cache.
+        cache: its data cache.
     """
     controller = cpu.spec.controller or ""
     if controller == "nvic":
-        return CortexSystem(lines, maintain)
+        return CortexSystem(lines, cache)
     if controller == "picorv32":
         return PicoSystem(registers, lines, cpu.reset_address)
     bits = cpu.instructions.bits
-    return RiscvSystem(registers, lines, lambda: local.due, FIRST_BITS[controller], maintain, bits)
+    return RiscvSystem(registers, lines, lambda: local.due, FIRST_BITS[controller], cache, bits)
 
 
 def system_addresses(system: System, texts: Iterable[tuple[range, bytes]]) -> Iterator[int]:

@@ -4,8 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.cached_chips import CORTEX_M7, cached_lagoon
 from tests.iss_program import run_program
 
+from atoll.bsp.startup import startup_files
+from atoll.resolve import load_soc
 from atoll_sim.trace.simulation import SimResult, Stop
 
 pytest.importorskip("unicorn")
@@ -122,3 +125,66 @@ def test_instructions_are_counted_by_their_size(run: Run) -> None:
     text = "ldr.w r1, [sp]\n adds r1, #1\n add.w r1, r1, #1\n" * 100
     result = run("cortex_m33", f"{text} movs r6, #5\n leave r6")
     assert 300 < result.cycles < 320
+
+
+STORED = """
+    ldr r0, =0x20000100
+    movs r1, #77
+    str r1, [r0]
+"""
+FORGET = """
+    ldr r0, =0xE000EF60
+    ldr r1, =0xE000ED80
+    ldr r1, [r1]
+    ldr r2, =0x0007E019
+    cmp r1, r2
+    bne 9f
+    movs r1, #63
+1:  lsls r2, r1, #5
+    str r2, [r0]
+    orr r2, r2, #0x40000000
+    str r2, [r0]
+    eor r2, r2, #0xC0000000
+    str r2, [r0]
+    orr r2, r2, #0x40000000
+    {last}
+    subs r1, #1
+    bpl 1b
+"""
+TURN_ON = """
+    ldr r0, =0xE000ED14
+    mov r1, #0x10000
+    str r1, [r0]
+    ldr r0, =0x20000100
+    ldr r0, [r0]
+    lsrs r0, r0, #1
+    leave r0
+9:  leave r7
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (STORED, 0xC5C5_C5C5),
+        (STORED + FORGET.format(last=""), 0xC5C5_C5C5),
+        (STORED + FORGET.format(last="str r2, [r0]"), 77),
+    ],
+)
+def test_a_cache_turned_on_holds_what_was_not_forgotten_before(
+    text: str, read: int, tmp_path: Path
+) -> None:
+    """Until then loads and stores are memory's; the second program leaves one of four ways."""
+    whole = f"{HEAD}{text}{TURN_ON}\n    .ltorg\n"
+    settings = ("devices.cpu.cache.line=32",)
+    result = run_program(tmp_path, "cortex_m7", "armv7e-m", whole, overrides=settings)
+    assert (result.stop, result.exit_status) == (Stop.EXIT, read >> 1)
+
+
+def test_start_up_code_turns_the_cache_on_before_it_uses_the_stack() -> None:
+    text = startup_files(cached_lagoon(), (), {})["startup.S"]
+    order = ("str     r1, [r0, #0x260]", "bpl     1b", "orr     r1, r1, #0x10000", "@ Paint")
+    places = [text.index(each) for each in order]
+    assert places == sorted(places)
+    without = startup_files(load_soc("lagoon", CORTEX_M7[:2]), (), {})["startup.S"]
+    assert "DCISW" not in without
