@@ -91,6 +91,17 @@ def test_headers_and_driver_have_the_hosts_addresses(tree: Path) -> None:
     assert "seen_by_dsp" not in driver
 
 
+def test_each_core_has_its_own_address_of_registers(tree: Path) -> None:
+    header = (tree / "bsp" / "atoll_devices.h").read_text()
+    assert "#define ATOLL_DEVICE_NPU_REGISTERS UINT32_C(0x50000000)" in header
+    assert "#define ATOLL_DEVICE_DSP_REGISTERS UINT32_C(0x51000000)" in header
+    assert "#define ATOLL_DEVICE_DSP_REGISTERS_AT_DSP UINT32_C(0x70000000)" in header
+    (own,) = (
+        path for path in (tree / "bsp").rglob("*.c") if "ATOLL_MAILBOX_LINE" in path.read_text()
+    )
+    assert "atoll_read(ATOLL_DEVICE_DSP_REGISTERS_AT_DSP + offset)" in own.read_text()
+
+
 def test_objects_for_another_firmware_have_each_cores_addresses(tmp_path: Path) -> None:
     folder = tmp_path / "objects"
     assert main(["build", BAY, MODEL, "-o", str(folder), "--objects"]) == 0
@@ -112,6 +123,9 @@ def test_memory_protection_opens_what_the_core_sees() -> None:
     assert opened["cpu.code",].begin == 0x0800_0000
     assert opened["cpu.code",].runs
     assert opened["shared",].begin == 0x0001_0000
+    assert opened["npu.registers",].begin == 0x5000_0000
+    assert opened["dsp.mailbox",].begin == 0x5100_0000
+    assert {a.begin for a in areas_of(soc, dsp, 4) if a.registers} == {0x7000_0000}
     own = next(area for area in areas_of(soc, dsp, 4) if "dsp.stack" in area.names)
     assert own.begin in range(0x1000_0000, 0x1000_4000)
 

@@ -20,7 +20,8 @@ ROOT = Path(__file__).parents[2]
 SHORE = ROOT / "tests" / "data" / "shore.yaml"
 MODEL = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 DEVICES = ("cpu", "npu", "dma")
-PAIRS = [(memory, device) for memory in ("flash", "dtcm", "sram") for device in DEVICES]
+PAIRS = [(f"memories.{name}", device) for name in ("flash", "dtcm", "sram") for device in DEVICES]
+PAIRS += [("devices.npu", "cpu"), ("devices.dma", "cpu")]
 
 PAGES = st.integers(0, 0x400).map(lambda page: page * STEP) | st.integers(0, 0xFFFF).map(
     lambda block: block << 16
@@ -29,9 +30,9 @@ PAGES = st.integers(0, 0x400).map(lambda page: page * STEP) | st.integers(0, 0xF
 
 @st.composite
 def chips(draw: st.DrawFn) -> ResolvedSoc | None:
-    """Draw views; None where two memories would be at one address."""
+    """Draw views of memories and registers; None where two of them would be at one address."""
     chosen = draw(st.lists(st.sampled_from(PAIRS), min_size=1, unique=True))
-    views = [f"memories.{memory}.views={{{device}: {draw(PAGES):#x}}}" for memory, device in chosen]
+    views = [f"{part}.views={{{device}: {draw(PAGES):#x}}}" for part, device in chosen]
     try:
         return load_soc(SHORE, views)
     except DescriptionError as error:
@@ -59,18 +60,23 @@ def test_an_address_and_its_byte_belong_together(
             assert address in soc.memory(region.memory).seen_at(device.name)
             assert on_bus(soc, device.name, address) == byte
             assert (address - byte) % STEP == 0
+    for block in soc.register_blocks.values():
+        byte = data.draw(st.integers(block.origin, block.end - 1))
+        address = seen_by(soc, soc.host, byte)
+        assert address - byte == block.views.get(soc.host, block.origin) - block.origin
+        assert on_bus(soc, soc.host, address) == byte
 
 
 @settings(max_examples=cases(100), deadline=None)
 @given(chips(), st.permutations(DEVICES))
 def test_a_chip_is_seen_alike_by_whatever_way(soc: ResolvedSoc | None, ways: list[str]) -> None:
-    """Pools lie where the last viewer sees them, and all see each memory where they did."""
+    """Pools lie where the last viewer sees them, and all see each part where they did."""
     if soc is None:
         return
     seen = soc
     for device in ways:
         seen = as_seen_by(seen, device)
-        for before, after in zip(soc.memories, seen.memories, strict=True):
+        for before, after in zip(soc.placed(), seen.placed(), strict=True):
             assert after.origin == before.seen_at(device).start
             assert [after.seen_at(d) for d in DEVICES] == [before.seen_at(d) for d in DEVICES]
         for pool in soc.pools:

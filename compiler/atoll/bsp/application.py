@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from atoll.bsp.cores import entry_function, own_sources
-from atoll.bsp.headers import model_values
+from atoll.bsp.headers import model_values, own_mailbox
 from atoll.bsp.interface import GivenPool, ModelInterface
 from atoll.bsp.linker import POOL_SECTION
 from atoll.bsp.render import made_from, render
@@ -41,6 +41,7 @@ def _core_main(soc: ResolvedSoc, core: Cpu, models: Sequence[ModelInterface]) ->
         "core_main.c",
         made_from=made_from(soc, *models),
         cpu=core,
+        mailbox=own_mailbox(core),
         models=models,
         steps=[entry_function(soc, core, model.name) for model in models],
         shift=MODEL_SHIFT,

@@ -212,6 +212,9 @@ def _macros(device: Device) -> Iterator[tuple[str, str]]:
     yield "CLOCK", f"UINT32_C({device.clock})"
     if isinstance(device, Cpu) and device.mailbox:
         yield "REGISTERS", _registers(device)
+        if suffix := _apart(device):
+            seen = device.mailbox.seen_at(device.name).start
+            yield f"REGISTERS{suffix}", f"UINT32_C(0x{seen:08X})"
         yield "IRQ", f"UINT32_C({device.irq})"
     if isinstance(device, Engine):
         yield "REGISTERS", _registers(device)
@@ -226,6 +229,17 @@ def _macros(device: Device) -> Iterator[tuple[str, str]]:
 def _identity(spec: AcceleratorSpec, values: Mapping[str, int]) -> Iterator[str]:
     for name, value in values.items():
         yield f"{{ATOLL_{spec.name.upper()}_REGISTER_{name}, UINT32_C(0x{value:08X})}}"
+
+
+def own_mailbox(core: Cpu) -> str:
+    """Return the macro of the address at which a core sees its mailbox."""
+    return f"ATOLL_DEVICE_{core.name.upper()}_REGISTERS{_apart(core)}"
+
+
+def _apart(core: Cpu) -> str:
+    """Return how the macro ends where the core sees its mailbox elsewhere than the host does."""
+    box = core.mailbox
+    return f"_AT_{core.name.upper()}" if box and box.seen_at(core.name).start != box.origin else ""
 
 
 def _registers(device: Device) -> str:

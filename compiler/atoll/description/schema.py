@@ -33,7 +33,9 @@ from atoll.description.vocabulary import AcceleratorName, CoreName, EngineName, 
 CLOCK = 100_000_000
 Access = Literal["rw", "ro", "none"]
 _REACH = "What it may do with each pool that does not say so itself."
+_VIEWS = "Address of its registers at each core that sees them elsewhere."
 CONSOLE = 0xF000_0000
+Views = dict[Name, Address]
 
 
 class Limits(Described):
@@ -123,6 +125,12 @@ class Cpu(Described):
         description="Address of the registers through which the host has it run operators.",
         examples=["0x4002_0000"],
     )
+    views: Views = Field(
+        default={},
+        max_length=MAX_ENTRIES,
+        description="Address of its mailbox at each core that sees it elsewhere.",
+        examples=[{"cpu": "0x5002_0000"}],
+    )
     irq: IrqLine | None = Field(
         default=None, description="Interrupt line of the mailbox at the host.", examples=["5"]
     )
@@ -156,6 +164,7 @@ class Npu(Described):
     irq: IrqLine = Field(description="Interrupt line at the host.", examples=["3"])
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
     reach: Access | None = Field(default=None, description=_REACH)
+    views: Views = Field(default={}, max_length=MAX_ENTRIES, description=_VIEWS)
     runs: tuple[OperatorName, ...] | None = Field(
         default=None,
         min_length=1,
@@ -179,6 +188,7 @@ class Dma(Described):
     irq: IrqLine = Field(description="Interrupt line at the host.", examples=["4"])
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
     reach: Access | None = Field(default=None, description=_REACH)
+    views: Views = Field(default={}, max_length=MAX_ENTRIES, description=_VIEWS)
     moves: tuple[Pair, ...] = Field(
         min_length=1,
         max_length=MAX_ENTRIES,
@@ -218,7 +228,7 @@ class Memory(Described):
     reach: Access | None = Field(
         default=None, description="What devices may do with its pools where nothing else says so."
     )
-    views: dict[Name, Address] = Field(
+    views: Views = Field(
         default={},
         max_length=MAX_ENTRIES,
         description="Address of the first byte at each device that sees it elsewhere.",

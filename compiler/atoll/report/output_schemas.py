@@ -42,7 +42,7 @@ _SUMMARY: Mapping[str, Shape] = {
     **dict.fromkeys(("soc", "host", "default_device"), TEXT),
     "devices": each(_DEVICE),
     "memories": each(_MEMORY),
-    "views": each(object_of(memory=TEXT, device=TEXT, first_address=COUNT, last_address=COUNT)),
+    "views": each(object_of(what=TEXT, device=TEXT, first_address=COUNT, last_address=COUNT)),
     "pools": each(_POOL),
 }
 CHECK = object_of(**_SUMMARY, not_checked=each(TEXT))

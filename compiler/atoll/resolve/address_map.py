@@ -60,7 +60,9 @@ def resolve_memories(draft: Draft) -> tuple[Memory, ...]:
 def resolve_registers(draft: Draft) -> dict[str, Registers]:
     """Return the register block of each device that has one: its own, or its mailbox."""
     blocks = {
-        name: Registers(origin=cpu.mailbox, size=mailbox.SIZE)
+        name: Registers(
+            origin=cpu.mailbox, size=mailbox.SIZE, views=dict(sorted(cpu.views.items()))
+        )
         for name, cpu in draft.cpus()
         if cpu.mailbox is not None
     }
@@ -68,7 +70,8 @@ def resolve_registers(draft: Draft) -> dict[str, Registers]:
     for name, engine in draft.devices():
         if not isinstance(engine, Cpu) and draft.knows("devices", name, "registers"):
             size = sizes.get(name, REGISTER_PAGE)
-            blocks[name] = Registers(origin=engine.registers, size=size)
+            views = dict(sorted(engine.views.items()))
+            blocks[name] = Registers(origin=engine.registers, size=size, views=views)
     return blocks
 
 

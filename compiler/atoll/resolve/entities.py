@@ -1,7 +1,6 @@
 """What a chip is made of: memories, regions, pools and devices. Plain data, no rules.
 
-All addresses are absolute byte addresses on the system bus (of a chip `as_seen_by` a device: the
-device's), all sizes bytes, all clocks hertz.
+Addresses are the bus's (of a chip `as_seen_by` a device: the device's), sizes bytes, clocks hertz.
 """
 
 from collections.abc import Mapping
@@ -33,7 +32,30 @@ class RegionKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class Placed:
+    """A span of the bus that devices may see elsewhere.
+
+    Attributes:
+        views: where devices see the first byte that do not see it at `origin`, by device.
+    """
+
+    origin: int
+    size: int
+    views: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+    @property
+    def end(self) -> int:
+        """First address past it."""
+        return self.origin + self.size
+
+    def seen_at(self, device: str) -> range:
+        """Return the addresses at which `device` sees it."""
+        origin = self.views.get(device, self.origin)
+        return range(origin, origin + self.size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory(Placed):
     """One physical memory.
 
     Attributes:
@@ -42,29 +64,15 @@ class Memory:
         banks: word-interleaved banks that serve different masters in one cycle.
         read_latency: cycles from an accepted read to its data, at least 1.
         cached: cores with a data cache keep lines of it.
-        views: where devices see the first byte that do not see it at `origin`, by device.
     """
 
     name: str
-    origin: int
-    size: int
     kind: str
     width: int
     banks: int
     read_latency: int
     cached: bool = True
-    views: Mapping[str, int] = field(default_factory=dict)
     at: SourceLoc | None = None
-
-    @property
-    def end(self) -> int:
-        """First address past the memory."""
-        return self.origin + self.size
-
-    def seen_at(self, device: str) -> range:
-        """Return the addresses at which `device` sees the memory."""
-        origin = self.views.get(device, self.origin)
-        return range(origin, origin + self.size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,11 +172,8 @@ class StackLimit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Registers:
+class Registers(Placed):
     """A block of memory-mapped registers."""
-
-    origin: int
-    size: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from atoll.resolve.protection.table import table_of
 from atoll.resolve.se_scope import ScopeTable
-from atoll.resolve.soc import Access, Cpu, Device, Engine, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Device, Engine, Placed, Registers, ResolvedSoc
 from atoll.resolve.tables import Cell, Quantity, Table, address, clock, size
 
 
@@ -97,16 +97,18 @@ def _memories(soc: ResolvedSoc) -> Table:
 
 
 def _views(soc: ResolvedSoc) -> Table:
+    placed: dict[str, Placed] = {memory.name: memory for memory in soc.memories}
+    placed |= _blocks(soc)
     return Table(
         key="views",
-        title="Views, where devices see memories",
-        columns=("memory", "device", "from", "to"),
-        keys=("memory", "device", "first_address", "last_address"),
+        title="Views, where devices see memories and registers",
+        columns=("what", "device", "from", "to"),
+        keys=("what", "device", "first_address", "last_address"),
         rows=tuple(
-            (memory.name, device, address(seen.start), address(seen.stop - 1))
-            for memory in soc.memories
-            for device in memory.views
-            for seen in (memory.seen_at(device),)
+            (what, device, address(seen.start), address(seen.stop - 1))
+            for what, part in placed.items()
+            for device in part.views
+            for seen in (part.seen_at(device),)
         ),
     )
 
@@ -170,14 +172,19 @@ def _scopes(soc: ResolvedSoc) -> Table:
     )
 
 
+def _blocks(soc: ResolvedSoc) -> dict[str, Registers]:
+    return {
+        f"{name}.{'mailbox' if isinstance(soc.device(name), Cpu) else 'registers'}": block
+        for name, block in soc.register_blocks.items()
+    }
+
+
 def _address_map(soc: ResolvedSoc) -> Table:
     spans = [
         (region.origin, region.end, region.name, f"{region.kind} in {region.memory}")
         for region in soc.regions()
     ]
-    blocks = {f"{core.name}.mailbox": core.mailbox for core in soc.cpus if core.mailbox}
-    blocks |= {f"{engine.name}.registers": engine.registers for engine in soc.engines}
-    for what, block in (blocks | {"console": soc.console}).items():
+    for what, block in (_blocks(soc) | {"console": soc.console}).items():
         spans.append((block.origin, block.origin + block.size, what, "registers"))
     for pool in soc.pools:
         if pool.heap:

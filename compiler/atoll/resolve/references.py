@@ -1,6 +1,6 @@
 """Every name in the description must mean something in it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from atoll.description.faults import nearest
 from atoll.description.schema import Dma
@@ -42,9 +42,8 @@ def _unknown(
     is_key = key[-1] == name and key[-2:-1] in (("reach",), ("views",))
     otherwise = f"describe a {what} '{name}'"
     if is_key:
-        views = key[2] == "views"
-        taken = draft.soc.memories[key[1]].views if views else draft.soc.pools[key[1]].reach
-        known = tuple(word for word in known if word not in taken)
+        named = draft.soc.pools[key[1]].reach if key[2] == "reach" else views_of(draft)[key[:2]]
+        known = tuple(word for word in known if word not in named)
         otherwise = "delete it"
     draft.faults.add(
         code,
@@ -52,6 +51,13 @@ def _unknown(
         at=draft.where.key_at(*key) if is_key else draft.where.at(*key),
         remedy=nearest(name, known, otherwise),
     )
+
+
+def views_of(draft: Draft) -> dict[Key, Mapping[str, int]]:
+    """Return the views of each memory and device, by its key."""
+    memories = ((("memories", name), each.views) for name, each in draft.soc.memories.items())
+    devices = ((("devices", name), each.views) for name, each in draft.devices())
+    return {**dict(memories), **dict(devices)}
 
 
 def _memory_names(draft: Draft) -> Iterator[tuple[Key, str]]:
@@ -73,9 +79,9 @@ def _device_names(draft: Draft) -> Iterator[tuple[Key, str]]:
     for pool_name, pool in draft.pools():
         for device in pool.reach:
             yield ("pools", pool_name, "reach", device), device
-    for memory_name, memory in draft.soc.memories.items():
-        for device in memory.views:
-            yield ("memories", memory_name, "views", device), device
+    for part, views in views_of(draft).items():
+        for device in views:
+            yield (*part, "views", device), device
     if draft.soc.host is not None:
         yield ("host",), draft.soc.host
     if draft.soc.default_device is not None:

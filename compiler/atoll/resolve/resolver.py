@@ -14,7 +14,6 @@ from atoll.resolve.devices import build_devices
 from atoll.resolve.draft import Draft
 from atoll.resolve.engine_widths import with_widths
 from atoll.resolve.layout import lay_out
-from atoll.resolve.memory_views import check_views
 from atoll.resolve.moves import check_moves
 from atoll.resolve.pools import check_heaps, check_pools, resolve_pools
 from atoll.resolve.protection.check import check_protection
@@ -24,6 +23,7 @@ from atoll.resolve.soc import CInterface, Memory, Registers, ResolvedSoc
 from atoll.resolve.stack_limits import ALLOCA, TOTAL, alloca_limit, total_limit
 from atoll.resolve.stacks import check_stacks
 from atoll.resolve.targets import check_devices, default_device
+from atoll.resolve.view_checks import check_views
 
 DERIVED = "derived"
 """The layer of values that follow from others."""

@@ -18,6 +18,7 @@ from atoll.resolve.entities import (
     Engine,
     Memory,
     Npu,
+    Placed,
     Pool,
     PoolSpeed,
     Region,
@@ -41,6 +42,7 @@ __all__ = [
     "Memory",
     "Npu",
     "OperatorSupport",
+    "Placed",
     "Pool",
     "PoolSpeed",
     "Region",
@@ -194,11 +196,21 @@ class ResolvedSoc:
             yield from ((stack, Access.WRITE) for stack in device.stacks)
         yield from ((block, Access.WRITE) for block in self.registers_of(device))
 
+    @property
+    def register_blocks(self) -> Mapping[str, Registers]:
+        """The mailbox of each core that has one, and each engine's registers, by device."""
+        boxes = {core.name: core.mailbox for core in self.cpus if core.mailbox}
+        return boxes | {engine.name: engine.registers for engine in self.engines}
+
+    def placed(self) -> Iterator[Placed]:
+        """Yield all that devices may see elsewhere than the bus has it."""
+        yield from self.memories
+        yield from self.register_blocks.values()
+
     def registers_of(self, device: Device) -> Iterator[Registers]:
         """Yield the register blocks that `device` may touch: all for the host, else its mailbox."""
         if device.name == self.host:
-            yield from (core.mailbox for core in self.cpus if core.mailbox)
-            yield from (engine.registers for engine in self.engines)
+            yield from self.register_blocks.values()
             yield self.console
         elif isinstance(device, Cpu) and device.mailbox:
             yield device.mailbox

@@ -103,7 +103,7 @@ class Master:
         readable: addresses it may read, in order, apart from each other.
         writable: likewise for writing.
         parameters: SystemVerilog parameters of its module, with their values.
-        views: where it sees memories that it sees elsewhere than the bus has them.
+        views: where it sees memories and registers that it does not see where the bus has them.
         axi_bytes: bytes of an accelerator's data port.
         interrupts: signal with the interrupt lines of a core.
         clock: the input, without ``_i``, of a clock of its own; "" if it has the host's.

@@ -1,13 +1,13 @@
 """Decide how a chip is simulated: which modules, on which bus, behind which firewall windows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
 from atoll.errors import SimulationError
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.memory_views import core_as_it_sees
-from atoll.resolve.soc import Access, Cpu, Device, Engine, Memory, Registers, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Device, Engine, Memory, Placed, Registers, ResolvedSoc
 from atoll_sim.chip.checks import platform_faults
 from atoll_sim.chip.cores import parameters_of
 from atoll_sim.chip.parts import BuiltMemory, Chip, Mailbox, Master, Target
@@ -78,8 +78,7 @@ def _spans(soc: ResolvedSoc, device: Device, *allowed: Access) -> tuple[range, .
 
 def _register_blocks(soc: ResolvedSoc) -> tuple[Target, ...]:
     """Return the register blocks at the host."""
-    blocks = {core.name: core.mailbox for core in soc.cpus if core.mailbox}
-    blocks |= {engine.name: engine.registers for engine in soc.engines}
+    blocks = dict(soc.register_blocks)
     blocks["console"] = replace(soc.console, size=soc.console.size - soc.guard.size)
     blocks["guard"] = soc.guard
     return tuple(_block(f"reg_{name}", registers) for name, registers in blocks.items())
@@ -142,11 +141,7 @@ def _master(
         readable=readable,
         writable=_spans(soc, device, Access.WRITE),
         targets=targets + _registers(soc, device),
-        views=tuple(
-            Target(signal=f"mem_{memory.name}", index="", span=memory.seen_at(device.name))
-            for memory in soc.memories
-            if built and device.name in memory.views
-        ),
+        views=tuple(_views(soc, device)) if built else (),
         core=core,
         npu=device if isinstance(device, Engine) else None,
         parameters=_parameters(soc, device),
@@ -154,6 +149,15 @@ def _master(
         interrupts=_interrupts(soc, device),
         clock=f"clk_{device.name}" if built and device.clock != soc.host_cpu.clock else "",
     )
+
+
+def _views(soc: ResolvedSoc, device: Device) -> Iterator[Target]:
+    """Yield where a master sees what it sees elsewhere than the bus has it."""
+    placed: dict[str, Placed] = {f"mem_{memory.name}": memory for memory in soc.memories}
+    placed |= {f"reg_{name}": block for name, block in soc.register_blocks.items()}
+    for signal, part in placed.items():
+        if device.name in part.views:
+            yield Target(signal=signal, index="", span=part.seen_at(device.name))
 
 
 def _touches(spans: Iterable[range], memory: Memory) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from atoll.protocol import ConsoleRegister, Trace, TraceEvent
 from atoll.resolve.mailbox import LINE
-from atoll.resolve.memory_views import core_as_it_sees, on_bus
+from atoll.resolve.memory_views import core_as_it_sees, on_bus, seen_by
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.common.decode import ErrorCode
@@ -146,8 +146,12 @@ class IssChip:
         }
         for name, mailbox in self._mailboxes.items():
             devices |= {f"reg_{name}": mailbox, f"box_{name}": mailbox}
-        targets = self._masters[cpu.name].targets
-        return [(each.span, devices[each.signal]) for each in targets if each.signal in devices]
+        return [
+            (range(seen, seen + len(target.span)), devices[target.signal])
+            for target in self._masters[cpu.name].targets
+            if target.signal in devices
+            for seen in (seen_by(self._soc, cpu.name, target.span.start),)
+        ]
 
     def _lines(self, cpu: Cpu) -> Mapping[int, int]:
         """Return the lines at a core that are or will be high, and from when on."""

@@ -180,7 +180,7 @@ class IssCore:
                 self._model.add_window(self.state, span, writes=right == WRITE)
                 for page in range(span.start // PAGE, -(-span.stop // PAGE)):
                     pages[page] = pages.get(page, 0) | right
-        for each in self._model.soc.memories:
+        for each in self._model.soc.placed():
             if (view := each.views.get(self.cpu.name)) is not None:
                 self._model.add_view(self.state, view, each)
         memory = self._model.memory
@@ -287,7 +287,7 @@ class IssCore:
     def _bus_failed(self, address: int, *, writes: bool) -> None:
         if self.state.refused or self._second_word == (address, self.time):
             return
-        self._chip.failed(self.cpu, address, writes=writes, bus=True)
+        self._chip.failed(self.cpu, self._on_bus(address), writes=writes, bus=True)
         if self.cpu.spec.traps:
             self._pc = self._emulator.pc
             self._model.left(self.state, self._pc)

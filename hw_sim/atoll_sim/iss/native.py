@@ -7,7 +7,7 @@ from pathlib import Path
 
 from atoll.isa.instruction_set import Family, InstructionSet
 from atoll.protocol import Request
-from atoll.resolve.soc import Access, Cache, Memory, ResolvedSoc
+from atoll.resolve.soc import Access, Cache, Memory, Placed, ResolvedSoc
 from atoll_sim.host.memory import Accessed, HostMemory
 from atoll_sim.iss.clock import CoreClock
 from atoll_sim.model.monitors import Model
@@ -207,9 +207,9 @@ class IssModel(Model):
         first, last = ctypes.c_uint32(span.start), ctypes.c_uint32(span.stop - 1)
         self.library.atoll_iss_window(ctypes.byref(core), first, last, int(writes))
 
-    def add_view(self, core: CoreState, seen: int, memory: Memory) -> None:
-        """Let a core see a memory from the address `seen` on, and not where the bus has it."""
-        numbers = (seen, memory.origin, memory.size)
+    def add_view(self, core: CoreState, seen: int, part: Placed) -> None:
+        """Let a core see something from the address `seen` on, and not where the bus has it."""
+        numbers = (seen, part.origin, part.size)
         self.library.atoll_iss_view(ctypes.byref(core), *map(ctypes.c_uint32, numbers))
 
     def left(self, core: CoreState, address: int) -> None:

@@ -1,6 +1,7 @@
 `include "atoll_assert.svh"
 
-// Translates the addresses of one bus master that sees some memories elsewhere than the bus has them.
+// Translates the addresses of one bus master that sees some memories, or blocks of registers, elsewhere than
+// the bus has them. A memory stands for both here.
 //
 // Combinational. Inside a view, the address counts from the memory's origin. A memory of which there
 // is a view is not seen where the bus has it: such a request has no place on the bus, and keeps its

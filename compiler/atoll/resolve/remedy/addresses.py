@@ -94,10 +94,12 @@ def page(case: Case) -> Iterator[Candidate]:
 
 
 def view(case: Case) -> Iterator[Candidate]:
-    """Yield addresses at which a device may see a memory, then none but the bus's."""
-    _, memory, *_ = case.key
+    """Yield addresses at which a device may see a memory or registers, then only the bus's."""
+    section, memory, *_ = case.key
     origin, near = case.at("memories", memory, "origin"), case.at(*case.key)
-    if isinstance(origin, int) and isinstance(near, int):
+    if section == "devices":
+        yield from page(case)
+    elif isinstance(origin, int) and isinstance(near, int):
         free = case.free_spans(case.size("memories", memory, "size"), near, memory)
         places = [near - (near - origin) % STEP, *(each + origin % STEP for each in free[:_TRIED])]
         yield from ((Edit(case.key, hexadecimal(place)),) for place in places)
