@@ -18,7 +18,9 @@ from atoll_sim.simulate.run import requests_for
 
 pytest.importorskip("unicorn")
 
-DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
+ROOT = Path(__file__).parents[2]
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+GUARDED = str(ROOT / "tests" / "data" / "caches" / "guarded.yaml")
 
 
 def test_each_operation_that_is_left_out_is_noticed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -27,6 +29,14 @@ def test_each_operation_that_is_left_out_is_noticed(capsys: pytest.CaptureFixtur
     told = json.loads(capsys.readouterr().out)
     (campaign,) = told["caches"]
     assert (campaign["passed"], campaign["right"], told["networks"]) == (True, "", [])
+    assert len(campaign["trials"]) == 10
+    assert {trial["by"] for trial in campaign["trials"]} == {"wrong bytes"}
+
+
+def test_a_cache_beside_memory_protection_and_views(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", GUARDED, str(DIGITS), "--caches", "--json"]) == 0
+    (campaign,) = json.loads(capsys.readouterr().out)["caches"]
+    assert (campaign["passed"], campaign["right"]) == (True, "")
     assert len(campaign["trials"]) == 10
     assert {trial["by"] for trial in campaign["trials"]} == {"wrong bytes"}
 

@@ -15,11 +15,12 @@ def protection_setup(soc: ResolvedSoc, core: Cpu) -> Mapping[str, object]:
     """
     table, unit = table_of(soc, core), core.spec.protection
     whats = [f"{entry.access} {entry.form}: {entry.what}" for entry in table]
+    opened = tuple(entry.area for entry in table if entry.area)
     is_pmp = unit is not None and unit.unit == "pmp"
     words = [entry.words[1:] if is_pmp else entry.words for entry in table]
     return {
         "protection": tuple(zip(whats, words, strict=True)),
         "rights": pmp.rights(table, core.instructions.bits) if is_pmp else {},
-        "attributes": mpu.ATTRIBUTES_V8 if unit and unit.unit == "mpu_v8" else None,
+        "attributes": mpu.attributes_v8(opened) if unit and unit.unit == "mpu_v8" else None,
         "record_size": RECORD_SIZE,
     }

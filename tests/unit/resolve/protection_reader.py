@@ -53,3 +53,26 @@ def mpu_v8_allows(table: Sequence[tuple[int, int]], at: int, how: str) -> bool:
     if how == "x":
         return not matches[0] & 1
     return how == "r" or not matches[0] >> 2 & 1
+
+
+def mpu_v7_kept(table: Sequence[tuple[int, int]], at: int) -> str:
+    """Tell how a data cache keeps what one may touch: "" if not, ``through``, or ``back``."""
+    for base, attributes in reversed(table):
+        size = 2 << (attributes >> 1 & 31)
+        inside = attributes & 1 and base <= at < base + size
+        if inside and not attributes >> 8 + (at - base) * 8 // size & 1:
+            kind = attributes >> 19 & 7, attributes >> 17 & 1, attributes >> 16 & 1
+            shared = attributes >> 18 & 1
+            kept = {(0, 1, 0): "through", (0, 1, 1): "back", (1, 1, 1): "back"}
+            return "" if shared else kept.get(kind, "")
+    return ""
+
+
+def mpu_v8_kept(table: Sequence[tuple[int, int]], memories: int, at: int) -> str:
+    """Tell likewise, by the outer half of an attribute of MAIR0; transient ones are none here."""
+    for base, limit in table:
+        if limit & 1 and base & ~31 <= at <= (limit & ~31 | 31):
+            attribute = memories >> 8 * (limit >> 1 & 7) & 0xFF
+            assert attribute in (0x04, 0x44, 0xAA, 0xFF)
+            return {0xAA: "through", 0xFF: "back"}.get(attribute, "")
+    return ""

@@ -2,11 +2,18 @@
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.resolve.protection_reader import mpu_v7_allows, mpu_v8_allows, pmp_allows
+from tests.unit.resolve.protection_reader import (
+    mpu_v7_allows,
+    mpu_v7_kept,
+    mpu_v8_allows,
+    mpu_v8_kept,
+    pmp_allows,
+)
 
 from atoll.errors import DescriptionError
 from atoll.resolve import load_soc
@@ -14,12 +21,13 @@ from atoll.resolve.claims import GUARD
 from atoll.resolve.protection import mpu, pmp
 from atoll.resolve.protection.area import Area, areas_of
 from atoll.resolve.protection.entry import Entry
-from atoll.resolve.protection.table import table_of
+from atoll.resolve.protection.table import entries_of, table_of
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.specs import ProtectionUnit
 
 Allows = Callable[[int, str], bool]
 
+GUARDED = Path(__file__).parents[2] / "data" / "caches" / "guarded.yaml"
 ON = "devices.cpu.protection=true"
 IBEX = (ON, "devices.cpu.core=ibex")
 CORTEX_M33 = (ON, "devices.cpu.core=cortex_m33", "devices.cpu.isa=armv8-m.main")
@@ -146,6 +154,34 @@ def test_regions_begin_at_multiples_of_the_granule() -> None:
     assert soc.pool("shared").region.origin % 32 == 0
     areas = areas_of(soc, soc.host_cpu, 32)
     assert all(area.begin % 32 == area.end % 32 == 0 for area in areas)
+
+
+@pytest.mark.parametrize(("write_back", "kept"), [("true", "back"), ("false", "through")])
+@pytest.mark.parametrize("unit", ["mpu_v7", "mpu_v8"])
+def test_a_unit_lets_the_cache_keep_what_is_cached(unit: str, write_back: str, kept: str) -> None:
+    """The table of the one unit is made for the core of the other too."""
+    soc = load_soc(str(GUARDED), [f"devices.cpu.cache.write_back={write_back}"])
+    areas = areas_of(soc, soc.host_cpu, 32)
+    table = entries_of(ProtectionUnit(unit=unit, regions=16, granule=32), areas, 32)
+    words = [(entry.words[0], entry.words[1]) for entry in table]
+    found = {
+        name: mpu_v7_kept(words, area.begin)
+        if unit == "mpu_v7"
+        else mpu_v8_kept(words, mpu.attributes_v8(areas), area.begin)
+        for area in areas
+        for name in area.names
+    }
+    assert found == {
+        **dict.fromkeys(("cpu.code", "weights", "shared"), kept),
+        **dict.fromkeys(("cpu.stack", "cpu.data", "private", "npu.registers", "console"), ""),
+    }
+
+
+def test_without_a_cache_memory_stays_as_it_was() -> None:
+    soc = load_soc("lagoon", CORTEX_M33)
+    areas = areas_of(soc, soc.host_cpu, 32)
+    assert {area.kept for area in areas} == {""}
+    assert mpu.attributes_v8(areas) == 0x0444
 
 
 def test_without_protection_a_chip_stays_as_it_is() -> None:

@@ -19,6 +19,8 @@ class Area:
         writes: it may write there as well as read.
         runs: it may run what is there.
         registers: it is no memory.
+        kept: how the core's data cache keeps it: ``back`` for write-back, ``through``; "" if it
+            keeps none of it.
         names: of the regions and register blocks that lie here, by address.
     """
 
@@ -27,6 +29,7 @@ class Area:
     writes: bool
     runs: bool
     registers: bool
+    kept: str = ""
     names: tuple[str, ...]
 
     @property
@@ -57,7 +60,7 @@ def areas_of(soc: ResolvedSoc, cpu: Cpu, granule: int) -> tuple[Area, ...]:
 
 
 def _alike(one: Area, other: Area) -> bool:
-    return (one.access, one.registers) == (other.access, other.registers)
+    return (one.access, one.registers, one.kept) == (other.access, other.registers, other.kept)
 
 
 def _areas(soc: ResolvedSoc, cpu: Cpu, granule: int) -> Iterator[Area]:
@@ -68,6 +71,7 @@ def _areas(soc: ResolvedSoc, cpu: Cpu, granule: int) -> Iterator[Area]:
             writes=access is Access.WRITE,
             runs=window is cpu.code,
             registers=isinstance(window, Registers),
+            kept=_kept(soc, cpu, window),
             names=(_name(soc, window),),
         )
     local = local_of(cpu.spec)
@@ -81,6 +85,12 @@ def _areas(soc: ResolvedSoc, cpu: Cpu, granule: int) -> Iterator[Area]:
             registers=True,
             names=(name,),
         )
+
+
+def _kept(soc: ResolvedSoc, cpu: Cpu, window: Region | Registers) -> str:
+    if cpu.cache is None or isinstance(window, Registers) or not soc.memory(window.memory).cached:
+        return ""
+    return "back" if cpu.cache.write_back else "through"
 
 
 def _name(soc: ResolvedSoc, window: Region | Registers) -> str:

@@ -4,7 +4,7 @@ The background map is off, so what no region holds is closed to the core. The pr
 bus is open always.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from atoll.resolve.protection.area import Area
 from atoll.resolve.protection.entry import Entry
@@ -13,8 +13,8 @@ SUBREGIONS = 8
 LEAST_DIVIDED = 256
 """Bytes of the smallest region that has subregions."""
 
-NORMAL = 0b001_0_0_0 << 16
-"""Attributes of a v7 region: normal memory that no cache holds."""
+NORMAL = {"": 0b001_0_0_0 << 16, "through": 0b000_0_1_0 << 16, "back": 0b001_0_1_1 << 16}
+"""Attributes of a v7 region of normal memory, by how a cache keeps it."""
 
 DEVICE = 0b000_1_0_1 << 16
 """Attributes of a v7 region of registers: shared device memory."""
@@ -25,11 +25,18 @@ NEVER_V8, READ_ONLY_V8 = 1, 0b11 << 1
 READ_WRITE_V8 = 0b01 << 1
 ENABLED = 1
 LEAST_V8 = 32
-ATTRIBUTES_V8 = 0x0444
-"""MPU_MAIR0: 0 is normal memory that no cache holds, 1 is device memory."""
+REGISTERS, KEPT = 1 << 1, 2 << 1
+"""AttrIndx of v8 regions of registers and of memory that a cache keeps; 0 is other memory."""
 
-REGISTERS = 1 << 1
-"""AttrIndx of a v8 region of registers; 0 is that of memory."""
+_PLAIN_V8 = 0x0444
+_KEPT_V8 = {"through": 0xAA_0000, "back": 0xFF_0000}
+
+
+def attributes_v8(areas: Iterable[Area]) -> int:
+    """Return MPU_MAIR0: normal memory that no cache keeps, devices, and memory that one keeps."""
+    kept = {area.kept for area in areas} - {""}
+    assert len(kept) <= 1, "a core has one data cache"
+    return _PLAIN_V8 | sum(_KEPT_V8[how] for how in kept)
 
 
 def entries_v7(areas: Sequence[Area], granule: int) -> tuple[Entry, ...]:
@@ -44,7 +51,8 @@ def entries_v8(areas: Sequence[Area]) -> tuple[Entry, ...]:
 
 def _range(area: Area) -> Entry:
     rights = (READ_WRITE_V8 if area.writes else READ_ONLY_V8) | (0 if area.runs else NEVER_V8)
-    limit = area.end - LEAST_V8 | (REGISTERS if area.registers else 0) | ENABLED
+    kind = REGISTERS if area.registers else KEPT if area.kept else 0
+    limit = area.end - LEAST_V8 | kind | ENABLED
     words = (area.begin | rights, limit)
     return Entry(area=area, begin=area.begin, end=area.end, form="base, limit", words=words)
 
@@ -80,6 +88,6 @@ def _attributes(area: Area, base: int, size: int, opened: range) -> int:
     if size >= LEAST_DIVIDED:
         step = size // SUBREGIONS
         off = sum(1 << n for n in range(SUBREGIONS) if base + n * step not in opened)
-    kind = DEVICE if area.registers else NORMAL
+    kind = DEVICE if area.registers else NORMAL[area.kept]
     rights = (READ_WRITE if area.writes else READ_ONLY) | (0 if area.runs else RUN_NEVER)
     return rights | kind | off << 8 | (size.bit_length() - 2) << 1 | ENABLED
