@@ -41,6 +41,17 @@ def test_a_cache_beside_memory_protection_and_views(capsys: pytest.CaptureFixtur
     assert {trial["by"] for trial in campaign["trials"]} == {"wrong bytes"}
 
 
+def test_an_alias_that_is_not_cached_needs_no_operation(capsys: pytest.CaptureFixture[str]) -> None:
+    alias = ("memories.sram.views={cpu: 0x3000_0000}", "memories.sram.cached=false")
+    entry = compile_file(cached_lagoon(*alias), DIGITS).module.entry
+    assert [each for step in entry.steps for each in (*step.before, *step.after)] == []
+    words = [word for setting in (*CORTEX_M7, *alias) for word in ("--set", setting)]
+    kinds = ["--cpu", "iss", "--accelerator", "model", "--json"]
+    assert main(["run", "lagoon", str(DIGITS), *kinds, *words]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["bit_exact"], report["placement"]["violations"]) == (True, [])
+
+
 @pytest.mark.slow
 def test_two_cached_cores() -> None:
     requests = load_requests(None, ("add_3=dsp", "softmax_9=dsp"))
