@@ -43,6 +43,11 @@ class Work:
     progress: Progress = silent
     waves: Waves | None = None
 
+    @property
+    def engines_in_rtl(self) -> bool:
+        """Whether there are engines that RTL plays."""
+        return self.accelerator is AcceleratorKind.RTL and bool(self.models[0].soc.engines)
+
 
 class Session(Protocol):
     """A kind of cores: how networks run on it."""

@@ -160,7 +160,7 @@ def test_the_whole_chip_in_rtl(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_shadow_and_the_firewalls_notice_addresses_of_another_device(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    options = ["--mutants", "60", "--seed", "4", "--json"]
+    options = ["--mutants", "30", "--seed", "4", "--json"]
     assert main(["validate", SHORE, str(MODEL), *options]) == 0
     (campaign,) = json.loads(capsys.readouterr().out)["networks"]
     assert campaign["right_build"]["placement"]["violations"] == []

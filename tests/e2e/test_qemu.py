@@ -142,6 +142,15 @@ def test_instructions_are_those_of_the_other_simulator(
     assert counted[0] == counted[1]
 
 
+@pytest.mark.skipif(find_spec("unicorn") is None, reason="Unicorn is not installed")
+def test_a_chip_without_engines_needs_no_model_in_rtl(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("atoll_sim.build.verilator.call_tool", None)
+    for cpu in ("iss", "native"):
+        assert reported(capsys, chip("mps2_an385"), str(DIGITS), "--cpu", cpu)["bit_exact"]
+
+
 def run_program(folder: Path, text: str, **changes: object) -> SimResult:
     """Run a small program on the Cortex-M3."""
     soc = load_soc(chip("mps2_an385"))

@@ -36,7 +36,7 @@ class NativeSession:
 
     def run(self, work: Work) -> SimResult:
         """See `atoll_sim.session.Session.run`."""
-        rtl = work.accelerator is AcceleratorKind.RTL
+        rtl = work.engines_in_rtl
         return run_native(work.models, work.samples, rtl=rtl, progress=work.progress)
 
 

@@ -61,7 +61,7 @@ class IssSession:
 
 
 def _run(work: Work, folder: Path, ends: ExitStack) -> SimResult:
-    rtl = work.accelerator is AcceleratorKind.RTL
+    rtl = work.engines_in_rtl
     soc = work.models[0].soc
     request = requests_for(work.models, work.elves, work.samples, Path(), folder, beats=rtl)
     executable = build_model(soc, external_host=True, progress=work.progress) if rtl else None
