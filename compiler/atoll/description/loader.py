@@ -14,12 +14,13 @@ from atoll.description.accelerators import (
     load_accelerator,
 )
 from atoll.description.cores import CoreDescription, find_core, load_core
+from atoll.description.devices import Cpu, Dma, Npu
 from atoll.description.faults import Faults
 from atoll.description.gaps import Gaps
 from atoll.description.layers import apply_overrides, read_layers
 from atoll.description.messages import schema_of
 from atoll.description.partial import Partial, read_model
-from atoll.description.schema import Cpu, Dma, Npu, Soc
+from atoll.description.schema import Soc
 from atoll.description.tree import Key, Node, SourceMap
 from atoll.errors import DescriptionError, Fault, SourceLoc
 

@@ -1,216 +1,32 @@
 """The SoC description, field for field. Nothing here is derived; see `atoll.resolve`."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from atoll.description.cache import Cache
+from atoll.description.devices import Device, Limits
 from atoll.description.fields import (
     MAX_ENTRIES,
+    Access,
     Address,
     Alignment,
     Bandwidth,
     Banks,
-    CompileCommand,
     Delay,
     Described,
     Frequency,
-    Integer,
-    IrqLine,
     Latency,
-    LinkCommand,
     MachineName,
     Name,
-    Pair,
     PositiveSize,
     Preference,
     Size,
     Version,
+    Views,
     Width,
 )
-from atoll.description.vocabulary import AcceleratorName, CoreName, EngineName, Isa, OperatorName
 
-CLOCK = 100_000_000
-Access = Literal["rw", "ro", "none"]
-_REACH = "What it may do with each pool that does not say so itself."
-_VIEWS = "Address of its registers at each core that sees them elsewhere."
 CONSOLE = 0xF000_0000
-Views = dict[Name, Address]
-
-
-class Limits(Described):
-    """How much of a stack compiled operators may use; a core's limits win over the chip's."""
-
-    max_stack_alloca_size: Size | None = Field(
-        default=None, description="Largest kernel-local allocation that may live on the stack."
-    )
-    max_stack_size: Size | None = Field(
-        default=None, description="Most that one run may use; the size of the stack by default."
-    )
-    use_backend_alloc_workspace: bool | None = Field(
-        default=None, strict=True, description="True keeps all allocations off the stack."
-    )
-
-
-class CoreLimits(Limits):
-    """Limits of a core, and of its threads: those of the thread that models run on win."""
-
-    threads: dict[Name, Limits] = Field(
-        default={}, max_length=MAX_ENTRIES, description="Limits on the stack of a thread."
-    )
-
-
-class Span(Described):
-    """A part of a memory; what is left out is chosen by resolution."""
-
-    memory: Name | None = Field(default=None, description="The memory that holds it.")
-    size: PositiveSize | None = Field(default=None, description="Bytes it takes.")
-
-
-class Stack(Described):
-    """The stacks of a core: the main one, and one for each other thread."""
-
-    memory: Name = Field(description="The memory that holds it.", examples=["sram"])
-    size: PositiveSize = Field(description="Bytes it takes.", examples=["8 KiB"])
-    interrupts: Size = Field(default=512, description="Bytes kept for interrupt handlers.")
-    threads: dict[Name, PositiveSize] = Field(
-        default={}, max_length=MAX_ENTRIES, description="Size of the stack of each other thread."
-    )
-    runs: Name | None = Field(
-        default=None, description="The thread that models run on; the main stack by default."
-    )
-
-
-class Commands(Described):
-    """Command lines, run without a shell in the build folder; names in braces are filled in."""
-
-    compile: CompileCommand = Field(
-        description="Makes {object} of the C or assembly file {source}; {flags} are those of GCC"
-        " with macros, {definitions} the macros alone.",
-        examples=["armclang --target=arm-arm-none-eabi {flags} -c {source} -o {object}"],
-    )
-    link: LinkCommand = Field(
-        description="Makes {elf} of {objects} by the linker script {script}; {map} is the map,"
-        " {flags} are those of GNU ld.",
-        examples=["ld.lld {flags} -T {script} -Map={map} -o {elf} {objects}"],
-    )
-
-
-class Cpu(Described):
-    """A core that runs compiled operators; a ``dsp`` is the host only where it is named so."""
-
-    kind: Literal["cpu", "dsp"]
-    isa: Isa = Field(description="Instruction set such as rv32imc.", examples=["rv32imc"])
-    abi: str | None = Field(
-        default=None,
-        max_length=16,
-        description="Calling convention such as ilp32; by default the usual one of 'isa'.",
-    )
-    core: CoreName = Field(
-        default="picorv32",
-        description="The core: the name of an installed one, or a path relative to this file.",
-    )
-    clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
-    toolchain: Literal["zig", "gcc", "clang"] = Field(
-        default="zig", description="What compiles C and links firmware."
-    )
-    commands: Commands | None = Field(
-        default=None, description="Your own compiler and linker, instead of 'toolchain'."
-    )
-    stack: Stack = Field(examples=["{memory: sram, size: 8 KiB}"])
-    code: Span = Field(default=Span(), description="Instructions and read-only data.")
-    data: Span = Field(default=Span(), description=".data and .bss.")
-    mailbox: Address | None = Field(
-        default=None,
-        description="Address of the registers through which the host has it run operators.",
-        examples=["0x4002_0000"],
-    )
-    views: Views = Field(
-        default={},
-        max_length=MAX_ENTRIES,
-        description="Address of its mailbox at each core that sees it elsewhere.",
-        examples=[{"cpu": "0x5002_0000"}],
-    )
-    irq: IrqLine | None = Field(
-        default=None, description="Interrupt line of the mailbox at the host.", examples=["5"]
-    )
-    cache: Cache | None = Field(
-        default=None,
-        description="Its data cache, which devices do not see; none by default.",
-        examples=["{line: 32}"],
-    )
-    reach: Access | None = Field(default=None, description=_REACH)
-    limits: CoreLimits = CoreLimits()
-    protection: bool = Field(
-        default=False,
-        strict=True,
-        description="The core's protection unit keeps it in its pools, and off what lies below its "
-        "stacks.",
-    )
-
-
-class Npu(Described):
-    """An instance of an accelerator."""
-
-    kind: Literal["npu"]
-    accelerator: AcceleratorName = Field(
-        description="The name of an installed one (reef, ripple), or a path relative to this file.",
-        examples=["reef"],
-    )
-    params: dict[Name, Integer] = Field(
-        default={}, max_length=MAX_ENTRIES, description="Parameters of the instance."
-    )
-    registers: Address = Field(description="Address of the control port.", examples=["0x4000_0000"])
-    irq: IrqLine = Field(description="Interrupt line at the host.", examples=["3"])
-    clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
-    reach: Access | None = Field(default=None, description=_REACH)
-    views: Views = Field(default={}, max_length=MAX_ENTRIES, description=_VIEWS)
-    runs: tuple[OperatorName, ...] | None = Field(
-        default=None,
-        min_length=1,
-        max_length=MAX_ENTRIES,
-        description="Operators it may run, such as CONV_2D; by default all it can.",
-    )
-
-
-class Dma(Described):
-    """An engine that copies between memories."""
-
-    kind: Literal["dma"]
-    engine: EngineName = Field(
-        description="The name of an installed one (reef, ripple), or a path relative to this file.",
-        examples=["ripple"],
-    )
-    params: dict[Name, Integer] = Field(
-        default={}, max_length=MAX_ENTRIES, description="Parameters of the instance."
-    )
-    registers: Address = Field(description="Address of the control port.", examples=["0x4001_0000"])
-    irq: IrqLine = Field(description="Interrupt line at the host.", examples=["4"])
-    clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
-    reach: Access | None = Field(default=None, description=_REACH)
-    views: Views = Field(default={}, max_length=MAX_ENTRIES, description=_VIEWS)
-    moves: tuple[Pair, ...] = Field(
-        min_length=1,
-        max_length=MAX_ENTRIES,
-        description="Pairs [from memory, to memory] that it can copy between.",
-        examples=["[[flash, sram]]"],
-    )
-
-    @property
-    def accelerator(self) -> str:
-        """What describes the engine."""
-        return self.engine
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """Operators that it may run."""
-        return ("COPY",)
-
-
-Engine = Npu | Dma
-
-
-Device = Annotated[Cpu | Npu | Dma, Field(discriminator="kind")]
 
 
 class Memory(Described):

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 
 from atoll.description.accelerator import Accelerator
 from atoll.description.accelerators import AcceleratorDescription
+from atoll.description.devices import Dma, Engine
 from atoll.description.faults import nearest
-from atoll.description.schema import Dma, Engine
 from atoll.errors import SourceLoc
 from atoll.resolve.cores import shipped_or_beside
 from atoll.resolve.draft import Draft

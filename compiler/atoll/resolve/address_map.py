@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from atoll.description.devices import Cpu
 from atoll.description.faults import note
 from atoll.description.fields import ADDRESS_SPACE
-from atoll.description.schema import Cpu
 from atoll.description.schema import Memory as MemoryModel
 from atoll.description.tree import Key
 from atoll.resolve import mailbox

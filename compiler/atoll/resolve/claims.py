@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from atoll.description.core import ProtectionUnit
-from atoll.description.schema import Cpu
+from atoll.description.devices import Cpu
 from atoll.description.tree import Key
 from atoll.resolve.draft import Draft
 from atoll.resolve.pools import fits_memory

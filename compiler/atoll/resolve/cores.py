@@ -5,8 +5,8 @@ from pathlib import Path
 
 from atoll.description.core import LOCAL_SIZE, Core, CoreRtl, Interrupts
 from atoll.description.cores import CoreDescription
+from atoll.description.devices import Cpu
 from atoll.description.faults import note
-from atoll.description.schema import Cpu
 from atoll.errors import SourceLoc
 from atoll.isa.find import NAMES, USUAL, instruction_set
 from atoll.resolve.draft import Draft

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from atoll.description.accelerators import AcceleratorDescription
-from atoll.description.schema import Cpu as CpuModel
-from atoll.description.schema import Device as DeviceModel
-from atoll.description.schema import Engine as EngineModel
-from atoll.description.schema import Npu as NpuModel
+from atoll.description.devices import Cpu as CpuModel
+from atoll.description.devices import Device as DeviceModel
+from atoll.description.devices import Engine as EngineModel
+from atoll.description.devices import Npu as NpuModel
 from atoll.isa.find import instruction_set
 from atoll.resolve import accelerators
 from atoll.resolve.accelerators import operators_of, params_of

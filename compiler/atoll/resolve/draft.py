@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from atoll.description.accelerators import AcceleratorDescription
+from atoll.description.devices import Cpu, Device, Dma, Engine, Npu
 from atoll.description.faults import Faults
 from atoll.description.loader import Description
-from atoll.description.schema import Cpu, Device, Dma, Engine, Npu, Pool, Soc
+from atoll.description.schema import Pool, Soc
 from atoll.description.tree import SourceMap
 
 _KINDS = ("cpu", "dsp", "npu", "dma")

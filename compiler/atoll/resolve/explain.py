@@ -1,16 +1,14 @@
 """Everything that resolution derived, one table per subject."""
 
-from collections.abc import Iterator
-
-from atoll.resolve.protection.table import table_of
+from atoll.resolve.explain_devices import accelerators, devices, protection, stacks
 from atoll.resolve.se_scope import ScopeTable
-from atoll.resolve.soc import Access, Cpu, Device, Engine, Placed, Registers, ResolvedSoc
-from atoll.resolve.tables import Cell, Quantity, Table, address, clock, size
+from atoll.resolve.soc import Access, Cpu, Placed, Registers, ResolvedSoc
+from atoll.resolve.tables import Quantity, Table, address, clock, size
 
 
 def summary(soc: ResolvedSoc) -> tuple[Table, ...]:
     """Return the short story of a chip: devices, memories and pools."""
-    return _devices(soc), _memories(soc), _views(soc), _pools(soc)
+    return devices(soc), _memories(soc), _views(soc), _pools(soc)
 
 
 def explain(soc: ResolvedSoc) -> tuple[Table, ...]:
@@ -22,53 +20,11 @@ def explain(soc: ResolvedSoc) -> tuple[Table, ...]:
         _address_map(soc),
         _reach(soc),
         _reach_layers(soc),
-        _stacks(soc),
-        _protection(soc),
-        _accelerators(soc),
+        stacks(soc),
+        protection(soc),
+        accelerators(soc),
         _layers(soc),
     )
-
-
-def _devices(soc: ResolvedSoc) -> Table:
-    return Table(
-        key="devices",
-        title=f"Devices of {soc.name}",
-        columns=("device", "kind", "type", "id", "ordinal", "clock", "is", "note"),
-        keys=("device", "kind", "type", "id", "ordinal", "clock_hz", "is", "note"),
-        rows=tuple(
-            (
-                device.name,
-                device.kind,
-                device.device_type,
-                device.device_id,
-                device.ordinal,
-                clock(device.clock),
-                _essence(device),
-                ", ".join(_roles(soc, device)),
-            )
-            for device in soc.devices
-        ),
-    )
-
-
-def _essence(device: Device) -> str:
-    match device:
-        case Cpu():
-            tools = "own commands" if device.commands else device.toolchain
-            what = f"{device.spec.name} {device.isa}, {tools}"
-            box = device.mailbox
-            return f"{what}, mailbox at {box.origin:#010x}, irq {device.irq}" if box else what
-        case Engine():
-            return f"{device.spec.name} at {device.registers.origin:#010x}, irq {device.irq}"
-        case _:
-            raise AssertionError(device)
-
-
-def _roles(soc: ResolvedSoc, device: Device) -> Iterator[str]:
-    if device.name == soc.host:
-        yield "host"
-    if device.name == soc.default_device:
-        yield "default device"
 
 
 def _memories(soc: ResolvedSoc) -> Table:
@@ -234,80 +190,6 @@ def _reach_layers(soc: ResolvedSoc) -> Table:
 
 def _access(access: Access) -> str:
     return "-" if access is Access.NONE else access.value
-
-
-def _stacks(soc: ResolvedSoc) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for cpu in soc.cpus:
-        key = f"devices.{cpu.name}.stack"
-        rows.append((cpu.name, "size", cpu.stack.size, soc.layers[f"{key}.size"]))
-        interrupts = soc.layers[f"{key}.interrupts"]
-        rows.append((cpu.name, "interrupts", cpu.interrupt_reserve, interrupts))
-        for thread in cpu.threads:
-            word = thread.name.split(".")[1]
-            rows.append((cpu.name, thread.name, thread.size, soc.layers[f"{key}.threads.{word}"]))
-        if cpu.run_thread:
-            what, most = f"runs on {cpu.run_stack.name}", cpu.run_stack.size
-            rows.append((cpu.name, what, most, soc.layers[f"{key}.runs"]))
-        for name, limit in (
-            ("max_stack_alloca_size", cpu.max_stack_alloca_size),
-            ("max_stack_size", cpu.max_stack_size),
-        ):
-            rows.append((cpu.name, name, limit.value, limit.layer))
-    return Table(
-        key="stacks",
-        title="Stacks, in bytes",
-        columns=("device", "limit", "bytes", "set by"),
-        keys=("device", "limit", "size_bytes", "set_by"),
-        rows=tuple(rows),
-    )
-
-
-def _protection(soc: ResolvedSoc) -> Table:
-    return Table(
-        key="protection",
-        title="Memory protection: what the unit of each core lets through, entry by entry",
-        columns=("device", "unit", "entry", "from", "to", "access", "form", "what"),
-        keys=(
-            *("device", "unit", "entry", "first_address", "last_address", "access", "form"),
-            "what",
-        ),
-        rows=tuple(
-            (
-                cpu.name,
-                Quantity(unit.unit, f"{unit.unit}, {len(table)} of {unit.regions}"),
-                number,
-                address(entry.begin),
-                address(max(entry.begin, entry.end - 1)),
-                entry.access,
-                entry.form,
-                entry.what,
-            )
-            for cpu in soc.cpus
-            if (unit := cpu.spec.protection) and (table := table_of(soc, cpu))
-            for number, entry in enumerate(table)
-        ),
-    )
-
-
-def _accelerators(soc: ResolvedSoc) -> Table:
-    return Table(
-        key="accelerators",
-        title="Accelerators",
-        columns=("device", "accelerator", "parameters", "runs"),
-        rows=tuple(
-            (
-                npu.name,
-                npu.spec.name,
-                Quantity(
-                    dict(npu.params),
-                    ", ".join(f"{name} {value}" for name, value in npu.params.items()),
-                ),
-                Quantity(list(npu.runs), ", ".join(npu.runs)),
-            )
-            for npu in soc.engines
-        ),
-    )
 
 
 def _layers(soc: ResolvedSoc) -> Table:

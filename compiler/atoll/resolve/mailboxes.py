@@ -1,7 +1,7 @@
 """Which cores have a mailbox: any but the host, with an address and a line together."""
 
+from atoll.description.devices import Cpu
 from atoll.description.faults import note
-from atoll.description.schema import Cpu
 from atoll.resolve.draft import Draft
 
 _PARTS = ("mailbox", "irq")

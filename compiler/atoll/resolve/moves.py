@@ -1,6 +1,6 @@
 """A DMA engine must reach what its description says it copies between."""
 
-from atoll.description.schema import Dma
+from atoll.description.devices import Dma
 from atoll.resolve.draft import Draft
 from atoll.resolve.reach import access_of
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from itertools import groupby
 
+from atoll.description.devices import Npu
 from atoll.description.faults import note
-from atoll.description.schema import Npu
 from atoll.description.schema import Pool as PoolModel
 from atoll.resolve.draft import Draft
 from atoll.resolve.reach import (

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
+from atoll.description.devices import Dma
 from atoll.description.faults import nearest
-from atoll.description.schema import Dma
 from atoll.description.tree import Key
 from atoll.resolve.draft import Draft
 from atoll.resolve.storage_scope import GLOBAL, LOCAL, REGISTERS, STACK, WORKSPACE

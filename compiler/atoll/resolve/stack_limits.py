@@ -5,7 +5,7 @@ From the weakest layer to the strongest: built-in, chip, core, thread, command l
 
 from collections.abc import Iterator
 
-from atoll.description.schema import Cpu, Limits
+from atoll.description.devices import Cpu, Limits
 from atoll.description.tree import BUILT_IN, COMMAND_LINE, Key
 from atoll.resolve.draft import Draft
 from atoll.resolve.soc import StackLimit

@@ -1,7 +1,7 @@
 """Stacks that fit their memory and limits that fit the stack."""
 
+from atoll.description.devices import Cpu, Limits
 from atoll.description.faults import nearest, note
-from atoll.description.schema import Cpu, Limits
 from atoll.description.tree import Key
 from atoll.resolve.claims import STACK_ALIGNMENT
 from atoll.resolve.draft import Draft

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from atoll.description.devices import Cpu, Dma
 from atoll.description.faults import note
-from atoll.description.schema import Cpu, Dma
 from atoll.resolve.cores import check_core, lines_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.mailboxes import check_mailbox

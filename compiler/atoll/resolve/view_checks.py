@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, islice, pairwise
 
+from atoll.description.devices import Cpu
 from atoll.description.faults import note
 from atoll.description.fields import ADDRESS_SPACE
-from atoll.description.schema import Cpu
 from atoll.description.tree import Key
 from atoll.resolve.address_map import Block, is_placed, register_blocks
 from atoll.resolve.claims import code_memory

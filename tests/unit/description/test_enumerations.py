@@ -101,7 +101,7 @@ def test_the_words_are_those_of_the_stages() -> None:
     from atoll.description import vocabulary
     from atoll.description.accelerators import OWN, find_accelerator
     from atoll.description.core import FACTS
-    from atoll.description.schema import Cpu
+    from atoll.description.devices import Cpu
     from atoll.ops.registry import OPERATORS
     from atoll_sim.chip import cores
 
