@@ -1,17 +1,20 @@
 """Chips that are machines of QEMU: the same firmware, with the same bytes."""
 
 import json
+import random
 import re
 import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 from benchmarks.instructions import counts_of
+from tests.property.test_random_networks import Network, runs_as_planned
 
 from atoll.cli import main
 from atoll.errors import AtollError
@@ -226,4 +229,24 @@ def test_vectors_run_fewer_instructions_than_a_plain_loop_nest() -> None:
     counts = list(counts_of(DIGITS, soc, CpuKind.QEMU))
     assert len(counts) == 6
     assert all(0 < count.ours < 0.6 * count.plain for count in counts), counts
-    assert sum(count.ours for count in counts) < 2 * sum(count.macs for count in counts)
+    depthwise = [count for count in counts if count.kind == "depthwise_conv_2d"]
+    assert all(count.ours < 1.7 * count.macs for count in depthwise), depthwise
+    assert sum(count.ours for count in counts) < 1.2 * sum(count.macs for count in counts)
+
+
+def test_channels_that_fill_no_vector(tmp_path: Path, tflite_builder: ModuleType) -> None:
+    """Depthwise layers of 5 to 80 channels, one to two for each channel of the input."""
+    scale = tflite_builder.Tensor(shape=(1,), scales=(0.05,), zero_points=(-3,))
+
+    class Scaled(Network):
+        def activation(self, shape: tuple[int, ...], like: Any = scale) -> int:
+            return super().activation(shape, like)
+
+    network = Scaled(tflite_builder, random.Random(3))
+    network.activation((1, 11, 9, 5))
+    for _ in range(5):
+        network.depthwise()
+    path = tmp_path / "network.tflite"
+    path.write_bytes(network.written())
+    soc = load_soc(chip("mps3_an547"))
+    assert runs_as_planned(path, soc, accelerators=False, cpu=CpuKind.QEMU)

@@ -110,7 +110,7 @@ class FunctionReader:
     def _statement(self) -> Stmt:
         tokens = self._tokens
         match tokens.next:
-            case "for":
+            case "for" | "vectorized":
                 return self._loop()
             case "let":
                 return self._let()
@@ -146,6 +146,7 @@ class FunctionReader:
         )
 
     def _loop(self) -> For:
+        vectorized = self._tokens.accept("vectorized")
         self._tokens.expect("for")
         variable = self._tokens.name()
         self._tokens.expect("in")
@@ -153,7 +154,7 @@ class FunctionReader:
         self._tokens.expect("..")
         end = self._expression()
         self._types[variable] = Type.I32
-        return For(variable, begin, end, self._block())
+        return For(variable, begin, end, self._block(), vectorized)
 
     def _let(self) -> Let:
         self._tokens.expect("let")

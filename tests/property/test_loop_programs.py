@@ -66,6 +66,7 @@ class Program:
         self.y = self.builder.buffer("y", Type.I32, ELEMENTS, Direction.BOTH)
         self.buffers: list[Buffer] = [self.x, self.y]
         self.scalars: list[Expr] = []
+        self.lane: Expr | None = None
 
     def kernel(self) -> PrimFunc:
         self.block(depth=0)
@@ -74,10 +75,9 @@ class Program:
     def block(self, depth: int) -> None:
         scalars, buffers = len(self.scalars), len(self.buffers)
         for _ in range(self.draw(st.integers(1, 4))):
-            choice = self.draw(st.integers(0, 6 if depth < 3 else 3))
-            (self.let, self.store, self.store, self.allocate, self.loop, self.when, self.call)[
-                choice
-            ](depth)
+            simple = (self.let, self.store, self.store, self.allocate, self.call, self.lanes)
+            nested = (self.loop, self.when) if depth < 3 else ()
+            self.draw(st.sampled_from((*simple, *nested)))(depth)
         del self.scalars[scalars:], self.buffers[buffers:]
 
     def let(self, depth: int) -> None:
@@ -106,6 +106,20 @@ class Program:
         with self.builder.when(self.condition(2)):
             self.block(depth + 1)
 
+    def lanes(self, depth: int) -> None:
+        """Store neighbours at once, each made of what is its own and what all see."""
+        scalars, count = len(self.scalars), self.draw(st.integers(2, 5))
+        with self.builder.loop("lane", 0, count, vectorized=True) as self.lane:
+            self.scalars.append(self.lane)
+            own = self.builder.allocate("own", self.draw(st.sampled_from(WIDTHS)), 1)
+            for _ in range(self.draw(st.integers(1, 3))):
+                own[0] = self.value(own.type, 3)
+                self.scalars.append(own[0])
+                self.draw(st.sampled_from((self.let, self.call)))(depth)
+            self.y[add(self.lane, self.draw(st.integers(0, 3)))] = self.value(Type.I32, 3)
+        del self.scalars[scalars:]
+        self.lane = None
+
     def call(self, depth: int) -> None:
         arguments = tuple(self.value(Type.I32, 1) for _ in range(2))
         self.scalars.append(self.builder.let("v", Call("srdhm", arguments, Type.I32)))
@@ -126,14 +140,12 @@ class Program:
         if kind == 1:
             return cast(self.draw(st.sampled_from(self.scalars)), type)
         if kind == 2:
-            buffer = self.draw(st.sampled_from(self.buffers))
-            place = self.draw(st.integers(0, ELEMENTS - 1)) if depth <= 0 else self.index()
-            loaded = buffer[place]
+            loaded = self.load(depth)
             if loaded.type.bits < type.bits and self.draw(st.booleans()):
                 return Cast(Conversion.ZEXT, loaded, type)
             return cast(loaded, type)
         bytes_ = [each for each in self.buffers if each.type is Type.I8]
-        if kind == 5 and bytes_:
+        if kind == 5 and bytes_ and not self.lane:
             return cast(self.dot(bytes_, depth), type)
         if kind == 3:
             return select(self.condition(depth), *self.pair(type, depth))
@@ -143,6 +155,14 @@ class Program:
             return binary(division, dividend, maximum(divisor, 1))
         operation = self.draw(st.sampled_from(ARITHMETIC))
         return cast(binary(operation, *self.pair(type, depth)), type)
+
+    def load(self, depth: int) -> Expr:
+        """Load from any buffer; in a lane from x, what lies as far from the lane in all of them."""
+        near = self.draw(st.integers(0, ELEMENTS - 1))
+        if self.lane:
+            return self.x[near if near > 3 else add(self.lane, near)]
+        buffer: Buffer = self.draw(st.sampled_from(self.buffers))
+        return buffer[near if depth <= 0 else self.index()]
 
     def dot(self, buffers: list[Buffer], depth: int) -> Expr:
         """Multiply at most half the elements of two buffers, from the first half of each on."""

@@ -154,6 +154,17 @@ class Network:
         self.activation((1, 10))
         self.operator("FULLY_CONNECTED", (flat, weights, bias), "FullyConnectedOptions")
 
+    def written(self) -> bytes:
+        """Return the file."""
+        model = self.builder.Model(
+            tensors=tuple(self.tensors),
+            operators=tuple(self.operators),
+            inputs=(0,),
+            outputs=(self.last,),
+        )
+        data: bytes = self.builder.write(model)
+        return data
+
 
 STEPS: tuple[Callable[[Network], None], ...] = (
     Network.convolution,
@@ -177,14 +188,7 @@ def random_network(builder: ModuleType, chance: random.Random) -> bytes:
             chance.choice(STEPS)(network)
     if np.prod(network.shape) * 10 < GREATEST_WEIGHTS and chance.random() < 0.5:
         network.dense()
-    model = builder.Model(
-        tensors=tuple(network.tensors),
-        operators=tuple(network.operators),
-        inputs=(0,),
-        outputs=(network.last,),
-    )
-    data: bytes = builder.write(model)
-    return data
+    return network.written()
 
 
 def runs_as_planned(

@@ -5,8 +5,10 @@ from types import MappingProxyType
 
 from llvmlite import ir
 
+from atoll.codegen.llvm_arithmetic import binary, converted, integer
 from atoll.codegen.llvm_dot import dot
 from atoll.codegen.llvm_heap import POINTER, HeapBlocks
+from atoll.codegen.llvm_lanes import Lanes
 from atoll.ir.tir import (
     Allocate,
     Binary,
@@ -14,14 +16,12 @@ from atoll.ir.tir import (
     Call,
     Cast,
     Const,
-    Conversion,
     Dot,
     Expr,
     For,
     If,
     Let,
     Load,
-    Operation,
     PrimFunc,
     Return,
     RuntimeAllocate,
@@ -39,28 +39,6 @@ STACK_SCOPES = (LOCAL, ON_STACK)
 
 APART: Mapping[str, frozenset[str]] = MappingProxyType({})
 
-_ARITHMETIC = {
-    Operation.ADD: ir.IRBuilder.add,
-    Operation.SUB: ir.IRBuilder.sub,
-    Operation.MUL: ir.IRBuilder.mul,
-    Operation.DIV: ir.IRBuilder.sdiv,
-    Operation.REM: ir.IRBuilder.srem,
-    Operation.AND: ir.IRBuilder.and_,
-    Operation.OR: ir.IRBuilder.or_,
-    Operation.XOR: ir.IRBuilder.xor,
-}
-_SHIFTS = {Operation.SHL: ir.IRBuilder.shl, Operation.SHR: ir.IRBuilder.ashr}
-_CASTS = {
-    Conversion.SEXT: ir.IRBuilder.sext,
-    Conversion.ZEXT: ir.IRBuilder.zext,
-    Conversion.TRUNC: ir.IRBuilder.trunc,
-}
-
-
-def integer(type: Type) -> ir.IntType:
-    """Return the LLVM type."""
-    return ir.IntType(type.bits)
-
 
 def emit_functions(
     module: ir.Module,
@@ -75,11 +53,12 @@ def emit_functions(
     buffers that are sized at run time returns a status, 0 or a negative code. Buffers are apart
     in memory, but for the parameters in `overlapping`. `vectors` are those of the core.
     """
-    for function in functions:
+    known = {function.name: function for function in functions}
+    for function in known.values():
         declared = _declare(module, function, overlapping.get(function.name, frozenset()))
         declared.linkage = "internal" if function.result else linkage
         declared.section = f".text.{function.name}"
-        _Emitter(module, function, declared, vectors).run()
+        _Emitter(module, function, declared, vectors, known).run()
 
 
 def _declare(module: ir.Module, function: PrimFunc, overlapping: frozenset[str]) -> ir.Function:
@@ -105,11 +84,17 @@ class _Emitter:
     """Emits the body of one verified function."""
 
     def __init__(
-        self, module: ir.Module, function: PrimFunc, declared: ir.Function, vectors: Vectors
+        self,
+        module: ir.Module,
+        function: PrimFunc,
+        declared: ir.Function,
+        vectors: Vectors,
+        functions: Mapping[str, PrimFunc],
     ) -> None:
         self._module = module
         self._function = function
         self._vectors = vectors
+        self._functions = functions
         self._builder = ir.IRBuilder(declared.append_basic_block("entry"))
         self._values: dict[str, ir.Value] = {}
         self._buffers: dict[str, tuple[ir.Value, Type]] = {}
@@ -135,27 +120,29 @@ class _Emitter:
 
     def _statement(self, statement: Stmt) -> None:
         match statement:
+            case For(vectorized=True):
+                self._lanes(statement)
             case For():
                 self._loop(statement)
             case Store():
-                value = self._value(statement.value)
-                self._builder.store(value, self._address(statement.buffer, statement.index))
-            case Let():
-                self._values[statement.variable] = self._value(statement.value)
+                value = self.value(statement.value)
+                self._builder.store(value, self.address(statement.buffer, statement.index))
+            case Let(variable, value):
+                self.name(variable, value)
             case If():
                 self._branch(statement)
             case Return():
-                self._builder.ret(self._value(statement.value))
+                self._builder.ret(self.value(statement.value))
             case Allocate():
                 self._allocate(statement)
             case RuntimeAllocate():
-                block = self._heap.take(statement, self._value(statement.elements))
+                block = self._heap.take(statement, self.value(statement.elements))
                 self._buffers[statement.buffer] = block, statement.type
 
     def _loop(self, loop: For) -> None:
         """Test at the bottom: the increment never passes `end` and so cannot overflow."""
         builder = self._builder
-        begin, end = self._value(loop.begin), self._value(loop.end)
+        begin, end = self.value(loop.begin), self.value(loop.end)
         before = builder.block
         body = builder.append_basic_block(loop.variable)
         after = builder.append_basic_block(f"{loop.variable}.end")
@@ -170,8 +157,14 @@ class _Emitter:
         builder.cbranch(builder.icmp_signed("<", following, end), body, after)
         builder.position_at_end(after)
 
+    def _lanes(self, loop: For) -> None:
+        assert isinstance(loop.begin, Const)
+        assert isinstance(loop.end, Const)
+        count = loop.end.value - loop.begin.value
+        Lanes(self._builder, self._vectors, self._functions, count, self).emit(loop)
+
     def _branch(self, branch: If) -> None:
-        with self._builder.if_else(self._value(branch.condition)) as (then, otherwise):
+        with self._builder.if_else(self.value(branch.condition)) as (then, otherwise):
             with then:
                 self._block(branch.then)
             with otherwise:
@@ -187,12 +180,18 @@ class _Emitter:
             first = self._builder.gep(storage, [zero, zero], inbounds=True)
         self._buffers[allocate.buffer] = first, allocate.type
 
-    def _address(self, buffer: str, index: Expr) -> ir.Value:
+    def name(self, variable: str, value: Expr) -> None:
+        """Compute a variable."""
+        self._values[variable] = self.value(value)
+
+    def address(self, buffer: str, index: Expr) -> ir.Value:
+        """Compute where an element is."""
         address, type = self._buffers[buffer]
-        place = [self._value(index)]
+        place = [self.value(index)]
         return self._builder.gep(address, place, inbounds=True, source_etype=integer(type))
 
-    def _value(self, expr: Expr) -> ir.Value:
+    def value(self, expr: Expr) -> ir.Value:
+        """Compute an expression."""
         builder = self._builder
         match expr:
             case Const():
@@ -200,31 +199,20 @@ class _Emitter:
             case Var():
                 return self._values[expr.name]
             case Load():
-                return builder.load(self._address(expr.buffer, expr.index), typ=integer(expr.type))
-            case Binary():
-                return self._binary(expr)
+                return builder.load(self.address(expr.buffer, expr.index), typ=integer(expr.type))
+            case Binary(operation, left, right):
+                return binary(builder, operation, self.value(left), self.value(right))
             case Select():
-                chosen = (self._value(e) for e in (expr.condition, expr.then, expr.otherwise))
+                chosen = (self.value(e) for e in (expr.condition, expr.then, expr.otherwise))
                 return builder.select(*chosen)
             case Cast():
-                return _CASTS[expr.conversion](builder, self._value(expr.value), integer(expr.type))
+                return converted(
+                    builder, expr.conversion, self.value(expr.value), integer(expr.type)
+                )
             case Call():
                 callee = self._module.get_global(expr.function)
-                return builder.call(callee, [self._value(argument) for argument in expr.arguments])
+                return builder.call(callee, [self.value(argument) for argument in expr.arguments])
             case Dot(start, left, right, length):
-                total = self._value(start)
-                addresses = [self._address(each.buffer, each.index) for each in (left, right)]
+                total = self.value(start)
+                addresses = [self.address(each.buffer, each.index) for each in (left, right)]
                 return dot(builder, self._vectors, total, addresses, length)
-
-    def _binary(self, expr: Binary) -> ir.Value:
-        builder, operation = self._builder, expr.operation
-        left, right = self._value(expr.left), self._value(expr.right)
-        if operation in _ARITHMETIC:
-            return _ARITHMETIC[operation](builder, left, right)
-        if operation in _SHIFTS:
-            amount = builder.and_(right, right.type(expr.type.bits - 1))
-            return _SHIFTS[operation](builder, left, amount)
-        if operation.compares:
-            return builder.icmp_signed(operation.value, left, right)
-        order = "<" if operation is Operation.MIN else ">"
-        return builder.select(builder.icmp_signed(order, left, right), left, right)

@@ -109,7 +109,9 @@ class FunctionBuilder:
         return variable
 
     @contextmanager
-    def loop(self, name: str, begin: Operand, end: Operand) -> Iterator[Expr]:
+    def loop(
+        self, name: str, begin: Operand, end: Operand, *, vectorized: bool = False
+    ) -> Iterator[Expr]:
         """Repeat what is emitted inside; a single iteration that is known needs no loop."""
         begin, end = _index(begin), _index(end)
         if isinstance(begin, Const) and end == Const(begin.value + 1):
@@ -119,7 +121,7 @@ class FunctionBuilder:
         self._blocks.append([])
         yield variable
         body = tuple(self._blocks.pop())
-        self.emit(For(variable.name, begin, end, body))
+        self.emit(For(variable.name, begin, end, body, vectorized))
 
     @contextmanager
     def when(self, condition: Expr) -> Iterator[None]:

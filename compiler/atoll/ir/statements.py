@@ -28,15 +28,21 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """Run `body` for `variable` = `begin`, ..., `end` - 1 (`I32`); not at all if begin >= end."""
+    """Run `body` for `variable` = `begin`, ..., `end` - 1 (`I32`); not at all if begin >= end.
+
+    The iterations of a `vectorized` loop may be computed at once, each in a lane of vectors:
+    its bounds are literals, and none of them reads what another writes.
+    """
 
     variable: str
     begin: Expr
     end: Expr
     body: tuple["Stmt", ...]
+    vectorized: bool = False
 
     def __str__(self) -> str:
-        return f"for {self.variable} in {self.begin} .. {self.end} {_block(self.body)}"
+        word = "vectorized for" if self.vectorized else "for"
+        return f"{word} {self.variable} in {self.begin} .. {self.end} {_block(self.body)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from atoll.ir.tir import (
     Var,
 )
 from atoll.ir.typing_rules import type_faults
+from atoll.ir.verify_lanes import lane_faults
 from atoll.ir.walk import blocks_of, expressions_of, subexpressions
 from atoll.resolve.storage_scope import GLOBAL, IN_WORKSPACE, LOCAL, ON_STACK
 
@@ -153,6 +154,8 @@ class _FunctionChecker:
             inner.loops[loop.variable] = counted
             inner.sums[loop.variable] = Affine(0, {loop.variable: 1})
         yield from self._block(loop.body, inner)
+        if loop.vectorized:
+            yield from lane_faults(loop, self._functions)
 
     def _store(self, store: Store, scope: _Scope) -> Iterator[str]:
         buffer = scope.buffers.get(store.buffer)

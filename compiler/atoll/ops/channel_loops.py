@@ -12,7 +12,7 @@ from atoll.ir.expressions import Operand, add, binary, clamp, multiply, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Const, Dot, Expr, Operation, Type
 from atoll.isa.instruction_set import Vectors
-from atoll.ops.fixed_point_loops import mbqm, quantized, scaled_right
+from atoll.ops.fixed_point_loops import mbqm, quantized, rounded_right, scaled_right, srdhm
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.quantization import activation_range, channel_scaling, zero_point_of
 
@@ -28,17 +28,19 @@ class Block:
         pixels: whose sums are made together.
         channels: of each of these pixels.
         products: of one sum that are made at once.
+        lanes: of a vector, an `I32` in each.
     """
 
     pixels: int
     channels: int
     products: int
+    lanes: int = 1
 
 
 BLOCKS: Mapping[Vectors, Block] = {
     Vectors.NONE: Block(pixels=4, channels=4, products=1),
     Vectors.DSP: Block(pixels=2, channels=2, products=4),
-    Vectors.MVE: Block(pixels=2, channels=2, products=16),
+    Vectors.MVE: Block(pixels=2, channels=2, products=16, lanes=4),
 }
 
 WORD = 4
@@ -86,6 +88,7 @@ class ChannelSums:
             is outside of the image. The zero point's part is a constant then, and in start.
         axis: dimension of the weights that runs over output channels.
         vectors: what the core has.
+        lanes: channels that are computed at once, in the lanes of vectors; `srdhm` scales them.
     """
 
     def __init__(
@@ -96,6 +99,7 @@ class ChannelSums:
         folds: bool,
         axis: int = 0,
         vectors: Vectors = Vectors.NONE,
+        lanes: int = 1,
     ) -> None:
         (output,) = graph.results(op)
         bias, multipliers, shifts = channel_scaling(op, graph)
@@ -117,8 +121,11 @@ class ChannelSums:
         largest = np.abs(bias.astype(np.int64)) + _LARGEST_INPUT * np.abs(rows).sum(axis=1)
         offset = (abs(self._y_zero) + 1) * 2.0 ** np.maximum(-shifts, 0)
         self._rights = bool((shifts < 0).all() and (largest + offset < _LARGEST_SUM).all())
+        self._lanes = lanes
         if self._rights:
-            multipliers, shifts = _wrapped(2 * multipliers.astype(np.int64)), -shifts
+            shifts = -shifts
+            if lanes == 1:  # as `scaled_right` takes them
+                multipliers = _wrapped(2 * multipliers.astype(np.int64))
         self._multiplier = _Channels(self.builder, "multiplier", multipliers)
         self._shift = _Channels(self.builder, "shift", shifts)
         self._y = self.builder.output()
@@ -157,7 +164,13 @@ class ChannelSums:
             )
         halves = binary(Operation.SHL, 2 * self._y_zero + 1, subtract(shift, 1))
         offset = builder.let("offset", halves)
-        return lambda total: clamp(scaled_right(total, multiplier, shift, offset), *self._limits)
+
+        def scaled(total: Expr) -> Expr:
+            if self._lanes > 1:
+                return rounded_right(srdhm(total, multiplier), shift, offset)
+            return scaled_right(total, multiplier, shift, offset)
+
+        return lambda total: clamp(scaled(total), *self._limits)
 
     def dot(
         self,

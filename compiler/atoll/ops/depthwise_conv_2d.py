@@ -1,23 +1,26 @@
 """DEPTHWISE_CONV_2D: every output channel sees one input channel.
 
 The rows that a line of outputs reads are copied first, with the zero point around the image: no tap
-is outside then, and each weight that is loaded serves a few neighbouring pixels. Where an input
-channel makes several outputs, or a copy would be large, the taps of each pixel are gone through.
+is outside then, and each weight that is loaded serves a few neighbouring pixels. Cores with vectors
+make a channel in each lane; what fills no vector is made one by one. Where an input channel makes
+several outputs, or a copy would be large, the taps of each pixel are gone through.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from atoll.ir.builder import FunctionBuilder
+from atoll.ir.builder import Buffer, FunctionBuilder
 from atoll.ir.expressions import Operand, add, multiply
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ir.tir import Expr, Lowered, Type
+from atoll.ir.tir import Const, Expr, Lowered, Type
+from atoll.isa.instruction_set import Vectors
 from atoll.ops import window_loops
-from atoll.ops.channel_loops import WORD, ChannelSums, block_width
+from atoll.ops.channel_loops import BLOCKS, WORD, ChannelSums, block_width
 from atoll.ops.convolution import WEIGHTS, Convolution, Sums, tensors, window_options
 from atoll.ops.kind import Rates
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
@@ -31,7 +34,7 @@ def _options(options: Any, shapes: Shapes) -> Attributes:
 
 
 _TOGETHER = (4, 5, 3, 2)
-"""Pixels that are made together if they fill a line; else the first of these, the rest alone."""
+"""Pixels that are made together if they fill a line; else the first of these, then the rest."""
 
 _MOST_TAPS = 25
 _MOST_BYTES = 16 * 2**10
@@ -72,6 +75,10 @@ class DepthwiseConv2D(Convolution):
         return total.reshape(batch, rows, columns, -1)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
+        """Return the loop program of cores without vectors."""
+        return self.lower_for(op, graph, Vectors.NONE)
+
+    def lower_for(self, op: Operator, graph: Graph, vectors: Vectors) -> Lowered:
         """Loop over lines of pixels, whose rows are copied first, groups of them, and channels."""
         x, weights, y = tensors(op, graph)
         _, height, width, channels = weights.shape
@@ -79,18 +86,18 @@ class DepthwiseConv2D(Convolution):
         small = height * width <= _MOST_TAPS and _copied(window) * channels <= _MOST_BYTES
         if channels != x.shape[3] or not small:
             return _lower_by_taps(op, graph, window)
-        kernel = ChannelSums(op, graph, folds=True, axis=self.channel_axis)
+        lanes = BLOCKS[vectors].lanes if channels >= BLOCKS[vectors].lanes else 1
+        kernel = ChannelSums(op, graph, folds=True, axis=self.channel_axis, lanes=lanes)
         builder, places = kernel.builder, window.across.output
         together = next((n for n in _TOGETHER if places % n == 0), min(_TOGETHER[0], places))
-        rows = _Rows(kernel, window, channels)
+        rows = _Rows(kernel, window, channels, lanes)
         with window.lines(builder) as line:
             rows.copy(line)
             with builder.loop("group", 0, places // together) as group:
                 first = builder.let("first", multiply(group, together))
                 rows.channels(line, first, together)
-            if places % together:
-                with builder.loop("ox", places - places % together, places) as ox:
-                    rows.channels(line, ox, 1)
+            if rest := places % together:
+                rows.channels(line, Const(places - rest), rest)
         return builder.lowered()
 
 
@@ -134,11 +141,14 @@ def _copied(window: window_loops.Window) -> int:
 class _Rows:
     """The rows of the image that a line of outputs reads, with the zero point around the image."""
 
-    def __init__(self, kernel: ChannelSums, window: window_loops.Window, channels: int) -> None:
+    def __init__(
+        self, kernel: ChannelSums, window: window_loops.Window, channels: int, lanes: int
+    ) -> None:
         """Make room for a copy; what lies beside the image stays as it is set here."""
         self._kernel = kernel
         self._window = window
         self._channels = channels
+        self._lanes = lanes
         self._width = _columns(window)
         self._inside = min(self._width - window.across.pad, window.across.input)
         size = _copied(window) * channels
@@ -165,22 +175,53 @@ class _Rows:
 
     def channels(self, line: Line, first: Expr, pixels: int) -> None:
         """Make all channels of some pixels of a line, the first of which is `first`."""
+        builder, lanes = self._kernel.builder, self._lanes
+        whole = self._channels - self._channels % lanes if lanes > 1 else 0
+        if whole:
+            with (
+                builder.loop("block", 0, whole // lanes) as block,
+                builder.loop("lane", 0, lanes, vectorized=True) as lane,
+            ):
+                channel = builder.let("channel", add(multiply(block, lanes), lane))
+                self._channel(channel, line, first, pixels)
+        if whole < self._channels:
+            with builder.loop("channel", whole, self._channels) as channel:
+                self._channel(channel, line, first, pixels)
+
+    def _channel(self, channel: Expr, line: Line, first: Expr, pixels: int) -> None:
+        """Make one channel, or those in the lanes of vectors."""
         kernel, builder = self._kernel, self._kernel.builder
         channels, across = self._channels, self._window.across
-        with builder.loop("channel", 0, channels) as channel:
-            number = add(line.number, first)
-            targets = [add(multiply(add(number, p), channels), channel) for p in range(pixels)]
-            place = multiply(multiply(first, across.stride), channels)
-            begin = builder.let("begin", add(place, channel))
-            with kernel.block(channel, 1, targets) as sums:
-                for ky, kx in product(range(self._window.down.kernel), range(across.kernel)):
-                    tap = (ky * across.kernel + kx) * channels
-                    weight = builder.let("weight", kernel.weights.wide(add(channel, tap)))
-                    for pixel, (total,) in enumerate(sums):
-                        column = pixel * across.stride + kx * across.dilation
-                        place = add(begin, (ky * self._width + column) * channels)
-                        value = kernel.value(self._copies, place)
-                        total[0] = add(total[0], multiply(value, weight))
+        number = multiply(add(line.number, first), channels)
+        target = builder.let("target", add(number, channel))
+        place = multiply(multiply(first, across.stride), channels)
+        begin = builder.let("begin", add(place, channel))
+        targets = [add(target, pixel * channels) for pixel in range(pixels)]
+        with kernel.block(channel, 1, targets) as sums:
+            totals = [total for (total,) in sums]
+            for ky in range(self._window.down.kernel):
+                self._add_row(totals, begin, channel, ky)
+
+    def _add_row(self, sums: Sequence[Buffer], begin: Expr, channel: Expr, ky: int) -> None:
+        """Add the products of a kernel row, column by column of what it reads."""
+        kernel, across = self._kernel, self._window.across
+
+        @cache
+        def weight(kx: int) -> Expr:
+            place = add(channel, (ky * across.kernel + kx) * self._channels)
+            return kernel.builder.let("weight", kernel.weights.wide(place))
+
+        @cache
+        def value(column: int) -> Expr:
+            place = add(begin, (ky * self._width + column) * self._channels)
+            return kernel.builder.let("value", kernel.value(self._copies, place))
+
+        products = [
+            (pixel * across.stride + kx * across.dilation, kx, pixel)
+            for kx, pixel in product(range(across.kernel), range(len(sums)))
+        ]
+        for column, kx, pixel in sorted(products):
+            sums[pixel][0] = add(sums[pixel][0], multiply(value(column), weight(kx)))
 
     def _fill(self, begin: Operand, length: int) -> None:
         with self._kernel.builder.loop("i", 0, length) as i:

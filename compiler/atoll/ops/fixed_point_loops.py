@@ -45,8 +45,15 @@ def _mbqm() -> PrimFunc:
     return builder.function(rdbp(high, maximum(subtract(0, shift), 0)))
 
 
-def _scaled_right() -> PrimFunc:
+def _rounded_right() -> PrimFunc:
     """Half away from zero is half up, less one for what is negative."""
+    builder = FunctionBuilder("rounded_right")
+    high, right, offset = (builder.scalar(n) for n in ("high", "right", "offset"))
+    sign = binary(Operation.SHR, high, 31)
+    return builder.function(binary(Operation.SHR, add(high, offset, sign), right))
+
+
+def _scaled_right() -> PrimFunc:
     builder = FunctionBuilder("scaled_right")
     x, doubled, right, offset = (builder.scalar(n) for n in ("x", "doubled", "right", "offset"))
     wide = multiply(cast(x, Type.I64), Cast(Conversion.ZEXT, doubled, Type.I64))
@@ -54,8 +61,7 @@ def _scaled_right() -> PrimFunc:
     half = binary(Operation.AND, cast(binary(Operation.SHR, product, 31), Type.I32), 1)
     whole = cast(binary(Operation.SHR, product, 32), Type.I32)
     high = builder.let("high", add(whole, half))
-    sign = binary(Operation.SHR, high, 31)
-    return builder.function(binary(Operation.SHR, add(high, offset, sign), right))
+    return builder.function(rounded_right(high, right, offset))
 
 
 def _call(function: str, *arguments: Operand) -> Expr:
@@ -89,9 +95,20 @@ def scaled_right(x: Operand, doubled: Operand, right: Operand, offset: Operand) 
     return _call("scaled_right", x, doubled, right, offset)
 
 
+def rounded_right(high: Operand, right: Operand, offset: Operand) -> Expr:
+    """Call `rounded_right`: the second half of `scaled_right`, from what `srdhm` gives."""
+    return _call("rounded_right", high, right, offset)
+
+
 def quantized(value: Expr, zero_point: int, limits: tuple[int, int]) -> Expr:
     """Move a scaled sum to the output's zero point and clamp it; it fits `I8`."""
     return clamp(add(value, zero_point), *limits)
 
 
-LIBRARY: tuple[PrimFunc, ...] = (_srdhm(), _rdbp(), _mbqm(), _scaled_right())
+LIBRARY: tuple[PrimFunc, ...] = (
+    _srdhm(),
+    _rdbp(),
+    _mbqm(),
+    _rounded_right(),
+    _scaled_right(),
+)

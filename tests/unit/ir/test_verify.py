@@ -12,6 +12,8 @@ from atoll.ir.verify import verify
 from atoll.resolve.storage_scope import narrows
 
 GOOD = (Path(__file__).parents[2] / "golden" / "ir" / "small_module.txt").read_text()
+LOOP = "for i in 0 .. 6 {\n"
+LANES = f"vectorized {LOOP}"
 
 BROKEN = {
     "names": [
@@ -61,6 +63,19 @@ BROKEN = {
         ("max((i_2 - 1), 0)", "(3 / i_2)", "divisor of (3 / i_2) is not surely positive"),
         ("scratch: i32[6]", "scratch: i32[822083584]", "has 3288334336 bytes instead of"),
         ("scratch: i32[6]", "scratch: i8[9223372036854775808]", "has 9223372036854775808 bytes"),
+    ],
+    "lanes": [
+        ("for i in 0 .. 6", "vectorized for i in 0 .. (5 + 1)", "lacks literal bounds"),
+        ("for i in 0 .. 6", "vectorized for i in 0 .. 0", "lacks literal bounds"),
+        ("for i_2", "vectorized for i_2", "has the statement if (total[0] < 0)"),
+        (LOOP, f"{LANES}allocate t: i8[1] align 1 in global.stack\n", "the statement allocate t"),
+        (f"{LOOP}    scratch[i]", f"{LANES}    scratch[0]", "store scratch[0]"),
+        (f"{LOOP}    scratch[i]", f"{LANES}    scratch[(5 - i)]", "store scratch[(5 - i)]"),
+        (f"{LOOP}    scratch[i] = sext.i32(x[i])", f"{LANES} scratch[i] = scratch[i]", "load scr"),
+        (LOOP, f"{LANES} let j = (i * 2) let k = x[j]", "lanes of 'i' load x[j]"),
+        (LOOP, f"{LANES} let j = (i + i) let k = x[j]", "lanes of 'i' load x[j]"),
+        (LOOP, f"{LANES} let k = dot(0, x[i], x[i], 1)", "cannot compute dot(0, x[i], x[i], 1)"),
+        (LOOP, f"{LANES} let k = @halved(i)", "cannot compute @halved(i)"),
     ],
     "functions": [
         ("@halved(total", "@smooth(total", "scalar function"),
@@ -118,9 +133,18 @@ def test_the_good_module_passes(good: IRModule) -> None:
 @pytest.mark.parametrize(("rule", "old", "new", "message"), CASES)
 def test_broken_rule(rule: str, old: str, new: str, message: str) -> None:
     assert old in GOOD, f"{rule}: nothing to edit"
+    text = GOOD.replace(old, new, 1)
+    if "@halved(i)" in new:
+        text = text.replace("  let wide", "  for n in 0 .. 2 {}\n  let wide")
     with pytest.raises(ProgramError) as caught:
-        verify(parse_module(GOOD.replace(old, new, 1)))
+        verify(parse_module(text))
     assert message in str(caught.value)
+
+
+def test_lanes_compute_what_they_have(good: IRModule) -> None:
+    lanes = GOOD.replace(LOOP, f"{LANES} let k = @halved((i + sext.i32(x[(i + 0)])))")
+    assert lanes != GOOD
+    verify(parse_module(lanes))
 
 
 def test_an_overlap_is_none_while_other_steps_run() -> None:

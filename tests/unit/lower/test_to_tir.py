@@ -69,7 +69,7 @@ def test_host_steps(graph: Graph, soc: ResolvedSoc) -> None:
     assert (dense.reads, dense.writes) == (("x", "weights", *tables), ("y",))
     assert (copy.number, copy.reads, copy.writes) == (1, ("y",), ("z",))
     names = [function.name for function in module.functions]
-    assert names == ["scaled_right", "fully_connected_0", "copy_0"]
+    assert names == ["rounded_right", "scaled_right", "fully_connected_0", "copy_0"]
     constants = constants_of(module)
     assert all(constant.pools == ("weights",) for constant in constants.values())
     assert all(constant.align == 16 for constant in constants.values())
