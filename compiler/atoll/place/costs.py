@@ -25,6 +25,10 @@ All three are measured in RTL for instructions from a memory of `MEASURED_LATENC
 operators are; tests/e2e/test_estimates.py holds them against RTL again.
 """
 
+CROSSING_CYCLES, CROSSING_ENGINE_CYCLES = 38, 30
+"""What the driver's accesses to registers, and an engine's first ones to memory, take longer where
+the engine has a clock of its own: cycles of the host, and of the engine. Measured as these."""
+
 PART_CYCLES = 900
 """What the host takes for each further core that an operator is spread over: start, wait, answer.
 
@@ -74,7 +78,14 @@ def compute_cycles(
         _fetched(cycles, soc.host_cpu, soc)
         for cycles in (START_CYCLES, FINISH_CYCLES, LEAST_CYCLES)
     )
-    return max(least, start + busy + finish)
+    return max(least, start + busy + finish) + _crossing(device, soc)
+
+
+def _crossing(engine: Engine, soc: ResolvedSoc) -> int:
+    """Return the cycles of the host for crossings between its clock and that of an engine."""
+    if engine.clock == soc.host_cpu.clock:
+        return 0
+    return CROSSING_CYCLES + _of_host(CROSSING_ENGINE_CYCLES, engine, soc)
 
 
 def spread_cycles(

@@ -40,7 +40,10 @@ def with_widths(
 
 
 def _at_its_clock(width: int, engine: Engine, bus: int) -> int:
-    """Return the bytes in a cycle of `engine` where its port gets `width` in one of the bus."""
+    """Return the bytes in a cycle of `engine` where its port gets `width` in one of the bus.
+
+    They are rounded to the nearest: an engine a little faster than the bus gets no byte less.
+    """
     if engine.clock > bus:
         width = min(width, engine.params.get("data_bytes", width))
-    return max(1, width * bus // engine.clock)
+    return max(1, (2 * width * bus + engine.clock) // (2 * engine.clock))

@@ -7,8 +7,16 @@ from math import prod
 import pytest
 
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
-from atoll.place.costs import Cost, compute_cycles, copy_cycles, transfer_cycles
+from atoll.place.costs import (
+    CROSSING_CYCLES,
+    CROSSING_ENGINE_CYCLES,
+    Cost,
+    compute_cycles,
+    copy_cycles,
+    transfer_cycles,
+)
 from atoll.place.partition import decide
+from atoll.resolve import load_soc
 from atoll.resolve.soc import PoolSpeed, ResolvedSoc
 
 MakeSoc = Callable[..., ResolvedSoc]
@@ -152,3 +160,17 @@ def test_m1_a_slow_pool_makes_placement_avoid_its_copies(make: Callable[..., Res
     slow = PoolSpeed(read_bandwidth=1, write_bandwidth=1, latency=900, burst=4, clock=clock)
     crawling = replace(soc, pools=tuple(replace(pool, speed=slow) for pool in soc.pools))
     assert decide(placed, crawling)[1].device == "near"
+
+
+def test_an_engine_with_a_clock_of_its_own_takes_its_crossings_longer() -> None:
+    """Its accesses and the driver's pass between the clocks; a little faster is no faster then."""
+    op, graph = layers(1, 16).operators[0], layers(1, 16)
+    same, faster, slower = (
+        compute_cycles(op, graph, soc.device("npu"), soc)
+        for soc in (
+            load_soc("lagoon", (f"devices.npu.clock={clock}",))
+            for clock in ("100 MHz", "100.001 MHz", "50 MHz")
+        )
+    )
+    assert faster == same + CROSSING_CYCLES + CROSSING_ENGINE_CYCLES
+    assert slower >= same + CROSSING_CYCLES + 2 * CROSSING_ENGINE_CYCLES
