@@ -56,8 +56,8 @@ def test_a_second_core_with_a_clock_of_its_own_is_right() -> None:
 def test_a_slower_engine_takes_longer_by_its_clock() -> None:
     """What a depthwise layer computes takes the time of the engine's cycles."""
     slow, fast = (
-        next(each for each in ran(SHORE, f"devices.npu.clock={mhz} MHz").by_layer)
-        for mhz in (5, 10)
+        next(each for each in report.by_layer if each.kind == "depthwise_conv_2d")
+        for report in (ran(SHORE, f"devices.npu.clock={mhz} MHz") for mhz in (5, 10))
     )
     assert slow.worked == pytest.approx(2 * fast.worked, rel=0.1)
     assert slow.estimate == pytest.approx(slow.cycles, rel=0.1)
