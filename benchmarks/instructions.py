@@ -17,7 +17,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from atoll.children import run
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
 from atoll.pipeline import BuildOptions, compile_file
@@ -29,7 +28,8 @@ from atoll_sim.iss import run as iss
 from atoll_sim.iss.engines import modelled
 from atoll_sim.qemu import run as qemu
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
-from atoll_sim.trace.simulation import SimRequest
+from benchmarks.small_program import linked
+from benchmarks.small_program import request as request_of
 
 PLAIN = Path(__file__).with_name("plain_convolution.c")
 CHIP = "lagoon"
@@ -106,23 +106,10 @@ def plain_count(op: Operator, graph: Graph, soc: ResolvedSoc, cpu: CpuKind) -> i
         "DEPTHWISE": int(op.kind == "depthwise_conv_2d"),
     }
     with temporary_folder() as folder:
-        elf, script = folder / "plain.elf", folder / "plain.ld"
-        script.write_text(_layout(soc.host_cpu))
-        zig = soc.host_cpu.instructions.zig
-        options = ["-O3", "-ffreestanding", "-nostdlib", "-target", zig.target, *zig.options]
-        options += [f"-mcpu={zig.cpu}", f"-Wl,-T,{script}", "-Wl,-e,_start"]
-        options += [f"-D{name}={value}" for name, value in extents.items()]
-        done = run([sys.executable, "-m", "ziglang", "cc", *options, str(PLAIN), "-o", str(elf)])
-        assert not done.returncode, done.stderr
-        request = SimRequest(
-            executable=Path(),
-            elves=(elf,),
-            soc=soc,
-            run_dir=folder,
-            samples=(),
-            inputs=(),
-            outputs=(),
-        )
+        macros = [f"-D{name}={value}" for name, value in extents.items()]
+        instructions = soc.host_cpu.instructions
+        elf = linked(PLAIN, _layout(soc.host_cpu), folder, instructions, "-O3", *macros)
+        request = request_of(soc, elf)
         if cpu is CpuKind.QEMU:
             result = qemu.simulate(request)
         else:

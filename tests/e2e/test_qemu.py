@@ -4,8 +4,6 @@ import json
 import random
 import re
 import shutil
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.instructions import counts_of
+from benchmarks.small_program import linked, request
 from tests.property.test_random_networks import Network, runs_as_planned
 
 from atoll.cli import main
@@ -23,7 +22,7 @@ from atoll.resolve import load_soc
 from atoll_sim.qemu.run import simulate
 from atoll_sim.qemu.supported import PROGRAMS, check_chip
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
-from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
+from atoll_sim.trace.simulation import SimResult, Stop
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MACHINES = EXAMPLES / "08_qemu_machines"
@@ -31,6 +30,8 @@ DIGITS = EXAMPLES / "01_digits" / "digits_int8.tflite"
 ARM, RV32, RV64 = PROGRAMS
 PROGRAM = {
     "mps2_an385": ARM,
+    "mps2_an386": ARM,
+    "mps2_an500": ARM,
     "mps2_an505": ARM,
     "mps3_an547": ARM,
     "virt_rv32": RV32,
@@ -43,6 +44,8 @@ ISAS = {
     "virt_rv64": ("rv64gc",),
 }
 SLOW = pytest.mark.slow
+SIBLINGS = ("mps2_an386", "mps2_an500")
+"""As mps2_an385, with another core."""
 
 STARTS = """
     .syntax unified
@@ -116,7 +119,9 @@ def test_digits_with_each_instruction_set(
         ),
     ],
 )
-@pytest.mark.parametrize("machine", PROGRAM)
+@pytest.mark.parametrize(
+    "machine", [pytest.param(each, marks=SLOW) if each in SIBLINGS else each for each in PROGRAM]
+)
 def test_networks_are_equal_to_their_goldens(
     shared_models: Path, machine: str, network: str
 ) -> None:
@@ -157,25 +162,11 @@ def test_a_chip_without_engines_needs_no_model_in_rtl(
 def run_program(folder: Path, text: str, **changes: object) -> SimResult:
     """Run a small program on the Cortex-M3."""
     soc = load_soc(chip("mps2_an385"))
-    source, elf, script = folder / "test.S", folder / "test.elf", folder / "test.ld"
+    source = folder / "test.S"
     source.write_text(STARTS + text + ENDS)
-    script.write_text("SECTIONS { . = 0; .text : { *(.text*) } }")
-    zig = soc.host_cpu.instructions.zig
-    command = [sys.executable, "-m", "ziglang", "cc", "-nostdlib", "-ffreestanding"]
-    command += ["-target", zig.target, f"-mcpu={zig.cpu}", f"-Wl,-T,{script}", "-Wl,-e,_start"]
-    command += ["-Wl,-z,max-page-size=4", str(source), "-o", str(elf)]
-    subprocess.run(command, check=True, capture_output=True)
-    request = SimRequest(
-        executable=Path(),
-        elves=(elf,),
-        soc=soc,
-        run_dir=folder,
-        samples=(),
-        inputs=(),
-        outputs=(),
-        **changes,  # type: ignore[arg-type]
-    )
-    return simulate(request)
+    script = "SECTIONS { . = 0; .text : { *(.text*) } }"
+    elf = linked(source, script, folder, soc.host_cpu.instructions)
+    return simulate(request(soc, elf, **changes))
 
 
 def test_text_and_status_of_the_firmware(tmp_path: Path) -> None:

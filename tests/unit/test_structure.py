@@ -102,6 +102,6 @@ def test_prose_fits_its_columns() -> None:
     root = ROOTS[0].parent
     paths = [*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("examples/*/*.md")]
     assert len(paths) > 30
-    wide = {path.name: [*wide_prose(path.read_text("utf-8"))] for path in paths}
+    wide = {path: [*wide_prose(path.read_text("utf-8"))] for path in paths}
     assert {name: lines for name, lines in wide.items() if lines} == {}
     assert [*wide_prose("x" * 121 + "\n```\n" + "y" * 121 + "\n```\n|" + "z" * 121)] == ["x" * 121]
