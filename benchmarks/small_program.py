@@ -1,9 +1,9 @@
 """Link a small program for a core of a chip, and state its simulation."""
 
+import subprocess
 import sys
 from pathlib import Path
 
-from atoll.children import run
 from atoll.isa.instruction_set import InstructionSet
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.trace.simulation import SimRequest
@@ -24,7 +24,8 @@ def linked(source: Path, script: str, folder: Path, target: InstructionSet, *opt
     words = ["-nostdlib", "-ffreestanding", "-target", zig.target, f"-mcpu={zig.cpu}"]
     words += [*zig.options, f"-Wl,-T,{layout}", "-Wl,-e,_start", "-Wl,-z,max-page-size=4"]
     words += [*options, str(source), "-o", str(elf)]
-    done = run([sys.executable, "-m", "ziglang", "cc", *words])
+    command = [sys.executable, "-m", "ziglang", "cc", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert not done.returncode, done.stderr
     return elf
 
