@@ -31,8 +31,13 @@ CHIPS = {
 
 
 @pytest.fixture(params=CHIPS)
+def chip(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
 def compiled(
-    request: pytest.FixtureRequest,
+    chip: str,
     tflite_builder: ModuleType,
     tflite_samples: ModuleType,
     tmp_path: Path,
@@ -40,7 +45,7 @@ def compiled(
     """The network on one of the chips."""
     path = tmp_path / "conv_add_conv.tflite"
     path.write_bytes(tflite_builder.write(tflite_samples.conv_add_conv(tflite_builder)))
-    return compile_file(load_soc(str(DATA / f"{request.param}.yaml")), path)
+    return compile_file(load_soc(str(DATA / f"{chip}.yaml")), path)
 
 
 def copies(compiled: Compiled) -> list[Operator]:
@@ -86,6 +91,9 @@ def test_p5_copies_are_those_between_private_memories(compiled: Compiled) -> Non
 
 
 @pytest.mark.rtl
+@pytest.mark.parametrize(
+    "chip", ["pair", pytest.param("islands_window", marks=pytest.mark.slow), "islands_dma"]
+)
 def test_p5_the_simulator_moves_the_bytes_of_the_plan(compiled: Compiled, tmp_path: Path) -> None:
     """Each device writes the results of its operators and not one byte more."""
     samples = random_sample(compiled.graph)

@@ -19,7 +19,7 @@ from atoll_sim.inputs.samples import random_sample
 pytestmark = pytest.mark.rtl
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
-FEW, MANY = 2 * len(FaultKind), 207
+FEW, MANY = len(FaultKind), 207
 TIMEOUT, DEVICE, BUS = -4, -5, -10
 
 

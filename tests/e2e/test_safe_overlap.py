@@ -96,7 +96,16 @@ def test_m2_joining_over_operands_costs_time_and_is_done_only_for_memory(
 
 
 @pytest.mark.parametrize("soc", ["lagoon", "atoll2"])
-@pytest.mark.parametrize("network", ["kws_ref_model", "vww_96_int8", "pretrainedResnet_quant"])
+@pytest.mark.parametrize(
+    "network",
+    [
+        "kws_ref_model",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("vww_96_int8", "pretrainedResnet_quant")
+        ),
+    ],
+)
 def test_m2_with_accelerators(
     network: str, soc: str, shared_models: Path, overlap_planner: ModuleType
 ) -> None:

@@ -1,5 +1,7 @@
 """The system bus in RTL: firewall, demux, memories, console, AXI adapters."""
 
+from typing import Any
+
 import pytest
 from tests.benches.runner import run_bench
 
@@ -14,6 +16,11 @@ FULL_PACE = 16
 pytestmark = pytest.mark.rtl
 
 
+def slow(*values: int) -> Any:
+    """Return parameters for `make test-all` only."""
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
 def test_firewall() -> None:
     run_bench("firewall", "atoll_firewall_bench", (*MEMORY, "atoll_firewall_bench.sv"))
 
@@ -26,7 +33,10 @@ def test_view() -> None:
 
 @pytest.mark.parametrize(
     ("data", "word", "banks", "latency"),
-    [(8, 4, 1, 1), (8, 4, 2, 2), (8, 8, 4, 1), (16, 4, 2, 3), (8, 1, 8, 1), (16, 16, 1, 1)],
+    [
+        *((8, 4, 1, 1), (16, 4, 2, 3), (8, 1, 8, 1)),
+        *(slow(8, 4, 2, 2), slow(8, 8, 4, 1), slow(16, 16, 1, 1)),
+    ],
 )
 def test_crossbar_and_memories(data: int, word: int, banks: int, latency: int) -> None:
     run_bench(
@@ -37,7 +47,7 @@ def test_crossbar_and_memories(data: int, word: int, banks: int, latency: int) -
     )
 
 
-@pytest.mark.parametrize(("data", "axi", "word"), [(8, 8, 8), (16, 8, 4), (16, 16, 8)])
+@pytest.mark.parametrize(("data", "axi", "word"), [(8, 8, 8), (16, 8, 4), slow(16, 16, 8)])
 def test_axi_adapter(data: int, axi: int, word: int) -> None:
     adapter = ("atoll_fifo.sv", "atoll_axi_burst.sv", "atoll_axi_to_bus.sv", "atoll_axi_bench.sv")
     run_bench(
@@ -57,7 +67,7 @@ def test_reset_synchroniser() -> None:
     run_bench("reset_sync", "atoll_reset_sync", ("atoll_reset_sync.sv",))
 
 
-@pytest.mark.parametrize("depth", [2, 8])
+@pytest.mark.parametrize("depth", [slow(2), 8])
 def test_queue_between_two_clocks(depth: int) -> None:
     run_bench("async_fifo", "atoll_async_fifo", CROSSING[:2], {"Depth": depth, "Width": 37})
 
@@ -81,7 +91,7 @@ def test_console() -> None:
     run_bench("console", "atoll_console_bench", sources)
 
 
-@pytest.mark.parametrize("data", [8, 16])
+@pytest.mark.parametrize("data", [8, slow(16)])
 def test_mailbox(data: int) -> None:
     sources = ("atoll_bus_pkg.sv", "atoll_word_port.sv", "atoll_mailbox.sv")
     run_bench("mailbox", "atoll_mailbox", sources, {"DataBytes": data})

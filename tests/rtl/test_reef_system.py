@@ -46,7 +46,7 @@ def run(bench: str, parameters: Mapping[str, int], seed: int = 1, **options: int
     )
 
 
-@pytest.mark.parametrize("parameters", [DEFAULT, SMALL, WIDE])
+@pytest.mark.parametrize("parameters", [DEFAULT, WIDE])
 def test_operators(parameters: Mapping[str, int]) -> None:
     run("reef_operators", parameters)
 

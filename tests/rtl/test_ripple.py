@@ -10,8 +10,15 @@ NARROW = {"DataBytes": 8, "Latency": 1}
 WIDE = {"DataBytes": 16, "Latency": 6}
 
 
-@pytest.mark.parametrize("parameters", [NARROW, WIDE])
-@pytest.mark.parametrize("bench", ["ripple_copies", "ripple_lists"])
+@pytest.mark.parametrize(
+    ("bench", "parameters"),
+    [
+        ("ripple_copies", NARROW),
+        ("ripple_lists", WIDE),
+        pytest.param("ripple_copies", WIDE, marks=pytest.mark.slow),
+        pytest.param("ripple_lists", NARROW, marks=pytest.mark.slow),
+    ],
+)
 def test_p6_the_engine_copies_and_stops_at_faults(bench: str, parameters: dict[str, int]) -> None:
     run_bench(bench, "ripple_system_bench", RIPPLE_BENCH, parameters, generated=RIPPLE_TOP)
 
