@@ -18,8 +18,8 @@ from atoll.pipeline import Compiled, compile_file
 from atoll.progress import Progress, silent
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
+from atoll.samples import random_sample
 from atoll_sim.inputs.build_folder import Image
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_image
 from benchmarks.host_program import compare, runs_here
 

@@ -12,8 +12,8 @@ from atoll.children import run
 from atoll.isa.instruction_set import Family
 from atoll.pipeline import Compiled
 from atoll.resolve.soc import ResolvedSoc
+from atoll.samples import Sample
 from atoll_sim.check.layers import LayerCheck, check_layers
-from atoll_sim.inputs.samples import Sample
 from atoll_sim.trace.simulation import SimResult, Stop
 
 PORT = """#include <stdint.h>

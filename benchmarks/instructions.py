@@ -22,8 +22,8 @@ from atoll.ops.registry import kind_of
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu, ResolvedSoc
+from atoll.samples import random_sample
 from atoll.scratch import temporary_folder
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.iss import run as iss
 from atoll_sim.iss.engines import modelled
 from atoll_sim.qemu import run as qemu

@@ -26,12 +26,12 @@ from atoll.ops import reference
 from atoll.pipeline import Compiled, compile_file
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
+from atoll.samples import random_sample
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.native import HostCores, ModelAccelerators
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.shadow.table import shadow_table
 from atoll_sim.simulate.firmware import write_image
 from atoll_sim.simulate.run import request_for

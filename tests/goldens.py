@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from atoll.pipeline import Compiled
+from atoll.samples import Sample
 from atoll_sim.host.run import run_native
-from atoll_sim.inputs.samples import Sample
 
 
 def exact_samples(compiled: Compiled, golden: Path) -> list[Sample]:

@@ -13,8 +13,8 @@ from atoll.build_tree import interface_of
 from atoll.cli.output import as_command
 from atoll.report.text import render
 from atoll.resolve import load_soc
+from atoll.samples import random_sample
 from atoll.several_models import compile_models
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.run import run_models
 
 HERE = Path(__file__).parent

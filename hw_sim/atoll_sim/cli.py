@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
+from atoll.cli.network_files import files_by_network, path_of
 from atoll.cli.options import (
+    InputOption,
     JsonOption,
     ModelsArgument,
     PlacementOptions,
@@ -22,11 +24,10 @@ from atoll.files import require_writable
 from atoll.pipeline import Compiled
 from atoll.report.text import render
 from atoll.resolve import load_soc
+from atoll.samples import samples_of, save_outputs
 from atoll.several_models import compile_models, names_of
 from atoll.shown import json_text
 from atoll_sim.inputs.build_folder import open_build
-from atoll_sim.inputs.network_files import files_by_network, path_of
-from atoll_sim.inputs.samples import samples_of, save_outputs
 from atoll_sim.run import (
     AcceleratorKind,
     CpuKind,
@@ -38,15 +39,6 @@ from atoll_sim.run import (
 from atoll_sim.waves.options import WavesOptions
 from atoll_sim.waves.request import of_network
 
-InputOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--input",
-        metavar="FILE",
-        help="One sample or a batch (.npy; .npz for several inputs), once for each MODEL or as "
-        "NETWORK=FILE; default: a seeded random one.",
-    ),
-]
 OutputOption = Annotated[
     list[str] | None,
     typer.Option(

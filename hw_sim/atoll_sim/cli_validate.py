@@ -21,10 +21,10 @@ from atoll.cli.requests import build_options, require_toolchain
 from atoll.cli.working import working
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
+from atoll.samples import random_sample
 from atoll.shown import json_text
 from atoll_sim.faults import campaign as faults_of
 from atoll_sim.faults import report as fault_report
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.mutate import campaign as mutants_of
 from atoll_sim.mutate import report as mutant_report
 from atoll_sim.mutate.caches import CacheCampaign, plant_left_out

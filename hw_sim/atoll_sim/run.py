@@ -13,13 +13,13 @@ from atoll.build_tree import build
 from atoll.pipeline import Compiled, expected_cycles
 from atoll.progress import Progress, silent
 from atoll.report.result import LayerCycles, RunReport
+from atoll.samples import Sample
 from atoll.scratch import temporary_folder
 from atoll.stack.bound import StackBound
 from atoll_sim.check.layers import check_layers
 from atoll_sim.check.protection import kept_back
 from atoll_sim.check.stacks import overruns, stack_use, unmeasured
 from atoll_sim.inputs.build_folder import Image
-from atoll_sim.inputs.samples import Sample
 from atoll_sim.session import AcceleratorKind, CpuKind, Work
 from atoll_sim.simulate.turns import turn_of
 from atoll_sim.trace.findings import count_accesses, unreachable_ports, violations

@@ -10,7 +10,7 @@ from atoll.pipeline import Compiled
 from atoll.plugins import load
 from atoll.progress import Progress, silent
 from atoll.resolve.soc import ResolvedSoc
-from atoll_sim.inputs.samples import Sample
+from atoll.samples import Sample
 from atoll_sim.trace.simulation import SimResult
 from atoll_sim.waves.request import Waves
 

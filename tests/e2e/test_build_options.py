@@ -10,9 +10,9 @@ from atoll.cli import main
 from atoll.ops.registry import COPY
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
+from atoll.samples import random_sample
 from atoll_sim.host.run import run_native
 from atoll_sim.inputs.build_folder import open_build
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from tests.requests import load_requests
 from atoll.build_tree import Emit, build
 from atoll.cli import main
 from atoll.pipeline import BuildOptions, compile_file
-from atoll_sim.inputs.samples import random_samples
+from atoll.samples import random_samples
 from atoll_sim.iss.engines import modelled
 from atoll_sim.iss.run import simulate
 from atoll_sim.mutate.caches import plant_left_out

@@ -11,8 +11,8 @@ from atoll.pipeline import Compiled, compile_file
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu
+from atoll.samples import random_sample
 from atoll_sim.check.layers import check_layers
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.simulate.run import run_firmware
 from atoll_sim.trace.findings import violations

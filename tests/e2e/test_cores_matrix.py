@@ -16,7 +16,7 @@ from atoll.description.cores import known_cores
 from atoll.errors import Fault
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll_sim.inputs.samples import random_sample
+from atoll.samples import random_sample
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 X86 = ("devices.cpu.core=x86_64", "devices.cpu.isa=x86-64")

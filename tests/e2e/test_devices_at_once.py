@@ -18,9 +18,9 @@ from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.report.concurrency import Span, concurrency
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, ResolvedSoc
+from atoll.samples import random_sample
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import windows_of
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.simulate.run import request_for
 from atoll_sim.simulate.session import simulate
 from atoll_sim.trace.findings import violations

@@ -17,8 +17,8 @@ from atoll.pipeline import Compiled, compile_file, explanation
 from atoll.place.copy_engines import assign_copies
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
+from atoll.samples import Sample
 from atoll_sim.chip.plan import merge_spans
-from atoll_sim.inputs.samples import Sample
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 from atoll_sim.simulate.run import run_firmware

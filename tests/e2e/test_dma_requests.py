@@ -11,7 +11,7 @@ from atoll.cli import main
 from atoll.pipeline import BuildOptions, Compiled, compile_file, explanation
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
-from atoll_sim.inputs.samples import random_sample
+from atoll.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.place.costs import FINISH_CYCLES
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve import load_soc
-from atoll_sim.inputs.samples import random_sample
+from atoll.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]

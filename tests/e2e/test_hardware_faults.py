@@ -10,11 +10,11 @@ from tests.requests import load_requests
 
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
+from atoll.samples import random_sample
 from atoll_sim.cli_validate import validate
 from atoll_sim.faults.campaign import Campaign, Trial, run_campaign
 from atoll_sim.faults.kinds import FaultKind
 from atoll_sim.faults.report import KindReport, by_kind, passed, verdict
-from atoll_sim.inputs.samples import random_sample
 
 pytestmark = pytest.mark.rtl
 

@@ -18,9 +18,9 @@ from atoll.memory.checker import violations
 from atoll.memory.problem import Problem
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
+from atoll.samples import random_sample
 from atoll_sim.build.model import build_model
 from atoll_sim.host.run import run_native
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.mutate.campaign import run_right, try_mutant
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.mutate.plan import output_freed_early

@@ -18,9 +18,9 @@ from atoll.pipeline import BuildOptions, Compiled, compile_file, with_plan
 from atoll.report.result import RunReport
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, Pool, ResolvedSoc
+from atoll.samples import random_sample
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import windows_of
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.iss.engines import modelled
 from atoll_sim.iss.run import simulate as simulate_iss
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models

@@ -13,8 +13,8 @@ from atoll.pipeline import Compiled, compile_file, with_plan
 from atoll.report.result import Violation
 from atoll.resolve import load_soc
 from atoll.resolve.claims import GUARD
+from atoll.samples import random_sample
 from atoll_sim.build.model import build_model
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.mutate.linker import STACK_TOP
 from atoll_sim.run import AcceleratorKind, CpuKind, Setup, judge
 from atoll_sim.simulate.run import request_for

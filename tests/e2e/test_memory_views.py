@@ -12,11 +12,11 @@ from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import on_bus, seen_by
 from atoll.resolve.soc import Engine
+from atoll.samples import random_sample
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.calls import model_of, run_model
 from atoll_sim.engines.interface import BusFault
 from atoll_sim.host.memory import DeviceBus, HostMemory
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.mutate.commands import WORD, address_words, command_lists, other_view
 from atoll_sim.mutate.mutant import Right
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models

@@ -11,7 +11,7 @@ from tests.e2e.test_targets import DIGITS, objects
 from atoll.ops import reference
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.inputs.samples import random_sample
+from atoll.samples import random_sample
 
 PROGRAM = Path(__file__).with_name("cortex_m55.c")
 SCRIPT = """SECTIONS {

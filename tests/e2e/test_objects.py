@@ -22,8 +22,8 @@ from atoll.cli import main
 from atoll.ops import reference
 from atoll.plugins import load
 from atoll.resolve import load_soc
+from atoll.samples import random_sample
 from atoll.several_models import compile_models
-from atoll_sim.inputs.samples import random_sample
 
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"

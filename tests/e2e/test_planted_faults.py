@@ -19,10 +19,10 @@ from atoll.pipeline import Compiled, compile_file, with_plan
 from atoll.report.result import Violation
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
+from atoll.samples import random_sample
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import windows_of
 from atoll_sim.host.run import run_native
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.simulate.run import request_for
 from atoll_sim.simulate.session import simulate
 from atoll_sim.trace.findings import violations

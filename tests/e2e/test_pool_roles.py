@@ -7,8 +7,8 @@ import pytest
 from atoll.build_tree import build, interface_of
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
+from atoll.samples import random_sample
 from atoll.several_models import compile_models
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

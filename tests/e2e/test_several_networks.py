@@ -12,9 +12,9 @@ import pytest
 from atoll.cli import main
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
+from atoll.samples import random_sample
 from atoll.several_models import compile_models
 from atoll_sim.inputs.build_folder import open_build
-from atoll_sim.inputs.samples import random_sample
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DIGITS = EXAMPLES / "01_digits" / "digits_int8.tflite"

@@ -20,7 +20,7 @@ from atoll.isa.find import instruction_set
 from atoll.ops import reference
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll_sim.inputs.samples import random_sample
+from atoll.samples import random_sample
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 PAIRS = [(core, isa) for core in known_cores() for isa in described(core).isas]

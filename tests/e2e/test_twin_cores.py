@@ -15,7 +15,7 @@ from atoll.build_tree import build
 from atoll.cli import main
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.inputs.samples import Sample, random_sample
+from atoll.samples import Sample, random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
 from atoll_sim.simulate.run import run_firmware
 from atoll_sim.trace.findings import violations

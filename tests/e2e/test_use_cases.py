@@ -15,9 +15,9 @@ from atoll.cli import main
 from atoll.errors import PlanError, ToolchainError, UsageError
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
+from atoll.samples import random_sample
 from atoll.several_models import compile_models
 from atoll_sim.inputs.build_folder import open_build
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.run import run_models
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -10,10 +10,10 @@ import pytest
 
 from atoll.cli import main
 from atoll.resolve import load_soc
+from atoll.samples import random_sample
 from atoll.several_models import compile_models
 from atoll_sim.build.wave_formats import can_write_fst
 from atoll_sim.chip.plan import plan_chip
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.run import run_models
 from atoll_sim.waves.marks import time_of
 from atoll_sim.waves.request import request_waves

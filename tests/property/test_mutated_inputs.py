@@ -18,7 +18,7 @@ from atoll.errors import AtollError, Fault
 from atoll.pipeline import compile_file
 from atoll.resolve import explain, load_soc
 from atoll.resolve.tables import as_text
-from atoll_sim.inputs.samples import load_samples, random_sample
+from atoll.samples import load_samples, random_sample
 
 FEW, CHUNK, CHUNKS, SAMPLES = cases(300), 4_000, 5, 3_000
 LONGEST_FAULT, LONGEST_ALL = 2_000, 150_000

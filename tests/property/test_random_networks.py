@@ -20,7 +20,7 @@ from atoll.frontend.tflite import load_tflite
 from atoll.pipeline import BuildOptions, compile_file, with_plan
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll_sim.inputs.samples import random_sample
+from atoll.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 ISLANDS = Path(__file__).parents[1] / "data" / "islands.yaml"

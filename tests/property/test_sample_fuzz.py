@@ -9,7 +9,7 @@ import pytest
 
 from atoll.errors import UsageError
 from atoll.ir.graph import Graph, Tensor
-from atoll_sim.inputs.samples import load_samples
+from atoll.samples import load_samples
 
 SHAPE = (1, 8, 8, 1)
 GRAPH = Graph("one", (Tensor(name="x", shape=SHAPE, dtype="int8"),), (), ("x",), ("x",))

@@ -8,11 +8,11 @@ import pytest
 from atoll.errors import SimulationError
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
+from atoll.samples import Sample
 from atoll_sim.build.model import build_model
 from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.native import HostCores, ModelAccelerators
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
-from atoll_sim.inputs.samples import Sample
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.trace.simulation import SimResult, Touched
 

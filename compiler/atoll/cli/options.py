@@ -104,6 +104,15 @@ SetOption = Annotated[
         autocompletion=offered("overrides"),
     ),
 ]
+InputOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        metavar="FILE",
+        help="One sample or a batch (.npy; .npz for several inputs), once for each MODEL or as "
+        "NETWORK=FILE; default: a seeded random one.",
+    ),
+]
 SimulateOption = Annotated[
     bool | None,
     typer.Option(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.report.result import Mismatch
-from atoll_sim.inputs.samples import Sample
+from atoll.samples import Sample
 from atoll_sim.trace.simulation import SimResult
 
 

@@ -13,13 +13,13 @@ from atoll.errors import SimulationError
 from atoll.ops import reference
 from atoll.pipeline import Compiled
 from atoll.progress import Progress, left, silent
+from atoll.samples import Sample
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.faults.draw import Draw
 from atoll_sim.faults.kinds import Fault
 from atoll_sim.faults.task import IMAGE, TASK, Answer, End, read_answer, write_task
-from atoll_sim.inputs.samples import Sample
 from atoll_sim.model.process import LOG, MAX_SECONDS, broken_off
 from atoll_sim.simulate.firmware import write_image
 

@@ -14,8 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from atoll.pipeline import Compiled
+from atoll.samples import Sample
 from atoll_sim.faults.kinds import Fault
-from atoll_sim.inputs.samples import Sample
 
 IMAGE, TASK = "image.bin", "task.txt"
 NO_FAULT = "fault none 0 0 0"

@@ -22,11 +22,11 @@ from atoll.ir.tir import (
 from atoll.pipeline import Compiled
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.samples import Sample
 from atoll_sim.engines.calls import model_of, run_model
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.host.memory import Accessed, DeviceBus, HostMemory
 from atoll_sim.host.watch import Watch
-from atoll_sim.inputs.samples import Sample
 from atoll_sim.trace.simulation import Phase, SimResult, Stop, Touched
 
 FINE = Outcome(error=0, fault_address=0, completed=0)

@@ -6,12 +6,12 @@ from atoll.errors import UsageError
 from atoll.pipeline import Compiled
 from atoll.progress import Progress, silent
 from atoll.resolve.soc import ResolvedSoc
+from atoll.samples import Sample
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.native import HostCores, ModelAccelerators
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
-from atoll_sim.inputs.samples import Sample
 from atoll_sim.session import AcceleratorKind, Work
 from atoll_sim.trace.simulation import SimResult
 from atoll_sim.waves.request import Waves

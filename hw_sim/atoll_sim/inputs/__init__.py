@@ -1,1 +1,1 @@
-"""What a run starts from: samples, files by network, build folders."""
+"""What a run starts from: build folders."""

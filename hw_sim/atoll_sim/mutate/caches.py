@@ -14,9 +14,9 @@ from atoll.ir.maintenance import Maintenance
 from atoll.ir.tir import Entry, Step
 from atoll.pipeline import Compiled
 from atoll.progress import Progress, silent
+from atoll.samples import Sample, random_samples
 from atoll.scratch import temporary_folder
 from atoll_sim.check.layers import check_layers
-from atoll_sim.inputs.samples import Sample, random_samples
 from atoll_sim.iss.engines import modelled
 from atoll_sim.iss.run import simulate
 from atoll_sim.run import AcceleratorKind, CpuKind

@@ -10,11 +10,11 @@ from atoll.errors import AtollError
 from atoll.pipeline import Compiled
 from atoll.progress import Progress, left, silent
 from atoll.report.result import RunReport
+from atoll.samples import random_sample
 from atoll.scratch import temporary_folder
 from atoll.workers import side_by_side
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.plan import merge_spans
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.mutate.image import segments_of
 from atoll_sim.mutate.kinds import draw_mutants
 from atoll_sim.mutate.mutant import Mutant, Right

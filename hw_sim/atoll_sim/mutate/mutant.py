@@ -7,8 +7,8 @@ from pathlib import Path
 from atoll.ir.tir import Step
 from atoll.memory.problem import MemoryPlan, Placement
 from atoll.pipeline import Compiled, with_plan
+from atoll.samples import Sample
 from atoll_sim.chip.memory_map import Windows
-from atoll_sim.inputs.samples import Sample
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.simulate.firmware import Segment
 

@@ -11,8 +11,8 @@ from atoll.children import TimeLimitError, run
 from atoll.ops import reference
 from atoll.pipeline import Compiled
 from atoll.report.result import Violation
+from atoll.samples import Sample
 from atoll_sim.chip.memory_map import write_map
-from atoll_sim.inputs.samples import Sample
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.protocol.records import AFTER_RUN
 from atoll_sim.shadow.contents import contents_of

@@ -8,11 +8,11 @@ from atoll.errors import UsageError
 from atoll.pipeline import Compiled
 from atoll.progress import Progress, silent
 from atoll.resolve.soc import ResolvedSoc
+from atoll.samples import Sample
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.checks import check_cores
 from atoll_sim.chip.plan import plan_chip
-from atoll_sim.inputs.samples import Sample
 from atoll_sim.session import AcceleratorKind, Work
 from atoll_sim.shadow.contents import contents_of
 from atoll_sim.shadow.table import ShadowTable, shadow_table

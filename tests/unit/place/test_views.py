@@ -22,7 +22,7 @@ from atoll.place.plan_devices import plan_devices
 from atoll.place.views import with_views
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, ResolvedSoc
-from atoll_sim.inputs.samples import random_sample
+from atoll.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 LAGOON = load_soc("lagoon")

@@ -17,13 +17,13 @@ from atoll.errors import SimulationError
 from atoll.ops import reference
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
+from atoll.samples import random_sample
 from atoll_sim.faults import campaign as campaigns
 from atoll_sim.faults.campaign import Campaign, Trial, run_campaign
 from atoll_sim.faults.draw import LONGEST_STALL, Draw
 from atoll_sim.faults.kinds import Fault, FaultKind
 from atoll_sim.faults.report import as_json, by_kind, passed, table, verdict
 from atoll_sim.faults.task import TASK, Answer, End, read_answer, write_task
-from atoll_sim.inputs.samples import random_sample
 
 ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"

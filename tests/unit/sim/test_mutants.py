@@ -17,10 +17,10 @@ from atoll.memory.problem import Placement
 from atoll.pipeline import compile_file
 from atoll.report.result import RunReport
 from atoll.resolve import load_soc
+from atoll.samples import random_sample
 from atoll_sim.engines.common.encode import with_check
 from atoll_sim.faults.draw import Draw
 from atoll_sim.faults.kinds import FaultKind
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.mutate.campaign import Campaign, Trial
 from atoll_sim.mutate.commands import address_words, command_lists
 from atoll_sim.mutate.firewall import firewall_windows

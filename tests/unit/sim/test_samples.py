@@ -5,7 +5,7 @@ import pytest
 
 from atoll.errors import UsageError
 from atoll.ir.graph import Graph, Tensor
-from atoll_sim.inputs.samples import load_samples, random_sample, save_outputs
+from atoll.samples import load_samples, random_sample, save_outputs
 
 ONE = Graph("one", (Tensor(name="x", shape=(1, 2, 3), dtype="int8"),), (), ("x",), ("x",))
 TWO = Graph(

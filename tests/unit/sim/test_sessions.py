@@ -7,8 +7,8 @@ import pytest
 from atoll.errors import UsageError
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
+from atoll.samples import random_sample
 from atoll_sim.build.wave_formats import WaveFormat
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.session import AcceleratorKind, CpuKind, Session, Work
 from atoll_sim.waves.request import Waves
 

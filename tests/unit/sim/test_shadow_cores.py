@@ -14,8 +14,8 @@ from atoll.ir.tir import AcceleratorWait, CallStart, Step
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu
+from atoll.samples import random_sample
 from atoll_sim.host.run import run_native
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.trace.findings import violations
 

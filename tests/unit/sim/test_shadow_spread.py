@@ -11,8 +11,8 @@ from tests.requests import load_requests
 from atoll.contract.contract import Phase, Span
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
+from atoll.samples import random_sample
 from atoll_sim.host.run import run_native
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.trace.findings import violations
 

@@ -9,8 +9,8 @@ from atoll.memory.problem import Placement
 from atoll.pipeline import Compiled, compile_file, with_plan
 from atoll.report.result import Violation
 from atoll.resolve import load_soc
+from atoll.samples import random_sample
 from atoll_sim.host.run import run_native
-from atoll_sim.inputs.samples import random_sample
 from atoll_sim.trace.findings import count_accesses, violations
 
 ROOT = Path(__file__).parents[3]
