@@ -10,10 +10,10 @@ from atoll.contract.image_check import check_image
 from atoll.errors import AtollError, PlanError, ToolchainError
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
+from atoll.samples import Sample, random_sample
 from atoll.several_models import compile_models
 from atoll_sim.check.layers import check_layers
 from atoll_sim.host.run import run_native
-from atoll_sim.inputs.samples import Sample, random_sample
 from atoll_sim.simulate.turns import turn_of
 from atoll_sim.trace.findings import violations
 

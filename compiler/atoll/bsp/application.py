@@ -16,23 +16,30 @@ def application_files(
 ) -> Mapping[str, str]:
     """Return ``main.c`` and, for each other core, ``main_<core>.c``."""
     cores = {own_sources(core)[1]: _core_main(soc, core, models) for core in soc.remote_cpus}
-    return {"main.c": _main(soc, models), **cores}
+    return {**({"main.c": _main(soc, models)} if models else {}), **cores}
 
 
 def _main(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> str:
     """Write the loop of docs/platform.md over the planned buffers, models in turn."""
+    return render(
+        "main.c",
+        made_from=made_from(soc, *models),
+        run_thread=soc.host_cpu.run_thread,
+        **run_values(models),
+    )
+
+
+def run_values(models: Sequence[ModelInterface]) -> dict[str, object]:
+    """Return what the template of the functions that run models takes."""
     given: dict[str, GivenPool] = {}
     for pool in (pool for model in models for pool in model.pools):
         largest = max(pool, given.get(pool.pool, pool), key=lambda each: each.size)
         given[pool.pool] = largest
-    return render(
-        "main.c",
-        made_from=made_from(soc, *models),
-        models=tuple(map(model_values, models)),
-        pools=tuple(given.values()),
-        run_thread=soc.host_cpu.run_thread,
-        section=POOL_SECTION,
-    )
+    return {
+        "models": tuple(map(model_values, models)),
+        "pools": tuple(given.values()),
+        "section": POOL_SECTION,
+    }
 
 
 def _core_main(soc: ResolvedSoc, core: Cpu, models: Sequence[ModelInterface]) -> str:

@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 FOLDER = Path(__file__).parent
+BY_BUILD = "by `atoll build`; edits are lost."
 
 
 def made_from(soc: ResolvedSoc, *models: ModelInterface) -> str:
     """Return the sentence that opens a generated file."""
     sources = (f"{soc.name}.yaml", *(f"{model.name}{model.suffix}" for model in models))
-    return f"Made from {' and '.join(sources)} by `atoll build`; edits are lost."
+    return f"Made from {' and '.join(sources)} {BY_BUILD}"
 
 
 def render(template: str, **values: object) -> str:
@@ -27,13 +28,18 @@ def render(template: str, **values: object) -> str:
 
 @cache
 def _environment() -> "Environment":
+    return environment_of(FOLDER / "templates")
+
+
+def environment_of(*folders: Path) -> "Environment":
+    """Return what fills the templates of folders; the first that has a name counts."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # slow to import
 
     from atoll.kept_templates import KeptTemplates
 
     environment = Environment(
         bytecode_cache=KeptTemplates(),
-        loader=FileSystemLoader(FOLDER / "templates"),
+        loader=FileSystemLoader(folders),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

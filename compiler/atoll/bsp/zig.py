@@ -73,13 +73,19 @@ class Zig:
         Raises:
             ToolchainError: E070, zig is missing; E072, it refuses the library.
         """
-        parts = "\0".join((self.identity, *self._library_flags))
-        library = cached(
-            f"objects/{sha256(parts.encode()).hexdigest()}-{_LIBRARY}", self._build_library
-        )
         name = f"{link.objects_folder}/{_LIBRARY}"
-        write_bytes(link.folder / name, library.read_bytes())
+        write_bytes(link.folder / name, self.library())
         return name
+
+    def library(self) -> bytes:
+        """Return the compiler's run-time library as one object, from the cache if it was built.
+
+        Raises:
+            ToolchainError: E070, zig is missing; E072, it refuses the library.
+        """
+        parts = "\0".join((self.identity, *self._library_flags))
+        kept = f"objects/{sha256(parts.encode()).hexdigest()}-{_LIBRARY}"
+        return cached(kept, self._build_library).read_bytes()
 
     @property
     def _target(self) -> ZigTarget:

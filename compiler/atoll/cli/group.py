@@ -25,6 +25,10 @@ OWN = {
     "explain": ("atoll.cli.explain:explain", "Explain a chip, or where a network's buffers are."),
     "plan": ("atoll.cli.plan:plan", "Plan memory: of networks on a chip, or of a bare instance."),
     "build": ("atoll.cli.build:build_command", "Compile networks for a chip."),
+    "bsp": (
+        "atoll.cli.bsp:bsp_command",
+        "Write a board support package that a firmware team takes over.",
+    ),
     "run": ("atoll_sim.cli:run", "Compile, simulate and check networks on a chip."),
     "simulate": (
         "atoll_sim.cli:simulate",

@@ -200,12 +200,17 @@ CORE = object_of(
     checks=each(object_of(check=TEXT, waits=TEXT, cycles=COUNT, faults=each(TEXT))),
 )
 WROTE = object_of(wrote=each(TEXT))
+BSP = object_of(
+    **dict.fromkeys(("folder", "soc"), TEXT),
+    **dict.fromkeys(("written", "same", "kept", "removed"), each(TEXT)),
+)
 
 OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "check": ("a chip's devices, memories and pools", CHECK),
     "explain": ("a chip, or where a network's buffers are", EXPLAIN),
     "plan": ("a memory plan", PLAN),
     "build": ("the firmware of a build folder, or its objects", BUILD),
+    "bsp": ("what became of the files of a board support package", BSP),
     "run": ("what a run proved and measured, a list for several networks", RUN),
     "simulate": ("what a run proved and measured, a list for several networks", RUN),
     "validate": (

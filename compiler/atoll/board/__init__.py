@@ -1,0 +1,1 @@
+"""The board support package that a firmware team takes over, in the formats of the trade."""

@@ -1,0 +1,94 @@
+"""The blocks of registers that the host's programs meet: one list for every format."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from atoll.protocol import ConsoleRegister, GuardRegister
+from atoll.resolve.mailbox import REGISTERS as MAILBOX
+from atoll.resolve.memory_views import as_seen_by
+from atoll.resolve.soc import ResolvedSoc
+
+REGISTER_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A register of 32 bits; its offset is in bytes."""
+
+    name: str
+    offset: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """The registers of a device, or of the bench.
+
+    Attributes:
+        name: of the device, or what the block is.
+        kind: blocks of one kind have the same registers; the accelerator's name, for example.
+        what: a phrase.
+        origin: address of the first byte, as the host sees it.
+        size: bytes.
+        offsets: of the registers, in bytes by name.
+        line: interrupt at the host, if there is one.
+    """
+
+    name: str
+    kind: str
+    what: str
+    origin: int
+    size: int
+    offsets: Mapping[str, int]
+    line: int | None = None
+
+    @cached_property
+    def registers(self) -> tuple[Register, ...]:
+        """The registers by offset."""
+        named = (Register(name, offset) for name, offset in self.offsets.items())
+        return tuple(sorted(named, key=lambda each: (each.offset, each.name)))
+
+
+def blocks_of(soc: ResolvedSoc) -> tuple[Block, ...]:
+    """Return the blocks of a chip: of devices by ordinal, then those of the bench."""
+    return tuple(_blocks(as_seen_by(soc, soc.host)))
+
+
+def _blocks(soc: ResolvedSoc) -> Iterator[Block]:
+    for engine in soc.engines:
+        yield Block(
+            name=engine.name,
+            kind=engine.spec.name,
+            what=f"Control port of {engine.spec.name}",
+            origin=engine.registers.origin,
+            size=engine.registers.size,
+            offsets=engine.spec.registers,
+            line=engine.irq,
+        )
+    for core in soc.cpus:
+        if box := core.mailbox:
+            yield Block(
+                name=core.name,
+                kind="mailbox",
+                what=f"Mailbox of core {core.name}",
+                origin=box.origin,
+                size=box.size,
+                offsets=MAILBOX,
+                line=core.irq,
+            )
+    yield Block(
+        name="atoll_console",
+        kind="console",
+        what="Text, trace, requests and results",
+        origin=soc.console.origin,
+        size=soc.console.size - soc.guard.size,
+        offsets={register.name: register.value for register in ConsoleRegister},
+    )
+    yield Block(
+        name="atoll_guard",
+        kind="guard",
+        what="What firewalls kept back and the bus failed; the watchdog",
+        origin=soc.guard.origin,
+        size=soc.guard.size,
+        offsets={register.name: register.value for register in GuardRegister},
+    )

@@ -1,0 +1,130 @@
+"""The CMake project: an image for each core, with GCC, clang or zig, and presets for them."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from atoll.board.package import Board, Entry, generated, users
+from atoll.board.render import render
+from atoll.board.sources import library_sources, objects, user_sources
+from atoll.bsp.clang import Clang
+from atoll.bsp.cores import elf_names, script_name
+from atoll.bsp.gcc import Gcc
+from atoll.bsp.toolchain import LINK_FLAGS
+from atoll.bsp.zig import Zig
+from atoll.errors import ToolchainError
+from atoll.resolve.soc import Cpu
+
+_LLD = ("clang", "zig")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tool:
+    """How one CMake toolchain makes the image of a core.
+
+    Attributes:
+        name: of the toolchain file and the preset.
+        compile: options of the compiler.
+        link: options of what links: GCC's driver, or LLD itself.
+        libraries: what is linked last.
+    """
+
+    name: str
+    compile: tuple[str, ...]
+    link: tuple[str, ...]
+    libraries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Image:
+    """What an image is made of, for the template."""
+
+    core: str
+    elf: str
+    script: str
+    sources: tuple[str, ...]
+    objects: tuple[str, ...]
+    tools: tuple[_Tool, ...]
+
+
+def cmake_files(board: Board) -> Mapping[str, Entry]:
+    """Return the project, whose ``CMakeLists.txt`` is the user's, and a README."""
+    images = tuple(_images(board))
+    names = sorted({tool.name for image in images for tool in image.tools})
+    runtime = {
+        f"lib/{core.name}/compiler_rt.o": Entry(data=Zig(core.instructions).library())
+        for core in board.cores
+    }
+    return {
+        "CMakeLists.txt": users(render("CMakeLists.txt", board, own=tuple(_own(board)))),
+        "CMakePresets.json": generated(_presets(names)),
+        "README.md": generated(render("README.md", board, images=images, presets=names)),
+        "cmake/atoll.cmake": generated(render("atoll.cmake", board, images=images)),
+        **{
+            f"cmake/{name}.cmake": generated(
+                render(f"{name if name in _LLD else 'gcc'}.cmake", board, program=name)
+            )
+            for name in names
+        },
+        **runtime,
+    }
+
+
+def _own(board: Board) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for core in board.cores:
+        yield core.name, user_sources(board, core)
+
+
+def _images(board: Board) -> Iterator[_Image]:
+    for core, elf in zip(board.cores, elf_names(board.soc), strict=True):
+        yield _Image(
+            core=core.name,
+            elf=elf,
+            script=f"linker/{script_name(board.soc, core)}",
+            sources=library_sources(board, core),
+            objects=tuple(objects(board, core)),
+            tools=tuple(_tools(core)),
+        )
+
+
+def _tools(core: Cpu) -> Iterator[_Tool]:
+    """Yield the toolchains that know the core."""
+    instructions = core.instructions
+    runtime = f"lib/{core.name}/compiler_rt.o"
+    lld = ("-m", instructions.zig.emulation, *LINK_FLAGS)
+    if gcc := instructions.gcc:
+        driver = (*gcc.options, "-nostdlib", "-nostartfiles", "-static", "-n")
+        wanted = f"-Wl,{','.join((*LINK_FLAGS, '--no-warn-rwx-segments', '-z', 'noexecstack'))}"
+        yield _Tool(
+            name=gcc.program,
+            compile=Gcc(instructions).flags,
+            link=(*driver, wanted),
+            libraries=("-lgcc",),
+        )
+    yield _Tool(name="zig", compile=Zig(instructions).flags, link=lld, libraries=(runtime,))
+    try:
+        flags = Clang(instructions).flags
+    except ToolchainError:
+        return
+    yield _Tool(name="clang", compile=flags, link=lld, libraries=(runtime,))
+
+
+def _presets(names: list[str]) -> str:
+    """Return a configure and a build preset for each toolchain."""
+    configure = [
+        {
+            "name": name,
+            "displayName": f"Build with {name}",
+            "binaryDir": f"${{sourceDir}}/build/{name}",
+            "toolchainFile": f"${{sourceDir}}/cmake/{name}.cmake",
+        }
+        for name in names
+    ]
+    build = [{"name": name, "configurePreset": name} for name in names]
+    data = {
+        "version": 3,
+        "cmakeMinimumRequired": {"major": 3, "minor": 21, "patch": 0},
+        "configurePresets": configure,
+        "buildPresets": build,
+    }
+    return json.dumps(data, indent=2) + "\n"

@@ -1,0 +1,163 @@
+"""What a board support package is made from, who writes its files, and whose they are."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import PurePosixPath
+
+from atoll.board.examples import Example, example_of
+from atoll.board.paths import is_path, refuse_path_clashes
+from atoll.bsp.cores import image_cores, sources_for
+from atoll.bsp.emitters import bsp_files
+from atoll.bsp.firmware import Part
+from atoll.bsp.interface import ModelInterface
+from atoll.build_tree import part_of
+from atoll.errors import AtollError, UsageError
+from atoll.pipeline import Compiled
+from atoll.plugins import CORRECT_MEMBER
+from atoll.registry import Registry
+from atoll.resolve.soc import Cpu, ResolvedSoc
+from atoll.samples import Sample
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A file of the package.
+
+    Attributes:
+        data: what is in it.
+        kept: it is the user's: made once, never written again.
+    """
+
+    data: bytes
+    kept: bool = False
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the data, in hexadecimal digits."""
+        return sha256(self.data).hexdigest()
+
+
+def generated(text: str) -> Entry:
+    """Return a file that is Atoll's."""
+    return Entry(data=text.encode())
+
+
+def users(text: str) -> Entry:
+    """Return a file that is the user's from the moment when it is there."""
+    return Entry(data=text.encode(), kept=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """A chip and the networks that its firmware runs.
+
+    Attributes:
+        soc: the chip.
+        parts: the networks, compiled; there may be none.
+        examples: a run of each.
+    """
+
+    soc: ResolvedSoc
+    parts: tuple[Part, ...] = ()
+    examples: tuple[Example, ...] = ()
+
+    @property
+    def models(self) -> tuple[ModelInterface, ...]:
+        """What an application sees of each network."""
+        return tuple(part.interface for part in self.parts)
+
+    @classmethod
+    def of(
+        cls, soc: ResolvedSoc, compiled: Sequence[Compiled], samples: Sequence[Sequence[Sample]]
+    ) -> "Board":
+        """Return the board of networks, each with its samples; the first is the example."""
+        runs = zip(compiled, samples, strict=True)
+        return cls(
+            soc=soc,
+            parts=tuple(map(part_of, compiled)),
+            examples=tuple(example_of(network, given) for network, given in runs),
+        )
+
+    @property
+    def cores(self) -> tuple[Cpu, ...]:
+        """The cores that have an image, the host first."""
+        return image_cores(self.soc)
+
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        """The text of every file that the images are built from, by its plain name."""
+        origins = {symbol: at for part in self.parts for symbol, at in part.origins.items()}
+        return bsp_files(self.soc, *self.models, origins=origins)
+
+    def sources(self, core: Cpu) -> tuple[str, ...]:
+        """Return the plain names of the C and assembly files of a core's image."""
+        return sources_for(self.soc, core, self.texts)
+
+
+BoardEmitter = Callable[[Board], Mapping[str, Entry]]
+"""Returns files by their path in the package, with ``/`` between folders."""
+
+EMITTERS: Registry[BoardEmitter] = Registry(
+    group="atoll.board_emitters",
+    noun="emitter of board support packages",
+    own={
+        "linker": "atoll.board.sources:linker_files",
+        "startup": "atoll.board.sources:startup_files",
+        "headers": "atoll.board.sources:header_files",
+        "drivers": "atoll.board.sources:driver_files",
+        "application": "atoll.board.sources:application_files",
+        "models": "atoll.board.sources:model_files",
+        "cmake": "atoll.board.cmake:cmake_files",
+        "svd": "atoll.board.svd:svd_files",
+    },
+    interface=("board",),
+)
+
+
+def package_files(board: Board, only: Sequence[str] = ()) -> Mapping[str, Mapping[str, Entry]]:
+    """Return the files of a package by emitter, and by path in it.
+
+    Args:
+        board: the chip and its networks.
+        only: names of emitters; none means all.
+
+    Raises:
+        UsageError: E094; there is no such emitter.
+        ToolchainError: E071, E075; see `atoll.bsp.emitters.bsp_files`.
+        AtollError: E111, E112; another package's emitter failed, or returned no files.
+    """
+    require_emitters(only)
+    wanted = [name for name in EMITTERS.names() if not only or name in only]
+    files = {name: _emitted(name, board) for name in wanted}
+    refuse_path_clashes((path, name) for name in wanted for path in files[name])
+    return files
+
+
+def require_emitters(only: Sequence[str]) -> None:
+    """Refuse a name of no emitter.
+
+    Raises:
+        UsageError: E094.
+    """
+    unknown = [name for name in only if name not in EMITTERS.names()]
+    if unknown:
+        remedy = f"use some of {', '.join(EMITTERS.names())}"
+        raise UsageError("E094", f"no {EMITTERS.noun} '{unknown[0]}'", remedy=remedy)
+
+
+def _emitted(name: str, board: Board) -> Mapping[str, Entry]:
+    """Call an emitter; another package's is not trusted."""
+    emitted: object = EMITTERS.get(name)(board)
+    if name in EMITTERS.own or (
+        isinstance(emitted, Mapping) and all(map(_is_entry, emitted.items()))
+    ):
+        return emitted  # type: ignore[return-value]
+    message = f"{EMITTERS.noun} '{name}' returned {emitted!r:.80}, no files by path"
+    raise AtollError("E112", message, remedy=CORRECT_MEMBER)
+
+
+def _is_entry(item: tuple[object, object]) -> bool:
+    path, entry = item
+    return isinstance(entry, Entry) and isinstance(path, str) and is_path(PurePosixPath(path))

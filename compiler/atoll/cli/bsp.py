@@ -1,0 +1,83 @@
+"""The command `atoll bsp`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from atoll.board.package import Board, package_files, require_emitters
+from atoll.board.writer import Written, require_same, write_package
+from atoll.cli.network_files import files_by_network
+from atoll.cli.options import (
+    AcceleratorsOption,
+    AnyModelsArgument,
+    InputOption,
+    JsonOption,
+    PlacementOptions,
+    SetOption,
+    SocArgument,
+)
+from atoll.cli.output import log, log_room
+from atoll.cli.requests import build_options
+from atoll.cli.working import working
+from atoll.columns import wrapped
+from atoll.resolve import load_soc
+from atoll.samples import samples_of
+from atoll.several_models import compile_models
+from atoll.shown import json_text
+
+if TYPE_CHECKING:
+    from atoll.pipeline import Compiled
+
+OnlyOption = Annotated[
+    str,
+    typer.Option("--only", metavar="NAMES", help="Emitters to run, with commas; default: all."),
+]
+
+
+def bsp_command(
+    soc: SocArgument,
+    models: AnyModelsArgument = None,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="Folder of the package.")
+    ] = Path("bsp"),
+    samples: InputOption = None,
+    overrides: SetOption = None,
+    *,
+    placement: PlacementOptions,
+    accelerators: AcceleratorsOption = True,
+    only: OnlyOption = "",
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; fail if the files are not the chip's.")
+    ] = False,
+    machine: JsonOption = False,
+) -> None:
+    """Write a board support package that a firmware team takes over.
+
+    Generated files say so, and are made again by the next run. Those of app/ and CMakeLists.txt
+    are yours: they are made once and never written again.
+
+    Example: atoll bsp lagoon model.tflite -o bsp, then: cmake --preset zig -S bsp
+    """
+    resolved = load_soc(soc, overrides or ())
+    asked = tuple(filter(None, only.split(",")))
+    require_emitters(asked)
+    with working("making the package") as progress:
+        compiled: tuple[Compiled, ...] = ()
+        if models:
+            progress("compiling and planning")
+            options = build_options(models, placement, accelerators=accelerators)
+            compiled = compile_models(resolved, models, options)
+        networks = [model.graph.name for model in compiled]
+        batches = samples_of(compiled, files_by_network("--input", samples or (), networks))
+        progress("writing the package")
+        files = package_files(Board.of(resolved, compiled, batches), asked)
+        if check:
+            require_same(files, output)
+            done = Written(same=tuple(sorted(path for each in files.values() for path in each)))
+        else:
+            done = write_package(resolved.name, files, output)
+    if machine:
+        print(json_text({"folder": str(output), "soc": resolved.name, **done.as_json()}), end="")
+    else:
+        log.print(wrapped(f"{output}: {done.summary()}", log_room()))

@@ -1,0 +1,109 @@
+"""A package is built by CMake as a firmware team would, and its images run."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from benchmarks.small_program import request
+
+from atoll.bsp.cores import elf_names
+from atoll.cli import main
+from atoll.resolve import load_soc
+from atoll_sim.iss.engines import modelled
+from atoll_sim.iss.run import simulate
+
+DIGITS = str(Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite")
+CHIPS = {
+    "lagoon": (),
+    "twin": (),
+    "m33": ("devices.cpu.core=cortex_m33", "devices.cpu.isa=armv8-m.main+dsp"),
+}
+
+pytest.importorskip("unicorn")
+
+
+def cmake(folder: Path, preset: str) -> None:
+    """Configure and build; a warning of CMake, a compiler or a linker is a failure."""
+    tools = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    for words in (["--preset", preset], ["--build", "--preset", preset]):
+        done = subprocess.run(
+            ["cmake", *words],
+            cwd=folder,
+            env={**os.environ, "PATH": tools},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        said = done.stdout + done.stderr
+        assert done.returncode == 0, said
+        assert "warning" not in said.lower(), said
+
+
+def said_by(chip: str, overrides: tuple[str, ...], images: Path, folder: Path) -> str:
+    """Run the images on the instruction-set simulator, firewalls on; return what they print."""
+    soc = load_soc(chip, overrides)
+    elves = tuple(images / name for name in elf_names(soc))
+    started = replace(request(soc, elves[0]), elves=elves, run_dir=folder)
+    result = simulate(started, lambda memory: modelled(soc, memory))
+    assert (result.exit_status, result.findings) == (0, ())
+    return result.text
+
+
+@pytest.mark.parametrize(
+    ("chip", "preset"),
+    [
+        ("twin", "zig"),
+        ("m33", "zig"),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in (
+                ("lagoon", "zig"),
+                ("twin", "riscv64-unknown-elf-gcc"),
+                ("m33", "arm-none-eabi-gcc"),
+                ("m33", "clang"),
+            )
+        ),
+    ],
+)
+def test_images_of_a_package_are_right(chip: str, preset: str, tmp_path: Path) -> None:
+    if preset != "zig" and not shutil.which(preset):
+        pytest.skip(f"{preset} is not installed")
+    name, overrides = ("lagoon" if chip == "m33" else chip), CHIPS[chip]
+    settings = [word for each in overrides for word in ("--set", each)]
+    folder = tmp_path / "bsp"
+    assert main(["bsp", name, DIGITS, "-o", str(folder), *settings]) == 0
+    cmake(folder, preset)
+    said = said_by(name, overrides, folder / "build" / preset, tmp_path)
+    assert said.startswith("digits_int8.softmax_9_out: ")
+    assert said.endswith(" (right)\n")
+
+
+def test_an_application_with_a_wrong_answer_says_so(tmp_path: Path) -> None:
+    folder = tmp_path / "bsp"
+    assert main(["bsp", "lagoon", DIGITS, "-o", str(folder)]) == 0
+    application = folder / "app" / "main.c"
+    text = application.read_text()
+    application.write_text(text.replace("to[i] = from[i];", "to[i] = (uint8_t)(from[i] ^ 0x80u);"))
+    assert main(["bsp", "lagoon", DIGITS, "-o", str(folder)]) == 0
+    cmake(folder, "zig")
+    soc = load_soc("lagoon")
+    started = request(soc, folder / "build" / "zig" / "firmware.elf")
+    result = simulate(started, lambda memory: modelled(soc, memory))
+    assert result.exit_status == 1
+    assert result.text.endswith(" (WRONG)\n")
+
+
+def test_a_package_is_checked_and_written_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["bsp", "lagoon", DIGITS, "-o", str(tmp_path / "bsp")]
+    assert main(command) == 0
+    assert main([*command, "--check"]) == 0
+    assert main([*command, "--check", "--set", "memories.sram.size=128 KiB"]) == 1
+    assert "error[E129]" in capsys.readouterr().err
+    assert main([*command, "--set", "memories.sram.size=128 KiB"]) == 0
+    assert main([*command, "--check", "--set", "memories.sram.size=128 KiB"]) == 0
