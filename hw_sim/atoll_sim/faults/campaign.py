@@ -1,7 +1,7 @@
 """Let faults befall a chip that runs a network, and judge how each of them ends."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -25,6 +25,8 @@ from atoll_sim.simulate.firmware import write_image
 
 FIRST_LIMIT = 10**10
 """Cycles that the run without a fault may take."""
+DRAWS = 8
+"""Of one kind, before the next kind takes its turn."""
 LIMIT = 16
 """Cycles of a run at most, in lengths of the run without a fault."""
 DEVICE_PATIENCE, WATCHDOG_PATIENCE, SLACK = 2, 5, 4096
@@ -76,7 +78,7 @@ def run_campaign(
     toolchain: str | None = None,
     first: int = 0,
 ) -> Campaign:
-    """Run `count` faults drawn from `seed`; those that met no access are drawn anew.
+    """Run `count` faults drawn from `seed`, the kinds in turn.
 
     Raises:
         SimulationError: the network does not run right without a fault, or the model broke off.
@@ -88,14 +90,13 @@ def run_campaign(
     bench = _Bench(compiled, sample, model, right, toolchain)
     progress("running without a fault")
     clean = bench.measure()
-    faults = Draw(compiled, clean.cycles, Random(seed)).faults(first)
+    makers = Draw(compiled, clean.cycles, Random(seed)).makers(first)
     trials: list[Trial] = []
     begin = time.monotonic()
-    while len(trials) < count:
-        for trial in bench.run(tuple(islice(faults, count - len(trials))), clean):
-            trials += [trial] if trial.answer.befell else []
-            rest = left(len(trials), count, time.monotonic() - begin)
-            progress(f"fault {len(trials)} of {count}: {trial.fault.kind}{rest}")
+    for trial in befallen(makers, count, lambda drawn: bench.run(drawn, clean)):
+        trials.append(trial)
+        rest = left(len(trials), count, time.monotonic() - begin)
+        progress(f"fault {len(trials)} of {count}: {trial.fault.kind}{rest}")
     return Campaign(
         soc=compiled.soc.name,
         model=compiled.graph.name,
@@ -103,6 +104,27 @@ def run_campaign(
         cycles=clean.cycles,
         trials=tuple(trials),
     )
+
+
+def befallen(
+    makers: Iterator[Callable[[], Fault]],
+    count: int,
+    run: Callable[[Sequence[Fault]], Iterator[Trial]],
+) -> Iterator[Trial]:
+    """Yield the first `count` trials whose faults met an access.
+
+    A fault that met none is drawn anew: a few times of its kind, so that each kind which the
+    network can meet has its share, then of the kind whose turn it is.
+    """
+    wanted = [(make, DRAWS) for make in islice(makers, count)]
+    while wanted:
+        missed = []
+        for (make, draws), trial in zip(wanted, run([make() for make, _ in wanted]), strict=True):
+            if trial.answer.befell:
+                yield trial
+            else:
+                missed.append((make, draws - 1) if draws > 1 else (next(makers), DRAWS))
+        wanted = missed
 
 
 @dataclass(frozen=True, slots=True)

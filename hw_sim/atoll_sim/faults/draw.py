@@ -33,8 +33,8 @@ class Draw:
     cycles: int
     random: Random
 
-    def faults(self, first: int = 0) -> Iterator[Fault]:
-        """Yield faults without end, the kinds in turn, as far as the network offers them.
+    def makers(self, first: int = 0) -> Iterator[Callable[[], Fault]]:
+        """Return without end, in turn, what draws a fault of each kind that the network offers.
 
         Args:
             first: kinds to skip at first, so that networks which share few faults get others.
@@ -49,8 +49,7 @@ class Draw:
             self._flip(FaultKind.BIT_FLIP, self._buffers()),
         )
         begin = first % len(makers)
-        for make in cycle(makers[begin:] + makers[:begin]):
-            yield make()
+        return cycle(makers[begin:] + makers[:begin])
 
     def _started(self) -> Iterator[Callable[[], Fault]]:
         """Yield what can go wrong with devices that the host starts."""

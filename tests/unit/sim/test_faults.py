@@ -4,9 +4,10 @@ import json
 import stat
 import sys
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import StringIO
-from itertools import islice
+from itertools import cycle, islice
 from pathlib import Path
 from random import Random
 
@@ -52,7 +53,8 @@ def lagoon() -> Compiled:
 
 
 def drawn(compiled: Compiled, count: int, seed: int = 1) -> list[Fault]:
-    return list(islice(Draw(compiled, CYCLES, Random(seed)).faults(), count))
+    makers = islice(Draw(compiled, CYCLES, Random(seed)).makers(), count)
+    return [make() for make in makers]
 
 
 def trial(
@@ -262,6 +264,25 @@ def test_faults_that_met_nothing_are_drawn_anew(
     assert campaign.cycles == 900
     (only,) = campaign.trials
     assert (only.right, only.recovered) == (True, True)
+
+
+@pytest.mark.parametrize("misses", [1, campaigns.DRAWS - 1, campaigns.DRAWS])
+def test_a_missed_fault_leaves_its_turn_to_one_of_its_kind(misses: int) -> None:
+    """Resets miss some times; only when they always do, the next kind takes their place."""
+    kinds = (FaultKind.RESET, FaultKind.STALL, FaultKind.HANG)
+    tried: Counter[FaultKind] = Counter()
+
+    def run(faults: Sequence[Fault]) -> Iterator[Trial]:
+        for fault in faults:
+            tried[fault.kind] += 1
+            befell = fault.kind is not FaultKind.RESET or tried[FaultKind.RESET] > misses
+            yield replace(trial(fault.kind, befell=befell), fault=fault)
+
+    makers = cycle([lambda kind=kind: trial(kind).fault for kind in kinds])
+    found = [each.fault.kind for each in campaigns.befallen(makers, 2, run)]
+    kept = misses < campaigns.DRAWS
+    assert found == [FaultKind.STALL, FaultKind.RESET if kept else FaultKind.HANG]
+    assert tried[FaultKind.RESET] == (misses + 1 if kept else misses)
 
 
 def test_a_model_that_breaks_off_is_named(
