@@ -9,8 +9,7 @@ from atoll.board.render import render
 from atoll.board.sources import library_sources, objects, user_sources
 from atoll.bsp.clang import Clang
 from atoll.bsp.cores import elf_names, script_name
-from atoll.bsp.gcc import Gcc
-from atoll.bsp.toolchain import LINK_FLAGS
+from atoll.bsp.gcc import LIBRARY, Gcc
 from atoll.bsp.zig import Zig
 from atoll.errors import ToolchainError
 from atoll.resolve.soc import Cpu
@@ -91,17 +90,13 @@ def _tools(core: Cpu) -> Iterator[_Tool]:
     """Yield the toolchains that know the core."""
     instructions = core.instructions
     runtime = f"lib/{core.name}/compiler_rt.o"
-    lld = ("-m", instructions.zig.emulation, *LINK_FLAGS)
-    if gcc := instructions.gcc:
-        driver = (*gcc.options, "-nostdlib", "-nostartfiles", "-static", "-n")
-        wanted = f"-Wl,{','.join((*LINK_FLAGS, '--no-warn-rwx-segments', '-z', 'noexecstack'))}"
+    zig, gcc = Zig(instructions), Gcc(instructions)
+    if target := instructions.gcc:
         yield _Tool(
-            name=gcc.program,
-            compile=Gcc(instructions).flags,
-            link=(*driver, wanted),
-            libraries=("-lgcc",),
+            name=target.program, compile=gcc.flags, link=gcc.link_flags, libraries=(LIBRARY,)
         )
-    yield _Tool(name="zig", compile=Zig(instructions).flags, link=lld, libraries=(runtime,))
+    lld = zig.link_flags
+    yield _Tool(name="zig", compile=zig.flags, link=lld, libraries=(runtime,))
     try:
         flags = Clang(instructions).flags
     except ToolchainError:

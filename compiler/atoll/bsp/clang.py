@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed, program
+from atoll.bsp.toolchain import C_FLAGS, Link, compile_failed, program
 from atoll.bsp.zig import Zig
 from atoll.errors import ToolchainError
 from atoll.isa.instruction_set import Family, InstructionSet
@@ -47,11 +47,11 @@ class Clang:
 
     def link(self, link: Link) -> str:
         """See `atoll.bsp.toolchain.Toolchain.link`."""
-        runtime = Zig(self.instructions).put_library(link)
+        zig = Zig(self.instructions)
+        runtime = zig.put_library(link)
         command = (
-            *(program("ld.lld", _REMEDY), "-m", self.instructions.zig.emulation),
-            *("-T", link.script, *LINK_FLAGS, f"-Map={link.map}", "-o", link.elf),
-            *(*link.objects, runtime),
+            *(program("ld.lld", _REMEDY), *zig.link_flags, "-T", link.script),
+            *(f"-Map={link.map}", "-o", link.elf, *link.objects, runtime),
         )
         done = run_tool(command, folder=link.folder)
         return done.stderr if done.returncode else ""

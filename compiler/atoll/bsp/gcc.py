@@ -9,6 +9,8 @@ from atoll.errors import ToolchainError
 from atoll.isa.instruction_set import GccTarget, InstructionSet
 from atoll.tools import run_tool, tail
 
+LIBRARY = "-lgcc"
+
 
 @dataclass(frozen=True)
 class Gcc:
@@ -44,14 +46,20 @@ class Gcc:
 
     def link(self, link: Link) -> str:
         """See `atoll.bsp.toolchain.Toolchain.link`."""
-        # -n: otherwise the ELF header becomes a part of the first segment, below its origin.
-        flags = ",".join(("-Wl", *LINK_FLAGS, f"-Map={link.map}", "-n", "--no-warn-rwx-segments"))
         command = (
-            *(self._program, *self._target.options, "-nostdlib", "-nostartfiles", "-static"),
-            *(flags, "-T", link.script, "-o", link.elf, *link.objects, "-lgcc"),
+            *(self._program, *self.link_flags, f"-Wl,-Map={link.map}"),
+            *("-T", link.script, "-o", link.elf, *link.objects, LIBRARY),
         )
         done = run_tool(command, folder=link.folder)
         return done.stderr if done.returncode else ""
+
+    @property
+    def link_flags(self) -> tuple[str, ...]:
+        """What GCC is told when it links, without files."""
+        # -n: otherwise the ELF header becomes a part of the first segment, below its origin.
+        quiet = ("--no-warn-rwx-segments", "-z", "noexecstack")
+        driver = (*self._target.options, "-nostdlib", "-nostartfiles", "-static")
+        return (*driver, ",".join(("-Wl", *LINK_FLAGS, "-n", *quiet)))
 
     @property
     def _target(self) -> GccTarget:

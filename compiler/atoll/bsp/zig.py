@@ -61,11 +61,16 @@ class Zig:
         runtime = self.put_library(link)
         done = _zig(
             "ld.lld",
-            *("-m", self._target.emulation, "-T", link.script, *LINK_FLAGS),
-            *(f"-Map={link.map}", "-o", link.elf, *link.objects, runtime),
+            *(*self.link_flags, "-T", link.script, f"-Map={link.map}"),
+            *("-o", link.elf, *link.objects, runtime),
             folder=link.folder,
         )
         return done.stderr if done.returncode else ""
+
+    @property
+    def link_flags(self) -> tuple[str, ...]:
+        """What LLD is told, without files."""
+        return ("-m", self._target.emulation, *LINK_FLAGS)
 
     def put_library(self, link: Link) -> str:
         """Put the compiler's run-time library beside the objects; return its name.
