@@ -34,8 +34,8 @@ def startup_files(board: Board) -> Mapping[str, Entry]:
 
 
 def driver_files(board: Board) -> Mapping[str, Entry]:
-    """Return the C in ``src/``: drivers and runtime."""
-    return _generated(board, "src", ".c")
+    """Return the C in ``src/``, drivers and runtime, and whatever else images are made of."""
+    return _generated(board, "src", *(_suffixes(board) - {".ld", ".h", ".S"}))
 
 
 def application_files(board: Board) -> Mapping[str, Entry]:
@@ -90,11 +90,15 @@ def user_sources(board: Board, core: Cpu) -> tuple[str, ...]:
     return (f"app/{APPLICATION}", *(f"app/{name}" for name in HOOKS.values()))
 
 
-def _generated(board: Board, folder: str, suffix: str) -> Mapping[str, Entry]:
+def _suffixes(board: Board) -> set[str]:
+    return {PurePosixPath(name).suffix for name in board.texts}
+
+
+def _generated(board: Board, folder: str, *suffixes: str) -> Mapping[str, Entry]:
     return {
         f"{folder}/{name}": generated(_marked(text))
         for name, text in board.texts.items()
-        if PurePosixPath(name).suffix == suffix and not _is_users(name)
+        if PurePosixPath(name).suffix in suffixes and not _is_users(name)
     }
 
 

@@ -14,15 +14,13 @@ from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Cpu
 
 _SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
-_CPUS = {
-    "cortex_m0plus": "CM0PLUS",
-    "cortex_m3": "CM3",
-    "cortex_m4": "CM4",
-    "cortex_m7": "CM7",
-    "cortex_m33": "CM33",
-    "cortex_m55": "CM55",
-}
-_PRIORITY_BITS = 3
+_CORTEX_M = "cortex_m"
+_CORES = frozenset(("0", "0PLUS", "1", "3", "4", "7", "23", "33", "35P", "52", "55", "85"))
+"""What follows CM in the names that the format has."""
+
+_BASELINE = ("armv6-m", "armv8-m.base")
+_PRIORITY_BITS = {True: 2, False: 3}
+"""By whether it is a baseline core: the architecture's least, since drivers use no priorities."""
 
 
 def svd_files(board: Board) -> Mapping[str, Entry]:
@@ -56,14 +54,17 @@ def _device(board: Board) -> Element:
 
 def _cpu(device: Element, core: Cpu) -> None:
     """Say what the host is, where the format has a word for it."""
-    name = core.spec.name
     if core.instructions.family is not Family.THUMB:
         return
-    protected = core.spec.protection is not None
+    number = core.spec.name.removeprefix(_CORTEX_M).upper()
+    architecture, *extensions = core.isa.split("+")
+    floats = any("fp" in each for each in extensions)
+    bits = _PRIORITY_BITS[architecture in _BASELINE]
     cpu = SubElement(device, "cpu")
-    _texts(cpu, name=_CPUS.get(name, "other"), revision="r0p0", endian="little")
-    _texts(cpu, mpuPresent=_flag(protected), fpuPresent=_flag("+fp" in core.isa))
-    _texts(cpu, nvicPrioBits=str(_PRIORITY_BITS), vendorSystickConfig="false")
+    _texts(cpu, name=f"CM{number}" if number in _CORES else "other")
+    _texts(cpu, revision="r0p0", endian="little")
+    _texts(cpu, mpuPresent=_flag(core.spec.protection is not None), fpuPresent=_flag(floats))
+    _texts(cpu, nvicPrioBits=str(bits), vendorSystickConfig="false")
 
 
 def _peripheral(peripherals: Element, block: Block, first: Block) -> None:

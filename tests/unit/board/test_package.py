@@ -55,13 +55,16 @@ def test_the_same_board_makes_the_same_bytes(board: Board) -> None:
 
 
 def test_every_source_of_an_image_is_in_the_package(board: Board) -> None:
-    files = flat(package_files(board))
-    for name, text in board.texts.items():
-        assert any(PurePosixPath(path).name == name for path in files) or name in {
-            "console.c",
-            "main.c",
-        }, name
-        assert text
+    names = {PurePosixPath(path).name for path in flat(package_files(board))}
+    assert {*board.texts} - names == {"console.c"}, "the user's copy is board.c"
+    assert "board.c" in names
+
+
+def test_a_file_of_any_suffix_is_in_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another package's emitter may have sources include what it makes."""
+    monkeypatch.setattr(package, "bsp_files", lambda *_, **__: {"table.inc": "1,", "a.h": ""})
+    files = flat(package_files(Board(soc=load_soc("lagoon")), ["headers", "drivers"]))
+    assert {*files} == {"src/table.inc", "include/a.h"}
 
 
 def test_only_what_is_asked_for(board: Board) -> None:

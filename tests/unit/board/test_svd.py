@@ -12,7 +12,6 @@ from atoll.resolve import load_soc
 
 DATA = Path(__file__).parents[2] / "data"
 CHIPS = ["lagoon", "atoll2", "twin", "quad", str(DATA / "shore.yaml"), str(DATA / "bay.yaml")]
-M33 = ("devices.cpu.core=cortex_m33", "devices.cpu.isa=armv8-m.main+dsp+fp")
 
 
 def files(soc: str, *overrides: str) -> dict[str, str]:
@@ -61,7 +60,16 @@ def test_registers_are_those_of_the_headers(soc: str, tmp_path: Path) -> None:
         }
 
 
-def test_a_cortex_m_is_named() -> None:
-    text = files("lagoon", *M33)["lagoon.svd"]
-    assert "<name>CM33</name>" in text
-    assert "<fpuPresent>true</fpuPresent>" in text
+@pytest.mark.parametrize(
+    ("core", "isa", "named", "floats", "bits"),
+    [
+        ("cortex_m33", "armv8-m.main+dsp+fp", "CM33", "true", 3),
+        ("cortex_m33", "armv8-m.main+dsp", "CM33", "false", 3),
+        ("cortex_m0plus", "armv6-m", "CM0PLUS", "false", 2),
+    ],
+)
+def test_a_cortex_m_is_named(core: str, isa: str, named: str, floats: str, bits: int) -> None:
+    text = files("lagoon", f"devices.cpu.core={core}", f"devices.cpu.isa={isa}")["lagoon.svd"]
+    assert f"<name>{named}</name>" in text
+    assert f"<fpuPresent>{floats}</fpuPresent>" in text
+    assert f"<nvicPrioBits>{bits}</nvicPrioBits>" in text
