@@ -2,10 +2,10 @@
 
 import json
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
+from tests.misled import misled
 
 from atoll.cli import main
 from atoll.pipeline import Compiled, compile_file
@@ -17,8 +17,7 @@ from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.calls import model_of, run_model
 from atoll_sim.engines.interface import BusFault
 from atoll_sim.host.memory import DeviceBus, HostMemory
-from atoll_sim.mutate.commands import WORD, address_words, command_lists, other_view
-from atoll_sim.mutate.mutant import Right
+from atoll_sim.mutate.commands import WORD, address_words, command_lists
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]
@@ -121,29 +120,10 @@ def test_the_instruction_set_simulator(capsys: pytest.CaptureFixture[str]) -> No
     report_of(capsys, "--cpu", "iss", "--accelerator", "model")
 
 
-def misled(compiled: Compiled, count: int) -> list[Compiled]:
-    """Return builds in which an engine has the address of another device."""
-    right = Right(
-        compiled=compiled,
-        executable=Path(),
-        segments=(),
-        sample={},
-        touched={},
-        in_runs={},
-        copied=(),
-        data={},
-        stack=0,
-        cycles=0,
-    )
-    random = Random(5)
-    found = [other_view(right, random) for _ in range(count)]
-    return [each.built for each in found if each]
-
-
 def test_no_model_reaches_a_buffer_at_the_address_of_another_device(compiled: Compiled) -> None:
     samples = random_sample(compiled.graph, 3)
     kinds: Any = {"cpu": CpuKind.NATIVE, "accelerator": AcceleratorKind.MODEL}
-    builds = misled(compiled, 12)
+    builds = misled(compiled, 12, seed=5)
     assert len(builds) == 12
     for built in builds:
         assert not run_models((built,), (samples,), **kinds)[0].report.passed

@@ -4,13 +4,13 @@ Every case runs in a fresh folder with `digits.tflite`, a foreign folder, a chip
 """
 
 import json
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.refusal import refusal
 
 from atoll.cli import main
 
@@ -208,18 +208,6 @@ def fill_accelerators(folder: Path, chip: str) -> None:
         (folder / f"{name}_part.yaml").write_text(text)
         named = chip.replace("accelerator: reef", f"accelerator: ./{name}_part.yaml")
         (folder / f"{name}.yaml").write_text(named)
-
-
-def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Run a command that must be refused, and return its message without the checkout's path."""
-    capsys.readouterr()
-    assert main(arguments) == 1
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert "Traceback" not in printed.err
-    assert printed.err.count("error[E") == printed.err.count("  help: ") > 0
-    said = re.sub(r", line [0-9]+\)", ", line N)", printed.err)
-    return said.replace(f"{ROOT}/", "").replace(f"{Path.cwd()}/", "")
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import pytest
+from tests.misled import misled
 
 from atoll.codegen.commands import encode_commands
 from atoll.contract.command_check import check_commands, command_faults
@@ -13,8 +13,6 @@ from atoll.errors import PlanError
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll_sim.mutate.commands import other_view
-from atoll_sim.mutate.mutant import Right
 
 ROOT = Path(__file__).parents[3]
 SHORE = ROOT / "tests" / "data" / "shore.yaml"
@@ -52,21 +50,7 @@ def test_a_translation_that_leaves_a_view_out(shore: Compiled, device: str, memo
 
 
 def test_each_mutant_with_the_address_of_another_device_is_refused(shore: Compiled) -> None:
-    right = Right(
-        compiled=shore,
-        executable=Path(),
-        segments=(),
-        sample={},
-        touched={},
-        in_runs={},
-        copied=(),
-        data={},
-        stack=0,
-        cycles=0,
-    )
-    random = Random(7)
-    found = [other_view(right, random) for _ in range(40)]
-    builds = [each.built for each in found if each]
+    builds = misled(shore, 40, seed=7)
     assert len(builds) == 40
     right_lists = encoded(shore, shore.soc)
     for built in builds:
