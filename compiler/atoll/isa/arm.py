@@ -106,11 +106,16 @@ def _thumb(
             program="arm-none-eabi-gcc",
             options=(
                 *("-mthumb", f"-march={name}"),
-                *(f"-mfloat-abi={'hard' if hard else 'soft'}",),
+                f"-mfloat-abi={'hard' if hard else _soft(extensions)}",
             ),
         ),
         vectors=next((have for each, have in _VECTORS if each not in dropped), Vectors.NONE),
     )
+
+
+def _soft(extensions: list[str]) -> str:
+    """Return GCC's word for floats in integer registers: with `soft` it has no MVE either."""
+    return "softfp" if any(each.startswith("mve") for each in extensions) else "soft"
 
 
 def _feature(architecture: str, extension: str) -> str:
