@@ -243,8 +243,11 @@ def _apart(core: Cpu) -> str:
 
 
 def _registers(device: Device) -> str:
-    assert isinstance(device, (Cpu, Engine))
-    block = device.mailbox if isinstance(device, Cpu) else device.registers
+    block = None
+    if isinstance(device, Cpu):
+        block = device.mailbox
+    elif isinstance(device, Engine):
+        block = device.registers
     return f"UINT32_C(0x{block.origin:08X})" if block else "0"
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,14 +16,18 @@ from atoll.cli.options import (
     SocArgument,
     offered,
 )
+from atoll.cli.output import log
 from atoll.cli.requests import build_options
 from atoll.cli.tables import print_tables, room
 from atoll.errors import UsageError
+from atoll.files import require_writable, write_text
 from atoll.networks import Word, network_of
 from atoll.pipeline import explanation
+from atoll.report.chip_svg import chip_svg
 from atoll.report.explain_text import Explanation
 from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
 from atoll.several_models import compile_models
 from atoll.shown import json_text
 
@@ -39,6 +44,12 @@ def explain(
         ),
     ] = None,
     *,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Draw the chip's memories, and who reaches them, here (SVG)."
+        ),
+    ] = None,
     placement: PlacementOptions,
     overrides: SetOption = None,
     accelerators: AcceleratorsOption = True,
@@ -53,6 +64,8 @@ def explain(
     Example: atoll explain lagoon model.tflite --buffer input
     """
     resolved = load_soc(soc, overrides or ())
+    if figure:
+        _draw(resolved, figure, models or ())
     if not models:
         _refuse_without_model(buffer=buffer, **asdict(placement))
         print_tables(resolved, tables.explain(resolved), machine=machine)
@@ -60,6 +73,15 @@ def explain(
     options = build_options(models, placement, accelerators=accelerators)
     told = tuple(map(explanation, compile_models(resolved, models, options)))
     print(explained(told, buffer, machine=machine), end="")
+
+
+def _draw(soc: ResolvedSoc, figure: Path, models: Sequence[Path]) -> None:
+    if models:
+        remedy = "leave MODEL out, or draw its pools with atoll plan --figure"
+        raise UsageError("E090", "--figure draws a chip without a MODEL", remedy=remedy)
+    require_writable(figure)
+    write_text(figure, chip_svg(soc))
+    log.print(f"wrote {figure}")
 
 
 def _refuse_without_model(**asked: object) -> None:

@@ -197,7 +197,15 @@ class Dma(Described):
         return ("COPY",)
 
 
+class Master(Described):
+    """A bus master that Atoll neither programs nor simulates: a camera's DMA, an Ethernet MAC."""
+
+    kind: Literal["master"]
+    clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
+    reach: Access | None = Field(default=None, description=_REACH)
+
+
 Engine = Npu | Dma
 
 
-Device = Annotated[Cpu | Npu | Dma, Field(discriminator="kind")]
+Device = Annotated[Cpu | Npu | Dma | Master, Field(discriminator="kind")]

@@ -1,9 +1,10 @@
 """Pictures of pools as one SVG file: time to the right, addresses upward, nothing to load."""
 
 from collections.abc import Iterable
-from xml.etree.ElementTree import Element, SubElement, indent, tostring
+from xml.etree.ElementTree import Element, SubElement
 
 from atoll.report.pool_picture import Block, PoolPicture
+from atoll.report.svg import document, number, text_of, write
 from atoll.shown import shown
 
 _COLORS = (
@@ -15,7 +16,6 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 90, 150, 40, 40
 _CHARACTER, _LINE = 6.6, 12
 _TICKS = 8
 _STYLE = (
-    "text { font: 11px sans-serif; fill: #222 } .title { font-size: 14px; font-weight: bold } "
     ".block { stroke: #222; stroke-width: 0.5; fill-opacity: 0.8 } "
     ".axis { stroke: #888; stroke-width: 0.5 } .peak { stroke: #c00; stroke-width: 1.5 } "
     ".bound { stroke: #060; stroke-width: 1.5; stroke-dasharray: 6 4 }"
@@ -25,22 +25,10 @@ _STYLE = (
 def svg_of(title: str, pictures: Iterable[PoolPicture]) -> str:
     """Return the text of an SVG file with one panel for each pool."""
     panels = tuple(pictures)
-    height = _TOP + len(panels) * _HEIGHT
-    root = Element(
-        "svg",
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {_WIDTH} {height}",
-        width=str(_WIDTH),
-        height=str(height),
-    )
-    SubElement(root, "title").text = shown(title)
-    SubElement(root, "style").text = _STYLE
-    SubElement(root, "rect", width="100%", height="100%", fill="#fff")
-    _text(root, 10, 24, title, style="title")
-    for number, picture in enumerate(panels):
-        _Panel(root, picture, _TOP + number * _HEIGHT).draw()
-    indent(root)
-    return tostring(root, encoding="unicode") + "\n"
+    root = document(title, _WIDTH, _TOP + len(panels) * _HEIGHT, _STYLE)
+    for row, picture in enumerate(panels):
+        _Panel(root, picture, _TOP + row * _HEIGHT).draw()
+    return text_of(root)
 
 
 class _Panel:
@@ -56,7 +44,7 @@ class _Panel:
 
     def draw(self) -> None:
         picture = self._picture
-        _text(self._group, _LEFT, self._top - 10, picture.caption)
+        write(self._group, _LEFT, self._top - 10, picture.caption)
         self._axes()
         for block in picture.blocks:
             self._block(block)
@@ -78,12 +66,12 @@ class _Panel:
         picture = self._picture
         for address in _ticks(0, picture.used):
             self._line(picture.begin, address, picture.end, address, "axis")
-            _text(self._group, _LEFT - 6, self._y(address) + 4, f"{address:,}", anchor="end")
+            write(self._group, _LEFT - 6, self._y(address) + 4, f"{address:,}", anchor="end")
         for step in _ticks(picture.begin, picture.end):
             self._line(step, 0, step, picture.used, "axis")
-            _text(self._group, self._x(step), self._y(0) + 16, f"{step:,}", anchor="middle")
+            write(self._group, self._x(step), self._y(0) + 16, f"{step:,}", anchor="middle")
         middle = (self._x(picture.begin) + self._x(picture.end)) / 2
-        _text(self._group, middle, self._y(0) + 32, "step", anchor="middle")
+        write(self._group, middle, self._y(0) + 32, "step", anchor="middle")
 
     def _block(self, block: Block) -> None:
         width = (block.end - block.begin) * self._wide
@@ -94,38 +82,31 @@ class _Panel:
             group,
             "rect",
             {"class": "block", "fill": _COLORS[block.number % len(_COLORS)]},
-            x=_number(self._x(block.begin)),
-            y=_number(self._y(block.high)),
-            width=_number(width),
-            height=_number(height),
+            x=number(self._x(block.begin)),
+            y=number(self._y(block.high)),
+            width=number(width),
+            height=number(height),
         )
         room = int((width - 6) / _CHARACTER)
         if height >= _LINE and room >= min(3, len(block.buffer)):
             name = block.buffer if len(block.buffer) <= room else block.buffer[: room - 1] + "…"
-            _text(group, self._x(block.begin) + 3, self._y(block.high) + _LINE - 1, name)
+            write(group, self._x(block.begin) + 3, self._y(block.high) + _LINE - 1, name)
 
     def _level(self, address: int, style: str, words: str, below: int = 0) -> None:
         """Mark an address, with words that many pixels below the line."""
         self._line(self._picture.begin, address, self._picture.end, address, style)
-        _text(self._group, self._x(self._picture.end) + 6, self._y(address) + 4 + below, words)
+        write(self._group, self._x(self._picture.end) + 6, self._y(address) + 4 + below, words)
 
     def _line(self, step: int, address: int, to_step: int, to_address: int, style: str) -> None:
         SubElement(
             self._group,
             "line",
             {"class": style},
-            x1=_number(self._x(step)),
-            y1=_number(self._y(address)),
-            x2=_number(self._x(to_step)),
-            y2=_number(self._y(to_address)),
+            x1=number(self._x(step)),
+            y1=number(self._y(address)),
+            x2=number(self._x(to_step)),
+            y2=number(self._y(to_address)),
         )
-
-
-def _text(
-    parent: Element, x: float, y: float, words: str, *, style: str = "", anchor: str = "start"
-) -> None:
-    place = {"x": _number(x), "y": _number(y), "text-anchor": anchor}
-    SubElement(parent, "text", place | ({"class": style} if style else {})).text = shown(words)
 
 
 def _ticks(begin: int, end: int) -> list[int]:
@@ -134,7 +115,3 @@ def _ticks(begin: int, end: int) -> list[int]:
     while (end - begin) // step > _TICKS:
         step *= 2
     return list(range(-(-begin // step) * step, end + 1, step))
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from atoll.description.devices import Cpu
+from atoll.description.devices import Cpu, Master
 from atoll.description.faults import note
 from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.schema import Memory as MemoryModel
@@ -68,7 +68,7 @@ def resolve_registers(draft: Draft) -> dict[str, Registers]:
     }
     sizes = {name: spec.model.registers.size for name, _, spec in draft.engines()}
     for name, engine in draft.devices():
-        if not isinstance(engine, Cpu) and draft.knows("devices", name, "registers"):
+        if not isinstance(engine, Cpu | Master) and draft.knows("devices", name, "registers"):
             size = sizes.get(name, REGISTER_PAGE)
             views = dict(sorted(engine.views.items()))
             blocks[name] = Registers(origin=engine.registers, size=size, views=views)

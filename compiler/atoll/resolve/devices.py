@@ -7,13 +7,25 @@ from atoll.description.accelerators import AcceleratorDescription
 from atoll.description.devices import Cpu as CpuModel
 from atoll.description.devices import Device as DeviceModel
 from atoll.description.devices import Engine as EngineModel
+from atoll.description.devices import Master as MasterModel
 from atoll.description.devices import Npu as NpuModel
 from atoll.isa.find import instruction_set
 from atoll.resolve import accelerators
 from atoll.resolve.accelerators import operators_of, params_of
 from atoll.resolve.cores import spec_of
 from atoll.resolve.draft import Draft
-from atoll.resolve.soc import Cache, Commands, Cpu, Device, Dma, Npu, Region, RegionKind, Registers
+from atoll.resolve.soc import (
+    Cache,
+    Commands,
+    Cpu,
+    Device,
+    Dma,
+    Master,
+    Npu,
+    Region,
+    RegionKind,
+    Registers,
+)
 from atoll.resolve.stack_limits import alloca_limit, total_limit
 from atoll.resolve.targets import DEVICE_TYPES
 
@@ -50,6 +62,8 @@ def _device(
     name = common["name"]
     if isinstance(model, CpuModel):
         return _cpu(draft, common, model, regions, blocks.get(name))
+    if isinstance(model, MasterModel):
+        return Master(**common)
     description = draft.description.accelerators[name]
     if isinstance(model, NpuModel):
         return Npu(**common, **_engine(model, description, blocks[name]))

@@ -1,17 +1,17 @@
 """A description under resolution, its parts in canonical order."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from atoll.description.accelerators import AcceleratorDescription
-from atoll.description.devices import Cpu, Device, Dma, Engine, Npu
+from atoll.description.devices import Cpu, Device, Dma, Engine, Master, Npu
 from atoll.description.faults import Faults
 from atoll.description.loader import Description
 from atoll.description.schema import Pool, Soc
 from atoll.description.tree import SourceMap
 
-_KINDS = ("cpu", "dsp", "npu", "dma")
+_KINDS = ("cpu", "dsp", "npu", "dma", "master")
 
 
 def natural(name: str) -> tuple[tuple[str | int, ...], str]:
@@ -74,6 +74,12 @@ class Draft:
         for name, device in self.devices():
             if isinstance(device, Cpu):
                 yield name, device
+
+    def device_views(self) -> Iterator[tuple[str, Mapping[str, int]]]:
+        """Yield where cores see the registers or the mailbox of each device that may have some."""
+        for name, device in self.devices():
+            if not isinstance(device, Master):
+                yield name, device.views
 
     def engines(self) -> Iterator[tuple[str, Engine, AcceleratorDescription]]:
         """Yield the accelerators and DMA engines with what they are instances of.

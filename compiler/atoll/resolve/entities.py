@@ -11,6 +11,7 @@ from atoll.errors import SourceLoc
 from atoll.isa.instruction_set import InstructionSet
 from atoll.resolve.commands import Commands
 from atoll.resolve.data_cache import Cache
+from atoll.resolve.pool_speed import PoolSpeed
 from atoll.resolve.specs import AcceleratorSpec, CoreSpec
 
 
@@ -97,36 +98,6 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PoolSpeed:
-    """How fast a pool is read and written; estimates of placement use it, nothing else.
-
-    Attributes:
-        read_bandwidth, write_bandwidth: bytes per cycle.
-        latency: cycles from the request of a burst to its first data.
-        burst: most bytes of one burst, 0 if there is no limit.
-        clock: hertz; what cycles are counted in.
-    """
-
-    read_bandwidth: int
-    write_bandwidth: int
-    latency: int
-    burst: int
-    clock: int
-
-    def read_cycles(self, size: int) -> int:
-        """Return the cycles that reading `size` bytes takes."""
-        return self._waiting(size) + -(-size // self.read_bandwidth)
-
-    def write_cycles(self, size: int) -> int:
-        """Return the cycles that writing `size` bytes takes."""
-        return self._waiting(size) + -(-size // self.write_bandwidth)
-
-    def _waiting(self, size: int) -> int:
-        bursts = -(-size // self.burst) if self.burst else 1
-        return self.latency * bursts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
     """A window of one memory in which the planner may place buffers.
 
@@ -181,7 +152,7 @@ class Device:
     """What every device has. Its name is the same word in YAML, Python, C, RTL and reports.
 
     Attributes:
-        kind: ``cpu``, ``dsp``, ``npu`` or ``dma``.
+        kind: ``cpu``, ``dsp``, ``npu``, ``dma`` or ``master``.
         device_type: DLPack device type (kDLCPU = 1; kDLExtDev = 12 for others).
         device_id: number among the devices of its type.
         ordinal: number among all devices of the chip: its place in the one enumeration.
@@ -298,3 +269,8 @@ class Dma(Engine):
     """
 
     moves: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Master(Device):
+    """A bus master that is neither programmed nor simulated: it has its reach alone."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from atoll.resolve.protection.table import table_of
-from atoll.resolve.soc import Cpu, Device, Engine, ResolvedSoc
+from atoll.resolve.soc import Cpu, Device, Engine, Master, ResolvedSoc
 from atoll.resolve.tables import Cell, Quantity, Table, address, clock
 
 
@@ -39,6 +39,8 @@ def _essence(device: Device) -> str:
             return f"{what}, mailbox at {box.origin:#010x}, irq {device.irq}" if box else what
         case Engine():
             return f"{device.spec.name} at {device.registers.origin:#010x}, irq {device.irq}"
+        case Master():
+            return "bus master that is not programmed"
         case _:
             raise AssertionError(device)
 

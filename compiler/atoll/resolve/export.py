@@ -10,11 +10,11 @@ from types import NoneType, UnionType
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from atoll.errors import UsageError
-from atoll.resolve.soc import Cpu, Device, Dma, Engine, Npu, ResolvedSoc
+from atoll.resolve.soc import Cpu, Device, Dma, Engine, Master, Npu, ResolvedSoc
 
 FORMAT = 1
 
-_DEVICES = {"cpu": Cpu, "dsp": Cpu, "npu": Npu, "dma": Dma}
+_DEVICES = {"cpu": Cpu, "dsp": Cpu, "npu": Npu, "dma": Dma, "master": Master}
 _LINE_AND_COLUMN = re.compile(r":[0-9]+:[0-9]+$")
 
 

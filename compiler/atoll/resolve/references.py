@@ -56,7 +56,7 @@ def _unknown(
 def views_of(draft: Draft) -> dict[Key, Mapping[str, int]]:
     """Return the views of each memory and device, by its key."""
     memories = ((("memories", name), each.views) for name, each in draft.soc.memories.items())
-    devices = ((("devices", name), each.views) for name, each in draft.devices())
+    devices = ((("devices", name), views) for name, views in draft.device_views())
     return {**dict(memories), **dict(devices)}
 
 

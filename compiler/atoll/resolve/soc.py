@@ -16,16 +16,17 @@ from atoll.resolve.entities import (
     Device,
     Dma,
     Engine,
+    Master,
     Memory,
     Npu,
     Placed,
     Pool,
-    PoolSpeed,
     Region,
     RegionKind,
     Registers,
     StackLimit,
 )
+from atoll.resolve.pool_speed import PoolSpeed
 from atoll.resolve.specs import AcceleratorSpec, CoreSpec, OperatorSupport
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "Device",
     "Dma",
     "Engine",
+    "Master",
     "Memory",
     "Npu",
     "OperatorSupport",

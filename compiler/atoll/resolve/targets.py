@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from atoll.description.devices import Cpu, Dma
+from atoll.description.devices import Cpu, Dma, Master
 from atoll.description.faults import note
 from atoll.resolve.cores import check_core, lines_of
 from atoll.resolve.draft import Draft
@@ -15,6 +15,7 @@ DEVICE_TYPES: Mapping[str, int] = {
     "dsp": DLPACK_CPU,
     "npu": DLPACK_EXTENSION,
     "dma": DLPACK_EXTENSION,
+    "master": DLPACK_EXTENSION,
 }
 
 
@@ -69,10 +70,11 @@ def _check_default_device(draft: Draft) -> None:
     keys = (("devices", name, "kind"), ("devices", name, "mailbox"), ("host",))
     if not all(draft.knows(*key) for key in keys):
         return
-    if isinstance(device, Dma):
+    if isinstance(device, Dma | Master):
+        what = "DMA engine" if isinstance(device, Dma) else "bus master"
         draft.faults.add(
             "E046",
-            f"default device '{name}' is a DMA engine, which runs no operators",
+            f"default device '{name}' is a {what}, which runs no operators",
             at=draft.where.at("default_device"),
             other=note(draft.where.at("devices", name, "kind"), "its kind is given here"),
             remedy="name a core or an accelerator",
@@ -92,7 +94,11 @@ def _check_irqs(draft: Draft) -> None:
     lines = lines_of(core.model.interrupts) if core else None
     owners: dict[int, str] = {}
     for name, device in draft.devices():
-        if device.irq is None or not draft.knows("devices", name, "irq"):
+        if (
+            isinstance(device, Master)
+            or device.irq is None
+            or not draft.knows("devices", name, "irq")
+        ):
             continue
         at = draft.where.at("devices", name, "irq")
         if lines and device.irq not in lines:

@@ -55,8 +55,8 @@ def check_views(
         for device in memory.views:
             if is_placed(draft, name) and draft.knows("memories", name, "views", device):
                 _check_view(draft, name, device)
-    for name, described in draft.devices():
-        for viewer in described.views:
+    for name, views in draft.device_views():
+        for viewer in views:
             if viewer in draft.soc.devices and draft.knows("devices", name, "views", viewer):
                 _check_register_view(draft, name, viewer, blocks.get(name))
     for device, _ in draft.devices():

@@ -42,7 +42,7 @@ def edited(old: str, new: str) -> list[tuple[str, str]]:
         ("irq: 3", "irq:", "E012", "'devices.npu.irq' must be a whole number, at least 0 and"
          " at most 1023, not empty"),
         ("kind: npu", "kind: [npu]", "E012", "'devices.npu.kind' must be one of 'cpu', 'dsp',"
-         " 'npu', 'dma', not '['npu']'"),
+         " 'npu', 'dma', 'master', not '['npu']'"),
         ("1 MiB", "1 MB", "E012", "'memories.flash.size' must be a size such as 64 KiB,"
          " not '1 MB'"),
         ("1 MiB", "0.3 B", "E012", "'memories.flash.size' must be a size such as 64 KiB,"

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from tests.picorv32 import PICORV32
 
+from atoll.resolve.export import from_json, to_json
 from atoll.resolve.se_scope import target_of
-from atoll.resolve.soc import Cpu, Npu
+from atoll.resolve.soc import Access, Cpu, Npu
 
 CPU2 = {"kind": "cpu", "isa": "rv32im", "stack": {"memory": "sram", "size": "1 KiB"}}
 NPU2 = {"kind": "npu", "accelerator": "reef", "registers": 0x4000_1000, "irq": 4}
@@ -22,6 +23,7 @@ def with_device(name: str, device: dict[str, Any]) -> dict[str, Any]:
 
 def test_d2_devices_are_numbered_once(chip: Any) -> None:
     changes = with_device("npu10", NPU2) | with_device("aux", CPU2) | with_device("dma", DMA)
+    changes |= with_device("camera", {"kind": "master"})
     soc = chip({**changes, "host": "cpu"})
     assert [(d.name, d.device_type, d.device_id, d.ordinal) for d in soc.devices] == [
         ("aux", 1, 0, 0),
@@ -29,6 +31,7 @@ def test_d2_devices_are_numbered_once(chip: Any) -> None:
         ("npu", 12, 0, 2),
         ("npu10", 12, 1, 3),
         ("dma", 12, 2, 4),
+        ("camera", 12, 3, 5),
     ]
 
 
@@ -43,6 +46,18 @@ def test_d3_two_cores_of_one_kind_have_targets_of_their_own(chip: Any) -> None:
     first, second = (target_of(cpu) for cpu in soc.cpus)
     assert first is not None
     assert first != second
+
+
+def test_a_master_has_its_reach_and_runs_nothing(chip: Any) -> None:
+    soc = chip(with_device("camera", {"kind": "master", "clock": "25 MHz"}))
+    camera = soc.device("camera")
+    assert (camera.clock, target_of(camera)) == (25_000_000, None)
+    assert {pool.name: pool.reach["camera"] for pool in soc.pools} == {
+        "shared": Access.WRITE,
+        "weights": Access.READ,
+    }
+    assert [region.name for region, _ in soc.windows(camera)] == ["shared", "weights"]
+    assert from_json(to_json(soc)) == soc
 
 
 def test_s5_host_and_default_device(chip: Any) -> None:

@@ -102,7 +102,7 @@ def _device_kind(case: Case, parent: Key) -> Iterator[Any]:
         yield "dma"
     if "mailbox" in keys:
         yield "dsp"
-    yield from ("cpu", "dsp", "npu", "dma")
+    yield from ("cpu", "dsp", "npu", "dma", "master")
 
 
 def _memory_kind(case: Case, parent: Key) -> Iterator[Any]:

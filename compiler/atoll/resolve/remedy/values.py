@@ -31,6 +31,7 @@ WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "dsp": "vector coprocessor signal",
             "npu": "gpu tpu accelerator accel nna mpu ethos cnn neural",
             "dma": "engine copy copier mover dmac",
+            "master": "bus_master peripheral initiator ethernet usb camera",
         },
         "zig": {"zig": "clang llvm lld", "gcc": "gnu riscv-gcc ld"},
         "internal": {
