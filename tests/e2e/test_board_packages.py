@@ -15,13 +15,17 @@ from atoll.cli import main
 from atoll.resolve import load_soc
 from atoll_sim.iss.engines import modelled
 from atoll_sim.iss.run import simulate
+from atoll_sim.qemu.run import simulate as qemu
+from atoll_sim.trace.simulation import SimRequest, SimResult
 
 DIGITS = str(Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite")
 CHIPS = {
-    "lagoon": (),
-    "twin": (),
     "m33": ("devices.cpu.core=cortex_m33", "devices.cpu.isa=armv8-m.main+dsp"),
+    "ibex": ("devices.cpu.core=ibex",),
 }
+"""Lagoon with another core."""
+
+RISCV, ARM = "riscv64-unknown-elf-gcc", "arm-none-eabi-gcc"
 
 pytest.importorskip("unicorn")
 
@@ -46,11 +50,16 @@ def cmake(folder: Path, preset: str) -> None:
 def said_by(chip: str, overrides: tuple[str, ...], images: Path, folder: Path) -> str:
     """Run the images on the instruction-set simulator, firewalls on; return what they print."""
     soc = load_soc(chip, overrides)
+    simulate = qemu if soc.qemu_machine else iss
     elves = tuple(images / name for name in elf_names(soc))
     started = replace(request(soc, elves[0]), elves=elves, run_dir=folder)
-    result = simulate(started, lambda memory: modelled(soc, memory))
+    result = simulate(started)
     assert (result.exit_status, result.findings) == (0, ())
     return result.text
+
+
+def iss(started: SimRequest) -> SimResult:
+    return simulate(started, lambda memory: modelled(started.soc, memory))
 
 
 @pytest.mark.parametrize(
@@ -62,9 +71,21 @@ def said_by(chip: str, overrides: tuple[str, ...], images: Path, folder: Path) -
             pytest.param(*each, marks=pytest.mark.slow)
             for each in (
                 ("lagoon", "zig"),
-                ("twin", "riscv64-unknown-elf-gcc"),
-                ("m33", "arm-none-eabi-gcc"),
+                ("twin", RISCV),
+                ("quad", "zig"),
+                ("atoll2", "zig"),
+                ("ibex", "zig"),
+                ("m33", ARM),
                 ("m33", "clang"),
+                ("rp2040", ARM),
+                ("stm32h747", ARM),
+                ("imxrt1176", ARM),
+                ("corstone300", ARM),
+                ("corstone300", "clang"),
+                ("esp32c6", RISCV),
+                ("x_heep", RISCV),
+                ("pulp", RISCV),
+                ("litex", RISCV),
             )
         ),
     ],
@@ -72,7 +93,9 @@ def said_by(chip: str, overrides: tuple[str, ...], images: Path, folder: Path) -
 def test_images_of_a_package_are_right(chip: str, preset: str, tmp_path: Path) -> None:
     if preset != "zig" and not shutil.which(preset):
         pytest.skip(f"{preset} is not installed")
-    name, overrides = ("lagoon" if chip == "m33" else chip), CHIPS[chip]
+    name, overrides = ("lagoon", CHIPS[chip]) if chip in CHIPS else (chip, ())
+    if (machine := load_soc(name).qemu_machine) and not shutil.which("qemu-system-arm"):
+        pytest.skip(f"QEMU with {machine} is not installed")
     settings = [word for each in overrides for word in ("--set", each)]
     folder = tmp_path / "bsp"
     assert main(["bsp", name, DIGITS, "-o", str(folder), *settings]) == 0

@@ -1,24 +1,41 @@
-"""Chips as they are sold, reduced to what Atoll has, and an own one: each builds and runs."""
+"""Chips as they are sold, whole and reduced to what Atoll has, and an own one: each runs."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from tests.requests import load_requests
 
 from atoll.cli import main
 from atoll.description.schemas import schema_text
 from atoll.description.tree import plain
 from atoll.description.yaml_text import read_yaml
 from atoll.errors import AtollError
-from atoll.pipeline import compile_file
+from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
+from atoll.resolve.soc import Access
 from atoll_sim.chip.plan import plan_chip
+from atoll_sim.qemu.supported import program_of
 
 ROOT = Path(__file__).parents[2]
 CHIPS = sorted((ROOT / "tests" / "data" / "chips").glob("*.yaml"))
 NAMES = [path.stem for path in CHIPS]
+CPUS = {
+    "corstone300": "qemu",
+    "esp32c6": "iss",
+    "imxrt1176": "iss",
+    "litex": "iss",
+    "pulp": "iss",
+    "rp2040": "iss",
+    "stm32h747": "iss",
+    "x_heep": "iss",
+    "zynqmp": "native",
+}
+"""What runs the firmware of each chip in socs/ that is sold, or of its class."""
+
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 
 
@@ -29,6 +46,35 @@ def test_the_chip_is_accepted_by_schema_loader_and_simulator(path: Path) -> None
     soc = load_soc(path)
     assert soc.name == path.stem
     assert plan_chip(soc).soc == soc
+
+
+def test_every_shipped_chip_is_tried() -> None:
+    chips = {path.stem: load_soc(path) for path in (ROOT / "socs").glob("*.yaml")}
+    assert {*chips} - {*CPUS} == {"atoll2", "lagoon", "quad", "twin"}, "they run in RTL elsewhere"
+    assert all(soc.name == name for name, soc in chips.items())
+
+
+@pytest.mark.parametrize("chip", CPUS)
+def test_digits_run_on_what_is_sold(chip: str, capsys: pytest.CaptureFixture[str]) -> None:
+    cpu = CPUS[chip]
+    if cpu == "iss":
+        pytest.importorskip("unicorn")
+    if cpu == "qemu" and not shutil.which(program_of(load_soc(chip))):
+        pytest.skip(f"{program_of(load_soc(chip))} is not installed")
+    assert main(["run", chip, str(DIGITS), "--cpu", cpu, "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["bit_exact"]
+    assert not result["placement"]["violations"]
+
+
+def test_a_tensor_is_kept_where_a_master_of_another_domain_reaches_it() -> None:
+    """The BDMA of the STM32H747 reaches the memory of its own domain alone."""
+    soc = load_soc("stm32h747")
+    reached = {pool.name for pool in soc.pools if pool.reach["bdma"] is not Access.NONE}
+    assert reached == {"d3"}
+    (image,) = compile_file(soc, DIGITS).graph.inputs
+    options = BuildOptions(requests=load_requests(None, pin=[f"{image}=d3"]))
+    assert compile_file(soc, DIGITS, options).plan.placements[image].pool == "d3"
 
 
 @pytest.mark.parametrize("path", CHIPS, ids=NAMES)

@@ -77,7 +77,7 @@ SocArgument = Annotated[
     Path,
     typer.Argument(
         metavar="SOC",
-        help="SoC description (YAML), or the name of a shipped chip: lagoon, atoll2, twin, quad.",
+        help="SoC description (YAML), or the name of a shipped chip such as lagoon.",
         autocompletion=offered("chips"),
     ),
 ]

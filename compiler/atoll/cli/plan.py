@@ -48,7 +48,7 @@ AnySocArgument = Annotated[
     Path | None,
     typer.Argument(
         metavar="[SOC]",
-        help="SoC description (YAML), or a shipped chip: lagoon, atoll2, twin, quad.",
+        help="SoC description (YAML), or a shipped chip such as lagoon.",
         autocompletion=offered("chips"),
     ),
 ]

@@ -1,4 +1,4 @@
-"""The generated files of every chip in socs/, and the firmware that they make together."""
+"""The generated files of chips with engines, and the firmware that they make together."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ from atoll.resolve.soc import Cpu, ResolvedSoc
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = Path(__file__).parent
-CHIPS = sorted(path.stem for path in (ROOT / "socs").glob("*.yaml"))
+CHIPS = ["atoll2", "lagoon", "quad", "twin"]
 CONSTANTS = 96
 
 
