@@ -1,4 +1,4 @@
-"""Lint all RTL: Verible's style rules, and Verilator -Wall on each shipped chip of Atoll's RTL.
+"""Lint all RTL: Verible's style rules, and Verilator -Wall on each chip of Atoll's own.
 
 Run as ``python -m atoll_sim.build.lint [FOLDER ...]``, folders of more RTL for Verible; part of
 `make lint`.
@@ -22,6 +22,8 @@ from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import FOLDERS, RTL
 
 VERIBLE = ("verible-verilog-lint", "--rules_config", str(RTL / "verible.rules"))
+CHIPS = ("atoll2", "lagoon", "quad", "twin")
+"""The shipped chips whose RTL is Atoll's own, but for the core."""
 
 
 def main() -> int:
@@ -36,12 +38,10 @@ def commands(folder: Path) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield a title and a command for each thing to lint; generated files go to `folder`."""
     folders = (*FOLDERS, *map(Path, sys.argv[1:]))
     yield "verible", (*VERIBLE, *(str(path) for each in folders for path in each.glob("*.sv")))
-    for description in sorted(shared_folder("socs").glob("*.yaml")):
-        cores = load_soc(description).cpus
-        if any(core.spec.rtl_packages or not core.spec.rtl_module for core in cores):
-            continue
-        yield description.stem, verilator(description, folder / description.stem)
-    waves = shared_folder("socs") / "lagoon.yaml"
+    chips = {name: shared_folder("socs") / f"{name}.yaml" for name in CHIPS}
+    for name, description in chips.items():
+        yield name, verilator(description, folder / name)
+    waves = chips["lagoon"]
     yield "waveforms", verilator(waves, folder / "waveforms", waves=True)
     yield "faults", verilator(waves, folder / "faults", faults=True)
 
