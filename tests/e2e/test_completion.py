@@ -10,6 +10,7 @@ import pytest
 from atoll.cli import main
 
 ROOT = Path(__file__).parents[2]
+CHIPS = sorted(path.stem for path in (Path(__file__).parents[2] / "socs").glob("*.yaml"))
 DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
 ISLANDS = str(ROOT / "tests" / "data" / "islands.yaml")
 
@@ -37,7 +38,9 @@ def offered(
     [
         (["ch"], ["check"]),
         (["check", "la"], ["lagoon"]),
-        (["run", ""], ["atoll2", "lagoon", "quad", "twin"]),
+        (["run", ""], CHIPS),
+        (["run", "t"], ["twin"]),
+        (["run", "stm32h747", DIGITS, "--place", "softmax_9", "="], ["cm4", "cm7"]),
         (["plan", "tw"], ["twin"]),
         (["check", "./la"], []),
         (["plan", "lagoon", "examples/"], []),

@@ -77,7 +77,8 @@ class Typed:
     def devices(self) -> list[str]:
         """Return the names of the chip's devices that run operators."""
         soc = self.soc()
-        return [device.name for device in soc.devices if device.kind != "dma"] if soc else []
+        devices = soc.devices if soc else ()
+        return [each.name for each in devices if each.kind not in ("dma", "master")]
 
 
 def chips(context: typer.Context, incomplete: str) -> list[str]:
