@@ -21,6 +21,10 @@ from atoll.shown import shown_lines
 GROUP = "atoll.commands"
 OWN = {
     "new": ("atoll.cli.new:new", "Write a commented, valid description to start from."),
+    "import": (
+        "atoll.cli.import_files:import_command",
+        "Begin a description with what files of a chip's vendor say.",
+    ),
     "check": ("atoll.cli.check:check", "Check a SoC description and print its summary."),
     "explain": ("atoll.cli.explain:explain", "Explain a chip, or where a network's buffers are."),
     "plan": ("atoll.cli.plan:plan", "Plan memory: of networks on a chip, or of a bare instance."),

@@ -54,6 +54,11 @@ def word(pattern: re.Pattern[str], expectation: str) -> Callable[[object], str]:
     return read
 
 
+def is_name(word: str) -> bool:
+    """Tell whether a description can call something so."""
+    return bool(_NAME.fullmatch(word)) and not _KEYWORD.fullmatch(word)
+
+
 def _name(value: object) -> str:
     if isinstance(value, str) and _KEYWORD.fullmatch(value):
         raise must_be("a name that is no keyword of C")

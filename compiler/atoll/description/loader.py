@@ -22,6 +22,7 @@ from atoll.description.messages import schema_of
 from atoll.description.partial import Partial, read_model
 from atoll.description.schema import Soc
 from atoll.description.tree import Key, Node, SourceMap
+from atoll.description.undecided import undecided
 from atoll.errors import DescriptionError, Fault, SourceLoc
 
 Loaded = TypeVar("Loaded")
@@ -81,8 +82,10 @@ def describe(root: Node, folder: Path, faults: Faults) -> Description:
         faults: what is wrong so far; the result's faults begin with them.
 
     Raises:
-        DescriptionError: nothing of it can be checked.
+        DescriptionError: nothing of it can be checked, or E137, something of it is undecided.
     """
+    if open_questions := undecided(root):
+        raise DescriptionError.all(question.fault for question in open_questions)
     read = read_model(Soc, SourceMap(root), faults)
     if read.model is None:
         faults.raise_any()

@@ -200,6 +200,13 @@ CORE = object_of(
     checks=each(object_of(check=TEXT, waits=TEXT, cycles=COUNT, faults=each(TEXT))),
 )
 WROTE = object_of(wrote=each(TEXT))
+IMPORT = object_of(
+    wrote=each(TEXT),
+    questions=each(
+        object_of(**dict.fromkeys(("key", "asks", "example"), TEXT), line=COUNT, answers=each(TEXT))
+    ),
+    left_out=each(object_of(**dict.fromkeys(("what", "why", "file"), TEXT), line=COUNT)),
+)
 BSP = object_of(
     **dict.fromkeys(("folder", "soc"), TEXT),
     **dict.fromkeys(("written", "same", "kept", "removed"), each(TEXT)),
@@ -220,6 +227,7 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "core": ("how the adapter of a core did", CORE),
     "doctor": ("which tools work", DOCTOR),
     "new": ("the file that was written", WROTE),
+    "import": ("the description that was begun, and what a human has to answer", IMPORT),
     "schema": ("the files that were written; without --write, a schema", WROTE),
 }
 """By command, with a phrase that says what the object is."""

@@ -1,0 +1,132 @@
+"""Values that a description leaves to a human, who has to answer before it means a chip."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from atoll.description.messages import schema_of
+from atoll.description.schema import Soc
+from atoll.description.shape import Shape, child_of, example_of, free_child, resolved, shape_at
+from atoll.description.tree import Key, Listing, Node, Scalar, Table, plain
+from atoll.description.yaml_text import parse_yaml
+from atoll.errors import Fault, SourceLoc
+
+UNDECIDED = "undecided"
+"""What stands for a value that nobody has decided; it can be no name."""
+
+
+_ENTRIES = {"devices": "cpu", "memories": "sram", "pools": "sram", "reach": "cpu"}
+"""What an entry could be called of a mapping whose names the user chooses."""
+
+_CPU = {"kind": "cpu"}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A key whose value is undecided.
+
+    Attributes:
+        key: path of the key.
+        at: place of the value.
+        asks: what the key means, a phrase; empty if its name says all.
+        answers: the values that it can have; empty if they are too many to name.
+        example: a value that it could have; empty if it has a default, or means nothing.
+    """
+
+    key: Key
+    at: SourceLoc | None
+    asks: str
+    answers: tuple[str, ...]
+    example: str
+
+    @property
+    def wants(self) -> str:
+        """What to do, a phrase."""
+        key = _named(self.key)
+        if not self.example:
+            return f"remove '{'.'.join(key)}'"
+        if key != self.key:
+            return f"set '{'.'.join(key)}' to {self.example}, for example"
+        others = " or ".join(answer for answer in self.answers if answer != self.example)
+        return f"write '{key[-1]}: {self.example}', {f'or {others}' if others else 'for example'}"
+
+    @property
+    def fault(self) -> Fault:
+        """Why the description means no chip yet."""
+        said = f": {self.asks.rstrip('.')}" if self.asks else ""
+        message = f"'{'.'.join(self.key)}' is undecided{said}"
+        return Fault(code="E137", message=message, at=self.at, remedy=self.wants, keys=(self.key,))
+
+
+def undecided(root: Node) -> tuple[Question, ...]:
+    """Return what the description `root` leaves open, in the order of its keys."""
+    places = tuple(_places(root, ()))
+    data: Any = plain(root) if places else None
+    return tuple(_question(key, at, data) for key, at in places)
+
+
+def questions_of(text: str, path: Path) -> tuple[Question, ...]:
+    """Return what the description `text` leaves open, which is, or will be, in the file `path`.
+
+    Raises:
+        DescriptionError: it is no YAML.
+    """
+    return undecided(parse_yaml(text, path))
+
+
+def _places(node: Node, key: Key) -> Iterator[tuple[Key, SourceLoc | None]]:
+    match node:
+        case Scalar() if node.value == UNDECIDED and key:
+            yield key, node.at
+        case Table():
+            for name, entry in node.entries.items():
+                yield from _places(entry.value, (*key, name))
+        case Listing():
+            for index, item in enumerate(node.items):
+                yield from _places(item, (*key, str(index)))
+
+
+def _named(key: Key) -> Key:
+    """Return the key of the list that an item is in, or the key itself."""
+    return key if not key[-1].isdigit() else _named(key[:-1])
+
+
+def _question(key: Key, at: SourceLoc | None, data: Any) -> Question:
+    *parents, name = _named(key)
+    schema = schema_of(Soc)
+    around = _mapping(tuple(parents), data, schema)
+    answers = tuple(map(str, resolved(child_of(around, name), schema, _CPU).get("enum", ())))
+    asks = str(around.get("properties", {}).get(name, {}).get("description", ""))
+    return Question(key, at, asks, answers, _example(around, name, answers, schema))
+
+
+def _mapping(path: Key, data: Any, schema: Shape) -> Shape:
+    """Return what the mapping at `path` may hold; a device of no kind is taken for a core."""
+    found = shape_at(schema, path, data)
+    if found or not path:
+        return found
+    return resolved(child_of(shape_at(schema, path[:-1], data), path[-1]), schema, _CPU)
+
+
+def _example(around: Shape, name: str, answers: tuple[str, ...], schema: Shape) -> str:
+    own = around.get("properties", {}).get(name, {})
+    if found := example_of(around, name):
+        return found
+    if answers or "default" in own:
+        default = own.get("default")
+        return default if isinstance(default, str) else "".join(answers[:1])
+    return _built(child_of(around, name), name, schema)
+
+
+def _built(shape: Shape, name: str, schema: Shape) -> str:
+    """Return the least value that `shape` allows; empty if it is no mapping and no choice."""
+    shape = resolved(shape, schema, _CPU)
+    if found := shape.get("enum"):
+        return str(found[0])
+    child = free_child(shape)
+    required = tuple(shape.get("required", ()))
+    if child is not None and not required:
+        return f"{{{_ENTRIES.get(name, name)}: {_built(child, '', schema)}}}"
+    values = (f"{key}: {_example(shape, key, (), schema)}" for key in required)
+    return f"{{{', '.join(values)}}}" if required else ""

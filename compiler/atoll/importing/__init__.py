@@ -1,0 +1,1 @@
+"""What chip vendors' files say becomes a description to start from."""

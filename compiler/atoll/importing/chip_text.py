@@ -1,0 +1,193 @@
+"""The YAML of a chip to start from: what files say, each value with its place, and questions."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from atoll.description.fields import ADDRESS_SPACE
+from atoll.description.undecided import UNDECIDED
+from atoll.importing.facts import Core, Engine, Facts, Memory, Source
+from atoll.importing.names import identifier
+from atoll.shown import cut, shown
+from atoll.units import format_size
+
+_HEAD = """\
+# yaml-language-server: $schema=./soc.schema.json
+# Begun by 'atoll import' from {files}.
+# A value '{undecided}' is a question: 'atoll check' names each of them until it is answered. What
+# the files do not say and the format has a default for is left out, such as clock and width;
+# docs/description.md explains every key.
+"""
+_LONGEST_COMMENT = 100
+_ALIGNMENT = 16
+_MOST_BYTES = 256 * 2**20
+_MOST_LINE = 1023
+_MOST_HERTZ = 10**11
+_UNITS = (("MHz", 10**6), ("kHz", 10**3))
+_ENGINE_KEYS = {True: ("dma", "engine"), False: ("npu", "accelerator")}
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names in the description, by position in the facts."""
+
+    cores: Sequence[str]
+    engines: Sequence[str]
+    memories: Sequence[str]
+
+    @classmethod
+    def of(cls, facts: Facts) -> "_Names":
+        wanted = [each.name for each in facts.cores] + [each.name for each in facts.engines]
+        devices = _unique(wanted, "device")
+        return cls(
+            devices[: len(facts.cores)],
+            devices[len(facts.cores) :],
+            _unique([memory.name for memory in facts.memories], "memory"),
+        )
+
+
+def chip_text(facts: Facts, files: Sequence[tuple[Path, str]]) -> str:
+    """Return a description of the chip that `facts` speak of.
+
+    Args:
+        facts: what the files say together.
+        files: each file with the name of its format.
+    """
+    if all(core.mailbox is not None for core in facts.cores):
+        facts = replace(facts, cores=(Core(name="cpu"), *facts.cores))
+    names = _Names.of(facts)
+    told = ", ".join(_plain(f"{path.name} ({form})") for path, form in files)
+    lines = [
+        _HEAD.format(files=cut(told, 4 * _LONGEST_COMMENT), undecided=UNDECIDED),
+        f"soc: {identifier(facts.name, (), 'chip')}",
+        "version: 1",
+        *([_line("console", _address(facts.console))] if facts.console is not None else []),
+        "",
+        "devices:",
+        *_cores(facts.cores, names.cores),
+        *_engines(facts.engines, names.engines),
+        "",
+        *_memories(facts.memories, names.memories),
+        "",
+        *_pools(facts, names),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _unique(texts: Sequence[str], otherwise: str) -> tuple[str, ...]:
+    """Return a name for each text, no two of them the same."""
+    names: dict[str, None] = {}
+    for text in texts:
+        names[identifier(text, names, otherwise)] = None
+    return tuple(names)
+
+
+def _cores(cores: Sequence[Core], names: Sequence[str]) -> Iterator[str]:
+    for core, name in zip(cores, names, strict=True):
+        yield from _place(core.source, "  ")
+        yield f"  {name}:"
+        yield "    kind: cpu"
+        said = f"the file says {core.word}" if core.word and not core.core else ""
+        yield _line("    core", core.core, said)
+        several = len(core.isas) != 1
+        choices = f"one of {', '.join(core.isas)}" if several and core.isas else ""
+        yield _line("    isa", None if several else core.isas[0], choices)
+        if core.clock:
+            yield _line("    clock", _hertz(core.clock))
+        if core.mailbox is not None:
+            yield _line("    mailbox", _address(core.mailbox))
+            yield _line("    irq", _interrupt(core.irq))
+        yield f"    stack: {{memory: {UNDECIDED}, size: {UNDECIDED}}}"
+
+
+def _engines(engines: Sequence[Engine], names: Sequence[str]) -> Iterator[str]:
+    for engine, name in zip(engines, names, strict=True):
+        kind, key = _ENGINE_KEYS[engine.moves]
+        yield from _place(engine.source, "  ")
+        yield f"  {name}:"
+        yield f"    kind: {kind}"
+        yield f"    {key}: {engine.accelerator}"
+        yield _line("    registers", _address(engine.registers))
+        yield _line("    irq", _interrupt(engine.irq))
+        if engine.moves:
+            yield f"    moves: {UNDECIDED}  # pairs of memories, such as [[flash, sram]]"
+
+
+def _memories(memories: Sequence[Memory], names: Sequence[str]) -> Iterator[str]:
+    if not memories:
+        yield _line("memories", None, "no file names one")
+        return
+    yield "memories:"
+    for memory, name in zip(memories, names, strict=True):
+        yield from _place(memory.source, "  ")
+        size, why = _size(memory.size)
+        kind = {True: "ram", False: "rom", None: UNDECIDED}[memory.writable]
+        notes = ", ".join(filter(None, (why, memory.why if memory.writable is not None else "")))
+        entries = f"origin: {_address(memory.origin)}, size: {size}, kind: {kind}"
+        yield _line(f"  {name}", f"{{{entries}}}", notes)
+
+
+def _pools(facts: Facts, names: _Names) -> Iterator[str]:
+    if not facts.memories:
+        yield _line("pools", None, "see 'A chip' in docs/description.md")
+        return
+    yield "pools:"
+    for memory, name in zip(facts.memories, names.memories, strict=True):
+        role = "constants" if memory.writable is False else UNDECIDED
+        reach = [
+            f"{device}: {_access(memory, core.name)}"
+            for core, device in zip(facts.cores, names.cores, strict=True)
+        ]
+        reach += [f"{engine}: {UNDECIDED}" for engine in names.engines]
+        yield f"  {name}:"
+        yield f"    memory: {name}"
+        yield f"    role: {role}"
+        yield f"    reach: {{{', '.join(reach)}}}"
+
+
+def _access(memory: Memory, core: str) -> str:
+    """Return what a core may do with a memory, where the file decides it."""
+    if core not in memory.cores or memory.writable is None:
+        return UNDECIDED
+    return "rw" if memory.writable else "ro"
+
+
+def _size(size: int) -> tuple[str, str]:
+    """Return the size of a memory, or why the file does not decide it."""
+    if size == 0:
+        return UNDECIDED, "the file says 0"
+    if size > _MOST_BYTES:
+        return UNDECIDED, f"the file says {size:,} B, a description at most 256 MiB"
+    if size % _ALIGNMENT:
+        return UNDECIDED, f"the file says {size:,} B, a description multiples of {_ALIGNMENT}"
+    return format_size(size), ""
+
+
+def _line(key: str, value: str | None, comment: str = "") -> str:
+    """Return an entry; without a value it is a question."""
+    note = f"  # {_plain(comment)}" if comment else ""
+    return f"{key}: {value or UNDECIDED}{note}"
+
+
+def _place(source: Source | None, indent: str) -> Iterator[str]:
+    if source:
+        yield f"{indent}# {_plain(str(source))}"
+
+
+def _plain(text: str) -> str:
+    """Return text that stays inside of a comment."""
+    return cut(shown(text), _LONGEST_COMMENT)
+
+
+def _address(address: int) -> str | None:
+    digits = f"{address:08X}"
+    return f"0x{digits[:4]}_{digits[4:]}" if address < ADDRESS_SPACE else None
+
+
+def _interrupt(line: int | None) -> str | None:
+    return None if line is None or line > _MOST_LINE else str(line)
+
+
+def _hertz(clock: int) -> str:
+    unit = next(((u, f) for u, f in _UNITS if clock % f == 0), ("Hz", 1))
+    return f"{clock // unit[1]} {unit[0]}" if clock <= _MOST_HERTZ else UNDECIDED

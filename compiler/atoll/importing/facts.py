@@ -1,0 +1,112 @@
+"""What files of any format say of a chip: the one model that every reader fills."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where something is said. `line` counts from 1; 0 is a file without lines."""
+
+    path: Path
+    line: int
+    what: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.path.name}:{self.line}" if self.line else self.path.name
+        return f"{place} {self.what}".rstrip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Core:
+    """A core; what is None the file does not say.
+
+    Attributes:
+        name: as the file has it.
+        word: what the file calls the kind of core, such as ``CM4``; empty if it does not say.
+        core: the name of the core that Atoll has for it.
+        isas: the instruction sets that it can be; one if the file decides it.
+        clock: in hertz.
+        mailbox: address of its registers at the host.
+        irq: line of the mailbox at the host.
+        source: where the file says so; None if it only follows that there is a core.
+    """
+
+    name: str
+    word: str = ""
+    core: str | None = None
+    isas: tuple[str, ...] = ()
+    clock: int | None = None
+    mailbox: int | None = None
+    irq: int | None = None
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A memory on the bus; what is None the file does not say.
+
+    Attributes:
+        name: as the file has it.
+        origin: address of the first byte.
+        size: bytes.
+        writable: whether cores store to it: a RAM if they do, a ROM or flash if they do not.
+        why: what says whether it is writable.
+        cores: names of the cores of which the file says that they reach it.
+        source: where the file says so.
+    """
+
+    name: str
+    origin: int
+    size: int
+    writable: bool | None
+    why: str = ""
+    cores: tuple[str, ...] = ()
+    source: Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """An accelerator or a DMA engine that Atoll has; `moves` tells the second from the first."""
+
+    name: str
+    accelerator: str
+    moves: bool
+    registers: int
+    irq: int | None
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something of a file for which the description has no place, or that needs a human."""
+
+    what: str
+    why: str
+    source: Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What one file, or all files together, say of a chip.
+
+    Attributes:
+        name: of the chip, as the file has it.
+        console: address of Atoll's console, where an export of ours says it.
+    """
+
+    name: str = ""
+    cores: tuple[Core, ...] = ()
+    memories: tuple[Memory, ...] = ()
+    engines: tuple[Engine, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    console: int | None = None
+
+
+MEMORY_WORDS: Mapping[str, bool] = {
+    **dict.fromkeys(("rom", "flash", "irom", "bootrom", "maskrom", "spiflash", "otp"), False),
+    **dict.fromkeys(("ram", "sram", "iram", "dram", "sdram", "ddr", "psram", "hyperram"), True),
+    **dict.fromkeys(("tcm", "dtcm", "itcm", "dtim", "ccm", "ccmram", "ocram", "bram"), True),
+}
+"""Whether a memory is writable whose name has this word."""

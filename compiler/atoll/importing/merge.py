@@ -1,0 +1,143 @@
+"""What several files say of one chip, put together."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from atoll.description.fields import ADDRESS_SPACE, MAX_ENTRIES
+from atoll.importing.facts import Core, Engine, Facts, LeftOut, Memory, Source
+
+_ALIGNMENT = 16
+
+
+def merged(files: Sequence[Facts]) -> Facts:
+    """Return what all files say together; where two of them speak of one thing, the first counts.
+
+    A core is the same in two files if both have it at the same place among those of its kind, an
+    engine if its registers have the same address, a memory if it begins at the same address.
+    """
+    cores: list[Core] = []
+    memories: list[Memory] = []
+    engines: dict[int, Engine] = {}
+    left_out: list[LeftOut] = []
+    for facts in files:
+        names = _merge_cores(cores, facts.cores)
+        here = [_renamed(memory, names) for memory in facts.memories]
+        left_out += [*facts.left_out, *_merge_memories(memories, here)]
+        for engine in facts.engines:
+            engines.setdefault(engine.registers, engine)
+    kept, too_many = _bounded(cores, [*engines.values()], memories)
+    return replace(
+        kept,
+        name=next((facts.name for facts in files if facts.name), ""),
+        left_out=_distinct((*left_out, *too_many)),
+        console=next((facts.console for facts in files if facts.console is not None), None),
+    )
+
+
+def _distinct(left_out: Iterable[LeftOut]) -> tuple[LeftOut, ...]:
+    """Return what is left out, each thing once: the files of two cores have much in common."""
+    found: dict[tuple[str, str], LeftOut] = {}
+    for each in left_out:
+        found.setdefault((each.what, each.why), each)
+    return tuple(found.values())
+
+
+def _merge_cores(cores: list[Core], new: Iterable[Core]) -> dict[str, str]:
+    """Add the cores of a file to those of the others; return the names that they have now."""
+    names: dict[str, str] = {}
+    free = list(range(len(cores)))
+    for core in new:
+        place = next((index for index in free if _same(cores[index], core)), None)
+        if place is None:
+            cores.append(core)
+            names[core.name] = core.name
+            continue
+        free.remove(place)
+        old = cores[place]
+        names[core.name] = old.name
+        both = set(old.isas) & set(core.isas)
+        cores[place] = replace(
+            old,
+            word=old.word or core.word,
+            core=old.core or core.core,
+            isas=tuple(isa for isa in old.isas if isa in both) or old.isas or core.isas,
+            clock=old.clock or core.clock,
+            mailbox=old.mailbox if old.mailbox is not None else core.mailbox,
+            irq=old.irq if old.irq is not None else core.irq,
+        )
+    return names
+
+
+def _same(one: Core, other: Core) -> bool:
+    if one.mailbox is not None or other.mailbox is not None:
+        return one.name == other.name
+    return None in (one.core, other.core) or one.core == other.core
+
+
+def _renamed(memory: Memory, names: dict[str, str]) -> Memory:
+    """Return a memory with the names that its cores have now."""
+    return replace(memory, cores=tuple(dict.fromkeys(names.get(n, n) for n in memory.cores)))
+
+
+def _merge_memories(memories: list[Memory], new: Iterable[Memory]) -> list[LeftOut]:
+    """Add the memories of a file to those of the others; return what cannot stay."""
+    left_out: list[LeftOut] = []
+    for memory in new:
+        if why := _impossible(memory):
+            left_out.append(_without(memory, why))
+            continue
+        other = next((each for each in memories if _overlap(each, memory)), None)
+        if other is None:
+            memories.append(memory)
+        elif (other.origin, other.size) == (memory.origin, memory.size):
+            memories[memories.index(other)] = _both(other, memory)
+        else:
+            why = f"it overlaps '{other.name}' of {other.source}; one of them is enough, or wrong"
+            left_out.append(_without(memory, why))
+    return left_out
+
+
+def _both(one: Memory, other: Memory) -> Memory:
+    """Return a memory of which two entries speak."""
+    cores = tuple(dict.fromkeys((*one.cores, *other.cores)))
+    known = one.writable if one.writable is not None else other.writable
+    why = one.why if one.writable is not None else other.why
+    return replace(one, writable=known, why=why, cores=cores)
+
+
+def _impossible(memory: Memory) -> str:
+    """Say why a description can hold no such memory, or nothing."""
+    if memory.origin >= ADDRESS_SPACE:
+        return f"{memory.origin:#x} is beyond the address space of 32 bits"
+    if memory.origin % _ALIGNMENT:
+        return f"{memory.origin:#x} is no multiple of {_ALIGNMENT}"
+    return ""
+
+
+def _overlap(one: Memory, other: Memory) -> bool:
+    if one.origin == other.origin:
+        return True
+    return one.origin < other.origin + other.size and other.origin < one.origin + one.size
+
+
+def _without(memory: Memory, why: str) -> LeftOut:
+    return LeftOut(f"memory {memory.name} at {memory.origin:#x}", why, memory.source)
+
+
+def _bounded(
+    cores: list[Core], engines: list[Engine], memories: list[Memory]
+) -> tuple[Facts, tuple[LeftOut, ...]]:
+    """Return as much as a description may hold, and what is too much for it."""
+    why = f"a description has at most {MAX_ENTRIES} devices and {MAX_ENTRIES} memories"
+    room = max(MAX_ENTRIES - len(cores), 0)
+    rest: list[tuple[str, Source | None]] = [
+        *((core.name, core.source) for core in cores[MAX_ENTRIES:]),
+        *((engine.name, engine.source) for engine in engines[room:]),
+        *((memory.name, memory.source) for memory in memories[MAX_ENTRIES:]),
+    ]
+    kept = Facts(
+        cores=tuple(cores[:MAX_ENTRIES]),
+        engines=tuple(engines[:room]),
+        memories=tuple(memories[:MAX_ENTRIES]),
+    )
+    return kept, tuple(LeftOut(name, why, source) for name, source in rest if source)

@@ -1,0 +1,36 @@
+"""Names of a description out of whatever a file calls things."""
+
+import re
+from collections.abc import Container
+from itertools import chain, count
+
+from atoll.description.fields import is_name
+from atoll.description.undecided import UNDECIDED
+from atoll.description.yaml_text import scalar
+from atoll.importing.facts import MEMORY_WORDS
+
+_LONGEST = 32
+_NO_LETTER = re.compile(r"[^a-z0-9]+")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+def identifier(text: str, taken: Container[str], otherwise: str) -> str:
+    """Return a name for `text` that is not `taken`; `otherwise` if nothing of it can stay."""
+    words = _NO_LETTER.sub("_", text[: 4 * _LONGEST].lower()).strip("_")
+    base = words if words[:1].isalpha() else f"{otherwise}_{words}".rstrip("_")
+    base = base[:_LONGEST].rstrip("_")
+    tails = chain([""], (f"_{number}" for number in count(2)))
+    names = (base[: _LONGEST - len(tail)] + tail for tail in tails)
+    return next(name for name in names if name not in taken and _means_itself(name))
+
+
+def _means_itself(name: str) -> bool:
+    """Tell whether a description takes the word as a name, and YAML as text."""
+    return is_name(name) and isinstance(scalar(name), str) and name != UNDECIDED
+
+
+def writable_by_name(name: str) -> bool | None:
+    """Tell whether a memory of this name is written to, where a word of the name says so."""
+    words = [word.lower() for word in _WORD.findall(name[: 4 * _LONGEST])]
+    said = {MEMORY_WORDS[word] for word in words if word in MEMORY_WORDS}
+    return said.pop() if len(said) == 1 else None

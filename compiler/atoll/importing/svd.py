@@ -1,0 +1,160 @@
+"""Cores, engines and mailboxes out of CMSIS-SVD.
+
+Source: CMSIS-SVD, schema version 1.3 (https://open-cmsis-pack.github.io/svd-spec/). The format has
+no memories.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from atoll.importing.engines import engine_of
+from atoll.importing.facts import Core, Engine, Facts, LeftOut
+from atoll.importing.reader import Given, Importer
+from atoll.importing.values import arm_isas, core_named, number_of
+from atoll.importing.xml_tree import Element, read_xml
+from atoll.protocol import ConsoleRegister
+from atoll.resolve.mailbox import REGISTERS as MAILBOX
+
+_ROOT = re.compile(r"<device\s[^>]*schemaVersion")
+_UNUSED = ("fields", "enumeratedValues", "vendorExtensions")
+_CONSOLE = {register.name: register.value for register in ConsoleRegister}
+
+
+class Svd(Importer):
+    """Reads ``.svd``."""
+
+    suffixes = (".svd", ".xml")
+
+    def recognises(self, given: Given) -> bool:
+        """Tell by the root, which is a ``device`` of a schema version."""
+        return bool(_ROOT.search(given.head))
+
+    def read(self, given: Given) -> Facts:
+        """Return the core and the blocks of registers that have a place in a description."""
+        root = read_xml(given, *_UNUSED)
+        if root.tag != "device":
+            given.refuse(f"the root is '{root.tag}', not 'device'", root.line)
+        return _Device(given, root).facts()
+
+
+IMPORTER = Svd()
+
+
+class _Device:
+    """The peripherals of a device by what they are."""
+
+    def __init__(self, given: Given, root: Element) -> None:
+        self._given = given
+        self._root = root
+        peripherals = root.first("peripherals")
+        self._peripherals = tuple(peripherals.each("peripheral")) if peripherals else ()
+        self._named = {each.said("name"): each for each in self._peripherals}
+
+    def facts(self) -> Facts:
+        engines: list[Engine] = []
+        cores = [*self._core()]
+        left_out: list[LeftOut] = []
+        console = None
+        others = 0
+        for each in self._peripherals:
+            origin = number_of(each.said("baseAddress"))
+            if origin is None:
+                what = f"a peripheral has the address '{each.said('baseAddress')}'"
+                self._given.refuse(what, each.line, "write its baseAddress as a number")
+            name, kind, offsets = (
+                each.said("name"),
+                self._of(each, "groupName"),
+                self._offsets(each),
+            )
+            source = self._given.source(each.line, f"peripheral {name}")
+            engine = engine_of(name, kind, offsets, origin, _line(each), source)
+            if engine:
+                engines.append(engine)
+            elif kind == "mailbox" and offsets == MAILBOX:
+                cores.append(Core(name=name, mailbox=origin, irq=_line(each), source=source))
+            elif kind == "console" and offsets == _CONSOLE:
+                console = origin
+            elif "dma" in f"{name} {kind}".lower() and "mux" not in name.lower():
+                why = "describe it as a 'dma' device if it moves tensors"
+                left_out.append(LeftOut(f"{name} at {origin:#x}{_lines(each)}", why, source))
+            else:
+                others += 1
+        if others:
+            source = self._given.source(self._root.line)
+            left_out.append(
+                LeftOut(_counted(others), "a description has no place for them", source)
+            )
+        return Facts(
+            name=self._root.said("name"),
+            cores=tuple(cores),
+            engines=tuple(engines),
+            left_out=tuple(left_out),
+            console=console,
+        )
+
+    def _core(self) -> Iterator[Core]:
+        cpu = self._root.first("cpu")
+        if cpu is None:
+            return
+        word = cpu.said("name")
+        core = core_named(word)
+        source = self._given.source(cpu.line, f"cpu {word}")
+        isas: tuple[str, ...] = ()
+        if core and core.startswith("cortex_m"):
+            isas = arm_isas(core, floats=_floats(cpu), dsp=_flag(cpu, "dspPresent"))
+        yield Core(name="cpu", word=word, core=core, isas=isas, source=source)
+
+    def _of(self, peripheral: Element, tag: str) -> str:
+        """Return what a peripheral says, or the one that it is derived from."""
+        for each in self._chain(peripheral):
+            if each.first(tag):
+                return each.said(tag)
+        return ""
+
+    def _offsets(self, peripheral: Element) -> Mapping[str, int]:
+        """Return the offsets of its registers by name."""
+        for each in self._chain(peripheral):
+            if registers := each.first("registers"):
+                found = {
+                    r.said("name"): number_of(r.said("addressOffset")) for r in registers.children
+                }
+                return {name: offset for name, offset in found.items() if offset is not None}
+        return {}
+
+    def _chain(self, peripheral: Element) -> Iterator[Element]:
+        """Yield a peripheral and those that it is derived from, each once."""
+        seen: set[int] = set()
+        found: Element | None = peripheral
+        while found is not None and id(found) not in seen:
+            seen.add(id(found))
+            yield found
+            found = self._named.get(found.attributes.get("derivedFrom", ""))
+
+
+def _line(peripheral: Element) -> int | None:
+    """Return the interrupt of a peripheral that has one."""
+    lines = [number_of(each.said("value")) for each in peripheral.each("interrupt")]
+    return lines[0] if len(lines) == 1 else None
+
+
+def _lines(peripheral: Element) -> str:
+    """Say which interrupts a peripheral has."""
+    lines = [number_of(each.said("value")) for each in peripheral.each("interrupt")]
+    known = [str(line) for line in lines if line is not None]
+    return f", interrupts {', '.join(known)}" if known else ""
+
+
+def _counted(peripherals: int) -> str:
+    return "1 other peripheral" if peripherals == 1 else f"{peripherals} other peripherals"
+
+
+def _flag(cpu: Element, tag: str) -> bool | None:
+    """Return a truth value of the schema, None if it is not said."""
+    return {"true": True, "1": True, "false": False, "0": False}.get(cpu.said(tag))
+
+
+def _floats(cpu: Element) -> int | None:
+    present, double = _flag(cpu, "fpuPresent"), _flag(cpu, "fpuDP")
+    if present is None or (present and double is None and cpu.said("name") in ("CM7", "CM55")):
+        return None
+    return present + bool(present and double)

@@ -1,0 +1,57 @@
+"""What the user reads when a chip cannot be imported; every file stays as it was."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.refusal import refusal
+from tests.unit.importing.vendor import FILES
+
+from atoll.cli import main
+
+MESSAGES = Path(__file__).parent / "importing"
+TO = ["-o", "chip.yaml"]
+CASES: dict[str, list[str]] = {
+    "missing": ["import", "absent.svd", *TO],
+    "folder": ["import", "folder", *TO],
+    "unknown_format": ["import", "text.txt", *TO],
+    "no_such_format": ["import", "gull.svd", "--format", "svg", *TO],
+    "other_format": ["import", "gull.svd", "--format", "litex", *TO],
+    "damaged": ["import", "cut.svd", *TO],
+    "which_device": ["import", "gull.pdsc", *TO],
+    "no_such_device": ["import", "gull.pdsc", "--device", "GULL7", *TO],
+    "exists": ["import", "gull.svd", "-o", "mine.yaml"],
+    "into_missing_folder": ["import", "gull.svd", "-o", "absent/chip.yaml"],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for name, text in {**FILES, "text.txt": "text\n", "mine.yaml": "soc: mine\n"}.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "cut.svd").write_text(FILES["gull.svd"][:400])
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_message(
+    name: str,
+    golden: Callable[[Path, str], None],
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    golden(MESSAGES / f"{name}.txt", refusal(CASES[name], capsys))
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+def test_force_overwrites(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "gull.svd", "-o", "mine.yaml", "--force"]) == 0
+    assert (folder / "mine.yaml").read_text().count("soc: gull_1\n") == 1
+    assert "wrote mine.yaml: 4 questions" in capsys.readouterr().err
+
+
+def test_there_is_a_case_for_every_golden_file() -> None:
+    assert {*CASES} == {path.stem for path in MESSAGES.glob("*.txt")}

@@ -1,0 +1,113 @@
+"""What each format says, as the description that begins with it."""
+
+from pathlib import Path
+
+import pytest
+from tests.unit.importing.reading import asked, chip, imported
+from tests.unit.importing.vendor import CSR_JSON, FILES, PDSC, SVD
+
+from atoll.errors import UsageError
+
+STACK = ["devices.cpu.stack.memory", "devices.cpu.stack.size"]
+
+
+def test_svd(tmp_path: Path) -> None:
+    found = imported(tmp_path, {"gull.svd": SVD})
+    assert chip(found)["soc"] == "gull_1"
+    assert asked(found) == [*STACK, "memories", "pools"]
+    cpu = chip(found)["devices"]["cpu"]
+    assert (cpu["core"], cpu["isa"]) == ("cortex_m4", "armv7e-m+fp")
+    assert "  # gull.svd:4 cpu CM4\n" in found.text
+    dma, others = found.left_out
+    assert (dma.what, dma.source.line) == ("DMA1 at 0x40020000, interrupts 11, 12", 9)
+    assert others.what == "2 other peripherals"
+
+
+def test_pdsc(tmp_path: Path) -> None:
+    found = imported(tmp_path, {"gull.pdsc": PDSC}, "gull2")
+    assert asked(found) == [*STACK, "pools.iram1.role"]
+    data = chip(found)
+    assert data["devices"]["cpu"] == {
+        "kind": "cpu",
+        "core": "cortex_m4",
+        "isa": "armv7e-m+fp",
+        "clock": "64 MHz",
+        "stack": {"memory": "undecided", "size": "undecided"},
+    }
+    assert data["memories"] == {
+        "iram1": {"origin": 0x2000_0000, "size": "128 KiB", "kind": "ram"},
+        "flash": {"origin": 0x0800_0000, "size": "512 KiB", "kind": "rom"},
+    }
+    assert data["pools"]["flash"]["reach"] == {"cpu": "ro"}
+
+
+def test_memory_of_one_processor_says_nothing_of_the_other(tmp_path: Path) -> None:
+    found = imported(tmp_path, {"gull.pdsc": PDSC}, "GULL3")
+    data = chip(found)
+    assert data["devices"]["a"]["isa"] == "armv7e-m+fp.dp"
+    assert data["devices"]["b"]["isa"] == "undecided"
+    assert "one of armv8-m.main+dsp+fp, armv8-m.main+fp" in found.text
+    assert data["pools"]["local"]["reach"] == {"a": "undecided", "b": "rw"}
+    assert data["pools"]["iram1"]["reach"] == {"a": "rw", "b": "rw"}
+
+
+@pytest.mark.parametrize("device", ["", "GULL9"])
+def test_pdsc_of_several_devices(device: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="device") as caught:
+        imported(tmp_path, {"gull.pdsc": PDSC}, device)
+    assert caught.value.faults[0].code == "E120"
+
+
+def test_litex(tmp_path: Path) -> None:
+    found = imported(tmp_path, {"csr.json": CSR_JSON})
+    assert asked(found) == [
+        *STACK,
+        "memories.main_ram.size",
+        "pools.sram.role",
+        "pools.main_ram.role",
+    ]
+    data = chip(found)
+    cpu = data["devices"]["cpu"]
+    assert (cpu["core"], cpu["isa"], cpu["clock"]) == ("vexriscv", "rv32im", "48 MHz")
+    assert [*data["memories"]] == ["rom", "sram", "main_ram"]
+    assert data["pools"]["rom"]["reach"] == {"cpu": "ro"}
+    assert "the file says 536,870,912 B, a description at most 256 MiB" in found.text
+    assert "  # csr.json:19 memories.rom\n" in found.text
+
+
+def test_two_files_are_one_chip(tmp_path: Path) -> None:
+    found = imported(tmp_path, {"gull.pdsc": PDSC, "gull.svd": SVD}, "GULL1")
+    data = chip(found)
+    assert (data["soc"], [*data["devices"]]) == ("gull1", ["cpu"])
+    assert [*data["memories"]] == ["iram1", "flash"]
+    assert len(found.left_out) == 2
+
+
+def test_what_overlaps_is_left_out(tmp_path: Path) -> None:
+    other = CSR_JSON.replace('"base": 0,', '"base": 268435472,')
+    found = imported(tmp_path, {"csr.json": CSR_JSON, "other.json": other})
+    assert [*chip(found)["memories"]] == ["rom", "sram", "main_ram"]
+    (clash,) = (each for each in found.left_out if each.what.startswith("memory"))
+    assert (clash.what, "overlaps 'sram'" in clash.why) == ("memory rom at 0x10000010", True)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_format_is_told_by_content(name: str, tmp_path: Path) -> None:
+    assert imported(tmp_path, {"file.txt": FILES[name]}, "GULL1").questions
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("nothing", "E139", "no format that is known"),
+        (SVD[:400], "E138", "not valid XML: no element found"),
+        (SVD.replace("0x40001000", "0x4000100Z"), "E138", "the address '0x4000100Z'"),
+        (PDSC.replace("0x40000", "much"), "E138", "no start and size"),
+        (CSR_JSON[:-4], "E138", "not valid JSON"),
+        (CSR_JSON.replace("65536", "[]"), "E138", "no base and size that are numbers"),
+    ],
+)
+def test_damage(text: str, code: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=words) as caught:
+        imported(tmp_path, {"file.txt": text}, "GULL1")
+    assert caught.value.faults[0].code == code

@@ -1,0 +1,84 @@
+"""Small files of each format, as a vendor might write them."""
+
+SVD = """<?xml version="1.0" encoding="utf-8"?>
+<device schemaVersion="1.3">
+  <name>GULL 1</name>
+  <cpu>
+    <name>CM4</name>
+    <fpuPresent>true</fpuPresent>
+  </cpu>
+  <peripherals>
+    <peripheral>
+      <name>DMA1</name>
+      <baseAddress>0x40020000</baseAddress>
+      <interrupt><name>DMA1_CH0</name><value>11</value></interrupt>
+      <interrupt><name>DMA1_CH1</name><value>12</value></interrupt>
+    </peripheral>
+    <peripheral>
+      <name>UART0</name>
+      <baseAddress>0x40001000</baseAddress>
+    </peripheral>
+    <peripheral derivedFrom="UART0">
+      <name>UART1</name>
+      <baseAddress>0x40002000</baseAddress>
+    </peripheral>
+  </peripherals>
+</device>
+"""
+
+PDSC = """<?xml version="1.0" encoding="utf-8"?>
+<package schemaVersion="1.7.0">
+  <devices>
+    <family Dfamily="Gulls" Dvendor="Nobody:1">
+      <processor Dcore="Cortex-M4" Dfpu="SP_FPU" Dmpu="MPU"/>
+      <memory id="IRAM1" start="0x20000000" size="0x10000"/>
+      <subFamily DsubFamily="Small">
+        <processor Dclock="64000000"/>
+        <device Dname="GULL1">
+          <memory name="FLASH" access="rx" start="0x08000000" size="0x40000"/>
+        </device>
+        <device Dname="GULL2">
+          <memory name="FLASH" access="rx" start="0x08000000" size="0x80000"/>
+          <memory id="IRAM1" start="0x20000000" size="0x20000"/>
+        </device>
+      </subFamily>
+      <subFamily DsubFamily="Two">
+        <processor Pname="A" Dcore="Cortex-M7" Dfpu="DP_FPU" Dclock="400000000"/>
+        <processor Pname="B" Dcore="Cortex-M33" Dfpu="SP_FPU"/>
+        <device Dname="GULL3">
+          <memory Pname="B" name="LOCAL" access="rwx" start="0x30000000" size="0x8000"/>
+        </device>
+      </subFamily>
+    </family>
+  </devices>
+</package>
+"""
+
+CSR_JSON = """{
+    "csr_bases": {
+        "ctrl": 4026531840,
+        "uart": 4026533888
+    },
+    "csr_registers": {
+        "ctrl_reset": {"addr": 4026531840, "size": 1, "type": "rw"}
+    },
+    "constants": {
+        "config_platform_name": "puffin",
+        "config_clock_frequency": 48000000,
+        "config_cpu_count": 1,
+        "config_cpu_isa": "rv32i2p0_m",
+        "config_cpu_type_vexriscv": null,
+        "config_cpu_variant_standard": null
+    },
+    "memories": {
+        "opensbi": {"base": 1089470464, "size": 524288, "type": "cached+linker"},
+        "rom": {"base": 0, "size": 65536, "type": "cached"},
+        "sram": {"base": 268435456, "size": 8192, "type": "cached"},
+        "main_ram": {"base": 1073741824, "size": 536870912, "type": "cached"},
+        "csr": {"base": 4026531840, "size": 65536, "type": "io"}
+    }
+}
+"""
+
+FILES = {"gull.svd": SVD, "gull.pdsc": PDSC, "csr.json": CSR_JSON}
+"""By a name that such a file has."""
