@@ -40,6 +40,7 @@ def offered(
         (["check", "la"], ["lagoon"]),
         (["run", ""], CHIPS),
         (["run", "t"], ["twin"]),
+        (["new", "mine", "--core", "ib"], ["ibex"]),
         (["run", "stm32h747", DIGITS, "--place", "softmax_9", "="], ["cm4", "cm7"]),
         (["plan", "tw"], ["twin"]),
         (["check", "./la"], []),

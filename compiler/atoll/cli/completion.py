@@ -14,6 +14,7 @@ import typer
 from atoll.bsp.toolchain import TOOLCHAINS
 from atoll.description.build import SIDES
 from atoll.description.share import shared_folder, shipped_names
+from atoll.description.vocabulary import CORES
 from atoll.errors import AtollError
 from atoll.frontend.registry import load_network
 from atoll.ir.graph import Graph
@@ -84,6 +85,11 @@ class Typed:
 def chips(context: typer.Context, incomplete: str) -> list[str]:
     """Offer the shipped chips; paths are the shell's business."""
     return _matching(shipped_names(shared_folder("socs")), incomplete)
+
+
+def cores(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer the shipped cores; paths are the shell's business."""
+    return _matching(CORES, incomplete)
 
 
 def placements(context: typer.Context, incomplete: str) -> list[str]:
