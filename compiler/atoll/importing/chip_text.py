@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.undecided import UNDECIDED
-from atoll.importing.facts import Core, Engine, Facts, Memory, Source
+from atoll.importing.facts import Core, Engine, Facts, Master, Memory, Source
 from atoll.importing.names import identifier
 from atoll.shown import cut, shown
 from atoll.units import format_size
@@ -33,15 +34,17 @@ class _Names:
 
     cores: Sequence[str]
     engines: Sequence[str]
+    masters: Sequence[str]
     memories: Sequence[str]
 
     @classmethod
     def of(cls, facts: Facts) -> "_Names":
         wanted = [each.name for each in facts.cores] + [each.name for each in facts.engines]
-        devices = _unique(wanted, "device")
+        devices = iter(_unique(wanted + [each.name for each in facts.masters], "device"))
         return cls(
-            devices[: len(facts.cores)],
-            devices[len(facts.cores) :],
+            tuple(islice(devices, len(facts.cores))),
+            tuple(islice(devices, len(facts.engines))),
+            tuple(devices),
             _unique([memory.name for memory in facts.memories], "memory"),
         )
 
@@ -66,6 +69,7 @@ def chip_text(facts: Facts, files: Sequence[tuple[Path, str]]) -> str:
         "devices:",
         *_cores(facts.cores, names.cores),
         *_engines(facts.engines, names.engines),
+        *_masters(facts.masters, names.masters),
         "",
         *_memories(facts.memories, names.memories),
         "",
@@ -113,6 +117,14 @@ def _engines(engines: Sequence[Engine], names: Sequence[str]) -> Iterator[str]:
             yield f"    moves: {UNDECIDED}  # pairs of memories, such as [[flash, sram]]"
 
 
+def _masters(masters: Sequence[Master], names: Sequence[str]) -> Iterator[str]:
+    if masters:
+        yield "  # A master is no engine of networks: say what it reaches, or delete it."
+    for master, name in zip(masters, names, strict=True):
+        yield from _place(master.source, "  ", master.what)
+        yield f"  {name}: {{kind: master}}"
+
+
 def _memories(memories: Sequence[Memory], names: Sequence[str]) -> Iterator[str]:
     if not memories:
         yield _line("memories", None, "no file names one")
@@ -122,8 +134,13 @@ def _memories(memories: Sequence[Memory], names: Sequence[str]) -> Iterator[str]
         yield from _place(memory.source, "  ")
         size, why = _size(memory.size)
         kind = {True: "ram", False: "rom", None: UNDECIDED}[memory.writable]
-        notes = ", ".join(filter(None, (why, memory.why if memory.writable is not None else "")))
-        entries = f"origin: {_address(memory.origin)}, size: {size}, kind: {kind}"
+        places = (
+            f"at {', '.join(map(hex, (memory.origin, *memory.others)))}" if memory.others else ""
+        )
+        how = memory.why if memory.writable is not None else ""
+        notes = ", ".join(filter(None, (places, why, how)))
+        origin = UNDECIDED if memory.others else _address(memory.origin)
+        entries = f"origin: {origin}, size: {size}, kind: {kind}"
         yield _line(f"  {name}", f"{{{entries}}}", notes)
 
 
@@ -138,7 +155,7 @@ def _pools(facts: Facts, names: _Names) -> Iterator[str]:
             f"{device}: {_access(memory, core.name)}"
             for core, device in zip(facts.cores, names.cores, strict=True)
         ]
-        reach += [f"{engine}: {UNDECIDED}" for engine in names.engines]
+        reach += [f"{device}: {UNDECIDED}" for device in (*names.engines, *names.masters)]
         yield f"  {name}:"
         yield f"    memory: {name}"
         yield f"    role: {role}"
@@ -169,9 +186,9 @@ def _line(key: str, value: str | None, comment: str = "") -> str:
     return f"{key}: {value or UNDECIDED}{note}"
 
 
-def _place(source: Source | None, indent: str) -> Iterator[str]:
+def _place(source: Source | None, indent: str, what: str = "") -> Iterator[str]:
     if source:
-        yield f"{indent}# {_plain(str(source))}"
+        yield f"{indent}# {_plain(f'{source} {what}'.rstrip())}"
 
 
 def _plain(text: str) -> str:

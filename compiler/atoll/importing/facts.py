@@ -50,6 +50,7 @@ class Memory:
     Attributes:
         name: as the file has it.
         origin: address of the first byte.
+        others: further addresses at which devices see it too.
         size: bytes.
         writable: whether cores store to it: a RAM if they do, a ROM or flash if they do not.
         why: what says whether it is writable.
@@ -59,6 +60,7 @@ class Memory:
 
     name: str
     origin: int
+    others: tuple[int, ...] = ()
     size: int
     writable: bool | None
     why: str = ""
@@ -75,6 +77,21 @@ class Engine:
     moves: bool
     registers: int
     irq: int | None
+    source: Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Master:
+    """A DMA controller that Atoll has no engine for.
+
+    Attributes:
+        name: as the file has it.
+        what: what else the file says, such as its address.
+        source: where the file says so.
+    """
+
+    name: str
+    what: str
     source: Source
 
 
@@ -100,6 +117,7 @@ class Facts:
     cores: tuple[Core, ...] = ()
     memories: tuple[Memory, ...] = ()
     engines: tuple[Engine, ...] = ()
+    masters: tuple[Master, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     console: int | None = None
 
@@ -107,6 +125,8 @@ class Facts:
 MEMORY_WORDS: Mapping[str, bool] = {
     **dict.fromkeys(("rom", "flash", "irom", "bootrom", "maskrom", "spiflash", "otp"), False),
     **dict.fromkeys(("ram", "sram", "iram", "dram", "sdram", "ddr", "psram", "hyperram"), True),
-    **dict.fromkeys(("tcm", "dtcm", "itcm", "dtim", "ccm", "ccmram", "ocram", "bram"), True),
+    **dict.fromkeys(
+        ("tcm", "dtcm", "itcm", "dtim", "itim", "ccm", "ccmram", "ocram", "bram"), True
+    ),
 }
 """Whether a memory is writable whose name has this word."""

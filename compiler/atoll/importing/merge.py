@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from atoll.description.fields import ADDRESS_SPACE, MAX_ENTRIES
-from atoll.importing.facts import Core, Engine, Facts, LeftOut, Memory, Source
+from atoll.importing.facts import Core, Engine, Facts, LeftOut, Master, Memory, Source
 
 _ALIGNMENT = 16
 
@@ -18,6 +18,7 @@ def merged(files: Sequence[Facts]) -> Facts:
     cores: list[Core] = []
     memories: list[Memory] = []
     engines: dict[int, Engine] = {}
+    masters: dict[tuple[str, str], Master] = {}
     left_out: list[LeftOut] = []
     for facts in files:
         names = _merge_cores(cores, facts.cores)
@@ -25,7 +26,9 @@ def merged(files: Sequence[Facts]) -> Facts:
         left_out += [*facts.left_out, *_merge_memories(memories, here)]
         for engine in facts.engines:
             engines.setdefault(engine.registers, engine)
-    kept, too_many = _bounded(cores, [*engines.values()], memories)
+        for master in facts.masters:
+            masters.setdefault((master.name, master.what), master)
+    kept, too_many = _bounded(cores, [*engines.values()], [*masters.values()], memories)
     return replace(
         kept,
         name=next((facts.name for facts in files if facts.name), ""),
@@ -89,7 +92,7 @@ def _merge_memories(memories: list[Memory], new: Iterable[Memory]) -> list[LeftO
         other = next((each for each in memories if _overlap(each, memory)), None)
         if other is None:
             memories.append(memory)
-        elif (other.origin, other.size) == (memory.origin, memory.size):
+        elif other.size == memory.size and _places(other) & _places(memory):
             memories[memories.index(other)] = _both(other, memory)
         else:
             why = f"it overlaps '{other.name}' of {other.source}; one of them is enough, or wrong"
@@ -102,7 +105,12 @@ def _both(one: Memory, other: Memory) -> Memory:
     cores = tuple(dict.fromkeys((*one.cores, *other.cores)))
     known = one.writable if one.writable is not None else other.writable
     why = one.why if one.writable is not None else other.why
-    return replace(one, writable=known, why=why, cores=cores)
+    origin, *others = sorted(_places(one) & _places(other))
+    return replace(one, origin=origin, others=tuple(others), writable=known, why=why, cores=cores)
+
+
+def _places(memory: Memory) -> set[int]:
+    return {memory.origin, *memory.others}
 
 
 def _impossible(memory: Memory) -> str:
@@ -115,7 +123,7 @@ def _impossible(memory: Memory) -> str:
 
 
 def _overlap(one: Memory, other: Memory) -> bool:
-    if one.origin == other.origin:
+    if _places(one) & _places(other):
         return True
     return one.origin < other.origin + other.size and other.origin < one.origin + one.size
 
@@ -125,19 +133,22 @@ def _without(memory: Memory, why: str) -> LeftOut:
 
 
 def _bounded(
-    cores: list[Core], engines: list[Engine], memories: list[Memory]
+    cores: list[Core], engines: list[Engine], masters: list[Master], memories: list[Memory]
 ) -> tuple[Facts, tuple[LeftOut, ...]]:
     """Return as much as a description may hold, and what is too much for it."""
     why = f"a description has at most {MAX_ENTRIES} devices and {MAX_ENTRIES} memories"
-    room = max(MAX_ENTRIES - len(cores), 0)
+    room = max(MAX_ENTRIES - 1 - len(cores), 0)
+    room_for_masters = max(room - len(engines), 0)
     rest: list[tuple[str, Source | None]] = [
-        *((core.name, core.source) for core in cores[MAX_ENTRIES:]),
+        *((core.name, core.source) for core in cores[MAX_ENTRIES - 1 :]),
         *((engine.name, engine.source) for engine in engines[room:]),
+        *((master.name, master.source) for master in masters[room_for_masters:]),
         *((memory.name, memory.source) for memory in memories[MAX_ENTRIES:]),
     ]
     kept = Facts(
-        cores=tuple(cores[:MAX_ENTRIES]),
+        cores=tuple(cores[: MAX_ENTRIES - 1]),
         engines=tuple(engines[:room]),
+        masters=tuple(masters[:room_for_masters]),
         memories=tuple(memories[:MAX_ENTRIES]),
     )
     return kept, tuple(LeftOut(name, why, source) for name, source in rest if source)

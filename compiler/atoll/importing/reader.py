@@ -92,6 +92,7 @@ IMPORTERS: Registry[Importer] = Registry(
         "svd": "atoll.importing.svd:IMPORTER",
         "pdsc": "atoll.importing.pdsc:IMPORTER",
         "litex": "atoll.importing.litex:IMPORTER",
+        "repl": "atoll.importing.repl:IMPORTER",
     },
     interface=Importer,
 )

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from atoll.importing.engines import engine_of
-from atoll.importing.facts import Core, Engine, Facts, LeftOut
+from atoll.importing.facts import Core, Engine, Facts, LeftOut, Master
 from atoll.importing.reader import Given, Importer
-from atoll.importing.values import arm_isas, core_named, number_of
+from atoll.importing.values import arm_isas, core_named, counted, is_dma, number_of
 from atoll.importing.xml_tree import Element, read_xml
 from atoll.protocol import ConsoleRegister
 from atoll.resolve.mailbox import REGISTERS as MAILBOX
@@ -53,6 +53,7 @@ class _Device:
     def facts(self) -> Facts:
         engines: list[Engine] = []
         cores = [*self._core()]
+        masters: list[Master] = []
         left_out: list[LeftOut] = []
         console = None
         others = 0
@@ -74,20 +75,19 @@ class _Device:
                 cores.append(Core(name=name, mailbox=origin, irq=_line(each), source=source))
             elif kind == "console" and offsets == _CONSOLE:
                 console = origin
-            elif "dma" in f"{name} {kind}".lower() and "mux" not in name.lower():
-                why = "describe it as a 'dma' device if it moves tensors"
-                left_out.append(LeftOut(f"{name} at {origin:#x}{_lines(each)}", why, source))
+            elif is_dma(f"{name} {kind}"):
+                what = f"at {origin:#x}{_lines(each)}"
+                masters.append(Master(name=name, what=what, source=source))
             else:
                 others += 1
         if others:
             source = self._given.source(self._root.line)
-            left_out.append(
-                LeftOut(_counted(others), "a description has no place for them", source)
-            )
+            left_out.append(LeftOut(counted(others), "a description has no place for them", source))
         return Facts(
             name=self._root.said("name"),
             cores=tuple(cores),
             engines=tuple(engines),
+            masters=tuple(masters),
             left_out=tuple(left_out),
             console=console,
         )
@@ -142,10 +142,6 @@ def _lines(peripheral: Element) -> str:
     lines = [number_of(each.said("value")) for each in peripheral.each("interrupt")]
     known = [str(line) for line in lines if line is not None]
     return f", interrupts {', '.join(known)}" if known else ""
-
-
-def _counted(peripherals: int) -> str:
-    return "1 other peripheral" if peripherals == 1 else f"{peripherals} other peripherals"
 
 
 def _flag(cpu: Element, tag: str) -> bool | None:

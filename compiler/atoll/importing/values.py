@@ -8,6 +8,7 @@ from atoll.description.cores import find_core, known_cores, load_core
 
 _NUMBER = re.compile(r"\+?(0[xX][0-9a-fA-F]+|#[01]+|0[bB][01]+|[0-9]+)([kmgtKMGT]?)")
 _FACTOR = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+_NO_DMA = re.compile(r"mux|channels|dmactive")
 _LONGEST_NUMBER = 40
 _CORTEX = re.compile(r"(?:cm|ca|cortex[-_ ]?[ma])([0-9]{1,3})(plus|p|\+)?f?")
 _EXTRA = re.compile(r"_?z(icsr|ifencei|icntr)$")
@@ -31,6 +32,19 @@ def number_of(text: object) -> int | None:
     else:
         value = int(digits, 10 if digits.isdigit() else 0)
     return value * _FACTOR[unit.lower()]
+
+
+def is_dma(words: str) -> bool:
+    """Tell whether a block of registers is a DMA controller by what a file calls it.
+
+    A multiplexer of requests (DMAMUX) and the registers of its channels alone are none.
+    """
+    return "dma" in words.lower() and not _NO_DMA.search(words.lower())
+
+
+def counted(others: int) -> str:
+    """Return how many peripherals are left out, as a phrase."""
+    return "1 other peripheral" if others == 1 else f"{others} other peripherals"
 
 
 def core_named(word: str) -> str | None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.unit.importing.reading import asked, chip, imported
-from tests.unit.importing.vendor import CSR_JSON, FILES, PDSC, SVD
+from tests.unit.importing.vendor import CSR_JSON, FILES, PDSC, REPL, SVD
 
 from atoll.errors import UsageError
 
@@ -15,12 +15,13 @@ def test_svd(tmp_path: Path) -> None:
     found = imported(tmp_path, {"gull.svd": SVD})
     assert chip(found)["soc"] == "gull_1"
     assert asked(found) == [*STACK, "memories", "pools"]
+    assert "  # gull.svd:9 peripheral DMA1 at 0x40020000, interrupts 11, 12\n" in found.text
+    assert chip(found)["devices"]["dma1"] == {"kind": "master"}
     cpu = chip(found)["devices"]["cpu"]
     assert (cpu["core"], cpu["isa"]) == ("cortex_m4", "armv7e-m+fp")
     assert "  # gull.svd:4 cpu CM4\n" in found.text
-    dma, others = found.left_out
-    assert (dma.what, dma.source.line) == ("DMA1 at 0x40020000, interrupts 11, 12", 9)
-    assert others.what == "2 other peripherals"
+    (others,) = found.left_out
+    assert (others.what, others.source.line) == ("2 other peripherals", 2)
 
 
 def test_pdsc(tmp_path: Path) -> None:
@@ -78,9 +79,10 @@ def test_litex(tmp_path: Path) -> None:
 def test_two_files_are_one_chip(tmp_path: Path) -> None:
     found = imported(tmp_path, {"gull.pdsc": PDSC, "gull.svd": SVD}, "GULL1")
     data = chip(found)
-    assert (data["soc"], [*data["devices"]]) == ("gull1", ["cpu"])
+    assert (data["soc"], [*data["devices"]]) == ("gull1", ["cpu", "dma1"])
     assert [*data["memories"]] == ["iram1", "flash"]
-    assert len(found.left_out) == 2
+    assert data["pools"]["flash"]["reach"] == {"cpu": "ro", "dma1": "undecided"}
+    assert len(found.left_out) == 1
 
 
 def test_what_overlaps_is_left_out(tmp_path: Path) -> None:
@@ -89,6 +91,39 @@ def test_what_overlaps_is_left_out(tmp_path: Path) -> None:
     assert [*chip(found)["memories"]] == ["rom", "sram", "main_ram"]
     (clash,) = (each for each in found.left_out if each.what.startswith("memory"))
     assert (clash.what, "overlaps 'sram'" in clash.why) == ("memory rom at 0x10000010", True)
+
+
+def test_repl(tmp_path: Path) -> None:
+    found = imported(tmp_path, {"tern.repl": REPL})
+    assert asked(found) == [
+        *("devices.cpu0.stack.memory", "devices.cpu0.stack.size"),
+        *("devices.cpu1.core", "devices.cpu1.isa"),
+        *("devices.cpu1.stack.memory", "devices.cpu1.stack.size"),
+        *("memories.sram.origin", "memories.window.kind"),
+        *("pools.flash.reach.dma", "pools.sram.role", "pools.sram.reach.dma"),
+        *("pools.tcm.role", "pools.tcm.reach.cpu1", "pools.tcm.reach.dma"),
+        *("pools.window.role", "pools.window.reach.cpu0", "pools.window.reach.cpu1"),
+        "pools.window.reach.dma",
+    ]
+    data = chip(found)
+    assert (data["devices"]["cpu0"]["core"], data["devices"]["cpu0"]["isa"]) == (
+        "riscv",
+        "rv32imac",
+    )
+    assert {name: each["origin"] for name, each in data["memories"].items()} == {
+        **{"flash": 0x2000_0000, "sram": "undecided", "tcm": 0x1000_0000, "window": 0x6000_0000},
+    }
+    assert data["memories"]["window"]["size"] == "64 KiB"
+    assert "# at 0x800000, 0x80000000, by its name" in found.text
+    assert [each.what for each in found.left_out] == [
+        *("memory nowhere", "using other.repl", "1 other peripheral"),
+    ]
+
+
+def test_another_file_says_which_address_counts(tmp_path: Path) -> None:
+    other = CSR_JSON.replace("268435456", str(0x8000_0000)).replace("8192", str(0x40000))
+    found = imported(tmp_path, {"tern.repl": REPL, "csr.json": other})
+    assert chip(found)["memories"]["sram"]["origin"] == 0x8000_0000
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -80,5 +80,44 @@ CSR_JSON = """{
 }
 """
 
-FILES = {"gull.svd": SVD, "gull.pdsc": PDSC, "csr.json": CSR_JSON}
+REPL = """// A platform with two cores.
+using "other.repl"
+
+/* sram0: Memory.MappedMemory @ sysbus 0x1000 */
+cpu0: CPU.RiscV32 @ sysbus
+    cpuType: "rv32imac_zicsr_zifencei"
+    timeProvider: clint
+
+cpu1: CPU.Xtensa @ sysbus
+    cpuType: "big // one {"
+
+uart : UART.Some_UART @ sysbus 0x40002000
+    -> cpu0@2
+
+flash: Memory.MappedMemory @ sysbus 0x20000000
+    size: 0x100000
+
+sram: Memory.MappedMemory @ {
+        sysbus 0x800000;  // as code
+        sysbus 0x80000000
+    }
+    size: 0x40000
+
+tcm: Memory.ArrayMemory @ {
+        sysbus new Bus.BusPointRegistration { address: 0x10000000; cpu: cpu0 }
+    }
+
+window: Memory.MappedMemory @ sysbus <0x60000000, +0x10000>
+
+nowhere: Memory.MappedMemory @ none
+    size: 0x1000
+
+dma: DMA.Some_DMA @ sysbus 0x40001000
+    [0-3] -> cpu0@[4-7]
+
+tcm:
+    size: 0x8000
+"""
+
+FILES = {"gull.svd": SVD, "gull.pdsc": PDSC, "csr.json": CSR_JSON, "tern.repl": REPL}
 """By a name that such a file has."""
