@@ -52,7 +52,7 @@ def entries_of(text: str) -> tuple[Entry, ...]:
     """Return the entries that have a type; what later ones add to a name belongs to the first."""
     plain = _SKIPPED.sub(_blank, text)
     found = list(_ENTRY.finditer(plain))
-    ends = [*(entry.start() for entry in found[1:]), len(plain)]
+    ends = [*(entry.start() for entry in found), len(plain)][1:]
     added: dict[str, dict[str, str]] = {}
     typed: list[tuple[re.Match[str], str]] = []
     for entry, end in zip(found, ends, strict=True):
