@@ -74,7 +74,7 @@ def test_every_layer_equals_the_goldens(
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("chip", ["lagoon", "twin"])
+@pytest.mark.parametrize("chip", ["lagoon", pytest.param("twin", marks=pytest.mark.slow)])
 def test_firmware_from_c_runs_exactly(chip: str, tmp_path: Path) -> None:
     folder = tmp_path / "build"
     command = ["build", chip, str(DIGITS), str(SAMPLER), "--emit", "c", "-o", str(folder)]

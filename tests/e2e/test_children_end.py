@@ -73,7 +73,10 @@ def leftovers(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize(
     ("command", "tool"),
-    [(BUILD, "zig"), pytest.param(MODEL, "cc1plus", marks=pytest.mark.rtl)],
+    [
+        pytest.param(BUILD, "zig", marks=pytest.mark.slow),
+        pytest.param(MODEL, "cc1plus", marks=pytest.mark.rtl),
+    ],
     ids=["build", "run"],
 )
 def test_kill_9_ends_the_tools_and_the_next_command_cleans(

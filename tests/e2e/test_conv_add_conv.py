@@ -92,7 +92,8 @@ def test_p5_copies_are_those_between_private_memories(compiled: Compiled) -> Non
 
 @pytest.mark.rtl
 @pytest.mark.parametrize(
-    "chip", ["pair", pytest.param("islands_window", marks=pytest.mark.slow), "islands_dma"]
+    "chip",
+    ["pair", *(pytest.param(f"islands_{by}", marks=pytest.mark.slow) for by in ("window", "dma"))],
 )
 def test_p5_the_simulator_moves_the_bytes_of_the_plan(compiled: Compiled, tmp_path: Path) -> None:
     """Each device writes the results of its operators and not one byte more."""

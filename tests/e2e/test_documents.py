@@ -19,6 +19,8 @@ FIRST_CHIP = ROOT / "docs" / "first-chip.md"
 DOCUMENTS = sorted(
     {ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*/README.md")} - {FIRST_CHIP}
 )
+LONG = {ROOT / "docs" / "waves.md"}
+"""Documents whose commands build models that no other test needs."""
 
 
 def blocks(document: Path) -> Iterator[str]:
@@ -41,7 +43,11 @@ def assert_printed(shown: list[str], printed: str) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "document",
+    [pytest.param(path, marks=pytest.mark.slow) if path in LONG else path for path in DOCUMENTS],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
 def test_commands_print_what_is_shown(
     document: Path,
     monkeypatch: pytest.MonkeyPatch,

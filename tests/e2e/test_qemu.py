@@ -37,6 +37,9 @@ PROGRAM = {
     "virt_rv32": RV32,
     "virt_rv64": RV64,
 }
+FEW = ("mps2_an385", "mps3_an547", "virt_rv32", "virt_rv64")
+"""One machine of each kind; `make test-all` runs digits on all."""
+
 ISAS = {
     "mps2_an505": ("armv8-m.main", "armv8-m.main+dsp+fp"),
     "mps3_an547": ("armv8.1-m.main", "armv8.1-m.main+mve.fp+fp.dp"),
@@ -87,7 +90,10 @@ def reported(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     return report
 
 
-@pytest.mark.parametrize("machine", PROGRAM)
+@pytest.mark.parametrize(
+    "machine",
+    [*FEW, *(pytest.param(each, marks=pytest.mark.slow) for each in PROGRAM if each not in FEW)],
+)
 def test_digits_on_each_machine(machine: str, capsys: pytest.CaptureFixture[str]) -> None:
     report = reported(capsys, chip(machine), str(DIGITS), "--cpu", "qemu")
     assert report["layers_compared"] == report["layers_equal"] == 10
@@ -138,7 +144,9 @@ def test_networks_are_equal_to_their_goldens(
 
 
 @pytest.mark.skipif(find_spec("unicorn") is None, reason="Unicorn is not installed")
-@pytest.mark.parametrize("machine", ["mps2_an385", "virt_rv32"])
+@pytest.mark.parametrize(
+    "machine", ["mps2_an385", pytest.param("virt_rv32", marks=pytest.mark.slow)]
+)
 def test_instructions_are_those_of_the_other_simulator(
     machine: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -57,7 +57,7 @@ def test_digits_takes_a_third_of_the_time_on_four_cores(
 @pytest.mark.parametrize(
     "options",
     [
-        ("--set", "default_device=cpu2"),
+        pytest.param(("--set", "default_device=cpu2"), marks=pytest.mark.slow),
         ("--place", "conv_2d_2=cpu1", "--place", "add_3=cpu3", "--set", "devices.cpu3.kind=dsp"),
         (
             "--overlap",

@@ -136,7 +136,9 @@ def planned(path: Path) -> bool:
 
 
 @pytest.mark.parametrize("mutate", [damaged_text, changed_value])
-@pytest.mark.parametrize("name", ["lagoon", "atoll2", "twin"])
+@pytest.mark.parametrize(
+    "name", ["lagoon", *(pytest.param(name, marks=pytest.mark.slow) for name in ("atoll2", "twin"))]
+)
 def test_mutants(
     name: str,
     mutate: Mutation,

@@ -252,7 +252,11 @@ def test_d3_random_networks_on_two_cores(
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("chip", CHIPS, ids=lambda chip: Path(chip).stem)
+@pytest.mark.parametrize(
+    "chip",
+    [*CHIPS[::2], *(pytest.param(chip, marks=pytest.mark.slow) for chip in CHIPS[1::2])],
+    ids=lambda chip: Path(chip).stem,
+)
 @pytest.mark.parametrize(
     "count", [3, pytest.param(40, marks=pytest.mark.slow)], ids=["few", "many"]
 )
