@@ -11,28 +11,34 @@ _COPY = "COPY"
 
 
 def engine_of(
-    name: str, kind: str, registers: Mapping[str, int], origin: int, irq: int | None, source: Source
+    name: str, registers: Mapping[str, int], origin: int, irq: int | None, source: Source
 ) -> Engine | None:
-    """Return the engine that a block of registers is, None if it is none of Atoll's.
+    """Return the engine that a block of registers is, None if it is none of Atoll's, or several.
 
     Args:
         name: of the block.
-        kind: what the file calls blocks of this kind.
         registers: offsets in bytes by name.
         origin: address of the first register.
         irq: line at the host.
         source: where the file has the block.
     """
-    known = _registers(kind) if kind in known_accelerators() else None
-    if not known or known[0] != dict(registers):
+    if not registers:
+        return None
+    same = [each for each in known_accelerators() if _registers(each)[0] == registers]
+    if len(same) != 1:
         return None
     return Engine(
-        name=name, accelerator=kind, moves=known[1], registers=origin, irq=irq, source=source
+        name=name,
+        accelerator=same[0],
+        moves=_registers(same[0])[1],
+        registers=origin,
+        irq=irq,
+        source=source,
     )
 
 
 @cache
-def _registers(kind: str) -> tuple[Mapping[str, int], bool]:
+def _registers(accelerator: str) -> tuple[Mapping[str, int], bool]:
     """Return the offsets of an engine's registers, and whether it does nothing but copy."""
-    model = load_accelerator(find_accelerator(kind, Path(), None), None).model
+    model = load_accelerator(find_accelerator(accelerator, Path(), None), None).model
     return dict(model.registers.map), {*model.operators} == {_COPY}

@@ -91,6 +91,7 @@ IMPORTERS: Registry[Importer] = Registry(
     own={
         "svd": "atoll.importing.svd:IMPORTER",
         "pdsc": "atoll.importing.pdsc:IMPORTER",
+        "ipxact": "atoll.importing.ipxact:IMPORTER",
         "litex": "atoll.importing.litex:IMPORTER",
         "repl": "atoll.importing.repl:IMPORTER",
     },

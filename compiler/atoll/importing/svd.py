@@ -68,7 +68,7 @@ class _Device:
                 self._offsets(each),
             )
             source = self._given.source(each.line, f"peripheral {name}")
-            engine = engine_of(name, kind, offsets, origin, _line(each), source)
+            engine = engine_of(name, offsets, origin, _line(each), source)
             if engine:
                 engines.append(engine)
             elif kind == "mailbox" and offsets == MAILBOX:

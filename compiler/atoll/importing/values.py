@@ -6,6 +6,8 @@ from pathlib import Path
 
 from atoll.description.cores import find_core, known_cores, load_core
 
+_VERILOG = re.compile(r"(?:[0-9]{1,3})?'s?([hdob])([0-9a-fA-F]+)")
+_BASE = {"h": 16, "d": 10, "o": 8, "b": 2}
 _NUMBER = re.compile(r"\+?(0[xX][0-9a-fA-F]+|#[01]+|0[bB][01]+|[0-9]+)([kmgtKMGT]?)")
 _FACTOR = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _NO_DMA = re.compile(r"mux|channels|dmactive")
@@ -17,21 +19,31 @@ _EXTRA = re.compile(r"_?z(icsr|ifencei|icntr)$")
 def number_of(text: object) -> int | None:
     """Return the number that a file means, None if it is none.
 
-    Integers of SVD, IP-XACT and Renode: decimal, ``0x``, ``#`` or ``0b``, and k, M, G, T.
+    Integers of SVD, IP-XACT and Renode: decimal, ``0x``, ``#`` or ``0b``, and k, M, G, T; of
+    SystemVerilog such as ``32'h4000_0000``.
     """
     if isinstance(text, int) and not isinstance(text, bool):
         return text if text >= 0 else None
     if not isinstance(text, str) or len(text) > _LONGEST_NUMBER:
         return None
-    found = _NUMBER.fullmatch(text.strip().replace("_", ""))
+    plain = text.strip().replace("_", "")
+    if verilog := _VERILOG.fullmatch(plain):
+        return _digits(verilog[2], _BASE[verilog[1]])
+    found = _NUMBER.fullmatch(plain)
     if found is None:
         return None
     digits, unit = found.groups()
-    if digits.startswith("#"):
-        value = int(digits[1:], 2)
-    else:
-        value = int(digits, 10 if digits.isdigit() else 0)
+    value = _digits(*((digits[1:], 2) if digits.startswith("#") else (digits, 10)))
+    if value is None:
+        value = int(digits, 0)
     return value * _FACTOR[unit.lower()]
+
+
+def _digits(digits: str, base: int) -> int | None:
+    try:
+        return int(digits, base)
+    except ValueError:
+        return None
 
 
 def is_dma(words: str) -> bool:

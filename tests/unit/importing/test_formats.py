@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.unit.importing.reading import asked, chip, imported
-from tests.unit.importing.vendor import CSR_JSON, FILES, PDSC, REPL, SVD
+from tests.unit.importing.vendor import CSR_JSON, FILES, IPXACT, PDSC, REPL, SVD
 
 from atoll.errors import UsageError
 
@@ -91,6 +91,20 @@ def test_what_overlaps_is_left_out(tmp_path: Path) -> None:
     assert [*chip(found)["memories"]] == ["rom", "sram", "main_ram"]
     (clash,) = (each for each in found.left_out if each.what.startswith("memory"))
     assert (clash.what, "overlaps 'sram'" in clash.why) == ("memory rom at 0x10000010", True)
+
+
+@pytest.mark.parametrize("prefix", ["ipxact", "spirit"])
+def test_ipxact(prefix: str, tmp_path: Path) -> None:
+    found = imported(tmp_path, {"skua.xml": IPXACT.replace("ipxact:", f"{prefix}:")})
+    data = chip(found)
+    assert data["devices"]["cortex_m3"]["core"] == "cortex_m3"
+    assert data["devices"]["cortex_m3"]["isa"] == "armv7-m"
+    assert data["memories"] == {
+        "boot": {"origin": 0x1000, "size": "4 KiB", "kind": "rom"},
+        "work": {"origin": 0x2000_0000, "size": "64 KiB", "kind": "ram"},
+    }
+    assert data["pools"]["work"]["reach"] == {"cortex_m3": "undecided", "dma": "undecided"}
+    assert [each.what for each in found.left_out] == ["bank banked"]
 
 
 def test_repl(tmp_path: Path) -> None:

@@ -54,6 +54,42 @@ PDSC = """<?xml version="1.0" encoding="utf-8"?>
 </package>
 """
 
+IPXACT = """<?xml version="1.0"?>
+<ipxact:component xmlns:ipxact="http://www.accellera.org/XMLSchema/IPXACT/1685-2014">
+  <ipxact:vendor>nobody</ipxact:vendor>
+  <ipxact:name>skua</ipxact:name>
+  <ipxact:memoryMaps>
+    <ipxact:memoryMap>
+      <ipxact:name>bus</ipxact:name>
+      <ipxact:addressBlock>
+        <ipxact:name>boot</ipxact:name>
+        <ipxact:baseAddress>'h1000</ipxact:baseAddress>
+        <ipxact:range>4096</ipxact:range>
+        <ipxact:usage>memory</ipxact:usage>
+        <ipxact:access>read-only</ipxact:access>
+      </ipxact:addressBlock>
+      <ipxact:addressBlock>
+        <ipxact:name>work</ipxact:name>
+        <ipxact:baseAddress>32'h2000_0000</ipxact:baseAddress>
+        <ipxact:range>64K</ipxact:range>
+        <ipxact:usage>memory</ipxact:usage>
+        <ipxact:access>read-write</ipxact:access>
+      </ipxact:addressBlock>
+      <ipxact:addressBlock>
+        <ipxact:name>dma</ipxact:name>
+        <ipxact:baseAddress>0x40000000</ipxact:baseAddress>
+        <ipxact:range>4096</ipxact:range>
+        <ipxact:usage>register</ipxact:usage>
+      </ipxact:addressBlock>
+      <ipxact:bank bankAlignment="serial"><ipxact:name>banked</ipxact:name></ipxact:bank>
+    </ipxact:memoryMap>
+  </ipxact:memoryMaps>
+  <ipxact:cpus>
+    <ipxact:cpu><ipxact:name>Cortex-M3</ipxact:name></ipxact:cpu>
+  </ipxact:cpus>
+</ipxact:component>
+"""
+
 CSR_JSON = """{
     "csr_bases": {
         "ctrl": 4026531840,
@@ -119,5 +155,11 @@ tcm:
     size: 0x8000
 """
 
-FILES = {"gull.svd": SVD, "gull.pdsc": PDSC, "csr.json": CSR_JSON, "tern.repl": REPL}
+FILES = {
+    "gull.svd": SVD,
+    "gull.pdsc": PDSC,
+    "skua.xml": IPXACT,
+    "csr.json": CSR_JSON,
+    "tern.repl": REPL,
+}
 """By a name that such a file has."""
