@@ -110,6 +110,7 @@ EMITTERS: Registry[BoardEmitter] = Registry(
         "application": "atoll.board.sources:application_files",
         "models": "atoll.board.sources:model_files",
         "cmake": "atoll.board.cmake:cmake_files",
+        "protection": "atoll.board.protection:protection_files",
         "svd": "atoll.board.svd:svd_files",
     },
     interface=("board",),

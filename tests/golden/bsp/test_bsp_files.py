@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from atoll.bsp.emitters import bsp_files
 from atoll.bsp.firmware import Part, link_firmware
@@ -65,6 +67,14 @@ int32_t tiny_run(const struct tiny_inputs *inputs, const struct tiny_outputs *ou
 STEP = "int tiny_{core}_step(int number) {{ return number; }}\n"
 
 
+def symbols(elf: Path) -> dict[str, int]:
+    """Return the value of each symbol of an image."""
+    with elf.open("rb") as stream:
+        table = ELFFile(stream).get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        return {each.name: each["st_value"] for each in table.iter_symbols()}
+
+
 def compiled(source: str, core: Cpu, folder: Path) -> bytes:
     find_toolchain(core).compile(source, folder / "made.o", folder=folder)
     return (folder / "made.o").read_bytes()
@@ -90,6 +100,11 @@ def test_the_files_make_firmware(chip: str, tmp_path: Path) -> None:
     assert used[pool] == CONSTANTS
     own = {f"{soc.host}.code", f"{soc.host}.data"}
     assert set(used) == {pool, *own, *(f"{name}.code" for name in others)}
+    unused = symbols(out / firmware.elves[0])
+    host = soc.host_cpu
+    assert unused["atoll_unused_code"] == host.code.size - used[host.code.name]
+    assert unused["atoll_unused_data"] == host.data.size - used[host.data.name]
+    assert unused[f"atoll_unused_pool_{pool}"] == soc.pool(pool).region.size - CONSTANTS
     for cpu in (soc.host_cpu, *soc.remote_cpus):
         assert 0 < firmware.stacks[cpu.name].bytes < cpu.max_stack_size.value
 
