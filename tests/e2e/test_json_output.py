@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from tests.unit.importing.vendor import SVD
 from typer.testing import CliRunner
 
 from atoll.cli import app, main
@@ -36,6 +37,7 @@ COMMANDS: dict[str, list[str]] = {
     "run": ["run", "lagoon", DIGITS, *NATIVE],
     "doctor": ["doctor"],
     "new": ["new", "chip"],
+    "import": ["import", "chip.svd", "-o", "chip.yaml"],
     "schema": ["schema", "--write", "schemas"],
 }
 RTL: dict[str, list[str]] = {
@@ -58,6 +60,7 @@ WRONG: dict[str, list[str]] = {
     "core": ["core", "test", "picorv23"],
     "doctor": ["doctor", "--unknown"],
     "new": ["new", "Not-A-Name"],
+    "import": ["import", "absent.svd", "-o", "chip.yaml"],
     "schema": ["schema", "sox"],
     "unknown": ["unheard-of"],
 }
@@ -91,6 +94,7 @@ def judged(command: str, text: str) -> Any:
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("instance.csv").write_text("id,lower,upper,size\na,0,2,64\n")
+    Path("chip.svd").write_text(SVD)
     Path("bad.yaml").write_text("soc: x\nversion: 1\nwrong: 2\n")
 
 

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping
 from atoll.importing.engines import engine_of
 from atoll.importing.facts import Core, Engine, Facts, LeftOut, Master
 from atoll.importing.reader import Given, Importer
-from atoll.importing.values import arm_isas, core_named, counted, is_dma, number_of
+from atoll.importing.values import arm_isas, core_named, counted, is_dma, number_of, riscv_isas
 from atoll.importing.xml_tree import Element, read_xml
 from atoll.protocol import ConsoleRegister
 from atoll.resolve.mailbox import REGISTERS as MAILBOX
 
 _ROOT = re.compile(r"<device\s[^>]*schemaVersion")
+_RISCV = ("rv32", "rv64")
 _UNUSED = ("fields", "enumeratedValues", "vendorExtensions")
 _CONSOLE = {register.name: register.value for register in ConsoleRegister}
 
@@ -102,6 +103,8 @@ class _Device:
         isas: tuple[str, ...] = ()
         if core and core.startswith("cortex_m"):
             isas = arm_isas(core, floats=_floats(cpu), dsp=_flag(cpu, "dspPresent"))
+        elif word.lower().startswith(_RISCV):
+            isas = riscv_isas("riscv", word)
         yield Core(name="cpu", word=word, core=core, isas=isas, source=source)
 
     def _of(self, peripheral: Element, tag: str) -> str:

@@ -7,6 +7,7 @@ from tests.unit.importing.reading import asked, chip, imported
 from tests.unit.importing.vendor import CSR_JSON, FILES, IPXACT, PDSC, REPL, SVD
 
 from atoll.errors import UsageError
+from atoll.resolve import load_soc
 
 STACK = ["devices.cpu.stack.memory", "devices.cpu.stack.size"]
 
@@ -22,6 +23,14 @@ def test_svd(tmp_path: Path) -> None:
     assert "  # gull.svd:4 cpu CM4\n" in found.text
     (others,) = found.left_out
     assert (others.what, others.source.line) == ("2 other peripherals", 2)
+
+
+def test_svd_names_an_instruction_set(tmp_path: Path) -> None:
+    found = imported(tmp_path, {"gull.svd": SVD.replace("CM4", "RV32IMC")})
+    assert (asked(found)[0], chip(found)["devices"]["cpu"]["isa"]) == (
+        "devices.cpu.core",
+        "rv32imc",
+    )
 
 
 def test_pdsc(tmp_path: Path) -> None:
@@ -40,6 +49,17 @@ def test_pdsc(tmp_path: Path) -> None:
         "flash": {"origin": 0x0800_0000, "size": "512 KiB", "kind": "rom"},
     }
     assert data["pools"]["flash"]["reach"] == {"cpu": "ro"}
+
+
+def test_answers_make_a_chip(tmp_path: Path) -> None:
+    path = tmp_path / "chip.yaml"
+    path.write_text(imported(tmp_path, {"gull.pdsc": PDSC}, "GULL2").text)
+    stack = ["devices.cpu.stack.memory=iram1", "devices.cpu.stack.size=8 KiB"]
+    soc = load_soc(path, [*stack, "pools.iram1.role=workspace"])
+    assert [(pool.name, pool.region.size) for pool in soc.pools] == [
+        ("flash", 0x60000),
+        ("iram1", 0x1D000),
+    ]
 
 
 def test_memory_of_one_processor_says_nothing_of_the_other(tmp_path: Path) -> None:
