@@ -28,7 +28,7 @@ class Block:
         name: of the device, or what the block is.
         kind: blocks of one kind have the same registers; the accelerator's name, for example.
         what: a phrase.
-        origin: address of the first byte, as the host sees it.
+        origin: address of the first byte.
         size: bytes.
         offsets: of the registers, in bytes by name.
         line: interrupt at the host, if there is one.
@@ -50,8 +50,13 @@ class Block:
 
 
 def blocks_of(soc: ResolvedSoc) -> tuple[Block, ...]:
-    """Return the blocks of a chip: of devices by ordinal, then those of the bench."""
-    return tuple(_blocks(as_seen_by(soc, soc.host)))
+    """Return the blocks of a chip as the host sees them, in the order of `blocks_on_bus`."""
+    return blocks_on_bus(as_seen_by(soc, soc.host))
+
+
+def blocks_on_bus(soc: ResolvedSoc) -> tuple[Block, ...]:
+    """Return the blocks where the bus has them: of devices by ordinal, then those of the bench."""
+    return tuple(_blocks(soc))
 
 
 def _blocks(soc: ResolvedSoc) -> Iterator[Block]:

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from atoll.errors import Fault, ToolchainError
 
-_PART = re.compile(r"[A-Za-z_][\w.+-]*|\.[a-z][\w.-]*", re.ASCII)
+_PART = re.compile(r"[A-Za-z_][\w.,+-]*|\.[a-z][\w.-]*", re.ASCII)
 
 
 def is_path(path: PurePosixPath) -> bool:

@@ -8,19 +8,15 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from atoll.board.blocks import REGISTER_BYTES, Block, blocks_of
+from atoll.board.cortex_m import has_floats, is_cortex_m, priority_bits
 from atoll.board.package import Board, Entry, generated
 from atoll.board.render import made_from
-from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Cpu
 
 _SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
 _CORTEX_M = "cortex_m"
 _CORES = frozenset(("0", "0PLUS", "1", "3", "4", "7", "23", "33", "35P", "52", "55", "85"))
 """What follows CM in the names that the format has."""
-
-_BASELINE = ("armv6-m", "armv8-m.base")
-_PRIORITY_BITS = {True: 2, False: 3}
-"""By whether it is a baseline core: the architecture's least, since drivers use no priorities."""
 
 
 def svd_files(board: Board) -> Mapping[str, Entry]:
@@ -54,17 +50,16 @@ def _device(board: Board) -> Element:
 
 def _cpu(device: Element, core: Cpu) -> None:
     """Say what the host is, where the format has a word for it."""
-    if core.instructions.family is not Family.THUMB:
+    if not is_cortex_m(core):
         return
     number = core.spec.name.removeprefix(_CORTEX_M).upper()
-    architecture, *extensions = core.isa.split("+")
-    floats = any("fp" in each for each in extensions)
-    bits = _PRIORITY_BITS[architecture in _BASELINE]
     cpu = SubElement(device, "cpu")
     _texts(cpu, name=f"CM{number}" if number in _CORES else "other")
     _texts(cpu, revision="r0p0", endian="little")
-    _texts(cpu, mpuPresent=_flag(core.spec.protection is not None), fpuPresent=_flag(floats))
-    _texts(cpu, nvicPrioBits=str(bits), vendorSystickConfig="false")
+    _texts(
+        cpu, mpuPresent=_flag(core.spec.protection is not None), fpuPresent=_flag(has_floats(core))
+    )
+    _texts(cpu, nvicPrioBits=str(priority_bits(core)), vendorSystickConfig="false")
 
 
 def _peripheral(peripherals: Element, block: Block, first: Block) -> None:

@@ -1,0 +1,1 @@
+"""The chip as devicetrees, with bindings for what is in them."""

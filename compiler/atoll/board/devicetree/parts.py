@@ -1,0 +1,290 @@
+"""The nodes of memories, devices and cores, which the trees of host and system share.
+
+Addresses are those of the chip that is given: the bus's, or a device's (`as_seen_by`).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from atoll.board.blocks import Block, blocks_on_bus
+from atoll.board.cortex_m import architecture, priority_bits
+from atoll.board.devicetree.node import Cell, Node, Reference, Value, cells
+from atoll.isa.instruction_set import Family
+from atoll.resolve.soc import (
+    Access,
+    Cpu,
+    Dma,
+    Engine,
+    Memory,
+    Pool,
+    Region,
+    RegionKind,
+    ResolvedSoc,
+)
+
+NVIC = range(0xE000_E100, 0xE000_ED00)
+"""Registers of the interrupt controller of each Cortex-M (Armv7-M Architecture Reference Manual,
+B3.4)."""
+
+LOCAL_BYTES = 0x1_0000
+_FAST_SHIFT = 14
+_MACHINE_TIMER = 7
+"""Bit of ``mip`` (RISC-V Privileged Architecture, 3.1.9)."""
+
+_CORTEX = "cortex_"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Makes the nodes of one chip.
+
+    Attributes:
+        soc: the chip, with the addresses that the nodes have.
+        access: of each region that has a node, by its name; None where no viewer limits them.
+    """
+
+    soc: ResolvedSoc
+    access: Mapping[str, Access] | None = None
+
+    @cached_property
+    def address_cells(self) -> int:
+        """Cells of an address, and of a size."""
+        placed = (*self.soc.placed(), self.soc.console)
+        seen = (part.seen_at(device.name) for part in placed for device in self.soc.devices)
+        return 2 if max(each.stop for each in seen) > 1 << 32 else 1
+
+    @property
+    def widths(self) -> dict[str, Value]:
+        """The properties that say how wide addresses and sizes of children are."""
+        return {"#address-cells": (self.address_cells,), "#size-cells": (self.address_cells,)}
+
+    def number(self, value: int) -> tuple[int, ...]:
+        """Return the cells of an address or a size."""
+        return cells(value, self.address_cells)
+
+    def span(self, origin: int, size: int) -> tuple[int, ...]:
+        """Return the cells of ``reg``."""
+        return (*self.number(origin), *self.number(size))
+
+    def memories(self) -> Iterator[Node]:
+        """Yield each memory that the viewer has a region in."""
+        for memory in self.soc.memories:
+            regions = self.regions(memory)
+            if self.access is None or any(each.name in self.access for each in regions):
+                yield self._memory(memory, regions)
+
+    def regions(self, memory: Memory) -> list[Region]:
+        """Return the regions of a memory by address."""
+        found = (each for each in self.soc.regions() if each.memory == memory.name and each.size)
+        return sorted(found, key=lambda each: each.origin)
+
+    def _memory(self, memory: Memory, regions: list[Region]) -> Node:
+        rom = memory.kind == "rom"
+        return Node(
+            name=f"{'rom' if rom else 'sram'}@{memory.origin:x}",
+            label=f"memory_{memory.name}",
+            properties={
+                "compatible": "atoll,rom" if rom else "mmio-sram",
+                "reg": self.span(memory.origin, memory.size),
+                **self.widths,
+                "ranges": (*self.number(0), *self.span(memory.origin, memory.size)),
+            },
+            children=tuple(self._region(memory, region) for region in regions),
+        )
+
+    def _region(self, memory: Memory, region: Region) -> Node:
+        """Return a node below its memory; one that the viewer may not touch is reserved."""
+        offset = region.origin - memory.origin
+        properties: dict[str, Value] = {
+            "compatible": f"atoll,{region.kind}",
+            "reg": self.span(offset, region.size),
+            "label": region.name,
+        }
+        if region.kind is RegionKind.POOL:
+            properties["atoll,role"] = self.soc.pool(region.name).role
+        if self.access is not None and region.name not in self.access:
+            properties["status"] = "reserved"
+        elif self.access is not None and self.access[region.name] is Access.READ:
+            properties["read-only"] = True
+        return Node(name=f"{region.kind}@{offset:x}", label=label_of(region), properties=properties)
+
+    def registers(self, interrupts: Mapping[str, Mapping[str, Value]]) -> Iterator[Node]:
+        """Yield each block of registers.
+
+        Args:
+            interrupts: properties that say where a block's interrupt goes, by the block's name.
+        """
+        engines = {engine.name: engine for engine in self.soc.engines}
+        for block in blocks_on_bus(self.soc):
+            engine = engines.get(block.name)
+            node = self._block(block, engine, interrupts.get(block.name, {}))
+            yield self._behind_its_bus(node, engine) if engine else node
+
+    def _block(self, block: Block, engine: Engine | None, line: Mapping[str, Value]) -> Node:
+        what = block.kind
+        if engine:
+            what = "dma" if isinstance(engine, Dma) else "accelerator"
+        return Node(
+            name=f"{what}@{block.origin:x}",
+            label=f"device_{block.name}" if block.name in self.soc.register_blocks else block.name,
+            properties={
+                "compatible": f"atoll,engine-{dashed(engine.spec.name)}"
+                if engine
+                else f"atoll,{block.kind}",
+                "reg": self.span(block.origin, block.size),
+                **line,
+                **(self._engine(engine) if engine else {}),
+            },
+        )
+
+    def _engine(self, engine: Engine) -> Mapping[str, Value]:
+        pools = [Reference(label_of(pool.region)) for pool in self.pools_of(engine)]
+        properties: dict[str, Value] = {"clock-frequency": (engine.clock,)}
+        if pools:
+            properties["memory-region"] = tuple((pool,) for pool in pools)
+        if engine.params:
+            properties["atoll,parameters"] = tuple(engine.params[name] for name in names_of(engine))
+            properties["atoll,parameter-names"] = names_of(engine)
+        return properties
+
+    def pools_of(self, engine: Engine) -> tuple[Pool, ...]:
+        """Return the pools that an engine reaches and that have nodes."""
+        memories = {each.label for each in self.memories()}
+        return tuple(
+            pool
+            for pool in self.soc.pools
+            if pool.reach[engine.name] is not Access.NONE
+            and f"memory_{pool.region.memory}" in memories
+        )
+
+    def _behind_its_bus(self, node: Node, engine: Engine) -> Node:
+        """Put an engine that sees memories elsewhere on a bus that translates its addresses."""
+        names = {pool.region.memory for pool in self.pools_of(engine)}
+        memories = [memory for memory in self.soc.memories if memory.name in names]
+        if all(memory.seen_at(engine.name).start == memory.origin for memory in memories):
+            return node
+        translated = tuple(
+            (
+                *self.number(memory.seen_at(engine.name).start),
+                *self.span(memory.origin, memory.size),
+            )
+            for memory in memories
+        )
+        return Node(
+            name=f"{dashed(engine.name)}-bus",
+            properties={
+                "compatible": "simple-bus",
+                **self.widths,
+                "ranges": True,
+                "dma-ranges": translated,
+            },
+            children=(node,),
+        )
+
+    def core(self, core: Cpu) -> Node:
+        """Return a core; that of RISC-V has its interrupt controller inside."""
+        properties: dict[str, Value] = {
+            "device_type": "cpu",
+            "compatible": core_compatible(core),
+            "reg": (0,),
+            "clock-frequency": (core.clock,),
+        }
+        if core.instructions.family is Family.RISCV:
+            properties["riscv,isa"] = core.isa
+        if core.cache:
+            properties["d-cache-line-size"] = (core.cache.line,)
+        inside = core.spec.controller not in (None, "nvic")
+        return Node(
+            name="cpu@0",
+            label=f"device_{core.name}",
+            properties=properties,
+            children=(_controller(core),) if inside else (),
+        )
+
+    def private(self, core: Cpu) -> Iterator[Node]:
+        """Yield the registers that a core answers itself and that have a place in the tree."""
+        if core.spec.controller == "nvic":
+            yield self._nvic(core)
+        elif core.spec.local is not None:
+            interrupt: dict[str, Value] = {}
+            if core.spec.controller == "fast":
+                target = (Reference(controller_label(core)), _MACHINE_TIMER)
+                interrupt["interrupts-extended"] = target
+            yield Node(
+                name=f"timer@{core.spec.local:x}",
+                properties={
+                    "compatible": "atoll,core-local",
+                    "reg": self.span(core.spec.local, LOCAL_BYTES),
+                    **interrupt,
+                },
+            )
+
+    def _nvic(self, core: Cpu) -> Node:
+        architecture_word = architecture(core).removeprefix("arm").partition("-")[0]
+        short = architecture_word.removesuffix("e")
+        return Node(
+            name=f"interrupt-controller@{NVIC.start:x}",
+            label=controller_label(core),
+            properties={
+                "compatible": f"arm,{short}m-nvic",
+                "reg": self.span(NVIC.start, len(NVIC)),
+                "interrupt-controller": True,
+                "#address-cells": (0,),
+                "#interrupt-cells": (2,),
+                "arm,num-irq-priority-bits": (priority_bits(core),),
+            },
+        )
+
+
+def label_of(region: Region) -> str:
+    """Return the label of a region's node."""
+    if region.kind is RegionKind.POOL:
+        return f"pool_{region.name}"
+    return f"region_{region.name.replace('.', '_')}" if region.name.count(".") == 1 else ""
+
+
+def controller_label(core: Cpu) -> str:
+    """Return the label of a core's interrupt controller."""
+    return f"interrupts_{core.name}"
+
+
+def interrupt(core: Cpu, line: int) -> tuple[Cell, ...]:
+    """Return the cells with which a device names a core's interrupt line."""
+    if core.spec.controller == "nvic":
+        return (line, 0)
+    return (line + _FAST_SHIFT if core.spec.controller == "fast" else line,)
+
+
+def core_compatible(core: Cpu) -> str | tuple[str, ...]:
+    """Return what a core is compatible with."""
+    name = core.spec.name
+    if name.startswith(_CORTEX):
+        return f"arm,{dashed(name)}"
+    own = f"atoll,{dashed(name)}"
+    is_plain = core.instructions.family is not Family.RISCV
+    return own if is_plain else (own, "riscv")
+
+
+def dashed(name: str) -> str:
+    """Write a name as devicetrees do."""
+    return name.replace("_", "-").lower()
+
+
+def names_of(engine: Engine) -> tuple[str, ...]:
+    """Return the names of an engine's parameters, in the order of their values."""
+    return tuple(sorted(engine.params))
+
+
+def _controller(core: Cpu) -> Node:
+    kind = core.spec.controller
+    return Node(
+        name="interrupt-controller",
+        label=controller_label(core),
+        properties={
+            "compatible": "riscv,cpu-intc" if kind == "fast" else f"atoll,intc-{kind}",
+            "interrupt-controller": True,
+            "#address-cells": (0,),
+            "#interrupt-cells": (1,),
+        },
+    )
