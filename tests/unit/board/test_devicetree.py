@@ -21,7 +21,7 @@ from tests.unit.board.trees import (
     written,
 )
 
-from atoll.board.blocks import blocks_of
+from atoll.board.blocks import Block, blocks_of
 from atoll.board.devicetree.node import Node, Reference, source
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import as_seen_by, seen_by
@@ -87,11 +87,15 @@ def check_regions(soc: ResolvedSoc, found: dict[str, Any]) -> None:
             assert strings(below[name], "atoll,role") == [soc.pool(name).role]
 
 
+def label_of(block: Block) -> str:
+    prefix = {"console": "", "guard": "", "mailbox": "mailbox_"}.get(block.kind, "device_")
+    return prefix + block.name
+
+
 def check_blocks(soc: ResolvedSoc, found: dict[str, Any]) -> None:
     lines = lines_of(soc)
     for block in blocks_of(soc):
-        own = block.name in soc.register_blocks
-        node = found[f"device_{block.name}" if own else block.name]
+        node = found[label_of(block)]
         assert span(node) == (block.origin, block.size)
         wanted = lines.get(block.name)
         assert wanted == (cells(node, "interrupts") if "interrupts" in node.props else None)

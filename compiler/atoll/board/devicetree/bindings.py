@@ -6,8 +6,8 @@ Source: dt-schema (https://github.com/devicetree-org/dt-schema), meta-schema ``c
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from atoll.board.devicetree.node import Node, compatible, compatibles
-from atoll.board.devicetree.parts import dashed, names_of
+from atoll.board.devicetree.node import Node, compatible, compatibles, dashed
+from atoll.board.devicetree.parts import names_of
 from atoll.board.package import Board, Entry, generated
 from atoll.board.render import render
 

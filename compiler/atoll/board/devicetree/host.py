@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from atoll.board.devicetree.bindings import binding_files
+from atoll.board.devicetree.cores import controller_label, core_node, interrupt, private_nodes
 from atoll.board.devicetree.node import Node, Reference, Value, source
-from atoll.board.devicetree.parts import Parts, controller_label, interrupt
+from atoll.board.devicetree.parts import Parts
 from atoll.board.package import Board, Entry, generated
 from atoll.board.render import made_from
 from atoll.resolve.memory_views import as_seen_by
@@ -42,12 +43,12 @@ def host_tree(soc: ResolvedSoc) -> Node:
             Node(
                 name="cpus",
                 properties={"#address-cells": (1,), "#size-cells": (0,)},
-                children=(parts.core(host),),
+                children=(core_node(host),),
             ),
             Node(
                 name="soc",
                 properties={"compatible": "simple-bus", **parts.widths, "ranges": True},
-                children=(*parts.memories(), *parts.private(host), *registers),
+                children=(*parts.memories(), *private_nodes(host, parts.span), *registers),
             ),
         ),
     )

@@ -84,6 +84,11 @@ def cells(number: int, count: int) -> tuple[int, ...]:
     return tuple(number // _CELL**place % _CELL for place in reversed(range(count)))
 
 
+def dashed(name: str) -> str:
+    """Write a name as devicetrees do."""
+    return name.replace("_", "-").lower()
+
+
 def _value(value: Value) -> str:
     if isinstance(value, str):
         return _string(value)

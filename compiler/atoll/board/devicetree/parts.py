@@ -1,4 +1,4 @@
-"""The nodes of memories, devices and cores, which the trees of host and system share.
+"""The nodes of memories and devices, which the trees of host and system share.
 
 Addresses are those of the chip that is given: the bus's, or a device's (`as_seen_by`).
 """
@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from atoll.board.blocks import Block, blocks_on_bus
-from atoll.board.cortex_m import architecture, priority_bits
-from atoll.board.devicetree.node import Cell, Node, Reference, Value, cells
-from atoll.isa.instruction_set import Family
+from atoll.board.devicetree.node import Node, Reference, Value, cells, dashed
 from atoll.resolve.soc import (
     Access,
-    Cpu,
     Dma,
     Engine,
     Memory,
@@ -22,17 +19,6 @@ from atoll.resolve.soc import (
     RegionKind,
     ResolvedSoc,
 )
-
-NVIC = range(0xE000_E100, 0xE000_ED00)
-"""Registers of the interrupt controller of each Cortex-M (Armv7-M Architecture Reference Manual,
-B3.4)."""
-
-LOCAL_BYTES = 0x1_0000
-_FAST_SHIFT = 14
-_MACHINE_TIMER = 7
-"""Bit of ``mip`` (RISC-V Privileged Architecture, 3.1.9)."""
-
-_CORTEX = "cortex_"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +113,7 @@ class Parts:
             what = "dma" if isinstance(engine, Dma) else "accelerator"
         return Node(
             name=f"{what}@{block.origin:x}",
-            label=f"device_{block.name}" if block.name in self.soc.register_blocks else block.name,
+            label=block_label(self.soc, block.name),
             properties={
                 "compatible": f"atoll,engine-{dashed(engine.spec.name)}"
                 if engine
@@ -182,109 +168,23 @@ class Parts:
             children=(node,),
         )
 
-    def core(self, core: Cpu) -> Node:
-        """Return a core; that of RISC-V has its interrupt controller inside."""
-        properties: dict[str, Value] = {
-            "device_type": "cpu",
-            "compatible": core_compatible(core),
-            "reg": (0,),
-            "clock-frequency": (core.clock,),
-        }
-        if core.instructions.family is Family.RISCV:
-            properties["riscv,isa"] = core.isa
-        if core.cache:
-            properties["d-cache-line-size"] = (core.cache.line,)
-        inside = core.spec.controller not in (None, "nvic")
-        return Node(
-            name="cpu@0",
-            label=f"device_{core.name}",
-            properties=properties,
-            children=(_controller(core),) if inside else (),
-        )
-
-    def private(self, core: Cpu) -> Iterator[Node]:
-        """Yield the registers that a core answers itself and that have a place in the tree."""
-        if core.spec.controller == "nvic":
-            yield self._nvic(core)
-        elif core.spec.local is not None:
-            interrupt: dict[str, Value] = {}
-            if core.spec.controller == "fast":
-                target = (Reference(controller_label(core)), _MACHINE_TIMER)
-                interrupt["interrupts-extended"] = target
-            yield Node(
-                name=f"timer@{core.spec.local:x}",
-                properties={
-                    "compatible": "atoll,core-local",
-                    "reg": self.span(core.spec.local, LOCAL_BYTES),
-                    **interrupt,
-                },
-            )
-
-    def _nvic(self, core: Cpu) -> Node:
-        architecture_word = architecture(core).removeprefix("arm").partition("-")[0]
-        short = architecture_word.removesuffix("e")
-        return Node(
-            name=f"interrupt-controller@{NVIC.start:x}",
-            label=controller_label(core),
-            properties={
-                "compatible": f"arm,{short}m-nvic",
-                "reg": self.span(NVIC.start, len(NVIC)),
-                "interrupt-controller": True,
-                "#address-cells": (0,),
-                "#interrupt-cells": (2,),
-                "arm,num-irq-priority-bits": (priority_bits(core),),
-            },
-        )
-
 
 def label_of(region: Region) -> str:
     """Return the label of a region's node."""
     if region.kind is RegionKind.POOL:
         return f"pool_{region.name}"
-    return f"region_{region.name.replace('.', '_')}" if region.name.count(".") == 1 else ""
+    if region.name.count(".") == 1:
+        return f"region_{region.name.replace('.', '_')}"
+    return f"thread_{region.name.replace('_', '__').replace('.', '_')}"
 
 
-def controller_label(core: Cpu) -> str:
-    """Return the label of a core's interrupt controller."""
-    return f"interrupts_{core.name}"
-
-
-def interrupt(core: Cpu, line: int) -> tuple[Cell, ...]:
-    """Return the cells with which a device names a core's interrupt line."""
-    if core.spec.controller == "nvic":
-        return (line, 0)
-    return (line + _FAST_SHIFT if core.spec.controller == "fast" else line,)
-
-
-def core_compatible(core: Cpu) -> str | tuple[str, ...]:
-    """Return what a core is compatible with."""
-    name = core.spec.name
-    if name.startswith(_CORTEX):
-        return f"arm,{dashed(name)}"
-    own = f"atoll,{dashed(name)}"
-    is_plain = core.instructions.family is not Family.RISCV
-    return own if is_plain else (own, "riscv")
-
-
-def dashed(name: str) -> str:
-    """Write a name as devicetrees do."""
-    return name.replace("_", "-").lower()
+def block_label(soc: ResolvedSoc, name: str) -> str:
+    """Return the label of a block's node; the bench's blocks have names that no device has."""
+    if any(name == core.name for core in soc.cpus):
+        return f"mailbox_{name}"
+    return f"device_{name}" if name in soc.register_blocks else name
 
 
 def names_of(engine: Engine) -> tuple[str, ...]:
     """Return the names of an engine's parameters, in the order of their values."""
     return tuple(sorted(engine.params))
-
-
-def _controller(core: Cpu) -> Node:
-    kind = core.spec.controller
-    return Node(
-        name="interrupt-controller",
-        label=controller_label(core),
-        properties={
-            "compatible": "riscv,cpu-intc" if kind == "fast" else f"atoll,intc-{kind}",
-            "interrupt-controller": True,
-            "#address-cells": (0,),
-            "#interrupt-cells": (1,),
-        },
-    )
