@@ -13,7 +13,7 @@ DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
 NATIVE = ["run", "lagoon", DIGITS, "--cpu", "native", "--accelerator", "model"]
 COMMANDS = (
     *("check", "explain", "plan", "schema", "new", "build", "doctor", "core"),
-    *("bsp", "import", "run", "simulate", "validate"),
+    *("bsp", "import", "diff", "run", "simulate", "validate"),
 )
 
 MISUSES: tuple[tuple[list[str], str, str], ...] = (

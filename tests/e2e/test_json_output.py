@@ -38,6 +38,7 @@ COMMANDS: dict[str, list[str]] = {
     "doctor": ["doctor"],
     "new": ["new", "chip"],
     "import": ["import", "chip.svd", "-o", "chip.yaml"],
+    "diff": ["diff", "lagoon", "atoll2"],
     "schema": ["schema", "--write", "schemas"],
 }
 RTL: dict[str, list[str]] = {
@@ -61,6 +62,7 @@ WRONG: dict[str, list[str]] = {
     "doctor": ["doctor", "--unknown"],
     "new": ["new", "Not-A-Name"],
     "import": ["import", "absent.svd", "-o", "chip.yaml"],
+    "diff": ["diff", "lagoon", "absent.yaml"],
     "schema": ["schema", "sox"],
     "unknown": ["unheard-of"],
 }

@@ -57,6 +57,7 @@ CASES: dict[str, list[str]] = {
     "new_parts": ["new", "other", "--memory", "sram=4KiB"],
     "new_into_missing_folder": ["new", "other", "-o", "absent/other.yaml"],
     "new_onto_device": ["new", "other", "-o", "pipe"],
+    "diff_damaged_build": ["diff", "lagoon", "broken"],
     "schema_unknown": ["schema", "sox"],
     "schema_onto_file": ["schema", "--write", "chip.yaml"],
     "build_onto_foreign_folder": [*BUILD, "-o", "foreign"],
@@ -168,6 +169,8 @@ def fill(folder: Path) -> None:
     np.save(folder / "two.npy", np.zeros((2, 8, 8, 1), np.int8))
     (folder / "foreign").mkdir()
     (folder / "foreign" / "thesis.txt").write_text("precious")
+    (folder / "broken").mkdir()
+    (folder / "broken" / "build.json").write_text("{}")
     (folder / "pipe").symlink_to("/dev/null")
     (folder / "folder.vcd").mkdir()
     (folder / "view.gtkw").mkdir()

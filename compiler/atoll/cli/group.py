@@ -25,6 +25,7 @@ OWN = {
         "atoll.cli.import_files:import_command",
         "Begin a description with what files of a chip's vendor say.",
     ),
+    "diff": ("atoll.cli.diff:diff", "Say what differs between two chips, or between two builds."),
     "check": ("atoll.cli.check:check", "Check a SoC description and print its summary."),
     "explain": ("atoll.cli.explain:explain", "Explain a chip, or where a network's buffers are."),
     "plan": ("atoll.cli.plan:plan", "Plan memory: of networks on a chip, or of a bare instance."),

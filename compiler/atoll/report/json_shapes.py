@@ -8,6 +8,7 @@ TEXT: Shape = {"type": "string"}
 FLAG: Shape = {"type": "boolean"}
 COUNT: Shape = {"type": "integer", "minimum": 0}
 NUMBER: Shape = {"type": "integer"}
+TEXT_OR_NUMBER: Shape = {"type": ["string", "integer"]}
 SECONDS: Shape = {"type": "number", "minimum": 0}
 
 

@@ -12,6 +12,7 @@ from atoll.report.json_shapes import (
     NUMBER,
     SECONDS,
     TEXT,
+    TEXT_OR_NUMBER,
     Shape,
     choice,
     each,
@@ -207,6 +208,14 @@ IMPORT = object_of(
     ),
     left_out=each(object_of(**dict.fromkeys(("what", "why", "file"), TEXT), line=COUNT)),
 )
+DIFF = object_of(
+    changes=each(
+        object_of(
+            **dict.fromkeys(("kind", "name", "key", "text"), TEXT),
+            **dict.fromkeys(("before", "after"), maybe(TEXT_OR_NUMBER)),
+        )
+    )
+)
 BSP = object_of(
     **dict.fromkeys(("folder", "soc"), TEXT),
     **dict.fromkeys(("written", "same", "kept", "removed"), each(TEXT)),
@@ -228,6 +237,7 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "doctor": ("which tools work", DOCTOR),
     "new": ("the file that was written", WROTE),
     "import": ("the description that was begun, and what a human has to answer", IMPORT),
+    "diff": ("what differs between two chips, or between two builds", DIFF),
     "schema": ("the files that were written; without --write, a schema", WROTE),
 }
 """By command, with a phrase that says what the object is."""

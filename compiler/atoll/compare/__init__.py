@@ -1,0 +1,1 @@
+"""What differs between two chips, or between two builds, in words of the description."""
