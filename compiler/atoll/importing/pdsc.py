@@ -16,7 +16,7 @@ from atoll.importing.reader import Given, Importer
 from atoll.importing.values import arm_isas, core_named, number_of
 from atoll.importing.xml_tree import Element, read_xml
 
-_ROOT = re.compile(r"<package\s[^>]*schemaVersion")
+_ROOT = re.compile(r"<package\s[^>]{0,1000}schemaVersion")
 _UNUSED = ("conditions", "components", "examples", "releases", "sequences", "debugvars", "boards")
 _LEVELS = {"family": "Dfamily", "subFamily": "DsubFamily", "device": "Dname", "variant": "Dvariant"}
 _NAMED = ("device", "variant")

@@ -11,7 +11,7 @@ from atoll.importing.facts import Facts, Source
 from atoll.registry import Registry
 
 MAX_BYTES = 64 * 2**20
-_HEAD = 4096
+_HEAD = 16 * 2**10
 
 
 @dataclass(frozen=True)

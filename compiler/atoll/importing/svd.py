@@ -15,7 +15,7 @@ from atoll.importing.xml_tree import Element, read_xml
 from atoll.protocol import ConsoleRegister
 from atoll.resolve.mailbox import REGISTERS as MAILBOX
 
-_ROOT = re.compile(r"<device\s[^>]*schemaVersion")
+_ROOT = re.compile(r"<device\s[^>]{0,1000}schemaVersion")
 _RISCV = ("rv32", "rv64")
 _UNUSED = ("fields", "enumeratedValues", "vendorExtensions")
 _CONSOLE = {register.name: register.value for register in ConsoleRegister}

@@ -160,6 +160,11 @@ def test_another_file_says_which_address_counts(tmp_path: Path) -> None:
     assert chip(found)["memories"]["sram"]["origin"] == 0x8000_0000
 
 
+def test_a_format_is_told_behind_a_licence(tmp_path: Path) -> None:
+    head, _, rest = SVD.partition("\n")
+    assert imported(tmp_path, {"file.txt": f"{head}\n<!--{'licence ' * 1000}-->\n{rest}"}).questions
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_a_format_is_told_by_content(name: str, tmp_path: Path) -> None:
     assert imported(tmp_path, {"file.txt": FILES[name]}, "GULL1").questions
