@@ -37,6 +37,27 @@ def engine_of(
     )
 
 
+def engine_of_kind(
+    dashed: str, name: str, origin: int, irq: int | None, source: Source
+) -> Engine | None:
+    """Return the engine that a devicetree of ours names, None if Atoll has none.
+
+    Args:
+        dashed: name of the accelerator with dashes, as devicetrees have it.
+        name: of the device.
+        origin: address of the first register.
+        irq: line at the host.
+        source: where the file has the device.
+    """
+    kind = next((each for each in known_accelerators() if each.replace("_", "-") == dashed), None)
+    if kind is None:
+        return None
+    moves = _registers(kind)[1]
+    return Engine(
+        name=name, accelerator=kind, moves=moves, registers=origin, irq=irq, source=source
+    )
+
+
 @cache
 def _registers(accelerator: str) -> tuple[Mapping[str, int], bool]:
     """Return the offsets of an engine's registers, and whether it does nothing but copy."""

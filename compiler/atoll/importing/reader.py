@@ -94,6 +94,7 @@ IMPORTERS: Registry[Importer] = Registry(
         "ipxact": "atoll.importing.ipxact:IMPORTER",
         "litex": "atoll.importing.litex:IMPORTER",
         "repl": "atoll.importing.repl:IMPORTER",
+        "dtb": "atoll.importing.devicetree:IMPORTER",
     },
     interface=Importer,
 )

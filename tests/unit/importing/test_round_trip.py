@@ -4,12 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.board.trees import blob, parsed, written
 from tests.unit.importing.reading import chip, imported
 
 from atoll.board.package import Board, package_files
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import as_seen_by
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Region, ResolvedSoc
+from atoll.units import parse_size
 
 DATA = Path(__file__).parents[2] / "data"
 SOCS = Path(__file__).parents[3] / "socs"
@@ -59,3 +61,35 @@ def test_svd(path: str, tmp_path: Path) -> None:
     assert boxes == {
         core.name: (core.mailbox.origin, core.irq) for core in cores if core.mailbox is not None
     }
+
+
+@pytest.mark.parametrize("path", CHIPS, ids=lambda path: Path(path).stem)
+@pytest.mark.parametrize("emitter", ["devicetree", "system-devicetree"])
+def test_devicetree(emitter: str, path: str, tmp_path: Path) -> None:
+    """The host's tree has what the host reaches, the system's all; no tree has pools or stacks."""
+    whole = load_soc(path)
+    is_system = emitter == "system-devicetree"
+    seen = whole if is_system else as_seen_by(whole, whole.host)
+    (source,) = (written(whole, emitter, tmp_path) / "devicetree").glob("*.dts")
+    found = imported(tmp_path, {"chip.dtb": blob(parsed(source))})
+    data = chip(found)
+    assert (data["soc"], data["console"]) == (seen.name, seen.console.origin)
+    windows = [each for each, _ in seen.windows(seen.host_cpu) if isinstance(each, Region)]
+    reached = {each.name for each in seen.memories} if is_system else {w.memory for w in windows}
+    assert {name: (each["origin"], each["kind"]) for name, each in data["memories"].items()} == {
+        each.name: (each.origin, each.kind) for each in seen.memories if each.name in reached
+    }
+    for name, each in data["memories"].items():
+        assert parse_size(each["size"]) == seen.memory(name).size
+    for core in seen.cpus if is_system else [seen.host_cpu]:
+        described = data["devices"][core.name]
+        assert (described["core"], described["isa"]) == (core.spec.name, core.isa)
+    for core in seen.remote_cpus:
+        described = data["devices"][core.name]
+        assert core.mailbox is not None
+        assert (described["mailbox"], described["irq"]) == (core.mailbox.origin, core.irq)
+    for engine in seen.engines:
+        described = data["devices"][engine.name]
+        assert (described["registers"], described["irq"]) == (engine.registers.origin, engine.irq)
+        key = "engine" if described["kind"] == "dma" else "accelerator"
+        assert described[key] == engine.spec.name

@@ -41,7 +41,7 @@ def _bindings(board: Board, root: Node) -> Iterator[tuple[str, str]]:
     soc = board.soc
     core = next(node for node in root.walk() if node.name.startswith("cpu@"))
     names = compatible(core)
-    isa = core.properties.get("riscv,isa")
+    isa = "riscv,isa" if "riscv,isa" in core.properties else "atoll,isa"
     write = partial(_binding, board)
     yield f"atoll,{soc.name}", write("chip", f"atoll,{soc.name}", f"The chip {soc.name}")
     yield names[0], write("core", names[0], "The host", names=names, isa=isa)

@@ -28,10 +28,11 @@ def core_node(core: Cpu) -> Node:
         "device_type": "cpu",
         "compatible": core_compatible(core),
         "reg": (0,),
+        "label": core.name,
         "clock-frequency": (core.clock,),
     }
-    if core.instructions.family is Family.RISCV:
-        properties["riscv,isa"] = core.isa
+    is_riscv = core.instructions.family is Family.RISCV
+    properties["riscv,isa" if is_riscv else "atoll,isa"] = core.isa
     if core.cache:
         properties["d-cache-line-size"] = (core.cache.line,)
     inside = core.spec.controller not in (None, "nvic")

@@ -73,6 +73,7 @@ class Parts:
             properties={
                 "compatible": "atoll,rom" if rom else "mmio-sram",
                 "reg": self.span(memory.origin, memory.size),
+                "label": memory.name,
                 **self.widths,
                 "ranges": (*self.number(0), *self.span(memory.origin, memory.size)),
             },
@@ -119,6 +120,7 @@ class Parts:
                 if engine
                 else f"atoll,{block.kind}",
                 "reg": self.span(block.origin, block.size),
+                "label": block.name,
                 **line,
                 **(self._engine(engine) if engine else {}),
             },
