@@ -15,6 +15,8 @@ from atoll.importing.values import core_named, number_of, riscv_isas
 _TABLES = ("csr_bases", "csr_registers", "constants", "memories")
 _CPU_TYPE = "config_cpu_type_"
 _MOST_CORES = 64
+_MOST_CHARACTERS = 8 * 2**20
+_MOST_MEMORIES = 256
 
 
 class Litex(Importer):
@@ -50,6 +52,8 @@ IMPORTER = Litex()
 
 
 def _tables(given: Given) -> Mapping[str, Mapping[str, Any]]:
+    if len(given.text) > _MOST_CHARACTERS:
+        given.refuse(f"the file is longer than {_MOST_CHARACTERS:,} characters")
     try:
         document = json.loads(given.text)
     except json.JSONDecodeError as fault:
@@ -62,6 +66,8 @@ def _tables(given: Given) -> Mapping[str, Mapping[str, Any]]:
     for name, table in tables.items():
         if not isinstance(table, dict):
             given.refuse(f"'{name}' is no object", _line(given, name))
+    if len(tables["memories"]) > _MOST_MEMORIES:
+        given.refuse(f"the file has more than {_MOST_MEMORIES} memories", _line(given, "memories"))
     return tables
 
 

@@ -7,6 +7,8 @@ from atoll.description.fields import ADDRESS_SPACE, MAX_ENTRIES
 from atoll.importing.facts import Core, Engine, Facts, LeftOut, Master, Memory, Source
 
 _ALIGNMENT = 16
+_MOST_LEFT_OUT = 100
+_TOO_MANY = f"a description has at most {MAX_ENTRIES} devices and {MAX_ENTRIES} memories"
 
 
 def merged(files: Sequence[Facts]) -> Facts:
@@ -20,7 +22,7 @@ def merged(files: Sequence[Facts]) -> Facts:
     engines: dict[int, Engine] = {}
     masters: dict[tuple[str, str], Master] = {}
     left_out: list[LeftOut] = []
-    for facts in files:
+    for facts in map(_bounded_file, files):
         names = _merge_cores(cores, facts.cores)
         here = [_renamed(memory, names) for memory in facts.memories]
         left_out += [*facts.left_out, *_merge_memories(memories, here)]
@@ -34,6 +36,30 @@ def merged(files: Sequence[Facts]) -> Facts:
         name=next((facts.name for facts in files if facts.name), ""),
         left_out=_distinct((*left_out, *too_many)),
         console=next((facts.console for facts in files if facts.console is not None), None),
+    )
+
+
+def _bounded_file(facts: Facts) -> Facts:
+    """Return what a file says without what is too much for any description."""
+    whole: dict[str, Sequence[Core | Memory | Engine | Master]] = {
+        **{"cores": facts.cores, "memories": facts.memories},
+        **{"engines": facts.engines, "masters": facts.masters},
+    }
+    more = [
+        LeftOut(f"{len(each) - MAX_ENTRIES} more {name}", _TOO_MANY, source)
+        for name, each in whole.items()
+        if len(each) > MAX_ENTRIES and (source := each[MAX_ENTRIES].source)
+    ]
+    rest = facts.left_out[_MOST_LEFT_OUT:]
+    if rest:
+        more.append(LeftOut(f"{len(rest)} more that are left out", _TOO_MANY, rest[0].source))
+    return replace(
+        facts,
+        cores=facts.cores[:MAX_ENTRIES],
+        memories=facts.memories[:MAX_ENTRIES],
+        engines=facts.engines[:MAX_ENTRIES],
+        masters=facts.masters[:MAX_ENTRIES],
+        left_out=(*facts.left_out[:_MOST_LEFT_OUT], *more),
     )
 
 
@@ -136,7 +162,6 @@ def _bounded(
     cores: list[Core], engines: list[Engine], masters: list[Master], memories: list[Memory]
 ) -> tuple[Facts, tuple[LeftOut, ...]]:
     """Return as much as a description may hold, and what is too much for it."""
-    why = f"a description has at most {MAX_ENTRIES} devices and {MAX_ENTRIES} memories"
     room = max(MAX_ENTRIES - 1 - len(cores), 0)
     room_for_masters = max(room - len(engines), 0)
     rest: list[tuple[str, Source | None]] = [
@@ -151,4 +176,4 @@ def _bounded(
         masters=tuple(masters[:room_for_masters]),
         memories=tuple(memories[:MAX_ENTRIES]),
     )
-    return kept, tuple(LeftOut(name, why, source) for name, source in rest if source)
+    return kept, tuple(LeftOut(name, _TOO_MANY, source) for name, source in rest if source)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import islice
 
 from atoll.errors import UsageError
 from atoll.importing.facts import Core, Facts, Memory
@@ -24,6 +25,7 @@ _FLOATS = {"NO_FPU": 0, "0": 0, "FPU": 1, "SP_FPU": 1, "1": 1, "DP_FPU": 2, "2":
 _DSP = {"NO_DSP": False, "0": False, "DSP": True, "1": True}
 _VECTORS = {"NO_MVE": 0, "0": 0, "MVE": 1, "1": 1, "FP_MVE": 2, "2": 2}
 _MOST_NAMED = 8
+_MOST_COMPARED = 2000
 
 
 class Pdsc(Importer):
@@ -82,7 +84,8 @@ def _wanted(given: Given, found: dict[str, _Device]) -> _Device:
         return next(iter(found.values()))
     if not found:
         given.refuse("the file describes no device", 1, "name a device family pack")
-    close = get_close_matches(given.device.lower(), by_name, n=_MOST_NAMED, cutoff=0.4)
+    known = islice(by_name, _MOST_COMPARED)
+    close = get_close_matches(given.device.lower(), known, n=_MOST_NAMED, cutoff=0.4)
     names = [by_name[name].name for name in close] or list(found)[:_MOST_NAMED]
     what = f"has no device '{given.device}'" if given.device else f"has {len(found)} devices"
     remedy = f"name one with --device, such as {', '.join(names)}"

@@ -12,9 +12,9 @@ _SKIPPED = re.compile(
     r"""//[^\n]*|/\*(?:.*?\*/|.*\Z)|'''(?:.*?'''|.*\Z)|"(?:\\.|[^"\\\n])*"?""", re.DOTALL
 )
 _ENTRY = re.compile(r"^([A-Za-z_]\w*)[ \t]*:[ \t]*([A-Za-z_][\w.]*)?", re.MULTILINE)
-_ATTRIBUTE = re.compile(r"^[ \t]+([A-Za-z_]\w*)[ \t]*:[ \t]*(\S[^\n]*?)[ \t]*$", re.MULTILINE)
+_ATTRIBUTE = re.compile(r"^[ \t]+([A-Za-z_]\w*)[ \t]*:[ \t]*(\S[^\n]*)$", re.MULTILINE)
 _USING = re.compile(r'^using[ \t]+"([^"\n]*)"', re.MULTILINE)
-_REGISTRATION = re.compile(r"\bsysbus\b([^;{}@\n]*(?:\{[^}]*\})?)")
+_REGISTRATION = re.compile(r"\bsysbus\b([^;{}@\n]*(?:\{[^{}]*\})?)")
 _RANGE = re.compile(r"<\s*(\w+)\s*,\s*(\+?)\s*(\w+)\s*>")
 _INSIDE = re.compile(r"\b(\w+)\s*:\s*(\w+)")
 
@@ -98,7 +98,7 @@ def _blank(found: re.Match[str]) -> str:
 
 def _attributes(body: str) -> Iterator[tuple[str, str]]:
     for found in _ATTRIBUTE.finditer(body):
-        yield found[1], found[2].strip('"')
+        yield found[1], found[2].rstrip().strip('"')
 
 
 def _places(body: str) -> Iterator[Registration]:

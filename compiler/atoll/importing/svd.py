@@ -17,7 +17,11 @@ from atoll.resolve.mailbox import REGISTERS as MAILBOX
 
 _ROOT = re.compile(r"<device\s[^>]{0,1000}schemaVersion")
 _RISCV = ("rv32", "rv64")
-_UNUSED = ("fields", "enumeratedValues", "vendorExtensions")
+_LONGEST_CHAIN = 16
+_UNUSED = (
+    *("fields", "enumeratedValues", "vendorExtensions", "addressBlock", "description"),
+    *("displayName", "size", "access", "protection", "resetValue", "resetMask", "dataType"),
+)
 _CONSOLE = {register.name: register.value for register in ConsoleRegister}
 
 
@@ -49,6 +53,7 @@ class _Device:
         self._root = root
         peripherals = root.first("peripherals")
         self._peripherals = tuple(peripherals.each("peripheral")) if peripherals else ()
+        self._known: dict[int, Mapping[str, int]] = {}
         self._named = {each.said("name"): each for each in self._peripherals}
 
     def facts(self) -> Facts:
@@ -115,20 +120,23 @@ class _Device:
         return ""
 
     def _offsets(self, peripheral: Element) -> Mapping[str, int]:
-        """Return the offsets of its registers by name."""
+        """Return the offsets of its registers by name; many peripherals may have one's."""
         for each in self._chain(peripheral):
             if registers := each.first("registers"):
+                if id(registers) in self._known:
+                    return self._known[id(registers)]
                 found = {
                     r.said("name"): number_of(r.said("addressOffset")) for r in registers.children
                 }
-                return {name: offset for name, offset in found.items() if offset is not None}
+                offsets = {name: offset for name, offset in found.items() if offset is not None}
+                return self._known.setdefault(id(registers), offsets)
         return {}
 
     def _chain(self, peripheral: Element) -> Iterator[Element]:
         """Yield a peripheral and those that it is derived from, each once."""
         seen: set[int] = set()
         found: Element | None = peripheral
-        while found is not None and id(found) not in seen:
+        while found is not None and id(found) not in seen and len(seen) < _LONGEST_CHAIN:
             seen.add(id(found))
             yield found
             found = self._named.get(found.attributes.get("derivedFrom", ""))

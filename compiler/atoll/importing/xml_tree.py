@@ -7,7 +7,7 @@ from xml.parsers import expat
 from atoll.importing.reader import Given
 
 MAX_DEPTH = 100
-MAX_ELEMENTS = 1_000_000
+MAX_ELEMENTS = 300_000
 """Those that are kept; what a reader has no use for does not count."""
 
 

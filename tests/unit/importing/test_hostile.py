@@ -81,3 +81,47 @@ def test_refused_at_once(text: str, words: str, tmp_path: Path) -> None:
         imported(tmp_path, {"file.txt": text})
     assert caught.value.faults[0].code == "E138"
     assert time.monotonic() - begin < 5
+
+
+MANY = 20_000
+PERIPHERAL = (
+    "<peripheral derivedFrom='P{0}'><name>P{1}</name><baseAddress>{1}</baseAddress></peripheral>"
+)
+LARGE = {
+    "chain": (
+        '<device schemaVersion="1.3"><peripherals>'
+        + "".join(PERIPHERAL.format(index - 1, index) for index in range(MANY))
+        + "</peripherals></device>"
+    ),
+    "devices": (
+        '<package schemaVersion="1"><devices><device Dname="GULL2"><processor Dcore="Cortex-M0+"/>'
+        + "".join(f'<memory name="m{n}" start="{64 * n}" size="64"/>' for n in range(MANY))
+        + "</device></devices></package>"
+    ),
+    "names": (
+        '<package schemaVersion="1"><devices>'
+        + "".join(f'<device Dname="D{n}"/>' for n in range(MANY))
+        + "</devices></package>"
+    ),
+    "elements": f'<device schemaVersion="1.3">{"<a/>" * 400_000}</device>',
+    "registration": "a: Memory.MappedMemory @ " + "sysbus {" * 100_000,
+    "blanks": "a: A.B @ sysbus 0\n  k: x" + " " * 1_000_000 + "y",
+    "entries": "".join(
+        f"m{n}: Memory.MappedMemory @ sysbus {n}\n  size: 16\n" for n in range(9000)
+    ),
+    "memories": json.dumps(
+        {"csr_bases": {}, "memories": {f"m{n}": {"base": n, "size": 1} for n in range(MANY)}}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large_files_are_read_or_refused_in_bounded_time(name: str, tmp_path: Path) -> None:
+    begin = time.monotonic()
+    try:
+        found = imported(tmp_path, {"file.txt": LARGE[name]}, "GULL2")
+    except UsageError as error:
+        found, codes = None, [fault.code for fault in error.faults]
+        assert codes[0] in ("E120", "E138"), codes
+    assert found is None or len(found.left_out) < 300
+    assert time.monotonic() - begin < 10
