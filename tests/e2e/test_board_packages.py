@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from benchmarks.small_program import request
 
-from atoll.bsp.cores import elf_names
+from atoll.bsp.cores import elf_names, image_cores
 from atoll.cli import main
 from atoll.resolve import load_soc
 from atoll_sim.iss.engines import modelled
@@ -100,7 +100,12 @@ def test_images_of_a_package_are_right(chip: str, preset: str, tmp_path: Path) -
     folder = tmp_path / "bsp"
     assert main(["bsp", name, DIGITS, "-o", str(folder), *settings]) == 0
     cmake(folder, preset)
-    said = said_by(name, overrides, folder / "build" / preset, tmp_path)
+    images = folder / "build" / preset
+    soc = load_soc(name, overrides)
+    for core, image in zip(image_cores(soc), elf_names(soc), strict=True):
+        words = ["check-image", name, str(images / image), "--core", core.name, *settings]
+        assert main(words) == 0
+    said = said_by(name, overrides, images, tmp_path)
     assert said.startswith("digits_int8.softmax_9_out: ")
     assert said.endswith(" (right)\n")
 

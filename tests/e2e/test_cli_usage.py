@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
 NATIVE = ["run", "lagoon", DIGITS, "--cpu", "native", "--accelerator", "model"]
 COMMANDS = (
-    *("check", "explain", "plan", "schema", "new", "build", "doctor", "core"),
+    *("check", "check-image", "explain", "plan", "schema", "new", "build", "doctor", "core"),
     *("bsp", "import", "diff", "run", "simulate", "validate"),
 )
 

@@ -52,7 +52,7 @@ def bsp_command(
     ] = False,
     machine: JsonOption = False,
 ) -> None:
-    """Write a board support package that a firmware team takes over.
+    """Write a board support package for a firmware team.
 
     Generated files say so, and are made again by the next run. Those of app/ and CMakeLists.txt
     are yours: they are made once and never written again.

@@ -30,9 +30,13 @@ OWN = {
     "explain": ("atoll.cli.explain:explain", "Explain a chip, or where a network's buffers are."),
     "plan": ("atoll.cli.plan:plan", "Plan memory: of networks on a chip, or of a bare instance."),
     "build": ("atoll.cli.build:build_command", "Compile networks for a chip."),
+    "check-image": (
+        "atoll.cli.check_image:check_image",
+        "Hold a linked image against a chip, whoever linked it.",
+    ),
     "bsp": (
         "atoll.cli.bsp:bsp_command",
-        "Write a board support package that a firmware team takes over.",
+        "Write a board support package for a firmware team.",
     ),
     "run": ("atoll_sim.cli:run", "Compile, simulate and check networks on a chip."),
     "simulate": (

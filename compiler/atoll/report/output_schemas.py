@@ -221,8 +221,21 @@ BSP = object_of(
     **dict.fromkeys(("written", "same", "kept", "removed"), each(TEXT)),
 )
 
+CHECK_IMAGE = object_of(
+    **dict.fromkeys(("soc", "core", "image"), TEXT),
+    usage=each(
+        object_of(
+            **dict.fromkeys(("memory", "region"), TEXT),
+            **dict.fromkeys(("first_address", "size_bytes", "used_bytes", "free_bytes"), COUNT),
+            used_share=NUMBER,
+        )
+    ),
+    disagreements=each(object_of(message=TEXT, at=maybe(TEXT))),
+)
+
 OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "check": ("a chip's devices, memories and pools", CHECK),
+    "check-image": ("what an image takes, and what is not as the chip has it", CHECK_IMAGE),
     "explain": ("a chip, or where a network's buffers are", EXPLAIN),
     "plan": ("a memory plan", PLAN),
     "build": ("the firmware of a build folder, or its objects", BUILD),

@@ -1,0 +1,1 @@
+"""Hold a linked image, whoever linked it, against the chip."""
