@@ -205,6 +205,12 @@ def test_golden(soc: str, golden: Any, tmp_path: Path) -> None:
     golden(GOLDEN / f"{soc}.dts", path.read_text())
 
 
+def test_a_clock_may_need_two_cells(tmp_path: Path) -> None:
+    written("zynqmp", "devicetree", tmp_path, "devices.apu.clock=5 GHz")
+    found = nodes(parsed(tmp_path / "devicetree" / "zynqmp.dts"))
+    assert cells(found["device_apu"], "clock-frequency") == [1, 5 * 10**9 - 2**32]
+
+
 def test_any_text_is_a_string_of_the_format(tmp_path: Path) -> None:
     text = 'a"; }; / { x = "\\ \n\t é */ // ${HOME} `id` \x01f'
     low = Node(name="low", label="low", properties={"to": (Reference("low"), 10)})

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from atoll.board.cortex_m import architecture, priority_bits
-from atoll.board.devicetree.node import Cell, Node, Reference, Value, dashed
+from atoll.board.devicetree.node import Cell, Node, Reference, Value, dashed, quantity
 from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Cpu
 
@@ -29,7 +29,7 @@ def core_node(core: Cpu) -> Node:
         "compatible": core_compatible(core),
         "reg": (0,),
         "label": core.name,
-        "clock-frequency": (core.clock,),
+        "clock-frequency": quantity(core.clock),
     }
     is_riscv = core.instructions.family is Family.RISCV
     properties["riscv,isa" if is_riscv else "atoll,isa"] = core.isa

@@ -84,6 +84,11 @@ def cells(number: int, count: int) -> tuple[int, ...]:
     return tuple(number // _CELL**place % _CELL for place in reversed(range(count)))
 
 
+def quantity(number: int) -> tuple[int, ...]:
+    """Return a number as one cell, or as two if it has more than 32 bits."""
+    return cells(number, 1 if number < _CELL else 2)
+
+
 def dashed(name: str) -> str:
     """Write a name as devicetrees do."""
     return name.replace("_", "-").lower()

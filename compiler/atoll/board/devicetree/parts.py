@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from atoll.board.blocks import Block, blocks_on_bus
-from atoll.board.devicetree.node import Node, Reference, Value, cells, dashed
+from atoll.board.devicetree.node import Node, Reference, Value, cells, dashed, quantity
 from atoll.resolve.soc import (
     Access,
     Dma,
@@ -128,7 +128,7 @@ class Parts:
 
     def _engine(self, engine: Engine) -> Mapping[str, Value]:
         pools = [Reference(label_of(pool.region)) for pool in self.pools_of(engine)]
-        properties: dict[str, Value] = {"clock-frequency": (engine.clock,)}
+        properties: dict[str, Value] = {"clock-frequency": quantity(engine.clock)}
         if pools:
             properties["memory-region"] = tuple((pool,) for pool in pools)
         if engine.params:
