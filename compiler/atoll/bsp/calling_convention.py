@@ -15,14 +15,14 @@ from atoll.errors import ToolchainError
 from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Cpu
 
-_MACHINES = {
+MACHINES = {
     Family.RISCV: "EM_RISCV",
     Family.THUMB: "EM_ARM",
     Family.ARM: "EM_ARM",
     Family.AARCH64: "EM_AARCH64",
 }
 _RVE, _FLOATS = 0x8, {0x0: "", 0x2: "f", 0x4: "d", 0x6: "q"}
-_VFP_ARGS = {0: "aapcs", 1: "aapcs-vfp"}
+VFP_ARGS = {0: "aapcs", 1: "aapcs-vfp"}
 
 
 def check_convention(code: bytes, source: str, core: Cpu) -> None:
@@ -37,7 +37,7 @@ def check_convention(code: bytes, source: str, core: Cpu) -> None:
         ToolchainError: E124.
     """
     wanted = core.instructions
-    machine = _MACHINES.get(wanted.family)
+    machine = MACHINES.get(wanted.family)
     if machine is None:
         return
     try:
@@ -52,6 +52,13 @@ def check_convention(code: bytes, source: str, core: Cpu) -> None:
         raise _refused(source, core, f"has the calling convention {abi}")
 
 
+def riscv_abi(flags: int, bits: int) -> str:
+    """Return the calling convention that `e_flags` of a RISC-V file of so many bits have."""
+    if flags & _RVE:
+        return "ilp32e"
+    return f"{'ilp32' if bits == 32 else 'lp64'}{_FLOATS[flags & 0x6]}"
+
+
 def _abi(elf: ELFFile, *, spoken: bool) -> str | None:
     """Return the calling convention that an object has; None if it fits several.
 
@@ -60,10 +67,7 @@ def _abi(elf: ELFFile, *, spoken: bool) -> str | None:
         spoken: an Arm object that says nothing has the basic one. Clang says nothing of assembly.
     """
     if elf["e_machine"] == "EM_RISCV":
-        flags = elf["e_flags"]
-        if flags & _RVE:
-            return "ilp32e"
-        return f"{'ilp32' if elf.elfclass == 32 else 'lp64'}{_FLOATS[flags & 0x6]}"
+        return riscv_abi(elf["e_flags"], elf.elfclass)
     if elf["e_machine"] != "EM_ARM":
         return None
     section = elf.get_section_by_name(".ARM.attributes")
@@ -71,9 +75,9 @@ def _abi(elf: ELFFile, *, spoken: bool) -> str | None:
         return None
     for vendor in section.iter_subsections():
         for scope in vendor.iter_subsubsections():
-            for attribute in scope.iter_attributes("TAG_ABI_VFP_ARGS"):
-                return _VFP_ARGS.get(attribute.value)
-    return _VFP_ARGS[0] if spoken else None
+            for attribute in scope.iter_attributes("TAG_ABIVFP_ARGS"):
+                return VFP_ARGS.get(attribute.value)
+    return VFP_ARGS[0] if spoken else None
 
 
 def _refused(source: str, core: Cpu, what: str) -> ToolchainError:

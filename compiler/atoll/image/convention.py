@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator
 
+from atoll.bsp.calling_convention import MACHINES, VFP_ARGS, riscv_abi
 from atoll.errors import Fault
 from atoll.image.elf import ElfImage
 from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Cpu
 
-_MACHINES = {Family.RISCV: "EM_RISCV", Family.THUMB: "EM_ARM"}
-_RVC, _RVE, _FLOATS = 0x1, 0x8, {0x0: "", 0x2: "f", 0x4: "d", 0x6: "q"}
+_RVC = 0x1
 _ARCHITECTURES = {
     "armv6-m": (11, 12),
     "armv7-m": (10, 11, 12),
@@ -20,7 +20,6 @@ _ARCHITECTURES = {
 }
 """Values of Tag_CPU_arch that a core of an architecture runs (Arm's ABI addenda, 3.3.5.2)."""
 
-_HARD = {0: "aapcs", 1: "aapcs-vfp"}
 _SINGLE = re.compile(r"rv(?:32|64)([a-z]+)")
 _IMPLIED = frozenset("ig")
 _NO_INSTRUCTIONS = ("zicsr", "zifencei", "zmmul", "zaamo", "zalrsc", "zca", "zcf", "zcd")
@@ -30,7 +29,7 @@ _NO_INSTRUCTIONS = ("zicsr", "zifencei", "zmmul", "zaamo", "zalrsc", "zca", "zcf
 def convention_faults(image: ElfImage, core: Cpu) -> Iterator[Fault]:
     """Yield what keeps the core from running the image at all."""
     wanted = core.instructions
-    machine = _MACHINES.get(wanted.family)
+    machine = MACHINES.get(wanted.family)
     if (image.machine, image.bits) != (machine, wanted.bits):
         found = f"{image.machine}, {image.bits} bits"
         yield _fault(f"the image is machine code of {found}; the core has {wanted.name}", core)
@@ -42,8 +41,7 @@ def convention_faults(image: ElfImage, core: Cpu) -> Iterator[Fault]:
 
 def _riscv(image: ElfImage, core: Cpu) -> Iterator[Fault]:
     wanted, flags = core.instructions, image.flags
-    abi = f"{'ilp32' if image.bits == 32 else 'lp64'}{_FLOATS[flags & 0x6]}"
-    abi = "ilp32e" if flags & _RVE else abi
+    abi = riscv_abi(flags, image.bits)
     if abi != wanted.abi:
         yield _fault(f"the image has the calling convention {abi}; the core has {wanted.abi}", core)
     have = extensions(wanted.name)
@@ -75,8 +73,8 @@ def _arm(image: ElfImage, core: Cpu) -> Iterator[Fault]:
         message = f"the image is for architecture {architecture} (Tag_CPU_arch)"
         yield _fault(f"{message}; the core has {wanted.name}", core)
     floats = attributes.get("TAG_ABI_VFP_ARGS")
-    if isinstance(floats, int) and _HARD.get(floats, wanted.abi) != wanted.abi:
-        found = _HARD[floats]
+    if isinstance(floats, int) and VFP_ARGS.get(floats, wanted.abi) != wanted.abi:
+        found = VFP_ARGS[floats]
         message = f"the image has the calling convention {found}; the core has {wanted.abi}"
         yield _fault(message, core)
 
