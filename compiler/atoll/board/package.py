@@ -112,6 +112,7 @@ EMITTERS: Registry[BoardEmitter] = Registry(
         "cmake": "atoll.board.cmake:cmake_files",
         "protection": "atoll.board.protection:protection_files",
         "svd": "atoll.board.svd:svd_files",
+        "systemrdl": "atoll.board.systemrdl:systemrdl_files",
         "devicetree": "atoll.board.devicetree.host:devicetree_files",
         "system-devicetree": "atoll.board.devicetree.system:system_files",
     },
