@@ -113,6 +113,7 @@ EMITTERS: Registry[BoardEmitter] = Registry(
         "protection": "atoll.board.protection:protection_files",
         "svd": "atoll.board.svd:svd_files",
         "systemrdl": "atoll.board.systemrdl:systemrdl_files",
+        "ipxact": "atoll.board.ipxact:ipxact_files",
         "devicetree": "atoll.board.devicetree.host:devicetree_files",
         "system-devicetree": "atoll.board.devicetree.system:system_files",
     },
