@@ -114,6 +114,7 @@ EMITTERS: Registry[BoardEmitter] = Registry(
         "svd": "atoll.board.svd:svd_files",
         "systemrdl": "atoll.board.systemrdl:systemrdl_files",
         "ipxact": "atoll.board.ipxact:ipxact_files",
+        "gdb": "atoll.board.gdb:gdb_files",
         "devicetree": "atoll.board.devicetree.host:devicetree_files",
         "system-devicetree": "atoll.board.devicetree.system:system_files",
     },
