@@ -75,7 +75,7 @@ def _abi(elf: ELFFile, *, spoken: bool) -> str | None:
         return None
     for vendor in section.iter_subsections():
         for scope in vendor.iter_subsubsections():
-            for attribute in scope.iter_attributes("TAG_ABIVFP_ARGS"):
+            for attribute in scope.iter_attributes("TAG_ABI_VFP_ARGS"):
                 return VFP_ARGS.get(attribute.value)
     return VFP_ARGS[0] if spoken else None
 
