@@ -50,10 +50,6 @@ def cmake_files(board: Board) -> Mapping[str, Entry]:
     """Return the project, whose ``CMakeLists.txt`` is the user's, and a README."""
     images = tuple(_images(board))
     names = sorted({tool.name for image in images for tool in image.tools})
-    runtime = {
-        f"lib/{core.name}/compiler_rt.o": Entry(data=Zig(core.instructions).library())
-        for core in board.cores
-    }
     return {
         "CMakeLists.txt": users(render("CMakeLists.txt", board, own=tuple(_own(board)))),
         "CMakePresets.json": generated(_presets(names)),
@@ -65,7 +61,15 @@ def cmake_files(board: Board) -> Mapping[str, Entry]:
             )
             for name in names
         },
-        **runtime,
+        **libraries(board),
+    }
+
+
+def libraries(board: Board) -> Mapping[str, Entry]:
+    """Return the compiler's run-time library of each core, for linkers that bring none."""
+    return {
+        f"lib/{core.name}/compiler_rt.o": Entry(data=Zig(core.instructions).library())
+        for core in board.cores
     }
 
 
