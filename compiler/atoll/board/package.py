@@ -115,6 +115,7 @@ EMITTERS: Registry[BoardEmitter] = Registry(
         "systemrdl": "atoll.board.systemrdl:systemrdl_files",
         "ipxact": "atoll.board.ipxact:ipxact_files",
         "gdb": "atoll.board.gdb:gdb_files",
+        "cmsis-pack": "atoll.board.cmsis_pack:cmsis_pack_files",
         "metadata": "atoll.board.metadata:metadata_files",
         "sbom": "atoll.board.sbom:sbom_files",
         "compile-commands": "atoll.board.compile_commands:compile_commands_files",

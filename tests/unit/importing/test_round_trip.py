@@ -11,7 +11,7 @@ from atoll.board.package import Board, package_files
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Region, ResolvedSoc
-from atoll.units import parse_size
+from atoll.units import parse_frequency, parse_size
 
 DATA = Path(__file__).parents[2] / "data"
 SOCS = Path(__file__).parents[3] / "socs"
@@ -93,3 +93,25 @@ def test_devicetree(emitter: str, path: str, tmp_path: Path) -> None:
         assert (described["registers"], described["irq"]) == (engine.registers.origin, engine.irq)
         key = "engine" if described["kind"] == "dma" else "accelerator"
         assert described[key] == engine.spec.name
+
+
+@pytest.mark.parametrize("name", ["rp2040", "stm32h747", "corstone300"])
+def test_pdsc(name: str, tmp_path: Path) -> None:
+    """Cores with instruction set and clock, and the memories that one of them reaches."""
+    soc = load_soc(name)
+    data = chip(imported(tmp_path, {"chip.pdsc": exported(soc, "cmsis-pack", ".pdsc")}))
+    assert {
+        each: (device["core"], device["isa"], parse_frequency(device["clock"]))
+        for each, device in data["devices"].items()
+    } == {core.name: (core.spec.name, core.isa, core.clock) for core in soc.cpus}
+    regions = [region for core in soc.cpus for region in (core.code, core.data, *core.stacks)]
+    pools = [p for p in soc.pools if any(p.reach[core.name] != "none" for core in soc.cpus)]
+    reached = {region.memory for region in (*regions, *(pool.region for pool in pools))}
+    assert {
+        each: (memory["origin"], parse_size(memory["size"]), memory["kind"])
+        for each, memory in data["memories"].items()
+    } == {
+        each.name: (each.origin, each.size, each.kind)
+        for each in soc.memories
+        if each.name in reached
+    }
