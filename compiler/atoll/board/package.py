@@ -116,6 +116,7 @@ EMITTERS: Registry[BoardEmitter] = Registry(
         "ipxact": "atoll.board.ipxact:ipxact_files",
         "gdb": "atoll.board.gdb:gdb_files",
         "cmsis-pack": "atoll.board.cmsis_pack:cmsis_pack_files",
+        "rust": "atoll.board.rust:rust_files",
         "metadata": "atoll.board.metadata:metadata_files",
         "sbom": "atoll.board.sbom:sbom_files",
         "compile-commands": "atoll.board.compile_commands:compile_commands_files",

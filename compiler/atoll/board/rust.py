@@ -1,0 +1,94 @@
+"""A crate that calls the networks from Rust: sizes of tensors are types, a status is a `Result`.
+
+The crate declares what the objects in ``models/`` define; who links the image links these.
+``memory.x`` has the host's regions under the names that cortex-m-rt and riscv-rt look for.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from atoll.board.package import Board, Entry, generated
+from atoll.board.render import render
+from atoll.bsp.interface import ModelInterface, Port
+from atoll.bsp.names import c_name
+from atoll.ir.graph import ITEM_BYTES
+
+_TYPES = {"int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8"}
+_TYPES |= {"float32": "f32"}
+_KEYWORDS = frozenset(
+    (
+        *(
+            "abstract",
+            "as",
+            "async",
+            "await",
+            "become",
+            "box",
+            "const",
+            "crate",
+            "dyn",
+            "enum",
+            "extern",
+        ),
+        *("final", "fn", "gen", "impl", "in", "let", "loop", "macro", "match", "mod", "move"),
+        *("mut", "override", "priv", "pub", "ref", "self", "super", "trait", "type", "typeof"),
+        *("unsafe", "unsized", "use", "where", "yield"),
+    )
+)
+"""Keywords of Rust that are none of C, or C++, whose names are changed already."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Argument:
+    """A tensor as an argument of `run`."""
+
+    name: str
+    type: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Network:
+    """A network, for the template."""
+
+    module: str
+    symbol: str
+    name: str
+    inputs: tuple[_Argument, ...]
+    outputs: tuple[_Argument, ...]
+    pools: tuple[tuple[str, int], ...]
+    devices: tuple[tuple[str, int], ...]
+    parameters: tuple[str, ...]
+
+
+def rust_files(board: Board) -> Mapping[str, Entry]:
+    """Return the crate in ``rust/``; none if there are no networks."""
+    if not board.models:
+        return {}
+    networks = tuple(_network(board, model) for model in board.models)
+    crate = f"{board.soc.name}_networks"
+    return {
+        "rust/Cargo.toml": generated(render("Cargo.toml", board, crate=crate)),
+        "rust/memory.x": generated(render("memory.x", board)),
+        "rust/src/lib.rs": generated(render("lib.rs", board, networks=networks)),
+    }
+
+
+def _network(board: Board, model: ModelInterface) -> _Network:
+    symbol = c_name(model.name)
+    return _Network(
+        module=f"{symbol}_" if symbol in _KEYWORDS else symbol,
+        symbol=symbol,
+        name=model.name,
+        inputs=tuple(_argument("input", port) for port in model.inputs),
+        outputs=tuple(_argument("output", port) for port in model.outputs),
+        pools=tuple((c_name(pool.pool), pool.size) for pool in model.pools),
+        devices=tuple((name, board.soc.device(name).ordinal) for name in model.devices),
+        parameters=model.parameters,
+    )
+
+
+def _argument(way: str, port: Port) -> _Argument:
+    member = c_name(port.name)
+    count = port.size // ITEM_BYTES[port.dtype]
+    return _Argument(f"{way}_{member}", _TYPES[port.dtype], count)
