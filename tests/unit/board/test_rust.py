@@ -60,7 +60,10 @@ def cargo(folder: Path, *words: str, flags: str = "-D warnings") -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("chip", ["twin", "rp2040", "litex"])
+@pytest.mark.parametrize(
+    "chip",
+    ["twin", *(pytest.param(chip, marks=pytest.mark.slow) for chip in ("rp2040", "litex"))],
+)
 def test_the_crate_is_accepted_without_a_warning(chip: str, tmp_path: Path) -> None:
     cargo(written(chip, tmp_path), "check")
 
