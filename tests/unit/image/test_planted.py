@@ -83,6 +83,7 @@ int tiny_run(const void *inputs, const void *outputs) {
 """
 ENTRY, FLAGS = 0x18, 0x24
 
+BEHIND = {r"(KEEP\(\*\(\.atoll\.reset\)\))\s*(\*\(\.text[^\n]*\))": r"\2 \1"}
 PLANTS = {
     "stack shrunk": setting("'atoll_stack_top' is", "devices.cpu.stack.size=4 KiB"),
     "stack grown": setting("'atoll_stack_top' is", "devices.cpu.stack.size=16 KiB"),
@@ -138,7 +139,9 @@ PLANTS = {
     "data copied from a pool": Plant(
         said="outside of 'cpu.code'", edits={r"> data AT > code": "> data AT > pool_weights"}
     ),
-    "constants in data": Plant(said="", edits={r"(\.rodata :.*?\}) > code": r"\1 > pool_weights"}),
+    "constants over weights": Plant(
+        said="overlaps pool 'weights'", edits={r"(\.rodata :.*?\}) > code": r"\1 > pool_weights"}
+    ),
     "constants over a pool": Plant(
         said="overlaps pool", edits={r"(\.rodata :.*?\}) > code": r"\1 > pool_shared"}
     ),
@@ -155,9 +158,8 @@ PLANTS = {
     "pool symbol moved": Plant(
         said="pool_shared' is", edits={r"(atoll_pool_shared = )": r"\1 4096 + "}
     ),
-    "entry behind the code": Plant(
-        said="", edits={r"(KEEP\(\*\(\.atoll\.reset\)\))\s*(\*\(\.text[^\n]*\))": r"\2 \1"}
-    ),
+    "entry behind the code": Plant(said="where the core begins", edits=BEHIND, only="riscv"),
+    "vectors behind the code": Plant(said="first vector", edits=BEHIND, only="arm"),
     "entry patched": Plant(said="entry", patch=header(ENTRY, 0x0100_0000)),
     "floats in registers": Plant(said="calling convention", patch=header(FLAGS, 0x2), only="riscv"),
     "fewer registers": Plant(said="calling convention", patch=header(FLAGS, 0x8), only="riscv"),
