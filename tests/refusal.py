@@ -1,4 +1,4 @@
-"""What a refused command says, without what differs between machines."""
+"""What a refused command says, without what differs between machines and their loads."""
 
 import re
 from pathlib import Path
@@ -6,14 +6,17 @@ from pathlib import Path
 import pytest
 
 from atoll.cli import main
+from atoll.cli import working as progress
 
 ROOT = Path(__file__).parents[1]
 
 
 def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Run a command that must be refused, and return its message without the checkout's path."""
+    """Run a command that must be refused; return its message without progress and paths."""
     capsys.readouterr()
-    assert main(arguments) == 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress, "SECONDS_BETWEEN", 1e9)
+        assert main(arguments) == 1
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "Traceback" not in printed.err
