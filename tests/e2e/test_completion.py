@@ -36,7 +36,7 @@ def offered(
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        (["ch"], ["check"]),
+        (["ch"], ["check", "check-image"]),
         (["check", "la"], ["lagoon"]),
         (["run", ""], CHIPS),
         (["run", "t"], ["twin"]),

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -66,7 +67,7 @@ def test_a_command_of_a_package_is_in_the_help(
 ) -> None:
     package("atoll.commands", 'def call() -> None:\n    """Count sheep."""\n')
     assert main(["--help"]) == 0
-    assert "extra     Count sheep.\n" in capsys.readouterr().out
+    assert re.search(r"\n  extra +Count sheep\.\n", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("body", ["1 / 0", "raise FileNotFoundError('a')", "raise SystemExit(7)"])
