@@ -30,10 +30,10 @@ RISCV, ARM = "riscv64-unknown-elf-gcc", "arm-none-eabi-gcc"
 pytest.importorskip("unicorn")
 
 
-def cmake(folder: Path, preset: str) -> None:
+def cmake(folder: Path, preset: str, *definitions: str) -> None:
     """Configure and build; a warning of CMake, a compiler or a linker is a failure."""
     tools = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    for words in (["--preset", preset], ["--build", "--preset", preset]):
+    for words in (["--preset", preset, *definitions], ["--build", "--preset", preset]):
         done = subprocess.run(
             ["cmake", *words],
             cwd=folder,

@@ -13,7 +13,7 @@ DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
 NATIVE = ["run", "lagoon", DIGITS, "--cpu", "native", "--accelerator", "model"]
 COMMANDS = (
     *("check", "check-image", "explain", "plan", "schema", "new", "build", "doctor", "core"),
-    *("bsp", "import", "diff", "run", "simulate", "validate"),
+    *("bsp", "import", "diff", "run", "run-image", "selftest", "simulate", "validate"),
 )
 
 MISUSES: tuple[tuple[list[str], str, str], ...] = (
@@ -28,6 +28,8 @@ MISUSES: tuple[tuple[list[str], str, str], ...] = (
     (["run", "lagoon", "m.tflite", "--accelerator", "gpu"], "'none'", "atoll run --help"),
     (["core", "try", "ibex"], "'test'", "atoll core --help"),
     (["core", "test"], "CORE", "atoll core --help"),
+    (["run-image", "lagoon"], "IMAGE", "atoll run-image --help"),
+    (["selftest"], "LOG", "atoll selftest --help"),
     (["simulate"], "DIR", "atoll simulate --help"),
     (["validate", "lagoon"], "MODEL", "atoll validate --help"),
     (["validate", "lagoon", "m.tflite", "--mutants", "-1"], "--mutants", "atoll validate --help"),

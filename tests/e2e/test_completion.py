@@ -57,7 +57,7 @@ def offered(
         (["check", "lagoon", "--set", "memories.flash.o"], ["memories.flash.origin="]),
         (["build", "lagoon", DIGITS, "--dump-after", "sp"], ["specialize-storage"]),
         (["build", "lagoon", DIGITS, "--toolchain", ""], ["clang", "gcc", "zig"]),
-        (["schema", "run"], ["run-output"]),
+        (["schema", "run-o"], ["run-output"]),
         (["run", "no_chip", DIGITS, "--pin", "image", "="], []),
         (["run", "lagoon", "no_network.tflite", "--free", ""], []),
     ],

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from atoll.board.package import Board, Entry, generated, users
 from atoll.board.render import render
+from atoll.board.selftest import SCRIPT, selftest_sources
 from atoll.board.sources import library_sources, objects, user_sources
 from atoll.bsp.clang import Clang
 from atoll.bsp.cores import elf_names, script_name
@@ -35,6 +36,17 @@ class _Tool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _SelfTest:
+    """What the self-test's image of a core is made of."""
+
+    elf: str
+    script: str
+    sources: tuple[str, ...]
+    host: bool
+    cached: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Image:
     """What an image is made of, for the template."""
 
@@ -43,6 +55,7 @@ class _Image:
     script: str
     sources: tuple[str, ...]
     objects: tuple[str, ...]
+    selftest: "_SelfTest | None"
     tools: tuple[_Tool, ...]
 
 
@@ -86,8 +99,20 @@ def _images(board: Board) -> Iterator[_Image]:
             script=f"linker/{script_name(board.soc, core)}",
             sources=library_sources(board, core),
             objects=tuple(objects(board, core)),
+            selftest=_self_test(board, core) if board.selftest else None,
             tools=tuple(_tools(core)),
         )
+
+
+def _self_test(board: Board, core: Cpu) -> _SelfTest:
+    host = core.name == board.soc.host
+    return _SelfTest(
+        elf="selftest.elf" if host else f"selftest_{core.name}.elf",
+        script=SCRIPT if host else f"linker/{script_name(board.soc, core)}",
+        sources=selftest_sources(board, core),
+        host=host,
+        cached=core.cache is not None,
+    )
 
 
 def _tools(core: Cpu) -> Iterator[_Tool]:

@@ -57,11 +57,13 @@ class Board:
         soc: the chip.
         parts: the networks, compiled; there may be none.
         examples: a run of each.
+        selftest: the package has a self-test beside the application.
     """
 
     soc: ResolvedSoc
     parts: tuple[Part, ...] = ()
     examples: tuple[Example, ...] = ()
+    selftest: bool = False
 
     @property
     def models(self) -> tuple[ModelInterface, ...]:
@@ -70,7 +72,12 @@ class Board:
 
     @classmethod
     def of(
-        cls, soc: ResolvedSoc, compiled: Sequence[Compiled], samples: Sequence[Sequence[Sample]]
+        cls,
+        soc: ResolvedSoc,
+        compiled: Sequence[Compiled],
+        samples: Sequence[Sequence[Sample]],
+        *,
+        selftest: bool = False,
     ) -> "Board":
         """Return the board of networks, each with its samples; the first is the example."""
         runs = zip(compiled, samples, strict=True)
@@ -78,6 +85,7 @@ class Board:
             soc=soc,
             parts=tuple(map(part_of, compiled)),
             examples=tuple(example_of(network, given) for network, given in runs),
+            selftest=selftest,
         )
 
     @property
@@ -111,6 +119,7 @@ EMITTERS: Registry[BoardEmitter] = Registry(
         "models": "atoll.board.sources:model_files",
         "cmake": "atoll.board.cmake:cmake_files",
         "protection": "atoll.board.protection:protection_files",
+        "selftest": "atoll.board.selftest:selftest_files",
         "svd": "atoll.board.svd:svd_files",
         "systemrdl": "atoll.board.systemrdl:systemrdl_files",
         "ipxact": "atoll.board.ipxact:ipxact_files",

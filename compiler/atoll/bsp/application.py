@@ -15,7 +15,7 @@ def application_files(
     soc: ResolvedSoc, models: Sequence[ModelInterface], origins: Mapping[str, int]
 ) -> Mapping[str, str]:
     """Return ``main.c`` and, for each other core, ``main_<core>.c``."""
-    cores = {own_sources(core)[1]: _core_main(soc, core, models) for core in soc.remote_cpus}
+    cores = {own_sources(core)[1]: core_main(soc, core, models) for core in soc.remote_cpus}
     return {**({"main.c": _main(soc, models)} if models else {}), **cores}
 
 
@@ -42,8 +42,17 @@ def run_values(models: Sequence[ModelInterface]) -> dict[str, object]:
     }
 
 
-def _core_main(soc: ResolvedSoc, core: Cpu, models: Sequence[ModelInterface]) -> str:
-    """Write the loop that takes the host's commands from the mailbox."""
+def core_main(
+    soc: ResolvedSoc, core: Cpu, models: Sequence[ModelInterface], *, selftest: bool = False
+) -> str:
+    """Write the loop that takes the host's commands from the mailbox.
+
+    Args:
+        soc: the chip.
+        core: whose loop it is.
+        models: the networks that the core runs steps of.
+        selftest: it also does what `atoll_selftest.h` lists.
+    """
     return render(
         "core_main.c",
         made_from=made_from(soc, *models),
@@ -52,4 +61,5 @@ def _core_main(soc: ResolvedSoc, core: Cpu, models: Sequence[ModelInterface]) ->
         models=models,
         steps=[entry_function(soc, core, model.name) for model in models],
         shift=MODEL_SHIFT,
+        selftest=selftest,
     )

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from atoll.bsp.cores import script_name
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.render import made_from, render
+from atoll.codegen.pool_images import MODEL_ALIGNMENT
 from atoll.isa.instruction_set import Family
 from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
 from atoll.resolve.soc import Access, Cpu, Pool, ResolvedSoc
@@ -23,12 +24,17 @@ def linker_files(
     }
 
 
-def linker_script(soc: ResolvedSoc, origins: Mapping[str, int] | None = None) -> str:
+def linker_script(
+    soc: ResolvedSoc,
+    origins: Mapping[str, int] | None = None,
+    behind: Mapping[str, str] | None = None,
+) -> str:
     """Place code, data and stack of the host and every pool where `soc` says.
 
     A pool that may hold constants gets the section ``.atoll.pool.<pool>`` at its origin; each pool
     has the symbol ``atoll_pool_<pool>``, from the model's object file or else from the script.
     `origins` are addresses that symbols of model objects must have.
+    `behind` names sections ``.atoll.pool.<pool>.<name>`` that come after it, by pool.
     What an application defines in that section of a pool that it provides lies at the origin too.
     """
     constants = tuple(pool for pool in soc.pools if pool.role != "workspace")
@@ -42,8 +48,10 @@ def linker_script(soc: ResolvedSoc, origins: Mapping[str, int] | None = None) ->
         constants=constants,
         copied=copied_pools(soc),
         given=tuple(pool for pool in soc.pools if pool.provided == "application"),
-        unloadable={pool.name for pool in constants if _unloadable(pool, soc)},
+        unloadable={pool.name for pool in constants if unloadable(pool, soc)},
         origins=sorted((origins or {}).items()),
+        behind=behind or {},
+        step=lambda pool: max(pool.alignment, MODEL_ALIGNMENT),
         section=POOL_SECTION,
         symbol=POOL_SYMBOL,
     )
@@ -66,6 +74,8 @@ def core_linker_script(soc: ResolvedSoc, core: Cpu) -> str:
         given=(),
         unloadable=frozenset(),
         origins=(),
+        behind={},
+        step=None,
         section=POOL_SECTION,
         symbol=POOL_SYMBOL,
     )
@@ -88,7 +98,7 @@ def copied_pools(soc: ResolvedSoc) -> tuple[Pool, ...]:
     return tuple(
         pool
         for pool in soc.pools
-        if pool.role != "workspace" and _in_ram(pool, soc) and not _unloadable(pool, soc)
+        if pool.role != "workspace" and _in_ram(pool, soc) and not unloadable(pool, soc)
     )
 
 
@@ -96,5 +106,6 @@ def _in_ram(pool: Pool, soc: ResolvedSoc) -> bool:
     return soc.memory(pool.region.memory).kind == "ram"
 
 
-def _unloadable(pool: Pool, soc: ResolvedSoc) -> bool:
+def unloadable(pool: Pool, soc: ResolvedSoc) -> bool:
+    """Say whether constants cannot come to a pool: it is RAM that the host may not write."""
     return _in_ram(pool, soc) and pool.reach[soc.host] is not Access.WRITE

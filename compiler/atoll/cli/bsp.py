@@ -50,6 +50,9 @@ def bsp_command(
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; fail if the files are not the chip's.")
     ] = False,
+    selftest: Annotated[
+        bool, typer.Option("--selftest", help="Add a self-test of the chip: images and sources.")
+    ] = False,
     machine: JsonOption = False,
 ) -> None:
     """Write a board support package for a firmware team.
@@ -71,7 +74,7 @@ def bsp_command(
         networks = [model.graph.name for model in compiled]
         batches = samples_of(compiled, files_by_network("--input", samples or (), networks))
         progress("writing the package")
-        files = package_files(Board.of(resolved, compiled, batches), asked)
+        files = package_files(Board.of(resolved, compiled, batches, selftest=selftest), asked)
         if check:
             require_same(files, output)
             done = Written(same=tuple(sorted(path for each in files.values() for path in each)))

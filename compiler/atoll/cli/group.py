@@ -38,10 +38,18 @@ OWN = {
         "atoll.cli.bsp:bsp_command",
         "Write a board support package for a firmware team.",
     ),
+    "selftest": (
+        "atoll.cli.selftest:selftest",
+        "Judge what the self-test of a chip printed.",
+    ),
     "run": ("atoll_sim.cli:run", "Compile, simulate and check networks on a chip."),
     "simulate": (
         "atoll_sim.cli:simulate",
         "Simulate the firmware of a build folder and check it.",
+    ),
+    "run-image": (
+        "atoll_sim.cli_run_image:run_image",
+        "Run linked images on a simulated chip, whoever linked them.",
     ),
     "validate": (
         "atoll_sim.cli_validate:validate",

@@ -233,6 +233,27 @@ CHECK_IMAGE = object_of(
     disagreements=each(object_of(message=TEXT, at=maybe(TEXT))),
 )
 
+SELFTEST = object_of(
+    chip=TEXT,
+    **dict.fromkeys(("tests", "passed"), COUNT),
+    missing=each(COUNT),
+    findings=each(object_of(message=TEXT, devices=each(TEXT), places=each(TEXT), at=maybe(TEXT))),
+    results=each(
+        object_of(
+            number=COUNT,
+            **dict.fromkeys(("kind", "device", "expect", "found"), TEXT),
+            place=maybe(TEXT),
+        )
+    ),
+)
+
+RUN_IMAGE = object_of(
+    **dict.fromkeys(("soc", "cpu", "stop", "text"), TEXT),
+    status=maybe(NUMBER),
+    cycles=COUNT,
+    seconds=NUMBER,
+)
+
 OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "check": ("a chip's devices, memories and pools", CHECK),
     "check-image": ("what an image takes, and what is not as the chip has it", CHECK_IMAGE),
@@ -240,8 +261,10 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "plan": ("a memory plan", PLAN),
     "build": ("the firmware of a build folder, or its objects", BUILD),
     "bsp": ("what became of the files of a board support package", BSP),
+    "selftest": ("what failed tests of a chip's self-test mean", SELFTEST),
     "run": ("what a run proved and measured, a list for several networks", RUN),
     "simulate": ("what a run proved and measured, a list for several networks", RUN),
+    "run-image": ("what images printed, and how they ended", RUN_IMAGE),
     "validate": (
         "which planted faults were noticed, and how hardware faults ended",
         validated(_REPORT),

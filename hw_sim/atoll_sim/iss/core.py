@@ -84,7 +84,7 @@ class IssCore:
             system = self._system
             registers = system if isinstance(system, CortexSystem) else self._local
             self._blocks.append((own, OwnClock(registers, lambda: self.state.time)))
-        self._pc = cpu.reset_address
+        self._pc = self._began = cpu.reset_address
         self._illegal = False
         self._second_word = 0, -1  # of an access that trapped, and when
         self._map_memories()
@@ -131,7 +131,7 @@ class IssCore:
         if self.asleep:
             self.state.time = max(self.state.time, self._system.wakes() or 0)
             self.asleep = False
-        following = self._system.interrupt(self._pc)
+        self._began = following = self._system.interrupt(self._pc)
         self.state.deadline = self._clock.from_host(deadline)
         self._expect_interrupt()
         self._model.at(self.time)
@@ -238,7 +238,8 @@ class IssCore:
             if size := self.state.undo_size:
                 byte = self._on_bus(self.state.address)
                 self._memory.write(byte, bytes(self.state.undo[:size]))
-            self._refused(precise=False)
+            # An access that a run begins with leaves the core where it is.
+            self._refused(precise=self._pc == self._began)
 
     def _refused(self, *, precise: bool) -> None:
         """Take an access that a firewall keeps back.

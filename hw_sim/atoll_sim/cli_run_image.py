@@ -1,0 +1,144 @@
+"""The command `atoll run-image`: whatever was linked for a chip, on the simulated chip."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from atoll.bsp.cores import image_cores
+from atoll.cli.options import JsonOption, SetOption, SocArgument
+from atoll.cli.output import log, log_room
+from atoll.cli.working import working
+from atoll.columns import wrapped
+from atoll.errors import UsageError
+from atoll.progress import Progress
+from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
+from atoll.scratch import temporary_folder
+from atoll.shown import json_text
+from atoll_sim.session import CpuKind
+from atoll_sim.trace.run_files import read_pace
+from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
+
+_MOST = 10**9
+_ENDS = {
+    Stop.TRAP: "a core took a trap that nothing handles",
+    Stop.STALL: "nothing happened any more",
+    Stop.LIMIT: "it did not end",
+}
+
+
+def run_image(
+    soc: SocArgument,
+    images: Annotated[
+        list[Path],
+        typer.Argument(metavar="IMAGE...", help="ELF files: the host's, then the other cores'."),
+    ],
+    cpu: Annotated[CpuKind, typer.Option(help="Who plays the cores: rtl, iss or qemu.")] = (
+        CpuKind.RTL
+    ),
+    cycles: Annotated[
+        int, typer.Option("--max-cycles", metavar="N", min=1, help="Stop after so many cycles.")
+    ] = _MOST,
+    overrides: SetOption = None,
+    machine: JsonOption = False,
+) -> None:
+    """Run linked images on a simulated chip, whoever linked them.
+
+    Prints what they send to the console, and nothing else on standard output. The status is 0 only
+    if the host's program ends with 0. Firewalls are as described; no network is compared.
+
+    Example: atoll run-image lagoon build/zig/selftest.elf | atoll selftest -
+    """
+    if not cpu.session().runs_firmware:
+        raise UsageError(
+            "E089", f"--cpu {cpu} runs no images", remedy="use --cpu rtl, --cpu iss or --cpu qemu"
+        )
+    resolved = load_soc(soc, overrides or ())
+    _check(resolved, images)
+    cpu.session().check_chip(resolved)
+    with working("simulating") as progress, temporary_folder() as folder:
+        request = SimRequest(
+            executable=Path(),
+            elves=tuple(images),
+            soc=resolved,
+            run_dir=folder,
+            samples=(),
+            inputs=(),
+            outputs=(),
+            max_cycles=cycles,
+            stall_cycles=cycles,
+        )
+        result = _PLAYERS[cpu](request, progress)
+    if machine:
+        print(json_text(_as_data(resolved, cpu, result)), end="")
+    else:
+        print(result.text, end="" if result.text.endswith("\n") else "\n")
+        log.print(wrapped(_ended(result), log_room()))
+    if result.stop is not Stop.EXIT or result.exit_status:
+        raise typer.Exit(1)
+
+
+def _check(soc: ResolvedSoc, images: list[Path]) -> None:
+    cores = [core.name for core in image_cores(soc)]
+    if len(images) > len(cores):
+        raise UsageError(
+            "E134",
+            f"{len(images)} images, but only {len(cores)} of the cores of '{soc.name}' start one",
+            remedy=f"give images of {', '.join(cores)}, in this order",
+        )
+
+
+def _in_rtl(request: SimRequest, progress: Progress) -> SimResult:
+    from atoll_sim.build.model import build_model
+    from atoll_sim.simulate.session import simulate
+
+    executable = build_model(request.soc, progress=progress)
+
+    def watch() -> None:
+        if seen := read_pace(request.run_dir):
+            progress(f"simulating in RTL: {seen.cycle:,} cycles")
+
+    return simulate(replace(request, executable=executable, watch=watch))
+
+
+def _on_simulated_cores(request: SimRequest, progress: Progress) -> SimResult:
+    from atoll_sim.iss.engines import modelled
+    from atoll_sim.iss.run import simulate
+
+    return simulate(request, lambda memory: modelled(request.soc, memory), progress=progress)
+
+
+def _on_qemu(request: SimRequest, progress: Progress) -> SimResult:
+    from atoll_sim.qemu.run import simulate
+
+    return simulate(request, progress)
+
+
+_PLAYERS: dict[CpuKind, Callable[[SimRequest, Progress], SimResult]] = {
+    CpuKind.RTL: _in_rtl,
+    CpuKind.ISS: _on_simulated_cores,
+    CpuKind.QEMU: _on_qemu,
+}
+
+
+def _ended(result: SimResult) -> str:
+    """Say how the run ended, for people."""
+    after = f"after {result.cycles:,} cycles, {result.wall_seconds:.1f} s"
+    if result.stop is Stop.EXIT:
+        return f"the program ended with status {result.exit_status} {after}"
+    return f"{_ENDS[result.stop]} {after}"
+
+
+def _as_data(soc: ResolvedSoc, cpu: CpuKind, result: SimResult) -> object:
+    return {
+        "soc": soc.name,
+        "cpu": str(cpu),
+        "stop": str(result.stop),
+        "status": result.exit_status,
+        "cycles": result.cycles,
+        "seconds": round(result.wall_seconds, 3),
+        "text": result.text,
+    }

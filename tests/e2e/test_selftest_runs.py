@@ -1,0 +1,73 @@
+"""Self-tests on instruction-set simulators and QEMU.
+
+Faults of a Cortex-M lead the test on; QEMU's machines fail what is at no memory.
+"""
+
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from benchmarks.small_program import request
+from tests.e2e.test_board_packages import cmake
+
+from atoll.bsp.cores import image_cores
+from atoll.cli import main
+from atoll.resolve import load_soc
+from atoll.selftest.log import read_log
+from atoll.selftest.verdict import findings
+from atoll_sim.iss.engines import modelled
+from atoll_sim.iss.run import simulate as on_iss
+from atoll_sim.qemu.run import simulate
+
+MACHINES = Path(__file__).parents[2] / "examples" / "08_qemu_machines"
+NOTHING = "0x90000000u"
+"""An address at which these machines have nothing."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("machine", ["mps2_an385", "mps2_an500", "mps2_an505"])
+def test_accesses_that_fault_are_refused(machine: str, tmp_path: Path) -> None:
+    if not shutil.which("qemu-system-arm"):
+        pytest.skip("qemu-system-arm is not installed")
+    chip = MACHINES / f"{machine}.yaml"
+    assert main(["bsp", str(chip), "--selftest", "-o", str(tmp_path)]) == 0
+    program = tmp_path / "selftest" / "main.c"
+    text, moved = re.subn(
+        r'("(?:cpu\.code|weights)", )0x\w+u, (\d, 0|0, 1),',
+        rf"\g<1>{NOTHING}, \2,",
+        program.read_text(),
+    )
+    assert moved == 4, "reads and writes of two places go elsewhere"
+    program.write_text(text)
+    cmake(tmp_path, "zig", "-DATOLL_SELFTEST_STEP=61")
+    soc = load_soc(str(chip))
+    elf = tmp_path / "build" / "zig" / "selftest.elf"
+    result = simulate(replace(request(soc, elf), max_cycles=10**9, stall_cycles=10**9))
+    log = read_log(result.text, "the run")
+    assert (log.ended, log.missing) == (True, ())
+    elsewhere = {
+        (each.kind, each.place): each.found
+        for each in log.results.values()
+        if each.fields.get("address") == NOTHING.upper().replace("X", "x").removesuffix("U")
+    }
+    assert elsewhere == {
+        (kind, place): "refused" for kind in ("read", "write") for place in ("cpu.code", "weights")
+    }
+    assert all(r.found == "works" for r in log.results.values() if r.place in ("arena", "cpu.data"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chip", ["quad", "litex", "x_heep", "esp32c6", "pulp"])
+def test_cores_without_engines_pass(chip: str, tmp_path: Path) -> None:
+    pytest.importorskip("unicorn")
+    assert main(["bsp", chip, "--selftest", "-o", str(tmp_path)]) == 0
+    cmake(tmp_path, "zig", "-DATOLL_SELFTEST_STEP=61")
+    soc, built = load_soc(chip), tmp_path / "build" / "zig"
+    others = (built / f"selftest_{core.name}.elf" for core in image_cores(soc)[1:])
+    elves = (built / "selftest.elf", *others)
+    asked = replace(request(soc, elves[0]), elves=elves, max_cycles=10**9, stall_cycles=10**9)
+    log = read_log(on_iss(asked, lambda memory: modelled(soc, memory)).text, "the run")
+    assert (findings(log), log.missing) == ((), ())
+    assert {result.device for result in log.results.values()} == {c.name for c in image_cores(soc)}
