@@ -33,7 +33,9 @@ CHIPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "ibex": ("lagoon", IBEX),
     "ibex protected": ("lagoon", PROTECTED),
 }
-VIEWED = {"viewed twin": (str(Path(__file__).parent / "data" / "viewed_twin.yaml"), ())}
+VIEWED: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "viewed twin": (str(Path(__file__).parent / "data" / "viewed_twin.yaml"), ())
+}
 STEP = 61
 """Words from one that a march touches to the next; a march over each word takes a minute."""
 
@@ -42,7 +44,7 @@ slow = pytest.mark.slow
 
 def images(chip: str, folder: Path, step: int = STEP) -> tuple[ResolvedSoc, tuple[Path, ...]]:
     """Make a package with a self-test and build its images."""
-    name, overrides = (CHIPS | VIEWED)[chip]
+    name, overrides = {**CHIPS, **VIEWED}[chip]
     settings = [word for each in overrides for word in ("--set", each)]
     assert main(["bsp", name, DIGITS, "--selftest", "-o", str(folder), *settings]) == 0
     cmake(folder, "zig", f"-DATOLL_SELFTEST_STEP={step}")
