@@ -19,6 +19,11 @@ _WRITABLE = {
     "mtd-rom": False,
     "cfi-flash": False,
     "soc-nv-flash": False,
+    "sifive,dtim0": True,
+    "sifive,itim0": True,
+    "sifive,sram0": True,
+    "sifive,maskrom0": False,
+    "sifive,rom0": False,
 }
 """Whether a memory is written to, by what its node is compatible with."""
 

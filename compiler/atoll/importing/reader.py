@@ -82,6 +82,7 @@ class Importer(ABC):
 
         Raises:
             UsageError: E138, see `Given.refuse`; E120, the file describes several devices.
+        ToolchainError: E070; a tool that reads the format is missing.
         """
 
 
@@ -95,6 +96,7 @@ IMPORTERS: Registry[Importer] = Registry(
         "litex": "atoll.importing.litex:IMPORTER",
         "repl": "atoll.importing.repl:IMPORTER",
         "dtb": "atoll.importing.devicetree:IMPORTER",
+        "dts": "atoll.importing.devicetree_source:IMPORTER",
     },
     interface=Importer,
 )
