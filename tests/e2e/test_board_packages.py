@@ -16,16 +16,20 @@ from atoll.resolve import load_soc
 from atoll_sim.iss.engines import modelled
 from atoll_sim.iss.run import simulate
 from atoll_sim.qemu.run import simulate as qemu
+from atoll_sim.qemu.supported import program_of
 from atoll_sim.trace.simulation import SimRequest, SimResult
 
-DIGITS = str(Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite")
+ROOT = Path(__file__).parents[2]
+DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
 CHIPS = {
     "m33": ("devices.cpu.core=cortex_m33", "devices.cpu.isa=armv8-m.main+dsp"),
     "ibex": ("devices.cpu.core=ibex",),
 }
 """Lagoon with another core."""
 
-RISCV, ARM = "riscv64-unknown-elf-gcc", "arm-none-eabi-gcc"
+RISCV, ARM, A64 = "riscv64-unknown-elf-gcc", "arm-none-eabi-gcc", "aarch64-linux-gnu-gcc"
+MACHINES = {"zcu102": str(ROOT / "examples" / "08_qemu_machines" / "xlnx_zcu102.yaml")}
+"""Chips that are not in socs/."""
 
 pytest.importorskip("unicorn")
 
@@ -86,6 +90,9 @@ def iss(started: SimRequest) -> SimResult:
                 ("x_heep", RISCV),
                 ("pulp", RISCV),
                 ("litex", RISCV),
+                ("zcu102", "zig"),
+                ("zcu102", A64),
+                ("zcu102", "clang"),
             )
         ),
     ],
@@ -93,9 +100,9 @@ def iss(started: SimRequest) -> SimResult:
 def test_images_of_a_package_are_right(chip: str, preset: str, tmp_path: Path) -> None:
     if preset != "zig" and not shutil.which(preset):
         pytest.skip(f"{preset} is not installed")
-    name, overrides = ("lagoon", CHIPS[chip]) if chip in CHIPS else (chip, ())
-    if (machine := load_soc(name).qemu_machine) and not shutil.which("qemu-system-arm"):
-        pytest.skip(f"QEMU with {machine} is not installed")
+    name, overrides = ("lagoon", CHIPS[chip]) if chip in CHIPS else (MACHINES.get(chip, chip), ())
+    if load_soc(name).qemu_machine and not shutil.which(program_of(load_soc(name))):
+        pytest.skip(f"{program_of(load_soc(name))} is not installed")
     settings = [word for each in overrides for word in ("--set", each)]
     folder = tmp_path / "bsp"
     assert main(["bsp", name, DIGITS, "-o", str(folder), *settings]) == 0
@@ -108,6 +115,18 @@ def test_images_of_a_package_are_right(chip: str, preset: str, tmp_path: Path) -
     said = said_by(name, overrides, images, tmp_path)
     assert said.startswith("digits_int8.softmax_9_out: ")
     assert said.endswith(" (right)\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["zig", "clang", A64])
+def test_a_chip_that_nothing_simulates_is_linked(preset: str, tmp_path: Path) -> None:
+    if preset != "zig" and not shutil.which(preset):
+        pytest.skip(f"{preset} is not installed")
+    assert main(["bsp", "zynqmp", DIGITS, "--selftest", "-o", str(tmp_path)]) == 0
+    cmake(tmp_path, preset)
+    images = tmp_path / "build" / preset
+    assert main(["check-image", "zynqmp", str(images / "firmware.elf")]) == 0
+    assert main(["check-image", "zynqmp", str(images / "selftest.elf")]) == 0
 
 
 def test_an_application_with_a_wrong_answer_says_so(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from atoll_sim.trace.simulation import SimResult, Stop
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MACHINES = EXAMPLES / "08_qemu_machines"
 DIGITS = EXAMPLES / "01_digits" / "digits_int8.tflite"
-ARM, RV32, RV64 = PROGRAMS
+ARM, A64, RV32, RV64 = PROGRAMS
 PROGRAM = {
     "mps2_an385": ARM,
     "mps2_an386": ARM,
@@ -36,8 +36,9 @@ PROGRAM = {
     "mps3_an547": ARM,
     "virt_rv32": RV32,
     "virt_rv64": RV64,
+    "xlnx_zcu102": A64,
 }
-FEW = ("mps2_an385", "mps3_an547", "virt_rv32", "virt_rv64")
+FEW = ("mps2_an385", "mps3_an547", "virt_rv32", "virt_rv64", "xlnx_zcu102")
 """One machine of each kind; `make test-all` runs digits on all."""
 
 ISAS = {

@@ -19,6 +19,7 @@ FOLDER = "selftest"
 SCRIPT = f"{FOLDER}/selftest.ld"
 _HEADER = "atoll_selftest.h"
 _SYMBOL = "atoll_selftest_in_"
+_PROBES = {Family.THUMB: "probe_thumb.S", Family.AARCH64: "probe_a64.S"}
 _LINE = 16  # bytes
 
 
@@ -98,8 +99,8 @@ def selftest_files(board: Board) -> Mapping[str, Entry]:
 
 def probe_of(core: Cpu) -> str:
     """Name the source with single accesses of a core."""
-    if core.instructions.family is Family.THUMB:
-        return "probe_thumb.S"
+    if (own := _PROBES.get(core.instructions.family)) is not None:
+        return own
     return "probe_riscv.S" if core.spec.traps or core.protected else "probe_plain.c"
 
 

@@ -89,8 +89,12 @@ def _sections_of(core: Cpu) -> Mapping[str, object]:
             "attributes": ".ARM.attributes",
             "unwinding": ".ARM.ex* ",
             "stubs": " .glue_7 .glue_7t .vfp11_veneer .v4_bx .iplt .igot.plt",
+            "tables": "",
         }
-    return {"thumb": False, "attributes": ".riscv.attributes", "unwinding": "", "stubs": ""}
+    others = {"thumb": False, "attributes": ".riscv.attributes", "unwinding": ""}
+    if core.instructions.family is Family.AARCH64:
+        return {**others, "stubs": " .iplt", "tables": " .got .got.plt .igot.plt"}
+    return {**others, "stubs": "", "tables": ""}
 
 
 def copied_pools(soc: ResolvedSoc) -> tuple[Pool, ...]:

@@ -1,6 +1,7 @@
 """From reset to ``main``: the generated start-up code of each image and its core's own part."""
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 
 from atoll.bsp.cores import CORE_ENTRY, cache_source, image_cores, own_sources
 from atoll.bsp.interface import ModelInterface
@@ -9,7 +10,13 @@ from atoll.bsp.protection import protection_setup
 from atoll.bsp.render import FOLDER, made_from, render
 from atoll.errors import ToolchainError
 from atoll.isa.instruction_set import Family
+from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Cpu, Pool, ResolvedSoc
+
+_TEMPLATES = {Family.THUMB: "startup_thumb.S", Family.AARCH64: "startup_a64.S"}
+"""From reset on, by family of cores."""
+
+_BLOCK = 2 * 2**20
 
 
 def startup_files(
@@ -78,6 +85,17 @@ def _own_part(core: Cpu) -> str:
         ) from fault
 
 
+def _blocks(soc: ResolvedSoc, core: Cpu) -> tuple[tuple[int, str], ...]:
+    """Return how many blocks of 2 MiB in a row are of one kind, for a memory management unit."""
+    normal = {
+        block
+        for memory in as_seen_by(soc, core.name).memories
+        for block in range(memory.origin // _BLOCK, (memory.end - 1) // _BLOCK + 1)
+    }
+    kinds = ("NORMAL" if block in normal else "DEVICE" for block in range(2**32 // _BLOCK))
+    return tuple((len(tuple(row)), kind) for kind, row in groupby(kinds))
+
+
 def _startup(
     soc: ResolvedSoc,
     core: Cpu,
@@ -86,13 +104,13 @@ def _startup(
     run_thread: str | None = None,
 ) -> str:
     """Write stack, initialised and zeroed data, then `entry`."""
-    thumb = core.instructions.family is Family.THUMB
     return render(
-        "startup_thumb.S" if thumb else "startup.S",
+        _TEMPLATES.get(core.instructions.family, "startup.S"),
         made_from=made_from(soc),
         copied=copied,
         entry=entry,
         bits=core.instructions.bits,
+        blocks=_blocks(soc, core),
         threads=tuple(stack.name.split(".")[1] for stack in core.threads),
         run_thread=run_thread,
         turns_cache_on=core.cache is not None and core.spec.cache == "scb",

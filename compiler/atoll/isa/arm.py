@@ -165,6 +165,6 @@ def _aarch64(name: str, abi: str | None) -> InstructionSet | None:
         abi="aapcs64",
         abis=("aapcs64",),
         llvm=LlvmTarget(triple="aarch64-unknown-none-elf", cpu="generic"),
-        zig=ZigTarget(target="aarch64-freestanding-none", cpu="generic"),
+        zig=ZigTarget(target="aarch64-freestanding-none", cpu="generic", emulation="aarch64elf"),
         gcc=GccTarget(program="aarch64-linux-gnu-gcc", options=()),
     )

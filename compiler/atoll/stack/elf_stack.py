@@ -10,7 +10,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from atoll.errors import Fault, PlanError
-from atoll.stack import riscv, thumb
+from atoll.stack import a64, riscv, thumb
 from atoll.stack.bound import StackBound
 from atoll.stack.elf_calls import MACRO, declared_calls
 from atoll.stack.elf_frames import Frame, Indirect, analyse
@@ -58,7 +58,9 @@ class Program:
             if symbol["st_info"]["bind"] == "STB_GLOBAL" or address not in names:
                 names[address] = symbol.name
             code[address] = section.data()[start : start + symbol["st_size"]]
-        decode = thumb.decode if thumb_code else partial(riscv.decode, bits=image.elfclass)
+        others = {"EM_ARM": thumb.decode, "EM_AARCH64": a64.decode}
+        usual = partial(riscv.decode, bits=image.elfclass)
+        decode = others.get(image["e_machine"], usual)
         return cls(names, code, top, frozenset(tops), decode, declared_calls(image))
 
     def has(self, name: str) -> bool:

@@ -22,6 +22,9 @@ WORD = 4
 LOG = "qemu.log"
 HOST = 0
 """Number of the only master."""
+_MANY = ("qemu-system-aarch64",)
+"""Programs whose machines have several cores and sound; time is recorded of one core alone."""
+
 _COUNT = re.compile(r"instruction count = (\d+)")
 _EVENTS = {
     ConsoleRegister.UART_TX: EventKind.UART,
@@ -68,8 +71,9 @@ def command_of(soc: ResolvedSoc, elf: Path, connection: int) -> Sequence[str]:
     image = ["-kernel", str(elf.absolute())]
     if program != "qemu-system-arm":
         image = ["-bios", "none", "-device", f"loader,file={elf.absolute()},cpu-num=0"]
+    alone = ["-smp", "1", "-audiodev", "none,id=quiet"] if program in _MANY else []
     return [
-        *(program, "-machine", soc.qemu_machine, *image),
+        *(program, "-machine", soc.qemu_machine, *alone, *image),
         *("-nodefaults", "-display", "none", "-serial", "none", "-monitor", "none", "-S"),
         *("-icount", "shift=0,rr=record,rrfile=/dev/null"),
         *("-chardev", f"socket,id=bench,fd={connection}", "-gdb", "chardev:bench"),

@@ -7,7 +7,12 @@ from atoll.errors import Fault, SimulationError, ToolchainError
 from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Master, ResolvedSoc
 
-PROGRAMS = ("qemu-system-arm", "qemu-system-riscv32", "qemu-system-riscv64")
+PROGRAMS = (
+    "qemu-system-arm",
+    "qemu-system-aarch64",
+    "qemu-system-riscv32",
+    "qemu-system-riscv64",
+)
 INSTALL = "install QEMU's system emulators, of Debian: qemu-system-arm, qemu-system-misc"
 
 
@@ -16,6 +21,8 @@ def program_of(soc: ResolvedSoc) -> str:
     instructions = soc.host_cpu.instructions
     if instructions.family is Family.THUMB:
         return PROGRAMS[0]
+    if instructions.family is Family.AARCH64:
+        return PROGRAMS[1]
     if instructions.family is Family.RISCV:
         return f"qemu-system-riscv{instructions.bits}"
     return ""

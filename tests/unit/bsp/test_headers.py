@@ -165,7 +165,7 @@ def test_an_unknown_driver_or_core_lists_the_known(
         ToolchainError, match=r"no start-up code 'ibex\.S' for core 'ibex'"
     ) as caught:
         bsp_files(other, make_model())
-    assert "one of cortex_m.S, picorv32.S" in str(caught.value)
+    assert "one of cortex_a64.S, cortex_m.S, picorv32.S" in str(caught.value)
 
 
 WHOLE = """

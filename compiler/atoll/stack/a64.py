@@ -1,0 +1,166 @@
+"""Decode A64 (Cortex-A, 64 bits) machine code as far as stack use and control flow need it.
+
+Registers get the numbers of RISC-V registers with the same role, as in `thumb`: x0 to x18 belong to
+the caller, x19 to x29 to the callee. What x15 to x18 hold is not followed.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import capstone
+from capstone import arm64
+
+from atoll.stack.riscv import RA, SP, ZERO, Instruction, Kind
+
+_WORD = 0xFFFF_FFFF
+_SIZE = 4
+_NUMBERS = {
+    **{number: 10 + number for number in range(8)},
+    **dict(zip(range(8, 15), (5, 6, 7, 28, 29, 30, 31), strict=True)),
+    **{number: number - 1 for number in range(19, 29)},
+    29: 8,
+    30: RA,
+}
+_ANY = tuple(sorted({*_NUMBERS.values()}))
+_BEFORE = re.compile(r"\[sp, #(-?\w+)\]!")
+_AFTER = re.compile(r"\[sp\], #(-?\w+)")
+
+_Fields = dict[str, Any]
+"""Fields of one `Instruction` but its address and size."""
+
+
+def _named() -> Iterator[tuple[int, int]]:
+    for number, role in _NUMBERS.items():
+        for letter in "XW":
+            yield getattr(arm64, f"ARM64_REG_{letter}{number}"), role
+    yield from ((arm64.ARM64_REG_SP, SP), (arm64.ARM64_REG_WSP, SP))
+    yield from ((arm64.ARM64_REG_XZR, ZERO), (arm64.ARM64_REG_WZR, ZERO))
+
+
+_REGISTERS = dict(_named())
+
+
+def decode(code: bytes, address: int) -> Iterator[Instruction]:
+    """Yield the instructions of `code`, which starts at `address`; constants are skipped."""
+    constants: set[int] = set()
+    for offset in range(0, len(code) // _SIZE * _SIZE, _SIZE):
+        at = address + offset
+        if at in constants:
+            continue
+        found = next(_disassembler().disasm(code[offset : offset + _SIZE], at), None)
+        fields: _Fields = {"kind": Kind.OTHER, "clobbers": _ANY}
+        if found is not None:
+            fields = _literal(found, code, address, constants) or _EFFECTS.get(
+                found.insn_name(), _other
+            )(found)
+        yield Instruction(address=at, size=_SIZE, **fields)
+
+
+@cache
+def _disassembler() -> capstone.Cs:
+    engine = capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM)
+    engine.detail = True
+    return engine
+
+
+def _literal(
+    found: capstone.CsInsn, code: bytes, start: int, constants: set[int]
+) -> _Fields | None:
+    """Return what a load of a constant sets, and note where the constant is."""
+    operands = found.operands
+    if found.insn_name() != "ldr" or operands[1].type != arm64.ARM64_OP_IMM:
+        return None
+    place, size = int(operands[1].imm), 8 if found.op_str.startswith("x") else 4
+    constants.update(range(place, place + size, _SIZE))
+    word = int.from_bytes(code[place - start : place - start + size], "little")
+    target = _REGISTERS.get(operands[0].reg)
+    return {"kind": Kind.OTHER} if target is None else _set(target, word)
+
+
+def _set(register: int, number: int) -> _Fields:
+    return {"kind": Kind.SET, "rd": register, "immediate": number & _WORD}
+
+
+def _add(target: int, base: int, number: int, clobbers: tuple[int, ...] = ()) -> _Fields:
+    kind = Kind.ADD_IMMEDIATE
+    return {"kind": kind, "rd": target, "rs1": base, "immediate": number, "clobbers": clobbers}
+
+
+def _other(found: capstone.CsInsn) -> _Fields:
+    """Return what an instruction changes; an access may move the stack pointer."""
+    _, written = found.regs_access()
+    known = {_REGISTERS[register] for register in written if register in _REGISTERS} - {ZERO}
+    if moved := _BEFORE.search(found.op_str) or _AFTER.search(found.op_str):
+        return _add(SP, SP, int(moved[1], 0), tuple(sorted(known - {SP})))
+    return {"kind": Kind.OTHER, "clobbers": tuple(sorted(known))}
+
+
+def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], _Fields]:
+    def effect(found: capstone.CsInsn) -> _Fields:
+        target, base, last = found.operands
+        rd, rs1 = _REGISTERS.get(target.reg), _REGISTERS.get(base.reg)
+        if rd is None or rs1 is None or last.ext:
+            return _other(found)
+        if last.type == arm64.ARM64_OP_IMM:
+            return _add(rd, rs1, sign * (int(last.imm) << int(last.shift.value)))
+        rs2 = _REGISTERS.get(last.reg)
+        if rs2 is None or last.shift.type:
+            return _other(found)
+        return {"kind": kind, "rd": rd, "rs1": rs1, "rs2": rs2}
+
+    return effect
+
+
+def _copy(found: capstone.CsInsn) -> _Fields:
+    target, source = found.operands
+    rd = _REGISTERS.get(target.reg)
+    if rd is None:
+        return _other(found)
+    if source.type == arm64.ARM64_OP_IMM:
+        return _set(rd, int(source.imm) << int(source.shift.value))
+    rs1 = _REGISTERS.get(source.reg)
+    return _other(found) if rs1 is None else _add(rd, rs1, 0)
+
+
+def _page(found: capstone.CsInsn) -> _Fields:
+    rd = _REGISTERS.get(found.operands[0].reg)
+    return _other(found) if rd is None else _set(rd, int(found.operands[1].imm))
+
+
+def _jump(kind: Kind, link: int = ZERO) -> Callable[[capstone.CsInsn], _Fields]:
+    def effect(found: capstone.CsInsn) -> _Fields:
+        conditional = found.cc not in (arm64.ARM64_CC_INVALID, arm64.ARM64_CC_AL)
+        target = int(found.operands[-1].imm) & _WORD
+        return {
+            "kind": Kind.BRANCH if conditional else kind,
+            "rd": link,
+            "immediate": target,
+        }
+
+    return effect
+
+
+def _register(link: int) -> Callable[[capstone.CsInsn], _Fields]:
+    def effect(found: capstone.CsInsn) -> _Fields:
+        given = found.operands[0].reg if found.operands else arm64.ARM64_REG_X30
+        # A register that is not followed stands for one whose value nobody knows: the frame's.
+        rs1 = _REGISTERS.get(given, 8)
+        return {"kind": Kind.JUMP_REGISTER, "rd": link, "rs1": rs1}
+
+    return effect
+
+
+_EFFECTS: dict[str, Callable[[capstone.CsInsn], _Fields]] = {
+    "add": _arithmetic(Kind.ADD, 1),
+    "sub": _arithmetic(Kind.SUBTRACT, -1),
+    **dict.fromkeys(("mov", "movz"), _copy),
+    **dict.fromkeys(("adr", "adrp"), _page),
+    "b": _jump(Kind.JUMP),
+    "bl": _jump(Kind.JUMP, RA),
+    **dict.fromkeys(("cbz", "cbnz", "tbz", "tbnz"), _jump(Kind.BRANCH)),
+    **dict.fromkeys(("br", "ret"), _register(ZERO)),
+    "blr": _register(RA),
+    **dict.fromkeys(("udf", "brk", "hlt"), lambda _: {"kind": Kind.HALT}),
+}

@@ -1,0 +1,65 @@
+"""What A64 instructions do to the stack, from their words."""
+
+import struct
+
+import pytest
+
+from atoll.stack.a64 import decode
+from atoll.stack.elf_frames import Frame, analyse
+from atoll.stack.riscv import RA, SP, Kind
+
+AT = 0x1000
+PUSH, POP = 0xA9BE7BFD, 0xA8C27BFD  # stp x29, x30, [sp, #-32]!; ldp x29, x30, [sp], #32
+LOWER, RAISE = 0xD10043FF, 0x910043FF  # sub sp, sp, #16; add sp, sp, #16
+RET, CALL_NEXT = 0xD65F03C0, 0x94000010  # ret; bl . + 64
+FAR_LOWER = 0xD14007FF  # sub sp, sp, #1, lsl #12
+
+
+def frame(*words: int) -> Frame:
+    code = struct.pack(f"<{len(words)}I", *words)
+    return analyse(decode(code, AT), top=0x9000, returns=lambda address: True)
+
+
+@pytest.mark.parametrize(
+    ("word", "kind", "fields"),
+    [
+        (PUSH, Kind.ADD_IMMEDIATE, {"rd": SP, "rs1": SP, "immediate": -32}),
+        (POP, Kind.ADD_IMMEDIATE, {"rd": SP, "rs1": SP, "immediate": 32}),
+        (FAR_LOWER, Kind.ADD_IMMEDIATE, {"rd": SP, "immediate": -4096}),
+        (0x910003FD, Kind.ADD_IMMEDIATE, {"rd": 8, "rs1": SP, "immediate": 0}),  # mov x29, sp
+        (0x910003BF, Kind.ADD_IMMEDIATE, {"rd": SP, "rs1": 8, "immediate": 0}),  # mov sp, x29
+        (0xCB2063FF, Kind.SUBTRACT, {"rd": SP, "rs2": 10}),  # sub sp, sp, x0
+        (0xD2820000, Kind.SET, {"rd": 10, "immediate": 0x1000}),  # mov x0, #0x1000
+        (CALL_NEXT, Kind.JUMP, {"rd": RA, "immediate": AT + 64}),
+        (0x14000010, Kind.JUMP, {"rd": 0, "immediate": AT + 64}),  # b
+        (0x54000200, Kind.BRANCH, {"immediate": AT + 64}),  # b.eq
+        (0xB4000200, Kind.BRANCH, {"immediate": AT + 64}),  # cbz x0
+        (RET, Kind.JUMP_REGISTER, {"rd": 0, "rs1": RA}),
+        (0xD63F0020, Kind.JUMP_REGISTER, {"rd": RA, "rs1": 11}),  # blr x1
+        (0xD4200000, Kind.HALT, {}),  # brk #0
+    ],
+)
+def test_an_instruction(word: int, kind: Kind, fields: dict[str, object]) -> None:
+    (found,) = decode(struct.pack("<I", word), AT)
+    assert found.kind is kind
+    assert {name: getattr(found, name) for name in fields} == fields
+
+
+def test_a_frame() -> None:
+    found = frame(PUSH, LOWER, CALL_NEXT, RAISE, POP, RET)
+    assert (found.deepest, found.calls, found.returns) == (48, ((AT + 8 + 64, 48),), True)
+    assert (found.unresolved, found.unbounded, found.covered) == ((), None, True)
+
+
+def test_a_stack_pointer_that_moves_by_an_unknown_amount() -> None:
+    assert frame(0xCB2063FF, LOWER, RET).unbounded == AT + 4
+
+
+def test_a_constant_beside_the_code_is_no_instruction() -> None:
+    load, switch = 0x58000060, 0xD61F0000  # ldr x0, . + 12; br x0
+    found = frame(load, switch, RET, 0x2000, 0)
+    assert found.calls == ((0x2000, 0),)
+
+
+def test_a_return_with_another_stack_pointer_is_seen() -> None:
+    assert frame(LOWER, RET).unbounded == AT + 4
