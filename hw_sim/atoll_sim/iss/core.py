@@ -78,7 +78,7 @@ class IssCore:
         self._memory = CoreMemory(cpu, model, self.state)
         cache = CoreCache(cpu, model, self.state)
         own_lines = partial(self._clock.lines, lines)
-        self._system = system_of(cpu, self, own_lines, self._local, cache)
+        self._system = system_of(cpu, self, self._memory, own_lines, self._local, cache)
         self._blocks = list(blocks)
         if own := local_of(cpu.spec):
             system = self._system
@@ -141,7 +141,9 @@ class IssCore:
             self._stopped()
             return
         self._model.left(self.state, self._pc)
-        if end is End.FETCH:
+        if end is End.FETCH and (back := self._system.returned(self._pc)):
+            self._go_on(back)
+        elif end is End.FETCH:
             kept_back, byte = AccessKind.FETCH.number, self._on_bus(self._pc)
             self._model.saw_refused(self._master.index, kept_back, byte)
             self._chip.failed(self.cpu, byte, writes=False, bus=False)

@@ -8,6 +8,7 @@ from atoll_sim.engines.interface import BusFault
 from atoll_sim.host.memory import HostMemory
 from atoll_sim.iss.native import CoreState, IssModel
 
+WORD = 4
 TURNED_ON = "scb"
 """A cache of this kind is off until the core turns it on."""
 
@@ -38,9 +39,24 @@ class CoreMemory:
     def __init__(self, cpu: Cpu, model: IssModel, state: CoreState) -> None:
         """Look at the memories of `model`; the core of `state` gets its cache."""
         self._model = model
+        self._name = cpu.name
         self._view = _view(cpu.cache, model, state) if cpu.cache else None
         if cpu.cache and cpu.spec.cache != TURNED_ON:
             model.turn_cache_on(state, forgotten=True)
+
+    def word(self, address: int) -> int:
+        """Return the word that the core sees at an address of its own."""
+        return int.from_bytes(self._read(self._on_bus(address)), "little")
+
+    def put(self, address: int, value: int) -> None:
+        """Set the word that the core sees at an address of its own."""
+        self.write(self._on_bus(address), value.to_bytes(WORD, "little"))
+
+    def _on_bus(self, address: int) -> int:
+        return on_bus(self._model.soc, self._name, address)
+
+    def _read(self, address: int) -> bytes:
+        return self._at(address).read(address, WORD)
 
     def pointer(self, address: int) -> int:
         """Return where the host has the byte that the core sees at an address."""

@@ -2,20 +2,23 @@
 
 Names are those of the Armv7-M Architecture Reference Manual, chapter B3. Interrupts are never
 taken: the firmware runs with PRIMASK set, sleeps in ``wfi`` and asks what is pending. A fault is
-the end.
+taken (`cortex_faults`), unless its handler is the end of Atoll's start-up code.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atoll_sim.iss.cache_control import CacheControl
-from atoll_sim.iss.riscv import Lines, Next
+from atoll_sim.iss.cortex_faults import LEAVES, STAND_STILL, Faults, Words
+from atoll_sim.iss.riscv import FETCH_FAULT, ILLEGAL, Lines, Next, Registers
 
 WFI = 0xBF30
 SYST_CSR, SYST_RVR, SYST_CVR = 0xE010, 0xE014, 0xE018
 NVIC_ISER, NVIC_ICER, NVIC_ISPR, NVIC_ICPR = 0xE100, 0xE180, 0xE200, 0xE280
 ICSR, VTOR, CPACR = 0xED04, 0xED08, 0xED88
 CCR, CCSIDR, CSSELR = 0xED14, 0xED80, 0xED84
+CFSR, HFSR, BFAR = 0xED28, 0xED2C, 0xED38
+PRECISE, FETCHED, UNDEFINED, FORCED = 0x8200, 0x100, 0x1_0000, 1 << 30
 DCIMVAC, DCISW, DCCMVAC = 0xEF5C, 0xEF60, 0xEF68
 CACHE_ON = 1 << 16
 WAYS, SETS, WAY_AT, LEAST_LINE = 4, 64, 30, 16
@@ -29,12 +32,17 @@ ALL = 0xFFFF_FFFF
 class CortexSystem:
     """Its system control space, and what sleeps and faults."""
 
-    def __init__(self, lines: Lines, cache: CacheControl) -> None:
+    def __init__(
+        self, registers: Registers, words: Words, vectors: int, lines: Lines, cache: CacheControl
+    ) -> None:
         self._lines = lines
         self._cache = cache
         self._forgotten: set[int] = set()
         self._enabled = 0
-        self._plain = {SYST_RVR: 0, VTOR: 0, CPACR: 0, CCR: 0, CSSELR: 0}
+        self._faults = Faults(registers, words)
+        self._words = words
+        self._plain = {SYST_RVR: 0, VTOR: vectors, CPACR: 0, CCR: 0, CSSELR: 0}
+        self._causes = {CFSR: 0, HFSR: 0, BFAR: 0}
         self._control = 0
         self._due: int | None = None
         self._ticked = False
@@ -45,7 +53,9 @@ class CortexSystem:
         return found
 
     def execute(self, word: int, address: int) -> Next:
-        """Run one of those instructions: sleep."""
+        """Run one of those instructions: sleep, for good where a handler of faults ends so."""
+        if self._faults.active and self._words.word(address) == STAND_STILL:
+            return Next(None)
         return Next(address + 2, asleep=True)
 
     @staticmethod
@@ -59,8 +69,18 @@ class CortexSystem:
         return 4 if before[1] >> 3 >= 0b11101 else 2
 
     def trap(self, cause: int, address: int, value: int = 0) -> Next:
-        """Stand still: every fault is the end."""
-        return Next(None)
+        """Take a fault of the instruction at `address`; some cores take the end of a handler so."""
+        if (back := self.returned(address)) is not None:
+            return back
+        causes = {ILLEGAL: UNDEFINED, FETCH_FAULT: FETCHED}
+        self._causes = {CFSR: causes.get(cause, PRECISE), HFSR: FORCED, BFAR: value}
+        return Next(self._faults.enter(self._plain[VTOR], address))
+
+    def returned(self, address: int) -> Next | None:
+        """Return how the core goes on that would run `address`, if a handler ends so."""
+        if not self._faults.active or address not in LEAVES:
+            return None
+        return Next(self._faults.leave())
 
     def interrupt(self, address: int) -> int:
         """Return where the core goes on that would run `address` next."""
@@ -94,7 +114,7 @@ class CortexSystem:
             return TICK_PENDING * self._ticked
         if offset == CCSIDR and self._cache.line:
             return SETS - 1 << 13 | WAYS - 1 << 3 | self._line().bit_length() - 5
-        return self._plain.get(offset, 0)
+        return self._causes.get(offset, 0) or self._plain.get(offset, 0)
 
     def write(self, offset: int, value: int, core: str, now: int) -> None:
         """See `atoll_sim.iss.devices.Device`."""
@@ -116,6 +136,8 @@ class CortexSystem:
             self._forgotten.add(value)
         elif offset == CCR:
             self._switch(value)
+        elif offset in (CFSR, HFSR):
+            self._causes[offset] &= ~value
         elif offset in self._plain:
             self._plain[offset] = value
 

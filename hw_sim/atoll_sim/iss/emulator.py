@@ -51,7 +51,7 @@ class Machine:
 
     Attributes:
         architecture, mode: in its numbers.
-        registers: those of integers, by number.
+        registers: those of integers, by number; of a Cortex-M also xPSR, 16.
         pc: the program counter.
         model: of the core; None for the usual one.
         flag: is set in an address that is gone to.
@@ -86,7 +86,10 @@ def thumb(core: str) -> Machine:
     return Machine(
         architecture=unicorn.UC_ARCH_ARM,
         mode=unicorn.UC_MODE_THUMB,
-        registers=tuple(getattr(arm_const, f"UC_ARM_REG_R{number}") for number in range(16)),
+        registers=(
+            *(getattr(arm_const, f"UC_ARM_REG_R{number}") for number in range(16)),
+            arm_const.UC_ARM_REG_XPSR,
+        ),
         pc=arm_const.UC_ARM_REG_PC,
         model=getattr(arm_const, f"UC_CPU_ARM_CORTEX_{core}"),
         flag=1,

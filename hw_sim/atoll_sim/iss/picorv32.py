@@ -80,6 +80,10 @@ class PicoSystem:
         """Stand still: every exception is the end."""
         return Next(None)
 
+    def returned(self, address: int) -> Next | None:
+        """Return None: an instruction of its own ends a handler."""
+        return None
+
     def interrupt(self, address: int) -> int:
         """Return where the core goes on that would run `address` next."""
         wanted = self._pending() & ~self._mask

@@ -139,6 +139,10 @@ class RiscvSystem:
         self._enter(cause, address, value)
         return Next(self._csr.get(MTVEC, 0) & ~3)
 
+    def returned(self, address: int) -> Next | None:
+        """Return None: an instruction of its own ends a handler."""
+        return None
+
     def interrupt(self, address: int) -> int:
         """Return where the core goes on that would run `address` next."""
         wanted = self._pending() & self._csr.get(MIE, 0)

@@ -6,6 +6,7 @@ import numpy as np
 
 from atoll.resolve.soc import Cpu
 from atoll_sim.iss.cache_control import CacheControl
+from atoll_sim.iss.cortex_faults import Words
 from atoll_sim.iss.cortex_m import CortexSystem
 from atoll_sim.iss.devices import CoreLocal
 from atoll_sim.iss.picorv32 import PicoSystem
@@ -18,20 +19,26 @@ FIRST_BITS = {"fast": 14, "vexriscv": None}
 
 
 def system_of(
-    cpu: Cpu, registers: Registers, lines: Lines, local: CoreLocal, cache: CacheControl
+    cpu: Cpu,
+    registers: Registers,
+    words: Words,
+    lines: Lines,
+    local: CoreLocal,
+    cache: CacheControl,
 ) -> System:
     """Return the system of a core.
 
     Args:
         cpu: its description.
         registers: those that Unicorn has.
+        words: memory as the core sees it.
         lines: its interrupt lines.
         local: the timer of a core-local interruptor, for RISC-V cores other than PicoRV32.
         cache: its data cache.
     """
     controller = cpu.spec.controller or ""
     if controller == "nvic":
-        return CortexSystem(lines, cache)
+        return CortexSystem(registers, words, cpu.code.origin, lines, cache)
     if controller == "picorv32":
         return PicoSystem(registers, lines, cpu.reset_address)
     bits = cpu.instructions.bits

@@ -188,3 +188,58 @@ def test_start_up_code_turns_the_cache_on_before_it_uses_the_stack() -> None:
     assert places == sorted(places)
     without = startup_files(load_soc("lagoon", CORTEX_M7[:2]), (), {})["startup.S"]
     assert "DCISW" not in without
+
+
+HANDLED = """
+    ldr r0, =table
+    ldr r1, =0xE000ED08
+    str r0, [r1]
+    movs r4, #5
+    movs r5, #6
+    ldr r0, =0x30000000
+    movs r3, #9
+    cmp r3, #9
+    ldr r2, [r0]
+    beq 1f
+    movs r5, #99
+1:  adds r4, r4, r5
+    adds r4, r4, r3
+    leave r4
+    .ltorg
+    .balign 4
+table:
+    .word 0, 0, 0
+    .word handler + 1
+    .balign 4
+handler:
+    mov r0, sp
+    ldr r1, [r0, #24]
+    adds r1, r1, #2
+    str r1, [r0, #24]
+    movs r5, #7
+    movs r3, #0
+    cmp r3, #1
+    {more}
+    bx lr
+    .ltorg
+"""
+"""A load of nothing: the handler goes on behind it. Its r5 stays; r3 and flags come back."""
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_a_fault_has_a_handler(core: str, run: Run) -> None:
+    result = run(core, HANDLED.replace("{more}", ""))
+    assert (result.stop, result.exit_status) == (Stop.EXIT, 5 + 7 + 9)
+
+
+@pytest.mark.parametrize("core", ["cortex_m3", "cortex_m33"])
+def test_a_fault_tells_its_address(core: str, run: Run) -> None:
+    asks = "ldr r2, =0xE000ED38\n ldr r5, [r2]\n lsrs r5, r5, #24"
+    result = run(core, HANDLED.replace("{more}", asks))
+    assert (result.stop, result.exit_status) == (Stop.EXIT, 5 + 0x30 + 9)
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_a_fault_in_the_handler_is_the_end(core: str, run: Run) -> None:
+    result = run(core, HANDLED.replace("{more}", "ldr r2, =0x30000000\n ldr r2, [r2]"))
+    assert result.stop is Stop.TRAP
