@@ -1,6 +1,6 @@
 """Zephyr builds the sample of a package, and its images run.
 
-Set ZEPHYR_BASE to a tree of Zephyr 3.7 or newer, and ZEPHYR_MODULES to its CMSIS for Cortex-M; a
+Set ZEPHYR_BASE to a tree of Zephyr 4.1 or newer, and ZEPHYR_MODULES to its CMSIS for Cortex-M; a
 Python with Zephyr's requirements is on the PATH, as are ninja and the cross compilers.
 """
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from atoll.board.freertos.ports import why_not
 from atoll.board.package import Board, Entry, generated, users
 from atoll.board.render import render
 from atoll.board.selftest import SCRIPT, selftest_sources
@@ -63,10 +64,13 @@ def cmake_files(board: Board) -> Mapping[str, Entry]:
     """Return the project, whose ``CMakeLists.txt`` is the user's, and a README."""
     images = tuple(_images(board))
     names = sorted({tool.name for image in images for tool in image.tools})
+    kernel = not why_not(board.soc.host_cpu)
     return {
         "CMakeLists.txt": users(render("CMakeLists.txt", board, own=tuple(_own(board)))),
         "CMakePresets.json": generated(_presets(names)),
-        "README.md": generated(render("README.md", board, images=images, presets=names)),
+        "README.md": generated(
+            render("README.md", board, images=images, presets=names, kernel=kernel)
+        ),
         "cmake/atoll.cmake": generated(render("atoll.cmake", board, images=images)),
         **{
             f"cmake/{name}.cmake": generated(

@@ -1,0 +1,1 @@
+"""The networks as tasks of FreeRTOS: its configuration, and what joins it to the chip."""

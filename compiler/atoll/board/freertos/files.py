@@ -1,0 +1,87 @@
+"""Write the configuration of FreeRTOS, the glue, and the tasks.
+
+Where the description has threads of the host, each is a task on the stack that is planned for it.
+The networks run in the task of the thread that ``stack.runs`` names, else in one of their own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from atoll.board.cortex_m import is_cortex_m
+from atoll.board.devicetree.cores import interrupt
+from atoll.board.freertos.ports import port_of, why_not
+from atoll.board.package import Board, Entry, generated, users
+from atoll.board.render import render
+from atoll.resolve.soc import Cpu
+
+NETWORKS = "networks"
+"""The task that has no thread of the description."""
+
+_WORD = 4
+_KIB = 1024
+_MTIME, _MTIMECMP, _HALT = 0xBFF8, 0x4000, 0xC000
+"""Registers of a core-local interruptor and of the bench, see docs/cores.md."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A task, for the templates.
+
+    Attributes:
+        name: of the thread.
+        runs: it runs the networks.
+        words: of its stack; 0 if the stack is the one of the linker script.
+    """
+
+    name: str
+    runs: bool
+    words: int = 0
+
+
+def freertos_files(board: Board) -> Mapping[str, Entry]:
+    """Return ``freertos/`` and the user's tasks; none if the kernel does not run on the host."""
+    host = board.soc.host_cpu
+    if why_not(host):
+        return {}
+    tasks = tasks_of(host)
+    values = {
+        "host": host,
+        "arm": is_cortex_m(host),
+        "port": port_of(host),
+        "tasks": tasks,
+        "most_priorities": 2 + len(tasks),
+        "lines": [(name, n, interrupt(host, n)[0]) for name, n in board.soc.irqs.items()],
+        "mtime": (host.spec.local or 0) + _MTIME,
+        "mtimecmp": (host.spec.local or 0) + _MTIMECMP,
+        "halt": (host.spec.local or 0) + _HALT,
+    }
+    own = {
+        "FreeRTOSConfig.h": "FreeRTOSConfig.h",
+        "atoll_freertos.c": "atoll_freertos.c",
+        "atoll_freertos.cmake": "atoll_freertos.cmake",
+        "libc/stdlib.h": "stdlib.h",
+        "libc/string.h": "string.h",
+        ("vectors_arm.c" if is_cortex_m(host) else "vectors_riscv.S"): (
+            "vectors_arm.c" if is_cortex_m(host) else "vectors_riscv.S"
+        ),
+    }
+    return {
+        **{
+            f"freertos/{path}": generated(render(f"freertos/{template}", board, **values))
+            for path, template in own.items()
+        },
+        "app/tasks.c": users(render("freertos/tasks.c", board, **values)),
+    }
+
+
+def tasks_of(core: Cpu) -> tuple[Task, ...]:
+    """Return the tasks of a core: that of the networks, and one for each other thread."""
+    names = [each.name.split(".")[1] for each in core.threads]
+    threads = tuple(Task(name=name, runs=name == core.run_thread) for name in names)
+    if any(task.runs for task in threads):
+        return threads
+    words = (core.max_stack_alloca_size.value + _KIB) // _WORD
+    own = NETWORKS
+    while own in names:
+        own += "_"
+    return (Task(name=own, runs=True, words=words), *threads)
