@@ -185,6 +185,40 @@ def test_text_and_status_of_the_firmware(tmp_path: Path) -> None:
     assert result.unpainted == {"cpu": 8192}, "nothing has painted the stack"
 
 
+TICKS = """
+    ldr     r1, =table
+    ldr     r2, =0xE000ED08
+    str     r1, [r2]
+    ldr     r2, =0xE000E010
+    movs    r1, #25
+    str     r1, [r2, #4]
+    movs    r1, #7
+    str     r1, [r2]
+    movs    r3, #'a'
+    movs    r4, #100
+1:  str     r3, [r0]
+    subs    r4, r4, #1
+    bne     1b
+    str     r4, [r0, #4]
+    .ltorg
+    .thumb_func
+tick:
+    bx      lr
+    .balign 128
+table:
+    .rept   15
+    .word   0
+    .endr
+    .word   tick
+"""
+"""Prints while interrupts come."""
+
+
+def test_a_store_counts_once_where_interrupts_come(tmp_path: Path) -> None:
+    result = run_program(tmp_path, TICKS)
+    assert (result.stop, result.exit_status, result.text) == (Stop.EXIT, 0, 100 * "a")
+
+
 def test_a_fault_is_the_end(tmp_path: Path) -> None:
     result = run_program(tmp_path, "    udf #0\n" + EXITS)
     assert (result.stop, result.trapped, result.text) == (Stop.TRAP, "cpu", "")

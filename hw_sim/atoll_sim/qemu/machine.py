@@ -25,6 +25,9 @@ HOST = 0
 _MANY = ("qemu-system-aarch64",)
 """Programs whose machines have several cores and sound; time is recorded of one core alone."""
 
+_UNWRITTEN = bytes.fromhex("cedec05e")
+"""What a register of the console holds until the core has written to it."""
+
 _COUNT = re.compile(r"instruction count = (\d+)")
 _EVENTS = {
     ConsoleRegister.UART_TX: EventKind.UART,
@@ -200,9 +203,13 @@ class Machine:
             self._events.append(Event(self.cycle(), EventKind.TRAP, HOST))
 
     def _write(self, address: int) -> None:
+        if address != self._guard():
+            self.poke(address, _UNWRITTEN)
         self._remote.watch_writes(address, WORD, on=False)
         self._remote.step()
         self._remote.watch_writes(address, WORD)
+        if self.peek(address, WORD) == _UNWRITTEN:
+            return  # an interrupt came instead: the store is still to come
         if address == self._guard():
             self.poke(address, bytes(WORD))  # it forgets; no firewall keeps anything back
             return
