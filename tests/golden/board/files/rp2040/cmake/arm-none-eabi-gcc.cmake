@@ -1,0 +1,6 @@
+# Made from rp2040.yaml and tiny.tflite by `atoll bsp`; edits are refused, see README.md.
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+set(ATOLL_TOOLCHAIN arm-none-eabi-gcc)
+set(CMAKE_C_COMPILER arm-none-eabi-gcc)
+set(CMAKE_ASM_COMPILER arm-none-eabi-gcc)

@@ -1,0 +1,87 @@
+# Made from rp2040.yaml and tiny.tflite by `atoll bsp`; edits are refused, see README.md.
+#
+# atoll_image(<core> [<source>...]) makes the image of a core from its generated sources, the
+# objects of its networks and the sources given. A core that the chosen toolchain does not serve is
+# left to a build with another preset.
+
+get_filename_component(ATOLL_BSP "${CMAKE_CURRENT_LIST_DIR}" DIRECTORY)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+include("${ATOLL_BSP}/freertos/atoll_freertos.cmake" OPTIONAL)
+
+set(ATOLL_core0_IMAGE firmware.elf)
+set(ATOLL_core0_SCRIPT "${ATOLL_BSP}/linker/rp2040.ld")
+set(ATOLL_core0_SOURCES
+  "${ATOLL_BSP}/src/atoll_devices.c"
+  "${ATOLL_BSP}/src/cortex_m0plus.S"
+  "${ATOLL_BSP}/src/memory.c"
+  "${ATOLL_BSP}/src/startup.S"
+  "${ATOLL_BSP}/src/status.c"
+  "${ATOLL_BSP}/src/workspace.c"
+)
+set(ATOLL_core0_OBJECTS
+  "${ATOLL_BSP}/models/core0/tiny.o"
+)
+if(ATOLL_TOOLCHAIN STREQUAL "arm-none-eabi-gcc")
+  set(ATOLL_core0_COMPILE "SHELL:-mthumb -march=armv6-m -mfloat-abi=soft -std=c99 -O2 -ffreestanding -fno-builtin -fomit-frame-pointer -fno-jump-tables -fno-stack-protector -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -g0 -Wall -Wextra -Werror -fno-tree-loop-distribute-patterns")
+  set(ATOLL_core0_LINK "SHELL:-mthumb -march=armv6-m -mfloat-abi=soft -nostdlib -nostartfiles -static -Wl,-e,atoll_reset,-z,max-page-size=4,--gc-sections,--orphan-handling=error,--build-id=none,-n,--no-warn-rwx-segments,-z,noexecstack")
+  set(ATOLL_core0_LIBRARIES -lgcc)
+elseif(ATOLL_TOOLCHAIN STREQUAL "zig")
+  set(ATOLL_core0_COMPILE "SHELL:-target thumb-freestanding-eabi -mcpu=cortex_m0plus-dsp-mve-vfp2sp-fp64 -std=c99 -O2 -ffreestanding -fno-builtin -fomit-frame-pointer -fno-jump-tables -fno-stack-protector -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -g0 -Wall -Wextra -Werror")
+  set(ATOLL_core0_LINK "SHELL:-m armelf -e atoll_reset -z max-page-size=4 --gc-sections --orphan-handling=error --build-id=none")
+  set(ATOLL_core0_LIBRARIES "${ATOLL_BSP}/lib/core0/compiler_rt.o")
+elseif(ATOLL_TOOLCHAIN STREQUAL "clang")
+  set(ATOLL_core0_COMPILE "SHELL:--target=thumbv6m-unknown-none-eabi -mthumb -mfloat-abi=soft -std=c99 -O2 -ffreestanding -fno-builtin -fomit-frame-pointer -fno-jump-tables -fno-stack-protector -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -g0 -Wall -Wextra -Werror")
+  set(ATOLL_core0_LINK "SHELL:-m armelf -e atoll_reset -z max-page-size=4 --gc-sections --orphan-handling=error --build-id=none")
+  set(ATOLL_core0_LIBRARIES "${ATOLL_BSP}/lib/core0/compiler_rt.o")
+endif()
+
+function(atoll_image core)
+  if(NOT DEFINED ATOLL_${core}_COMPILE)
+    message(STATUS "Atoll: ${ATOLL_TOOLCHAIN} does not compile for '${core}'; use another preset")
+    return()
+  endif()
+  add_executable(${core} ${ARGN} ${ATOLL_${core}_SOURCES} ${ATOLL_${core}_OBJECTS})
+  set_target_properties(${core} PROPERTIES OUTPUT_NAME ${ATOLL_${core}_IMAGE} SUFFIX ""
+    LINK_DEPENDS "${ATOLL_${core}_SCRIPT}")
+  set_source_files_properties(${ATOLL_${core}_OBJECTS} PROPERTIES EXTERNAL_OBJECT TRUE)
+  target_include_directories(${core} PRIVATE "${ATOLL_BSP}/include")
+  target_compile_options(${core} PRIVATE ${ATOLL_${core}_COMPILE})
+  target_link_options(${core} PRIVATE ${ATOLL_${core}_LINK} -T "${ATOLL_${core}_SCRIPT}")
+  target_link_libraries(${core} PRIVATE ${ATOLL_${core}_LIBRARIES})
+  if(COMMAND atoll_freertos)
+    atoll_freertos(${core})
+  endif()
+endfunction()
+
+# The images of the self-test. ATOLL_SELFTEST_STEP is how many words a march goes on from one to the
+# next: 1 tries each word, a larger odd number is quicker in a simulation.
+set(ATOLL_SELFTEST_STEP 1 CACHE STRING "Words from one that a march touches to the next")
+# Where the board's text and firewalls are met: your sources beside main.c.
+set(ATOLL_SELFTEST_BOARD "${ATOLL_BSP}/app/board.c" "${ATOLL_BSP}/app/guard.c" CACHE STRING
+  "Sources of the board")
+
+if(DEFINED ATOLL_core0_COMPILE)
+  add_executable(core0_selftest
+    ${ATOLL_SELFTEST_BOARD}
+    "${ATOLL_BSP}/src/atoll_devices.c"
+    "${ATOLL_BSP}/src/cortex_m0plus.S"
+    "${ATOLL_BSP}/src/memory.c"
+    "${ATOLL_BSP}/src/startup.S"
+    "${ATOLL_BSP}/src/status.c"
+    "${ATOLL_BSP}/src/workspace.c"
+    "${ATOLL_BSP}/selftest/main.c"
+    "${ATOLL_BSP}/selftest/constants.c"
+    "${ATOLL_BSP}/selftest/core.c"
+    "${ATOLL_BSP}/selftest/probe_thumb.S"
+    ${ATOLL_core0_OBJECTS})
+  set_target_properties(core0_selftest PROPERTIES OUTPUT_NAME selftest.elf SUFFIX ""
+    LINK_DEPENDS "${ATOLL_BSP}/selftest/selftest.ld")
+  set_source_files_properties(${ATOLL_core0_OBJECTS} PROPERTIES EXTERNAL_OBJECT TRUE)
+  target_include_directories(core0_selftest PRIVATE "${ATOLL_BSP}/include")
+  target_compile_definitions(core0_selftest PRIVATE
+    ATOLL_SELFTEST_STEP=${ATOLL_SELFTEST_STEP}u)
+  target_compile_options(core0_selftest PRIVATE ${ATOLL_core0_COMPILE})
+  target_link_options(core0_selftest PRIVATE ${ATOLL_core0_LINK}
+    -T "${ATOLL_BSP}/selftest/selftest.ld")
+  target_link_libraries(core0_selftest PRIVATE ${ATOLL_core0_LIBRARIES})
+endif()

@@ -1,0 +1,239 @@
+/* Made from rp2040.yaml and tiny.tflite by `atoll bsp`; edits are refused, see README.md.
+ *
+ * The self-test of 'rp2040': marches over pools, accesses of cores and engines, known answers
+ * and networks. It prints a line for each; `atoll selftest` judges them.
+ */
+#include "tiny.h"
+#include "tiny_example.h"
+
+#include "atoll_devices.h"
+#include "atoll_runtime.h"
+#include "atoll_selftest.h"
+
+/* Turns of 65,536 cycles after which another core that does not answer is given up. */
+#ifndef ATOLL_SELFTEST_PATIENCE
+#define ATOLL_SELFTEST_PATIENCE 100000
+#endif
+
+#define PATTERN UINT32_C(0x5AC35AC3)
+
+enum outcome { WORKS, REFUSED, WRONG, BLOCKED, SILENT };
+
+static uint32_t number, failed;
+
+static const char *const outcomes[] = {"works", "refused", "wrong", "blocked", "silent"};
+
+static int32_t send(uint32_t core, uint32_t command) {
+  (void)core;
+  return atoll_selftest_serve(command);
+}
+
+/* Have a core do something with five arguments. */
+static int32_t ask(uint32_t core, uint32_t what, const uint32_t arguments[5]) {
+  for (uint32_t half = 0; half < 10u; half++)
+    (void)send(core, (uint32_t)ATOLL_SELFTEST_ARGUMENT << 16 |
+                         (arguments[half / 2u] >> (half % 2u == 0u ? 16u : 0u) & 0xFFFFu));
+  return send(core, (uint32_t)ATOLL_SELFTEST_ASK << 16 | what);
+}
+
+static uint32_t word(uint32_t core, uint32_t index) {
+  return (uint32_t)send(core, (uint32_t)ATOLL_SELFTEST_ASK << 16 | (ATOLL_SELFTEST_WORD + index));
+}
+
+static int32_t load(uint32_t core, uint32_t address) {
+  const uint32_t arguments[5] = {address, 0u, 0u, 0u, 0u};
+  return ask(core, ATOLL_SELFTEST_LOAD, arguments);
+}
+
+static int32_t store(uint32_t core, uint32_t address, uint32_t value) {
+  const uint32_t arguments[5] = {address, value, 0u, 0u, 0u};
+  return ask(core, ATOLL_SELFTEST_STORE, arguments);
+}
+
+static void begin(const char *kind, uint32_t device) {
+  atoll_print("selftest ");
+  atoll_print_decimal((int32_t)++number);
+  atoll_print(kind);
+  atoll_print(" device=");
+  atoll_print(atoll_device_table[device].name);
+}
+
+static void hex(const char *name, uint32_t value) {
+  atoll_print(name);
+  atoll_print_hex(value);
+}
+
+static void end(enum outcome wanted, enum outcome found) {
+  atoll_print(" expect=");
+  atoll_print(outcomes[wanted]);
+  atoll_print(" found=");
+  atoll_print(outcomes[found]);
+  atoll_print("\n");
+  failed += wanted != found;
+}
+
+struct march {
+  uint32_t core;
+  const char *pool;
+  const char *memory;
+  uint32_t arguments[5];
+};
+
+static const struct march marches[] = {
+    {ATOLL_DEVICE_CORE0, "arena", "sram", {0x20002000u, 0x0003E000u, 0x20000000u, 4u, 4u}},
+};
+
+static void try_march(const struct march *test) {
+  static const char *const words[] = {" wrong=", " first=", " wrote=", " read=", " bits=", " lines="};
+  (void)ask(test->core, ATOLL_SELFTEST_MARCH, test->arguments);
+  const int32_t kept_back = atoll_guard_check(ATOLL_OK);
+  const uint32_t wrong = word(test->core, 0u);
+  begin(" march", test->core);
+  atoll_print(" place=");
+  atoll_print(test->pool);
+  atoll_print(" memory=");
+  atoll_print(test->memory);
+  hex(" begin=", test->arguments[0]);
+  hex(" bytes=", test->arguments[1]);
+  if (wrong != 0u) {
+    for (uint32_t i = 0; i < 6u; i++) hex(words[i], word(test->core, i));
+    atoll_print(" banks=");
+    for (uint32_t bank = 0; bank < test->arguments[4] && bank < ATOLL_SELFTEST_BANKS; bank++) {
+      if (bank != 0u) atoll_print(",");
+      atoll_print_decimal((int32_t)word(test->core, 6u + bank));
+    }
+  }
+  end(WORKS, kept_back != ATOLL_OK ? REFUSED : wrong != 0u ? WRONG : WORKS);
+}
+
+struct access {
+  uint32_t core;
+  const char *place;
+  uint32_t address;
+  uint8_t write, allowed, readable, tagged;
+  uint16_t number;
+};
+
+static const struct access accesses[] = {
+    {ATOLL_DEVICE_CORE0, "arena", 0x2003FFFCu, 0, 1, 1, 1, 0},
+    {ATOLL_DEVICE_CORE0, "weights", 0x101FFFFCu, 0, 1, 1, 0, 1},
+    {ATOLL_DEVICE_CORE0, "core0.code", 0x10040FFCu, 0, 1, 1, 0, 2},
+    {ATOLL_DEVICE_CORE0, "core0.data", 0x20000FFCu, 0, 1, 1, 0, 3},
+    {ATOLL_DEVICE_CORE0, "core0.stack", 0x20041FFCu, 0, 1, 1, 0, 4},
+    {ATOLL_DEVICE_CORE0, "core1.code", 0x10050FFCu, 0, 0, 0, 0, 5},
+    {ATOLL_DEVICE_CORE0, "core1.data", 0x20001FFCu, 0, 0, 0, 0, 6},
+    {ATOLL_DEVICE_CORE0, "core1.stack", 0x20040FFCu, 0, 0, 0, 0, 7},
+    {ATOLL_DEVICE_CORE0, "arena", 0x2003FFFCu, 1, 1, 1, 1, 0},
+    {ATOLL_DEVICE_CORE0, "weights", 0x101FFFFCu, 1, 0, 1, 0, 1},
+    {ATOLL_DEVICE_CORE0, "core0.code", 0x10040FFCu, 1, 0, 1, 0, 2},
+    {ATOLL_DEVICE_CORE0, "core0.data", 0x20000FFCu, 1, 1, 1, 0, 3},
+    {ATOLL_DEVICE_CORE0, "core0.stack", 0x20041FFCu, 1, 1, 1, 0, 4},
+    {ATOLL_DEVICE_CORE0, "core1.code", 0x10050FFCu, 1, 0, 0, 0, 5},
+    {ATOLL_DEVICE_CORE0, "core1.data", 0x20001FFCu, 1, 0, 0, 0, 6},
+    {ATOLL_DEVICE_CORE0, "core1.stack", 0x20040FFCu, 1, 0, 0, 0, 7},
+};
+
+#define TAG(test) (UINT32_C(0x5E1F0000) | (test)->number)
+
+/* Leave a tag in each place where nothing else is. */
+static void leave_tags(void) {
+  for (uint32_t i = 0; i < sizeof accesses / sizeof accesses[0]; i++)
+    if (accesses[i].core == ATOLL_HOST && !accesses[i].write && accesses[i].tagged)
+      (void)store(ATOLL_HOST, accesses[i].address, TAG(&accesses[i]));
+}
+
+static enum outcome try_read(const struct access *test, uint32_t *read) {
+  const int32_t trapped = load(test->core, test->address);
+  const int32_t kept_back = atoll_guard_check(ATOLL_OK);
+  if (trapped != 0 || kept_back != ATOLL_OK) return REFUSED;
+  *read = word(test->core, 0u);
+  return test->tagged && *read != TAG(test) ? WRONG : WORKS;
+}
+
+static enum outcome try_write(const struct access *test, uint32_t *read) {
+  uint32_t before = 0u;
+  enum outcome found;
+  if (test->readable && load(test->core, test->address) == 0) before = word(test->core, 0u);
+  (void)atoll_guard_check(ATOLL_OK);
+  const int32_t trapped = store(test->core, test->address, before ^ PATTERN);
+  const int32_t kept_back = atoll_guard_check(ATOLL_OK);
+  if (trapped != 0 || kept_back != ATOLL_OK) return REFUSED;
+  if (!test->readable) return WORKS;
+  (void)load(test->core, test->address);
+  *read = word(test->core, 0u);
+  found = *read == (before ^ PATTERN) ? WORKS : *read == before ? SILENT : WRONG;
+  (void)store(test->core, test->address, before);
+  (void)atoll_guard_check(ATOLL_OK);
+  return found;
+}
+
+static void try_access(const struct access *test) {
+  uint32_t read = 0u;
+  const enum outcome found = test->write ? try_write(test, &read) : try_read(test, &read);
+  begin(test->write ? " write" : " read", test->core);
+  atoll_print(" place=");
+  atoll_print(test->place);
+  hex(" address=", test->address);
+  if (test->tagged && !test->write) hex(" tag=", TAG(test));
+  if (found == WRONG) hex(" got=", read);
+  end(test->allowed ? WORKS : REFUSED, found);
+}
+
+static int32_t run_tiny(void) {
+  static const struct tiny_inputs inputs = {
+      .image = TINY_INPUT_IMAGE_BUFFER
+  };
+  static const struct tiny_outputs outputs = {
+      .scores = TINY_OUTPUT_SCORES_BUFFER,
+      .boxes = TINY_OUTPUT_BOXES_BUFFER
+  };
+  return tiny_run(&inputs, &outputs);
+}
+
+static void copy(volatile uint8_t *to, const uint8_t *from, uint32_t size) {
+  for (uint32_t i = 0; i < size; i++) to[i] = from[i];
+}
+
+static int same(const volatile uint8_t *found, const uint8_t *right, uint32_t size) {
+  for (uint32_t i = 0; i < size; i++)
+    if (found[i] != right[i]) return 0;
+  return 1;
+}
+
+static void try_tiny(void) {
+  enum outcome found = WORKS;
+  copy((uint8_t *)TINY_INPUT_IMAGE_BUFFER, tiny_input_image,
+       TINY_INPUT_IMAGE_SIZE);
+  if (run_tiny() != ATOLL_OK) found = BLOCKED;
+  if (found == WORKS && !same((const uint8_t *)TINY_OUTPUT_SCORES_BUFFER,
+                              tiny_output_scores, TINY_OUTPUT_SCORES_SIZE))
+    found = WRONG;
+  if (found == WORKS && !same((const uint8_t *)TINY_OUTPUT_BOXES_BUFFER,
+                              tiny_output_boxes, TINY_OUTPUT_BOXES_SIZE))
+    found = WRONG;
+  begin(" network", ATOLL_HOST);
+  atoll_print(" name=tiny");
+  end(WORKS, found);
+}
+
+
+int main(void) {
+  atoll_print("selftest begin version=1 chip=rp2040 tests=18\n");
+  const int32_t status = atoll_devices_start();
+  if (status != ATOLL_OK) {
+    atoll_print("selftest stopped: ");
+    atoll_print(atoll_status_text(status));
+    atoll_print("\n");
+    return 1;
+  }
+  atoll_guard_start();
+  for (uint32_t i = 0; i < sizeof marches / sizeof marches[0]; i++) try_march(&marches[i]);
+  leave_tags();
+  for (uint32_t i = 0; i < sizeof accesses / sizeof accesses[0]; i++) try_access(&accesses[i]);
+  try_tiny();
+  (void)atoll_devices_stop();
+  atoll_print("selftest end failed=");
+  atoll_print_decimal((int32_t)failed);
+  atoll_print("\n");
+  return failed != 0u;
+}

@@ -1,0 +1,137 @@
+# Made from twin.yaml and tiny.tflite by `atoll bsp`; edits are refused, see README.md.
+#
+# atoll_image(<core> [<source>...]) makes the image of a core from its generated sources, the
+# objects of its networks and the sources given. A core that the chosen toolchain does not serve is
+# left to a build with another preset.
+
+get_filename_component(ATOLL_BSP "${CMAKE_CURRENT_LIST_DIR}" DIRECTORY)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+include("${ATOLL_BSP}/freertos/atoll_freertos.cmake" OPTIONAL)
+
+set(ATOLL_cpu_IMAGE firmware.elf)
+set(ATOLL_cpu_SCRIPT "${ATOLL_BSP}/linker/twin.ld")
+set(ATOLL_cpu_SOURCES
+  "${ATOLL_BSP}/src/atoll_devices.c"
+  "${ATOLL_BSP}/src/command_list.c"
+  "${ATOLL_BSP}/src/mailbox.c"
+  "${ATOLL_BSP}/src/memory.c"
+  "${ATOLL_BSP}/src/picorv32.S"
+  "${ATOLL_BSP}/src/startup.S"
+  "${ATOLL_BSP}/src/status.c"
+  "${ATOLL_BSP}/src/workspace.c"
+)
+set(ATOLL_cpu_OBJECTS
+  "${ATOLL_BSP}/models/cpu/tiny.o"
+)
+if(ATOLL_TOOLCHAIN STREQUAL "riscv64-unknown-elf-gcc")
+  set(ATOLL_cpu_COMPILE "SHELL:-march=rv32imc_zicsr -mabi=ilp32 -std=c99 -O2 -ffreestanding -fno-builtin -fomit-frame-pointer -fno-jump-tables -fno-stack-protector -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -g0 -Wall -Wextra -Werror -fno-tree-loop-distribute-patterns")
+  set(ATOLL_cpu_LINK "SHELL:-march=rv32imc_zicsr -mabi=ilp32 -nostdlib -nostartfiles -static -Wl,-e,atoll_reset,-z,max-page-size=4,--gc-sections,--orphan-handling=error,--build-id=none,-n,--no-warn-rwx-segments,-z,noexecstack")
+  set(ATOLL_cpu_LIBRARIES -lgcc)
+elseif(ATOLL_TOOLCHAIN STREQUAL "zig")
+  set(ATOLL_cpu_COMPILE "SHELL:-target riscv32-freestanding-none -mcpu=generic_rv32+m+c -mabi=ilp32 -std=c99 -O2 -ffreestanding -fno-builtin -fomit-frame-pointer -fno-jump-tables -fno-stack-protector -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -g0 -Wall -Wextra -Werror")
+  set(ATOLL_cpu_LINK "SHELL:-m elf32lriscv -e atoll_reset -z max-page-size=4 --gc-sections --orphan-handling=error --build-id=none")
+  set(ATOLL_cpu_LIBRARIES "${ATOLL_BSP}/lib/cpu/compiler_rt.o")
+elseif(ATOLL_TOOLCHAIN STREQUAL "clang")
+  set(ATOLL_cpu_COMPILE "SHELL:--target=riscv32-unknown-none-elf -march=rv32imc -mabi=ilp32 -mno-relax -std=c99 -O2 -ffreestanding -fno-builtin -fomit-frame-pointer -fno-jump-tables -fno-stack-protector -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -g0 -Wall -Wextra -Werror")
+  set(ATOLL_cpu_LINK "SHELL:-m elf32lriscv -e atoll_reset -z max-page-size=4 --gc-sections --orphan-handling=error --build-id=none")
+  set(ATOLL_cpu_LIBRARIES "${ATOLL_BSP}/lib/cpu/compiler_rt.o")
+endif()
+
+set(ATOLL_dsp_IMAGE dsp.elf)
+set(ATOLL_dsp_SCRIPT "${ATOLL_BSP}/linker/twin_dsp.ld")
+set(ATOLL_dsp_SOURCES
+  "${ATOLL_BSP}/src/main_dsp.c"
+  "${ATOLL_BSP}/src/memory.c"
+  "${ATOLL_BSP}/src/picorv32.S"
+  "${ATOLL_BSP}/src/startup_dsp.S"
+)
+set(ATOLL_dsp_OBJECTS
+  "${ATOLL_BSP}/models/dsp/tiny.o"
+)
+if(ATOLL_TOOLCHAIN STREQUAL "riscv64-unknown-elf-gcc")
+  set(ATOLL_dsp_COMPILE "SHELL:-march=rv32im_zicsr -mabi=ilp32 -std=c99 -O2 -ffreestanding -fno-builtin -fomit-frame-pointer -fno-jump-tables -fno-stack-protector -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -g0 -Wall -Wextra -Werror -fno-tree-loop-distribute-patterns")
+  set(ATOLL_dsp_LINK "SHELL:-march=rv32im_zicsr -mabi=ilp32 -nostdlib -nostartfiles -static -Wl,-e,atoll_reset,-z,max-page-size=4,--gc-sections,--orphan-handling=error,--build-id=none,-n,--no-warn-rwx-segments,-z,noexecstack")
+  set(ATOLL_dsp_LIBRARIES -lgcc)
+elseif(ATOLL_TOOLCHAIN STREQUAL "zig")
+  set(ATOLL_dsp_COMPILE "SHELL:-target riscv32-freestanding-none -mcpu=generic_rv32+m -mabi=ilp32 -std=c99 -O2 -ffreestanding -fno-builtin -fomit-frame-pointer -fno-jump-tables -fno-stack-protector -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -g0 -Wall -Wextra -Werror")
+  set(ATOLL_dsp_LINK "SHELL:-m elf32lriscv -e atoll_reset -z max-page-size=4 --gc-sections --orphan-handling=error --build-id=none")
+  set(ATOLL_dsp_LIBRARIES "${ATOLL_BSP}/lib/dsp/compiler_rt.o")
+elseif(ATOLL_TOOLCHAIN STREQUAL "clang")
+  set(ATOLL_dsp_COMPILE "SHELL:--target=riscv32-unknown-none-elf -march=rv32im -mabi=ilp32 -mno-relax -std=c99 -O2 -ffreestanding -fno-builtin -fomit-frame-pointer -fno-jump-tables -fno-stack-protector -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -g0 -Wall -Wextra -Werror")
+  set(ATOLL_dsp_LINK "SHELL:-m elf32lriscv -e atoll_reset -z max-page-size=4 --gc-sections --orphan-handling=error --build-id=none")
+  set(ATOLL_dsp_LIBRARIES "${ATOLL_BSP}/lib/dsp/compiler_rt.o")
+endif()
+
+function(atoll_image core)
+  if(NOT DEFINED ATOLL_${core}_COMPILE)
+    message(STATUS "Atoll: ${ATOLL_TOOLCHAIN} does not compile for '${core}'; use another preset")
+    return()
+  endif()
+  add_executable(${core} ${ARGN} ${ATOLL_${core}_SOURCES} ${ATOLL_${core}_OBJECTS})
+  set_target_properties(${core} PROPERTIES OUTPUT_NAME ${ATOLL_${core}_IMAGE} SUFFIX ""
+    LINK_DEPENDS "${ATOLL_${core}_SCRIPT}")
+  set_source_files_properties(${ATOLL_${core}_OBJECTS} PROPERTIES EXTERNAL_OBJECT TRUE)
+  target_include_directories(${core} PRIVATE "${ATOLL_BSP}/include")
+  target_compile_options(${core} PRIVATE ${ATOLL_${core}_COMPILE})
+  target_link_options(${core} PRIVATE ${ATOLL_${core}_LINK} -T "${ATOLL_${core}_SCRIPT}")
+  target_link_libraries(${core} PRIVATE ${ATOLL_${core}_LIBRARIES})
+  if(COMMAND atoll_freertos)
+    atoll_freertos(${core})
+  endif()
+endfunction()
+
+# The images of the self-test. ATOLL_SELFTEST_STEP is how many words a march goes on from one to the
+# next: 1 tries each word, a larger odd number is quicker in a simulation.
+set(ATOLL_SELFTEST_STEP 1 CACHE STRING "Words from one that a march touches to the next")
+# Where the board's text and firewalls are met: your sources beside main.c.
+set(ATOLL_SELFTEST_BOARD "${ATOLL_BSP}/app/board.c" "${ATOLL_BSP}/app/guard.c" CACHE STRING
+  "Sources of the board")
+
+if(DEFINED ATOLL_cpu_COMPILE)
+  add_executable(cpu_selftest
+    ${ATOLL_SELFTEST_BOARD}
+    "${ATOLL_BSP}/src/atoll_devices.c"
+    "${ATOLL_BSP}/src/command_list.c"
+    "${ATOLL_BSP}/src/mailbox.c"
+    "${ATOLL_BSP}/src/memory.c"
+    "${ATOLL_BSP}/src/picorv32.S"
+    "${ATOLL_BSP}/src/startup.S"
+    "${ATOLL_BSP}/src/status.c"
+    "${ATOLL_BSP}/src/workspace.c"
+    "${ATOLL_BSP}/selftest/main.c"
+    "${ATOLL_BSP}/selftest/constants.c"
+    "${ATOLL_BSP}/selftest/core.c"
+    "${ATOLL_BSP}/selftest/probe_plain.c"
+    ${ATOLL_cpu_OBJECTS})
+  set_target_properties(cpu_selftest PROPERTIES OUTPUT_NAME selftest.elf SUFFIX ""
+    LINK_DEPENDS "${ATOLL_BSP}/selftest/selftest.ld")
+  set_source_files_properties(${ATOLL_cpu_OBJECTS} PROPERTIES EXTERNAL_OBJECT TRUE)
+  target_include_directories(cpu_selftest PRIVATE "${ATOLL_BSP}/include")
+  target_compile_definitions(cpu_selftest PRIVATE
+    ATOLL_SELFTEST_STEP=${ATOLL_SELFTEST_STEP}u)
+  target_compile_options(cpu_selftest PRIVATE ${ATOLL_cpu_COMPILE})
+  target_link_options(cpu_selftest PRIVATE ${ATOLL_cpu_LINK}
+    -T "${ATOLL_BSP}/selftest/selftest.ld")
+  target_link_libraries(cpu_selftest PRIVATE ${ATOLL_cpu_LIBRARIES})
+endif()
+
+if(DEFINED ATOLL_dsp_COMPILE)
+  add_executable(dsp_selftest
+    "${ATOLL_BSP}/src/memory.c"
+    "${ATOLL_BSP}/src/picorv32.S"
+    "${ATOLL_BSP}/src/startup_dsp.S"
+    "${ATOLL_BSP}/selftest/main_dsp.c"
+    "${ATOLL_BSP}/selftest/core.c"
+    "${ATOLL_BSP}/selftest/probe_plain.c"
+    ${ATOLL_dsp_OBJECTS})
+  set_target_properties(dsp_selftest PROPERTIES OUTPUT_NAME selftest_dsp.elf SUFFIX ""
+    LINK_DEPENDS "${ATOLL_BSP}/linker/twin_dsp.ld")
+  set_source_files_properties(${ATOLL_dsp_OBJECTS} PROPERTIES EXTERNAL_OBJECT TRUE)
+  target_include_directories(dsp_selftest PRIVATE "${ATOLL_BSP}/include")
+  target_compile_definitions(dsp_selftest PRIVATE
+    ATOLL_SELFTEST_STEP=${ATOLL_SELFTEST_STEP}u)
+  target_compile_options(dsp_selftest PRIVATE ${ATOLL_dsp_COMPILE})
+  target_link_options(dsp_selftest PRIVATE ${ATOLL_dsp_LINK}
+    -T "${ATOLL_BSP}/linker/twin_dsp.ld")
+  target_link_libraries(dsp_selftest PRIVATE ${ATOLL_dsp_LIBRARIES})
+endif()

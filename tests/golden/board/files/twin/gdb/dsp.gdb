@@ -1,0 +1,12 @@
+# Made from twin.yaml and tiny.tflite by `atoll bsp`; edits are refused, see README.md.
+#
+# In gdb: source gdb/dsp.gdb
+# What dsp may touch. Breakpoints in memories that are read-only (ro) take hardware, and gdb writes none of
+# them: load the image first.
+
+set mem inaccessible-by-default off
+mem auto
+mem 0x00000000 0x00100000 ro
+mem 0x11000000 0x11008000 rw
+mem 0x20000000 0x20020000 rw
+mem 0x40003000 0x40004000 rw 32 nocache

@@ -1,0 +1,37 @@
+/* Made from twin.yaml and tiny.tflite by `atoll build`; edits are lost.
+ *
+ * The core 'dsp': runs steps of 'tiny' when the host asks for them through the mailbox.
+ */
+#include "atoll_devices.h"
+#include "atoll_runtime.h"
+#include "atoll_selftest.h"
+
+enum { STATUS_BUSY = 1 };
+
+int32_t tiny_dsp_step(int32_t number);
+void atoll_core_main(void) __attribute__((noreturn));
+
+static uint32_t get(uint32_t offset) {
+  return atoll_read(ATOLL_DEVICE_DSP_REGISTERS + offset);
+}
+
+/* A command is the number of a step, and above it the model's position in this image. */
+static int32_t run(uint32_t command) {
+  const int32_t number = (int32_t)(command & UINT32_C(65535));
+  if (command >> 16 >= ATOLL_SELFTEST_ARGUMENT) return atoll_selftest_serve(command);
+  switch (command >> 16) {
+    case 0:
+      return tiny_dsp_step(number);
+    default:
+      return ATOLL_ERROR_ARGUMENT;
+  }
+}
+
+void atoll_core_main(void) {
+  for (;;) {
+    (void)atoll_wait_interrupt(ATOLL_MAILBOX_LINE, UINT32_MAX);
+    if ((get(ATOLL_MAILBOX_REGISTER_STATUS) & STATUS_BUSY) == 0u) continue;
+    const int32_t status = run(get(ATOLL_MAILBOX_REGISTER_COMMAND));
+    atoll_write(ATOLL_DEVICE_DSP_REGISTERS + ATOLL_MAILBOX_REGISTER_RESULT, (uint32_t)status);
+  }
+}
