@@ -1,7 +1,7 @@
 """What a board support package is made from, who writes its files, and whose they are."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from pathlib import PurePosixPath
@@ -58,12 +58,14 @@ class Board:
         parts: the networks, compiled; there may be none.
         examples: a run of each.
         selftest: the package has a self-test beside the application.
+        files: bytes of each network's file, by the network's name.
     """
 
     soc: ResolvedSoc
     parts: tuple[Part, ...] = ()
     examples: tuple[Example, ...] = ()
     selftest: bool = False
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def models(self) -> tuple[ModelInterface, ...]:
@@ -86,6 +88,7 @@ class Board:
             parts=tuple(map(part_of, compiled)),
             examples=tuple(example_of(network, given) for network, given in runs),
             selftest=selftest,
+            files={network.graph.name: network.source.data for network in compiled},
         )
 
     @property

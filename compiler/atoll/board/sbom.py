@@ -13,7 +13,7 @@ from importlib.metadata import version
 
 from atoll.board.cmake import libraries
 from atoll.board.package import Board, Entry, generated
-from atoll.board.sources import driver_files, model_files, startup_files
+from atoll.board.sources import driver_files, model_files, objects, startup_files
 from atoll.errors import UsageError
 
 _OURS, _RUNTIME = "Apache-2.0", "Apache-2.0 WITH LLVM-exception"
@@ -51,8 +51,9 @@ def sbom_files(board: Board) -> Mapping[str, Entry]:
         "documentNamespace": f"urn:atoll:{name}:{digest}",
         "creationInfo": {"created": _created(), "creators": [f"Tool: atoll-{version('atoll')}"]},
         "documentDescribes": ["SPDXRef-Package"],
-        "packages": [package],
+        "packages": [package, *_networks(board)],
         "files": files,
+        "relationships": [*_origins(board, files)],
     }
     return {f"{name}.spdx.json": generated(json.dumps(document, indent=2) + "\n")}
 
@@ -66,17 +67,48 @@ def _files(board: Board) -> Iterator[dict[str, object]]:
         yield {
             "SPDXID": f"SPDXRef-File-{number}",
             "fileName": f"./{path}",
-            "checksums": [
-                {
-                    "algorithm": "SHA1",
-                    "checksumValue": sha1(data, usedforsecurity=False).hexdigest(),
-                },
-                {"algorithm": "SHA256", "checksumValue": sha256(data).hexdigest()},
-            ],
+            "checksums": _sums(data),
             "licenseConcluded": licence,
             "licenseInfoInFiles": [licence],
             "copyrightText": _UNKNOWN,
         }
+
+
+def _networks(board: Board) -> Iterator[dict[str, object]]:
+    """Yield the files that networks came in."""
+    for number, model in enumerate(board.models):
+        if data := board.files.get(model.name):
+            yield {
+                "SPDXID": f"SPDXRef-Network-{number}",
+                "name": model.name,
+                "packageFileName": f"{model.name}{model.suffix}",
+                "downloadLocation": _UNKNOWN,
+                "filesAnalyzed": False,
+                "checksums": _sums(data),
+                "licenseConcluded": _UNKNOWN,
+                "licenseDeclared": _UNKNOWN,
+                "copyrightText": _UNKNOWN,
+            }
+
+
+def _origins(board: Board, files: list[dict[str, object]]) -> Iterator[dict[str, str]]:
+    """Yield from which network each object was made."""
+    identifiers = {str(each["fileName"]): str(each["SPDXID"]) for each in files}
+    for core in board.cores:
+        for number, path in enumerate(objects(board, core)):
+            if board.models[number].name in board.files:
+                yield {
+                    "spdxElementId": identifiers[f"./{path}"],
+                    "relationshipType": "GENERATED_FROM",
+                    "relatedSpdxElement": f"SPDXRef-Network-{number}",
+                }
+
+
+def _sums(data: bytes) -> list[dict[str, str]]:
+    return [
+        {"algorithm": "SHA1", "checksumValue": sha1(data, usedforsecurity=False).hexdigest()},
+        {"algorithm": "SHA256", "checksumValue": sha256(data).hexdigest()},
+    ]
 
 
 def _licences(files: list[dict[str, object]]) -> set[str]:

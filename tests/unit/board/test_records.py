@@ -1,6 +1,7 @@
 """What a package says of itself: MLF metadata and an SPDX document."""
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,21 @@ def test_it_names_the_bytes_that_are_there(board: Board) -> None:
     files = package_files(board, ["models", "drivers", "startup"])
     for path, entry in (item for each in files.values() for item in each.items()):
         assert sums[f"./{path}"] == entry.digest
+
+
+def test_it_names_the_file_that_each_object_is_of(board: Board) -> None:
+    _, document = written(board, "sbom")
+    (network,) = (each for each in document["packages"] if each["SPDXID"] != "SPDXRef-Package")
+    assert network["packageFileName"] == "digits_int8.tflite"
+    assert network["checksums"][1] == {
+        "algorithm": "SHA256",
+        "checksumValue": sha256(DIGITS.read_bytes()).hexdigest(),
+    }
+    names = {each["SPDXID"]: each["fileName"] for each in document["files"]}
+    made = {names[each["spdxElementId"]]: each for each in document["relationships"]}
+    assert {*made} == {f"./models/{core.name}/digits_int8.o" for core in board.cores}
+    assert {each["relationshipType"] for each in made.values()} == {"GENERATED_FROM"}
+    assert {each["relatedSpdxElement"] for each in made.values()} == {network["SPDXID"]}
 
 
 def test_its_time_is_that_of_the_source(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
