@@ -50,7 +50,7 @@ def run_image(
     Prints what they send to the console, and nothing else on standard output. The status is 0 only
     if the host's program ends with 0. Firewalls are as described; no network is compared.
 
-    Example: atoll run-image lagoon build/zig/selftest.elf | atoll selftest -
+    Example: atoll run-image lagoon build/zig/firmware.selftest.elf | atoll selftest -
     """
     if not cpu.session().runs_firmware:
         raise UsageError(

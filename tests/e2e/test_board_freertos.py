@@ -116,4 +116,4 @@ def test_the_port_of_a_core_without_a_simulator_links(
 def test_the_self_test_has_no_kernel(tmp_path: Path) -> None:
     images = built("lagoon", CHIPS["ibex"], "zig", tmp_path, "--selftest")
     assert b"vTaskStartScheduler" in (images / "firmware.elf").read_bytes()
-    assert b"vTaskStartScheduler" not in (images / "selftest.elf").read_bytes()
+    assert b"vTaskStartScheduler" not in (images / "firmware.selftest.elf").read_bytes()

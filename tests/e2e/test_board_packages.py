@@ -126,7 +126,7 @@ def test_a_chip_that_nothing_simulates_is_linked(preset: str, tmp_path: Path) ->
     cmake(tmp_path, preset)
     images = tmp_path / "build" / preset
     assert main(["check-image", "zynqmp", str(images / "firmware.elf")]) == 0
-    assert main(["check-image", "zynqmp", str(images / "selftest.elf")]) == 0
+    assert main(["check-image", "zynqmp", str(images / "firmware.selftest.elf")]) == 0
 
 
 def test_an_application_with_a_wrong_answer_says_so(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_accesses_that_fault_are_refused(machine: str, tmp_path: Path) -> None:
     main_c.write_text(text)
     cmake(tmp_path, "zig", "-DATOLL_SELFTEST_STEP=61")
     soc = load_soc(str(chip))
-    elf = tmp_path / "build" / "zig" / "selftest.elf"
+    elf = tmp_path / "build" / "zig" / "firmware.selftest.elf"
     result = simulate(replace(request(soc, elf), max_cycles=10**9, stall_cycles=10**9))
     log = read_log(result.text, "the run")
     assert (log.ended, log.missing) == (True, ())
@@ -68,8 +68,8 @@ def test_cores_without_engines_pass(chip: str, tmp_path: Path) -> None:
     assert main(["bsp", chip, "--selftest", "-o", str(tmp_path)]) == 0
     cmake(tmp_path, "zig", "-DATOLL_SELFTEST_STEP=61")
     soc, built = load_soc(chip), tmp_path / "build" / "zig"
-    others = (built / f"selftest_{core.name}.elf" for core in image_cores(soc)[1:])
-    elves = (built / "selftest.elf", *others)
+    others = (built / f"{core.name}.selftest.elf" for core in image_cores(soc)[1:])
+    elves = (built / "firmware.selftest.elf", *others)
     asked = replace(request(soc, elves[0]), elves=elves, max_cycles=10**9, stall_cycles=10**9)
     log = read_log(on_iss(asked, lambda memory: modelled(soc, memory)).text, "the run")
     assert (findings(log), log.missing) == ((), ())
@@ -93,7 +93,7 @@ def test_exceptions_of_a_cortex_a_are_refusals(tmp_path: Path) -> None:
     for source, found in ((probe.read_text(), {"works"}), (text, {"refused"})):
         probe.write_text(source)
         cmake(tmp_path, "zig", "-DATOLL_SELFTEST_STEP=61")
-        elf = tmp_path / "build" / "zig" / "selftest.elf"
+        elf = tmp_path / "build" / "zig" / "firmware.selftest.elf"
         log = read_log(simulate(replace(request(soc, elf), max_cycles=10**9)).text, "the run")
         assert (log.ended, log.missing) == (True, ())
         assert {each.found for each in log.results.values() if each.kind != "march"} == found

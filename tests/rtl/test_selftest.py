@@ -50,8 +50,8 @@ def images(chip: str, folder: Path, step: int = STEP) -> tuple[ResolvedSoc, tupl
     cmake(folder, "zig", f"-DATOLL_SELFTEST_STEP={step}")
     soc = load_soc(name, overrides)
     built = folder / "build" / "zig"
-    others = (built / f"selftest_{core.name}.elf" for core in image_cores(soc)[1:])
-    return soc, (built / "selftest.elf", *others)
+    others = (built / f"{core.name}.selftest.elf" for core in image_cores(soc)[1:])
+    return soc, (built / "firmware.selftest.elf", *others)
 
 
 def printed(

@@ -103,15 +103,15 @@ def _images(board: Board) -> Iterator[_Image]:
             script=f"linker/{script_name(board.soc, core)}",
             sources=library_sources(board, core),
             objects=tuple(objects(board, core)),
-            selftest=_self_test(board, core) if board.selftest else None,
+            selftest=_self_test(board, core, elf) if board.selftest else None,
             tools=tuple(_tools(core)),
         )
 
 
-def _self_test(board: Board, core: Cpu) -> _SelfTest:
+def _self_test(board: Board, core: Cpu, elf: str) -> _SelfTest:
     host = core.name == board.soc.host
     return _SelfTest(
-        elf="selftest.elf" if host else f"selftest_{core.name}.elf",
+        elf=elf.replace(".elf", ".selftest.elf"),
         script=SCRIPT if host else f"linker/{script_name(board.soc, core)}",
         sources=selftest_sources(board, core),
         host=host,

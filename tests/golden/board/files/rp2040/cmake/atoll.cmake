@@ -61,7 +61,7 @@ set(ATOLL_SELFTEST_BOARD "${ATOLL_BSP}/app/board.c" "${ATOLL_BSP}/app/guard.c" C
   "Sources of the board")
 
 if(DEFINED ATOLL_core0_COMPILE)
-  add_executable(core0_selftest
+  add_executable(core0.selftest
     ${ATOLL_SELFTEST_BOARD}
     "${ATOLL_BSP}/src/atoll_devices.c"
     "${ATOLL_BSP}/src/cortex_m0plus.S"
@@ -74,14 +74,14 @@ if(DEFINED ATOLL_core0_COMPILE)
     "${ATOLL_BSP}/selftest/core.c"
     "${ATOLL_BSP}/selftest/probe_thumb.S"
     ${ATOLL_core0_OBJECTS})
-  set_target_properties(core0_selftest PROPERTIES OUTPUT_NAME selftest.elf SUFFIX ""
+  set_target_properties(core0.selftest PROPERTIES OUTPUT_NAME firmware.selftest.elf SUFFIX ""
     LINK_DEPENDS "${ATOLL_BSP}/selftest/selftest.ld")
   set_source_files_properties(${ATOLL_core0_OBJECTS} PROPERTIES EXTERNAL_OBJECT TRUE)
-  target_include_directories(core0_selftest PRIVATE "${ATOLL_BSP}/include")
-  target_compile_definitions(core0_selftest PRIVATE
+  target_include_directories(core0.selftest PRIVATE "${ATOLL_BSP}/include")
+  target_compile_definitions(core0.selftest PRIVATE
     ATOLL_SELFTEST_STEP=${ATOLL_SELFTEST_STEP}u)
-  target_compile_options(core0_selftest PRIVATE ${ATOLL_core0_COMPILE})
-  target_link_options(core0_selftest PRIVATE ${ATOLL_core0_LINK}
+  target_compile_options(core0.selftest PRIVATE ${ATOLL_core0_COMPILE})
+  target_link_options(core0.selftest PRIVATE ${ATOLL_core0_LINK}
     -T "${ATOLL_BSP}/selftest/selftest.ld")
-  target_link_libraries(core0_selftest PRIVATE ${ATOLL_core0_LIBRARIES})
+  target_link_libraries(core0.selftest PRIVATE ${ATOLL_core0_LIBRARIES})
 endif()

@@ -88,7 +88,7 @@ set(ATOLL_SELFTEST_BOARD "${ATOLL_BSP}/app/board.c" "${ATOLL_BSP}/app/guard.c" C
   "Sources of the board")
 
 if(DEFINED ATOLL_cpu_COMPILE)
-  add_executable(cpu_selftest
+  add_executable(cpu.selftest
     ${ATOLL_SELFTEST_BOARD}
     "${ATOLL_BSP}/src/atoll_devices.c"
     "${ATOLL_BSP}/src/command_list.c"
@@ -103,20 +103,20 @@ if(DEFINED ATOLL_cpu_COMPILE)
     "${ATOLL_BSP}/selftest/core.c"
     "${ATOLL_BSP}/selftest/probe_plain.c"
     ${ATOLL_cpu_OBJECTS})
-  set_target_properties(cpu_selftest PROPERTIES OUTPUT_NAME selftest.elf SUFFIX ""
+  set_target_properties(cpu.selftest PROPERTIES OUTPUT_NAME firmware.selftest.elf SUFFIX ""
     LINK_DEPENDS "${ATOLL_BSP}/selftest/selftest.ld")
   set_source_files_properties(${ATOLL_cpu_OBJECTS} PROPERTIES EXTERNAL_OBJECT TRUE)
-  target_include_directories(cpu_selftest PRIVATE "${ATOLL_BSP}/include")
-  target_compile_definitions(cpu_selftest PRIVATE
+  target_include_directories(cpu.selftest PRIVATE "${ATOLL_BSP}/include")
+  target_compile_definitions(cpu.selftest PRIVATE
     ATOLL_SELFTEST_STEP=${ATOLL_SELFTEST_STEP}u)
-  target_compile_options(cpu_selftest PRIVATE ${ATOLL_cpu_COMPILE})
-  target_link_options(cpu_selftest PRIVATE ${ATOLL_cpu_LINK}
+  target_compile_options(cpu.selftest PRIVATE ${ATOLL_cpu_COMPILE})
+  target_link_options(cpu.selftest PRIVATE ${ATOLL_cpu_LINK}
     -T "${ATOLL_BSP}/selftest/selftest.ld")
-  target_link_libraries(cpu_selftest PRIVATE ${ATOLL_cpu_LIBRARIES})
+  target_link_libraries(cpu.selftest PRIVATE ${ATOLL_cpu_LIBRARIES})
 endif()
 
 if(DEFINED ATOLL_dsp_COMPILE)
-  add_executable(dsp_selftest
+  add_executable(dsp.selftest
     "${ATOLL_BSP}/src/memory.c"
     "${ATOLL_BSP}/src/picorv32.S"
     "${ATOLL_BSP}/src/startup_dsp.S"
@@ -124,14 +124,14 @@ if(DEFINED ATOLL_dsp_COMPILE)
     "${ATOLL_BSP}/selftest/core.c"
     "${ATOLL_BSP}/selftest/probe_plain.c"
     ${ATOLL_dsp_OBJECTS})
-  set_target_properties(dsp_selftest PROPERTIES OUTPUT_NAME selftest_dsp.elf SUFFIX ""
+  set_target_properties(dsp.selftest PROPERTIES OUTPUT_NAME dsp.selftest.elf SUFFIX ""
     LINK_DEPENDS "${ATOLL_BSP}/linker/twin_dsp.ld")
   set_source_files_properties(${ATOLL_dsp_OBJECTS} PROPERTIES EXTERNAL_OBJECT TRUE)
-  target_include_directories(dsp_selftest PRIVATE "${ATOLL_BSP}/include")
-  target_compile_definitions(dsp_selftest PRIVATE
+  target_include_directories(dsp.selftest PRIVATE "${ATOLL_BSP}/include")
+  target_compile_definitions(dsp.selftest PRIVATE
     ATOLL_SELFTEST_STEP=${ATOLL_SELFTEST_STEP}u)
-  target_compile_options(dsp_selftest PRIVATE ${ATOLL_dsp_COMPILE})
-  target_link_options(dsp_selftest PRIVATE ${ATOLL_dsp_LINK}
+  target_compile_options(dsp.selftest PRIVATE ${ATOLL_dsp_COMPILE})
+  target_link_options(dsp.selftest PRIVATE ${ATOLL_dsp_LINK}
     -T "${ATOLL_BSP}/linker/twin_dsp.ld")
-  target_link_libraries(dsp_selftest PRIVATE ${ATOLL_dsp_LIBRARIES})
+  target_link_libraries(dsp.selftest PRIVATE ${ATOLL_dsp_LIBRARIES})
 endif()
