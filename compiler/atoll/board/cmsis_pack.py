@@ -3,16 +3,16 @@
 Source: Open-CMSIS-Pack, schema 1.7 of PDSC (https://open-cmsis-pack.github.io/Open-CMSIS-Pack-Spec/).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from atoll.board.cortex_m import has_floats, is_cortex_m
 from atoll.board.package import Board, Entry, generated
+from atoll.board.reached import memories_of
 from atoll.board.render import made_from
 from atoll.board.sources import driver_files, startup_files
-from atoll.resolve.memory_views import as_seen_by
-from atoll.resolve.soc import Access, Cpu, Memory, ResolvedSoc
+from atoll.resolve.soc import Cpu, Memory
 
 _SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
 _VENDOR = "Generic:5"
@@ -55,7 +55,7 @@ def _package(board: Board) -> Element:
     for core in cores:
         SubElement(device, "debug", {**names[core.name], "svd": f"svd/{soc.name}.svd"})
     for core in cores:
-        for memory in _memories(soc, core):
+        for memory in memories_of(soc, core):
             SubElement(device, "memory", {**names[core.name], **_memory(memory)})
     _component(root, board)
     return root
@@ -75,14 +75,6 @@ def _processor(core: Cpu) -> dict[str, str]:
         "Dendian": "Little-endian",
         "Dclock": str(core.clock),
     }
-
-
-def _memories(soc: ResolvedSoc, core: Cpu) -> Iterator[Memory]:
-    """Yield the memories that a core reaches, where it sees them."""
-    seen = as_seen_by(soc, core.name)
-    reached = {pool.region.memory for pool in seen.pools if pool.reach[core.name] != Access.NONE}
-    reached |= {region.memory for region in (core.code, core.data, *core.stacks)}
-    return (memory for memory in seen.memories if memory.name in reached)
 
 
 def _memory(memory: Memory) -> dict[str, str]:
