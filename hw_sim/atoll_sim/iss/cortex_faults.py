@@ -15,7 +15,7 @@ STACKED = (0, 1, 2, 3, 12, 14)
 
 SP, LR, XPSR = 13, 14, 16
 FRAME, PADDED = 32, 1 << 9
-THUMB = 1 << 24
+THUMB = 0x0100_0000
 LEAVE = 0xFFFF_FFF9
 """What a handler goes to: back to a thread on the main stack."""
 
