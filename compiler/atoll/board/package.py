@@ -128,6 +128,7 @@ EMITTERS: Registry[BoardEmitter] = Registry(
         "ipxact": "atoll.board.ipxact:ipxact_files",
         "gdb": "atoll.board.gdb:gdb_files",
         "renode": "atoll.board.renode:renode_files",
+        "openocd": "atoll.board.openocd:openocd_files",
         "cmsis-pack": "atoll.board.cmsis_pack:cmsis_pack_files",
         "rust": "atoll.board.rust:rust_files",
         "metadata": "atoll.board.metadata:metadata_files",
