@@ -149,6 +149,7 @@ def _memory(memory: Memory) -> Values:
         "banks": count(memory.banks),
         "read_latency": _cycles(memory.read_latency),
         "cached": _flag(memory.cached),
+        "sector": size(memory.sector),
     }
 
 

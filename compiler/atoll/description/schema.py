@@ -41,6 +41,11 @@ class Memory(Described):
     cached: bool = Field(
         default=True, strict=True, description="Cores with a data cache keep lines of it."
     )
+    sector: PositiveSize | None = Field(
+        default=None,
+        description="Bytes that flash erases at once; without it debuggers program nothing.",
+        examples=["4 KiB"],
+    )
     reach: Access | None = Field(
         default=None, description="What devices may do with its pools where nothing else says so."
     )

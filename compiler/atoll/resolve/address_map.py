@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import gcd
 
 from atoll.description.devices import Cpu, Master
 from atoll.description.faults import note
@@ -50,6 +51,7 @@ def resolve_memories(draft: Draft) -> tuple[Memory, ...]:
             banks=described[name].banks,
             read_latency=described[name].read_latency,
             cached=described[name].cached,
+            sector=described[name].sector or 0,
             views=dict(sorted(described[name].views.items())),
             at=draft.where.key_at("memories", name),
         )
@@ -186,6 +188,7 @@ def _check_memory(draft: Draft, name: str, memory: MemoryModel) -> None:
             at=where.at("memories", name, "reach"),
             remedy="write 'reach: ro'",
         )
+    _check_sector(draft, name, memory)
     if memory.size > LARGEST_MEMORY:
         faults.add(
             "E037",
@@ -200,3 +203,22 @@ def _check_memory(draft: Draft, name: str, memory: MemoryModel) -> None:
             at=where.at("memories", name, "origin"),
             remedy=f"move it to {ADDRESS_SPACE - memory.size & -GRANULE:#x} or below",
         )
+
+
+def _check_sector(draft: Draft, name: str, memory: MemoryModel) -> None:
+    """Note sectors of what is no flash, and those that its first or last byte lies inside of."""
+    sector = memory.sector
+    if sector is None or not draft.knows("memories", name, "kind"):
+        return
+    fault, remedy = "", f"remove 'memories.{name}.sector'"
+    if memory.kind == "ram":
+        fault = f"memory '{name}' is ram, and has sectors, which flash alone has"
+    elif is_placed(draft, name) and (memory.origin % sector or memory.size % sector):
+        fault = (
+            f"memory '{name}' with {format_size(memory.size)} from {memory.origin:#x} on"
+            f" is not made of whole sectors of {format_size(sector)}"
+        )
+        remedy = f"write 'sector: {format_size(gcd(memory.origin, memory.size, sector))}'"
+    if fault:
+        at = draft.where.at("memories", name, "sector")
+        draft.faults.add("E123", fault, at=at, remedy=remedy)

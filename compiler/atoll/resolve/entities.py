@@ -65,6 +65,7 @@ class Memory(Placed):
         banks: word-interleaved banks that serve different masters in one cycle.
         read_latency: cycles from an accepted read to its data, at least 1.
         cached: cores with a data cache keep lines of it.
+        sector: bytes of flash that are erased at once; 0 if debuggers do not program it.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Memory(Placed):
     banks: int
     read_latency: int
     cached: bool = True
+    sector: int = 0
     at: SourceLoc | None = None
 
 

@@ -46,7 +46,9 @@ def test_gdb_has_the_core_s_regions(path: Path, tmp_path: Path) -> None:
     soc = load_soc(path)
     board = Board(soc=soc)
     files = package_files(board, ["gdb"])["gdb"]
-    assert {*files} == {f"gdb/{core.name}.gdb" for core in board.cores}
+    assert {*files} == {
+        f"gdb/{core.name}.{kind}" for core in board.cores for kind in ("gdb", "xml")
+    }
     for core in board.cores:
         script = tmp_path / f"{core.name}.gdb"
         script.write_bytes(files[f"gdb/{script.name}"].data)
