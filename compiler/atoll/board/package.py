@@ -1,7 +1,7 @@
 """What a board support package is made from, who writes its files, and whose they are."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import PurePosixPath
@@ -56,16 +56,16 @@ class Board:
     Attributes:
         soc: the chip.
         parts: the networks, compiled; there may be none.
+        networks: likewise, before they were machine code of the chip.
         examples: a run of each.
         selftest: the package has a self-test beside the application.
-        files: bytes of each network's file, by the network's name.
     """
 
     soc: ResolvedSoc
     parts: tuple[Part, ...] = ()
+    networks: tuple[Compiled, ...] = ()
     examples: tuple[Example, ...] = ()
     selftest: bool = False
-    files: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def models(self) -> tuple[ModelInterface, ...]:
@@ -86,9 +86,9 @@ class Board:
         return cls(
             soc=soc,
             parts=tuple(map(part_of, compiled)),
+            networks=tuple(compiled),
             examples=tuple(example_of(network, given) for network, given in runs),
             selftest=selftest,
-            files={network.graph.name: network.source.data for network in compiled},
         )
 
     @property
@@ -131,6 +131,7 @@ EMITTERS: Registry[BoardEmitter] = Registry(
         "openocd": "atoll.board.openocd:openocd_files",
         "cmsis-pack": "atoll.board.cmsis_pack:cmsis_pack_files",
         "rust": "atoll.board.rust:rust_files",
+        "python": "atoll.board.python:python_files",
         "metadata": "atoll.board.metadata:metadata_files",
         "sbom": "atoll.board.sbom:sbom_files",
         "compile-commands": "atoll.board.compile_commands:compile_commands_files",

@@ -76,32 +76,31 @@ def _files(board: Board) -> Iterator[dict[str, object]]:
 
 def _networks(board: Board) -> Iterator[dict[str, object]]:
     """Yield the files that networks came in."""
-    for number, model in enumerate(board.models):
-        if data := board.files.get(model.name):
-            yield {
-                "SPDXID": f"SPDXRef-Network-{number}",
-                "name": model.name,
-                "packageFileName": f"{model.name}{model.suffix}",
-                "downloadLocation": _UNKNOWN,
-                "filesAnalyzed": False,
-                "checksums": _sums(data),
-                "licenseConcluded": _UNKNOWN,
-                "licenseDeclared": _UNKNOWN,
-                "copyrightText": _UNKNOWN,
-            }
+    for number, network in enumerate(board.networks):
+        yield {
+            "SPDXID": f"SPDXRef-Network-{number}",
+            "name": network.graph.name,
+            "packageFileName": f"{network.graph.name}{network.source.suffix}",
+            "downloadLocation": _UNKNOWN,
+            "filesAnalyzed": False,
+            "checksums": _sums(network.source.data),
+            "licenseConcluded": _UNKNOWN,
+            "licenseDeclared": _UNKNOWN,
+            "copyrightText": _UNKNOWN,
+        }
 
 
 def _origins(board: Board, files: list[dict[str, object]]) -> Iterator[dict[str, str]]:
     """Yield from which network each object was made."""
     identifiers = {str(each["fileName"]): str(each["SPDXID"]) for each in files}
     for core in board.cores:
-        for number, path in enumerate(objects(board, core)):
-            if board.models[number].name in board.files:
-                yield {
-                    "spdxElementId": identifiers[f"./{path}"],
-                    "relationshipType": "GENERATED_FROM",
-                    "relatedSpdxElement": f"SPDXRef-Network-{number}",
-                }
+        paths = tuple(objects(board, core))
+        for number, path in enumerate(paths[: len(board.networks)]):
+            yield {
+                "spdxElementId": identifiers[f"./{path}"],
+                "relationshipType": "GENERATED_FROM",
+                "relatedSpdxElement": f"SPDXRef-Network-{number}",
+            }
 
 
 def _sums(data: bytes) -> list[dict[str, str]]:

@@ -17,8 +17,12 @@ HEAD = """#include <stdint.h>
 
 #if defined(__GNUC__)
 #define ATOLL_KERNEL static __attribute__((noinline))
+#if defined(ATOLL_NO_SECTIONS) /* constants may lie anywhere */
+#define ATOLL_IN_POOL(name, alignment) __attribute__((aligned(alignment)))
+#else
 #define ATOLL_IN_POOL(name, alignment) \\
   __attribute__((section(".atoll.pool." name), aligned(alignment)))
+#endif
 #define ATOLL_MAY_ALIAS __attribute__((may_alias))
 #else /* the linker puts each pool where the plan has it; strict aliasing has to be off */
 #define ATOLL_KERNEL static
