@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from atoll.several_models import compile_models
 ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 SAMPLER = ROOT / "examples" / "03_two_networks" / "sampler.tflite"
+GOLDEN = ROOT / "tests" / "golden" / "board"
 TOOLS = Path(sys.executable).parent
 RUN = """
 import sys, threading
@@ -195,6 +197,22 @@ print({{tensor.nbytes for each in found for tensor in each.INPUTS}})
 """
     wanted = sorted(example.name for example in board.examples)
     assert python(tmp_path, text).stdout == f"{wanted}\n{{64}}\n"
+
+
+def test_golden(networks: tuple[Compiled, ...], golden: Callable[[Path, str], None]) -> None:
+    """The emitted C is that of `atoll build --emit c`, and held by what it computes.
+
+    Files have ``.txt`` at the end, which keeps the tools of this repository from them.
+    """
+    board = Board.of(networks[0].soc, networks, [random_sample(each.graph) for each in networks])
+    files = package_files(board, ["python"])["python"]
+    texts = {
+        f"{path}.txt": entry.data.decode() for path, entry in files.items() if "/src/" not in path
+    }
+    for path, text in texts.items():
+        golden(GOLDEN / path, text)
+    held = (path for path in (GOLDEN / "python").rglob("*") if path.is_file())
+    assert {path.relative_to(GOLDEN).as_posix() for path in held} == {*texts}
 
 
 def test_no_package_without_networks() -> None:
