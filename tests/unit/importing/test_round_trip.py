@@ -115,3 +115,25 @@ def test_pdsc(name: str, tmp_path: Path) -> None:
         for each in soc.memories
         if each.name in reached
     }
+
+
+@pytest.mark.parametrize("path", CHIPS, ids=lambda path: Path(path).stem)
+def test_ipxact(path: str, tmp_path: Path) -> None:
+    """Memories and engines of the host's map; the format has no interrupts here."""
+    soc = load_soc(path)
+    seen = as_seen_by(soc, soc.host)
+    data = chip(imported(tmp_path, {"chip.xml": exported(soc, "ipxact", ".xml")}))
+    assert {
+        name: (each["origin"], parse_size(each["size"]), each["kind"])
+        for name, each in data["memories"].items()
+    } == {each.name: (each.origin, each.size, each.kind) for each in seen.memories}
+    kept = ("kind", "engine", "accelerator", "registers")
+    engines = {
+        name: {key: device[key] for key in kept if key in device}
+        for name, device in data["devices"].items()
+        if device["kind"] != "cpu"
+    }
+    assert engines == {
+        name: {key: each[key] for key in kept if key in each}
+        for name, each in engines_of(soc).items()
+    }
