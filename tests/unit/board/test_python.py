@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from atoll.board.package import Board, package_files
-from atoll.pipeline import Compiled
+from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.samples import random_sample
 from atoll.several_models import compile_models
@@ -66,6 +66,20 @@ print("done")
 """
 
 
+GOLDENS = """
+import numpy as np
+from lagoon_networks import {network} as module
+ports = np.load("{golden}")
+(given,), (made,) = module.INPUTS, module.OUTPUTS
+for data, wanted in zip(ports["inputs"], ports["outputs_tflm"]):
+    found = module.run({{given.name: data.reshape(given.shape)}})[made.name]
+    assert found.tobytes() == wanted.tobytes()
+print(len(ports["inputs"]))
+"""
+
+needs_compiler = pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler")
+
+
 @pytest.fixture(scope="module")
 def networks() -> tuple[Compiled, ...]:
     """Digits, which runs on the accelerator of the chip, and the sampler."""
@@ -103,22 +117,44 @@ def python(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler")
-def test_results_are_the_chips(networks: tuple[Compiled, ...], tmp_path: Path) -> None:
-    written(networks, tmp_path)
+def build(folder: Path) -> None:
+    """Make the libraries of a package; no compiler warns."""
     environment = {**os.environ, "PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}"}
+    environment["CFLAGS"] = "-std=c99 -pedantic -Wall -Wextra -Wconversion -Werror"
     for words in (["--preset", "host"], ["--build", "--preset", "host"]):
         done = subprocess.run(
             ["cmake", *words],
-            cwd=tmp_path / "python",
-            env=environment | {"CFLAGS": "-std=c99 -pedantic -Wall -Wextra -Wconversion -Werror"},
+            cwd=folder / "python",
+            env=environment,
             capture_output=True,
             text=True,
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+@needs_compiler
+def test_results_are_the_chips(networks: tuple[Compiled, ...], tmp_path: Path) -> None:
+    written(networks, tmp_path)
+    build(tmp_path)
     done = python(tmp_path, RUN.format(package="lagoon_networks"))
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "network", ["kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8"]
+)
+def test_results_are_the_goldens(shared_models: Path, network: str, tmp_path: Path) -> None:
+    soc = load_soc("lagoon")
+    path = shared_models / f"{network}.tflite"
+    compiled = compile_file(soc, path, BuildOptions(accelerators=False))
+    written((compiled,), tmp_path)
+    build(tmp_path)
+    golden = shared_models / "golden" / f"{network}.npz"
+    done = python(tmp_path, GOLDENS.format(network=network, golden=golden))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "4\n", "")
 
 
 @pytest.mark.parametrize(
