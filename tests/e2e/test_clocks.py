@@ -30,6 +30,7 @@ def ran(soc: str, *overrides: str, place: tuple[str, ...] = ()) -> RunReport:
     return report
 
 
+@pytest.mark.slow
 def test_three_clocks_and_memories_at_several_addresses_are_right() -> None:
     report = ran(SHORE)
     clocks = {layer.device: layer.clock for layer in report.by_layer}

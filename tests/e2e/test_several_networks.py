@@ -307,6 +307,7 @@ def test_a_table_for_one_network_is_refused_for_several(
 
 
 @pytest.mark.rtl
+@pytest.mark.slow
 def test_waves_of_an_operator_of_the_second_network(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
