@@ -8,7 +8,9 @@ module atoll_bus_to_axil
   import atoll_bus_pkg::*;
 #(
   // Bytes of a beat, at least 8.
-  parameter int unsigned DataBytes = 8
+  parameter int unsigned DataBytes = 8,
+  // Bits of a register's address.
+  parameter int unsigned AddrBits  = 12
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -16,7 +18,7 @@ module atoll_bus_to_axil
   input  logic                   valid_i,
   output logic                   ready_o,
   input  logic                   we_i,
-  input  logic [           11:0] addr_i,
+  input  logic [   AddrBits-1:0] addr_i,
   input  logic [8*DataBytes-1:0] wdata_i,
   input  logic [  DataBytes-1:0] be_i,
   // Answer
@@ -24,7 +26,7 @@ module atoll_bus_to_axil
   output logic [8*DataBytes-1:0] rdata_o,
   output resp_e                  resp_o,
   // AXI4-Lite, names as at an AXI master
-  output logic [           11:0] m_axil_awaddr_o,
+  output logic [   AddrBits-1:0] m_axil_awaddr_o,
   output logic                   m_axil_awvalid_o,
   input  logic                   m_axil_awready_i,
   output logic [           31:0] m_axil_wdata_o,
@@ -34,7 +36,7 @@ module atoll_bus_to_axil
   input  logic [            1:0] m_axil_bresp_i,
   input  logic                   m_axil_bvalid_i,
   output logic                   m_axil_bready_o,
-  output logic [           11:0] m_axil_araddr_o,
+  output logic [   AddrBits-1:0] m_axil_araddr_o,
   output logic                   m_axil_arvalid_o,
   input  logic                   m_axil_arready_i,
   input  logic [           31:0] m_axil_rdata_i,
@@ -44,6 +46,7 @@ module atoll_bus_to_axil
 );
 
   `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 8)
+  `ATOLL_ASSERT_INIT(LegalAddress, AddrBits >= $clog2(DataBytes) && AddrBits <= 32)
 
   localparam int unsigned Lanes    = DataBytes / 4;
   localparam int unsigned LaneBits = $clog2(Lanes);
@@ -58,7 +61,7 @@ module atoll_bus_to_axil
   state_e state_d, state_q;
   logic we_d, we_q, address_left_d, address_left_q, data_left_d, data_left_q;
   logic [LaneBits-1:0] lane, lane_d, lane_q;
-  logic [11:0] addr_d, addr_q;
+  logic [AddrBits-1:0] addr_d, addr_q;
   logic [31:0] data_d, data_q;
   logic [3:0] strobe_d, strobe_q;
   resp_e resp_d, resp_q;
@@ -83,7 +86,7 @@ module atoll_bus_to_axil
       StIdle: begin
         we_d           = we_i;
         lane_d         = lane;
-        addr_d         = addr_i + 12'(4 * lane);
+        addr_d         = addr_i + AddrBits'(4 * lane);
         data_d         = wdata_i[32*lane+:32];
         strobe_d       = be_i[4*lane+:4];
         resp_d         = RespSlave;

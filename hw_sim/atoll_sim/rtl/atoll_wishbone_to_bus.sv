@@ -1,0 +1,114 @@
+`include "atoll_assert.svh"
+
+// Carries the Wishbone data port of an accelerator to the system bus.
+//
+// Classic cycles have one beat under way, which `ack` or `err` ends; pipelined ones (`Pipelined`) start
+// a beat in each cycle without `stall`. Both kinds of errors of the bus become `err`. An accelerator
+// that drops `cyc` gives up what is under way: the bus still does it, and the answer stays here.
+module atoll_wishbone_to_bus
+  import atoll_bus_pkg::*;
+#(
+  // Bytes of a bus beat, a power of two.
+  parameter int unsigned DataBytes = 8,
+  // Bytes of the accelerator's data port, a power of two from 4 to `DataBytes`.
+  parameter int unsigned PortBytes = 8,
+  // The accelerator makes pipelined cycles; otherwise classic ones, and `stall` stays low.
+  parameter bit          Pipelined = 1'b0,
+  // Beats under way at most in pipelined cycles, a power of two of at least 2.
+  parameter int unsigned Depth     = 8
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  // Wishbone B4, names as at a slave; `adr` counts bytes
+  input  logic                   s_wb_cyc_i,
+  input  logic                   s_wb_stb_i,
+  input  logic                   s_wb_we_i,
+  input  logic [           31:0] s_wb_adr_i,
+  input  logic [  PortBytes-1:0] s_wb_sel_i,
+  input  logic [8*PortBytes-1:0] s_wb_dat_w_i,
+  output logic [8*PortBytes-1:0] s_wb_dat_r_o,
+  output logic                   s_wb_ack_o,
+  output logic                   s_wb_err_o,
+  output logic                   s_wb_stall_o,
+  // Request to the bus
+  output logic                   valid_o,
+  input  logic                   ready_i,
+  output logic                   we_o,
+  output logic [           31:0] addr_o,
+  output logic [8*DataBytes-1:0] wdata_o,
+  output logic [  DataBytes-1:0] be_o,
+  // Answer of the bus
+  input  logic                   rvalid_i,
+  input  logic [8*DataBytes-1:0] rdata_i,
+  input  resp_e                  resp_i
+);
+
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes))
+  `ATOLL_ASSERT_INIT(FitsTheBus, $onehot(PortBytes) && PortBytes >= 4 && PortBytes <= DataBytes)
+  `ATOLL_ASSERT_INIT(LegalDepth, $onehot(Depth) && Depth >= 2)
+
+  localparam int unsigned Lanes    = DataBytes / PortBytes;
+  localparam int unsigned LaneBits = Lanes > 1 ? $clog2(Lanes) : 1;
+  localparam int unsigned BusBits  = $clog2(DataBytes);
+  localparam int unsigned CountBits = $clog2(Depth) + 1;
+
+  logic full, awaiting, taken, live;
+  logic [LaneBits-1:0] lane, oldest;
+  // Beats under way, and how many of them the accelerator gave up: the oldest.
+  logic [CountBits-1:0] outstanding, outstanding_q, stale_q;
+
+  assign lane    = Lanes > 1 ? LaneBits'(s_wb_adr_i >> $clog2(PortBytes)) : '0;
+  assign valid_o = s_wb_cyc_i && s_wb_stb_i && (Pipelined ? !full : !awaiting);
+  assign we_o    = s_wb_we_i;
+  assign addr_o  = {s_wb_adr_i[31:BusBits], BusBits'(0)};
+  assign wdata_o = {Lanes{s_wb_dat_w_i}};
+  assign be_o    = DataBytes'(s_wb_sel_i) << (PortBytes * lane);
+  assign taken   = valid_o && ready_i;
+
+  atoll_fifo #(
+    .Width(LaneBits),
+    .Depth(Depth)
+  ) u_lanes (
+    .clk_i,
+    .rst_ni,
+    .flush_i(1'b0),
+    .push_i (taken),
+    .data_i (lane),
+    .pop_i  (rvalid_i),
+    .valid_o(awaiting),
+    .data_o (oldest),
+    .full_o (full)
+  );
+
+  assign outstanding = outstanding_q + CountBits'(taken) - CountBits'(rvalid_i);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      outstanding_q <= '0;
+      stale_q       <= '0;
+    end else begin
+      outstanding_q <= outstanding;
+      if (!s_wb_cyc_i) stale_q <= outstanding;
+      else if (rvalid_i && stale_q != '0) stale_q <= stale_q - CountBits'(1);
+    end
+  end
+
+  assign live         = s_wb_cyc_i && stale_q == '0;
+  assign s_wb_dat_r_o = rdata_i[8*PortBytes*oldest+:8*PortBytes];
+  assign s_wb_ack_o   = rvalid_i && live && resp_i == RespOkay;
+  assign s_wb_err_o   = rvalid_i && live && resp_i != RespOkay;
+  assign s_wb_stall_o = Pipelined && s_wb_cyc_i && s_wb_stb_i && !taken;
+
+  `ATOLL_ASSERT_KNOWN(KnownControl, {valid_o, s_wb_ack_o, s_wb_err_o, s_wb_stall_o})
+  `ATOLL_ASSERT(OnlyAwaitedAnswers, rvalid_i |-> awaiting)
+  `ATOLL_ASSERT(NeverMoreThanUnderWay, stale_q <= outstanding_q)
+  `ATOLL_ASSERT(OnlyWithinACycle, s_wb_ack_o || s_wb_err_o |-> s_wb_cyc_i && !(s_wb_ack_o && s_wb_err_o))
+  if (!Pipelined) begin : gen_classic
+    `ATOLL_ASSERT(OneBeat, taken |-> outstanding_q == '0)
+  end
+  // What the accelerator must keep (docs/platform.md).
+  `ATOLL_ASSERT(BeatHolds, valid_o && !ready_i |=> s_wb_cyc_i && s_wb_stb_i
+      && $stable({s_wb_adr_i, s_wb_we_i, s_wb_sel_i}))
+  `ATOLL_ASSERT(WriteDataHold, valid_o && we_o && !ready_i |=> $stable(s_wb_dat_w_i))
+
+endmodule
