@@ -2,9 +2,10 @@
 
 // Carries the Wishbone data port of an accelerator to the system bus.
 //
-// Classic cycles have one beat under way, which `ack` or `err` ends; pipelined ones (`Pipelined`) start
-// a beat in each cycle without `stall`. Both kinds of errors of the bus become `err`. An accelerator
-// that drops `cyc` gives up what is under way: the bus still does it, and the answer stays here.
+// Classic cycles have one beat under way, which `ack` or `err` ends. Pipelined ones (`Pipelined`) start
+// a beat in each cycle without `stall`, which waits here until the bus takes it. Both kinds of errors of
+// the bus become `err`. An accelerator that drops `cyc` gives up the beats that it started: the bus still
+// does them, and their answers stay here.
 module atoll_wishbone_to_bus
   import atoll_bus_pkg::*;
 #(
@@ -52,17 +53,52 @@ module atoll_wishbone_to_bus
   localparam int unsigned BusBits  = $clog2(DataBytes);
   localparam int unsigned CountBits = $clog2(Depth) + 1;
 
-  logic full, awaiting, taken, live;
+  typedef struct packed {
+    logic                   we;
+    logic [31:0]            addr;
+    logic [PortBytes-1:0]   sel;
+    logic [8*PortBytes-1:0] data;
+  } request_t;
+
+  request_t shown, asked;
+  logic started, taken, lanes_full, awaiting, live;
   logic [LaneBits-1:0] lane, oldest;
-  // Beats under way, and how many of them the accelerator gave up: the oldest.
+  // Beats started and not answered, and how many of them the accelerator gave up: the oldest.
   logic [CountBits-1:0] outstanding, outstanding_q, stale_q;
 
-  assign lane    = Lanes > 1 ? LaneBits'(s_wb_adr_i >> $clog2(PortBytes)) : '0;
-  assign valid_o = s_wb_cyc_i && s_wb_stb_i && (Pipelined ? !full : !awaiting);
-  assign we_o    = s_wb_we_i;
-  assign addr_o  = {s_wb_adr_i[31:BusBits], BusBits'(0)};
-  assign wdata_o = {Lanes{s_wb_dat_w_i}};
-  assign be_o    = DataBytes'(s_wb_sel_i) << (PortBytes * lane);
+  assign shown = '{we: s_wb_we_i, addr: s_wb_adr_i, sel: s_wb_sel_i, data: s_wb_dat_w_i};
+
+  if (Pipelined) begin : gen_pipelined
+    logic full;
+    assign s_wb_stall_o = full || outstanding_q == CountBits'(Depth);
+    assign started      = s_wb_cyc_i && s_wb_stb_i && !s_wb_stall_o;
+    atoll_fifo #(
+      .Width($bits(request_t)),
+      .Depth(2)
+    ) u_requests (
+      .clk_i,
+      .rst_ni,
+      .flush_i(1'b0),
+      .push_i (started),
+      .data_i (shown),
+      .pop_i  (taken),
+      .valid_o(valid_o),
+      .data_o (asked),
+      .full_o (full)
+    );
+  end else begin : gen_classic
+    assign s_wb_stall_o = 1'b0;
+    assign started      = taken;
+    assign valid_o      = s_wb_cyc_i && s_wb_stb_i && outstanding_q == '0;
+    assign asked        = shown;
+    `ATOLL_ASSERT(OneBeat, outstanding_q <= CountBits'(1))
+  end
+
+  assign lane    = Lanes > 1 ? LaneBits'(asked.addr >> $clog2(PortBytes)) : '0;
+  assign we_o    = asked.we;
+  assign addr_o  = {asked.addr[31:BusBits], BusBits'(0)};
+  assign wdata_o = {Lanes{asked.data}};
+  assign be_o    = DataBytes'(asked.sel) << (PortBytes * lane);
   assign taken   = valid_o && ready_i;
 
   atoll_fifo #(
@@ -77,10 +113,10 @@ module atoll_wishbone_to_bus
     .pop_i  (rvalid_i),
     .valid_o(awaiting),
     .data_o (oldest),
-    .full_o (full)
+    .full_o (lanes_full)
   );
 
-  assign outstanding = outstanding_q + CountBits'(taken) - CountBits'(rvalid_i);
+  assign outstanding = outstanding_q + CountBits'(started) - CountBits'(rvalid_i);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -97,18 +133,13 @@ module atoll_wishbone_to_bus
   assign s_wb_dat_r_o = rdata_i[8*PortBytes*oldest+:8*PortBytes];
   assign s_wb_ack_o   = rvalid_i && live && resp_i == RespOkay;
   assign s_wb_err_o   = rvalid_i && live && resp_i != RespOkay;
-  assign s_wb_stall_o = Pipelined && s_wb_cyc_i && s_wb_stb_i && !taken;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {valid_o, s_wb_ack_o, s_wb_err_o, s_wb_stall_o})
   `ATOLL_ASSERT(OnlyAwaitedAnswers, rvalid_i |-> awaiting)
+  `ATOLL_ASSERT(BeatsHaveAPlace, taken |-> !lanes_full)
   `ATOLL_ASSERT(NeverMoreThanUnderWay, stale_q <= outstanding_q)
-  `ATOLL_ASSERT(OnlyWithinACycle, s_wb_ack_o || s_wb_err_o |-> s_wb_cyc_i && !(s_wb_ack_o && s_wb_err_o))
-  if (!Pipelined) begin : gen_classic
-    `ATOLL_ASSERT(OneBeat, taken |-> outstanding_q == '0)
-  end
-  // What the accelerator must keep (docs/platform.md).
-  `ATOLL_ASSERT(BeatHolds, valid_o && !ready_i |=> s_wb_cyc_i && s_wb_stb_i
-      && $stable({s_wb_adr_i, s_wb_we_i, s_wb_sel_i}))
-  `ATOLL_ASSERT(WriteDataHold, valid_o && we_o && !ready_i |=> $stable(s_wb_dat_w_i))
+  `ATOLL_ASSERT(OnlyWithinACycle, s_wb_ack_o || s_wb_err_o |-> s_wb_cyc_i)
+  // In classic cycles the accelerator must keep it (docs/platform.md).
+  `ATOLL_ASSERT(RequestHolds, valid_o && !ready_i |=> valid_o && $stable({we_o, addr_o, be_o}))
 
 endmodule
