@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
 
@@ -33,6 +34,11 @@ class Answer:
     data: int
     accepted: int
     answered: int
+
+
+def parameter(name: str) -> int:
+    """Return a parameter of the bench's top level."""
+    return int(cocotb.plusargs[name])
 
 
 async def start(dut: Any, *prefixes: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import cocotb
 from cocotbext.axi import AxiLiteBus, AxiLiteRam, AxiLiteSlave
-from tests.benches.bus import OKAY, SLAVE, BusMaster, start
+from tests.benches.bus import OKAY, SLAVE, BusMaster, parameter, start
 
 
 class Refusing:
@@ -31,7 +31,8 @@ def connect(dut: Any, device: type, **options: Any) -> Any:
 @cocotb.parametrize(hesitant=[False, True])
 async def reads_back_what_was_written(dut: Any, hesitant: bool) -> None:
     """Words and parts of words go to their addresses and come back on their lanes."""
-    ram = connect(dut, AxiLiteRam, size=4096)
+    beat, size = parameter("DataBytes"), 1 << parameter("AddrBits")
+    ram = connect(dut, AxiLiteRam, size=size)
     random = Random(cocotb.RANDOM_SEED)
     if hesitant:
         for channel in (
@@ -41,22 +42,22 @@ async def reads_back_what_was_written(dut: Any, hesitant: bool) -> None:
             channel.set_pause_generator(cycle([random.random() < 0.5 for _ in range(31)]))
     await start(dut, "mst")
     master = BusMaster(dut, "mst")
-    shadow = bytearray(4096)
+    shadow = bytearray(size)
     ram.write(0, bytes(shadow))
     for _ in range(200):
-        beat, lane = 8 * random.randrange(512), 4 * random.randrange(2)
+        at, lane = random.randrange(0, size, beat), random.randrange(0, beat, 4)
         enabled = random.choice((0xF, 0xF, 0x1, 0x8, 0xC)) << lane
         if random.random() < 0.5:
-            data = random.getrandbits(64)
-            assert (await master.write(beat, enabled, data)).response == OKAY
-            for i in (i for i in range(8) if enabled >> i & 1):
-                shadow[beat + i] = data >> 8 * i & 0xFF
+            data = random.getrandbits(8 * beat)
+            assert (await master.write(at, enabled, data)).response == OKAY
+            for i in (i for i in range(beat) if enabled >> i & 1):
+                shadow[at + i] = data >> 8 * i & 0xFF
         else:
-            answer = await master.read(beat, 0xF << lane)
+            answer = await master.read(at, 0xF << lane)
             assert answer.response == OKAY
             word = answer.data >> 8 * lane & 0xFFFF_FFFF
-            assert word == int.from_bytes(shadow[beat + lane : beat + lane + 4], "little")
-    assert ram.read(0, 4096) == shadow
+            assert word == int.from_bytes(shadow[at + lane : at + lane + 4], "little")
+    assert ram.read(0, size) == shadow
 
 
 @cocotb.test()

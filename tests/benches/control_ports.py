@@ -6,7 +6,7 @@ from typing import Any
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
-from tests.benches.bus import OKAY, SLAVE, Answer, BusMaster, Request
+from tests.benches.bus import OKAY, SLAVE, Answer, BusMaster, Request, parameter
 from tests.benches.control_peers import Registers, connect, refused
 
 PROTOCOLS = ("apb", "obi", "wb")
@@ -19,11 +19,6 @@ BUSY = {"apb": ("psel", "penable"), "obi": ("req",), "wb": ("cyc", "stb")}
 LATENCY = {"apb": 3, "obi": 3, "wb": 2}
 ACCESSES = 250
 WORD = 0xF
-
-
-def parameter(name: str) -> int:
-    """Return a parameter of the bench's top level."""
-    return int(cocotb.plusargs[name])
 
 
 async def start(dut: Any, protocol: str) -> BusMaster:
