@@ -34,14 +34,12 @@ class BusTarget:
     Attributes:
         contents: bytes by address, 0 at first.
         taken: all requests.
-        silent: takes and answers nothing for now.
     """
 
     def __init__(self, dut: Any, random: Random | None = None, latency: int = 1) -> None:
         """Begin; `random` makes it hesitate, otherwise each answer takes `latency` cycles."""
         self.contents: dict[int, int] = {}
         self.taken: list[Taken] = []
-        self.silent = False
         self._dut = dut
         self._random = random
         self._latency = latency
@@ -58,13 +56,13 @@ class BusTarget:
             await FallingEdge(dut.clk_i)
             cycle += 1
             self._answer(cycle)
-            ready = not self.silent and (self._random is None or self._random.random() < 0.6)
+            ready = self._random is None or self._random.random() < 0.6
             dut.ready_i.value = int(ready)
             if ready and dut.valid_o.value == 1 and dut.rst_ni.value == 1:
                 self._take(cycle)
 
     def _answer(self, cycle: int) -> None:
-        due = bool(self._answers) and self._answers[0][0] <= cycle and not self.silent
+        due = bool(self._answers) and self._answers[0][0] <= cycle
         _, response, data = self._answers.popleft() if due else (0, OKAY, 0)
         self._dut.rvalid_i.value = int(due)
         self._dut.resp_i.value = response

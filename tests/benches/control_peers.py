@@ -1,15 +1,17 @@
-"""Independent peers of control ports: registers that refuse some words, behind APB, OBI, Wishbone."""
+"""Independent peers of control ports: registers behind APB, OBI and Wishbone."""
 
 from collections.abc import Iterator
 from itertools import repeat
 from random import Random
 from typing import Any
 
+from cocotb.triggers import RisingEdge
 from cocotbext.apb import ApbBus, ApbDevice, APBPrivilegedErr
 from cocotbext.obi import ObiBus, ObiDevice
 from cocotbext.wishbone.monitor import WishboneSlave
 
 ACKNOWLEDGED, FAILED = 1, 2
+RUBBISH = 0xDEAD_BEEF
 WISHBONE = {
     name: {"datwr": "dat_w", "datrd": "dat_r"}.get(name, name)
     for name in ("cyc", "stb", "we", "adr", "datwr", "datrd", "ack", "sel", "err")
@@ -22,7 +24,7 @@ def refused(address: int) -> bool:
 
 
 class Registers:
-    """Bytes of registers by address, 0 at first."""
+    """Bytes of registers by address, 0 at first; the peers refuse some words."""
 
     def __init__(self) -> None:
         self.contents: dict[int, int] = {}
@@ -37,7 +39,7 @@ class Registers:
             self.contents[address + i] = data[i]
 
 
-class ApbRegisters(ApbDevice):
+class ApbRegisters(ApbDevice):  # type: ignore[misc]
     """A completer of APB."""
 
     def __init__(self, dut: Any, registers: Registers) -> None:
@@ -55,12 +57,18 @@ class ApbRegisters(ApbDevice):
         return self.registers.read(address)
 
 
-class ObiRegisters(ObiDevice):
-    """A subordinate of OBI."""
+class ObiRegisters(ObiDevice):  # type: ignore[misc]
+    """A subordinate of OBI; where it hesitates, so do its answers."""
 
     def __init__(self, dut: Any, registers: Registers) -> None:
         self.registers = registers
         super().__init__(ObiBus.from_prefix(dut, "m_obi"), dut.clk_i, max_outstanding=1)
+
+    async def _process(self, *request: int) -> tuple[int, int, int]:
+        for _ in range(self.delay):
+            await RisingEdge(self.clock)
+        told: tuple[int, int, int] = await super()._process(*request)
+        return told
 
     async def _write(self, address: int, data: bytes, strb: Any = None) -> None:
         if refused(address):
@@ -78,7 +86,9 @@ def wishbone_registers(dut: Any, registers: Registers, random: Random | None) ->
 
     def data() -> Iterator[int]:
         while True:
-            yield int.from_bytes(registers.read(int(dut.m_wb_adr.value)), "little")
+            address = int(dut.m_wb_adr.value)
+            word = int.from_bytes(registers.read(address), "little")
+            yield word if not refused(address) else RUBBISH
 
     def replies() -> Iterator[int]:
         while True:
@@ -106,7 +116,8 @@ def connect(dut: Any, protocol: str, random: Random | None) -> Registers:
     if protocol == "wb":
         wishbone_registers(dut, registers, random)
         return registers
-    peer = {"apb": ApbRegisters, "obi": ObiRegisters}[protocol](dut, registers)
+    peers: dict[str, Any] = {"apb": ApbRegisters, "obi": ObiRegisters}
+    peer = peers[protocol](dut, registers)
     if random is not None:
         peer.enable_backpressure()
     return registers

@@ -1,5 +1,6 @@
 """The host reaches independent APB, OBI and Wishbone devices through their control adapters."""
 
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -18,6 +19,7 @@ ANSWERS = {
 BUSY = {"apb": ("psel", "penable"), "obi": ("req",), "wb": ("cyc", "stb")}
 LATENCY = {"apb": 3, "obi": 3, "wb": 2}
 ACCESSES = 250
+LIMITED = cocotb.test(timeout_time=200, timeout_unit="us")
 WORD = 0xF
 
 
@@ -60,10 +62,10 @@ async def answer_after_grants(dut: Any) -> None:
         granted = dut.m_obi_req.value == 1 and dut.m_obi_gnt.value == 1 and dut.rst_ni.value == 1
 
 
-@cocotb.test()
+@LIMITED
 @cocotb.parametrize(protocol=PROTOCOLS, hesitant=[False, True])
 async def reads_back_what_was_written(dut: Any, protocol: str, hesitant: bool) -> None:
-    """Words and parts of words keep address and lane; what the device refuses is an error, no more."""
+    """Words and parts of words keep address and lane; what a device refuses is an error."""
     random = Random(cocotb.RANDOM_SEED)
     master = await start(dut, protocol)
     registers = connect(dut, protocol, random if hesitant else None)
@@ -93,11 +95,11 @@ def _compare(request: Request, told: Answer, shadow: Registers) -> None:
         assert (told.response, told.data) == (OKAY, word << 8 * lane), f"{request}: {told}"
     else:
         assert told.response == OKAY, f"{request}: {told}"
-        word = (request.data >> 8 * lane & 0xFFFF_FFFF).to_bytes(4, "little")
-        shadow.write(address, word, request.enabled >> lane)
+        written = (request.data >> 8 * lane & 0xFFFF_FFFF).to_bytes(4, "little")
+        shadow.write(address, written, request.enabled >> lane)
 
 
-@cocotb.test()
+@LIMITED
 @cocotb.parametrize(protocol=PROTOCOLS)
 async def refuses_more_than_a_word(dut: Any, protocol: str) -> None:
     """An access that spans two words is an error and reaches no register."""
@@ -112,10 +114,10 @@ async def refuses_more_than_a_word(dut: Any, protocol: str) -> None:
     assert registers.contents == dict.fromkeys(range(4, 8), 0)
 
 
-@cocotb.test()
+@LIMITED
 @cocotb.parametrize(protocol=PROTOCOLS)
 async def survives_silence_and_resets(dut: Any, protocol: str) -> None:
-    """A silent device is waited for until a reset, in whichever cycle that comes; then all is well."""
+    """A silent device is waited for until a reset, in whichever cycle; then all is well."""
     master = await start(dut, protocol)
     if protocol == "obi":
         cocotb.start_soon(answer_after_grants(dut))
@@ -139,7 +141,7 @@ async def survives_silence_and_resets(dut: Any, protocol: str) -> None:
         assert (told.response, told.data) == (OKAY, 0xC0FFEE)
 
 
-@cocotb.test()
+@LIMITED
 @cocotb.parametrize(protocol=PROTOCOLS)
 async def takes_few_cycles(dut: Any, protocol: str) -> None:
     """Where the device is never slow, an access takes what docs/platform.md says."""
@@ -150,5 +152,5 @@ async def takes_few_cycles(dut: Any, protocol: str) -> None:
     told = await master.run([Request(4 * i & ~7, WORD << 4 * (i % 2)) for i in range(8)])
     latency = LATENCY[protocol]
     assert [each.answered - each.accepted for each in told] == [latency] * len(told)
-    gaps = {later.accepted - each.accepted for each, later in zip(told, told[1:], strict=False)}
+    gaps = {later.accepted - each.accepted for each, later in pairwise(told)}
     assert gaps == {latency + 1}

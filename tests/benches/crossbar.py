@@ -5,17 +5,12 @@ from typing import Any
 
 import cocotb
 from cocotb.triggers import ClockCycles
-from tests.benches.bus import OKAY, SLAVE, Answer, BusMaster, Request, start
+from tests.benches.bus import OKAY, SLAVE, Answer, BusMaster, Request, parameter, start
 
 RAM, ROM = 0x2000_0000, 0x0000_0000
-SIZE = 1024
+SIZE = 4096
 ROM_LATENCY = 5
-TIMEOUT = 64
-
-
-def parameter(name: str) -> int:
-    """Return a parameter of the bench's top level."""
-    return int(cocotb.plusargs[name])
+TIMEOUT = 128
 
 
 async def two_masters(dut: Any) -> tuple[BusMaster, BusMaster]:
@@ -120,7 +115,7 @@ async def refuses_writes_to_rom(dut: Any) -> None:
     """A write to the rom is answered with an error and changes nothing."""
     first, _ = await two_masters(dut)
     before = await first.read(ROM, everything())
-    refused = await first.write(ROM, everything(), ~before.data & (1 << 8 * 8) - 1)
+    refused = await first.write(ROM, everything(), ~before.data & (1 << 8 * parameter("DataBytes")) - 1)
     after = await first.read(ROM, everything())
     assert (before.response, refused.response, after.response) == (OKAY, SLAVE, OKAY)
     assert before.data == after.data

@@ -1,8 +1,8 @@
 """Independent masters of data ports: AXI4, AXI4-Lite, OBI and Wishbone.
 
-Each has a method `run`, which makes accesses that do not depend on each other and returns how they went. The
-master of pipelined Wishbone cycles is written from the specification (Wishbone B4, chapter 3): that of
-cocotbext-wishbone waits for each answer before it starts the next beat.
+Each has a method `run`, which makes accesses that do not depend on each other and returns how they
+went. The master of pipelined Wishbone cycles is written from the specification (Wishbone B4): that
+of cocotbext-wishbone waits for each answer before it starts the next beat.
 """
 
 import logging
@@ -45,7 +45,7 @@ class Access:
 
 
 Outcome = tuple[int, int]
-"""Response and data. The response is the bus's where the protocol tells it, else `OKAY` or `ERROR`."""
+"""Response and data; where the protocol knows one error only, the response is `OKAY` or `ERROR`."""
 
 
 class Port(Protocol):
@@ -64,7 +64,8 @@ def expected(name: str, access: Access) -> int:
 class AxiPort:
     """AXI4 or AXI4-Lite, by cocotbext-axi."""
 
-    def __init__(self, dut: Any, name: str, random: Random | None) -> None:
+    def __init__(self, dut: Any, name: str, random: Random | None, late: bool = False) -> None:
+        """Begin; `late` takes answers now and then only, as many as have come meanwhile."""
         bus, kind = {"axi": (AxiBus, AxiMaster), "axil": (AxiLiteBus, AxiLiteMaster)}[name]
         prefixed = bus.from_prefix(dut, f"s_{name}")
         self._master = kind(prefixed, dut.clk_i, dut.rst_ni, reset_active_level=False)
@@ -77,6 +78,8 @@ class AxiPort:
             if random is not None:
                 pauses = cycle([random.random() < 0.4 for _ in range(97)])
                 channel.set_pause_generator(pauses)
+        for channel in (writes.b_channel, reads.r_channel) if late else ():
+            channel.set_pause_generator(cycle([True] * 70 + [False] * 30))
 
     async def run(self, accesses: Sequence[Access]) -> list[Outcome]:
         tasks = [cocotb.start_soon(self._make(each)) for each in accesses]
@@ -106,7 +109,7 @@ class ObiPort:
     """OBI, by cocotbext-obi."""
 
     def __init__(self, dut: Any, random: Random | None) -> None:
-        self._host = ObiHost(ObiBus.from_prefix(dut, "s_obi"), dut.clk_i, max_outstanding=8)
+        self._host = ObiHost(ObiBus.from_prefix(dut, "s_obi"), dut.clk_i, max_outstanding=16)
         self._host.log.setLevel(logging.WARNING)
         if random is not None:
             self._host.enable_backpressure(req=True)
@@ -153,10 +156,7 @@ class ClassicPort:
         ]
         told = await self._master.send_cycle(operations)
         assert len(told) == len(accesses)
-        return [
-            (OKAY if each.ack == ACKNOWLEDGED else ERROR, int(each.datrd))
-            for each in told
-        ]
+        return [(OKAY if each.ack == ACKNOWLEDGED else ERROR, int(each.datrd)) for each in told]
 
 
 class PipelinedPort:
@@ -172,7 +172,7 @@ class PipelinedPort:
         return getattr(self._dut, f"s_wbp_{name}")
 
     async def run(self, accesses: Sequence[Access], give_up: int | None = None) -> list[Outcome]:
-        """Make `accesses` in one cycle of the bus; drop it after `give_up` clocks, if that is said."""
+        """Make `accesses` in one cycle of the bus, and drop it after `give_up` clocks."""
         outcomes: list[Outcome] = []
         started, shown, clocks = 0, False, 0
         await RisingEdge(self._dut.clk_i)

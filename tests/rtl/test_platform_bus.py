@@ -34,8 +34,9 @@ def test_view() -> None:
 @pytest.mark.parametrize(
     ("data", "word", "banks", "latency"),
     [
-        *((8, 4, 1, 1), (16, 4, 2, 3), (8, 1, 8, 1)),
-        *(slow(8, 4, 2, 2), slow(8, 8, 4, 1), slow(16, 16, 1, 1)),
+        *((8, 4, 1, 1), (16, 4, 2, 3), (8, 1, 8, 1), (64, 8, 2, 1)),
+        *(slow(8, 4, 2, 2), slow(8, 8, 4, 1), slow(16, 16, 1, 1), slow(32, 32, 2, 1)),
+        *(slow(64, 64, 1, 2), slow(64, 1, 4, 1)),
     ],
 )
 def test_crossbar_and_memories(data: int, word: int, banks: int, latency: int) -> None:
@@ -47,7 +48,13 @@ def test_crossbar_and_memories(data: int, word: int, banks: int, latency: int) -
     )
 
 
-@pytest.mark.parametrize(("data", "axi", "word"), [(8, 8, 8), (16, 8, 4), slow(16, 16, 8)])
+@pytest.mark.parametrize(
+    ("data", "axi", "word"),
+    [
+        *((8, 8, 8), (16, 8, 4), (64, 64, 64)),
+        *(slow(8, 4, 4), slow(16, 16, 8), slow(32, 32, 32), slow(32, 4, 8), slow(64, 64, 16)),
+    ],
+)
 def test_axi_adapter(data: int, axi: int, word: int) -> None:
     adapter = ("atoll_fifo.sv", "atoll_axi_burst.sv", "atoll_axi_to_bus.sv", "atoll_axi_bench.sv")
     run_bench(
@@ -58,9 +65,11 @@ def test_axi_adapter(data: int, axi: int, word: int) -> None:
     )
 
 
-def test_control_port() -> None:
+@pytest.mark.parametrize(("data", "bits"), [(8, 12), slow(32, 16), (64, 16)])
+def test_control_port(data: int, bits: int) -> None:
     sources = ("atoll_bus_pkg.sv", "atoll_bus_to_axil.sv", "atoll_axil_bench.sv")
-    run_bench("control_port", "atoll_axil_bench", sources)
+    parameters = {"DataBytes": data, "AddrBits": bits}
+    run_bench("control_port", "atoll_axil_bench", sources, parameters)
 
 
 def test_reset_synchroniser() -> None:

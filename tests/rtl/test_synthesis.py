@@ -113,6 +113,33 @@ def test_the_bus_of_cores_is_synthesisable(width: int, synthesis: Synthesis) -> 
     assert not synthesis.faults("atoll_core_bus", rtl, {"DataBytes": width})
 
 
+@pytest.mark.parametrize("name", ["apb", "obi", "wishbone", "axil"])
+def test_the_adapters_of_control_ports_are_synthesisable(name: str, synthesis: Synthesis) -> None:
+    top = f"atoll_bus_to_{name}"
+    names = ("atoll_bus_pkg", *(() if name == "axil" else ("atoll_word_access",)), top)
+    rtl = [found(f"{name}.sv") for name in names]
+    assert not synthesis.faults(top, rtl, {"DataBytes": 32, "AddrBits": 20})
+
+
+@pytest.mark.parametrize(
+    ("name", "pipelined"), [("obi", None), ("axil", None), ("wishbone", 0), ("wishbone", 1)]
+)
+def test_the_adapters_of_data_ports_are_synthesisable(
+    name: str, pipelined: int | None, synthesis: Synthesis
+) -> None:
+    top = f"atoll_{name}_to_bus"
+    rtl = [found(f"{name}.sv") for name in ("atoll_bus_pkg", "atoll_fifo", top)]
+    kind = {} if pipelined is None else {"Pipelined": pipelined}
+    assert not synthesis.faults(top, rtl, {"DataBytes": 64, "PortBytes": 4, **kind})
+
+
+@pytest.mark.parametrize("ports", [1, 3])
+def test_the_merge_is_synthesisable(ports: int, synthesis: Synthesis) -> None:
+    names = ("atoll_bus_pkg", "atoll_fifo", "atoll_arbiter", "atoll_merge")
+    rtl = [found(f"{name}.sv") for name in names]
+    assert not synthesis.faults("atoll_merge", rtl, {"DataBytes": 16, "NumPorts": ports})
+
+
 @pytest.mark.parametrize(
     ("name", "clocks", "external_host", "faults"),
     [
@@ -157,14 +184,21 @@ def test_a_whole_chip_is_synthesisable(
         ("atoll_synchroniser", "Width", 0, "SomeLevel: "),
         ("atoll_core_bus", "DataBytes", 4, "LegalBeat: "),
         ("atoll_core_bus", "LocalOrigin", 4096, "LegalOrigin: "),
+        ("atoll_word_access", "AddrBits", 2, "LegalAddress: "),
+        ("atoll_bus_to_axil", "AddrBits", 33, "LegalAddress: "),
+        ("atoll_obi_to_bus", "PortBytes", 16, "FitsTheBus: "),
+        ("atoll_wishbone_to_bus", "PortBytes", 2, "FitsTheBus: "),
+        ("atoll_axil_to_bus", "Depth", 6, "LegalDepth: "),
+        ("atoll_merge", "NumPorts", 0, "SomePort: "),
     ],
 )
 def test_illegal_parameters_are_refused(
     top: str, name: str, value: int, condition: str, synthesis: Synthesis
 ) -> None:
-    cores = (found("atoll_core_local.sv"), found("atoll_core_bus.sv"))
+    names = ("core_local", "core_bus", "word_access", "axil_to_bus", "obi_to_bus", "merge")
+    more = [found(f"atoll_{each}.sv") for each in (*names, "wishbone_to_bus")]
     clock = "devices.dsp.clock=80 MHz"
-    rtl = (*sources(plan_chip(load_soc("twin", [clock]))), *cores)
+    rtl = (*sources(plan_chip(load_soc("twin", [clock]))), *more)
     said = synthesis.faults(top, rtl, {name: value})
     assert condition in said
 

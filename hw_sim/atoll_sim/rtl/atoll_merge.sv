@@ -43,22 +43,21 @@ module atoll_merge
   `ATOLL_ASSERT_INIT(SomePort, NumPorts >= 1)
   `ATOLL_ASSERT_INIT(LegalDepth, $onehot(Depth) && Depth >= 2)
 
-  logic [NumPorts-1:0] grant, chosen, held_q, owner;
+  logic [NumPorts-1:0] chosen, held_q, owner;
   logic taken, full, awaiting;
 
-  // Grants the request that was shown already, so that it stays until it is taken.
-  assign chosen      = |held_q ? held_q : grant;
   assign valid_o     = |chosen && !full;
   assign taken       = valid_o && ready_i;
   assign mst_ready_o = taken ? chosen : '0;
 
+  // A request, once shown, stays until it is taken.
   atoll_arbiter #(
     .NumPorts(NumPorts)
   ) u_arbiter (
     .clk_i,
     .rst_ni,
     .request_i(|held_q ? held_q : mst_valid_i),
-    .grant_o  (grant),
+    .grant_o  (chosen),
     .taken_i  (taken)
   );
 

@@ -44,11 +44,11 @@ module atoll_axi_bench
   input  logic                  s_axi_rready
 );
 
-  // A ram of which the first and last 16 bytes cannot be reached, and a rom.
+  // A ram of which the first and last 64 bytes cannot be reached, and a rom.
   localparam logic [31:0] RAM = 32'h2000_0000;
   localparam logic [31:0] ROM = 32'h0000_0000;
   localparam int unsigned SIZE = 16384;
-  localparam window_t RamWindow = {RAM + 32'd16, RAM + SIZE - 32'd17};
+  localparam window_t RamWindow = {RAM + 32'd64, RAM + SIZE - 32'd65};
   localparam window_t RomWindow = {ROM, ROM + SIZE - 32'd1};
 
   logic valid, ready, we, rvalid, bus_valid, bus_ready, bus_rvalid;

@@ -11,7 +11,7 @@ module atoll_crossbar_bench
   // Cycles of the first memory.
   parameter int unsigned ReadLatency = 1,
   // Cycles after which a silent memory is given up.
-  parameter int unsigned TimeoutCycles = 64
+  parameter int unsigned TimeoutCycles = 128
 ) (
   // Clock and reset
   input  logic                   clk_i,
@@ -44,7 +44,7 @@ module atoll_crossbar_bench
   // The first memory is a ram, the second a slow rom.
   localparam logic [31:0] RAM = 32'h2000_0000;
   localparam logic [31:0] ROM = 32'h0000_0000;
-  localparam int unsigned SIZE = 1024;
+  localparam int unsigned SIZE = 4096;
   localparam window_t [1:0] TARGETS = {
     {ROM, ROM + SIZE - 32'd1}, {RAM, RAM + SIZE - 32'd1}
   };
