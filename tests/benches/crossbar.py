@@ -115,7 +115,9 @@ async def refuses_writes_to_rom(dut: Any) -> None:
     """A write to the rom is answered with an error and changes nothing."""
     first, _ = await two_masters(dut)
     before = await first.read(ROM, everything())
-    refused = await first.write(ROM, everything(), ~before.data & (1 << 8 * parameter("DataBytes")) - 1)
+    refused = await first.write(
+        ROM, everything(), ~before.data & (1 << 8 * parameter("DataBytes")) - 1
+    )
     after = await first.read(ROM, everything())
     assert (before.response, refused.response, after.response) == (OKAY, SLAVE, OKAY)
     assert before.data == after.data

@@ -5,8 +5,9 @@ from typing import Any
 
 import cocotb
 from cocotb.triggers import ReadOnly, RisingEdge
-from tests.benches.bus import DECODE, OKAY, SLAVE, BusMaster, Request, start
+from tests.benches.bus import DECODE, OKAY, SLAVE, BusMaster, Request, parameter, start
 
+BEAT = parameter("DataBytes")
 BASE = 0x2000_0000
 READABLE = range(BASE + 0x03, BASE + 0x7E)
 WRITABLE = range(BASE + 0x22, BASE + 0x5F)
@@ -14,7 +15,7 @@ WRITABLE = range(BASE + 0x22, BASE + 0x5F)
 
 def span(first: int, last: int, data: int | None = None) -> Request:
     """Return the access to the bytes from `first` to `last`, which lie in one beat."""
-    beat = first // 8 * 8
+    beat = first // BEAT * BEAT
     return Request(beat, (1 << last - beat + 1) - (1 << first - beat), data)
 
 
@@ -79,7 +80,7 @@ async def knows_both_sides_of_each_edge(
 
 
 @cocotb.test()
-@cocotb.parametrize(address=[0, BASE - 8, BASE + 0x100, 0x1000_0000, 0xFFFF_FFF8])
+@cocotb.parametrize(address=[0, BASE - BEAT, BASE + 0x100, 0x1000_0000, 2**32 - BEAT])
 async def blocks_what_is_far_away(dut: Any, address: int) -> None:
     """Addresses beyond all memories are answered as well."""
     await begin(dut)
@@ -107,15 +108,15 @@ async def keeps_the_order_of_answers(dut: Any) -> None:
     random = Random(cocotb.RANDOM_SEED)
     requests = []
     for _ in range(300):
-        beat = BASE + 8 * random.randrange(32)
-        first = random.randrange(8)
-        data = random.getrandbits(64) if random.random() < 0.4 else None
-        requests.append(span(beat + first, beat + random.randrange(first, 8), data))
+        beat = BASE + random.randrange(0, 256, BEAT)
+        first = random.randrange(BEAT)
+        data = random.getrandbits(8 * BEAT) if random.random() < 0.4 else None
+        requests.append(span(beat + first, beat + random.randrange(first, BEAT), data))
     shadow: dict[int, int] = {}
     answers = await BusMaster(dut, "mst").run(requests)
     violations = []
     for request, answer in zip(requests, answers, strict=True):
-        touched = [request.address + i for i in range(8) if request.enabled >> i & 1]
+        touched = [request.address + i for i in range(BEAT) if request.enabled >> i & 1]
         window = READABLE if request.data is None else WRITABLE
         good = touched[0] in window and touched[-1] in window
         assert answer.response == (OKAY if good else DECODE)

@@ -11,6 +11,7 @@ from atoll.description.cores import find_core
 from atoll.errors import SimulationError
 from atoll_sim.build import lint
 from atoll_sim.chip.sources import RTL
+from atoll_sim.core_test import run
 from atoll_sim.core_test.run import Outcome, run_core_test
 
 pytestmark = [pytest.mark.rtl, pytest.mark.slow]
@@ -23,6 +24,14 @@ def test_adapters_that_ship(core: str) -> None:
     outcome = run_core_test(core, ISAS.get(core, "rv32imc"), seed=3)
     assert [fault for _, faults in outcome.trials for fault in faults] == []
     assert len(outcome.trials) == 21
+
+
+@pytest.mark.parametrize("beat", [32, 64])
+@pytest.mark.parametrize("core", WITH_RTL)
+def test_adapters_at_a_wide_bus(core: str, beat: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "BEAT", beat)
+    outcome = run.run_core_test(core, ISAS.get(core, "rv32imc"), seed=3)
+    assert [fault for _, faults in outcome.trials for fault in faults] == []
 
 
 def faults_with(folder: Path, description: Sequence[str], adapter: Sequence[str]) -> Outcome:

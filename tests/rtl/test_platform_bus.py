@@ -21,8 +21,10 @@ def slow(*values: int) -> Any:
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
-def test_firewall() -> None:
-    run_bench("firewall", "atoll_firewall_bench", (*MEMORY, "atoll_firewall_bench.sv"))
+@pytest.mark.parametrize("data", [8, slow(32), 64])
+def test_firewall(data: int) -> None:
+    sources = (*MEMORY, "atoll_firewall_bench.sv")
+    run_bench("firewall", "atoll_firewall_bench", sources, {"DataBytes": data})
 
 
 def test_view() -> None:
@@ -100,7 +102,7 @@ def test_console() -> None:
     run_bench("console", "atoll_console_bench", sources)
 
 
-@pytest.mark.parametrize("data", [8, slow(16)])
+@pytest.mark.parametrize("data", [8, slow(16), slow(32), slow(64)])
 def test_mailbox(data: int) -> None:
     sources = ("atoll_bus_pkg.sv", "atoll_word_port.sv", "atoll_mailbox.sv")
     run_bench("mailbox", "atoll_mailbox", sources, {"DataBytes": data})

@@ -1,32 +1,35 @@
 // `atoll_firewall` before a memory that covers all that its windows cover, and more.
 module atoll_firewall_bench
   import atoll_bus_pkg::*;
-(
+#(
+  // Bytes of a beat.
+  parameter int unsigned DataBytes = 8
+) (
   // Clock and reset
-  input  logic        clk_i,
-  input  logic        rst_ni,
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
   // The master behind the firewall
-  input  logic        mst_valid_i,
-  output logic        mst_ready_o,
-  input  logic        mst_we_i,
-  input  logic [31:0] mst_addr_i,
-  input  logic        mst_mapped_i,
-  input  logic [63:0] mst_wdata_i,
-  input  logic [ 7:0] mst_be_i,
-  output logic        mst_rvalid_o,
-  output logic [63:0] mst_rdata_o,
-  output logic [ 1:0] mst_resp_o,
+  input  logic                   mst_valid_i,
+  output logic                   mst_ready_o,
+  input  logic                   mst_we_i,
+  input  logic [           31:0] mst_addr_i,
+  input  logic                   mst_mapped_i,
+  input  logic [8*DataBytes-1:0] mst_wdata_i,
+  input  logic [  DataBytes-1:0] mst_be_i,
+  output logic                   mst_rvalid_o,
+  output logic [8*DataBytes-1:0] mst_rdata_o,
+  output logic [            1:0] mst_resp_o,
   // Makes the firewall forget
-  input  logic        clear_i,
+  input  logic                   clear_i,
   // What the firewall lets through, and what it reports
-  output logic        bus_valid_o,
-  output logic        blocked_o,
-  output logic        violated_o,
-  output logic [31:0] violation_addr_o,
-  output logic        violation_we_o,
-  output logic        violation_bus_o,
+  output logic                   bus_valid_o,
+  output logic                   blocked_o,
+  output logic                   violated_o,
+  output logic [           31:0] violation_addr_o,
+  output logic                   violation_we_o,
+  output logic                   violation_bus_o,
   // Answers of the bus become errors
-  input  logic        fail_i
+  input  logic                   fail_i
 );
 
   // Bytes 3 to 0x7d may be read, bytes 0x22 to 0x5e written as well.
@@ -34,14 +37,14 @@ module atoll_firewall_bench
   localparam window_t WRITABLE = '{first: 32'h2000_0022, last: 32'h2000_005e};
 
   logic bus_ready, bus_rvalid;
-  logic [63:0] bus_rdata;
+  logic [8*DataBytes-1:0] bus_rdata;
   logic [1:0] bus_resp;
   resp_e mst_resp;
 
   assign mst_resp_o = mst_resp;
 
   atoll_firewall #(
-    .DataBytes  (8),
+    .DataBytes  (DataBytes),
     .NumReadable(1),
     .NumWritable(1)
   ) u_firewall (
@@ -72,7 +75,7 @@ module atoll_firewall_bench
   );
 
   atoll_memory #(
-    .DataBytes  (8),
+    .DataBytes  (DataBytes),
     .SizeBytes  (256),
     .WordBytes  (4),
     .ReadLatency(3)
