@@ -12,8 +12,8 @@
 #include "monitor.h"
 
 extern "C" {
-void atoll_saw_access(unsigned master, unsigned kind, unsigned address, unsigned bytes);
-void atoll_saw_blocked(unsigned master, unsigned kind, unsigned address, unsigned bytes);
+void atoll_saw_access(unsigned master, unsigned kind, unsigned address, unsigned long long bytes);
+void atoll_saw_blocked(unsigned master, unsigned kind, unsigned address, unsigned long long bytes);
 }
 
 namespace {
@@ -185,12 +185,12 @@ void atoll_iss_left(Core* core, uint64_t where) {
 
 void atoll_iss_at(uint64_t cycle) { monitor::log().cycle = cycle; }
 
-// An engine's accesses to `size` bytes, in beats of `beat` bytes, 8 or 16.
+// An engine's accesses to `size` bytes, in beats of `beat` bytes, 8 to 64.
 void atoll_iss_engine(uint32_t master, uint32_t kind, uint32_t address, uint32_t size, uint32_t beat) {
   for (uint32_t done = 0; done < size;) {
-    const uint32_t inside = (address + done) % beat;
-    const uint32_t bytes = std::min(size - done, beat - inside);
-    atoll_saw_access(master, kind, address + done - inside, ((1U << bytes) - 1) << inside);
+    const uint32_t at = address + done;
+    const uint32_t bytes = std::min(size - done, beat - at % beat);
+    atoll_saw_access(master, kind, at - at % kBeat, (~0ULL >> (64 - bytes)) << at % kBeat);
     done += bytes;
   }
 }

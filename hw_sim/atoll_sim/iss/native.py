@@ -29,7 +29,7 @@ HEADERS = (
     *(MODEL / name for name in ("backdoor.h", "memory_map.h", "monitor.h")),
 )
 LITTER = b"\xa5"
-LEAST_BEAT, MOST_BEAT = 8, 16
+LEAST_BEAT, MOST_BEAT = 8, 64
 
 
 class CoreState(ctypes.Structure):
@@ -235,8 +235,8 @@ class IssModel(Model):
 
     def saw_refused(self, master: int, number: int, address: int) -> None:
         """Log that a firewall kept back an engine's access; `number` is that of its kind."""
-        numbers = (master, number, address & ~7, 1 << (address & 7))
-        self.library.atoll_saw_blocked(*map(ctypes.c_uint32, numbers))
+        numbers = map(ctypes.c_uint32, (master, number, address & ~7))
+        self.library.atoll_saw_blocked(*numbers, ctypes.c_uint64(1 << (address & 7)))
 
 
 def _lines(buffer: Buffer, line: int) -> range:

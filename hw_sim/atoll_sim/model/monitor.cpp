@@ -19,12 +19,12 @@ class Touched {
   explicit Touched(const chip::Memory& memory) : memory_(memory), bits_(memory.size / 8 + 1) {}
 
   // Mark the bytes that `mask` names, counted from `offset`, a multiple of 8.
-  void mark(uint32_t offset, uint32_t mask) {
-    const uint32_t low = offset / 8;
-    bits_[low] |= static_cast<uint8_t>(mask);
-    if (mask >> 8) bits_[low + 1] |= static_cast<uint8_t>(mask >> 8);
-    first_ = std::min(first_, low);
-    last_ = std::max(last_, low + (mask >> 8 ? 1 : 0));
+  void mark(uint32_t offset, uint64_t mask) {
+    uint32_t at = offset / 8;
+    first_ = std::min(first_, at);
+    bits_[at] |= static_cast<uint8_t>(mask);
+    while (mask >>= 8) bits_[++at] |= static_cast<uint8_t>(mask);
+    last_ = std::max(last_, at);
   }
 
   // Append the runs of marked bytes to `spans` and forget them.
@@ -140,23 +140,25 @@ void close_phase() {
 // Called from the SystemVerilog, atoll_monitor.sv and atoll_doorbell.sv.
 extern "C" {
 
-void atoll_saw_access(unsigned master, unsigned kind, unsigned address, unsigned bytes) {
+void atoll_saw_access(unsigned master, unsigned kind, unsigned address,
+                      unsigned long long bytes) {
   const size_t memory = monitor::memory_of(address);
   if (memory == chip::map().memories.size()) return;
   monitor::Account& account = monitor::accounts()[master][kind];
   ++account.accesses;
-  account.bytes += static_cast<unsigned>(__builtin_popcount(bytes));
+  account.bytes += static_cast<unsigned>(__builtin_popcountll(bytes));
   account.last = monitor::log().cycle;
   account.touched[memory].mark(address - chip::map().memories[memory].origin, bytes);
   shadow::Shadow& watcher = monitor::watcher();
   if (watcher.loaded()) watcher.access(monitor::log().cycle, master, kind, address, bytes);
 }
 
-void atoll_saw_blocked(unsigned master, unsigned kind, unsigned address, unsigned bytes) {
+void atoll_saw_blocked(unsigned master, unsigned kind, unsigned address,
+                       unsigned long long bytes) {
   shadow::Shadow& watcher = monitor::watcher();
   if (!watcher.loaded()) return;
-  const unsigned first = bytes ? static_cast<unsigned>(__builtin_ctz(bytes)) : 0;
-  const unsigned last = bytes ? 31U - static_cast<unsigned>(__builtin_clz(bytes)) : 0;
+  const unsigned first = bytes ? static_cast<unsigned>(__builtin_ctzll(bytes)) : 0;
+  const unsigned last = bytes ? 63U - static_cast<unsigned>(__builtin_clzll(bytes)) : 0;
   watcher.refused(monitor::log().cycle, master, kind, address + first, last - first + 1);
 }
 

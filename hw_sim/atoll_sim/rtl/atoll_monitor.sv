@@ -26,20 +26,20 @@ module atoll_monitor
   input logic                 trap_i
 );
 
-  `ATOLL_ASSERT_INIT(MaskFits, DataBytes >= 1 && DataBytes <= 32)
+  `ATOLL_ASSERT_INIT(MaskFits, DataBytes >= 1 && DataBytes <= 64)
 
 `ifndef SYNTHESIS
   import "DPI-C" function void atoll_saw_access(
     input int unsigned master,
     input int unsigned kind,
     input int unsigned address,
-    input int unsigned bytes
+    input longint unsigned bytes
   );
   import "DPI-C" function void atoll_saw_blocked(
     input int unsigned master,
     input int unsigned kind,
     input int unsigned address,
-    input int unsigned bytes
+    input longint unsigned bytes
   );
   import "DPI-C" function void atoll_saw_trap(input int unsigned master);
 
@@ -49,8 +49,8 @@ module atoll_monitor
 
   always_ff @(posedge clk_i) begin
     trap_q <= trap_i;
-    if (rst_ni && accept_i) atoll_saw_access(Master, kind, addr_i, 32'(be_i));
-    if (rst_ni && blocked_i) atoll_saw_blocked(Master, kind, addr_i, 32'(be_i));
+    if (rst_ni && accept_i) atoll_saw_access(Master, kind, addr_i, 64'(be_i));
+    if (rst_ni && blocked_i) atoll_saw_blocked(Master, kind, addr_i, 64'(be_i));
     if (rst_ni && trap_i && !trap_q) atoll_saw_trap(Master);
   end
 `endif

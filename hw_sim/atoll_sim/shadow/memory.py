@@ -27,7 +27,7 @@ HEADERS = (HERE / "shadow.h", HERE / "shadow_table.h")
 GENERATED = {PROTOCOL: protocol_header(), RECORDS: records_header()}
 """Headers by name."""
 
-WIDEST = 32
+WIDEST = 64
 
 _PEEK = ctypes.CFUNCTYPE(
     ctypes.c_bool, ctypes.c_uint32, ctypes.c_size_t, ctypes.POINTER(ctypes.c_uint8)

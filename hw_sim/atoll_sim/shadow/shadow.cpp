@@ -3,15 +3,15 @@
 namespace shadow {
 
 void Shadow::access(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t address,
-                    uint32_t enabled) {
+                    uint64_t enabled) {
   Bytes* bytes = enabled ? bytes_at(address) : nullptr;
   if (!bytes) return;
   const uint32_t offset = address - bytes->origin;
   const uint32_t left = bytes->size - offset;
-  if (left < 32) enabled &= (1U << left) - 1;
+  if (left < 64) enabled &= (1ULL << left) - 1;
   if (!enabled) return;
-  const uint32_t first = static_cast<uint32_t>(__builtin_ctz(enabled));
-  const uint32_t last = 31U - static_cast<uint32_t>(__builtin_clz(enabled));
+  const uint32_t first = static_cast<uint32_t>(__builtin_ctzll(enabled));
+  const uint32_t last = 63U - static_cast<uint32_t>(__builtin_clzll(enabled));
   const uint16_t segment = bytes->segment[offset + first];
   if (segment == bytes->segment[offset + last]) {
     const size_t entry = master * segments_.size() + segment;
@@ -42,25 +42,25 @@ Shadow::Bytes* Shadow::bytes_at(uint32_t address) {
 }
 
 // Whether all enabled bytes hold the value of `buffer` in its present lifetime.
-bool Shadow::holds(const Bytes& bytes, uint32_t first, uint32_t last, uint32_t enabled,
+bool Shadow::holds(const Bytes& bytes, uint32_t first, uint32_t last, uint64_t enabled,
                    uint16_t buffer, uint32_t offset) const {
   const uint32_t expected = lifetime_[buffer];
   uint32_t wrong = 0;
   for (uint32_t i = first; i <= last; ++i) {
-    wrong |= (enabled >> i & 1U) * ((bytes.tag[offset + i] >> 8) ^ expected);
+    wrong |= static_cast<uint32_t>(enabled >> i & 1U) * ((bytes.tag[offset + i] >> 8) ^ expected);
   }
   return wrong == 0;
 }
 
-void Shadow::mark(Bytes& bytes, uint32_t offset, uint32_t enabled, uint32_t master,
+void Shadow::mark(Bytes& bytes, uint32_t offset, uint64_t enabled, uint32_t master,
                   uint16_t buffer) {
   const uint32_t tag = lifetime_[buffer] << 8 | (master + 1);
-  for (uint32_t rest = enabled; rest; rest &= rest - 1) {
-    bytes.tag[offset + static_cast<uint32_t>(__builtin_ctz(rest))] = tag;
+  for (uint64_t rest = enabled; rest; rest &= rest - 1) {
+    bytes.tag[offset + static_cast<uint32_t>(__builtin_ctzll(rest))] = tag;
   }
   const uint16_t op = active_[master];
   if (op != kNone && table_.operators[op].destination == buffer) {
-    moved_[master] += static_cast<uint64_t>(__builtin_popcount(enabled));
+    moved_[master] += static_cast<uint64_t>(__builtin_popcountll(enabled));
   }
 }
 

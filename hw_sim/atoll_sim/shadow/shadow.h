@@ -33,7 +33,7 @@ class Shadow {
   void trace(uint64_t cycle, uint32_t word);
 
   // An access that reached memory: the bytes that `enabled` names, counted from `address`.
-  void access(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t address, uint32_t enabled);
+  void access(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t address, uint64_t enabled);
 
   // One that a firewall kept back.
   void refused(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t address, uint32_t size);
@@ -123,12 +123,12 @@ class Shadow {
 
   // shadow.cpp
   Bytes* bytes_at(uint32_t address);
-  bool holds(const Bytes& bytes, uint32_t first, uint32_t last, uint32_t enabled, uint16_t buffer,
+  bool holds(const Bytes& bytes, uint32_t first, uint32_t last, uint64_t enabled, uint16_t buffer,
              uint32_t offset) const;
-  void mark(Bytes& bytes, uint32_t offset, uint32_t enabled, uint32_t master, uint16_t buffer);
+  void mark(Bytes& bytes, uint32_t offset, uint64_t enabled, uint32_t master, uint16_t buffer);
 
   // shadow_judge.cpp
-  void judge(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t address, uint32_t enabled,
+  void judge(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t address, uint64_t enabled,
              Bytes& bytes);
   Verdict judge_byte(uint32_t master, uint32_t kind, uint32_t address, Bytes& bytes,
                      const Claim& claim);

@@ -23,7 +23,7 @@ void atoll_shadow_touch(shadow::Shadow* shadow, uint64_t cycle, uint32_t master,
   for (uint32_t done = 0; done < size;) {
     const uint32_t inside = (address + done) % beat;
     const uint32_t bytes = size - done < beat - inside ? size - done : beat - inside;
-    shadow->access(cycle, master, kind, address + done, 0xffffffffU >> (32 - bytes));
+    shadow->access(cycle, master, kind, address + done, ~0ULL >> (64 - bytes));
     done += bytes;
   }
 }

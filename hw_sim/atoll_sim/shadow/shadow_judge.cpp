@@ -9,17 +9,17 @@ constexpr size_t kKept = 1000;  // findings with bytes of their own; the rest ar
 }  // namespace
 
 void Shadow::judge(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t address,
-                   uint32_t enabled, Bytes& bytes) {
+                   uint64_t enabled, Bytes& bytes) {
   const uint32_t offset = address - bytes.origin;
   const uint16_t op = blamed(master);
   Edge& edge = edges_[master * kAccessKinds + kind];
-  const uint32_t first = address + static_cast<uint32_t>(__builtin_ctz(enabled));
+  const uint32_t first = address + static_cast<uint32_t>(__builtin_ctzll(enabled));
   Edge next{first, run_past(master, kind, first)};
   bool any_right = false;
   bool any_value = false;
-  Verdict verdicts[32];
-  for (uint32_t rest = enabled; rest; rest &= rest - 1) {
-    const uint32_t i = static_cast<uint32_t>(__builtin_ctz(rest));
+  Verdict verdicts[64];
+  for (uint64_t rest = enabled; rest; rest &= rest - 1) {
+    const uint32_t i = static_cast<uint32_t>(__builtin_ctzll(rest));
     const Claim mine = claim(master, bytes.segment[offset + i]);
     const uint16_t buffer = kind == kWrite ? mine.write : kind == kRead ? mine.read : kNone;
     if (buffer != kNone) {
@@ -35,7 +35,7 @@ void Shadow::judge(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t addr
   edge = next;
   // What a whole beat shows beside the bytes that were asked for was not asked for.
   const bool beats = any_right && kind == kRead && table_.masters[master].beat > 1;
-  for (uint32_t i = 0; i < 32; ++i) {
+  for (uint32_t i = 0; i < 64; ++i) {
     const Verdict& verdict = verdicts[i];
     if (verdict.rule == kRules) continue;
     if (beats && claim(master, bytes.segment[offset + i]).read == kNone) continue;
@@ -44,7 +44,7 @@ void Shadow::judge(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t addr
       continue;
     }
     uint32_t end = i + 1;
-    while (end < 32 && verdicts[end].rule == verdict.rule &&
+    while (end < 64 && verdicts[end].rule == verdict.rule &&
            verdicts[end].buffer == verdict.buffer) {
       ++end;
     }
