@@ -1,7 +1,7 @@
 // An accelerator of our own. Its work is done by ripple, the DMA engine that Atoll ships: what is to be
 // seen here are the parameters and ports that every accelerator has (docs/accelerators.md).
 module tern #(
-  // Bytes of a beat: 8 or 16.
+  // Bytes of a beat: 4 to 64.
   parameter int unsigned DataBytes = 8
 ) (
   // Clock and asynchronous reset

@@ -12,11 +12,14 @@ from tests.benches.ripple_program import Copies, expect_clean, prepare, some_cop
 async def copies_from_and_to_every_alignment(dut: Any) -> None:
     """Each place in a beat is left for and reached from each other, with rows of any length."""
     system, random = await prepare(dut, "alignment")
+    room = max(160, 5 * system.beat)
     for source in range(system.beat):
         copies = Copies(random)
         for destination in range(system.beat):
             data = random.randbytes(random.randrange(1, 4 * system.beat))
-            copies.add_at(copies.place(160, 64) + source, copies.place(160, 64) + destination, data)
+            copies.add_at(
+                copies.place(room, 64) + source, copies.place(room, 64) + destination, data
+            )
         await expect_clean(system, copies.finish())
 
 

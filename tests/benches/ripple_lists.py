@@ -58,7 +58,7 @@ async def stops_when_aborted(dut: Any) -> None:
     assert await system.write(CONTROL, ABORT) == OKAY
     for _ in range(25):
         copies = Copies(random)
-        copies.add(500, 4)
+        copies.add(500, max(4, system.beat // 4))
         await system.begin(copies.finish(), {})
         await ClockCycles(dut.clk_i, random.randrange(200))
         await FallingEdge(dut.clk_i)
@@ -107,7 +107,7 @@ async def stops_at_a_fault(dut: Any, region: str, response: int) -> None:
     """An error answer ends the list, with code and address, and nothing new is asked for."""
     system, random = await prepare(dut, f"{region} {response}")
     for _ in range(8):
-        copies = Copies(random)
+        copies = Copies(random, apart=system.beat)
         copies.add(random.randrange(1, 200))
         copies.finish()
         (destination,) = copies.expected

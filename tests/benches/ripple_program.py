@@ -19,6 +19,7 @@ class Copies:
     """A list of copies laid out in memory.
 
     Attributes:
+        apart: bytes between any two areas at least.
         image: what the memory holds at the start, by byte address.
         expected: what the destinations must be, by byte address.
         commands: of the list, in order.
@@ -26,6 +27,7 @@ class Copies:
 
     random: Random
     next_address: int = ORIGIN
+    apart: int = 0
     image: dict[int, bytes] = field(default_factory=dict)
     expected: dict[int, bytes] = field(default_factory=dict)
     commands: list[Descriptor] = field(default_factory=list)
@@ -38,7 +40,7 @@ class Copies:
 
     def place(self, size: int, alignment: int = 1) -> int:
         """Reserve bytes at the next multiple of `alignment`, after a random gap."""
-        address = self.next_address + self.random.randrange(MARGIN)
+        address = self.next_address + self.apart + self.random.randrange(MARGIN)
         address = -(-address // alignment) * alignment
         self.next_address = address + size
         return address

@@ -8,6 +8,8 @@ pytestmark = pytest.mark.rtl
 
 NARROW = {"DataBytes": 8, "Latency": 1}
 WIDE = {"DataBytes": 16, "Latency": 6}
+NARROWEST = {"DataBytes": 4, "Latency": 2}
+WIDEST = {"DataBytes": 64, "Latency": 2}
 
 
 @pytest.mark.parametrize(
@@ -15,6 +17,11 @@ WIDE = {"DataBytes": 16, "Latency": 6}
     [
         ("ripple_copies", NARROW),
         ("ripple_lists", WIDE),
+        pytest.param("ripple_copies", WIDEST, marks=pytest.mark.slow),
+        pytest.param("ripple_lists", WIDEST, marks=pytest.mark.slow),
+        pytest.param("ripple_copies", NARROWEST, marks=pytest.mark.slow),
+        pytest.param("ripple_lists", NARROWEST, marks=pytest.mark.slow),
+        pytest.param("ripple_copies", {"DataBytes": 32, "Latency": 1}, marks=pytest.mark.slow),
         pytest.param("ripple_copies", WIDE, marks=pytest.mark.slow),
         pytest.param("ripple_lists", NARROW, marks=pytest.mark.slow),
     ],

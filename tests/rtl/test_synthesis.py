@@ -101,7 +101,7 @@ def test_the_tensor_engine_is_synthesisable(values: tuple[int, ...], synthesis: 
     assert not synthesis.faults("reef", [found(name) for name in REEF], parameters)
 
 
-@pytest.mark.parametrize("width", [8, 16])
+@pytest.mark.parametrize("width", [4, 8, 16, 32, 64])
 def test_the_dma_engine_is_synthesisable(width: int, synthesis: Synthesis) -> None:
     assert not synthesis.faults("ripple", [found(name) for name in RIPPLE], {"DataBytes": width})
 
@@ -172,7 +172,7 @@ def test_a_whole_chip_is_synthesisable(
     [
         ("reef", "InputLanes", 12, "LegalLanes: InputLanes inside {4, 8, 16}"),
         ("reef", "WeightRows", 2048, "LegalRows: $onehot(WeightRows)"),
-        ("ripple", "DataBytes", 32, "LegalBeat: DataBytes inside {8, 16}"),
+        ("ripple", "DataBytes", 128, "LegalBeat: $onehot(DataBytes) && DataBytes >= 4"),
         ("engine_reader", "QueueBeats", 24, "LegalQueue: "),
         ("atoll_fifo", "Depth", 6, "LegalDepth: $onehot(Depth)"),
         ("atoll_axi_to_bus", "AxiBytes", 16, "FitsTheBus: "),

@@ -62,7 +62,7 @@ module ripple
   output logic                   irq_o
 );
 
-  `ATOLL_ASSERT_INIT(LegalBeat, DataBytes inside {8, 16})
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 4 && DataBytes <= 64)
 
   localparam logic [31:0] Id = 32'h4C50_4952;
   localparam int unsigned IndexBits = 32 - $clog2(DataBytes);

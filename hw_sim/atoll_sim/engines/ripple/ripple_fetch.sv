@@ -28,10 +28,10 @@ module ripple_fetch
   output descriptor_t                   descriptor_o
 );
 
-  `ATOLL_ASSERT_INIT(LegalBeat, DataBytes inside {8, 16})
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 4 && DataBytes <= 64)
 
   localparam int unsigned Beats = DescriptorBytes / DataBytes;
-  localparam int unsigned BeatBits = $clog2(Beats);
+  localparam int unsigned BeatBits = Beats > 1 ? $clog2(Beats) : 1;
   localparam logic [7:0] DescriptorVersion = 8'd1;
 
   typedef enum logic [1:0] {

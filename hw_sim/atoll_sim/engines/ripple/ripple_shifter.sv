@@ -37,7 +37,7 @@ module ripple_shifter
   output logic                          idle_o
 );
 
-  `ATOLL_ASSERT_INIT(LegalBeat, DataBytes inside {8, 16})
+  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 4 && DataBytes <= 64)
 
   localparam int unsigned BeatBits = $clog2(DataBytes);
 
