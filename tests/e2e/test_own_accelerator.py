@@ -55,3 +55,18 @@ def test_its_rtl_is_exact_and_as_fast_as_it_says(capsys: pytest.CaptureFixture[s
     measured, expected = joined["cycles"], joined["estimate"]
     assert isinstance(measured, int)
     assert expected == pytest.approx(measured, rel=0.25)
+
+
+@pytest.mark.rtl
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [4, 32, 64])
+def test_its_rtl_is_exact_at_every_width(width: int, capsys: pytest.CaptureFixture[str]) -> None:
+    layers = ran(capsys, "--set", f"devices.joiner.params.data_bytes={width}")["by_layer"]
+    assert "joiner" in {each["device"] for each in layers}
+
+
+@pytest.mark.parametrize("width", [4, 64])
+def test_its_model_is_exact_at_every_width(width: int, capsys: pytest.CaptureFixture[str]) -> None:
+    width_set = ("--set", f"devices.joiner.params.data_bytes={width}")
+    layers = ran(capsys, "--cpu", "native", "--accelerator", "model", *width_set)["by_layer"]
+    assert "joiner" in {each["device"] for each in layers}

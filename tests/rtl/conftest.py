@@ -27,7 +27,7 @@ DATA = Path(__file__).parent / "data"
 CLOCK = 100_000_000
 READ, WRITE, NONE = Access.READ, Access.WRITE, Access.NONE
 
-FirmwareBuilder = Callable[[str], Path]
+FirmwareBuilder = Callable[..., Path]
 
 
 def _region(name: str, memory: str, origin: int, size: int) -> Region:
@@ -140,11 +140,12 @@ def tiny() -> ResolvedSoc:
 def firmware(tmp_path_factory: pytest.TempPathFactory) -> FirmwareBuilder:
     """Compile data/protocol.c with one of its endings; return the ELF file."""
 
-    def build(ending: str) -> Path:
+    def build(ending: str, beats: int = 8) -> Path:
         elf = tmp_path_factory.mktemp("firmware") / f"{ending.lower()}.elf"
         command = [sys.executable, "-m", "ziglang", "cc", "-O2", "-nostdlib", "-ffreestanding"]
         command += ["-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+c"]
-        command += [f"-DENDING={ending}", f"-Wl,-T,{DATA / 'link.ld'}", "-Wl,-e,_start"]
+        command += [f"-DENDING={ending}", f"-DBEATS={beats}"]
+        command += [f"-Wl,-T,{DATA / 'link.ld'}", "-Wl,-e,_start"]
         command += ["-Wl,-z,max-page-size=4", str(DATA / "start.S"), str(DATA / "protocol.c")]
         subprocess.run([*command, "-o", str(elf)], check=True, capture_output=True)
         return elf

@@ -10,7 +10,7 @@ from atoll import children
 from atoll.contract.areas import areas_of
 from atoll.contract.contract import Contract, Lifetime, Phase, Span
 from atoll.errors import SimulationError
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Npu, ResolvedSoc
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.protocol.records import AccessKind
@@ -118,6 +118,38 @@ def test_phases_say_who_touched_what(run: Run) -> None:
     assert len(stack) == 0x2000
     assert stack.startswith(POISON * 0x1000)
     assert stack[-64:] != POISON * 64
+
+
+def wide(soc: ResolvedSoc, width: int) -> ResolvedSoc:
+    """Return the chip with a copier that has a data port of `width` bytes."""
+    devices = (
+        dataclasses.replace(each, params={"data_bytes": width}) if isinstance(each, Npu) else each
+        for each in soc.devices
+    )
+    return dataclasses.replace(soc, devices=tuple(devices))
+
+
+@pytest.mark.parametrize(
+    "width", [*(pytest.param(each, marks=pytest.mark.slow) for each in (4, 16, 32)), 64]
+)
+def test_data_ports_of_all_widths_are_recorded_to_the_byte(
+    tiny: ResolvedSoc, firmware: Callable[..., Path], run: Run, width: int
+) -> None:
+    soc = wide(tiny, width)
+    result = run(
+        "GOOD",
+        soc=soc,
+        executable=build_model(soc),
+        elves=(firmware("GOOD", 64 // width),),
+        table=shadow_table(soc, [contract(soc)]),
+    )
+    expected = [bytes((3 * x + 1) % 256 for x in sample["input"]) for sample in SAMPLES]
+    assert [dict(out) for out in result.outputs] == [{"output": data} for data in expected]
+    assert violations(result) == ()
+    (copied, *_) = (touched(p) for p in result.phases if p.operators == (1,))
+    for kind, buffer in ((AccessKind.READ, MIDDLE), (AccessKind.WRITE, OUTPUT)):
+        whole = range(buffer.address, buffer.address + 64)
+        assert copied["npu", kind] == (64 // width, (whole,))
 
 
 def test_blocked_accesses_are_named_and_survived(run: Run) -> None:

@@ -17,6 +17,7 @@ void Shadow::judge(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t addr
   Edge next{first, run_past(master, kind, first)};
   bool any_right = false;
   bool any_value = false;
+  bool any_input = false;
   Verdict verdicts[64];
   for (uint64_t rest = enabled; rest; rest &= rest - 1) {
     const uint32_t i = static_cast<uint32_t>(__builtin_ctzll(rest));
@@ -29,7 +30,9 @@ void Shadow::judge(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t addr
       edge = {address + i, next.buffer};
     }
     verdicts[i] = judge_byte(master, kind, address + i, bytes, mine);
-    any_value |= buffer != kNone && verdicts[i].rule == kRules;
+    const bool value = buffer != kNone && verdicts[i].rule == kRules;
+    any_value |= value;
+    any_input |= value && (table_.right(op, buffer) & kReads);
     next.next = address + i + 1;
   }
   edge = next;
@@ -43,6 +46,8 @@ void Shadow::judge(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t addr
     if (beats && any_value && verdict.rule == kOverwritten && table_.right(op, verdict.other)) {
       continue;
     }
+    // Beside bytes that the operator reads, a beat may show its result, written or not.
+    if (beats && any_input && !(table_.right(op, verdict.buffer) & kReads)) continue;
     uint32_t end = i + 1;
     while (end < 64 && verdicts[end].rule == verdict.rule &&
            verdicts[end].buffer == verdict.buffer) {

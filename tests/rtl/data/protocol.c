@@ -1,7 +1,7 @@
 /* A firmware of two operators that keeps to docs/platform.md, for the test chip 'tiny'.
  *
  * Operator 0 (core): middle = 3 * input + 1. Operator 1 (accelerator): output = middle. What happens
- * after the last sample depends on ENDING. */
+ * after the last sample depends on ENDING. The accelerator copies 64 bytes in BEATS beats. */
 typedef unsigned int word;
 typedef unsigned char byte;
 
@@ -43,7 +43,7 @@ static void run(void) {
   for (int i = 0; i < 64; i++) middle[i] = (byte)(3 * input[i] + 1);
   console[TRACE] = END | 0 << 16 | 0;
   console[TRACE] = BEGIN | 1 << 16 | 1;
-  word result = copy(middle, output, 8);
+  word result = copy(middle, output, BEATS);
   console[TRACE] = END | 1 << 16 | 1;
   console[RESULT] = result;
   console[TRACE] = DONE;

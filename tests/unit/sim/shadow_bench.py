@@ -124,10 +124,10 @@ class Bench:
         self.cycle += 1
         self.shadow.trace(event, operator, self.cycle)
 
-    def at(self, master: int, kind: AccessKind, address: int, size: int) -> None:
-        """Access bytes in beats of 8, as a bus does."""
+    def at(self, master: int, kind: AccessKind, address: int, size: int, *, beat: int = 8) -> None:
+        """Access bytes in beats, as a bus does."""
         self.cycle += 1
-        self.shadow.touch(master, kind, address, size, beat=8, cycle=self.cycle)
+        self.shadow.touch(master, kind, address, size, beat=beat, cycle=self.cycle)
 
     def read(self, master: int, name: str, begin: int = 0, end: int | None = None) -> None:
         where = self.spans[name]

@@ -189,6 +189,41 @@ def test_m3_a_read_past_the_end_of_a_buffer(
     assert (found.buffer, found.offset) == ("image", offset)
 
 
+@pytest.mark.parametrize("beats", [True, False])
+def test_m2_a_wide_beat_shows_the_result_beside_what_is_read(
+    shadow: ModuleType, beats: bool
+) -> None:
+    """Bytes 64 to 128 are the end of `image` and the begin of `x`, its operator's result."""
+    bench = shadow.Bench(beats=beats)
+    bench.up_to(0)
+    bench.event(shadow.BEGUN, 0)
+    bench.at(shadow.NPU_A, READ, bench.spans["image"].address + 64, 64, beat=64)
+    rules = {each.rule for each in bench.found()}
+    assert rules == (set() if beats else {"past the end of a buffer", "read before write"})
+
+
+@pytest.mark.parametrize("written", [0, 32])
+def test_m2_a_wide_beat_of_the_result_alone_is_read_before_write(
+    shadow: ModuleType, written: int
+) -> None:
+    bench = shadow.Bench()
+    bench.up_to(0)
+    bench.event(shadow.BEGUN, 0)
+    bench.write(shadow.NPU_A, "x", 0, written)
+    bench.at(shadow.NPU_A, READ, bench.spans["image"].address + 128, 64, beat=64)
+    found = bench.only("read before write")
+    assert (found.offset, found.size) == (16 + max(0, written - 16), 64 - max(0, written - 16))
+
+
+def test_m3_the_last_bytes_of_a_wide_beat(shadow: ModuleType) -> None:
+    bench = shadow.Bench()
+    bench.up_to(0)
+    bench.event(shadow.BEGUN, 0)
+    bench.at(shadow.NPU_A, WRITE, bench.spans["image"].address + 192, 64, beat=64)
+    found = bench.only("past the end of a buffer")
+    assert (found.where, found.size) == ("x+0x80", 16)
+
+
 def test_m2_the_wrong_operator(shadow: ModuleType) -> None:
     bench = shadow.Bench()
     bench.up_to(1)
