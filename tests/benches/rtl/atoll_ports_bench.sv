@@ -101,12 +101,12 @@ module atoll_ports_bench
   input  logic [            1:0] resp_i
 );
 
-  localparam int unsigned NUM_PORTS = 5;
+  localparam int unsigned NumPorts = 5;
 
-  logic [NUM_PORTS-1:0] valid, ready, we, rvalid;
-  logic [NUM_PORTS-1:0][31:0] addr;
-  logic [NUM_PORTS-1:0][8*DataBytes-1:0] wdata;
-  logic [NUM_PORTS-1:0][DataBytes-1:0] be;
+  logic [NumPorts-1:0] valid, ready, we, rvalid;
+  logic [NumPorts-1:0][31:0] addr;
+  logic [NumPorts-1:0][8*DataBytes-1:0] wdata;
+  logic [NumPorts-1:0][DataBytes-1:0] be;
   logic [8*DataBytes-1:0] rdata;
   resp_e resp;
   logic never_stalls, unused;
@@ -273,7 +273,7 @@ module atoll_ports_bench
 
   atoll_merge #(
     .DataBytes(DataBytes),
-    .NumPorts (NUM_PORTS)
+    .NumPorts (NumPorts)
   ) u_merge (
     .clk_i,
     .rst_ni,
