@@ -186,7 +186,7 @@ class Row:
     def _ran(self, cpu: CpuKind, emit: Emit) -> Cell:
         soc = self._machine if cpu is CpuKind.QEMU else self._chip
         session = cpu.session()
-        session.check(AcceleratorKind.NONE, None)
+        session.check(None)
         session.check_chip(soc)
         compiled, firmware = self._firmware(soc, emit)
         samples = (random_sample(compiled.graph),)

@@ -15,7 +15,7 @@ from atoll.codegen.commands import (
 from atoll.contract.accepted import accepted, agreed
 from atoll.contract.contract import Contract, contract_of
 from atoll.description.build import BuildRequests
-from atoll.errors import PlacementError, PlanError, UsageError
+from atoll.errors import PlacementError, PlanError
 from atoll.frontend.registry import Source, load_network, read_source
 from atoll.interchange.plan_text import plan_json
 from atoll.ir.graph import Graph
@@ -104,23 +104,37 @@ def compile_file(
     observe: Observer = lambda stage, result: None,
     taken: Mapping[str, int] = NOTHING,
 ) -> Compiled:
-    """Take a model file to a complete, checked plan on `soc`.
+    """Take a model file to a complete, checked plan on `soc`; the rest is as in `compile_graph`.
+
+    Raises:
+        ModelError: the file is damaged or holds what Atoll does not support.
+    """
+    return compile_graph(soc, load_network(model), read_source(model), options, observe, taken)
+
+
+def compile_graph(
+    soc: ResolvedSoc,
+    network: Graph,
+    source: Source,
+    options: BuildOptions | None = None,
+    observe: Observer = lambda stage, result: None,
+    taken: Mapping[str, int] = NOTHING,
+) -> Compiled:
+    """Take a network that a front end or a generator has made to a plan.
 
     Args:
         soc: the chip.
-        model: the file.
+        network: its operators passed their checks.
+        source: what it was made from.
         options: what the user chose.
         observe: told the result of every stage.
         taken: bytes at the start of pools that hold other models' constants.
 
     Raises:
-        ModelError: the file is damaged or holds what Atoll does not support.
         PlacementError: a tensor cannot be where its devices reach it.
         PlanError: a pool or a stack is too small.
     """
-    through = _Pipeline(
-        soc=soc, options=options or BuildOptions(), model=model, observe=observe, taken=taken
-    )
+    through = _Pipeline(soc, options or BuildOptions(), network, source, observe, taken)
     try:
         return through.run()
     except (PlacementError, PlanError) as error:
@@ -139,21 +153,21 @@ def _used(compiled: Compiled) -> Mapping[str, int]:
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Pipeline:
-    """The stages, and what all of them are given; see `compile_file`."""
+    """The stages, and what all of them are given; see `compile_graph`."""
 
     soc: ResolvedSoc
     options: BuildOptions
-    model: Path
+    network: Graph
+    source: Source
     observe: Observer
     taken: Mapping[str, int]
     spread: bool = True
 
     def run(self) -> Compiled:
         """Place, then plan."""
-        soc, options = self.soc, self.options
-        network = load_network(self.model)
+        soc, options, network = self.soc, self.options, self.network
         self.observe("frontend", network)
         if self.spread and may_spread(options.requests, soc):
             with suppress(PlacementError, PlanError):
@@ -212,7 +226,7 @@ class _Pipeline:
         return Compiled(
             soc=soc,
             options=self.options,
-            source=read_source(self.model),
+            source=self.source,
             graph=graph,
             decisions=decisions,
             module=module,
@@ -260,17 +274,15 @@ def _wanted(error: PlanError) -> int:
 
 def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
     """Return the same program on another plan; nothing checks that the plan is right."""
-    jobs = compiled.jobs
-    commands = encode_commands(
-        compiled.graph, compiled.soc, jobs, compiled.copies, plan, compiled.splits
-    )
+    graph, soc, jobs = compiled.graph, compiled.soc, compiled.jobs
+    commands = encode_commands(graph, soc, jobs, compiled.copies, plan, compiled.splits)
     module = with_counts(compiled.module, jobs, commands)
     return replace(
         compiled,
         plan=plan,
         module=module,
         commands=padded(commands, jobs),
-        contract=contract_of(module, plan, compiled.graph, compiled.soc),
+        contract=contract_of(module, plan, graph, soc),
     )
 
 
@@ -281,20 +293,8 @@ def expected_cycles(compiled: Compiled) -> Mapping[str, int]:
 
 def explanation(compiled: Compiled) -> Explanation:
     """Return where every buffer of the compiled network is, and why (C5)."""
-    stories = buffer_stories(compiled.soc, compiled.graph, compiled.module, compiled.plan)
+    soc, graph = compiled.soc, compiled.graph
+    stories = buffer_stories(soc, graph, compiled.module, compiled.plan)
     return Explanation(
-        soc=compiled.soc.name,
-        model=compiled.graph.name,
-        buffers=stories,
-        decisions=compiled.decisions,
+        soc=soc.name, model=graph.name, buffers=stories, decisions=compiled.decisions
     )
-
-
-def require_stage(name: str | None) -> None:
-    """Refuse the name of a stage that is not there.
-
-    Raises:
-        UsageError: E094.
-    """
-    if name is not None and name not in STAGES:
-        raise UsageError("E094", f"no stage '{name}'", remedy=f"use one of {', '.join(STAGES)}")

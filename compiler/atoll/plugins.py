@@ -1,11 +1,16 @@
 """Load parts by name: our own lazily, third parties' through entry points; run their code."""
 
+import hashlib
 import inspect
+import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from atoll.errors import AtollError, SourceLoc
@@ -26,13 +31,40 @@ Methods = Mapping[str, Sequence[str]]
 
 
 def load(entry: str, group: str = "atoll.parts", *, at: SourceLoc | None = None) -> Any:
-    """Import the object that ``module:Attribute`` names; a description does so at `at`.
+    """Import the object that ``module:Attribute`` or ``FOLDER/FILE.py:Attribute`` names.
+
+    A description does so at `at`. A file is read once; the modules beside it can be imported.
 
     Raises:
         AtollError: E041; the module or the attribute is not there, or the module fails.
     """
     with foreign_code(f"cannot load '{entry}'", code="E041", at=at, remedy=_LOAD_REMEDY):
+        file, _, attribute = entry.rpartition(":")
+        if "/" in file:
+            return getattr(_module(Path(file)), attribute)
         return EntryPoint(entry, entry, group).load()
+
+
+def _module(path: Path) -> ModuleType:
+    """Import a file under a name that no other file has."""
+    name = f"atoll_own_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    module = module_from_spec(spec)
+    folder = str(path.parent)
+    sys.modules[name] = module
+    sys.path.append(folder)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    finally:
+        sys.path.remove(folder)
+    return module
 
 
 @contextmanager

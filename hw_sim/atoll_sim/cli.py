@@ -28,8 +28,8 @@ from atoll.samples import samples_of, save_outputs
 from atoll.several_models import compile_models, names_of
 from atoll.shown import json_text
 from atoll_sim.inputs.build_folder import open_build
+from atoll_sim.players import completed, players_of, takes_part
 from atoll_sim.run import (
-    AcceleratorKind,
     CpuKind,
     Outcome,
     check_kinds,
@@ -50,14 +50,15 @@ OutputOption = Annotated[
 ]
 CpuOption = Annotated[CpuKind, typer.Option(help="Who plays the cores.")]
 AcceleratorOption = Annotated[
-    AcceleratorKind,
-    typer.Option(help="Who plays the accelerators; none: every operator on the host."),
+    list[str] | None,
+    typer.Option(
+        metavar="[NAME=]rtl|model|none",
+        help="Who plays the accelerators, or the one of this NAME; none: every operator on the"
+        " host. By default rtl, and model where there is no RTL.",
+        autocompletion=completed,
+    ),
 ]
 FirmwareCpuOption = Annotated[CpuKind, typer.Option(help="Who plays the cores: rtl, iss or qemu.")]
-SimulatedOption = Annotated[
-    AcceleratorKind | None,
-    typer.Option(help="Who plays the accelerators; default: rtl, if the networks use any."),
-]
 KeepOption = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Keep the build folder in DIR.")
 ]
@@ -70,7 +71,7 @@ def run(
     samples: InputOption = None,
     output: OutputOption = None,
     cpu: CpuOption = CpuKind.RTL,
-    accelerator: AcceleratorOption = AcceleratorKind.RTL,
+    accelerator: AcceleratorOption = None,
     *,
     placement: PlacementOptions,
     keep: KeepOption = None,
@@ -87,18 +88,19 @@ def run(
 
     Example: atoll run lagoon model.tflite --cpu native --accelerator model
     """
-    asked = waves.request()
-    check_kinds(cpu, accelerator, asked)
+    asked, asked_players = waves.request(), players_of(accelerator)
+    check_kinds(cpu, asked)
     _prepare(output or ())
     networks = names_of(models)
     inputs = files_by_network("--input", samples or (), networks)
     outputs = files_by_network("--output", output or (), networks)
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
-    used = accelerator is not AcceleratorKind.NONE
-    options = build_options(models, placement, accelerators=used)
+    options = build_options(models, placement, accelerators=takes_part(asked_players))
     with working("compiling and planning"):
         compiled = compile_models(resolved, models, options)
+    if asked_players:
+        asked_players.check(resolved)
     batches = samples_of(compiled, inputs)
     asked = of_network(asked, compiled)
     with working("compiling") as progress:
@@ -106,7 +108,7 @@ def run(
             compiled,
             batches,
             cpu=cpu,
-            accelerator=accelerator,
+            accelerator=asked_players,
             keep=keep,
             progress=progress,
             toolchain=toolchain,
@@ -122,7 +124,7 @@ def simulate(
     samples: InputOption = None,
     output: OutputOption = None,
     cpu: FirmwareCpuOption = CpuKind.RTL,
-    accelerator: SimulatedOption = None,
+    accelerator: AcceleratorOption = None,
     *,
     waves: WavesOptions,
     brief: BriefOption = False,
@@ -135,6 +137,7 @@ def simulate(
     Example: atoll simulate build/model --input samples.npy --waves model.vcd
     """
     asked = waves.request()
+    asked_players = players_of(accelerator)
     _require_firmware(cpu)
     _prepare(output or ())
     with working("reading the build folder"):
@@ -146,7 +149,7 @@ def simulate(
     asked = of_network(asked, models)
     with working("simulating") as progress:
         outcomes = run_image(
-            image, batches, cpu=cpu, accelerator=accelerator, progress=progress, waves=asked
+            image, batches, cpu=cpu, accelerator=asked_players, progress=progress, waves=asked
         )
     _finish(models, outcomes, outputs, brief=brief, machine=machine)
 

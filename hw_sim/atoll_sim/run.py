@@ -13,6 +13,7 @@ from atoll.build_tree import build
 from atoll.pipeline import Compiled, expected_cycles
 from atoll.progress import Progress, silent
 from atoll.report.result import LayerCycles, RunReport
+from atoll.resolve.soc import Engine
 from atoll.samples import Sample
 from atoll.scratch import temporary_folder
 from atoll.stack.bound import StackBound
@@ -20,7 +21,7 @@ from atoll_sim.check.layers import check_layers
 from atoll_sim.check.protection import kept_back
 from atoll_sim.check.stacks import overruns, stack_use, unmeasured
 from atoll_sim.inputs.build_folder import Image
-from atoll_sim.session import AcceleratorKind, CpuKind, Work
+from atoll_sim.session import AcceleratorKind, CpuKind, Players, Work
 from atoll_sim.simulate.turns import turn_of
 from atoll_sim.trace.findings import count_accesses, unreachable_ports, violations
 from atoll_sim.trace.simulation import Phase, SimResult, Stop
@@ -30,6 +31,7 @@ __all__ = [
     "AcceleratorKind",
     "CpuKind",
     "Outcome",
+    "Players",
     "Setup",
     "check_kinds",
     "judge",
@@ -48,7 +50,7 @@ class Setup:
     """
 
     cpu: CpuKind
-    accelerator: AcceleratorKind
+    players: Players
     stacks: Mapping[str, StackBound] = field(default_factory=dict)
     wall: Mapping[str, float]
 
@@ -61,13 +63,13 @@ class Outcome:
     outputs: tuple[Sample, ...]
 
 
-def check_kinds(cpu: CpuKind, accelerator: AcceleratorKind, waves: Waves | None = None) -> None:
+def check_kinds(cpu: CpuKind, waves: Waves | None = None) -> None:
     """Refuse a combination that cannot mean anything.
 
     Raises:
-        UsageError: E089, E095.
+        UsageError: E070, E089.
     """
-    cpu.session().check(accelerator, waves)
+    cpu.session().check(waves)
 
 
 def run_models(
@@ -75,28 +77,26 @@ def run_models(
     samples: Sequence[Sequence[Sample]],
     *,
     cpu: CpuKind = CpuKind.RTL,
-    accelerator: AcceleratorKind | None = None,
+    accelerator: AcceleratorKind | Players | None = None,
     keep: Path | None = None,
     progress: Progress = silent,
     toolchain: str | None = None,
     waves: Waves | None = None,
 ) -> tuple[Outcome, ...]:
-    """Run one or more networks in turn, as one firmware.
-
-    Every layer and every access is held against the reference and the plan of its network.
+    """Run networks in turn, as one firmware; hold each layer and access against reference and plan.
 
     Args:
         models: what `atoll.several_models.compile_models` returned; at least one.
         samples: for each network as many samples, at least one.
         cpu: who plays the cores.
-        accelerator: who plays the accelerators; None: RTL, if the networks use any.
+        accelerator: who plays the accelerators; None: RTL where there is some, if they are used.
         keep: folder for the build; a temporary one is removed afterwards.
         progress: told what goes on.
         toolchain: see `atoll.build_tree.build`.
         waves: waveforms to record, only with `CpuKind.RTL`.
     """
-    accelerator = accelerator or _used(models)
-    check_kinds(cpu, accelerator, waves)
+    players = _players(accelerator, models)
+    check_kinds(cpu, waves)
     begin = time.perf_counter()
     session = cpu.session()
     session.check_chip(models[0].soc)
@@ -113,12 +113,12 @@ def run_models(
             models=models,
             samples=samples,
             elves=elves,
-            accelerator=accelerator,
+            players=players,
             progress=progress,
             waves=waves,
         )
         result = session.run(work)
-    setup = Setup(cpu=cpu, accelerator=accelerator, stacks=stacks, wall=wall)
+    setup = Setup(cpu=cpu, players=players, stacks=stacks, wall=wall)
     return _judged(models, samples, result, setup)
 
 
@@ -127,7 +127,7 @@ def run_image(
     samples: Sequence[Sequence[Sample]],
     *,
     cpu: CpuKind = CpuKind.RTL,
-    accelerator: AcceleratorKind | None = None,
+    accelerator: AcceleratorKind | Players | None = None,
     progress: Progress = silent,
     waves: Waves | None = None,
 ) -> tuple[Outcome, ...]:
@@ -135,27 +135,37 @@ def run_image(
 
     All but `image` is as in `run_models`; `cpu` is one that runs firmware.
     """
-    accelerator = accelerator or _used(image.models)
-    check_kinds(cpu, accelerator, waves)
+    players = _players(accelerator, image.models)
+    check_kinds(cpu, waves)
     models, folder = image.models, image.elves[0].parent
     bounds = [stacks_of(each.soc, folder, each.graph.name) for each in models]
     work = Work(
         models=models,
         samples=samples,
         elves=image.elves,
-        accelerator=accelerator,
+        players=players,
         progress=progress,
         waves=waves,
     )
     session = cpu.session()
     session.check_chip(models[0].soc)
     result = session.run(work)
-    setup = Setup(cpu=cpu, accelerator=accelerator, stacks=bounds[-1], wall={})
+    setup = Setup(cpu=cpu, players=players, stacks=bounds[-1], wall={})
     return _judged(models, samples, result, setup)
 
 
-def _used(models: Sequence[Compiled]) -> AcceleratorKind:
-    return AcceleratorKind.RTL if models[0].options.accelerators else AcceleratorKind.NONE
+def _players(asked: AcceleratorKind | Players | None, models: Sequence[Compiled]) -> Players:
+    """Return who plays the accelerators.
+
+    Raises:
+        UsageError: E163; somebody is named who is not there.
+    """
+    if asked is None:
+        used = models[0].options.accelerators
+        asked = AcceleratorKind.RTL if used else AcceleratorKind.NONE
+    players = asked if isinstance(asked, Players) else Players(asked)
+    players.check(models[0].soc)
+    return players
 
 
 def _judged(
@@ -175,13 +185,13 @@ def judge(
 ) -> Outcome:
     """Hold what a run did against reference, plan and stack bound."""
     begin = time.perf_counter()
-    layers = check_layers(compiled.graph, samples, result)
+    layers = check_layers(compiled.graph, samples, result, compiled.soc)
     stacks = stack_use(compiled.soc, result, setup.stacks)
     report = RunReport(
         soc=compiled.soc.name,
         model=compiled.graph.name,
         cpu=setup.cpu,
-        accelerator=setup.accelerator,
+        accelerator=str(setup.players),
         samples=len(samples),
         layers_compared=layers.compared,
         layers_equal=layers.compared - len(layers.mismatches),
@@ -219,7 +229,8 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
     for number, during in phases.items():
         op = compiled.graph.operators[number]
         begin, end = during[0].begin, during[-1].end
-        hosts = op.device == compiled.soc.host
+        device = compiled.soc.device(op.device)
+        hosts = device.name == compiled.soc.host or (isinstance(device, Engine) and device.spec.fed)
         done = end if hosts else min(end, last_access(op.device, during) + 1)
         yield LayerCycles(
             operator=op.name,
@@ -230,7 +241,7 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
             worked=max(0, done - begin),
             estimate=estimates[op.name],
             instructions=sum(counted) if (counted := _counted(during)) else None,
-            clock=compiled.soc.device(op.device).clock,
+            clock=device.clock,
             host_clock=compiled.soc.host_cpu.clock,
             helpers={
                 core: max(0, min(end, last_access(core, during) + 1) - begin) for core in op.helpers

@@ -1,15 +1,16 @@
 """Who plays the cores of a chip, and what each kind of them promises."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, Self
 
+from atoll.errors import UsageError
 from atoll.pipeline import Compiled
 from atoll.plugins import load
 from atoll.progress import Progress, silent
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.samples import Sample
 from atoll_sim.trace.simulation import SimResult
 from atoll_sim.waves.request import Waves
@@ -23,6 +24,53 @@ class AcceleratorKind(StrEnum):
     NONE = "none"
 
 
+@dataclass(frozen=True, slots=True)
+class Players:
+    """Who plays each accelerator and DMA engine.
+
+    Attributes:
+        kind: of those that are not named.
+        named: by the device's name.
+    """
+
+    kind: AcceleratorKind = AcceleratorKind.RTL
+    named: Mapping[str, AcceleratorKind] = field(default_factory=dict)
+
+    def models(self, soc: ResolvedSoc) -> frozenset[str]:
+        """Return the engines that software models play: also those of which there is no RTL."""
+        return frozenset(engine.name for engine in soc.engines if not self._in_rtl(engine))
+
+    def _in_rtl(self, engine: Engine) -> bool:
+        kind = self.named.get(engine.name, self.kind)
+        return kind is AcceleratorKind.RTL and bool(engine.spec.rtl_module)
+
+    def check(self, soc: ResolvedSoc) -> None:
+        """Refuse names that are no engine's, and RTL that there is not.
+
+        Raises:
+            UsageError: E163.
+        """
+        names = [engine.name for engine in soc.engines]
+        for name, kind in self.named.items():
+            if name not in names:
+                listed = ", ".join(names) or "none"
+                what = f"'{soc.name}' has no accelerator or DMA engine '{name}'"
+                raise UsageError("E163", what, remedy=f"name one of its engines: {listed}")
+            engine = soc.device(name)
+            assert isinstance(engine, Engine)
+            if kind is AcceleratorKind.RTL and not engine.spec.rtl_module:
+                raise UsageError(
+                    "E163",
+                    f"there is no RTL of accelerator '{engine.spec.name}', which '{name}' is",
+                    at=engine.spec.places.get("operators"),
+                    remedy=f"write 'rtl' into its YAML, or use --accelerator {name}=model",
+                )
+
+    def __str__(self) -> str:
+        named = (f"{name}={kind}" for name, kind in sorted(self.named.items()))
+        return ", ".join((self.kind, *named))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """What a session runs.
@@ -31,7 +79,7 @@ class Work:
         models: networks that run in turn, as one firmware; at least one.
         samples: of each network; all have the same number.
         elves: the firmware, the host's first; empty for a session that runs none.
-        accelerator: who plays the accelerators.
+        players: who plays the accelerators.
         progress: told what goes on.
         waves: waveforms to record.
     """
@@ -39,14 +87,19 @@ class Work:
     models: Sequence[Compiled]
     samples: Sequence[Sequence[Sample]]
     elves: Sequence[Path] = ()
-    accelerator: AcceleratorKind
+    players: Players = Players()
     progress: Progress = silent
     waves: Waves | None = None
 
     @property
+    def modelled(self) -> frozenset[str]:
+        """The engines that software models play."""
+        return self.players.models(self.models[0].soc)
+
+    @property
     def engines_in_rtl(self) -> bool:
         """Whether there are engines that RTL plays."""
-        return self.accelerator is AcceleratorKind.RTL and bool(self.models[0].soc.engines)
+        return any(engine.name not in self.modelled for engine in self.models[0].soc.engines)
 
 
 class Session(Protocol):
@@ -57,11 +110,11 @@ class Session(Protocol):
         """Whether it runs the linked image, which must then be built before."""
         ...
 
-    def check(self, accelerator: AcceleratorKind, waves: Waves | None) -> None:
+    def check(self, waves: Waves | None) -> None:
         """Refuse what cannot be combined with these cores.
 
         Raises:
-            UsageError: E089, E095.
+            UsageError: E070, E089.
         """
         ...
 

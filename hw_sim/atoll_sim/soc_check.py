@@ -19,7 +19,7 @@ def check(soc: ResolvedSoc, deep: bool) -> Findings:
     faults = faults_of(partial(plan_chip, soc))
     if deep or all(cpu.spec.rtl_module for cpu in soc.cpus):
         faults += faults_of(partial(check_cores, soc))
-    for engine in soc.engines:
+    for engine in (each for each in soc.engines if each.spec.model):
         faults += faults_of(partial(model_of, engine))
     if deep and not faults:
         faults = faults_of(partial(load(ELABORATE), soc))

@@ -5,9 +5,11 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from atoll_sim.chip.generate import ANSWERS, AXI, AXIL
+from atoll_sim.chip.ports import ADDRESS, BITS, DATA, LANES, control_signals
 
-WIDTHS = {"bits": "8*DataBytes", "bytes": "DataBytes"}
+WIDTHS = {BITS: "8*DataBytes", LANES: "DataBytes", ADDRESS: "32"}
+AXI = DATA["axi4"].signals
+AXIL = control_signals("axi4_lite")
 # Signals that the memory has no use for.
 IGNORED = ("awsize", "awburst", "wlast", "arsize", "arburst")
 # The control port is answered in the next cycle, so nobody looks at its handshakes.
@@ -37,9 +39,9 @@ def system_bench(engine: str, parameters: Mapping[str, int]) -> Mapping[str, str
     text = environment.get_template("system_bench.sv.j2").render(
         engine=engine,
         parameters=parameters,
-        axi=[(name, WIDTHS.get(str(width), str(width))) for name, width in AXI],
-        axil=[(name, CONTROL.get(name, f"unused_{name}")) for name, _ in AXIL],
-        answers=ANSWERS,
+        axi=[(name, WIDTHS.get(str(width), str(width))) for name, width, _ in AXI],
+        axil=[(each.name, CONTROL.get(each.name, f"unused_{each.name}")) for each in AXIL],
+        answers={name for name, _, asks in AXI if not asks},
         ignored=IGNORED,
     )
     return {f"{engine}_system_bench.sv": text}

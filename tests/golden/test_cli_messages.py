@@ -4,6 +4,7 @@ Every case runs in a fresh folder with `digits.tflite`, a foreign folder, a chip
 """
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -70,7 +71,14 @@ CASES: dict[str, list[str]] = {
     "toolchain_unknown": [*BUILD, "-o", "out", "--toolchain", "icc"],
     "toolchain_unknown_native": [*NATIVE, "--toolchain", "icc"],
     "stage_unknown": [*BUILD, "-o", "out", "--dump-after", "lowering"],
-    "rtl_core_with_model": ["run", "lagoon", "digits.tflite", "--accelerator", "model"],
+    "player_word": [*NATIVE, "--accelerator", "modell"],
+    "player_none": [*NATIVE, "--accelerator", "npu=none"],
+    "player_twice": [*NATIVE, "--accelerator", "npu=model", "--accelerator", "npu=rtl"],
+    "player_contradiction": [*NATIVE, "--accelerator", "none", "--accelerator", "npu=model"],
+    "player_nobody": [*NATIVE, "--accelerator", "nqu=model"],
+    "player_without_rtl": ["run", "idea.yaml", "digits.tflite", "--accelerator", "npu=rtl"],
+    "formula_without_value": ["plan", "by_zero.yaml", "digits.tflite"],
+    "reference_shape": ["run", "own.yaml", "digits.tflite", "--cpu", "native"],
     "place_without_mailbox": ["run", "mute.yaml", "digits.tflite", "--place", "softmax_9=dsp"],
     "emitter_missing": ["run", "emitter.yaml", "digits.tflite"],
     "emitter_no_class": ["plan", "no_class.yaml", "digits.tflite"],
@@ -192,8 +200,18 @@ def fill(folder: Path) -> None:
     (folder / "text.zip").rename(folder / "text.npz")
 
 
+IDEA = "accelerator: idea\nversion: 1\noperators:\n  CONV_2D: {cost: 100 + macs // 64}\n"
+BY_ZERO = IDEA.replace("64", "pad_top")
+
+
 def fill_accelerators(folder: Path, chip: str) -> None:
     """Write a chip for each accelerator that cannot be used, and the accelerator beside it."""
+    for name, text in (("idea", IDEA), ("by_zero", BY_ZERO)):
+        (folder / f"{name}_part.yaml").write_text(text)
+        named = re.sub(r"    params: .*\n", "", chip).replace(
+            "accelerator: reef", f"accelerator: ./{name}_part.yaml"
+        )
+        (folder / f"{name}.yaml").write_text(named)
     reef = (ROOT / "hw_sim" / "atoll_sim" / "engines" / "reef" / "reef.yaml").read_text()
     emitter, model = (
         "atoll_sim.engines.reef.emitter:ReefEmitter",
@@ -207,6 +225,7 @@ def fill_accelerators(folder: Path, chip: str) -> None:
         "model": {model: emitter},
         "elsewhere": {"[0x04, 0x08, 0x0C, 0x10]": "[0x14]"},
         "short": {"[0x04, 0x08, 0x0C, 0x10]": "[0x04, 0x3E]"},
+        "own": {"  CONV_2D:\n": "  CONV_2D:\n    reference: math:floor\n"},
         "source": {"reef_pkg.sv,": "reef_package.sv, ./mine.sv,"},
         "several": {"reef_pkg.sv,": "./mine.sv,", emitter: "json:loads", model: "json:dumps"},
     }

@@ -39,7 +39,7 @@ class Example:
 def example_of(compiled: Compiled, samples: Sequence[Sample]) -> Example:
     """Return the run of the first sample."""
     graph, sample = compiled.graph, samples[0]
-    values = reference.run(graph, sample)
+    values = reference.run(graph, sample, compiled.soc)
     return Example(
         name=graph.name,
         inputs={name: sample[name].tobytes() for name in graph.inputs},

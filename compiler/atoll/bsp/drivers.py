@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from atoll import protocol
 from atoll.bsp.headers import MAILBOX_DRIVER, drivers
 from atoll.bsp.interface import ModelInterface
+from atoll.bsp.program_driver import SHARED, program_drivers
 from atoll.bsp.render import FOLDER, render
 from atoll.errors import Fault, ToolchainError
 from atoll.resolve.soc import ResolvedSoc
@@ -22,8 +23,12 @@ def driver_files(
     """
     check_drivers(soc)
     paths = [*(FOLDER / "runtime").iterdir()]
-    paths += [FOLDER / "drivers" / f"{name}{end}" for name in drivers(soc) for end in (".c", ".h")]
-    return {**protocol_headers(), **{path.name: path.read_text() for path in paths}}
+    made = program_drivers(soc)
+    names = {name for name in drivers(soc) if f"{name}.c" not in made} | (
+        {SHARED} if made else set()
+    )
+    paths += [FOLDER / "drivers" / f"{name}{end}" for name in sorted(names) for end in (".c", ".h")]
+    return {**protocol_headers(), **{path.name: path.read_text() for path in paths}, **made}
 
 
 def protocol_headers() -> Mapping[str, str]:
@@ -48,7 +53,7 @@ def check_drivers(soc: ResolvedSoc) -> None:
         ToolchainError: E071.
     """
     shipped = {path.stem for path in (FOLDER / "drivers").glob("*.c")}
-    known = sorted(shipped - {MAILBOX_DRIVER})
+    known = sorted(shipped - {MAILBOX_DRIVER, SHARED})
     faults = tuple(
         Fault(
             code="E071",
@@ -57,7 +62,7 @@ def check_drivers(soc: ResolvedSoc) -> None:
             remedy=f"let accelerator '{npu.spec.name}' name one of {', '.join(known)}",
         )
         for npu in soc.engines
-        if npu.spec.driver not in known
+        if npu.spec.program is None and npu.spec.driver not in known
     )
     if faults:
         raise ToolchainError.all(faults)

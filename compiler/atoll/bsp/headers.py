@@ -21,6 +21,9 @@ _C_TYPES = {
     "int64": "int64_t",
     "float32": "float",
 }
+NO_LINE = 255
+"""Stands for the interrupt line of an accelerator without an interrupt."""
+
 _TIMEOUT_FRACTION = 10  # of a second, more if an engine's clock is slower than the host's
 _CORE_TIMEOUT = 20  # seconds
 _LONGEST_WAIT = 2**32 - 1  # cycles; the timer has 32 bits
@@ -218,11 +221,13 @@ def _macros(device: Device) -> Iterator[tuple[str, str]]:
         yield "IRQ", f"UINT32_C({device.irq})"
     if isinstance(device, Engine):
         yield "REGISTERS", _registers(device)
-        yield "IRQ", f"UINT32_C({device.irq})"
+        line = device.irq if device.irq is not None else NO_LINE
+        yield "IRQ", f"UINT32_C({line})"
         for name in sorted(device.params):
             yield c_name(name).upper(), f"UINT32_C({device.params[name]})"
         identity = identity_of(device)
-        yield "IDENTITY", f"{{{', '.join(_identity(device.spec, identity))}}}"
+        rows = ", ".join(_identity(device.spec, identity)) or "{0u, 0u}"
+        yield "IDENTITY", f"{{{rows}}}"
         yield "IDENTITY_COUNT", f"UINT32_C({len(identity)})"
 
 

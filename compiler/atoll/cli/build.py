@@ -22,7 +22,7 @@ from atoll.cli.working import working
 from atoll.columns import wrapped
 from atoll.errors import UsageError
 from atoll.object_tree import build_objects
-from atoll.pipeline import STAGES, require_stage
+from atoll.pipeline import STAGES
 from atoll.resolve import load_soc
 from atoll.several_models import compile_models
 from atoll.shown import json_text
@@ -101,10 +101,20 @@ def build_command(
 def _check_usage(
     dump_after: str | None, toolchain: str | None, *, objects: bool, machine: bool
 ) -> None:
-    require_stage(dump_after)
+    _require_stage(dump_after)
     if dump_after and machine:
         remedy = "give one of them; the build folder has the text of every stage"
         raise UsageError("E090", "--dump-after and --json both want the output", remedy=remedy)
     if objects and toolchain:
         remedy = "leave --toolchain out"
         raise UsageError("E090", "--objects needs no C compiler and no linker", remedy=remedy)
+
+
+def _require_stage(name: str | None) -> None:
+    """Refuse the name of a stage that is not there.
+
+    Raises:
+        UsageError: E094.
+    """
+    if name is not None and name not in STAGES:
+        raise UsageError("E094", f"no stage '{name}'", remedy=f"use one of {', '.join(STAGES)}")

@@ -124,7 +124,7 @@ class _RunFunction:
             builder.call(self._copy, [target, source, I32(self._entry.sizes[name])])
 
     def _step(self, step: Step) -> None:
-        event = [I32(self._soc.device(step.device).ordinal), I32(step.number)]
+        event = [I32(self._soc.device(step.runner).ordinal), I32(step.number)]
         if not isinstance(step.action, AcceleratorWait):
             self._builder.call(self._begin, event)
         self._caches.maintain(self._builder, step.before)

@@ -35,7 +35,7 @@ def run_arguments(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> RunAr
     """Return what the run function of a planned module takes."""
     entry, interface = module.entry, soc.interface
     used = {placement.pool for placement in plan.placements.values()}
-    run = {device for step in entry.steps for device in step.devices} - {soc.host}
+    run = {device for step in entry.steps for device in (*step.devices, step.runner)} - {soc.host}
     return RunArguments(
         inputs=() if interface.map_inputs else entry.inputs,
         outputs=() if interface.map_outputs else entry.outputs,

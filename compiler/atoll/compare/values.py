@@ -99,7 +99,7 @@ def _device(device: Device) -> Iterator[tuple[str, Value]]:
             for name, number in device.params.items():
                 yield f"params.{name}", count(number)
             yield from _placed("registers", device.registers)
-            yield "irq", Value(str(device.irq), device.irq)
+            yield "irq", Value("none" if device.irq is None else str(device.irq), device.irq)
             yield "runs", Value(", ".join(sorted(device.runs)))
             if isinstance(device, Dma):
                 pairs = sorted(f"{begin} to {end}" for begin, end in device.moves)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from atoll.contract.areas import Area, areas_of
 from atoll.ir.graph import Graph
-from atoll.ir.tir import AcceleratorWait, EngineAction, Entry, IRModule, Step
+from atoll.ir.tir import AcceleratorWait, Entry, IRModule, Step
 from atoll.ir.walk import runtime_allocations
 from atoll.memory.problem import MemoryPlan
 from atoll.ops.registry import COPY
@@ -60,8 +60,9 @@ class Phase:
         heaps: spans of which the device may take blocks.
         overlaps: pairs of buffers (written, read): bytes of the first may take the place of
             bytes of the second once those are read.
-        parts: of an operator that is spread, what each further core does meanwhile. Nobody
-            writes a byte that another part has written.
+        parts: of an operator that is spread, what each further core does meanwhile; of one whose
+            device the host drives by a record, that it reads it. Nobody writes a byte that another
+            part has written.
     """
 
     number: int
@@ -127,7 +128,7 @@ def contract_of(module: IRModule, plan: MemoryPlan, graph: Graph, soc: ResolvedS
 
     begun = [step for step in entry.steps if not isinstance(step.action, AcceleratorWait)]
     phases = {
-        step.number: _phase(step, step.devices, module, plan, (spans, lives)) for step in begun
+        step.number: _phase(step, step.masters, module, plan, (spans, lives)) for step in begun
     }
     copies = {op.name for op in graph.operators if op.kind == COPY}
     return Contract(
@@ -166,18 +167,12 @@ def _phase(
         number=step.number,
         operator=step.operator,
         device=device,
-        reads=tuple(spans[name] for name in dict.fromkeys((*reads, *_commands(step)))),
+        reads=tuple(spans[name] for name in dict.fromkeys(reads)),
         writes=tuple(spans[name] for name in writes),
         heaps=tuple(_heaps(step, device, module, plan)),
         overlaps=tuple(_overlaps(step, spans, lives)),
         parts=tuple(_phase(step, (other,), module, plan, known) for other in others),
     )
-
-
-def _commands(step: Step) -> tuple[str, ...]:
-    if isinstance(step.action, EngineAction):
-        return (step.action.commands,)
-    return ()
 
 
 def _heaps(step: Step, device: str, module: IRModule, plan: MemoryPlan) -> Iterator[Span]:

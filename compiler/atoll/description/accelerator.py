@@ -6,6 +6,7 @@ from pydantic import Field
 
 from atoll.description.fields import (
     MAX_ENTRIES,
+    Alignment,
     ConstantName,
     Described,
     EntryPointName,
@@ -16,6 +17,8 @@ from atoll.description.fields import (
     Size,
     Version,
 )
+from atoll.description.ports import Ports
+from atoll.description.programs import Formula, Program, Steps
 
 
 class Parameter(Described):
@@ -53,10 +56,42 @@ class FeatureLimit(Described):
     max: Integer | None = None
 
 
+class Packed(Described):
+    """A constant that is made for an operator, such as weights in the order that it reads."""
+
+    pack: EntryPointName = Field(
+        description="Called with operator, graph and instance; returns its bytes or an array.",
+        examples=["./mine.py:pack_weights"],
+    )
+    layout: str = Field(default="", max_length=400, description="What lies where, for readers.")
+    alignment: Alignment = Field(default=16, description="Bytes that it starts at a multiple of.")
+
+
 class Operator(Described):
     """An operator that the accelerator runs within limits."""
 
     limits: dict[Name, FeatureLimit] = Field(default={}, max_length=MAX_ENTRIES)
+    cost: Formula | None = Field(
+        default=None,
+        description="Cycles of its clock for one such operator, of features and parameters.",
+        examples=["100"],
+    )
+    values: dict[Name, Formula] = Field(
+        default={}, max_length=MAX_ENTRIES, description="Names for formulas of this operator."
+    )
+    constants: dict[Name, Packed] = Field(
+        default={}, max_length=MAX_ENTRIES, description="Constants that are packed for it."
+    )
+    run: Steps = Field(
+        default=(), max_length=MAX_ENTRIES, description="Its steps, if not those of 'program.run'."
+    )
+    reference: EntryPointName | None = Field(
+        default=None,
+        description="What it computes, where its rounding is its own; Atoll's reference if not.",
+    )
+    model: EntryPointName | None = Field(
+        default=None, description="What plays it before there is RTL; its reference if not said."
+    )
 
 
 class RegisterBlock(Described):
@@ -81,6 +116,17 @@ class Rtl(Described):
     )
 
 
+REGISTERS = (
+    *("ID", "PARAMS", "CONTROL", "STATUS", "ERROR", "FAULT_ADDRESS", "LIST_ADDRESS"),
+    *("LIST_COUNT", "COMPLETED", "IRQ_ENABLE", "IRQ_STATUS"),
+)
+"""Those of an accelerator that has none described: what runs lists of commands needs them."""
+
+USUAL_REGISTERS = RegisterBlock(
+    size=4096, map={name: 4 * number for number, name in enumerate(REGISTERS)}
+)
+
+
 class Accelerator(Described):
     """What all instances of an accelerator have in common."""
 
@@ -88,17 +134,36 @@ class Accelerator(Described):
     version: Version = Field(description="Version of this format.", examples=["1"])
     parameters: dict[Name, Parameter] = Field(default={}, max_length=MAX_ENTRIES)
     operators: dict[ConstantName, Operator] = Field(min_length=1, max_length=MAX_ENTRIES)
-    registers: RegisterBlock = Field(examples=["{size: 4 KiB, map: {ID: 0x00}}"])
-    rtl: Rtl = Field(examples=["{module: reef, sources: [reef.sv]}"])
-    emitter: EntryPointName = Field(
-        description="What makes its commands.", examples=["package.module:Class"]
+    ports: Ports = Field(default=Ports(), description="What it is joined to the chip by.")
+    registers: RegisterBlock = Field(
+        default=USUAL_REGISTERS,
+        description="Its registers; before it has any, those of a list of commands.",
+        examples=["{size: 4 KiB, map: {ID: 0x00}}"],
     )
-    model: EntryPointName = Field(
-        description="Its bit-exact software model.", examples=["package.module:Class"]
+    program: Program | None = Field(
+        default=None,
+        description="How the host drives it by its registers; without it, by 'driver'.",
     )
-    driver: Name = Field(description="Its C driver in the BSP.", examples=["command_list"])
+    rtl: Rtl | None = Field(
+        default=None,
+        description="The hardware; without it, its model stands in its place.",
+        examples=["{module: reef, sources: [reef.sv]}"],
+    )
+    emitter: EntryPointName | None = Field(
+        default=None,
+        description="What makes its commands; Atoll makes records of addresses if not said.",
+        examples=["package.module:Class"],
+    )
+    model: EntryPointName | None = Field(
+        default=None,
+        description="What plays its lists of commands; the models of 'operators' if not said.",
+        examples=["package.module:Class"],
+    )
+    driver: Name = Field(
+        default="command_list", description="Its C driver in the BSP.", examples=["command_list"]
+    )
     asynchronous: bool = Field(
-        strict=True, description="It works while the CPU does.", examples=["true"]
+        default=True, strict=True, description="It works while the CPU does.", examples=["true"]
     )
     addresses: tuple[Size, ...] = Field(
         default=(),

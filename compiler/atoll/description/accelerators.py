@@ -8,6 +8,7 @@ from atoll.description.accelerator_names import check_driver, check_operators
 from atoll.description.faults import Faults, nearest, note
 from atoll.description.installed import described_in, is_path
 from atoll.description.partial import read_model
+from atoll.description.program_checks import check_program
 from atoll.description.tree import SourceMap
 from atoll.description.yaml_text import read_yaml
 from atoll.errors import DescriptionError, SourceLoc
@@ -75,8 +76,10 @@ def load_accelerator(path: Path, at: SourceLoc | None) -> AcceleratorDescription
     if read.gaps.knows("operators"):
         _check_limits(accelerator, where, faults)
         check_operators(accelerator, where, faults)
-    if read.gaps.knows("driver") and read.gaps.knows("registers"):
+    if all(map(read.gaps.knows, ("driver", "registers", "program"))):
         check_driver(accelerator, where, faults)
+    if all(map(read.gaps.knows, ("operators", "registers", "program", "ports", "parameters"))):
+        check_program(accelerator, where, faults)
     faults.raise_any()
     return AcceleratorDescription(path=path, model=accelerator, where=where)
 

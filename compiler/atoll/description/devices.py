@@ -151,7 +151,11 @@ class Npu(Described):
         default={}, max_length=MAX_ENTRIES, description="Parameters of the instance."
     )
     registers: Address = Field(description="Address of the control port.", examples=["0x4000_0000"])
-    irq: IrqLine = Field(description="Interrupt line at the host.", examples=["3"])
+    irq: IrqLine | None = Field(
+        default=None,
+        description="Interrupt line at the host; none if the accelerator has no interrupt.",
+        examples=["3"],
+    )
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
     reach: Access | None = Field(default=None, description=_REACH)
     views: Views = Field(default={}, max_length=MAX_ENTRIES, description=_VIEWS)

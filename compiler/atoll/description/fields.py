@@ -20,7 +20,9 @@ ADDRESS_SPACE = 2**32
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{0,31}")
-_ENTRY_POINT = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,127}:[A-Za-z_][A-Za-z0-9_]{0,63}")
+_ENTRY_POINT = re.compile(
+    r"([A-Za-z_][A-Za-z0-9_.]{0,127}|\.{1,2}/[A-Za-z0-9_./-]{1,127}\.py):[A-Za-z_][A-Za-z0-9_]{0,63}"
+)
 _MACHINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FILE = re.compile(r"(\.\.?/)*[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}")
 _MAX_QUANTITY_LENGTH = 32
@@ -155,7 +157,9 @@ ConstantName = Annotated[
 ]
 EntryPointName = Annotated[
     str,
-    BeforeValidator(word(_ENTRY_POINT, "an entry point such as package.module:Class")),
+    BeforeValidator(
+        word(_ENTRY_POINT, "an entry point such as package.module:Class or ./file.py:function")
+    ),
     WithJsonSchema({"type": "string", "pattern": f"^{_ENTRY_POINT.pattern}$"}),
 ]
 FileName = Annotated[

@@ -11,12 +11,15 @@ OPERATOR_GROUP = "atoll.operators"
 
 _WINDOW = (
     *("kernel_h", "kernel_w", "stride_h", "stride_w"),
-    *("dilation_h", "dilation_w", "pad_top", "pad_left"),
+    *("dilation_h", "dilation_w", "pad_top", "pad_left", "pad_bottom", "pad_right"),
 )
-_IMAGES = ("in_height", "in_width", "in_channels", "out_height", "out_width", "out_channels")
+_IMAGES = (
+    *("batches", "in_height", "in_width", "in_channels"),
+    *("out_height", "out_width", "out_channels"),
+)
 _CONVOLUTION = (*_WINDOW, *_IMAGES, "depth_multiplier", "macs", "int8")
 _POOLING = (*_WINDOW, *_IMAGES, "macs")
-_ELEMENTWISE = ("macs", "elements")
+_ELEMENTWISE = ("macs", "elements", "broadcast")
 _MOVEMENT = ("macs", "bytes")
 
 FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -48,3 +51,43 @@ DRIVERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """The registers that each C driver uses."""
+
+_ACTIVATION = ("activation_min", "activation_max")
+_SCALED = ("output_multiplier", "output_shift")
+
+QUANTITIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "ADD": (
+            *("left_shift", "input1_multiplier", "input1_shift"),
+            *("input2_multiplier", "input2_shift", *_SCALED, *_ACTIVATION),
+        ),
+        "AVERAGE_POOL_2D": _ACTIVATION,
+        "CONV_2D": _ACTIVATION,
+        "DEPTHWISE_CONV_2D": _ACTIVATION,
+        "FULLY_CONNECTED": _ACTIVATION,
+        "MAX_POOL_2D": _ACTIVATION,
+        "MEAN": _SCALED,
+        "MUL": (*_SCALED, *_ACTIVATION),
+        "QUANTIZE": (*_SCALED, *_ACTIVATION),
+    }
+)
+"""Numbers of their arithmetic, besides features, that formulas may have of operators."""
+
+OPERANDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "ADD": ("input1", "input2"),
+        "CONV_2D": ("input", "filter", "bias"),
+        "DEPTHWISE_CONV_2D": ("input", "filter", "bias"),
+        "FULLY_CONNECTED": ("input", "filter", "bias"),
+        "MUL": ("input1", "input2"),
+    }
+)
+"""What formulas and steps call the inputs of an operator, in their order; ``input`` of others."""
+
+PROPERTIES = ("address", "bytes", "elements", "zero_point")
+"""What formulas may have of an operand, the result or a packed constant: ``input.address``."""
+
+
+def operands_of(kind: str) -> tuple[str, ...]:
+    """Return what the inputs of an operator are called; `kind` is in capitals."""
+    return OPERANDS.get(kind, ("input",))

@@ -147,6 +147,9 @@ class Step:
         reads: buffers whose bytes it reads, constants included.
         writes: buffers whose bytes it writes; scratch is in both.
         overlaps: which results may lie over which operands, and how.
+        driver: the host, where it reads the record by which it drives the device; "" where the
+            device reads its commands itself. It is `device` where it also moves the data.
+        record: the buffer among `reads` that only the driver reads, if the device moves its data.
         before, after: what cores do to their data caches around it: the host before it runs or
             starts the step, a core around its kernel.
     """
@@ -158,6 +161,8 @@ class Step:
     writes: tuple[str, ...]
     action: Action
     overlaps: tuple[SafeOverlap, ...] = ()
+    record: str = ""
+    driver: str = ""
     before: tuple[Maintenance, ...] = ()
     after: tuple[Maintenance, ...] = ()
 
@@ -177,8 +182,21 @@ class Step:
             return tuple(part.device for part in self.action.parts)
         return (self.device,)
 
+    @property
+    def runner(self) -> str:
+        """The device that runs it, whoever moves its data."""
+        return self.action.device if isinstance(self.action, EngineAction) else self.device
+
+    @property
+    def masters(self) -> tuple[str, ...]:
+        """All that touch its buffers: its devices, and the host that reads their record."""
+        return (*self.devices, *([self.driver] if self.record else ()))
+
     def touched_by(self, device: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return what one of its devices reads, and what it writes."""
+        """Return what one of its masters reads, and what it writes."""
+        if self.record:
+            own = tuple(name for name in self.reads if name != self.record)
+            return (own, self.writes) if device == self.device else ((self.record,), ())
         if not isinstance(self.action, CallSpread):
             return self.reads, self.writes
         names = {
@@ -205,7 +223,9 @@ class Step:
         line = f"{head} reads {bracketed(self.reads)} writes {bracketed(self.writes)}"
         lists = {"over": self.overlaps, "before": self.before, "after": self.after}
         parts = (f" {word} {bracketed(map(str, each))}" for word, each in lists.items() if each)
-        return line + "".join(parts)
+        driven = f" driven by {self.driver}" if self.driver else ""
+        driven += f" with {self.record}" if self.record else ""
+        return line + driven + "".join(parts)
 
 
 @dataclass(frozen=True)

@@ -92,8 +92,11 @@ def _step(step: Step, module: IRModule, written: set[str]) -> Iterator[str]:
             if device != step.device:
                 yield f"is on '{step.device}' and waits for '{device}'"
         case AcceleratorRun(device, commands, count) | AcceleratorStart(device, commands, count):
-            if device != step.device:
+            fed = step.driver == step.device and isinstance(step.action, AcceleratorRun)
+            if device != step.device and not fed:
                 yield f"is on '{step.device}' and runs '{device}'"
+            if step.record not in ("", commands) or (step.record and not step.driver):
+                yield f"has the record '{step.record}' and runs '{commands}'"
             if commands not in constants or commands not in step.reads or count < 1:
                 yield f"runs {count} commands of '{commands}', which is no constant that it reads"
 

@@ -26,7 +26,7 @@ from atoll.ops import fixed_point_loops
 from atoll.ops.kernel_builder import ELEMENT_TYPES
 from atoll.ops.parallel_loops import parallel_loop, part_of
 from atoll.ops.registry import kind_of
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.resolve.storage_scope import IN_WORKSPACE
 
 BUFFER_ALIGNMENT = 16
@@ -140,30 +140,40 @@ class _Lowering:
         return self._kernels.setdefault(replace(kernel, name=""), kernel).name
 
     def accelerate(self, number: int, op: Operator, job: Job) -> None:
-        """Add a step that runs a job's commands; their bytes come after memory planning."""
+        """Add a step that runs a job's commands; their bytes come after memory planning.
+
+        The host moves the data of a device without a port to memory, and reads the records of one
+        that it drives by registers.
+        """
+        engine = self._soc.device(job.device)
+        assert isinstance(engine, Engine)
+        mover = self._soc.host if engine.spec.fed else job.device
+        driver = self._soc.host if engine.spec.program else job.device
         reads = tuple(map(self._graph.storage, job.reads))
         for name in (*reads, *job.writes):
-            self._touch(self._graph.tensor(name), (job.device,))
+            self._touch(self._graph.tensor(name), (mover,))
         for tensor in job.constants:
-            self._touch(tensor, (job.device,), job.alignment)
+            self._touch(tensor, (mover,), job.alignment)
         self._constants[job.commands] = Constant(
             name=job.commands,
             size=job.commands_size,
             align=job.commands_alignment,
-            pools=constant_pools(self._soc, job.commands, job.commands_size, job.device),
+            pools=constant_pools(self._soc, job.commands, job.commands_size, driver),
         )
         constants = (*(tensor.name for tensor in job.constants), job.commands)
         self._steps.append(
             Step(
                 operator=op.name,
                 number=number,
-                device=job.device,
+                device=mover,
                 reads=_unique((*reads, *constants)),
                 writes=_unique(job.writes),
                 action=AcceleratorRun(job.device, job.commands, job.commands_count),
                 overlaps=tuple(
                     replace(each, read=self._graph.storage(each.read)) for each in job.overlaps
                 ),
+                record=job.commands if driver != mover else "",
+                driver=driver if engine.spec.program else "",
             )
         )
 

@@ -15,6 +15,7 @@ from atoll.ops.kind import Array, Distances, OperatorKind, Rates
 from atoll.ops.overlap import window_distance
 from atoll.ops.quantization import (
     activation_range,
+    bounds_of,
     channel_factors,
     channel_scaling,
     mbqm,
@@ -83,12 +84,13 @@ class Convolution(OperatorKind):
         """Return the window, the extents and the work; docs/operators.md lists the names."""
         x, weights, output = tensors(op, graph)
         window = self.window(op, weights)
-        _, in_height, in_width, in_channels = self.image(x, weights)
+        batches, in_height, in_width, in_channels = self.image(x, weights)
         out_height, out_width = window.positions(in_height, in_width)
         assert weights.quantization is not None
         types = {x.dtype, weights.dtype, output.dtype}
         return {
             **window.features(),
+            "batches": batches,
             "in_height": in_height,
             "in_width": in_width,
             "in_channels": in_channels,
@@ -99,6 +101,10 @@ class Convolution(OperatorKind):
             "macs": output.elements * (weights.elements // output.shape[-1]),
             "int8": int(types == {"int8"} and not any(weights.quantization.zero_points)),
         }
+
+    def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
+        """Return the least and the greatest value of the result."""
+        return bounds_of(op, graph)
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]

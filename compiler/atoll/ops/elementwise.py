@@ -18,9 +18,11 @@ from atoll.ops.kind import Array, Distances, OperatorKind, Rates
 from atoll.ops.quantization import (
     Integers,
     activation_range,
+    bounds_of,
     mbqm,
     quantize_multiplier,
     scale_of,
+    scaled_by,
     zero_point_of,
 )
 from atoll.ops.tflite_form import TfliteForm, only_activation
@@ -40,8 +42,10 @@ class Elementwise(OperatorKind):
     parallel = ("i0", "i1")
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Return the count of elements; there are no multiply-accumulates."""
-        return {"macs": 0, "elements": graph.results(op)[0].elements}
+        """Return the count of elements, and whether an input is smaller than the result."""
+        (output,) = graph.results(op)
+        smaller = any(x is not None and x.shape != output.shape for x in graph.operands(op))
+        return {"macs": 0, "elements": output.elements, "broadcast": int(smaller)}
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Let the output take the place of an input that is not broadcast."""
@@ -71,6 +75,15 @@ class Add(Elementwise):
             for values, term in zip(_centred(op, graph, inputs), terms, strict=True)
         )
         return (_finished(op, graph, mbqm(left + right, *result)),)
+
+    def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
+        """Return the shift of both inputs, and how each and their sum are scaled."""
+        names = ("input1", "input2", "output")
+        pairs = zip(names, map(quantize_multiplier, add_factors(op, graph)), strict=True)
+        found = {"left_shift": ADD_LEFT_SHIFT}
+        for name, pair in pairs:
+            found |= scaled_by(name, pair)
+        return found | bounds_of(op, graph)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the output, with dimensions joined that broadcast alike."""
@@ -111,6 +124,11 @@ class Mul(Elementwise):
         (factor,) = scale_factor(op, graph)
         return (_finished(op, graph, mbqm(left * right, *quantize_multiplier(factor))),)
 
+    def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
+        """Return how the result is scaled, and its least and greatest value."""
+        (factor,) = scale_factor(op, graph)
+        return scaled_by("output", quantize_multiplier(factor)) | bounds_of(op, graph)
+
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the output, with dimensions joined that broadcast alike."""
         factor = quantize_multiplier(*scale_factor(op, graph))
@@ -140,6 +158,11 @@ class Quantize(Elementwise):
         (values,) = _centred(op, graph, inputs)
         (factor,) = scale_factor(op, graph)
         return (_finished(op, graph, mbqm(values, *quantize_multiplier(factor))),)
+
+    def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
+        """Return how the result is scaled, and its least and greatest value."""
+        (factor,) = scale_factor(op, graph)
+        return scaled_by("output", quantize_multiplier(factor)) | bounds_of(op, graph)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the output."""

@@ -83,6 +83,10 @@ class OperatorKind(ABC):
         """Return what accelerator descriptions match on and reports count, at least `macs`."""
         return {"macs": 0}
 
+    def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
+        """Return the numbers of its arithmetic that accelerators' formulas may name."""
+        return {}
+
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Say how far the output of the loop program may lie over each input.
 

@@ -15,7 +15,7 @@ from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, OperatorKind, Rates
 from atoll.ops.overlap import window_distance
-from atoll.ops.quantization import INT8_MIN, Integers, activation_range
+from atoll.ops.quantization import INT8_MIN, Integers, activation_range, bounds_of
 from atoll.ops.tflite_form import (
     Attributes,
     Shapes,
@@ -52,10 +52,11 @@ class Pooling(OperatorKind):
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return the window and the extents; there are no multiply-accumulates."""
-        _, in_height, in_width, channels = required(op, graph, 0).shape
+        batches, in_height, in_width, channels = required(op, graph, 0).shape
         _, out_height, out_width, _ = graph.results(op)[0].shape
         return {
             **_window(op).features(),
+            "batches": batches,
             "in_height": in_height,
             "in_width": in_width,
             "in_channels": channels,
@@ -64,6 +65,10 @@ class Pooling(OperatorKind):
             "out_channels": channels,
             "macs": 0,
         }
+
+    def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
+        """Return the least and the greatest value of the result."""
+        return bounds_of(op, graph)
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]

@@ -101,6 +101,18 @@ def activation_range(op: Operator, output: Tensor) -> tuple[int, int]:
     )
 
 
+def bounds_of(op: Operator, graph: Graph) -> dict[str, int]:
+    """Return the range of the fused activation by the names that formulas have."""
+    (output,) = (graph.tensor(name) for name in op.outputs)
+    low, high = activation_range(op, output)
+    return {"activation_min": low, "activation_max": high}
+
+
+def scaled_by(name: str, factor: tuple[int, int]) -> dict[str, int]:
+    """Return a multiplier and its shift by the names that formulas have."""
+    return {f"{name}_multiplier": factor[0], f"{name}_shift": factor[1]}
+
+
 def multipliers(reals: Sequence[float]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Split factors into one array of multipliers and one of shifts."""
     pairs = np.array([quantize_multiplier(real) for real in reals], np.int32).reshape(-1, 2)

@@ -23,6 +23,7 @@ from atoll.ops.quantization import (
     mbqm,
     quantize_multiplier,
     scale_of,
+    scaled_by,
     zero_point_of,
 )
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
@@ -49,6 +50,10 @@ class Mean(OperatorKind):
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return how many values make one; there are no multiply-accumulates."""
         return {"macs": 0, "reduced": reduced_elements(op, graph)}
+
+    def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
+        """Return how sums are scaled."""
+        return scaled_by("output", mean_scaling(op, graph))
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]

@@ -1,20 +1,29 @@
 """Run a graph on its exact references: what every device must compute, bit for bit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from atoll.ir.graph import Graph
+from atoll.errors import AtollError
+from atoll.ir.graph import Graph, Operator
 from atoll.ops.kind import Array
 from atoll.ops.registry import kind_of
+from atoll.plugins import foreign_code, load
+from atoll.resolve.soc import Engine, ResolvedSoc
+
+Inputs = Sequence[Array | None]
 
 
-def run(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
+def run(
+    graph: Graph, inputs: Mapping[str, Array], soc: ResolvedSoc | None = None
+) -> dict[str, Array]:
     """Compute every tensor of one sample.
 
     Args:
         graph: a graph whose operators passed their checks, placed or not.
         inputs: each graph input by name, in its tensor's type and shape.
+        soc: the chip of a placed graph; accelerators on it that round in their own way compute as
+            they say, and Atoll's references are taken for all operators without it.
 
     Returns:
         Inputs, constants, intermediate tensors and outputs by name.
@@ -34,5 +43,42 @@ def run(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
 
     for op in graph.operators:
         arguments = [viewed(name) if name else None for name in op.inputs]
-        values.update(zip(op.outputs, kind_of(op).reference(op, graph, arguments), strict=True))
+        values.update(zip(op.outputs, computed(op, graph, arguments, soc), strict=True))
     return values | {name: viewed(name) for name in views}
+
+
+def computed(
+    op: Operator, graph: Graph, inputs: Inputs, soc: ResolvedSoc | None
+) -> tuple[Array, ...]:
+    """Return what an operator computes on its device.
+
+    Raises:
+        AtollError: E041, E111, E112; the reference of an accelerator fails.
+    """
+    device = soc.device(op.device) if soc and op.device else None
+    if isinstance(device, Engine) and (entry := device.spec.support(op.kind).reference):
+        return computed_by(entry, op, graph, inputs, device)
+    return kind_of(op).reference(op, graph, inputs)
+
+
+def computed_by(
+    entry: str, op: Operator, graph: Graph, inputs: Inputs, engine: Engine
+) -> tuple[Array, ...]:
+    """Return what a function of an accelerator's description computes.
+
+    Raises:
+        AtollError: E041, E111, E112; it is not there, fails, or returns no such results.
+    """
+    spec, name = engine.spec, op.kind.upper()
+    at = spec.places.get(f"operators.{name}")
+    who = f"'{entry}' of accelerator '{spec.name}'"
+    function = load(entry, at=at)
+    with foreign_code(f"{who} failed for operator '{op.name}' ({name})", at=at):
+        made = function(op, graph, inputs)
+    results = made if isinstance(made, tuple) else (made,)
+    wanted = [(each.dtype, each.shape) for each in graph.results(op)]
+    found = [(str(getattr(a, "dtype", "")), getattr(a, "shape", None)) for a in results]
+    if found != wanted:
+        what = f"{who} returned {found}, not {wanted}, for operator '{op.name}' ({name})"
+        raise AtollError("E112", what, at=at, remedy="return an array for each result")
+    return results

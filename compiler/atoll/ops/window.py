@@ -61,6 +61,8 @@ class Window:
             "dilation_w": self.dilation_w,
             "pad_top": self.pad_top,
             "pad_left": self.pad_left,
+            "pad_bottom": self.pad_bottom,
+            "pad_right": self.pad_right,
         }
 
     def positions(self, height: int, width: int) -> tuple[int, int]:

@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ops.formulas import formulas, values_of
 from atoll.ops.parallel_loops import parallel_loop
 from atoll.ops.registry import COPY, kind_of
 from atoll.place.candidates import homes_of
 from atoll.place.copy_engines import covers
+from atoll.program.effort import effort_of
 from atoll.resolve.engine_parts import emitter_of, whole
 from atoll.resolve.soc import Access, Cpu, Device, Engine, PoolSpeed, ResolvedSoc
 
@@ -28,6 +30,10 @@ operators are; tests/e2e/test_estimates.py holds them against RTL again.
 CROSSING_CYCLES, CROSSING_ENGINE_CYCLES = 38, 30
 """What the driver's accesses to registers, and an engine's first ones to memory, take longer where
 the engine has a clock of its own: cycles of the host, and of the engine. Measured as these."""
+
+ACCESS_CYCLES, MOVE_CYCLES, WORD_CYCLES, TURN_CYCLES = 45, 160, 16, 70
+"""What the driver of a program takes for each register, for each push or pop, for each of their
+words, and for each turn of a repetition. Measured as these."""
 
 PART_CYCLES = 900
 """What the host takes for each further core that an operator is spread over: start, wait, answer.
@@ -73,12 +79,25 @@ def compute_cycles(
     if not isinstance(device, Engine):
         assert isinstance(device, Cpu)
         return _of_host(_fetched(kind_of(op).cycles(op, graph), device, soc), device, soc)
-    busy = busy_cycles(op, graph, device, soc, commands)
+    busy = max(busy_cycles(op, graph, device, soc, commands), _driving(op, graph, device, soc))
     start, finish, least = (
         _fetched(cycles, soc.host_cpu, soc)
         for cycles in (START_CYCLES, FINISH_CYCLES, LEAST_CYCLES)
     )
     return max(least, start + busy + finish) + _crossing(device, soc)
+
+
+def _driving(op: Operator, graph: Graph, engine: Engine, soc: ResolvedSoc) -> int:
+    """Return the cycles of the host for the steps of a program, 0 if there is none."""
+    if engine.spec.program is None:
+        return 0
+    with formulas(op, engine):
+        values = values_of(op, graph, engine, lambda name: 0)
+        effort = effort_of(engine.spec.program.runs[op.kind], values)
+    counts = (effort.accesses, effort.moves, effort.words, effort.turns)
+    each = (ACCESS_CYCLES, MOVE_CYCLES, WORD_CYCLES, TURN_CYCLES)
+    cycles = sum(count * cost for count, cost in zip(counts, each, strict=True))
+    return _fetched(cycles, soc.host_cpu, soc)
 
 
 def _crossing(engine: Engine, soc: ResolvedSoc) -> int:

@@ -53,7 +53,7 @@ def uses_of(entry: Entry, host: str) -> Mapping[str, tuple[Use, ...]]:
     for number, step in enumerate(entry.steps):
         if isinstance(step.action, AcceleratorWait):
             continue
-        for device in step.devices:
+        for device in step.masters:
             reads, writes = step.touched_by(device)
             for name in dict.fromkeys((*reads, *writes)):
                 access = Access.WRITE if name in writes else Access.READ

@@ -1,15 +1,19 @@
 """Instances of accelerators: their parameters, and the operators that each may run."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
-from atoll.description.accelerator import Accelerator
+from atoll.description.accelerator import Accelerator, Operator
 from atoll.description.accelerators import AcceleratorDescription
 from atoll.description.devices import Dma, Engine
 from atoll.description.faults import nearest
 from atoll.errors import SourceLoc
 from atoll.resolve.cores import shipped_or_beside
 from atoll.resolve.draft import Draft
+from atoll.resolve.engine_parts import RECORDS
+from atoll.resolve.programs import program_of
 from atoll.resolve.soc import AcceleratorSpec, OperatorSupport
+from atoll.resolve.specs import DataPort, PackedConstant, Ports
 
 
 def check_accelerators(draft: Draft) -> None:
@@ -48,44 +52,85 @@ def operators_of(npu: Engine, accelerator: Accelerator) -> tuple[str, ...]:
 
 def spec_of(description: AcceleratorDescription) -> AcceleratorSpec:
     """Return what all instances of an accelerator have in common."""
-    model = description.model
+    model, folder = description.model, description.path.parent
+    rtl = model.rtl
     return AcceleratorSpec(
         name=model.accelerator,
         operators=tuple(
-            OperatorSupport(
-                kind=kind.lower(),
-                limits={
-                    feature: (limit.min, limit.max)
-                    for feature, limit in sorted(model.operators[kind].limits.items())
-                },
-            )
-            for kind in sorted(model.operators)
+            _support(kind, model.operators[kind], folder) for kind in sorted(model.operators)
         ),
         registers=dict(sorted(model.registers.map.items(), key=lambda item: item[1])),
-        rtl_module=model.rtl.module,
-        rtl_sources=tuple(
-            shipped_or_beside(word, description.path.parent) for word in model.rtl.sources
-        ),
-        emitter=model.emitter,
-        model=model.model,
-        driver=model.driver,
-        asynchronous=model.asynchronous,
+        ports=_ports(model),
+        program=program_of(model),
+        rtl_module=rtl.module if rtl else "",
+        rtl_sources=tuple(shipped_or_beside(word, folder) for word in (rtl.sources if rtl else ())),
+        emitter=_entry(model.emitter, folder) or RECORDS,
+        model=_entry(model.model, folder),
+        driver=f"drive_{model.accelerator}" if model.program else model.driver,
+        asynchronous=model.asynchronous and bool(model.ports.data),
         addresses=model.addresses,
         places=dict(_places(description)),
     )
 
 
+def _support(kind: str, operator: Operator, folder: Path) -> OperatorSupport:
+    return OperatorSupport(
+        kind=kind.lower(),
+        limits={
+            feature: (limit.min, limit.max) for feature, limit in sorted(operator.limits.items())
+        },
+        cost=operator.cost or "",
+        values=dict(operator.values),
+        constants=tuple(
+            PackedConstant(
+                name=name,
+                pack=_entry(packed.pack, folder),
+                layout=packed.layout,
+                alignment=packed.alignment,
+            )
+            for name, packed in operator.constants.items()
+        ),
+        reference=_entry(operator.reference, folder),
+        model=_entry(operator.model, folder),
+    )
+
+
+def _ports(model: Accelerator) -> Ports:
+    usual = "data_bytes" if "data_bytes" in model.parameters else "8"
+    return Ports(
+        control=model.ports.control,
+        data=tuple(
+            DataPort(name=name, protocol=port.protocol, bytes=port.bytes or usual)
+            for name, port in model.ports.data.items()
+        ),
+        interrupt=model.ports.interrupt,
+    )
+
+
+def _entry(entry: str | None, folder: Path) -> str:
+    """Return an entry point as later stages load it: a file with a '/' is beside the YAML."""
+    file, _, attribute = (entry or "").partition(":")
+    return f"{shipped_or_beside(file, folder)}:{attribute}" if entry else ""
+
+
 def _places(description: AcceleratorDescription) -> Iterator[tuple[str, SourceLoc]]:
     model, where = description.model, description.where
     keys = [("emitter",), ("model",), ("driver",), ("rtl", "module")]
-    keys += [("rtl", "sources", str(index)) for index in range(len(model.rtl.sources))]
+    if model.rtl:
+        keys += [("rtl", "sources", str(index)) for index in range(len(model.rtl.sources))]
     for key in keys:
         if at := where.at(*key):
             yield ".".join(key), at
     for key in (
         ("registers", "map"),
         ("addresses",),
+        ("program",),
         *(("operators", kind) for kind in model.operators),
+        *(
+            ("operators", kind, "constants", name)
+            for kind, operator in model.operators.items()
+            for name in operator.constants
+        ),
     ):
         if at := where.key_at(*key):
             yield ".".join(key), at

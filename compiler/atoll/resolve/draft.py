@@ -90,6 +90,12 @@ class Draft:
             if isinstance(device, (Npu, Dma)) and name in self.description.accelerators:
                 yield name, device, self.description.accelerators[name]
 
+    def hands(self, device: str) -> str:
+        """Return who moves a device's data: the host where it has no port to memory."""
+        described = self.description.accelerators.get(device)
+        fed = described is not None and not described.model.ports.data
+        return self.host or device if fed else device
+
     def pools(self) -> Iterator[tuple[str, Pool]]:
         """Yield the pools by preference, then by natural name; not those without any knowledge."""
         pools, has = self.soc.pools, self.description.gaps.has

@@ -17,6 +17,9 @@ EMITTER_METHODS: Methods = MappingProxyType(
 )
 """What `atoll.lower.accelerator.CommandEmitter` asks for."""
 
+RECORDS = "atoll.lower.records:RecordEmitter"
+"""What makes the commands of accelerators without an emitter of their own."""
+
 _WORD = 2**32
 
 
@@ -39,7 +42,7 @@ def identity_of(engine: Engine) -> Mapping[str, int]:
     """
     emitter = emitter_of(engine)
     identity = emitter.call("identity", engine, about=f"'{engine.name}'")
-    if not isinstance(identity, Mapping) or not identity:
+    if not isinstance(identity, Mapping) or not (identity or engine.spec.emitter == RECORDS):
         raise emitter.wrong("identity", f"{identity!r:.80}, no mapping of register names to values")
     for name, value in identity.items():
         if name not in engine.spec.registers:

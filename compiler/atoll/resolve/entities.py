@@ -241,7 +241,7 @@ class Engine(Device):
         spec: what kind of engine it is.
         params: every parameter of the instance by name, defaults included.
         registers: its control port.
-        irq: interrupt line at the host.
+        irq: interrupt line at the host; None if it has no interrupt.
         runs: operator kinds this instance may run, sorted; a subset of the spec's.
         constants_width: bytes per cycle of its clock from the memory of its constants, 0 if not
             known.
@@ -251,7 +251,7 @@ class Engine(Device):
     spec: AcceleratorSpec
     params: Mapping[str, int]
     registers: Registers
-    irq: int
+    irq: int | None
     runs: tuple[str, ...]
     constants_width: int = 0
     workspace_width: int = 0

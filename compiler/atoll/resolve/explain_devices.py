@@ -38,7 +38,8 @@ def _essence(device: Device) -> str:
             box = device.mailbox
             return f"{what}, mailbox at {box.origin:#010x}, irq {device.irq}" if box else what
         case Engine():
-            return f"{device.spec.name} at {device.registers.origin:#010x}, irq {device.irq}"
+            line = "" if device.irq is None else f", irq {device.irq}"
+            return f"{device.spec.name} at {device.registers.origin:#010x}{line}"
         case Master():
             return "bus master that is not programmed"
         case _:

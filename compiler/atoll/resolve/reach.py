@@ -2,6 +2,8 @@
 
 From the strongest to the weakest: the pool's entry for the device, the pool's `others`, the
 device's default, the default of the pool's memory. A default of ``rw`` means ``ro`` in a ROM.
+
+A device without a port to memory reaches what the host does, which moves its data.
 """
 
 from collections.abc import Iterator
@@ -39,7 +41,7 @@ class Decision:
 
 def decision(draft: Draft, name: str, device: str) -> Decision | None:
     """Return what decides the access of `device` to pool `name`, None if nothing known does."""
-    for key, access in _layers(draft, name, device):
+    for key, access in _layers(draft, name, draft.hands(device)):
         if not draft.knows(*key):
             return None
         if access is not None:
@@ -85,7 +87,10 @@ def undecided(draft: Draft, name: str) -> tuple[str, ...]:
     missing = [
         device
         for device, _ in draft.devices()
-        if all(access is None and draft.knows(*key) for key, access in _layers(draft, name, device))
+        if draft.hands(device) == device
+        and all(
+            access is None and draft.knows(*key) for key, access in _layers(draft, name, device)
+        )
     ]
     meant = {match for word in strangers for match in get_close_matches(word, missing, n=_CLOSE)}
     return tuple(device for device in missing if device not in meant)

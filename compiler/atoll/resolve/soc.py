@@ -175,7 +175,7 @@ class ResolvedSoc:
     def irqs(self) -> Mapping[str, int]:
         """The interrupt line at the host of each device that has one, by the device's name."""
         cores = {core.name: core.irq for core in self.cpus if core.irq is not None}
-        return cores | {engine.name: engine.irq for engine in self.engines}
+        return cores | {each.name: each.irq for each in self.engines if each.irq is not None}
 
     def regions(self) -> Iterator[Region]:
         """Yield every region of the chip: pools, then the cores' code, data and stack."""
@@ -187,8 +187,10 @@ class ResolvedSoc:
         """Yield all that `device` may touch: what the firewall lets through, nothing more.
 
         Pools by reach; a core also its own code (read), data, stack and mailbox; the host also
-        every register block and mailbox.
+        every register block and mailbox. A device without a port to memory touches nothing itself.
         """
+        if isinstance(device, Engine) and device.spec.fed:
+            return
         for pool in self.pools:
             if pool.reach[device.name] is not Access.NONE:
                 yield pool.region, pool.reach[device.name]

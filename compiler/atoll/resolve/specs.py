@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from atoll.errors import SourceLoc
+from atoll.program.steps import Program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,15 +79,80 @@ class CoreSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PackedConstant:
+    """A constant that an accelerator's own code makes for an operator.
+
+    Attributes:
+        name: as formulas and steps call it.
+        pack: entry point of the function that makes its bytes.
+        layout: what lies where, for people.
+        alignment: bytes that it starts at a multiple of.
+    """
+
+    name: str
+    pack: str
+    layout: str = ""
+    alignment: int = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorSupport:
     """An operator kind that an accelerator runs.
 
     Attributes:
         limits: feature name (see `atoll.ops.registry`) to the inclusive (min, max) it may have.
+        cost: formula of its cycles, of the accelerator's clock; "" if an emitter estimates them.
+        values: formulas by the names that others use, in the order in which they need each other.
+        constants: what is packed for it.
+        reference: entry point of what it computes; "" where that is Atoll's exact reference.
+        model: entry point of what plays it without RTL; "" where its reference does.
     """
 
     kind: str
     limits: Mapping[str, tuple[int | None, int | None]]
+    cost: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+    constants: tuple[PackedConstant, ...] = ()
+    reference: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataPort:
+    """A port to memory.
+
+    Attributes:
+        name: how the names of its signals begin.
+        protocol: ``axi4``, ``axi4_lite``, ``obi`` or ``wishbone``.
+        bytes: formula of the bytes of a beat, of parameters.
+    """
+
+    name: str
+    protocol: str
+    bytes: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """What joins an accelerator to the chip.
+
+    Attributes:
+        control: protocol of its registers: ``axi4_lite``, ``apb``, ``obi`` or ``wishbone``.
+        data: its ports to memory; none if the host brings and takes the data.
+        interrupt: ``level``, ``edge`` or ``none``.
+    """
+
+    control: str
+    data: tuple[DataPort, ...]
+    interrupt: str
+
+
+USUAL_PORTS = Ports(
+    control="axi4_lite",
+    data=(DataPort(name="m", protocol="axi4", bytes="8"),),
+    interrupt="level",
+)
+"""Those of engines that Atoll ships, but for the width."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,10 +163,14 @@ class AcceleratorSpec:
         name: such as ``reef``.
         operators: what it runs, sorted by kind.
         registers: register offsets in bytes by name.
-        rtl_module: SystemVerilog module with the ports of docs/platform.md.
+        ports: what joins it to the chip.
+        program: how the host drives it by its registers; None if it runs lists of commands.
+        rtl_module: SystemVerilog module with the ports of docs/accelerators.md; "" if there is no
+            RTL.
         rtl_sources: file names that Atoll ships, or absolute paths, in compile order.
         emitter: entry point ``module:Class`` that makes its commands.
-        model: entry point ``module:Class`` of its bit-exact software model.
+        model: entry point ``module:Class`` that plays lists of commands; "" if the models of the
+            operators play it.
         driver: name of its C driver in the BSP.
         asynchronous: it moves data and computes while the CPU does other work.
         addresses: bytes of a command at which an address of 32 bits lies; none if not said.
@@ -110,6 +180,8 @@ class AcceleratorSpec:
     name: str
     operators: tuple[OperatorSupport, ...]
     registers: Mapping[str, int]
+    ports: Ports = USUAL_PORTS
+    program: Program | None = None
     rtl_module: str
     rtl_sources: tuple[str, ...]
     emitter: str
@@ -118,3 +190,12 @@ class AcceleratorSpec:
     asynchronous: bool
     addresses: tuple[int, ...] = ()
     places: Mapping[str, SourceLoc] = field(default_factory=dict)
+
+    @property
+    def fed(self) -> bool:
+        """Whether the host brings and takes its data: it has no port to memory."""
+        return not self.ports.data
+
+    def support(self, kind: str) -> OperatorSupport:
+        """Return what it says of an operator kind that it runs."""
+        return next(each for each in self.operators if each.kind == kind)

@@ -26,6 +26,7 @@ def check_devices(draft: Draft) -> None:
         check_core(draft, name, cpu)
         check_mailbox(draft, name, cpu)
     _check_irqs(draft)
+    _check_lines(draft)
     _check_default_device(draft)
 
 
@@ -87,6 +88,37 @@ def _check_default_device(draft: Draft) -> None:
             other=note(draft.where.key_at("devices", name), "the core is described here"),
             remedy="give it 'mailbox' and 'irq', or name another device",
         )
+
+
+def _check_lines(draft: Draft) -> None:
+    """Note accelerators without the line that they raise, and lines that nobody raises."""
+    for name, engine, spec in draft.engines():
+        if not draft.knows("devices", name, "irq") or isinstance(engine, Dma):
+            continue
+        silent = spec.model.ports.interrupt == "none"
+        if engine.irq is None and not silent:
+            draft.faults.add(
+                "E010",
+                f"'devices.{name}' has no 'irq'",
+                at=draft.where.key_at("devices", name),
+                remedy=f"add 'irq: {_free_line(draft)}'",
+                keys=(("devices", name, "irq"),),
+            )
+        if engine.irq is not None and silent:
+            draft.faults.add(
+                "E044",
+                f"'{name}' has an interrupt line, and '{spec.model.accelerator}' no interrupt",
+                at=draft.where.at("devices", name, "irq"),
+                remedy=f"remove 'devices.{name}.irq'",
+                keys=(("devices", name, "irq"),),
+            )
+
+
+def _free_line(draft: Draft) -> int:
+    core = draft.description.cores.get(draft.host or "")
+    lines = lines_of(core.model.interrupts) if core else range(3, 32)
+    taken = {getattr(device, "irq", None) for _, device in draft.devices()}
+    return next((line for line in lines if line not in taken), lines[0])
 
 
 def _check_irqs(draft: Draft) -> None:

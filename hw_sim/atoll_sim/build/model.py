@@ -12,7 +12,7 @@ from atoll_sim.chip.blame import blame_devices
 from atoll_sim.chip.checks import check_cores
 from atoll_sim.chip.generate import generate, includes, sources, versions
 from atoll_sim.chip.parts import Chip
-from atoll_sim.chip.plan import plan_chip
+from atoll_sim.chip.plan import NOBODY, plan_chip
 from atoll_sim.chip.sources import RTL
 from atoll_sim.shadow import memory as shadow
 
@@ -23,6 +23,7 @@ FAULTS = MODEL.with_name("faults")
 MAIN = (MODEL / "main.cpp", MODEL / "memory_map.cpp")
 MAIN_WITH_WAVES = (*MAIN, MODEL / "recorder.cpp")
 COMMON = tuple(MODEL / name for name in ("monitor.cpp", "backdoor.cpp", "judge.cpp"))
+STAND_INS = MODEL / "stand_in.cpp"
 MAIN_OF_FAULTS = (FAULTS / "fault_main.cpp", MODEL / "memory_map.cpp")
 COMMON_OF_FAULTS = (FAULTS / "fault_task.cpp", MODEL / "backdoor.cpp")
 HEADERS = (*MODEL.glob("*.h"), *FAULTS.glob("*.h"), *shadow.HEADERS, *RTL.glob("*.svh"))
@@ -43,6 +44,7 @@ def build_model(
     soc: ResolvedSoc,
     *,
     external_host: bool = False,
+    stand_ins: frozenset[str] = NOBODY,
     waves: WaveFormat | None = None,
     faults: bool = False,
     progress: Progress = silent,
@@ -52,6 +54,7 @@ def build_model(
     Args:
         soc: the chip.
         external_host: leave the cores out; see `chip.plan.plan_chip`.
+        stand_ins: accelerators that software models play.
         waves: able to write waveforms of this format, which costs speed.
         faults: a model for `faults.campaign`, with its own main and no Python.
         progress: is told what is being done, if it takes time.
@@ -62,7 +65,7 @@ def build_model(
     """
     if not external_host:
         check_cores(soc)
-    planned = plan_chip(soc, external_host=external_host)
+    planned = plan_chip(soc, external_host=external_host, stand_ins=stand_ins)
     chip = replace(planned, waves=waves is not None, faults=faults)
     title = f"building the model of '{soc.name}'"
     return built(
@@ -80,7 +83,7 @@ def design_of(chip: Chip, waves: WaveFormat | None) -> Design:
         what=WHAT,
         rtl=sources(chip),
         generated={**generate(chip), "visible.vlt": _visible(chip)},
-        cplusplus=_main(chip),
+        cplusplus=(*_main(chip), *_stand_ins(chip)),
         common=COMMON_OF_FAULTS if chip.faults else (*COMMON, *shadow.SOURCES),
         common_headers=shadow.GENERATED,
         headers=HEADERS,
@@ -97,6 +100,10 @@ def _main(chip: Chip) -> tuple[Path, ...]:
     if chip.faults:
         return MAIN_OF_FAULTS
     return MAIN_WITH_WAVES if chip.waves else MAIN
+
+
+def _stand_ins(chip: Chip) -> tuple[Path, ...]:
+    return (STAND_INS,) if any(master.stand_in for master in chip.masters) else ()
 
 
 def _visible(chip: Chip) -> str:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.report.result import Mismatch
+from atoll.resolve.soc import ResolvedSoc
 from atoll.samples import Sample
 from atoll_sim.trace.simulation import SimResult
 
@@ -31,15 +32,18 @@ class _Result:
     data: bytes | None
 
 
-def check_layers(graph: Graph, samples: Sequence[Sample], result: SimResult) -> LayerCheck:
+def check_layers(
+    graph: Graph, samples: Sequence[Sample], result: SimResult, soc: ResolvedSoc | None = None
+) -> LayerCheck:
     """Compare each operator's results, and the outputs, of every sample with the reference.
 
-    A tensor that a failed run never produced counts as compared and different.
+    It is that of its accelerator on `soc`, where that rounds in its own way. A tensor that a failed
+    run never produced counts as compared and different.
     """
     compared = 0
     mismatches: list[Mismatch] = []
     for number, sample in enumerate(samples):
-        expected = reference.run(graph, sample)
+        expected = reference.run(graph, sample, soc)
         for found in _results(graph, number, result):
             compared += 1
             mismatches += _compare(number, found, expected[found.tensor])

@@ -85,6 +85,8 @@ def _instance(device: Cpu | Engine, lines: list[str]) -> range:
     if name is None:
         return range(0)
     head = f"  {device.spec.rtl_module} #("
-    begin = next(number for number in range(name, -1, -1) if lines[number] == head)
+    begin = next((number for number in range(name, -1, -1) if lines[number] == head), None)
+    if begin is None:
+        return range(0)
     end = next(number for number in range(name, len(lines)) if lines[number] == "  );")
     return range(begin + 1, end + 2)

@@ -1,6 +1,6 @@
 """Write a planned chip down: its top level in SystemVerilog and its memory table in C++."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -9,33 +9,17 @@ from atoll.kept_templates import KeptTemplates
 from atoll.resolve.soc import CoreSpec
 from atoll_sim.chip.cores import package_includes, package_sources, package_versions
 from atoll_sim.chip.parts import Chip
+from atoll_sim.chip.ports import CONTROL, DATA, control_signals, data_signals
 from atoll_sim.chip.sources import RTL, rtl_sources
 from atoll_sim.protocol.systemverilog import PACKAGE, protocol_package
 
 TEMPLATES = {"atoll_chip.sv": "chip.sv.j2", "chip.h": "chip.h.j2"}
-# AXI signals of an accelerator with their widths; a name stands for a width of the data port.
-AXI: tuple[tuple[str, int | str], ...] = (
-    *(("araddr", 32), ("arlen", 8), ("arsize", 3), ("arburst", 2), ("arvalid", 1), ("arready", 1)),
-    *(("rdata", "bits"), ("rresp", 2), ("rlast", 1), ("rvalid", 1), ("rready", 1)),
-    *(("awaddr", 32), ("awlen", 8), ("awsize", 3), ("awburst", 2), ("awvalid", 1), ("awready", 1)),
-    *(("wdata", "bits"), ("wstrb", "bytes"), ("wlast", 1), ("wvalid", 1), ("wready", 1)),
-    *(("bresp", 2), ("bvalid", 1), ("bready", 1)),
-)
-AXIL: tuple[tuple[str, int], ...] = (
-    *(("awaddr", 12), ("awvalid", 1), ("awready", 1)),
-    *(("wdata", 32), ("wstrb", 4), ("wvalid", 1), ("wready", 1)),
-    *(("bresp", 2), ("bvalid", 1), ("bready", 1)),
-    *(("araddr", 12), ("arvalid", 1), ("arready", 1)),
-    *(("rdata", 32), ("rresp", 2), ("rvalid", 1), ("rready", 1)),
-)
-# What an AXI slave drives; the master drives the rest.
-ANSWERS = {"arready", "rdata", "rresp", "rlast", "rvalid", "awready", "wready", "bresp", "bvalid"}
 BUS_SOURCES = (
     *("atoll_bus_pkg", "atoll_arbiter", "atoll_memory_bank", "atoll_memory_port", "atoll_memory"),
     *("atoll_firewall", "atoll_demux", "atoll_word_port", "atoll_console", "atoll_guard"),
     *("atoll_reset_sync", "atoll_watchdog"),
-    *("atoll_monitor", "atoll_doorbell", "atoll_fifo", "atoll_axi_burst", "atoll_axi_to_bus"),
-    *("atoll_bus_to_axil", "atoll_external_host"),
+    *("atoll_monitor", "atoll_doorbell", "atoll_fifo", "atoll_axi_burst"),
+    "atoll_external_host",
 )
 CROSSING_SOURCES = ("atoll_synchroniser", "atoll_async_fifo", "atoll_bus_crossing")
 CROSSING_DEPTH = 16
@@ -55,9 +39,10 @@ def generate(chip: Chip) -> Mapping[str, str]:
     )
     environment.globals.update(
         range_of=lambda width: f"[{width - 1}:0]",
-        axi_of=axi_signals,
-        axil=AXIL,
-        answers=ANSWERS,
+        controls=CONTROL,
+        datas=DATA,
+        control_signals=control_signals,
+        data_signals=data_signals,
         crossing_depth=CROSSING_DEPTH,
     )
     made = {
@@ -76,11 +61,24 @@ def sources(chip: Chip) -> tuple[Path, ...]:
     names += ["atoll_operator_name.sv"] if chip.waves else []
     names += ["atoll_view.sv"] if any(master.views for master in chip.masters) else []
     names += ["atoll_fault_port.sv"] if chip.faults else []
+    names += [f"{name}.sv" for name in dict.fromkeys(_adapters(chip))]
     paths = [path for core in cores for path in package_sources(core)]
     paths += [RTL / name for name in names]
     paths += [path for spec in cores for path in rtl_sources(spec)]
-    paths += [path for npu in chip.soc.engines for path in rtl_sources(npu.spec)]
+    built = [master.npu for master in chip.masters if master.npu and not master.stand_in]
+    paths += [path for npu in built for path in rtl_sources(npu.spec)]
     return tuple(sorted(dict.fromkeys(paths), key=lambda path: path.suffix != ".vlt"))
+
+
+def _adapters(chip: Chip) -> Iterator[str]:
+    """Yield what joins the accelerators to the bus."""
+    for master in chip.masters:
+        if master.stand_in:
+            yield "atoll_stand_in"
+        elif master.npu:
+            yield CONTROL[master.npu.spec.ports.control].adapter
+            yield from (DATA[port.protocol].adapter for port in master.ports)
+            yield from ["atoll_merge"] if len(master.ports) > 1 else []
 
 
 def includes(chip: Chip) -> tuple[Path, ...]:
@@ -108,9 +106,3 @@ def in_order(generated: Iterable[str], rtl: Iterable[Path], folder: Path) -> tup
     made = [folder / name for name in generated if name.endswith(".sv")]
     packages = [path for path in made if path.stem.endswith("_pkg")]
     return (*packages, *rtl, *(path for path in made if path not in packages))
-
-
-def axi_signals(axi_bytes: int) -> tuple[tuple[str, int], ...]:
-    """Return the signals of an AXI port of `axi_bytes` with their widths in bits."""
-    widths = {"bits": 8 * axi_bytes, "bytes": axi_bytes}
-    return tuple((name, widths[w] if isinstance(w, str) else w) for name, w in AXI)

@@ -95,6 +95,21 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DataPort:
+    """A port of an accelerator to memory.
+
+    Attributes:
+        name: how the names of its signals begin.
+        protocol: see `atoll.resolve.specs.DataPort`.
+        bytes: of a beat.
+    """
+
+    name: str
+    protocol: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Master:
     """A core or an accelerator as it is built; beside an external host no core is.
 
@@ -104,9 +119,10 @@ class Master:
         writable: likewise for writing.
         parameters: SystemVerilog parameters of its module, with their values.
         views: where it sees memories and registers that it does not see where the bus has them.
-        axi_bytes: bytes of an accelerator's data port.
+        ports: an accelerator's ports to memory.
         interrupts: signal with the interrupt lines of a core.
         clock: the input, without ``_i``, of a clock of its own; "" if it has the host's.
+        stand_in: a software model plays it.
     """
 
     name: str
@@ -119,9 +135,10 @@ class Master:
     core: CoreSpec | None
     npu: Engine | None
     parameters: Mapping[str, str]
-    axi_bytes: int
+    ports: tuple[DataPort, ...]
     interrupts: str
     clock: str = ""
+    stand_in: bool = False
 
     @property
     def port(self) -> str:

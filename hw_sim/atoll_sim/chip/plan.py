@@ -5,28 +5,35 @@ from dataclasses import replace
 from itertools import pairwise
 
 from atoll.errors import SimulationError
+from atoll.program.expressions import parsed, value_of
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.memory_views import core_as_it_sees
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Memory, Placed, Registers, ResolvedSoc
 from atoll_sim.chip.checks import platform_faults
 from atoll_sim.chip.cores import parameters_of
-from atoll_sim.chip.parts import BuiltMemory, Chip, Mailbox, Master, Target
+from atoll_sim.chip.parts import BuiltMemory, Chip, DataPort, Mailbox, Master, Target
 
 SMALL_MEMORY = 1 << 20
 """A memory is built with room for so many bytes at least."""
 
 
-def plan_chip(soc: ResolvedSoc, *, external_host: bool = False) -> Chip:
+NOBODY: frozenset[str] = frozenset()
+
+
+def plan_chip(
+    soc: ResolvedSoc, *, external_host: bool = False, stand_ins: frozenset[str] = NOBODY
+) -> Chip:
     """Decide what is built for `soc`.
 
     Args:
         soc: the chip.
         external_host: leave all cores out; the test bench makes the host's accesses.
+        stand_ins: accelerators in whose place software models are.
 
     Raises:
         SimulationError: the description asks for what the simulator cannot build.
     """
-    data_bytes = max((8, *map(axi_bytes, soc.engines)))
+    data_bytes = max((8, *map(beat_bytes, soc.engines)))
     if faults := platform_faults(soc, data_bytes):
         raise SimulationError.all(faults)
     devices = tuple(device for device in soc.devices if isinstance(device, (Cpu, Engine)))
@@ -34,7 +41,8 @@ def plan_chip(soc: ResolvedSoc, *, external_host: bool = False) -> Chip:
         soc=soc,
         data_bytes=data_bytes,
         masters=tuple(
-            _master(soc, device, index, external_host) for index, device in enumerate(devices)
+            _master(soc, device, index, external_host, device.name in stand_ins)
+            for index, device in enumerate(devices)
         ),
         memories=tuple(
             _memory(memory, [device.name for device in devices], data_bytes)
@@ -51,9 +59,21 @@ def plan_chip(soc: ResolvedSoc, *, external_host: bool = False) -> Chip:
     )
 
 
-def axi_bytes(npu: Engine) -> int:
-    """Return the bytes of an accelerator's AXI data port."""
-    return npu.params.get("data_bytes", 8)
+def data_ports(npu: Engine) -> tuple[DataPort, ...]:
+    """Return an accelerator's ports to memory."""
+    return tuple(
+        DataPort(
+            name=port.name,
+            protocol=port.protocol,
+            bytes=value_of(parsed(port.bytes), npu.params),
+        )
+        for port in npu.spec.ports.data
+    )
+
+
+def beat_bytes(npu: Engine) -> int:
+    """Return the bytes of the widest port of an accelerator to memory, 0 if it has none."""
+    return max((port.bytes for port in data_ports(npu)), default=0)
 
 
 def merge_spans(spans: Iterable[range]) -> tuple[range, ...]:
@@ -122,6 +142,7 @@ def _master(
     device: Cpu | Engine,
     index: int,
     external_host: bool,
+    stand_in: bool,
 ) -> Master:
     readable = _spans(soc, device, Access.READ, Access.WRITE)
     targets = tuple(
@@ -134,6 +155,7 @@ def _master(
     )
     core = device.spec if isinstance(device, Cpu) and not external_host else None
     built = core or isinstance(device, Engine)
+    own_clock = built and device.clock != soc.host_cpu.clock
     return Master(
         name=device.name,
         signal=f"dev_{device.name}",
@@ -145,9 +167,10 @@ def _master(
         core=core,
         npu=device if isinstance(device, Engine) else None,
         parameters=_parameters(soc, device),
-        axi_bytes=axi_bytes(device) if isinstance(device, Engine) else 0,
+        ports=data_ports(device) if isinstance(device, Engine) else (),
         interrupts=_interrupts(soc, device),
-        clock=f"clk_{device.name}" if built and device.clock != soc.host_cpu.clock else "",
+        clock=f"clk_{device.name}" if own_clock and not stand_in else "",
+        stand_in=stand_in,
     )
 
 

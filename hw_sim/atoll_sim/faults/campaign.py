@@ -85,7 +85,7 @@ def run_campaign(
         ToolchainError: a tool is missing or failed.
     """
     model = build_model(compiled.soc, faults=True, progress=progress)
-    expected = reference.run(compiled.graph, sample)
+    expected = reference.run(compiled.graph, sample, compiled.soc)
     right = b"".join(expected[name].tobytes() for name in compiled.graph.outputs)
     bench = _Bench(compiled, sample, model, right, toolchain)
     progress("running without a fault")

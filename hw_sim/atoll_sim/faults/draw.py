@@ -53,21 +53,27 @@ class Draw:
 
     def _started(self) -> Iterator[Callable[[], Fault]]:
         """Yield what can go wrong with devices that the host starts."""
-        yield self._lost_interrupt
+        if self._interrupting:
+            yield self._lost_interrupt
         yield self._hang
         if commands := tuple(self._commands()):
             yield self._flip(FaultKind.DESCRIPTOR, commands)
 
     @property
     def _workers(self) -> tuple[str, ...]:
-        """The host, and every other device that runs an operator."""
+        """The host, and every other device that runs an operator and moves its data."""
         used = {operator.device for operator in self.compiled.graph.operators}
         soc = self.compiled.soc
+        used -= {engine.name for engine in soc.engines if engine.spec.fed}
         return tuple(each.name for each in soc.devices if each.name in {soc.host, *used})
 
     @property
     def _helpers(self) -> tuple[str, ...]:
         return tuple(name for name in self._workers if name != self.compiled.soc.host)
+
+    @property
+    def _interrupting(self) -> tuple[str, ...]:
+        return tuple(name for name in self._helpers if name in self.compiled.soc.irqs)
 
     def _offset(self) -> int:
         return self.random.randrange(self.cycles)
@@ -106,7 +112,7 @@ class Draw:
         return make
 
     def _lost_interrupt(self) -> Fault:
-        name = self.random.choice(self._helpers)
+        name = self.random.choice(self._interrupting)
         return Fault(
             kind=FaultKind.LOST_INTERRUPT,
             offset=self._offset(),

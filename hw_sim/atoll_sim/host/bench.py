@@ -10,9 +10,12 @@ from typing import Any
 import cocotb
 from cocotb.triggers import First, Timer
 
-from atoll_sim.host.external import SOCKET, Job, Report
+from atoll_sim.host.external import SOCKET, Do, Job, Report
 from atoll_sim.model.monitors import Model
 from atoll_sim.protocol.records import RESET_CYCLES
+
+ASK_CYCLES = 16
+"""After which a register is read again."""
 
 START_CYCLES = 6
 """From the end of the reset to the first access."""
@@ -35,6 +38,14 @@ class Host:
         await self._dut.host_done_o.value_change
         return int(self._dut.host_rdata_o.value)
 
+    async def until(self, do: Do, job: Job) -> bool:
+        """Read a register until it is as it shall be; False if patience runs out first."""
+        for _ in range(job.max_cycles // ASK_CYCLES):
+            if await self.access(do.address) & do.mask == do.equals:
+                return True
+            await Timer(ASK_CYCLES * job.cycle_time, "ps")
+        return False
+
     async def interrupt(self, line: int, patience: Timer) -> bool:
         """Wait until an interrupt line is high; False if patience runs out first."""
         while not int(self._dut.host_irq_o.value) >> line & 1:
@@ -47,10 +58,16 @@ async def run_job(host: Host, model: Model, job: Job) -> Report:
     """Do all of one job."""
     for address, data in job.before.items():
         model.poke(address, data)
-    for address, value in job.start:
-        await host.access(address, value)
-    begin = model.cycle()
-    ended = await host.interrupt(job.irq, Timer(job.max_cycles * job.cycle_time, "ps"))
+    # A list counts from its start; a program from its first step.
+    begin, ended, taken = model.cycle(), True, list[int]()
+    for do in job.start:
+        if do.mask:
+            ended = ended and await host.until(do, job)
+        elif (found := await host.access(do.address, do.value)) is not None and do.value is None:
+            taken.append(found)
+    if job.irq is not None:
+        begin = model.cycle()
+        ended = await host.interrupt(job.irq, Timer(job.max_cycles * job.cycle_time, "ps"))
     cycles = model.cycle() - begin
     registers = [await host.access(address) for address in job.read]
     for address, value in job.finish:
@@ -58,6 +75,7 @@ async def run_job(host: Host, model: Model, job: Job) -> Report:
     model.close_phase()
     return Report(
         ended=ended,
+        taken=tuple(taken),
         registers=tuple(registers),
         memory={address: model.peek(address, size) for address, size in job.after},
         counts=model.counts(),

@@ -8,13 +8,29 @@ SOCKET = "ATOLL_HOST_SOCKET"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Do:
+    """One thing that the host does with a register or window.
+
+    Attributes:
+        address: where.
+        value: what is written; None: it is read.
+        mask, equals: it is read until its bits under `mask` are `equals`.
+    """
+
+    address: int
+    value: int | None = None
+    mask: int = 0
+    equals: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A command list for one accelerator.
+    """A command list for one accelerator, or what its program does for one operator.
 
     Attributes:
         before: bytes to put into the memories first, by address.
-        start: register writes (address, value) that end by starting the list.
-        irq: line that rises when the list has ended.
+        start: what the host does; for a list it ends by starting it.
+        irq: line that rises when the list has ended; None: it ends with `start`.
         read: addresses of the registers to read then.
         finish: register writes that take the interrupt back.
         after: (address, size) of the bytes to bring back.
@@ -23,8 +39,8 @@ class Job:
     """
 
     before: Mapping[int, bytes]
-    start: tuple[tuple[int, int], ...]
-    irq: int
+    start: tuple[Do, ...]
+    irq: int | None
     read: tuple[int, ...]
     finish: tuple[tuple[int, int], ...]
     after: tuple[tuple[int, int], ...]
@@ -37,7 +53,8 @@ class Report:
     """What came of a job.
 
     Attributes:
-        ended: the interrupt came.
+        ended: the interrupt came, and all that was waited for.
+        taken: what reads of `start` without a mask returned.
         registers: values read, in the job's order.
         memory: bytes brought back, by address.
         counts, spans: the chip's whole log; see `monitors`.
@@ -45,6 +62,7 @@ class Report:
     """
 
     ended: bool
+    taken: tuple[int, ...]
     registers: tuple[int, ...]
     memory: Mapping[int, bytes]
     counts: bytes

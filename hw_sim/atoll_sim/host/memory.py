@@ -148,6 +148,26 @@ class DeviceBus:
             address = reached
 
 
+class Kept:
+    """Memory that can be read; what is written is kept apart.
+
+    Attributes:
+        written: bytes by address.
+    """
+
+    def __init__(self, memory: HostMemory) -> None:
+        self._memory = memory
+        self.written: dict[int, bytes] = {}
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return `size` bytes."""
+        return self._memory.read(address, size)
+
+    def write(self, address: int, data: bytes) -> None:
+        """Keep `data`."""
+        self.written[address] = data
+
+
 def _pages(size: int) -> NDArray[np.uint8]:
     whole = -(-size // PAGE) * PAGE
     array = np.zeros(whole + PAGE, dtype=np.uint8)

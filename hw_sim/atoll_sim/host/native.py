@@ -20,12 +20,13 @@ from atoll.ir.tir import (
     Step,
 )
 from atoll.pipeline import Compiled
-from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.samples import Sample
 from atoll_sim.engines.calls import model_of, run_model
+from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Outcome
-from atoll_sim.host.memory import Accessed, DeviceBus, HostMemory
+from atoll_sim.engines.player import list_address, lists_of, play
+from atoll_sim.host.memory import Accessed, DeviceBus, HostMemory, Kept
 from atoll_sim.host.watch import Watch
 from atoll_sim.trace.simulation import Phase, SimResult, Stop, Touched
 
@@ -39,6 +40,12 @@ class Accelerators(Protocol):
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
         """Run a command list to its end or its first error; `address` is as the engine sees it."""
 
+    def results(self, npu: Engine, address: int) -> Mapping[int, bytes]:
+        """Return what an operator whose data the host moves makes, by address as the host sees it.
+
+        `address` is that of its record; nothing is written.
+        """
+
     def recent(self) -> tuple[Accessed, ...]:
         """Return what they accessed since the last call of `take_touched`, as far as known."""
 
@@ -49,13 +56,34 @@ class Accelerators(Protocol):
 class ModelAccelerators:
     """The accelerators' software models on the chip's memories."""
 
-    def __init__(self, soc: ResolvedSoc, memory: HostMemory) -> None:
-        self._buses = {npu.name: DeviceBus(memory, soc, npu) for npu in soc.engines}
-        self._models = {npu.name: model_of(npu) for npu in soc.engines}
+    def __init__(
+        self, soc: ResolvedSoc, memory: HostMemory, models: Sequence[Compiled] = ()
+    ) -> None:
+        host = soc.host_cpu
+        self._memory = memory
+        self._buses = {
+            npu.name: DeviceBus(memory, soc, host if npu.spec.fed else npu) for npu in soc.engines
+        }
+        self._models = {npu.name: model_of(npu) for npu in soc.engines if npu.spec.model}
+        self._lists = lists_of(models)
 
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
-        """Run a command list to its end or its first error."""
-        return run_model(self._models[npu.name], self._buses[npu.name], address, count)
+        """Run a command list to its end or its first error.
+
+        What has no model of lists plays the operators of the networks by their functions.
+        """
+        if model := self._models.get(npu.name):
+            return run_model(model, self._buses[npu.name], address, count)
+        if found := self._lists.get((npu.name, address)):
+            return play(self._buses[npu.name], *found, npu)
+        return Outcome(error=ErrorCode.BAD_OPCODE, fault_address=address, completed=0)
+
+    def results(self, npu: Engine, address: int) -> Mapping[int, bytes]:
+        """Return what an operator whose data the host moves makes; see `Accelerators`."""
+        kept = Kept(self._memory)
+        if found := self._lists.get((npu.name, address)):
+            play(kept, *found, npu)
+        return kept.written
 
     def recent(self) -> tuple[Accessed, ...]:
         """Return what they accessed since the last call of `take_touched`, in order."""
@@ -64,6 +92,47 @@ class ModelAccelerators:
     def take_touched(self) -> tuple[Touched, ...]:
         """Return what all accelerators touched since the last call."""
         return tuple(touched for bus in self._buses.values() for touched in bus.take_touched())
+
+
+class MixedAccelerators:
+    """Some accelerators in RTL, software models of the others."""
+
+    def __init__(self, rtl: Accelerators, names: frozenset[str], models: ModelAccelerators) -> None:
+        self._rtl = rtl
+        self._names = names
+        self._models = models
+
+    def run(self, npu: Engine, address: int, count: int) -> Outcome:
+        """See `Accelerators`."""
+        return self._of(npu).run(npu, address, count)
+
+    def results(self, npu: Engine, address: int) -> Mapping[int, bytes]:
+        """See `Accelerators`."""
+        return self._of(npu).results(npu, address)
+
+    def recent(self) -> tuple[Accessed, ...]:
+        """See `Accelerators`."""
+        return (*self._rtl.recent(), *self._models.recent())
+
+    def take_touched(self) -> tuple[Touched, ...]:
+        """See `Accelerators`."""
+        return (*self._rtl.take_touched(), *self._models.take_touched())
+
+    def _of(self, npu: Engine) -> Accelerators:
+        return self._rtl if npu.name in self._names else self._models
+
+
+def joined(
+    rtl: Accelerators,
+    names: frozenset[str],
+    soc: ResolvedSoc,
+    memory: HostMemory,
+    models: Sequence[Compiled],
+) -> Accelerators:
+    """Return `rtl`, or beside it models of the accelerators that are not among `names`."""
+    if all(engine.name in names for engine in soc.engines):
+        return rtl
+    return MixedAccelerators(rtl, names, ModelAccelerators(soc, memory, models))
 
 
 class HostCores:
@@ -172,13 +241,10 @@ class HostCores:
                 return FINE
             case AcceleratorWait():
                 return FINE
-            case AcceleratorRun(device, commands, count) | AcceleratorStart(
-                device, commands, count
-            ):
+            case AcceleratorRun(device, _, count) | AcceleratorStart(device, _, count):
                 npu = compiled.soc.device(device)
                 assert isinstance(npu, Engine)
-                listed = seen_by(compiled.soc, device, plan.address(commands))
-                return self._accelerators.run(npu, listed, count)
+                return self._accelerators.run(npu, list_address(compiled, step), count)
 
     def _buffers(self, compiled: Compiled, names: Sequence[str]) -> Mapping[str, bytes]:
         plan, sizes = compiled.plan, compiled.module.entry.sizes

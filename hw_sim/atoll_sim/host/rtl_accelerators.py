@@ -1,7 +1,7 @@
 """The accelerators of a chip in RTL, for a host that is not: `--cpu native`."""
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -10,22 +10,31 @@ from typing import Protocol, Self
 
 from atoll.children import started, too_long
 from atoll.errors import SimulationError
+from atoll.ir.tir import EngineAction
+from atoll.pipeline import Compiled
 from atoll.resolve.soc import Access, Engine, ResolvedSoc
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.chip.parts import PICOSECONDS
-from atoll_sim.chip.plan import axi_bytes, merge_spans, plan_chip
+from atoll_sim.chip.plan import beat_bytes, merge_spans, plan_chip
 from atoll_sim.engines.interface import Outcome
+from atoll_sim.engines.player import lists_of
 from atoll_sim.host.external import SOCKET, Job, Report
 from atoll_sim.host.memory import Accessed
+from atoll_sim.host.rtl_jobs import (
+    MAX_CYCLES,
+    list_job,
+    list_outcome,
+    popped,
+    program_job,
+    program_outcome,
+    pushed,
+)
 from atoll_sim.model.process import LOG, MAX_SECONDS, bench_environment, broken_off
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.trace.simulation import Touched
 from atoll_sim.trace.timeline import touched_by_phase
 
 BENCH = "atoll_sim.host.bench"
-MAX_CYCLES = 10**9
-IRQ_BIT = 1
-START_BIT = 1
 
 
 class Memory(Protocol):
@@ -47,7 +56,14 @@ class RtlAccelerators:
     afterwards the host gets those that it can write.
     """
 
-    def __init__(self, soc: ResolvedSoc, memory: Memory, executable: Path, folder: Path) -> None:
+    def __init__(
+        self,
+        soc: ResolvedSoc,
+        memory: Memory,
+        executable: Path,
+        folder: Path,
+        models: Sequence[Compiled] = (),
+    ) -> None:
         """Prepare a run.
 
         Args:
@@ -55,6 +71,7 @@ class RtlAccelerators:
             memory: what the host sees.
             executable: of `build_model` with ``external_host=True``.
             folder: for the log; made if missing.
+            models: the networks, whose records accelerators with programs need.
         """
         self._soc = soc
         self._memory = memory
@@ -64,6 +81,12 @@ class RtlAccelerators:
         self._ends = ExitStack()
         self._phases_taken = 0
         self._reports: list[Report] = []
+        self._moved: list[Accessed] = []
+        self._records = {
+            key: len(compiled.commands[step.action.commands])
+            for key, (compiled, step) in lists_of(models).items()
+            if isinstance(step.action, EngineAction)
+        }
 
     def __enter__(self) -> Self:
         """Start the model."""
@@ -109,13 +132,40 @@ class RtlAccelerators:
         return tuple(report.cycles for report in self._reports)
 
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
-        """Run a command list to its end or its first error.
+        """Run a command list, or an operator by its record, to its end or its first error.
 
         Raises:
             SimulationError: the accelerator never ends, or the simulator breaks off.
         """
+        if npu.spec.program is None:
+            job = list_job(npu, address, count, *self._around(npu))
+            return list_outcome(self._done(npu, address, job))
+        outcome, results = self._program(npu, address)
+        for at, data in results.items():
+            self._memory.write(at, data)
+            self._moved.append(
+                Accessed(self._soc.host, AccessKind.WRITE, range(at, at + len(data)))
+            )
+        return outcome
+
+    def results(self, npu: Engine, address: int) -> Mapping[int, bytes]:
+        """Return what an operator makes whose data the host moves; see `native.Accelerators`."""
+        results = self._program(npu, address)[1]
+        self.take_touched()
+        return results
+
+    def _program(self, npu: Engine, address: int) -> tuple[Outcome, Mapping[int, bytes]]:
+        record = self._memory.read(address, self._records[npu.name, address])
+        job = program_job(npu, record, self._memory.read, *self._around(npu))
+        for span in pushed(npu, record):
+            self._moved.append(Accessed(self._soc.host, AccessKind.READ, span))
+        report = self._done(npu, address, job)
+        return program_outcome(npu, report), popped(npu, record, report.taken)
+
+    def _done(self, npu: Engine, address: int, job: Job) -> Report:
+        """Have the model do a job; its memory is the host's then."""
         try:
-            self._connection.send(self._job(npu, address, count))
+            self._connection.send(job)
             report: Report = self._connection.recv()
         except (EOFError, OSError) as fault:
             status = self._child.wait()
@@ -132,24 +182,26 @@ class RtlAccelerators:
         for at, data in report.memory.items():
             self._memory.write(at, data)
         self._reports.append(report)
-        error, fault_address, completed = report.registers
-        return Outcome(error=error, fault_address=fault_address, completed=completed)
+        return report
 
     def recent(self) -> tuple[Accessed, ...]:
         """Return what the last list read, then what it wrote: its log has no order."""
-        beats = {npu.name: axi_bytes(npu) for npu in self._soc.engines}
+        beats = {npu.name: beat_bytes(npu) for npu in self._soc.engines}
         touched = sorted(self._last_touched(), key=lambda touch: touch.kind is AccessKind.WRITE)
-        return tuple(
-            Accessed(touch.master, touch.kind, span, beats[touch.master])
-            for touch in touched
-            if touch.master in beats
-            for span in touch.spans
+        return (
+            *self._moved,
+            *(
+                Accessed(touch.master, touch.kind, span, beats[touch.master])
+                for touch in touched
+                if touch.master in beats
+                for span in touch.spans
+            ),
         )
 
     def take_touched(self) -> tuple[Touched, ...]:
         """Return what the accelerators touched since the last call."""
         touched = self._last_touched()
-        self._phases_taken = len(self._reports)
+        self._phases_taken, self._moved = len(self._reports), []
         return touched
 
     def _last_touched(self) -> tuple[Touched, ...]:
@@ -160,26 +212,14 @@ class RtlAccelerators:
         fresh = sorted(phase for phase in by_phase if phase >= first)
         return tuple(touched for phase in fresh for touched in by_phase[phase])
 
-    def _job(self, npu: Engine, address: int, count: int) -> Job:
-        at = {name: npu.registers.origin + offset for name, offset in npu.spec.registers.items()}
-        return Job(
-            before={
-                span.start: self._memory.read(span.start, len(span))
-                for span in self._spans(npu, (Access.READ, Access.WRITE))
-            },
-            start=(
-                (at["LIST_ADDRESS"], address),
-                (at["LIST_COUNT"], count),
-                (at["IRQ_ENABLE"], IRQ_BIT),
-                (at["CONTROL"], START_BIT),
-            ),
-            irq=npu.irq,
-            read=(at["ERROR"], at["FAULT_ADDRESS"], at["COMPLETED"]),
-            finish=((at["IRQ_STATUS"], IRQ_BIT), (at["IRQ_ENABLE"], 0)),
-            after=tuple((s.start, len(s)) for s in self._spans(npu, (Access.WRITE,))),
-            max_cycles=MAX_CYCLES,
-            cycle_time=PICOSECONDS // self._soc.host_cpu.clock,
-        )
+    def _around(self, npu: Engine) -> tuple[Mapping[int, bytes], tuple[tuple[int, int], ...], int]:
+        """Return what memory holds, the spans that may change, and picoseconds of a cycle."""
+        before = {
+            span.start: self._memory.read(span.start, len(span))
+            for span in self._spans(npu, (Access.READ, Access.WRITE))
+        }
+        after = tuple((s.start, len(s)) for s in self._spans(npu, (Access.WRITE,)))
+        return before, after, PICOSECONDS // self._soc.host_cpu.clock
 
     def _spans(self, npu: Engine, allowed: Sequence[Access]) -> tuple[range, ...]:
         """Return what the accelerator reaches; no span crosses from one memory to the next."""

@@ -9,10 +9,11 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.samples import Sample
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
+from atoll_sim.chip.plan import NOBODY
 from atoll_sim.host.memory import HostMemory
-from atoll_sim.host.native import HostCores, ModelAccelerators
+from atoll_sim.host.native import HostCores, ModelAccelerators, joined
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
-from atoll_sim.session import AcceleratorKind, Work
+from atoll_sim.session import Work
 from atoll_sim.trace.simulation import SimResult
 from atoll_sim.waves.request import Waves
 
@@ -22,7 +23,7 @@ class NativeSession:
 
     runs_firmware = False
 
-    def check(self, accelerator: AcceleratorKind, waves: Waves | None) -> None:
+    def check(self, waves: Waves | None) -> None:
         """See `atoll_sim.session.Session.check`."""
         if waves:
             raise UsageError(
@@ -36,7 +37,8 @@ class NativeSession:
 
     def run(self, work: Work) -> SimResult:
         """See `atoll_sim.session.Session.run`."""
-        rtl = work.engines_in_rtl
+        soc = work.models[0].soc
+        rtl = frozenset(engine.name for engine in soc.engines) - work.modelled
         return run_native(work.models, work.samples, rtl=rtl, progress=work.progress)
 
 
@@ -44,7 +46,7 @@ def run_native(
     models: Sequence[Compiled],
     samples: Sequence[Sequence[Sample]],
     *,
-    rtl: bool = False,
+    rtl: frozenset[str] | bool = False,
     progress: Progress = silent,
 ) -> SimResult:
     """Run networks in turn on the host, as the firmware that they share would.
@@ -52,18 +54,24 @@ def run_native(
     Args:
         models: what to run.
         samples: of each network; all have the same number.
-        rtl: accelerators and memories in RTL, driven by the host; else the software models.
+        rtl: the accelerators in RTL, driven by the host; software models play the others.
         progress: told what goes on.
     """
     soc = models[0].soc
     memory = HostMemory(soc)
-    executable = build_model(soc, external_host=True, progress=progress) if rtl else None
+    names = frozenset(engine.name for engine in soc.engines)
+    built = names if rtl is True else rtl or NOBODY
+    executable = (
+        build_model(soc, external_host=True, stand_ins=names - built, progress=progress)
+        if built
+        else None
+    )
     runs = [each for turn in zip(*samples, strict=True) for each in turn]
     progress(f"running {len(runs)} sample{'s' if len(runs) != 1 else ''} on the host")
     if executable is None:
-        return HostCores(models, memory, ModelAccelerators(soc, memory)).run(runs)
+        return HostCores(models, memory, ModelAccelerators(soc, memory, models)).run(runs)
     with (
         temporary_folder() as folder,
-        RtlAccelerators(soc, memory, executable, folder) as accelerators,
+        RtlAccelerators(soc, memory, executable, folder, models) as in_rtl,
     ):
-        return HostCores(models, memory, accelerators).run(runs)
+        return HostCores(models, memory, joined(in_rtl, built, soc, memory, models)).run(runs)

@@ -9,11 +9,14 @@ from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Outcome
+from atoll_sim.engines.list_registers import EngineRegisters
+from atoll_sim.engines.program_registers import ProgramRegisters
 from atoll_sim.host.watch import BUS_ERRORS
 from atoll_sim.iss.core import IssCore
-from atoll_sim.iss.devices import Console, Device, EngineRegisters, Guard, Mailbox
+from atoll_sim.iss.devices import Console, Device, Guard, Mailbox
 from atoll_sim.iss.engines import Engines
 from atoll_sim.iss.native import IssModel
+from atoll_sim.iss.programs import begun_of, run_by_program
 from atoll_sim.protocol.records import AccessKind, EventKind
 from atoll_sim.simulate.serve import Bench
 from atoll_sim.trace.simulation import Stop
@@ -118,7 +121,16 @@ class IssChip:
     def _reset(self, at: int = 0) -> None:
         soc, self._before_reset = self._soc, self._counted()
         self._mailboxes = {cpu.name: Mailbox(soc.host) for cpu in soc.cpus if cpu.mailbox}
-        self._engines = {each.name: EngineRegisters(each, self._run_list) for each in soc.engines}
+        self._programs = {e.name: ProgramRegisters(e) for e in soc.engines if e.spec.program}
+        lists = {
+            each.name: EngineRegisters(each, self._run_list)
+            for each in soc.engines
+            if each.name not in self._programs
+        }
+        self._engines: Mapping[str, EngineRegisters | ProgramRegisters] = {
+            **lists,
+            **self._programs,
+        }
         self._cores = {
             cpu.name: self._made_core(cpu, at) for cpu in soc.cpus if cpu.name in self._code
         }
@@ -159,7 +171,8 @@ class IssChip:
             rung = self._mailboxes[cpu.name].rung
             return {} if rung is None else {LINE: rung}
         irqs = self._soc.irqs
-        raised = {irqs[name]: engine.raised() for name, engine in self._engines.items()}
+        engines = self._engines.items()
+        raised = {irqs[name]: engine.raised() for name, engine in engines if name in irqs}
         raised |= {irqs[name]: box.answered for name, box in self._mailboxes.items()}
         if self._guard.raised:
             raised[cpu.spec.bus_error_line] = 0
@@ -182,6 +195,7 @@ class IssChip:
         self._model.saw_event(kind, value & 0xFF if kind is EventKind.UART else value)
         if kind is EventKind.TRACE:
             self.instructions.append(self._counted())
+            self._turned_to(Trace.of(value))
         if kind is EventKind.TRACE and Trace.of(value).event == TraceEvent.RUN_BEGIN:
             self._model.litter(self._bench.work.turn(self._bench.asked - 1))
         if kind is not EventKind.UART:
@@ -200,6 +214,15 @@ class IssChip:
         if self._stop is not None:
             for core in self._cores.values():
                 core.stop()
+
+    def _turned_to(self, trace: Trace) -> None:
+        """Tell an accelerator with a program which operator the host turns to."""
+        models = self._played.models
+        if trace.event == TraceEvent.OPERATOR_BEGIN and models and self._programs:
+            compiled = models[(self._bench.asked - 1) % len(models)]
+            if found := run_by_program(compiled, trace.operator):
+                begun = begun_of(found, compiled, self._played, self._model.peek, self._run_list)
+                self._programs[found[0].name].begin(begun)
 
     def _run_list(self, engine: Engine, now: int, address: int, count: int) -> tuple[Outcome, int]:
         accelerators = self._played.accelerators

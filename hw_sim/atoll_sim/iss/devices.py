@@ -9,15 +9,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 from atoll.protocol import ConsoleRegister, GuardRegister
-from atoll.resolve.engine_parts import identity_of
 from atoll.resolve.mailbox import ID, REGISTERS
-from atoll.resolve.soc import Engine
-from atoll_sim.engines.interface import BusFault, Outcome
+from atoll_sim.engines.interface import BusFault
 
 MAILBOX = dict(REGISTERS)
-BUSY, DONE, ERROR = 1, 2, 4
-START, ABORT = 1, 2
-ABORTED = 8
+BUSY, DONE = 1, 2
 CAUSE_WRITE, CAUSE_BUS = 1, 2
 
 
@@ -175,84 +171,6 @@ class Mailbox:
             self._result, self.rung, self.answered = value, None, now
         else:
             raise BusFault(offset, decode=False)
-
-
-class EngineRegisters:
-    """The control port of an engine that runs lists of commands (docs/accelerators.md).
-
-    A list runs when it is started; that it has ended shows only when its cycles are over.
-    """
-
-    def __init__(
-        self, engine: Engine, run: Callable[[Engine, int, int, int], tuple[Outcome, int]]
-    ) -> None:
-        """Connect it.
-
-        Args:
-            engine: the instance.
-            run: given engine, time, address and count of a list, runs it; returns how it ended, and
-                after how many cycles.
-        """
-        self._engine = engine
-        self._run = run
-        self._names = {offset: name for name, offset in engine.spec.registers.items()}
-        self._values: dict[str, int] = dict.fromkeys(engine.spec.registers, 0)
-        self._values.update(identity_of(engine))
-        self._ended: int | None = None
-        self._raised = False
-
-    def raised(self) -> int | None:
-        """Return from when on its interrupt line is high, if it is or will be."""
-        return self._ended if self._raised and self._values["IRQ_ENABLE"] & 1 else None
-
-    def read(self, offset: int, core: str, now: int) -> int:
-        """See `Device`."""
-        name = self._names.get(offset)
-        if name is None or name == "CONTROL":
-            raise BusFault(offset, decode=False)
-        busy = self._busy(now)
-        match name:
-            case "STATUS":
-                done = self._ended is not None and not busy
-                failed = bool(self._values["ERROR"])
-                return BUSY * busy | DONE * (done and not failed) | ERROR * (done and failed)
-            case "IRQ_STATUS":
-                return int(self._raised and not busy)
-            case "ERROR" | "FAULT_ADDRESS" | "COMPLETED" if busy:
-                return 0
-        return self._values[name]
-
-    def write(self, offset: int, value: int, core: str, now: int) -> None:
-        """See `Device`."""
-        name, busy = self._names.get(offset), self._busy(now)
-        if name == "CONTROL" and not (busy and value & START):
-            if value & START:
-                self._start(now)
-            elif value & ABORT and busy:
-                self._ended, self._values["ERROR"] = now, ABORTED
-        elif name in ("LIST_ADDRESS", "LIST_COUNT") and not busy:
-            self._values[name] = value
-        elif name == "IRQ_ENABLE":
-            self._values[name] = value & 1
-        elif name == "IRQ_STATUS":
-            if value & 1 and not busy:
-                self._raised = False
-        else:
-            raise BusFault(offset, decode=False)
-
-    def _busy(self, now: int) -> bool:
-        return self._ended is not None and now < self._ended
-
-    def _start(self, now: int) -> None:
-        address, count = self._values["LIST_ADDRESS"], self._values["LIST_COUNT"]
-        outcome, cycles = self._run(self._engine, now, address, count)
-        self._values |= {
-            "ERROR": outcome.error,
-            "FAULT_ADDRESS": outcome.fault_address,
-            "COMPLETED": outcome.completed,
-            "CYCLES": cycles,
-        }
-        self._ended, self._raised = now + cycles, True
 
 
 class CoreLocal:

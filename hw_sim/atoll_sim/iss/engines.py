@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from atoll.ir.tir import EngineAction
 from atoll.pipeline import Compiled
 from atoll.place.costs import busy_cycles
-from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll_sim.engines.player import lists_of
 from atoll_sim.host.memory import HostMemory
-from atoll_sim.host.native import Accelerators, ModelAccelerators
+from atoll_sim.host.native import Accelerators, ModelAccelerators, joined
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 
 
@@ -21,10 +21,12 @@ class Engines:
         accelerators: run the lists.
         cycles_of: given the engine and the address of the list that ran last, returns how long it
             took, in cycles of the host.
+        models: the networks that run in turn.
     """
 
     accelerators: Accelerators
     cycles_of: Callable[[Engine, int], int]
+    models: Sequence[Compiled] = ()
 
 
 def modelled(soc: ResolvedSoc, memory: HostMemory, models: Sequence[Compiled] = ()) -> Engines:
@@ -34,25 +36,36 @@ def modelled(soc: ResolvedSoc, memory: HostMemory, models: Sequence[Compiled] = 
     """
     cycles = {key: taken for compiled in models for key, taken in _lists(compiled).items()}
     return Engines(
-        ModelAccelerators(soc, memory),
+        ModelAccelerators(soc, memory, models),
         lambda engine, address: cycles.get((engine.name, address), 1),
+        models,
     )
 
 
-def measured(accelerators: RtlAccelerators) -> Engines:
-    """Return RTL, which runs already, with the cycles that it takes."""
-    return Engines(accelerators, lambda _engine, _address: accelerators.cycles[-1])
+def measured(
+    accelerators: RtlAccelerators,
+    names: frozenset[str],
+    soc: ResolvedSoc,
+    memory: HostMemory,
+    models: Sequence[Compiled],
+) -> Engines:
+    """Return RTL, which runs already, with the cycles that it takes; models of all but `names`."""
+    others = modelled(soc, memory, models)
+
+    def cycles_of(engine: Engine, address: int) -> int:
+        if engine.name in names:
+            return accelerators.cycles[-1]
+        return others.cycles_of(engine, address)
+
+    return Engines(joined(accelerators, names, soc, memory, models), cycles_of, models)
 
 
 def _lists(compiled: Compiled) -> Mapping[tuple[str, int], int]:
     """Return the estimated cycles of the command lists of a network, by engine and address."""
     found, soc = {}, compiled.soc
-    for step in compiled.module.entry.steps:
-        if isinstance(step.action, EngineAction):
-            engine, op = soc.device(step.action.device), compiled.graph.operators[step.number]
-            assert isinstance(engine, Engine)
-            listed = seen_by(soc, engine.name, compiled.plan.address(step.action.commands))
-            found[engine.name, listed] = busy_cycles(
-                op, compiled.graph, engine, soc, step.action.count
-            )
+    for (name, address), (_, step) in lists_of([compiled]).items():
+        engine, op = soc.device(name), compiled.graph.operators[step.number]
+        assert isinstance(engine, Engine)
+        assert isinstance(step.action, EngineAction)
+        found[name, address] = busy_cycles(op, compiled.graph, engine, soc, step.action.count)
     return found

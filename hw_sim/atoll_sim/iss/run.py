@@ -19,7 +19,7 @@ from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.iss.engines import Engines, measured, modelled
 from atoll_sim.iss.supported import check_chip
-from atoll_sim.session import AcceleratorKind, Work
+from atoll_sim.session import Work
 from atoll_sim.simulate.firmware import executable_spans, write_image
 from atoll_sim.simulate.run import requests_for
 from atoll_sim.simulate.serve import Bench
@@ -34,7 +34,7 @@ class IssSession:
 
     runs_firmware = True
 
-    def check(self, accelerator: AcceleratorKind, waves: Waves | None) -> None:
+    def check(self, waves: Waves | None) -> None:
         """See `atoll_sim.session.Session.check`."""
         if waves:
             raise UsageError(
@@ -64,13 +64,21 @@ def _run(work: Work, folder: Path, ends: ExitStack) -> SimResult:
     rtl = work.engines_in_rtl
     soc = work.models[0].soc
     request = requests_for(work.models, work.elves, work.samples, Path(), folder, beats=rtl)
-    executable = build_model(soc, external_host=True, progress=work.progress) if rtl else None
+    executable = (
+        build_model(soc, external_host=True, stand_ins=work.modelled, progress=work.progress)
+        if rtl
+        else None
+    )
 
     def engines(memory: HostMemory) -> Engines:
         if executable is None:
             return modelled(soc, memory, work.models)
-        accelerators = RtlAccelerators(soc, memory, executable, folder / "accelerators")
-        return measured(ends.enter_context(accelerators))
+        accelerators = RtlAccelerators(
+            soc, memory, executable, folder / "accelerators", work.models
+        )
+        names = frozenset(engine.name for engine in soc.engines) - work.modelled
+        started = ends.enter_context(accelerators)
+        return measured(started, names, soc, memory, work.models)
 
     runs = len(request.samples)
     work.progress(f"running {runs} sample{'s' if runs != 1 else ''} on the simulated cores")

@@ -17,6 +17,9 @@ from atoll.errors import SimulationError
 from atoll_sim.build.model import TOP
 
 LOG = "simulation.log"
+STAND_INS = "ATOLL_STAND_INS"
+"""Environment variable with a file descriptor, which model/stand_in.cpp knows."""
+
 LOG_TAIL = 20
 LOGS_KEPT = 20
 MAX_SECONDS = 3600.0
@@ -50,7 +53,11 @@ def _entry_point() -> str:
 
 
 def run_watched(
-    command: Sequence[str], folder: Path, max_seconds: float, watch: Callable[[], None]
+    command: Sequence[str],
+    folder: Path,
+    max_seconds: float,
+    watch: Callable[[], None],
+    stand_ins: int = -1,
 ) -> int:
     """Run a model with the bench ``soc`` in `folder` and return its status.
 
@@ -59,13 +66,16 @@ def run_watched(
         folder: takes its output as `LOG`.
         max_seconds: the model is killed after so long.
         watch: called about twice a second.
+        stand_ins: file descriptor over which it asks who plays accelerators; -1 if nobody does.
 
     Raises:
         TimeLimitError: E100, the model was killed.
     """
-    return run_logged(
-        command, folder, bench_environment("atoll_sim.simulate.bench"), LOG, max_seconds, watch
-    )
+    environment = bench_environment("atoll_sim.simulate.bench")
+    if stand_ins < 0:
+        return run_logged(command, folder, environment, LOG, max_seconds, watch)
+    environment = {**environment, STAND_INS: str(stand_ins)}
+    return run_logged(command, folder, environment, LOG, max_seconds, watch, (stand_ins,))
 
 
 def run_logged(
@@ -75,6 +85,7 @@ def run_logged(
     log: str,
     max_seconds: float = MAX_SECONDS,
     watch: Callable[[], None] = lambda: None,
+    files: Sequence[int] = (),
 ) -> int:
     """Run a model in `folder`, print into its file `log`, and return the status.
 
@@ -90,6 +101,7 @@ def run_logged(
             seconds=max_seconds,
             stdout=file,
             stderr=file,
+            files=files,
         ) as child,
     ):
         status = child.wait(watch)

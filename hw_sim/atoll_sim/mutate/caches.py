@@ -19,7 +19,7 @@ from atoll.scratch import temporary_folder
 from atoll_sim.check.layers import check_layers
 from atoll_sim.iss.engines import modelled
 from atoll_sim.iss.run import simulate
-from atoll_sim.run import AcceleratorKind, CpuKind
+from atoll_sim.run import CpuKind
 from atoll_sim.simulate.run import requests_for
 from atoll_sim.trace.findings import violations
 from atoll_sim.trace.simulation import Stop
@@ -112,7 +112,7 @@ def plant_left_out(
         SimulationError: E102; it does not run the chip.
     """
     session = CpuKind.ISS.session()
-    session.check(AcceleratorKind.MODEL, None)
+    session.check(None)
     session.check_chip(compiled.soc)
     name, right = compiled.graph.name, noticed(compiled, compiled, seed, toolchain)
     trials: list[CacheTrial] = []
@@ -156,7 +156,7 @@ def _noticed_once(
     result = simulate(request, lambda memory: modelled(soc, memory, (judged,)), evictions=evictions)
     if found := violations(result):
         return found[0].rule
-    if check_layers(judged.graph, samples, result).mismatches:
+    if check_layers(judged.graph, samples, result, judged.soc).mismatches:
         return "wrong bytes"
     if result.stop is not Stop.EXIT or result.exit_status or any(result.results):
         return "error code"

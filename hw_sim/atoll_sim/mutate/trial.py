@@ -92,7 +92,7 @@ def try_image(
 
 def expected_bytes(compiled: Compiled, sample: Sample) -> Iterator[tuple[int, str, bytes]]:
     """Yield what each operator must have written when it ends, and the outputs after the run."""
-    values: Mapping[str, Any] = reference.run(compiled.graph, sample)
+    values: Mapping[str, Any] = reference.run(compiled.graph, sample, compiled.soc)
     written = {step.number: step.writes for step in compiled.module.entry.steps}
     for number, operator in enumerate(compiled.graph.operators):
         for name in operator.outputs:

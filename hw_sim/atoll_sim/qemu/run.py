@@ -16,7 +16,7 @@ from atoll.scratch import temporary_folder
 from atoll_sim.protocol.records import EventKind
 from atoll_sim.qemu.machine import Machine, machine
 from atoll_sim.qemu.supported import check_chip
-from atoll_sim.session import AcceleratorKind, Work
+from atoll_sim.session import Work
 from atoll_sim.simulate.firmware import load_segments
 from atoll_sim.simulate.run import requests_for
 from atoll_sim.simulate.serve import Bench
@@ -39,7 +39,7 @@ class QemuSession:
 
     runs_firmware = True
 
-    def check(self, accelerator: AcceleratorKind, waves: Waves | None) -> None:
+    def check(self, waves: Waves | None) -> None:
         """See `atoll_sim.session.Session.check`."""
         if waves:
             raise UsageError(

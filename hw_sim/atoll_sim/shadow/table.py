@@ -9,7 +9,7 @@ from atoll.contract.areas import Area
 from atoll.contract.contract import UNREAD, Contract, Lifetime, Phase, Span
 from atoll.memory.build_problem import NOTHING
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Memory, Pool, Region, ResolvedSoc
-from atoll_sim.chip.plan import axi_bytes
+from atoll_sim.chip.plan import beat_bytes
 from atoll_sim.protocol.layout import U32
 from atoll_sim.shadow.records import (
     BUFFER,
@@ -96,7 +96,9 @@ def shadow_table(
         for area in contracts[0].areas
         if area.kind in AREA_KINDS
     )
-    widths = [axi_bytes(each) if beats and isinstance(each, Engine) else 1 for each in masters]
+    widths = [
+        beat_bytes(each) or 1 if beats and isinstance(each, Engine) else 1 for each in masters
+    ]
     sections: Mapping[str, Sequence[object]] = {
         "masters": [MASTER.row(beat=width) for width in widths],
         "memories": [_span(memory) for memory in soc.memories],

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from atoll.errors import UsageError
+from atoll.errors import SimulationError
 from atoll.pipeline import Compiled
 from atoll.progress import Progress, silent
 from atoll.resolve.soc import ResolvedSoc
@@ -12,13 +12,14 @@ from atoll.samples import Sample
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.checks import check_cores
-from atoll_sim.chip.plan import plan_chip
-from atoll_sim.session import AcceleratorKind, Work
+from atoll_sim.chip.plan import NOBODY, plan_chip
+from atoll_sim.session import Work
 from atoll_sim.shadow.contents import contents_of
 from atoll_sim.shadow.table import ShadowTable, shadow_table
 from atoll_sim.simulate.firmware import data_taken
 from atoll_sim.simulate.pace import keep_speed, pace_of
 from atoll_sim.simulate.session import simulate
+from atoll_sim.simulate.stand_ins import StandIns
 from atoll_sim.trace.simulation import Buffer, SimRequest, SimResult
 from atoll_sim.waves.recording import record
 from atoll_sim.waves.request import Waves, operator_names
@@ -29,16 +30,8 @@ class RtlSession:
 
     runs_firmware = True
 
-    def check(self, accelerator: AcceleratorKind, waves: Waves | None) -> None:
+    def check(self, waves: Waves | None) -> None:
         """See `atoll_sim.session.Session.check`."""
-        if accelerator is AcceleratorKind.MODEL:
-            raise UsageError(
-                "E095",
-                "a core in RTL cannot drive an accelerator that is a software model: "
-                "the model has no bus and no clock to answer it",
-                remedy="use --accelerator rtl with --cpu rtl, "
-                "or --cpu native with --accelerator model",
-            )
 
     def check_chip(self, soc: ResolvedSoc) -> None:
         """See `atoll_sim.session.Session.check_chip`."""
@@ -48,7 +41,12 @@ class RtlSession:
     def run(self, work: Work) -> SimResult:
         """See `atoll_sim.session.Session.run`."""
         return run_firmware(
-            work.models, work.elves, work.samples, progress=work.progress, waves=work.waves
+            work.models,
+            work.elves,
+            work.samples,
+            progress=work.progress,
+            waves=work.waves,
+            modelled=work.modelled,
         )
 
 
@@ -59,6 +57,7 @@ def run_firmware(
     *,
     progress: Progress = silent,
     waves: Waves | None = None,
+    modelled: frozenset[str] = NOBODY,
 ) -> SimResult:
     """Simulate firmware on the chip's RTL, which runs its networks in turn.
 
@@ -68,11 +67,24 @@ def run_firmware(
         samples: of each network; all have the same number.
         progress: told what goes on.
         waves: waveforms to record.
+        modelled: accelerators in whose place software models are.
     """
-    executable = _model(models[0], waves, progress)
+    soc = models[0].soc
+    executable = build_model(
+        soc, stand_ins=modelled, waves=waves.format if waves else None, progress=progress
+    )
     with temporary_folder() as folder:
         request = requests_for(models, elves, samples, executable, folder)
-        return _simulate(request, models, waves, progress)
+        if not modelled:
+            return _simulate(request, models, waves, progress)
+        with StandIns(soc, models, modelled) as stand_ins:
+            request = replace(request, stand_ins=stand_ins.theirs.fileno())
+            try:
+                return _simulate(request, models, waves, progress)
+            except SimulationError as error:
+                if stand_ins.error:
+                    raise stand_ins.error from error
+                raise
 
 
 def requests_for(
@@ -95,10 +107,6 @@ def requests_for(
         more=tuple(turn for other in others for turn in other.turns),
         table=_table(models, elves, beats=beats),
     )
-
-
-def _model(compiled: Compiled, waves: Waves | None, progress: Progress) -> Path:
-    return build_model(compiled.soc, waves=waves.format if waves else None, progress=progress)
 
 
 def _simulate(

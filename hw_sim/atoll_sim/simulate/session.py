@@ -52,7 +52,8 @@ def simulate(request: SimRequest) -> SimResult:
     if request.table:
         (folder / SHADOW).write_bytes(request.table.words)
         command += ["--shadow", SHADOW]
-    _run(command, folder, request.max_seconds, waves.watch if waves else request.watch)
+    watch = waves.watch if waves else request.watch
+    _run(command, folder, request.max_seconds, watch, request.stand_ins)
     return result_of(request, read_record(folder))
 
 
@@ -74,10 +75,14 @@ def _read_at_end(cpu: Cpu) -> Iterator[Buffer]:
 
 
 def _run(
-    command: Sequence[str], folder: Path, max_seconds: float, watch: Callable[[], None]
+    command: Sequence[str],
+    folder: Path,
+    max_seconds: float,
+    watch: Callable[[], None],
+    stand_ins: int,
 ) -> None:
     try:
-        status = run_watched(command, folder, max_seconds, watch)
+        status = run_watched(command, folder, max_seconds, watch, stand_ins)
     except TimeLimitError as error:
         limit = time_limit(max_seconds)
         raise SimulationError(

@@ -91,6 +91,7 @@ class SimRequest:
         windows: what the memory map has wrong on purpose; see `chip.memory_map`.
         waves: record waveforms; the executable must be built for it.
         watch: called about twice a second while the simulation runs.
+        stand_ins: file descriptor over which models of accelerators are asked; -1 without any.
     """
 
     executable: Path
@@ -109,6 +110,7 @@ class SimRequest:
     windows: Mapping[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
     waves: Recording | None = None
     watch: Callable[[], None] = lambda: None
+    stand_ins: int = -1
 
     @property
     def turns(self) -> tuple[Turn, ...]:

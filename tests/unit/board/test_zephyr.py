@@ -112,6 +112,7 @@ def check_devices(soc: ResolvedSoc, core: str, found: Any) -> None:
             continue
         node = found.label2node[f"device_{engine.name}"]
         assert node.regs[0].addr == engine.registers.origin
+        assert engine.irq is not None
         assert node.interrupts[0].data["irq"] == engine.irq + shift
         reached = [pool for pool in soc.pools if pool.reach[engine.name] != "none"]
         assert [each.regs[0].addr for each in node.props["memory-region"].val] == [

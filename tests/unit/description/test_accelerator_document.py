@@ -1,20 +1,25 @@
 """The tables of docs/accelerators.md say what the code has."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 
-from atoll.description.accelerator import Accelerator
-from atoll.description.operators import DRIVERS, FEATURES
+import pytest
+
+from atoll.description.accelerator import Accelerator, Operator
+from atoll.description.operators import DRIVERS, FEATURES, QUANTITIES
+from atoll.description.programs import Program
 from atoll.lower.accelerator import Job
 from atoll.resolve.engine_parts import EMITTER_METHODS
 from atoll_sim import npu_model
-from atoll_sim.chip.generate import ANSWERS, AXI, AXIL
+from atoll_sim.chip.ports import ADDRESS, BITS, CONTROL, DATA, LANES, Protocol
 from atoll_sim.engines import interface
 from atoll_sim.engines.calls import MODEL_METHODS
 
 TEXT = (Path(__file__).parents[3] / "docs" / "accelerators.md").read_text()
-WIDTHS = {"bits": "8 x `DataBytes`", "bytes": "`DataBytes`"}
+CONTROL_WIDTHS = {BITS: "32", LANES: "4", ADDRESS: "12"}
+DATA_WIDTHS = {BITS: "8 x B", LANES: "B", ADDRESS: "32"}
 
 
 def table(heading: str) -> list[list[str]]:
@@ -38,15 +43,50 @@ def test_registers() -> None:
     assert tuple(words(row[0])[0] for row in table("register")) == DRIVERS["command_list"]
 
 
-def test_ports() -> None:
-    ports = [("clk_i", "in", "1"), ("rst_ni", "in", "1")]
-    for prefix, signals, master in (("m_axi", AXI, True), ("s_axil", AXIL, False)):
-        for name, width in signals:
-            out = (name not in ANSWERS) == master
-            bits = WIDTHS.get(str(width), str(width))
-            ports.append((f"{prefix}_{name}_{'o' if out else 'i'}", "out" if out else "in", bits))
-    ports.append(("irq_o", "out", "1"))
-    assert [(words(name)[0], way, bits) for name, way, bits in table("port")] == ports
+def ports(
+    protocol: Protocol, prefix: str, asks: bool, widths: Mapping[str, str]
+) -> list[tuple[str, str, str]]:
+    return [
+        (
+            f"{prefix}_{protocol.infix}_{name}_{'o' if driven == asks else 'i'}",
+            "out" if driven == asks else "in",
+            widths.get(str(width), str(width)),
+        )
+        for name, width, driven in protocol.signals
+    ]
+
+
+def shown(heading: str) -> list[tuple[str, str, str]]:
+    return [(words(name)[0], way, bits) for name, way, bits in table(heading)]
+
+
+@pytest.mark.parametrize("name", CONTROL)
+def test_control_ports(name: str) -> None:
+    assert shown(f"`{name}`") == ports(CONTROL[name], "s", False, CONTROL_WIDTHS)
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_data_ports(name: str) -> None:
+    assert shown(f"data: `{name}`") == ports(DATA[name], "m", True, DATA_WIDTHS)
+
+
+def test_arithmetic() -> None:
+    listed = {
+        kind: tuple(words(numbers))
+        for kinds, numbers in table("arithmetic")
+        for kind in words(kinds)
+    }
+    assert listed == dict(QUANTITIES)
+
+
+def test_parts_of_operators_and_programs() -> None:
+    parts = [
+        name
+        for row in re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| ", TEXT, re.M)
+        for name in words(row)
+    ]
+    for model in (Operator, Program):
+        assert {*model.model_fields} <= {*parts}
 
 
 def test_methods() -> None:

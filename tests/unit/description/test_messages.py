@@ -31,7 +31,7 @@ def edited(old: str, new: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("old", "new", "code", "message"),
     [
-        ("    irq: 3\n", "", "E010", "'devices.npu' has no 'irq'"),
+        ("    registers: 0x4000_0000\n", "", "E010", "'devices.npu' has no 'registers'"),
         ("soc: lagoon", "", "E010", "the description has no 'soc'"),
         ("    kind: npu\n", "", "E010", "'devices.npu' has no 'kind'"),
         ("irq: 3", "irq: 3\n    ira: 4", "E011", "'devices.npu' has no key 'ira'"),
@@ -39,8 +39,8 @@ def edited(old: str, new: str) -> list[tuple[str, str]]:
          " at most 1023, not true"),
         ("irq: 3", "irq: 3.0", "E012", "'devices.npu.irq' must be a whole number, at least 0 and"
          " at most 1023, not 3.0"),
-        ("irq: 3", "irq:", "E012", "'devices.npu.irq' must be a whole number, at least 0 and"
-         " at most 1023, not empty"),
+        ("registers: 0x4000_0000", "registers:", "E012", "'devices.npu.registers' must be an"
+         " address such as 0x4000_0000, not empty"),
         ("kind: npu", "kind: [npu]", "E012", "'devices.npu.kind' must be one of 'cpu', 'dsp',"
          " 'npu', 'dma', 'master', not '['npu']'"),
         ("1 MiB", "1 MB", "E012", "'memories.flash.size' must be a size such as 64 KiB,"

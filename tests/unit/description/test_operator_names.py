@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from atoll.bsp.headers import MAILBOX_DRIVER
+from atoll.bsp.program_driver import SHARED
 from atoll.bsp.render import FOLDER
-from atoll.description.operators import DRIVERS, FEATURES
+from atoll.description.operators import DRIVERS, FEATURES, QUANTITIES
 from atoll.frontend.tflite import load_tflite
 from atoll.lower.accelerator import CommandEmitter
 from atoll.ops.registry import OPERATORS, kind_of
@@ -33,13 +34,15 @@ def test_the_features_are_those_of_the_operators(
     graph = load_tflite(path)
     met = {op.kind.upper(): {*kind_of(op).features(op, graph)} for op in graph.operators}
     assert met == {kind: {*FEATURES[kind]} for kind in met}
+    numbers = {op.kind.upper(): {*kind_of(op).quantities(op, graph)} for op in graph.operators}
+    assert numbers == {kind: {*QUANTITIES.get(kind, ())} for kind in numbers}
     assert {*FEATURES} - {*met} <= {"COPY"}
     assert FEATURES["COPY"] == FEATURES["RESHAPE"]
 
 
 def test_the_drivers_are_those_of_the_bsp() -> None:
     shipped = {path.stem for path in (FOLDER / "drivers").glob("*.c")}
-    assert {*DRIVERS} == shipped - {MAILBOX_DRIVER}
+    assert {*DRIVERS} == shipped - {MAILBOX_DRIVER, SHARED}
 
 
 @pytest.mark.parametrize("driver", DRIVERS)

@@ -15,9 +15,11 @@ from atoll.resolve import load_soc
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import Access, Device, Memory, ResolvedSoc
 from atoll_sim.chip.checks import check_cores
-from atoll_sim.chip.generate import axi_signals, generate, sources
+from atoll_sim.chip.generate import generate, sources
 from atoll_sim.chip.memory_map import write_map
+from atoll_sim.chip.parts import DataPort
 from atoll_sim.chip.plan import merge_spans, plan_chip
+from atoll_sim.chip.ports import data_signals
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +137,8 @@ def test_the_bus_is_as_wide_as_the_widest_accelerator() -> None:
     wide = load_soc("lagoon", ["devices.npu.params.data_bytes=16"])
     chip = plan_chip(wide)
     assert chip.data_bytes == 16
-    assert dict(axi_signals(16))["wstrb"] == 16
+    port = DataPort(name="m", protocol="axi4", bytes=16)
+    assert {each.name: each.width for each in data_signals(port)}["wstrb"] == 16
     assert [m.word_bytes for m in chip.memories] == [min(m.width, 16) for m in wide.memories]
 
 

@@ -15,7 +15,7 @@ from atoll_sim.iss.clock import CoreClock
 from atoll_sim.iss.devices import BUSY, DONE, MAILBOX, Mailbox
 from atoll_sim.iss.riscv import load_target
 from atoll_sim.iss.supported import check_chip
-from atoll_sim.run import AcceleratorKind, CpuKind, check_kinds
+from atoll_sim.run import CpuKind, check_kinds
 from atoll_sim.trace.simulation import SimResult, Stop
 
 pytest.importorskip("unicorn")
@@ -483,5 +483,5 @@ def test_a_mailbox_answers_when_the_other_core_has_ended() -> None:
 def test_without_unicorn_the_command_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("atoll_sim.iss.run.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"E070.*'unicorn'") as caught:
-        check_kinds(CpuKind.ISS, AcceleratorKind.MODEL)
+        check_kinds(CpuKind.ISS)
     assert "pip install 'atoll[iss]'" in str(caught.value)

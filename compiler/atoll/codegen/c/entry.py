@@ -100,7 +100,7 @@ class RunText:
         )
 
     def _step(self, step: Step) -> Iterator[str]:
-        event = f"({self._soc.device(step.device).ordinal}, {step.number});"
+        event = f"({self._soc.device(step.runner).ordinal}, {step.number});"
         action = step.action
         if isinstance(action, AcceleratorWait):
             yield f"\n/* {step.operator}: the end of it on {step.device} */"

@@ -107,7 +107,10 @@ def view(case: Case) -> Iterator[Candidate]:
 
 
 def line(case: Case) -> Iterator[Candidate]:
-    """Yield the free interrupt lines."""
+    """Yield the free interrupt lines, or that there is none for a device without an interrupt."""
+    if "no interrupt" in case.fault.message:
+        yield (Edit(case.key),)
+        return
     yield from ((setting(case.key, each),) for each in case.free_lines())
 
 

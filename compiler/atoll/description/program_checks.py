@@ -1,0 +1,209 @@
+"""Hold the program of an accelerator, and its formulas, against what there is."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from atoll.description.accelerator import Accelerator, Operator
+from atoll.description.faults import Faults, nearest
+from atoll.description.operators import (
+    FEATURES,
+    PROPERTIES,
+    QUANTITIES,
+    operands_of,
+)
+from atoll.description.programs import Step, Steps
+from atoll.description.tree import SourceMap
+from atoll.program.expressions import Applied, Expression, names_of, parsed
+
+_KEYS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "write": (("value",), ()),
+    "wait": (("mask", "equals"), ()),
+    "push": (("buffer",), ("offset", "bytes")),
+    "pop": (("buffer",), ("offset", "bytes")),
+    "repeat": (("times", "do"), ()),
+}
+"""What each verb of a step needs, and what it may have besides."""
+
+_USUAL = {"value": "0", "mask": "1", "equals": "1", "buffer": "output", "times": "1", "do": "[]"}
+"""What is missing in a step, for example."""
+
+_ONCE = ("open", "clear", "close", "abort")
+_DIVISIONS = ("//", "%", "ceil")
+
+Path = tuple[str, ...]
+
+
+def check_program(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
+    """Note steps that cannot be done, and names in formulas that stand for nothing."""
+    checks = _Checks(accelerator, where, faults)
+    for kind, operator in accelerator.operators.items():
+        checks.operator(kind, operator)
+    for name, port in accelerator.ports.data.items():
+        if port.bytes is not None:
+            known = frozenset(accelerator.parameters)
+            checks.formula(port.bytes, known, ("ports", "data", name, "bytes"))
+    program = accelerator.program
+    if program is None:
+        return
+    for register in program.identity:
+        checks.register(register, ("program", "identity", register))
+    for number, failure in enumerate(program.errors):
+        checks.register(failure.read, ("program", "errors", str(number), "read"))
+    for part in _ONCE:
+        scope = _Scope(frozenset(), frozenset(), frozenset())
+        checks.steps(getattr(program, part), scope, ("program", part))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What the formulas and steps of an operator may name.
+
+    Attributes:
+        names: in formulas.
+        buffers: of push and pop.
+        counts: of the repetitions around.
+    """
+
+    names: frozenset[str]
+    buffers: frozenset[str]
+    counts: frozenset[str]
+
+    def within(self, count: str) -> "_Scope":
+        """Return what steps inside a repetition may name."""
+        return _Scope(self.names | {count}, self.buffers, self.counts | {count})
+
+
+@dataclass(frozen=True, slots=True)
+class _Checks:
+    accelerator: Accelerator
+    where: SourceMap
+    faults: Faults
+
+    def operator(self, kind: str, operator: Operator) -> None:
+        """Judge the formulas of an operator, and the steps that run it."""
+        at: Path = ("operators", kind)
+        plain = {*self.accelerator.parameters, *FEATURES.get(kind, ()), *QUANTITIES.get(kind, ())}
+        buffers = {*operands_of(kind), "output", *operator.constants}
+        known = plain | {f"{name}.{each}" for name in buffers for each in PROPERTIES}
+        foreign = kind not in FEATURES
+        for name, formula in operator.values.items():
+            if not foreign:
+                self.formula(formula, frozenset(known), (*at, "values", name))
+            known.add(name)
+        if foreign:
+            return
+        if operator.cost is not None:
+            self.formula(operator.cost, frozenset(known), (*at, "cost"))
+        program = self.accelerator.program
+        if program is None:
+            return
+        scope = _Scope(frozenset(known), frozenset(buffers), frozenset())
+        if operator.run:
+            self.steps(operator.run, scope, (*at, "run"))
+        elif program.run:
+            self.steps(program.run, scope, ("program", "run"), f" for {kind}")
+        else:
+            remedy = f"remove 'operators.{kind}', or write its steps under 'run', or 'program.run'"
+            self._add("E160", f"no steps run {kind}", at, remedy)
+
+    def steps(self, steps: Steps, scope: _Scope, at: Path, about: str = "") -> None:
+        """Judge steps, and those inside them."""
+        for number, step in enumerate(steps):
+            self._step(step, scope, (*at, str(number)), about)
+
+    def _step(self, step: Step, scope: _Scope, at: Path, about: str) -> None:
+        verbs = [verb for verb in _KEYS if getattr(step, verb) is not None]
+        if len(verbs) != 1:
+            listed = ", ".join(_KEYS)
+            remedy = f"remove '{_dotted(at)}', or write each step as an item of the list"
+            self._add("E160", f"a step has one of {listed}", at, remedy)
+            return
+        (verb,) = verbs
+        self._keys(step, verb, at)
+        if verb != "repeat":
+            self.register(getattr(step, verb), (*at, verb))
+        if verb in ("push", "pop"):
+            self._moved(step, verb, scope, at)
+        for key in ("value", "offset", "bytes", "times"):
+            if (formula := getattr(step, key)) is not None:
+                self.formula(formula, scope.names, (*at, key), about, scope.counts)
+        if step.repeat is not None and step.do is not None:
+            if step.repeat in scope.names:
+                what = f"the count '{step.repeat}' has the name of something else"
+                remedy = f"write '{step.repeat}_count', or choose another name"
+                self._add("E160", what, (*at, "repeat"), remedy)
+            self.steps(step.do, scope.within(step.repeat), (*at, "do"), about)
+
+    def _keys(self, step: Step, verb: str, at: Path) -> None:
+        needed, optional = _KEYS[verb]
+        every = {key for pair in _KEYS.values() for keys in pair for key in keys}
+        for key in needed:
+            if getattr(step, key) is None:
+                what = f"this step lacks '{key}', which '{verb}' needs"
+                self._add("E160", what, at, f"add '{key}: {_USUAL[key]}', for example")
+        for key in sorted(every - {*needed, *optional}):
+            if getattr(step, key) is not None:
+                remedy = f"remove '{_dotted((*at, key))}'"
+                self._add("E160", f"'{verb}' takes no '{key}'", (*at, key), remedy)
+
+    def _moved(self, step: Step, verb: str, scope: _Scope, at: Path) -> None:
+        if self.accelerator.ports.data:
+            what = f"the host does not {verb} for an accelerator that has data ports of its own"
+            remedy = f"remove '{_dotted(at)}', or write 'data: {{}}' under 'ports'"
+            self._add("E160", what, (*at, verb), remedy)
+        if step.buffer is not None and step.buffer not in scope.buffers:
+            what = f"there is no buffer '{step.buffer}'"
+            self._add("E161", what, (*at, "buffer"), _like(step.buffer, scope.buffers, at))
+        elif verb == "pop" and step.buffer not in (None, "output"):
+            what = f"'{step.buffer}' is an input, which nobody may write"
+            self._add("E160", what, (*at, "buffer"), "write 'output'")
+
+    def register(self, name: str, at: Path) -> None:
+        """Note a register that there is not."""
+        known = self.accelerator.registers.map
+        if name not in known:
+            step = at[:-1] if at[0] == "operators" or at[1] not in ("identity", "errors") else at
+            step = at[:-1] if at[1] == "errors" else step
+            self._add("E161", f"there is no register '{name}'", at, _like(name, known, step))
+
+    def formula(
+        self,
+        text: str,
+        known: frozenset[str],
+        at: Path,
+        about: str = "",
+        counts: frozenset[str] = frozenset(),
+    ) -> None:
+        """Note names that stand for nothing, and divisions by what may be 0."""
+        expression = parsed(text)
+        for name in sorted(names_of(expression) - known):
+            what = f"'{name}' stands for nothing{about}"
+            self._add("E161", what, at, _like(name, known))
+        for part in _parts(expression):
+            if part.operation in _DIVISIONS and names_of(part.right) & counts:
+                what = f"'{text}' divides by a count, which is 0 at first"
+                self._add("E160", what, at, "write '1', or divide by something else")
+
+    def _add(self, code: str, message: str, at: Path, remedy: str) -> None:
+        place = self.where.at(*at) or self.where.key_at(*at)
+        self.faults.add(code, message, at=place, remedy=remedy)
+
+
+def _dotted(path: Path) -> str:
+    return ".".join(path)
+
+
+def _like(word: str, known: Collection[str], step: Path = ()) -> str:
+    """Return a remedy: the name that is meant, else to remove a step, or to write a number."""
+    remedy = nearest(word, known)
+    if remedy.startswith("did you mean"):
+        return remedy
+    listed = f", or use one of {', '.join(sorted(known))}" if known else ""
+    return f"remove '{_dotted(step)}'{listed}" if step else f"write '0'{listed}"
+
+
+def _parts(expression: Expression) -> Iterator[Applied]:
+    if isinstance(expression, Applied):
+        yield expression
+        yield from _parts(expression.left)
+        yield from _parts(expression.right)

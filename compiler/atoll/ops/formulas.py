@@ -1,0 +1,109 @@
+"""What the formulas of an accelerator's description stand for, operator by operator."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atoll.description.operators import operands_of
+from atoll.errors import AtollError
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
+from atoll.ops.registry import kind_of
+from atoll.plugins import foreign_code, load
+from atoll.program.expressions import ExpressionError, parsed, value_of
+from atoll.program.steps import ADDRESS
+from atoll.resolve.soc import Engine, OperatorSupport
+from atoll.resolve.specs import PackedConstant
+
+Address = Callable[[str], int]
+
+
+def values_of(op: Operator, graph: Graph, npu: Engine, address: Address) -> Mapping[str, int]:
+    """Return what every name stands for that formulas of an operator may have.
+
+    Raises:
+        AtollError: E162; a formula has no value.
+    """
+    kind = kind_of(op)
+    values = {**npu.params, **kind.features(op, graph), **kind.quantities(op, graph)}
+    for name, tensor in operands(op, graph):
+        values |= _properties(name, tensor, address)
+    for made in packed_constants(op, graph, npu):
+        values |= _properties(made.name.removeprefix(f"{op.name}_"), made, address)
+    with formulas(op, npu):
+        for name, formula in support_of(op, npu).values.items():
+            values[name] = value_of(parsed(formula), values)
+    return values
+
+
+def operands(op: Operator, graph: Graph) -> Iterator[tuple[str, Tensor]]:
+    """Yield the inputs that there are and the result, by the names that formulas have."""
+    names = operands_of(op.kind.upper())
+    for name, tensor in zip(names, graph.operands(op), strict=False):
+        if tensor is not None:
+            yield name, tensor
+    yield "output", graph.results(op)[0]
+
+
+def _properties(name: str, tensor: Tensor, address: Address) -> dict[str, int]:
+    quantization = tensor.quantization
+    return {
+        f"{name}{ADDRESS}": address(tensor.name),
+        f"{name}.bytes": tensor.size,
+        f"{name}.elements": tensor.elements,
+        f"{name}.zero_point": quantization.zero_points[0] if quantization else 0,
+    }
+
+
+def packed_constants(op: Operator, graph: Graph, npu: Engine) -> Iterator[Tensor]:
+    """Yield the constants that the accelerator's own code packs for an operator.
+
+    Raises:
+        AtollError: E041, E111, E112; it fails.
+    """
+    for packed in support_of(op, npu).constants:
+        made = _made(packed, op, graph, npu)
+        yield Tensor(
+            name=f"{op.name}_{packed.name}",
+            shape=made.shape,
+            dtype=made.dtype.name,
+            data=np.ascontiguousarray(made).tobytes(),
+        )
+
+
+def _made(packed: PackedConstant, op: Operator, graph: Graph, npu: Engine) -> NDArray[Any]:
+    spec = npu.spec
+    at = spec.places.get(f"operators.{op.kind.upper()}.constants.{packed.name}")
+    who = f"'{packed.pack}' of accelerator '{spec.name}'"
+    pack = load(packed.pack, at=at)
+    with foreign_code(f"{who} failed for operator '{op.name}' ({op.kind.upper()})", at=at):
+        made = pack(op, graph, npu)
+    if isinstance(made, bytes):
+        made = np.frombuffer(made, np.int8)
+    if not isinstance(made, np.ndarray) or made.dtype.name not in ITEM_BYTES or not made.size:
+        what = f"{who} returned {made!r:.60} for operator '{op.name}': no bytes, and no array"
+        remedy = f"return bytes, or an array of one of {', '.join(ITEM_BYTES)}"
+        raise AtollError("E112", what, at=at, remedy=remedy)
+    return made
+
+
+def support_of(op: Operator, npu: Engine) -> OperatorSupport:
+    """Return what an accelerator's description says of an operator that it runs."""
+    return npu.spec.support(op.kind)
+
+
+@contextmanager
+def formulas(op: Operator, npu: Engine) -> Iterator[None]:
+    """Say which operator a formula has no value for."""
+    try:
+        yield
+    except ExpressionError as fault:
+        spec, name = npu.spec, op.kind.upper()
+        raise AtollError(
+            "E162",
+            f"a formula of {name} of accelerator '{spec.name}' {fault}, for operator '{op.name}'",
+            at=spec.places.get(f"operators.{name}"),
+            remedy="correct the formula, or limit the operators that the accelerator gets",
+        ) from fault

@@ -1,0 +1,1 @@
+"""What the host does with the registers of an accelerator to have it run an operator."""

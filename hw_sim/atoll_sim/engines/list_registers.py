@@ -1,0 +1,126 @@
+"""The control port of an engine that runs lists of commands (docs/accelerators.md), as software."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from atoll.resolve.engine_parts import identity_of
+from atoll.resolve.soc import Engine
+from atoll_sim.engines.interface import BusFault, Outcome
+
+BUSY, DONE, ERROR = 1, 2, 4
+START, ABORT = 1, 2
+ABORTED = 8
+
+
+class Registers(Protocol):
+    """Registers at some cores; times are cycles of the host."""
+
+    def read(self, offset: int, core: str, now: int) -> int:
+        """Return a register.
+
+        Raises:
+            BusFault: none can be read there.
+        """
+        ...
+
+    def write(self, offset: int, value: int, core: str, now: int) -> None:
+        """Write a register.
+
+        Raises:
+            BusFault: none can be written there.
+        """
+        ...
+
+    def finish(self, now: int, error: int = 0, address: int = 0) -> None:
+        """End what runs."""
+        ...
+
+    def raised(self) -> int | None:
+        """Return from when on its interrupt line is high, if it is or will be."""
+        ...
+
+
+class EngineRegisters:
+    """The control port of an engine that runs lists of commands (docs/accelerators.md).
+
+    A list runs when it is started; that it has ended shows only when its cycles are over.
+    """
+
+    def __init__(
+        self, engine: Engine, run: Callable[[Engine, int, int, int], tuple[Outcome, int]]
+    ) -> None:
+        """Connect it.
+
+        Args:
+            engine: the instance.
+            run: given engine, time, address and count of a list, runs it; returns how it ended, and
+                after how many cycles.
+        """
+        self._engine = engine
+        self._run = run
+        self._names = {offset: name for name, offset in engine.spec.registers.items()}
+        self._values: dict[str, int] = dict.fromkeys(engine.spec.registers, 0)
+        self._values.update(identity_of(engine))
+        self._ended: int | None = None
+        self._raised = False
+
+    def finish(self, now: int, error: int = 0, address: int = 0) -> None:
+        """End what runs, if anything does; an `error` is of the bus, at an address."""
+        if not self._busy(now):
+            return
+        if error and not self._values["ERROR"]:
+            self._values |= {"ERROR": error, "FAULT_ADDRESS": address, "COMPLETED": 0}
+        self._ended = now
+
+    def raised(self) -> int | None:
+        """Return from when on its interrupt line is high, if it is or will be."""
+        return self._ended if self._raised and self._values["IRQ_ENABLE"] & 1 else None
+
+    def read(self, offset: int, core: str, now: int) -> int:
+        """See `Registers`."""
+        name = self._names.get(offset)
+        if name is None or name == "CONTROL":
+            raise BusFault(offset, decode=False)
+        busy = self._busy(now)
+        match name:
+            case "STATUS":
+                done = self._ended is not None and not busy
+                failed = bool(self._values["ERROR"])
+                return BUSY * busy | DONE * (done and not failed) | ERROR * (done and failed)
+            case "IRQ_STATUS":
+                return int(self._raised and not busy)
+            case "ERROR" | "FAULT_ADDRESS" | "COMPLETED" if busy:
+                return 0
+        return self._values[name]
+
+    def write(self, offset: int, value: int, core: str, now: int) -> None:
+        """See `Registers`."""
+        name, busy = self._names.get(offset), self._busy(now)
+        if name == "CONTROL" and not (busy and value & START):
+            if value & START:
+                self._start(now)
+            elif value & ABORT and busy:
+                self._ended, self._values["ERROR"] = now, ABORTED
+        elif name in ("LIST_ADDRESS", "LIST_COUNT") and not busy:
+            self._values[name] = value
+        elif name == "IRQ_ENABLE":
+            self._values[name] = value & 1
+        elif name == "IRQ_STATUS":
+            if value & 1 and not busy:
+                self._raised = False
+        else:
+            raise BusFault(offset, decode=False)
+
+    def _busy(self, now: int) -> bool:
+        return self._ended is not None and now < self._ended
+
+    def _start(self, now: int) -> None:
+        address, count = self._values["LIST_ADDRESS"], self._values["LIST_COUNT"]
+        outcome, cycles = self._run(self._engine, now, address, count)
+        self._values |= {
+            "ERROR": outcome.error,
+            "FAULT_ADDRESS": outcome.fault_address,
+            "COMPLETED": outcome.completed,
+            "CYCLES": cycles,
+        }
+        self._ended, self._raised = now + cycles, True

@@ -1,0 +1,89 @@
+"""Plays the operators of an accelerator that has no model of lists: each by its function."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from atoll.ir.graph import Graph, Operator
+from atoll.ir.tir import EngineAction, Step
+from atoll.lower.accelerator import Job
+from atoll.ops.kind import Array
+from atoll.ops.reference import computed, computed_by
+from atoll.pipeline import Compiled
+from atoll.resolve.memory_views import seen_by
+from atoll.resolve.soc import Engine
+from atoll_sim.engines.common.decode import ErrorCode
+from atoll_sim.engines.interface import Bus, BusFault, Outcome
+
+
+def list_address(compiled: Compiled, step: Step) -> int:
+    """Return where whoever reads the commands of a step sees them: its device, or the host."""
+    assert isinstance(step.action, EngineAction)
+    at = compiled.plan.address(step.action.commands)
+    return seen_by(compiled.soc, step.driver or step.device, at)
+
+
+def lists_of(models: Iterable[Compiled]) -> Mapping[tuple[str, int], tuple[Compiled, Step]]:
+    """Return the network and the step of each list of commands, by engine and address."""
+    return {
+        (step.action.device, list_address(compiled, step)): (compiled, step)
+        for compiled in models
+        for step in compiled.module.entry.steps
+        if isinstance(step.action, EngineAction)
+    }
+
+
+def play(bus: Bus, compiled: Compiled, step: Step, engine: Engine) -> Outcome:
+    """Run one operator: read what its job reads, compute, write the results.
+
+    Args:
+        bus: memory as whoever moves the data reaches it.
+        compiled: the network.
+        step: the one that runs the operator.
+        engine: the accelerator.
+
+    Raises:
+        AtollError: E041, E111, E112; its function fails.
+    """
+    op, graph = compiled.graph.operators[step.number], compiled.graph
+    job = compiled.jobs[op.name]
+    error = ErrorCode.READ_DECODE
+    try:
+        inputs = [_read(name, bus, compiled, step, job) for name in op.inputs]
+        for tensor in job.constants:
+            bus.read(_address(tensor.name, compiled, step), tensor.size)
+        results = _results(op, graph, inputs, engine, compiled)
+        error = ErrorCode.WRITE_DECODE
+        for name, array in zip(op.outputs, results, strict=True):
+            bus.write(_address(name, compiled, step), np.ascontiguousarray(array).tobytes())
+    except BusFault as fault:
+        return Outcome(error=error, fault_address=fault.address, completed=0)
+    assert isinstance(step.action, EngineAction)
+    return Outcome(error=0, fault_address=0, completed=step.action.count)
+
+
+def _results(
+    op: Operator, graph: Graph, inputs: list[Array | None], engine: Engine, compiled: Compiled
+) -> tuple[Array, ...]:
+    if entry := engine.spec.support(op.kind).model:
+        return computed_by(entry, op, graph, inputs, engine)
+    return computed(op, graph, inputs, compiled.soc)
+
+
+def _read(name: str, bus: Bus, compiled: Compiled, step: Step, job: Job) -> Array | None:
+    """Return an input: its bytes in memory if the job reads them, else those of the model file."""
+    if not name:
+        return None
+    tensor = compiled.graph.tensor(name)
+    if name not in job.reads:
+        return tensor.array
+    data = bus.read(_address(name, compiled, step), tensor.size)
+    return np.frombuffer(data, tensor.dtype).reshape(tensor.shape)
+
+
+def _address(name: str, compiled: Compiled, step: Step) -> int:
+    """Return where whoever moves the data sees a buffer."""
+    graph = compiled.graph
+    stored = graph.storage(name) if name in graph.by_name else name
+    stored = compiled.copies.get(stored, stored)
+    return seen_by(compiled.soc, step.device, compiled.plan.address(stored))

@@ -1,0 +1,62 @@
+"""The option ``--accelerator``: who plays the accelerators."""
+
+from collections.abc import Sequence
+
+import typer
+
+from atoll.errors import UsageError
+from atoll_sim.session import AcceleratorKind, Players
+
+OF_ONE = (AcceleratorKind.RTL, AcceleratorKind.MODEL)
+"""What a single accelerator may be played by."""
+
+
+def players_of(words: Sequence[str] | None) -> Players | None:
+    """Return what ``--accelerator`` asks for, None if it was not given.
+
+    Raises:
+        UsageError: E163; a word is none, or contradicts another one.
+    """
+    if not words:
+        return None
+    kinds: list[AcceleratorKind] = []
+    named: dict[str, AcceleratorKind] = {}
+    for word in words:
+        name, equals, kind = word.rpartition("=")
+        allowed = OF_ONE if equals else tuple(AcceleratorKind)
+        if kind not in allowed or (equals and not name):
+            raise _wrong(word)
+        if equals and named.setdefault(name, AcceleratorKind(kind)) != kind:
+            raise UsageError(
+                "E163",
+                f"--accelerator says twice who plays '{name}'",
+                remedy="give one of them",
+            )
+        if not equals:
+            kinds.append(AcceleratorKind(kind))
+    if len(set(kinds)) > 1 or (named and AcceleratorKind.NONE in kinds):
+        given = ", ".join(words)
+        raise UsageError(
+            "E163",
+            f"--accelerator contradicts itself: {given}",
+            remedy="give one word for all, and NAME=rtl or NAME=model for single ones",
+        )
+    return Players(kinds[0] if kinds else AcceleratorKind.RTL, named)
+
+
+def takes_part(players: Players | None) -> bool:
+    """Tell whether operators may run on accelerators at all."""
+    return players is None or players.kind is not AcceleratorKind.NONE
+
+
+def _wrong(word: str) -> UsageError:
+    return UsageError(
+        "E163",
+        f"--accelerator takes no '{word:.60}'",
+        remedy="write rtl, model, none, NAME=rtl or NAME=model",
+    )
+
+
+def completed(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the words for all accelerators that begin so."""
+    return [kind for kind in AcceleratorKind if kind.startswith(incomplete)]
