@@ -12,8 +12,8 @@ ROOT = Path(__file__).parents[2]
 DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
 NATIVE = ["run", "lagoon", DIGITS, "--cpu", "native", "--accelerator", "model"]
 COMMANDS = (
-    *("check", "check-image", "explain", "plan", "schema", "new", "build", "doctor", "core"),
-    *("bsp", "import", "diff", "run", "run-image", "selftest", "simulate", "validate"),
+    *("accelerator", "check", "check-image", "explain", "plan", "schema", "new", "build", "doctor"),
+    *("core", "bsp", "import", "diff", "run", "run-image", "selftest", "simulate", "validate"),
 )
 
 MISUSES: tuple[tuple[list[str], str, str], ...] = (
@@ -25,7 +25,8 @@ MISUSES: tuple[tuple[list[str], str, str], ...] = (
     (["check", "lagoon", "--set"], "--set", "atoll --help"),
     (["build", "lagoon", "m.tflite"], "--output", "atoll build --help"),
     (["run", "lagoon", "m.tflite", "--cpu", "fpga"], "'rtl', 'iss', 'qemu'", "atoll run --help"),
-    (["run", "lagoon", "m.tflite", "--accelerator", "gpu"], "'none'", "atoll run --help"),
+    (["accelerator", "try", "reef"], "'test'", "atoll accelerator --help"),
+    (["accelerator", "test"], "ACCELERATOR", "atoll accelerator --help"),
     (["core", "try", "ibex"], "'test'", "atoll core --help"),
     (["core", "test"], "CORE", "atoll core --help"),
     (["run-image", "lagoon"], "IMAGE", "atoll run-image --help"),
@@ -83,7 +84,7 @@ def test_help_says_what_a_command_does(command: str, capsys: pytest.CaptureFixtu
     ("command", "words"),
     [
         ("run", "--cpu <rtl|iss|qemu|native> [default: rtl]"),
-        ("run", "--accelerator <rtl|model|none> [default: rtl]"),
+        ("run", "--accelerator [NAME=]rtl|model|none"),
         ("run", "--input FILE default: a seeded random one"),
         ("run", "--keep DIR"),
         ("run", "--json"),

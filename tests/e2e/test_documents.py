@@ -15,9 +15,9 @@ from atoll.cli import main
 from atoll.cli import working as cli_progress
 
 ROOT = Path(__file__).parents[2]
-FIRST_CHIP = ROOT / "docs" / "first-chip.md"
+TUTORIALS = [ROOT / "docs" / name for name in ("first-chip.md", "own-accelerator.md")]
 DOCUMENTS = sorted(
-    {ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*/README.md")} - {FIRST_CHIP}
+    {ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*/README.md")} - {*TUTORIALS}
 )
 LONG = {ROOT / "docs" / "waves.md"}
 """Documents whose commands build models that no other test needs."""
@@ -75,16 +75,20 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 @pytest.mark.rtl
 @pytest.mark.slow
-def test_the_first_chip_is_made_as_the_tutorial_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("tutorial", TUTORIALS, ids=lambda path: path.stem)
+def test_what_a_tutorial_says_is_so(
+    tutorial: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr(cli_progress, "SECONDS_BETWEEN", 1e9)
     shutil.copy(ROOT / "examples" / "01_digits" / "digits_int8.tflite", tmp_path)
-    parts = re.findall(r"^```(\w+) ?(.*)\n((?:.*\n)*?)```$", FIRST_CHIP.read_text(), re.M)
+    parts = re.findall(r"^```(\w+) ?(.*)\n((?:.*\n)*?)```$", tutorial.read_text(), re.M)
     for kind, name, text in parts:
-        if kind == "yaml":
+        if kind != "console":
             (tmp_path / name).write_text(text)
             continue
         for (program, *arguments), shown in commands(text):

@@ -23,6 +23,7 @@ SAMPLER = str(ROOT / "examples" / "03_two_networks" / "sampler.tflite")
 NATIVE = ["--cpu", "native", "--accelerator", "model"]
 UNITS = re.compile(r"(size|offset|used|bound|peak|limit|watermark|clock|wall|gap|seconds)$")
 
+IDEA = "accelerator: idea\nversion: 1\noperators: {ADD: {cost: 100 + elements}}\n"
 COMMANDS: dict[str, list[str]] = {
     "check": ["check", "lagoon"],
     "explain": ["explain", "lagoon"],
@@ -39,6 +40,7 @@ COMMANDS: dict[str, list[str]] = {
     "new": ["new", "chip"],
     "import": ["import", "chip.svd", "-o", "chip.yaml"],
     "diff": ["diff", "lagoon", "atoll2"],
+    "accelerator": ["accelerator", "test", "idea.yaml", "--operators", "2"],
     "schema": ["schema", "--write", "schemas"],
 }
 RTL: dict[str, list[str]] = {
@@ -59,6 +61,7 @@ WRONG: dict[str, list[str]] = {
     "simulate": ["simulate", "absent"],
     "validate": ["validate", "lagoon", "absent.tflite"],
     "core": ["core", "test", "picorv23"],
+    "accelerator": ["accelerator", "test", "absent.yaml"],
     "doctor": ["doctor", "--unknown"],
     "new": ["new", "Not-A-Name"],
     "import": ["import", "absent.svd", "-o", "chip.yaml"],
@@ -97,6 +100,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("instance.csv").write_text("id,lower,upper,size\na,0,2,64\n")
     Path("chip.svd").write_text(SVD)
+    Path("idea.yaml").write_text(IDEA)
     Path("bad.yaml").write_text("soc: x\nversion: 1\nwrong: 2\n")
 
 

@@ -56,6 +56,10 @@ OWN = {
         "Plant faults in builds and in hardware, and see how they end.",
     ),
     "core": ("atoll_sim.cli_core:core", "Test the RTL adapter of a core."),
+    "accelerator": (
+        "atoll_sim.cli_accelerator:accelerator",
+        "Test an accelerator against its description.",
+    ),
     "schema": ("atoll.cli.schema:schema", "Print the JSON Schema of a file or an output."),
     "doctor": ("atoll.cli.doctor:doctor", "Check the tools that Atoll needs."),
 }

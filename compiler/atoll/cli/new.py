@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from atoll.cli.new_accelerator import write_skeleton
 from atoll.cli.new_parts import asked, parts_of
 from atoll.cli.options import JsonOption, offered
 from atoll.cli.written import wrote
@@ -15,6 +16,9 @@ from atoll.errors import AtollError, UsageError
 from atoll.files import write_text
 from atoll.resolve import load_soc
 from atoll.scratch import temporary_folder
+
+WORD = "accelerator"
+"""What 'atoll new' makes the package of, if another name follows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +63,17 @@ def new(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="Name of the chip: lower-case letters, digits, _.")
     ],
+    called: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[ACCELERATOR]", help="Name of the accelerator, after the word 'accelerator'."
+        ),
+    ] = None,
     path: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="File to write; default: NAME.yaml."),
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="File or folder to write; default: by the name."
+        ),
     ] = None,
     *,
     options: PartOptions,
@@ -71,9 +83,14 @@ def new(
 
     Without options: one core, one accelerator, a ROM and a RAM. Each option may be given several
     times. Beside the file goes soc.schema.json, with which editors check and complete it.
+    'atoll new accelerator NAME' writes the package of an accelerator instead: description, model,
+    RTL, a chip and tests, which pass at once.
 
     Example: atoll new my_chip --core ibex --accelerator reef --memory sram=512KiB
     """
+    if called is not None:
+        _new_accelerator(name, called, path, machine=machine)
+        return
     target = path or Path(f"{name}.yaml")
     starting_description(name)
     if target.exists():
@@ -87,6 +104,22 @@ def new(
     write_text(target, text)
     write_schema_beside(target)
     wrote(target, machine=machine, hint=f"; next: atoll check {target}")
+
+
+def _new_accelerator(word: str, name: str, path: Path | None, *, machine: bool) -> None:
+    if word != WORD:
+        raise UsageError(
+            "E099",
+            f"'atoll new' makes no '{word}' called '{name}'",
+            remedy=f"write 'atoll new {WORD} {name}', or 'atoll new {name}' for a chip",
+        )
+    target = path or Path(name)
+    files = write_skeleton(name, target)
+    described = target / name / f"{name}.yaml"
+    if machine:
+        wrote(*files, machine=True)
+    else:
+        wrote(target, machine=False, hint=f"; next: atoll accelerator test {described}")
 
 
 def _try(target: Path, text: str, parts: Parts) -> None:

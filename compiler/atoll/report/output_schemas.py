@@ -200,6 +200,21 @@ CORE = object_of(
     passed=FLAG,
     checks=each(object_of(check=TEXT, waits=TEXT, cycles=COUNT, faults=each(TEXT))),
 )
+ACCELERATOR = object_of(
+    accelerator=TEXT,
+    rtl=FLAG,
+    passed=FLAG,
+    checks=each(object_of(check=TEXT, tried=COUNT, faults=each(TEXT), wall_ns=COUNT)),
+    coverage=each(
+        object_of(
+            **dict.fromkeys(("operator", "feature"), TEXT),
+            **dict.fromkeys(("least", "most"), COUNT),
+            **dict.fromkeys(("min", "max"), maybe(COUNT)),
+        )
+    ),
+    timings=each(object_of(operator=TEXT, measured=COUNT, estimated=COUNT)),
+    left_out=each(TEXT),
+)
 WROTE = object_of(wrote=each(TEXT))
 IMPORT = object_of(
     wrote=each(TEXT),
@@ -270,6 +285,7 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
         validated(_REPORT),
     ),
     "core": ("how the adapter of a core did", CORE),
+    "accelerator": ("how an accelerator did", ACCELERATOR),
     "doctor": ("which tools work", DOCTOR),
     "new": ("the file that was written", WROTE),
     "import": ("the description that was begun, and what a human has to answer", IMPORT),

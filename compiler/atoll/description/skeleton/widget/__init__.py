@@ -1,0 +1,1 @@
+"""The package of `widget`; its description and RTL lie beside this file."""

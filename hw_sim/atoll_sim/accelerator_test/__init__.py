@@ -1,0 +1,1 @@
+"""The conformance kit: an accelerator alone on a small chip, tried within the limits it names."""

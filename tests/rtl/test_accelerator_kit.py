@@ -1,0 +1,52 @@
+"""The conformance kit finds what is wrong with an accelerator, and nothing where all is right."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from atoll.cli import main
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "10_vector_engine"
+
+PLANTED = {
+    "rounding": ("product_q + 64'sd1073741824", "product_q + 64'sd1073741823"),
+    "clamp": ("if (value > 32'(high_q)) return high_q;", ""),
+    "zero point": ("32'(b_byte) - 32'(b_zero_q)", "32'(b_byte) - 32'(a_zero_q)"),
+    "last word": ("lane_q == 2'd3 || left_row_q == 16'd1;", "lane_q == 2'd3;"),
+    "negative mean": ("kept_q < 0 ? -32'(quotient)", "1'b0 ? -32'(quotient)"),
+}
+"""Bugs in the RTL of the vector engine."""
+
+
+def tested(path: Path, *options: str) -> list[str]:
+    return ["accelerator", "test", str(path), "--json", *options]
+
+
+@pytest.mark.slow
+@pytest.mark.rtl
+def test_nothing_is_wrong_with_the_vector_engine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(tested(EXAMPLE / "plover.yaml", "--operators", "6", "--faults", "9")) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [check["tried"] for check in told["checks"]] == [30, 30, 30, 30, 1, 9]
+    assert told["left_out"] == []
+    widest = {(each["operator"], each["feature"]): each["most"] for each in told["coverage"]}
+    assert widest["AVERAGE_POOL_2D", "out_channels"] == 256
+
+
+@pytest.mark.slow
+@pytest.mark.rtl
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_bug_is_found(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right, wrong = PLANTED[name]
+    text = (EXAMPLE / "plover.sv").read_text()
+    assert right in text
+    (tmp_path / "plover.sv").write_text(text.replace(right, wrong))
+    (tmp_path / "plover.yaml").write_text((EXAMPLE / "plover.yaml").read_text())
+    assert main(tested(tmp_path / "plover.yaml", "--operators", "8", "--faults", "0")) == 1
+    checks = json.loads(capsys.readouterr().out)["checks"]
+    assert [bool(check["faults"]) for check in checks] == [False, True]
+    first = checks[1]["faults"][0]
+    assert "on first differs in" in first or "did not end its commands" in first
