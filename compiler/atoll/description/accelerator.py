@@ -89,7 +89,7 @@ class Accelerator(Described):
     parameters: dict[Name, Parameter] = Field(default={}, max_length=MAX_ENTRIES)
     operators: dict[ConstantName, Operator] = Field(min_length=1, max_length=MAX_ENTRIES)
     registers: RegisterBlock = Field(examples=["{size: 4 KiB, map: {ID: 0x00}}"])
-    rtl: Rtl = Field(examples=["{module: reef, sources: [reef.sv]}"])
+    rtl: Rtl | None = Field(default=None, examples=["{module: reef, sources: [reef.sv]}"])
     emitter: EntryPointName = Field(
         description="What makes its commands.", examples=["package.module:Class"]
     )

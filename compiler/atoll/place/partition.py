@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from atoll.description.faults import in_order
 from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator
-from atoll.ops.registry import COPY
+from atoll.ops.registry import COPY, kind_of
 from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles
 from atoll.place.costs import Cost, compute_cycles, copy_cycles, helpers_for, spread_cycles
 from atoll.place.replicas import readers_of
@@ -133,6 +133,8 @@ class _Chooser:
             else:
                 able.append(npu)
         pinned = [name for name in rejected if self._only_pinned(op, self._soc.device(name))]
+        if able and not kind_of(op).on_cores:
+            return self._decision(op, able[0], "no core can run it", rejected)
         able.append(self._core(op, rejected))
         if len(able) == 1:
             return self._decision(op, able[0], self._default_reason(rejected, pinned), rejected)

@@ -62,9 +62,10 @@ def spec_of(description: AcceleratorDescription) -> AcceleratorSpec:
             for kind in sorted(model.operators)
         ),
         registers=dict(sorted(model.registers.map.items(), key=lambda item: item[1])),
-        rtl_module=model.rtl.module,
+        rtl_module=model.rtl.module if model.rtl else "",
         rtl_sources=tuple(
-            shipped_or_beside(word, description.path.parent) for word in model.rtl.sources
+            shipped_or_beside(word, description.path.parent)
+            for word in (model.rtl.sources if model.rtl else ())
         ),
         emitter=model.emitter,
         model=model.model,
@@ -78,7 +79,8 @@ def spec_of(description: AcceleratorDescription) -> AcceleratorSpec:
 def _places(description: AcceleratorDescription) -> Iterator[tuple[str, SourceLoc]]:
     model, where = description.model, description.where
     keys = [("emitter",), ("model",), ("driver",), ("rtl", "module")]
-    keys += [("rtl", "sources", str(index)) for index in range(len(model.rtl.sources))]
+    sources = model.rtl.sources if model.rtl else ()
+    keys += [("rtl", "sources", str(index)) for index in range(len(sources))]
     for key in keys:
         if at := where.at(*key):
             yield ".".join(key), at

@@ -97,7 +97,7 @@ class AcceleratorSpec:
         name: such as ``reef``.
         operators: what it runs, sorted by kind.
         registers: register offsets in bytes by name.
-        rtl_module: SystemVerilog module with the ports of docs/platform.md.
+        rtl_module: SystemVerilog module with the ports of docs/platform.md; "" if there is no RTL.
         rtl_sources: file names that Atoll ships, or absolute paths, in compile order.
         emitter: entry point ``module:Class`` that makes its commands.
         model: entry point ``module:Class`` of its bit-exact software model.
