@@ -43,6 +43,7 @@ from atoll.resolve.remedy.whole_need import with_whole_need
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.stack.stack_frames import FRAME_ALLOWANCE
+from atoll.vela.subgraphs import with_subgraphs
 
 STAGES = ("frontend", "place", *(each.name for each in PASSES), "overlap-runs", "memory")
 SPARE_STACK = RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
@@ -155,6 +156,8 @@ class _Pipeline:
         soc, options = self.soc, self.options
         network = load_network(self.model)
         self.observe("frontend", network)
+        if options.accelerators:
+            network = with_subgraphs(network, self.model, soc)
         if self.spread and may_spread(options.requests, soc):
             with suppress(PlacementError, PlanError):
                 return self._placed(network, spread=True)
