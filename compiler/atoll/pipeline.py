@@ -6,12 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from atoll.codegen.commands import (
-    command_counts,
-    encode_commands,
-    padded,
-    with_counts,
-)
+from atoll.codegen.commands import command_counts, encode_commands, padded, with_counts
 from atoll.contract.accepted import accepted, agreed
 from atoll.contract.contract import Contract, contract_of
 from atoll.description.build import BuildRequests

@@ -23,7 +23,7 @@ from atoll.pipeline import Compiled
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.samples import Sample
-from atoll_sim.engines.calls import model_of, run_model
+from atoll_sim.engines.calls import model_of, run_model, teach
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.host.memory import Accessed, DeviceBus, HostMemory
 from atoll_sim.host.watch import Watch
@@ -49,9 +49,13 @@ class Accelerators(Protocol):
 class ModelAccelerators:
     """The accelerators' software models on the chip's memories."""
 
-    def __init__(self, soc: ResolvedSoc, memory: HostMemory) -> None:
+    def __init__(
+        self, soc: ResolvedSoc, memory: HostMemory, networks: Sequence[Compiled] = ()
+    ) -> None:
         self._buses = {npu.name: DeviceBus(memory, soc, npu) for npu in soc.engines}
         self._models = {npu.name: model_of(npu) for npu in soc.engines}
+        for compiled in networks:
+            teach(self._models, compiled)
 
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
         """Run a command list to its end or its first error."""

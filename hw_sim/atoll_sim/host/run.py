@@ -61,7 +61,7 @@ def run_native(
     runs = [each for turn in zip(*samples, strict=True) for each in turn]
     progress(f"running {len(runs)} sample{'s' if len(runs) != 1 else ''} on the host")
     if executable is None:
-        return HostCores(models, memory, ModelAccelerators(soc, memory)).run(runs)
+        return HostCores(models, memory, ModelAccelerators(soc, memory, models)).run(runs)
     with (
         temporary_folder() as folder,
         RtlAccelerators(soc, memory, executable, folder) as accelerators,

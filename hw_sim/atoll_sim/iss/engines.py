@@ -34,7 +34,7 @@ def modelled(soc: ResolvedSoc, memory: HostMemory, models: Sequence[Compiled] = 
     """
     cycles = {key: taken for compiled in models for key, taken in _lists(compiled).items()}
     return Engines(
-        ModelAccelerators(soc, memory),
+        ModelAccelerators(soc, memory, models),
         lambda engine, address: cycles.get((engine.name, address), 1),
     )
 
