@@ -10,6 +10,7 @@ import numpy as np
 
 from atoll.bsp.image_stacks import stacks_of
 from atoll.build_tree import build
+from atoll.ops.ethos_u import BORDER
 from atoll.pipeline import Compiled, expected_cycles
 from atoll.progress import Progress, silent
 from atoll.report.result import LayerCycles, RunReport
@@ -95,7 +96,7 @@ def run_models(
         toolchain: see `atoll.build_tree.build`.
         waves: waveforms to record, only with `CpuKind.RTL`.
     """
-    accelerator = accelerator or _used(models)
+    accelerator = accelerator or _used(models, cpu)
     check_kinds(cpu, accelerator, waves)
     begin = time.perf_counter()
     session = cpu.session()
@@ -135,7 +136,7 @@ def run_image(
 
     All but `image` is as in `run_models`; `cpu` is one that runs firmware.
     """
-    accelerator = accelerator or _used(image.models)
+    accelerator = accelerator or _used(image.models, cpu)
     check_kinds(cpu, accelerator, waves)
     models, folder = image.models, image.elves[0].parent
     bounds = [stacks_of(each.soc, folder, each.graph.name) for each in models]
@@ -154,8 +155,12 @@ def run_image(
     return _judged(models, samples, result, setup)
 
 
-def _used(models: Sequence[Compiled]) -> AcceleratorKind:
-    return AcceleratorKind.RTL if models[0].options.accelerators else AcceleratorKind.NONE
+def _used(models: Sequence[Compiled], cpu: CpuKind) -> AcceleratorKind:
+    """Choose RTL, if accelerators are used; models beside other cores where one has no RTL."""
+    if not models[0].options.accelerators:
+        return AcceleratorKind.NONE
+    built = all(engine.spec.rtl_module for engine in models[0].soc.engines)
+    return AcceleratorKind.RTL if built or cpu is CpuKind.RTL else AcceleratorKind.MODEL
 
 
 def _judged(
@@ -257,6 +262,8 @@ def _cycles_by_kind(compiled: Compiled, result: SimResult) -> Mapping[str, int]:
 
 
 def _notes(compiled: Compiled, result: SimResult) -> Iterator[str]:
+    for device in dict.fromkeys(op.device for op in compiled.graph.operators if op.body):
+        yield f"{device}: {BORDER}"
     for number, status in enumerate(result.results):
         if status:
             yield f"sample {number}: the run function returned {status}"

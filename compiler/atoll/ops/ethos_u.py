@@ -14,6 +14,9 @@ from atoll.ops.registry import kind_of
 STREAM, WEIGHTS, FIRST_INPUT = 0, 1, 2
 """Places among the inputs: Vela's payload, its constants, the activations from there on."""
 
+BORDER = "cycles are Vela's estimate; bytes are checked up to the NPU's border only"
+"""What is not proven of such an operator."""
+
 SCRATCH_FILL = 0x5A
 """What every byte of the scratch counts as afterwards: nobody may expect anything of it."""
 
@@ -46,6 +49,13 @@ class EthosU(OperatorKind):
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """No core runs it."""
         raise AssertionError(f"{op.name}: no core runs what Vela compiled")
+
+    def why_off_cores(self, op: Operator) -> str:
+        """Name the operators that Vela made one of."""
+        assert op.body is not None, f"{op.name} has no body"
+        first, last = op.body.operators[0].name, op.body.operators[-1].name
+        made = f"Vela {op.attributes['vela']} made it of {first}"
+        return f"{made} to {last}" if first != last else made
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return the multiply-accumulates of the body, and how many operators it has."""

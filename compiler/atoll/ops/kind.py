@@ -95,6 +95,10 @@ class OperatorKind(ABC):
         """
         return (None,) * len(op.inputs)
 
+    def why_off_cores(self, op: Operator) -> str:
+        """Say, for people, why an accelerator must run `op`; asked where `on_cores` is False."""
+        return "no core can run it"
+
     def cycles(self, op: Operator, graph: Graph) -> int:
         """Predict the cycles that a core is busy with `op`."""
         features = self.features(op, graph)

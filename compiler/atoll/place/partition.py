@@ -134,7 +134,7 @@ class _Chooser:
                 able.append(npu)
         pinned = [name for name in rejected if self._only_pinned(op, self._soc.device(name))]
         if able and not kind_of(op).on_cores:
-            return self._decision(op, able[0], "no core can run it", rejected)
+            return self._decision(op, able[0], kind_of(op).why_off_cores(op), rejected)
         able.append(self._core(op, rejected))
         if len(able) == 1:
             return self._decision(op, able[0], self._default_reason(rejected, pinned), rejected)

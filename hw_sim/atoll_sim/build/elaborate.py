@@ -5,7 +5,7 @@ from atoll.scratch import temporary_folder
 from atoll_sim.build.model import TOP, WHAT
 from atoll_sim.build.tools import call_tool
 from atoll_sim.chip.blame import blame_devices
-from atoll_sim.chip.checks import check_cores
+from atoll_sim.chip.checks import check_cores, check_engines
 from atoll_sim.chip.generate import generate, in_order, includes, sources
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import RTL
@@ -21,6 +21,7 @@ def elaborate(soc: ResolvedSoc) -> None:
         ToolchainError: E070, E077, E114; Verilator is missing, or refuses the RTL.
     """
     check_cores(soc)
+    check_engines(soc)
     chip = plan_chip(soc)
     with temporary_folder() as folder:
         texts = generate(chip)

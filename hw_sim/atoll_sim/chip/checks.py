@@ -1,9 +1,10 @@
 """What a chip must keep so that the simulator can build it."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 from atoll.errors import Fault, SimulationError
-from atoll.resolve.soc import Memory, ResolvedSoc
+from atoll.resolve.soc import Engine, Memory, ResolvedSoc
 from atoll.units import format_size
 from atoll_sim.chip.cores import core_faults
 from atoll_sim.chip.sources import source_faults
@@ -21,6 +22,26 @@ def check_cores(soc: ResolvedSoc) -> None:
     """
     if faults := [fault for cpu in soc.cpus for fault in core_faults(cpu)]:
         raise SimulationError.all(faults)
+
+
+def check_engines(soc: ResolvedSoc) -> None:
+    """Refuse a chip with accelerators whose RTL is not there.
+
+    Raises:
+        SimulationError: E080.
+    """
+    if faults := [fault for engine in soc.engines for fault in _engine_faults(engine)]:
+        raise SimulationError.all(faults)
+
+
+def _engine_faults(engine: Engine) -> Iterator[Fault]:
+    if not engine.spec.rtl_module:
+        yield Fault(
+            code="E080",
+            message=f"device '{engine.name}': accelerator '{engine.spec.name}' has no RTL",
+            at=engine.at,
+            remedy="use --cpu iss or --cpu native with --accelerator model",
+        )
 
 
 def platform_faults(soc: ResolvedSoc, data_bytes: int) -> list[Fault]:

@@ -11,7 +11,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.samples import Sample
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
-from atoll_sim.chip.checks import check_cores
+from atoll_sim.chip.checks import check_cores, check_engines
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.session import AcceleratorKind, Work
 from atoll_sim.shadow.contents import contents_of
@@ -43,6 +43,7 @@ class RtlSession:
     def check_chip(self, soc: ResolvedSoc) -> None:
         """See `atoll_sim.session.Session.check_chip`."""
         check_cores(soc)
+        check_engines(soc)
         plan_chip(soc)
 
     def run(self, work: Work) -> SimResult:
