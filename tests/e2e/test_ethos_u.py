@@ -72,7 +72,7 @@ def test_a_network_is_planned_linked_and_agrees_with_the_chip(
     (outcome,) = run_models((compiled,), ([sample],), **kinds)  # type: ignore[arg-type]
     assert outcome.report.passed
     assert NOTE in outcome.report.notes
-    assert outcome.outputs[0][result].tobytes() == golden["outputs"][0].tobytes()
+    assert outcome.outputs[0][result].tobytes() == golden["outputs_tflm"][0].tobytes()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from fractions import Fraction
 from atoll.errors import PlacementError
 from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, pools_for
 from atoll.resolve.soc import Access, Npu, Pool, ResolvedSoc
-from atoll.units import format_size
 
 NAME = "Atoll"
 KIND = "ethos_u"
@@ -68,7 +67,8 @@ def _pools(soc: ResolvedSoc, npu: Npu, need: Access) -> tuple[Pool, ...]:
             "E144",
             f"there is no pool with role '{word}' that both '{npu.name}' and '{soc.host}' {verb}",
             at=npu.at,
-            remedy=f"give a pool with role '{word}' 'reach: {{{npu.name}: {need}}}'",
+            remedy=f"write 'reach: {{{npu.name}: {need}, {soc.host}: {need}}}' into a pool with role"
+            f" '{word}'",
         )
     for pool in pools:
         memory = soc.memory(pool.region.memory)
@@ -118,21 +118,3 @@ def _speed(name: str, soc: ResolvedSoc, npu: Npu, pool: Pool) -> list[str]:
         f"{name}_read_latency={cycles}",
         f"{name}_write_latency={cycles}",
     ]
-
-
-def refuse_size(target: VelaTarget, name: str, scratch: int) -> None:
-    """Refuse a scratch that is larger than the pool for it.
-
-    Raises:
-        PlacementError: E144.
-    """
-    pool = target.arena
-    if scratch > pool.room:
-        needed = scratch + pool.region.size - pool.room
-        raise PlacementError(
-            "E144",
-            f"'{name}' needs {format_size(scratch)} of scratch on '{target.npu.name}', and the"
-            f" largest pool that it writes, '{pool.name}', has room for {format_size(pool.room)}",
-            at=pool.at,
-            remedy=f"set 'pools.{pool.name}.size' to {format_size(needed)} or more",
-        )

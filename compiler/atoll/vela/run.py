@@ -8,12 +8,15 @@ from pathlib import Path
 from atoll.errors import ModelError, ToolchainError
 from atoll.kept import kept, name_of
 from atoll.scratch import temporary_folder
-from atoll.tools import run_tool, tail
+from atoll.tools import run_tool
 from atoll.vela.memories import NAME, VelaTarget
 
 PACKAGE = "ethos-u-vela"
 _FOLDER = "vela-1"
 _STEM = "network"
+_SAID = 5
+"""Lines of Vela's that a message has at most."""
+
 WITHOUT = "leave the NPU out with --no-accelerators (of atoll run: --accelerator none)"
 
 
@@ -88,7 +91,7 @@ def _run(data: bytes, target: VelaTarget, options: tuple[str, ...]) -> bytes:
             raise ModelError(
                 "E143",
                 f"Vela {vela_version()} does not compile the network for"
-                f" {target.accelerator}:\n{said}",
+                f" {target.accelerator}: {said}",
                 remedy=f"correct the network, or {WITHOUT}",
             )
         file = made.read_bytes()
@@ -98,7 +101,7 @@ def _run(data: bytes, target: VelaTarget, options: tuple[str, ...]) -> bytes:
 
 
 def _said(text: str, folder: Path) -> str:
-    """Return the end of what Vela said, without the usage that it prints before an error."""
+    """Return the end of what Vela said in a line, without the usage before an error."""
     lines = [line for line in text.replace(f"{folder}/", "").splitlines() if line.strip()]
     first = next((n for n, line in enumerate(lines) if "rror" in line), 0)
-    return tail("\n".join(lines[first:]))
+    return "; ".join(line.strip() for line in lines[first:][-_SAID:]) or "it says nothing"

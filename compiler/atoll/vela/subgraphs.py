@@ -15,7 +15,7 @@ from atoll.frontend.tflite import TFLITE
 from atoll.frontend.tflite_reader import read_file
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.resolve.soc import ResolvedSoc
-from atoll.vela.memories import KIND, VelaTarget, npu_of, refuse_size, target_of
+from atoll.vela.memories import KIND, VelaTarget, npu_of, target_of
 from atoll.vela.optimised import (
     FIRST_REGION,
     SCRATCH_REGION,
@@ -34,8 +34,8 @@ def with_subgraphs(graph: Graph, path: Path, soc: ResolvedSoc) -> Graph:
     """Return `graph` with an ETHOS_U for each operator that Vela makes of its file.
 
     It is `graph` itself where the chip has no Ethos-U, or the file is no TFLite file: Vela reads
-    nothing else here. Vela optimises speed; where its scratch is then larger than the pool for it,
-    size.
+    nothing else here. Vela optimises speed; where scratch, inputs and outputs are then larger than
+    the pool for them, size.
 
     Args:
         graph: of the front end.
@@ -59,17 +59,22 @@ def with_subgraphs(graph: Graph, path: Path, soc: ResolvedSoc) -> Graph:
 
 
 def _rewritten(graph: Graph, path: Path, data: bytes, target: VelaTarget) -> Graph:
+    names = _names(graph, path)
     for strategy in ("Performance", "Size"):
         output = optimised(data, target, strategy)
         calls = calls_in(output)
-        if max((call.scratch for call in calls), default=0) <= target.arena.room:
+        if all(_workspace(graph, call, names) <= target.arena.room for call in calls):
             break
-    names = _names(graph, path)
     layers = estimated_cycles(output, "")
     cycles = {names[name]: count for name, count in layers.items() if name in names}
     parts = tuple(_part(graph, call, names, cycles) for call in calls)
-    refuse_size(target, graph.name, max((call.scratch for call in calls), default=0))
     return _joined(graph, parts)
+
+
+def _workspace(graph: Graph, call: NpuCall, names: Mapping[str, str]) -> int:
+    """Return the bytes of scratch, inputs and outputs together."""
+    edges = {names[name] for name in (*call.inputs, *call.outputs) if name in names}
+    return call.scratch + sum(graph.tensor(name).size for name in edges)
 
 
 def _names(graph: Graph, path: Path) -> Mapping[str, str]:
