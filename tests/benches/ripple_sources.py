@@ -6,6 +6,8 @@ from tests.benches.system_bench import system_bench
 
 from atoll.description.accelerators import find_accelerator, load_accelerator
 
-RIPPLE = load_accelerator(find_accelerator("ripple", Path(), None), None).model.rtl.sources
+DESCRIBED = load_accelerator(find_accelerator("ripple", Path(), None), None).model.rtl
+assert DESCRIBED is not None
+RIPPLE = DESCRIBED.sources
 RIPPLE_BENCH = (*RIPPLE, "engine_memory.sv")
 RIPPLE_TOP = system_bench("ripple", {"DataBytes": 8})

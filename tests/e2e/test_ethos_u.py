@@ -64,7 +64,9 @@ def test_a_network_is_planned_linked_and_agrees_with_the_chip(
     (elf,) = tree.firmware.elves
     assert main(["check-image", CHIP, str(elf), "--json"]) == 0
     regions = {each["region"]: each["used_bytes"] for each in report(capsys)["usage"]}
-    constants = sum(compiled.graph.tensor(f"{op.name}_{part}").size for part in ("stream", "weights"))
+    constants = sum(
+        compiled.graph.tensor(f"{op.name}_{part}").size for part in ("stream", "weights")
+    )
     assert regions["weights"] == constants + 128
     golden = np.load(shared_models / "golden" / f"{network}.npz")
     sample = {image: golden["inputs"][0].reshape(compiled.graph.tensor(image).shape)}

@@ -70,7 +70,14 @@ def cmake_files(board: Board) -> Mapping[str, Entry]:
         "CMakeLists.txt": users(render("CMakeLists.txt", board, own=tuple(_own(board)))),
         "CMakePresets.json": generated(_presets(names)),
         "README.md": generated(
-            render("README.md", board, images=images, presets=names, kernel=kernel, npus=npus_of(board.soc))
+            render(
+                "README.md",
+                board,
+                images=images,
+                presets=names,
+                kernel=kernel,
+                npus=npus_of(board.soc),
+            )
         ),
         "cmake/atoll.cmake": generated(
             render("atoll.cmake", board, images=images, ethos_u=npus_of(board.soc))

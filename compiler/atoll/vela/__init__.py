@@ -1,1 +1,1 @@
-"""Subgraphs of a network that Arm's Vela compiles for an Ethos-U: asked, read, put into the graph."""
+"""Subgraphs that Arm's Vela compiles for an Ethos-U: asked for, read, put into the graph."""

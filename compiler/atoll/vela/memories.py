@@ -67,8 +67,8 @@ def _pools(soc: ResolvedSoc, npu: Npu, need: Access) -> tuple[Pool, ...]:
             "E144",
             f"there is no pool with role '{word}' that both '{npu.name}' and '{soc.host}' {verb}",
             at=npu.at,
-            remedy=f"write 'reach: {{{npu.name}: {need}, {soc.host}: {need}}}' into a pool with role"
-            f" '{word}'",
+            remedy=f"write 'reach: {{{npu.name}: {need}, {soc.host}: {need}}}' into a pool with"
+            f" role '{word}'",
         )
     for pool in pools:
         memory = soc.memory(pool.region.memory)

@@ -66,9 +66,7 @@ def reached(stream: Sequence[int]) -> Mapping[int, int]:
     return ends
 
 
-def _touched(
-    number: int, parameter: int, state: Mapping[int, int]
-) -> Iterator[tuple[int, int]]:
+def _touched(number: int, parameter: int, state: Mapping[int, int]) -> Iterator[tuple[int, int]]:
     def part(region: int, base: int, length: int | None = None) -> tuple[int, int]:
         size = 1 if length is None else state.get(length, 0) & 0xFFFF_FFFF
         return state.get(region, 0) & 7, (state.get(base, 0) & 0xFF_FFFF_FFFF) + size
@@ -83,9 +81,9 @@ def _touched(
     if number in (_CONV, _DEPTHWISE):
         yield part(_WEIGHT_REGION, _WEIGHT_BASE, _WEIGHT_LENGTH)
         yield part(_SCALE_REGION, _SCALE_BASE, _SCALE_LENGTH)
-    if number == _ELEMENTWISE and parameter not in _ONE_OPERAND:
-        if not state.get(_IFM2_BROADCAST, 0) & _SCALAR:
-            yield part(_IFM2_REGION, _IFM2_BASE)
+    two = number == _ELEMENTWISE and parameter not in _ONE_OPERAND
+    if two and not state.get(_IFM2_BROADCAST, 0) & _SCALAR:
+        yield part(_IFM2_REGION, _IFM2_BASE)
 
 
 def _damaged(what: str) -> ModelError:

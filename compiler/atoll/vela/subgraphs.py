@@ -99,7 +99,9 @@ class _Part:
 def _part(
     graph: Graph, call: NpuCall, names: Mapping[str, str], cycles: Mapping[str, int]
 ) -> _Part:
-    inputs, outputs = (tuple(_found(n, names) for n in side) for side in (call.inputs, call.outputs))
+    inputs, outputs = (
+        tuple(_found(n, names) for n in side) for side in (call.inputs, call.outputs)
+    )
     body = _between(graph, inputs, outputs)
     last = body[-1]
     name = f"{KIND}_{last.index}"
@@ -138,9 +140,7 @@ def _found(name: str, names: Mapping[str, str]) -> str:
     )
 
 
-def _between(
-    graph: Graph, inputs: Sequence[str], outputs: Sequence[str]
-) -> tuple[Operator, ...]:
+def _between(graph: Graph, inputs: Sequence[str], outputs: Sequence[str]) -> tuple[Operator, ...]:
     """Return the operators that make `outputs` of `inputs`, in their order."""
     writers = {name: op for op in graph.operators for name in op.outputs}
     wanted, found = [*outputs], set[str]()

@@ -116,7 +116,9 @@ def test_a_wrong_byte_is_refused(
     assert found.fault_address == bench.at(f"{NAME}_commands")
 
 
-@pytest.mark.parametrize(("region", "error"), [(0, READ_DECODE), (3, READ_DECODE), (4, WRITE_DECODE)])
+@pytest.mark.parametrize(
+    ("region", "error"), [(0, READ_DECODE), (3, READ_DECODE), (4, WRITE_DECODE)]
+)
 def test_what_the_npu_does_not_reach_is_refused(bench: Bench, region: int, error: int) -> None:
     outside = bench.soc.memory("dtcm").origin
     bench.patch(f"{NAME}_commands", 16 + 8 * region, outside.to_bytes(4, "little"))

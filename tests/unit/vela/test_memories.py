@@ -72,9 +72,7 @@ def test_a_faster_npu_sees_slower_memories() -> None:
 
 
 def test_a_65_has_a_wider_port() -> None:
-    found = target(
-        "devices.ethos_u55.accelerator=ethos_u65", "devices.ethos_u55.params.macs=256"
-    )
+    found = target("devices.ethos_u55.accelerator=ethos_u65", "devices.ethos_u55.params.macs=256")
     assert found.accelerator == "ethos-u65-256"
     assert "Sram_clock_scale=0.5" in found.config.splitlines()
 

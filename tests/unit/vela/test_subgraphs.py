@@ -102,7 +102,7 @@ def test_a_small_pool_gets_vela_to_save_memory_and_then_an_error(shared_models: 
     assert small < large < 96 * 1024, "only with inputs and outputs it is too large"
     with pytest.raises(PlacementError, match="E061") as raised:
         compile_file(load_soc(CHIP, (*fpga, "pools.shared.size=16KiB")), path)
-    (size,) = re.findall(r"set 'pools.shared.size' to (\d+ B)", raised.value.faults[0].remedy)
+    (size,) = re.findall(r"set 'pools.shared.size' to (\d+ B)", str(raised.value.faults[0].remedy))
     compile_file(load_soc(CHIP, (*fpga, f"pools.shared.size={size}")), path)
 
 

@@ -5,7 +5,6 @@ address and bytes of each of `REGIONS` regions. A region that the stream does no
 """
 
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 MAGIC = int.from_bytes(b"ETHU", "little")
@@ -42,5 +41,5 @@ def decoded(data: bytes) -> Block | None:
     magic, address, size, count, *rest = struct.unpack(_FORMAT, data[:_USED])
     if magic != MAGIC or not 1 <= count <= REGIONS or any(data[_USED:]):
         return None
-    pairs: Sequence[tuple[int, int]] = [*zip(rest[::2], rest[1::2], strict=True)]
+    pairs = [*zip(rest[::2], rest[1::2], strict=True)]
     return Block((address, size), tuple(pairs[:count]))
