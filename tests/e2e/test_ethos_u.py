@@ -7,19 +7,23 @@ folder CMSIS/Core/Include of Arm's CMSIS for the tests with that driver.
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.small_program import request
+from tests.e2e.test_board_packages import cmake
+from tests.npu_registers import NpuRegisters, RunList
 
 from atoll.build_tree import build
 from atoll.cli import main
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
+from atoll.resolve.soc import Engine
 from atoll_sim.engines.ethos_u.emitter import EthosUEmitter
+from atoll_sim.iss.engines import modelled
+from atoll_sim.iss.run import simulate
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 pytest.importorskip("ethosu.vela")
@@ -33,6 +37,9 @@ NOTE = "ethos_u55: cycles are Vela's estimate; bytes are checked up to the NPU's
 DRIVER = os.environ.get("ATOLL_ETHOS_U_DRIVER", "")
 CMSIS = os.environ.get("ATOLL_CMSIS_CORE", "")
 SLOW = pytest.mark.slow
+ARMS = pytest.mark.skipif(
+    not (DRIVER and CMSIS), reason="ATOLL_ETHOS_U_DRIVER names no driver of Arm's"
+)
 NETWORKS = (
     "kws_ref_model",
     "vww_96_int8",
@@ -128,22 +135,58 @@ def test_what_explains_the_placement(capsys: pytest.CaptureFixture[str]) -> None
     assert operator["reason"].endswith("made it of conv_2d_0 to softmax_9")
 
 
-@SLOW
-@pytest.mark.skipif(not (DRIVER and CMSIS), reason="ATOLL_ETHOS_U_DRIVER names no driver of Arm's")
-@pytest.mark.parametrize("preset", ["zig", "arm-none-eabi-gcc"])
-def test_an_image_with_arms_driver_agrees_with_the_chip(preset: str, tmp_path: Path) -> None:
-    if preset != "zig" and shutil.which("arm-none-eabi-gcc") is None:
+def with_arms_driver(preset: str, folder: Path, *settings: str) -> Path:
+    """Build the image of a package with Arm's driver; a warning is a failure."""
+    if preset != "zig" and shutil.which(preset) is None:
         pytest.skip(f"{preset} is not installed")
-    package = tmp_path / "bsp"
-    assert main(["bsp", CHIP, str(DIGITS), "-o", str(package)]) == 0
-    tools = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    given = (f"-DATOLL_ETHOS_U_DRIVER={DRIVER}", f"-DATOLL_CMSIS_CORE={CMSIS}")
-    for command in (["--preset", preset, *given], ["--build", "--preset", preset]):
-        environment = {**os.environ, "PATH": tools}
-        done = subprocess.run(
-            ["cmake", *command], cwd=package, env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+    package = folder / "bsp"
+    assert main(["bsp", CHIP, str(DIGITS), "-o", str(package), *words(settings)]) == 0
+    cmake(package, preset, f"-DATOLL_ETHOS_U_DRIVER={DRIVER}", f"-DATOLL_CMSIS_CORE={CMSIS}")
     elf = package / "build" / preset / "firmware.elf"
     assert b"ethosu_invoke_async" in elf.read_bytes()
-    assert main(["check-image", CHIP, str(elf)]) == 0
+    return elf
+
+
+@SLOW
+@ARMS
+@pytest.mark.parametrize("preset", ["zig", "arm-none-eabi-gcc"])
+def test_an_image_with_arms_driver_agrees_with_the_chip(preset: str, tmp_path: Path) -> None:
+    assert main(["check-image", CHIP, str(with_arms_driver(preset, tmp_path))]) == 0
+
+
+@SLOW
+@ARMS
+@pytest.mark.parametrize("silent", [False, True], ids=["answers", "silent"])
+def test_arms_driver_starts_an_npu_with_its_registers(
+    silent: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The peer holds what the driver writes against the plan; the border computes."""
+    elf = with_arms_driver("zig", tmp_path, *M33)
+    compiled = compile_file(load_soc(CHIP, M33), DIGITS)
+    made: list[NpuRegisters] = []
+
+    def peer(engine: Engine, run: RunList) -> NpuRegisters:
+        made.append(NpuRegisters(engine, run, compiled))
+        made[-1].silent = silent
+        return made[-1]
+
+    monkeypatch.setattr("atoll_sim.iss.chip.EngineRegisters", peer)
+    started = request(compiled.soc, elf)
+    result = simulate(started, lambda memory: modelled(compiled.soc, memory, (compiled,)))
+    assert made[-1].starts == 1
+    if silent:
+        assert result.exit_status == 1
+        assert "the device stopped with an error" in result.text
+    else:
+        assert result.exit_status == 0
+        assert result.text.endswith(" (right)\n")
+
+
+@SLOW
+@ARMS
+def test_an_image_with_arms_driver_still_runs_on_the_border(tmp_path: Path) -> None:
+    elf = with_arms_driver("zig", tmp_path, *M33)
+    compiled = compile_file(load_soc(CHIP, M33), DIGITS)
+    started = request(compiled.soc, elf)
+    result = simulate(started, lambda memory: modelled(compiled.soc, memory, (compiled,)))
+    assert result.text.endswith(" (right)\n")
