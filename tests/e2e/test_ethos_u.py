@@ -21,6 +21,8 @@ from atoll.cli import main
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Engine
+from atoll.samples import random_samples
+from atoll.vela import run
 from atoll_sim.engines.ethos_u.emitter import EthosUEmitter
 from atoll_sim.iss.engines import modelled
 from atoll_sim.iss.run import simulate
@@ -104,6 +106,33 @@ def test_firmware_runs_with_the_border(
     (op,) = compile_file(load_soc(CHIP, M33), path).graph.operators
     assert op.integer("cycles") <= layer["worked"] <= op.integer("cycles") + 1_000
     assert layer["cycles"] == pytest.approx(layer["estimate"], rel=0.1)
+
+
+@pytest.mark.parametrize("cpu", [CpuKind.NATIVE, CpuKind.ISS])
+def test_operators_between_two_subgraphs_stay_on_the_core(
+    cpu: CpuKind, shared_models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Vela is told to leave the pooling; the constants of both subgraphs are there once."""
+    pytest.importorskip("unicorn")
+    options = run.options_of
+    left = ("--ignore-ops", "AVERAGE_POOL_2D")
+    monkeypatch.setattr(run, "options_of", lambda *given: (*options(*given), *left))
+    compiled = compile_file(load_soc(CHIP, M33), shared_models / "kws_ref_model.tflite")
+    devices = [op.device for op in compiled.graph.operators]
+    assert devices == ["ethos_u55", "cpu", "ethos_u55"]
+    weights = [name for name in compiled.plan.placements if name.endswith("_weights")]
+    assert len(weights) == 1
+    samples = random_samples(compiled.graph, 2)
+    (outcome,) = run_models((compiled,), (samples,), cpu=cpu, accelerator=AcceleratorKind.MODEL)
+    assert outcome.report.passed
+    assert outcome.report.layers_compared == 12
+
+
+def test_a_pinned_tensor_is_copied_for_the_npu(capsys: pytest.CaptureFixture[str]) -> None:
+    pinned = ["--pin", "image=private", "--free", "image"]
+    command = ["run", CHIP, str(DIGITS), "--cpu", "native", "--accelerator", "model", *pinned]
+    assert main([*command, "--json"]) == 0
+    assert report(capsys)["layers_equal"] == 4
 
 
 def test_an_npu_without_a_driver_is_refused_when_it_starts(

@@ -37,7 +37,12 @@ def other(patch: Patch) -> None:
     patch.setattr(run, "options_of", lambda *given: (*options(*given), "--newer-option"))
 
 
+ASKED = {
+    "pinned_away": ("--pin", "image=private"),
+    "placed_on_a_core": ("--place", "ethos_u_9=cpu"),
+}
 CASES: dict[str, tuple[Callable[[Patch], None], tuple[str, ...]]] = {
+    **dict.fromkeys(ASKED, (nothing, ())),
     "missing": (absent, ()),
     "refused": (other, ()),
     "too_small": (
@@ -64,5 +69,6 @@ def test_message(
     change, settings = CASES[name]
     change(monkeypatch)
     overrides = [word for each in settings for word in ("--set", each)]
-    text = refusal(["plan", "corstone300_u55", DIGITS, *overrides], capsys)
+    command = ["plan", "corstone300_u55", DIGITS, *overrides, *ASKED.get(name, ())]
+    text = refusal(command, capsys)
     golden(MESSAGES / f"{name}.txt", re.sub(r"Vela \d+\.\d+\.\d+", "Vela X.Y.Z", text))

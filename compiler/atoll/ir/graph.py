@@ -90,8 +90,8 @@ class Operator:
         device: name of the device that runs it, "" until placed.
         helpers: further cores, each of which runs a part of it at the same time.
         index: number of the operator in the model file, -1 if a pass made it.
-        body: the operators that it stands for, where one device runs several as one; its inputs
-            and outputs are among those of this operator.
+        body: the operators that it stands for, where one device runs several as one; the kind says
+            which of its inputs and outputs those of the body are.
     """
 
     name: str

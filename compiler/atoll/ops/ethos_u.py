@@ -25,7 +25,8 @@ class EthosU(OperatorKind):
     """The operators of `Operator.body`, with Vela's commands and constants.
 
     Inputs are the payload, the constants, then the activations; outputs are the activations, then
-    the scratch. `atoll.vela` makes it, no model file holds it, and no core runs it.
+    the scratch. The activations are those of the body in their order, under names of their own.
+    `atoll.vela` makes it, no model file holds it, and no core runs it.
     """
 
     on_cores = False
@@ -40,11 +41,11 @@ class EthosU(OperatorKind):
     ) -> tuple[Array, ...]:
         """Run the body on its operators' references; the scratch is filled."""
         assert op.body is not None, f"{op.name} has no body"
-        given = {name: inputs[op.inputs.index(name)] for name in op.body.inputs}
-        values = reference.run(op.body, {name: x for name, x in given.items() if x is not None})
+        pairs = zip(op.body.inputs, inputs[FIRST_INPUT:], strict=True)
+        values = reference.run(op.body, {name: x for name, x in pairs if x is not None})
         scratch = graph.tensor(op.outputs[-1])
         filled = np.full(scratch.shape, SCRATCH_FILL, dtype=scratch.dtype)
-        return (*(values[name] for name in op.outputs[:-1]), filled)
+        return (*(values[name] for name in op.body.outputs), filled)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """No core runs it."""

@@ -205,7 +205,7 @@ def _body(
 ) -> Graph:
     used = {each for op in operators for each in (*op.inputs, *op.outputs)} | {*inputs, *outputs}
     tensors = tuple(tensor for tensor in graph.tensors if tensor.name in used)
-    return Graph(name, tensors, tuple(operators), tuple(dict.fromkeys(inputs)), tuple(outputs))
+    return Graph(name, tensors, tuple(operators), tuple(inputs), tuple(outputs))
 
 
 def _joined(graph: Graph, parts: Iterable[_Part]) -> Graph:
