@@ -40,36 +40,36 @@ def npu_of(soc: ResolvedSoc) -> Npu | None:
 def target_of(soc: ResolvedSoc, npu: Npu) -> VelaTarget:
     """Describe `npu` and the pools that it reaches to Vela.
 
-    The arena is the pool with most room that the NPU and the host write, constants are where both
-    read the preferred pool for them.
+    The arena is the pool with most room that the NPU writes, constants are in the preferred pool
+    for them that it reads.
 
     Raises:
-        PlacementError: E144; there is no such pool, or the NPU sees one elsewhere than the host.
+        PlacementError: E144; the host does not read such a pool for constants, or sees one
+            elsewhere than the NPU.
     """
     arena = max(_pools(soc, npu, Access.WRITE), key=lambda pool: pool.room)
-    constants = _pools(soc, npu, Access.READ)[0]
+    constants = _pools(soc, npu, Access.READ)
+    if hidden := [pool for pool in constants if pool.reach[soc.host] is Access.NONE]:
+        raise PlacementError(
+            "E144",
+            f"'{npu.name}' reads pool '{hidden[0].name}' and '{soc.host}' does not, where Arm's"
+            " driver reads what Vela's commands begin with",
+            at=hidden[0].at,
+            remedy=f"write '{soc.host}: ro' into the 'reach' of pool '{hidden[0].name}'",
+        )
     product = npu.spec.name.replace("ethos_u", "ethos-u")
     return VelaTarget(
         npu=npu,
         accelerator=f"{product}-{npu.params['macs']}",
-        config=_config(soc, npu, arena, constants),
+        config=_config(soc, npu, arena, constants[0]),
         arena=arena,
     )
 
 
 def _pools(soc: ResolvedSoc, npu: Npu, need: Access) -> tuple[Pool, ...]:
+    """Return the pools that the NPU reaches for a purpose; every chip has one for each (E036)."""
     roles = WORKSPACE_ROLES if need is Access.WRITE else CONSTANT_ROLES
-    needs = {npu.name: need, soc.host: need}
-    pools = tuple(soc.pool(name) for name in pools_for(soc, needs, roles, 1))
-    if not pools:
-        verb, word = ("write", "workspace") if need is Access.WRITE else ("read", "constants")
-        raise PlacementError(
-            "E144",
-            f"there is no pool with role '{word}' that both '{npu.name}' and '{soc.host}' {verb}",
-            at=npu.at,
-            remedy=f"write 'reach: {{{npu.name}: {need}, {soc.host}: {need}}}' into a pool with"
-            f" role '{word}'",
-        )
+    pools = tuple(soc.pool(name) for name in pools_for(soc, {npu.name: need}, roles, 1))
     for pool in pools:
         memory = soc.memory(pool.region.memory)
         if memory.seen_at(npu.name) != memory.seen_at(soc.host):

@@ -77,6 +77,11 @@ def test_a_65_has_a_wider_port() -> None:
     assert "Sram_clock_scale=0.5" in found.config.splitlines()
 
 
+def test_the_arena_may_be_the_npus_alone() -> None:
+    found = target("pools.shared.others=none", "pools.shared.reach={ethos_u55: rw}")
+    assert found.arena.name == "shared"
+
+
 def test_a_chip_without_such_an_npu_has_none() -> None:
     assert npu_of(load_soc("lagoon")) is None
     assert npu_of(load_soc("corstone300")) is None
@@ -85,16 +90,7 @@ def test_a_chip_without_such_an_npu_has_none() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (("pools.weights.reach.cpu=none",), "no pool with role 'constants'"),
-        (
-            (
-                "pools.shared.others=none",
-                "pools.shared.reach={ethos_u55: rw}",
-                "pools.fpga.others=none",
-                "pools.fpga.reach={cpu: rw}",
-            ),
-            "no pool with role 'workspace'",
-        ),
+        (("pools.weights.reach.cpu=none",), "reads pool 'weights' and 'cpu' does not"),
         (("memories.sram.views={ethos_u55: 0x5000_0000}",), "sees memory 'sram' elsewhere"),
     ],
 )
