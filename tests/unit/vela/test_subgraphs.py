@@ -11,6 +11,7 @@ import pytest
 
 from atoll.errors import ModelError, PlacementError, ToolchainError
 from atoll.frontend.registry import load_network
+from atoll.frontend.tflite_reader import read_file
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.ops.ethos_u import SCRATCH_FILL
@@ -143,6 +144,26 @@ def test_a_file_that_cannot_be_followed_is_refused(
     with pytest.raises(ModelError, match="E143") as raised:
         rewritten(DIGITS)
     assert message in str(raised.value)
+
+
+def test_a_tensor_inside_that_others_read_is_refused(
+    shared_models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if Vela had taken one side of a residual block up to its sum."""
+    path = shared_models / "pretrainedResnet_quant.tflite"
+    graph = load_network(path)
+    added = next(op for op in graph.operators if op.kind == "add")
+    before = next(op for op in graph.operators if added.inputs[1] in op.outputs)
+    tensors = read_file(path).tensors
+    names = (tensors[graph.tensor(before.outputs[0]).index].name,)
+
+    def cut(output: run.VelaOutput) -> tuple[NpuCall, ...]:
+        return tuple(replace(call, outputs=names) for call in calls_in(output))
+
+    monkeypatch.setattr(subgraphs, "calls_in", cut)
+    with pytest.raises(ModelError, match="E143") as raised:
+        rewritten(path)
+    assert "inside, which others read" in str(raised.value)
 
 
 def test_more_edges_than_base_addresses_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
