@@ -42,11 +42,7 @@ SLOW = pytest.mark.slow
 ARMS = pytest.mark.skipif(
     not (DRIVER and CMSIS), reason="ATOLL_ETHOS_U_DRIVER names no driver of Arm's"
 )
-NETWORKS = (
-    "kws_ref_model",
-    "vww_96_int8",
-    *(pytest.param(name, marks=SLOW) for name in ("ad01_int8", "pretrainedResnet_quant")),
-)
+NETWORKS = ("kws_ref_model", "vww_96_int8", "ad01_int8", "pretrainedResnet_quant")
 
 
 def words(settings: tuple[str, ...]) -> list[str]:
@@ -86,10 +82,7 @@ def test_a_network_is_planned_linked_and_agrees_with_the_chip(
     assert outcome.outputs[0][result].tobytes() == golden["outputs_tflm"][0].tobytes()
 
 
-@pytest.mark.parametrize(
-    "model",
-    ["digits", *(pytest.param(name, marks=SLOW) for name in ("kws_ref_model", "vww_96_int8"))],
-)
+@pytest.mark.parametrize("model", ["digits", *NETWORKS])
 def test_firmware_runs_with_the_border(
     model: str, shared_models: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
