@@ -6,12 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from atoll.codegen.commands import (
-    command_counts,
-    encode_commands,
-    padded,
-    with_counts,
-)
+from atoll.codegen.commands import command_counts, encode_commands, padded, with_counts
 from atoll.contract.accepted import accepted, agreed
 from atoll.contract.contract import Contract, contract_of
 from atoll.description.build import BuildRequests
@@ -43,6 +38,7 @@ from atoll.resolve.remedy.whole_need import with_whole_need
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.stack.stack_frames import FRAME_ALLOWANCE
+from atoll.vela.subgraphs import with_subgraphs
 
 STAGES = ("frontend", "place", *(each.name for each in PASSES), "overlap-runs", "memory")
 SPARE_STACK = RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
@@ -169,6 +165,8 @@ class _Pipeline:
         """Place, then plan."""
         soc, options, network = self.soc, self.options, self.network
         self.observe("frontend", network)
+        if options.accelerators:
+            network = with_subgraphs(network, self.source, soc)
         if self.spread and may_spread(options.requests, soc):
             with suppress(PlacementError, PlanError):
                 return self._placed(network, spread=True)

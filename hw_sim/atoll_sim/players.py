@@ -41,7 +41,7 @@ def players_of(words: Sequence[str] | None) -> Players | None:
             f"--accelerator contradicts itself: {given}",
             remedy="give one word for all, and NAME=rtl or NAME=model for single ones",
         )
-    return Players(kinds[0] if kinds else AcceleratorKind.RTL, named)
+    return Players(kinds[0] if kinds else AcceleratorKind.RTL, named, asked=bool(kinds))
 
 
 def takes_part(players: Players | None) -> bool:

@@ -31,10 +31,12 @@ class Players:
     Attributes:
         kind: of those that are not named.
         named: by the device's name.
+        asked: somebody asked for `kind`: models do not stand in for RTL that there is not.
     """
 
     kind: AcceleratorKind = AcceleratorKind.RTL
     named: Mapping[str, AcceleratorKind] = field(default_factory=dict)
+    asked: bool = False
 
     def models(self, soc: ResolvedSoc) -> frozenset[str]:
         """Return the engines that software models play: also those of which there is no RTL."""
@@ -51,19 +53,20 @@ class Players:
             UsageError: E163.
         """
         names = [engine.name for engine in soc.engines]
-        for name, kind in self.named.items():
+        for name in self.named:
             if name not in names:
                 listed = ", ".join(names) or "none"
                 what = f"'{soc.name}' has no accelerator or DMA engine '{name}'"
                 raise UsageError("E163", what, remedy=f"name one of its engines: {listed}")
-            engine = soc.device(name)
-            assert isinstance(engine, Engine)
+        for engine in soc.engines:
+            kind = self.named.get(engine.name, self.kind if self.asked else None)
             if kind is AcceleratorKind.RTL and not engine.spec.rtl_module:
+                name, spec = engine.name, engine.spec
                 raise UsageError(
                     "E163",
-                    f"there is no RTL of accelerator '{engine.spec.name}', which '{name}' is",
-                    at=engine.spec.places.get("operators"),
-                    remedy=f"write 'rtl' into its YAML, or use --accelerator {name}=model",
+                    f"there is no RTL of accelerator '{spec.name}', which '{name}' is",
+                    at=engine.at,
+                    remedy=f"use --accelerator {name}=model, or write 'rtl' into its YAML",
                 )
 
     def __str__(self) -> str:

@@ -25,6 +25,7 @@ CHIPS = sorted((ROOT / "tests" / "data" / "chips").glob("*.yaml"))
 NAMES = [path.stem for path in CHIPS]
 CPUS = {
     "corstone300": "qemu",
+    "corstone300_u55": "native",
     "esp32c6": "iss",
     "imxrt1176": "iss",
     "litex": "iss",
@@ -35,6 +36,9 @@ CPUS = {
     "zynqmp": "native",
 }
 """What runs the firmware of each chip in socs/ that is sold, or of its class."""
+
+MORE = {"corstone300_u55": ("--accelerator", "model")}
+"""Options without which a chip does not run."""
 
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 
@@ -61,7 +65,7 @@ def test_digits_run_on_what_is_sold(chip: str, capsys: pytest.CaptureFixture[str
         pytest.importorskip("unicorn")
     if cpu == "qemu" and not shutil.which(program_of(load_soc(chip))):
         pytest.skip(f"{program_of(load_soc(chip))} is not installed")
-    assert main(["run", chip, str(DIGITS), "--cpu", cpu, "--json"]) == 0
+    assert main(["run", chip, str(DIGITS), "--cpu", cpu, *MORE.get(chip, ()), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["bit_exact"]
     assert not result["placement"]["violations"]

@@ -7,7 +7,7 @@ from functools import cached_property
 from atoll.protocol import ConsoleRegister, GuardRegister
 from atoll.resolve.mailbox import REGISTERS as MAILBOX
 from atoll.resolve.memory_views import as_seen_by
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Engine, ResolvedSoc
 
 REGISTER_BYTES = 4
 
@@ -59,15 +59,26 @@ def blocks_on_bus(soc: ResolvedSoc) -> tuple[Block, ...]:
     return tuple(_blocks(soc))
 
 
+def _is_arms(engine: Engine) -> bool:
+    return engine.spec.driver == "ethos_u"
+
+
+def _known_registers(engine: Engine) -> Mapping[str, int]:
+    """Return the registers of the hardware: of an Ethos-U the others are those of a model."""
+    registers = engine.spec.registers
+    return {"ID": registers["ID"]} if _is_arms(engine) else registers
+
+
 def _blocks(soc: ResolvedSoc) -> Iterator[Block]:
     for engine in soc.engines:
         yield Block(
             name=engine.name,
             kind=engine.spec.name,
-            what=f"Control port of {engine.spec.name}",
+            what=f"Control port of {engine.spec.name}"
+            + (", whose other registers Arm's driver knows" if _is_arms(engine) else ""),
             origin=engine.registers.origin,
             size=engine.registers.size,
-            offsets=engine.spec.registers,
+            offsets=_known_registers(engine),
             line=engine.irq,
         )
     for core in soc.cpus:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from atoll.board.ethos_u import npus_of
 from atoll.board.freertos.ports import why_not
 from atoll.board.package import Board, Entry, generated, users
 from atoll.board.render import render
@@ -69,9 +70,18 @@ def cmake_files(board: Board) -> Mapping[str, Entry]:
         "CMakeLists.txt": users(render("CMakeLists.txt", board, own=tuple(_own(board)))),
         "CMakePresets.json": generated(_presets(names)),
         "README.md": generated(
-            render("README.md", board, images=images, presets=names, kernel=kernel)
+            render(
+                "README.md",
+                board,
+                images=images,
+                presets=names,
+                kernel=kernel,
+                npus=npus_of(board.soc),
+            )
         ),
-        "cmake/atoll.cmake": generated(render("atoll.cmake", board, images=images)),
+        "cmake/atoll.cmake": generated(
+            render("atoll.cmake", board, images=images, ethos_u=npus_of(board.soc))
+        ),
         **{
             f"cmake/{name}.cmake": generated(
                 render(f"{name if name in _LLD else 'gcc'}.cmake", board, program=name)

@@ -137,6 +137,7 @@ EMITTERS: Registry[BoardEmitter] = Registry(
         "compile-commands": "atoll.board.compile_commands:compile_commands_files",
         "devicetree": "atoll.board.devicetree.host:devicetree_files",
         "system-devicetree": "atoll.board.devicetree.system:system_files",
+        "ethos_u": "atoll.board.ethos_u:ethos_u_files",
         "freertos": "atoll.board.freertos.files:freertos_files",
         "zephyr": "atoll.board.zephyr.files:zephyr_files",
     },

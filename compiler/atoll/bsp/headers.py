@@ -13,6 +13,8 @@ from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
 
 MAILBOX_DRIVER = "mailbox"
+_RESTS_ON = {"ethos_u": ("command_list",)}
+"""The other drivers that a driver calls."""
 _C_TYPES = {
     "int8": "int8_t",
     "uint8": "uint8_t",
@@ -167,7 +169,8 @@ def model_header(soc: ResolvedSoc, model: ModelInterface) -> str:
 
 def drivers(soc: ResolvedSoc) -> tuple[str, ...]:
     """Return the drivers that the chip's accelerators and cores need, sorted."""
-    return tuple(sorted({device.driver for device in _driven(soc)}))
+    named = {device.driver for device in _driven(soc)}
+    return tuple(sorted(named.union(*(_RESTS_ON.get(name, ()) for name in named))))
 
 
 def model_values(model: ModelInterface) -> dict[str, object]:

@@ -44,7 +44,7 @@ def check_driver(accelerator: Accelerator, where: SourceMap, faults: Faults) -> 
             "E071",
             f"there is no C driver '{driver}'",
             at=where.at("driver"),
-            remedy=f"write {' or '.join(map(repr, DRIVERS))}",
+            remedy=f"write '{next(iter(DRIVERS))}'",
         )
         return
     missing = [name for name in DRIVERS[driver] if name not in registers]

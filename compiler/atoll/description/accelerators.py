@@ -29,7 +29,12 @@ class AcceleratorDescription:
 
 
 GROUP = "atoll.engines"
-OWN = {"reef": "atoll_sim.engines.reef", "ripple": "atoll_sim.engines.ripple"}
+OWN = {
+    "ethos_u55": "atoll_sim.engines.ethos_u",
+    "ethos_u65": "atoll_sim.engines.ethos_u",
+    "reef": "atoll_sim.engines.reef",
+    "ripple": "atoll_sim.engines.ripple",
+}
 """Accelerators and DMA engines that come with Atoll, and the package that has ``NAME.yaml``."""
 
 

@@ -25,6 +25,9 @@ FACTS = ("reset_address", "local_address", "has_m", "has_c", "has_e", "has_b")
 LINES = 32
 """Interrupt inputs of an adapter."""
 
+NVIC_LINES = 240
+"""Lines that an NVIC can have."""
+
 LOCAL_SIZE = 64 * 2**10
 """Bytes of the registers that a core keeps to itself."""
 
@@ -51,7 +54,7 @@ CycleClass = Literal["other", "load", "store", "branch", "jump", "multiply", "di
 """Classes of instructions; ``taken`` is what a jump that is taken takes in addition."""
 
 Cycles = Annotated[int, *number(0, 1000)]
-Line = Annotated[int, *number(0, LINES - 1)]
+Line = Annotated[int, *number(0, NVIC_LINES - 1)]
 Word = Annotated[int, *number(0, 2**32 - 1)]
 Bits = Annotated[int, *number(1, 1024)]
 ProtectionRegions = Annotated[int, *number(1, 64)]

@@ -114,6 +114,14 @@ def _check_interrupts(core: Core, where: SourceMap, faults: Faults) -> None:
             at=where.at("interrupts", "first"),
             remedy=f"write 'last: {lines.first}' or more",
         )
+    elif lines.last >= LINES and (lines.controller != "nvic" or core.rtl):
+        faults.add(
+            "E044",
+            f"core '{core.core}' has no line {lines.last}: only an NVIC without RTL has more than"
+            f" {LINES}",
+            at=where.at("interrupts", "last"),
+            remedy=f"write 'last: {LINES - 1}' or less",
+        )
     elif lines.first <= lines.bus_error <= lines.last:
         free = [n for n in range(LINES) if not lines.first <= n <= lines.last]
         faults.add(

@@ -21,6 +21,10 @@ _CONVOLUTION = (*_WINDOW, *_IMAGES, "depth_multiplier", "macs", "int8")
 _POOLING = (*_WINDOW, *_IMAGES, "macs")
 _ELEMENTWISE = ("macs", "elements", "broadcast")
 _MOVEMENT = ("macs", "bytes")
+_COMMAND_LIST = (
+    *("CONTROL", "STATUS", "ERROR", "FAULT_ADDRESS", "LIST_ADDRESS", "LIST_COUNT"),
+    *("COMPLETED", "IRQ_ENABLE", "IRQ_STATUS"),
+)
 
 FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -30,6 +34,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "CONV_2D": _CONVOLUTION,
         "COPY": _MOVEMENT,
         "DEPTHWISE_CONV_2D": _CONVOLUTION,
+        "ETHOS_U": ("macs", "operators"),
         "FULLY_CONNECTED": _CONVOLUTION,
         "MAX_POOL_2D": _POOLING,
         "MEAN": ("macs", "reduced"),
@@ -44,10 +49,8 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 DRIVERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "command_list": (
-            *("CONTROL", "STATUS", "ERROR", "FAULT_ADDRESS", "LIST_ADDRESS", "LIST_COUNT"),
-            *("COMPLETED", "IRQ_ENABLE", "IRQ_STATUS"),
-        ),
+        "command_list": _COMMAND_LIST,
+        "ethos_u": _COMMAND_LIST,
     }
 )
 """The registers that each C driver uses."""

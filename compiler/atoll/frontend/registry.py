@@ -21,10 +21,11 @@ FRONT_ENDS: Registry[FrontEnd] = Registry(
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A model file: its bytes, and the suffix that its format has."""
+    """A model file: the suffix that its format has, its bytes, and where it is."""
 
     suffix: str
     data: bytes
+    path: Path
 
 
 def load_network(path: Path) -> Graph:
@@ -44,7 +45,7 @@ def load_network(path: Path) -> Graph:
 
 def read_source(path: Path) -> Source:
     """Return a file that `load_network` has loaded."""
-    return Source(FRONT_ENDS.get(_chosen(path)).suffix, path.read_bytes())
+    return Source(FRONT_ENDS.get(_chosen(path)).suffix, path.read_bytes(), path)
 
 
 def _chosen(path: Path) -> str:

@@ -1,7 +1,7 @@
 """The tensor graph: what the model computes and, once placed, on which device."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from types import MappingProxyType
@@ -90,6 +90,8 @@ class Operator:
         device: name of the device that runs it, "" until placed.
         helpers: further cores, each of which runs a part of it at the same time.
         index: number of the operator in the model file, -1 if a pass made it.
+        body: the operators that it stands for, where one device runs several as one; the kind says
+            which of its inputs and outputs those of the body are.
     """
 
     name: str
@@ -100,6 +102,7 @@ class Operator:
     device: str = ""
     index: int = -1
     helpers: tuple[str, ...] = ()
+    body: "Graph | None" = field(default=None, repr=False)
 
     @property
     def devices(self) -> tuple[str, ...]:

@@ -45,6 +45,7 @@ class OperatorKind(ABC):
         view: its result is the bytes of its first input, so that placement may move none.
         slower_over_operands: its loops move bytes one by one where the result may lie over an
             operand. Where it may not, compilers move words.
+        on_cores: a core can run it; else `lower` and `cycles` are never asked.
         parallel: loops of its program, by the names that it gives them, each of whose iterations
             writes bytes of its own and reads none that others write; `parallel_loops` shares
             them out. The one that does the least twice comes first.
@@ -54,6 +55,7 @@ class OperatorKind(ABC):
     rates: ClassVar[Rates] = Rates(mac=36, made=80)
     view: ClassVar[bool] = False
     slower_over_operands: ClassVar[bool] = False
+    on_cores: ClassVar[bool] = True
     parallel: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
@@ -96,6 +98,10 @@ class OperatorKind(ABC):
             where the two must not share bytes.
         """
         return (None,) * len(op.inputs)
+
+    def why_off_cores(self, op: Operator) -> str:
+        """Say, for people, why an accelerator must run `op`; asked where `on_cores` is False."""
+        return "no core can run it"
 
     def cycles(self, op: Operator, graph: Graph) -> int:
         """Predict the cycles that a core is busy with `op`."""

@@ -21,6 +21,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "conv_2d": "atoll.ops.conv_2d:CONV_2D",
         COPY: "atoll.ops.movement:COPY",
         "depthwise_conv_2d": "atoll.ops.depthwise_conv_2d:DEPTHWISE_CONV_2D",
+        "ethos_u": "atoll.ops.ethos_u:ETHOS_U",
         "fully_connected": "atoll.ops.fully_connected:FULLY_CONNECTED",
         "max_pool_2d": "atoll.ops.pooling:MAX_POOL_2D",
         "mean": "atoll.ops.reduction:MEAN",

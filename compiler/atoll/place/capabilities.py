@@ -17,6 +17,8 @@ def obstacles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) -> I
         case Npu():
             yield from _npu_obstacles(op, graph, device, soc)
         case Cpu():
+            if not kind_of(op).on_cores:
+                yield f"has no program for {op.kind}"
             if device.name != soc.host and device.mailbox is None:
                 yield NO_MAILBOX
             if not pools_for(soc, {device.name: Access.WRITE}, WORKSPACE_ROLES, 1):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from atoll.description.faults import in_order
 from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator
-from atoll.ops.registry import COPY
+from atoll.ops.registry import COPY, kind_of
 from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles
 from atoll.place.costs import Cost, compute_cycles, copy_cycles, helpers_for, spread_cycles
 from atoll.place.replicas import readers_of
@@ -116,11 +116,17 @@ class _Chooser:
                     message=f"'{wish.device}' ({wish.source}) cannot run operator '{op.name}', "
                     f"which makes tensor {results}: {wish.device} {why}",
                     at=wish.at,
-                    remedy=f"ask for another device, such as '{self._soc.host}'"
+                    remedy=self._another(op)
                     + (", or give it 'mailbox' and 'irq'" if why == NO_MAILBOX else ""),
                 )
             )
         return Decision(operator=op.name, device=wish.device, reason=wish.source, asked=True)
+
+    def _another(self, op: Operator) -> str:
+        """Say what to ask for where a device cannot run `op`."""
+        if not kind_of(op).on_cores:
+            return "ask for no device: an accelerator that can run it is chosen"
+        return f"ask for another device, such as '{self._soc.host}'"
 
     def _free(self, op: Operator) -> Decision:
         if op.kind == COPY:
@@ -133,6 +139,8 @@ class _Chooser:
             else:
                 able.append(npu)
         pinned = [name for name in rejected if self._only_pinned(op, self._soc.device(name))]
+        if not kind_of(op).on_cores:
+            return self._off_cores(op, able, rejected)
         able.append(self._core(op, rejected))
         if len(able) == 1:
             return self._decision(op, able[0], self._default_reason(rejected, pinned), rejected)
@@ -140,6 +148,25 @@ class _Chooser:
         best = min(able, key=lambda device: costs[device.name].total)
         dearer = {name: f"{cost}, not fewer" for name, cost in costs.items() if name != best.name}
         return self._decision(op, best, str(costs[best.name]), rejected | dearer)
+
+    def _off_cores(
+        self, op: Operator, able: Sequence[Device], rejected: Mapping[str, str]
+    ) -> Decision:
+        """Choose an accelerator for what no core runs."""
+        if able:
+            return self._decision(op, able[0], kind_of(op).why_off_cores(op), rejected)
+        why = "; ".join(f"{name} {reason}" for name, reason in rejected.items())
+        pinned = [name for name in (*op.inputs, *op.outputs) if name in self._requests.pins]
+        self.faults.append(
+            Fault(
+                code="E048",
+                message=f"no device can run operator '{op.name}', which no core runs: {why}",
+                remedy=f"let '{pinned[0]}' be copied: --free {pinned[0]}"
+                if pinned
+                else "leave accelerators out with --no-accelerators",
+            )
+        )
+        return Decision(operator=op.name, device=self._soc.host, reason=why)
 
     def _default_reason(self, rejected: Mapping[str, str], pinned: Sequence[str]) -> str:
         if not self._accelerators:

@@ -16,9 +16,7 @@ from atoll.resolve.soc import Engine, OperatorSupport, ResolvedSoc
 MOST_BYTES = 12 * 1024
 """Of one tensor of an operator."""
 
-TRIES = 400
-"""Operators that are drawn until one is within the limits."""
-
+TRIES = 400  # operators that are drawn until one is within the limits
 _ACTIVATIONS = ("none", "relu", "relu6", "relu_n1_to_1")
 _SMALL = (1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 24, 31, 32, 33, 64)
 _FEW = (1, 1, 1, 2, 3)

@@ -29,7 +29,7 @@ from atoll_sim.session import AcceleratorKind, CpuKind
 TOGETHER = 8
 """Operators of one network: what they read and write lies in memory at the same time."""
 
-NOWHERE = Source(".drawn", b"")
+NOWHERE = Source(".drawn", b"", Path("drawn"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

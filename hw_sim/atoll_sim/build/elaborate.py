@@ -21,7 +21,8 @@ def elaborate(soc: ResolvedSoc) -> None:
         ToolchainError: E070, E077, E114; Verilator is missing, or refuses the RTL.
     """
     check_cores(soc)
-    chip = plan_chip(soc)
+    absent = frozenset(engine.name for engine in soc.engines if not engine.spec.rtl_module)
+    chip = plan_chip(soc, stand_ins=absent)
     with temporary_folder() as folder:
         texts = generate(chip)
         for file, text in texts.items():

@@ -9,7 +9,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build.verilator import Design, built
 from atoll_sim.build.wave_formats import WaveFormat
 from atoll_sim.chip.blame import blame_devices
-from atoll_sim.chip.checks import check_cores
+from atoll_sim.chip.checks import check_cores, check_engines
 from atoll_sim.chip.generate import generate, includes, sources, versions
 from atoll_sim.chip.parts import Chip
 from atoll_sim.chip.plan import NOBODY, plan_chip
@@ -65,6 +65,7 @@ def build_model(
     """
     if not external_host:
         check_cores(soc)
+    check_engines(soc, stand_ins)
     planned = plan_chip(soc, external_host=external_host, stand_ins=stand_ins)
     chip = replace(planned, waves=waves is not None, faults=faults)
     title = f"building the model of '{soc.name}'"

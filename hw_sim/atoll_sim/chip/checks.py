@@ -1,9 +1,10 @@
 """What a chip must keep so that the simulator can build it."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 from atoll.errors import Fault, SimulationError
-from atoll.resolve.soc import Memory, ResolvedSoc
+from atoll.resolve.soc import Engine, Memory, ResolvedSoc
 from atoll.units import format_size
 from atoll_sim.chip.cores import core_faults
 from atoll_sim.chip.sources import source_faults
@@ -21,6 +22,27 @@ def check_cores(soc: ResolvedSoc) -> None:
     """
     if faults := [fault for cpu in soc.cpus for fault in core_faults(cpu)]:
         raise SimulationError.all(faults)
+
+
+def check_engines(soc: ResolvedSoc, stand_ins: frozenset[str]) -> None:
+    """Refuse a chip with accelerators whose RTL is not there, unless models stand in for them.
+
+    Raises:
+        SimulationError: E080.
+    """
+    built = (engine for engine in soc.engines if engine.name not in stand_ins)
+    if faults := [fault for engine in built for fault in _engine_faults(engine)]:
+        raise SimulationError.all(faults)
+
+
+def _engine_faults(engine: Engine) -> Iterator[Fault]:
+    if not engine.spec.rtl_module:
+        yield Fault(
+            code="E080",
+            message=f"device '{engine.name}': accelerator '{engine.spec.name}' has no RTL",
+            at=engine.at,
+            remedy="write 'rtl' into its YAML; without it, 'atoll run' has its model stand in",
+        )
 
 
 def platform_faults(soc: ResolvedSoc, data_bytes: int) -> list[Fault]:

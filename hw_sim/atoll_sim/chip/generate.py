@@ -22,6 +22,9 @@ BUS_SOURCES = (
     "atoll_external_host",
 )
 CROSSING_SOURCES = ("atoll_synchroniser", "atoll_async_fifo", "atoll_bus_crossing")
+AXIL_ADAPTER = "atoll_bus_to_axil"
+"""The adapter of a control port that has its own word access; the others share one."""
+
 CROSSING_DEPTH = 16
 """Beats between two clocks: enough for one per cycle, whichever is the faster."""
 
@@ -76,7 +79,9 @@ def _adapters(chip: Chip) -> Iterator[str]:
         if master.stand_in:
             yield "atoll_stand_in"
         elif master.npu:
-            yield CONTROL[master.npu.spec.ports.control].adapter
+            control = CONTROL[master.npu.spec.ports.control]
+            yield control.adapter
+            yield from ["atoll_word_access"] if control.adapter != AXIL_ADAPTER else []
             yield from (DATA[port.protocol].adapter for port in master.ports)
             yield from ["atoll_merge"] if len(master.ports) > 1 else []
 

@@ -1,9 +1,13 @@
 """An accelerator's own code, called so that what it does wrong is said."""
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
+from atoll.ir.tir import EngineAction
+from atoll.pipeline import Compiled
 from atoll.plugins import Methods, Part, make_part
 from atoll.resolve.engine_parts import whole
+from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.interface import Bus, Outcome
 
@@ -35,6 +39,26 @@ def run_model(model: Part, bus: Bus, address: int, count: int) -> Outcome:
     if min(map(whole, (outcome.error, outcome.fault_address, outcome.completed))) < 0:
         raise model.wrong("run", f"{outcome!r:.120}, whose fields must be 0 or more", about)
     return outcome
+
+
+def teach(models: Mapping[str, Part], compiled: Compiled) -> None:
+    """Tell each model of `model_of` that has `learn` what a network's lists are for.
+
+    Args:
+        models: by the device that each plays.
+        compiled: the network.
+
+    Raises:
+        AtollError: E111; a model fails.
+    """
+    for step in compiled.module.entry.steps:
+        if isinstance(step.action, EngineAction):
+            model = models.get(step.action.device)
+            if model and callable(getattr(model.value, "learn", None)):
+                bus = compiled.plan.address(step.action.commands)
+                address = seen_by(compiled.soc, step.action.device, bus)
+                op = compiled.graph.operators[step.number]
+                model.call("learn", address, op, compiled.graph, about=f"operator '{op.name}'")
 
 
 def seals(emitter: Part) -> bool:

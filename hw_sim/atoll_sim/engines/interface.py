@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from atoll.ir.graph import Graph, Operator
+
 
 class BusFault(Exception):  # noqa: N818 - the bus says "fault" to any access, reads included
     """An access that the bus answers with an error.
@@ -37,6 +39,14 @@ class Outcome:
     error: int
     fault_address: int
     completed: int
+
+
+class Learning(Protocol):
+    """What a model also has if it needs to know what its lists are for."""
+
+    def learn(self, list_address: int, op: Operator, graph: Graph) -> None:
+        """Hear, before a run, of the list at an address as the engine sees it."""
+        ...
 
 
 class Sealing(Protocol):

@@ -22,7 +22,7 @@ from atoll.ir.tir import (
 from atoll.pipeline import Compiled
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.samples import Sample
-from atoll_sim.engines.calls import model_of, run_model
+from atoll_sim.engines.calls import model_of, run_model, teach
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.engines.player import list_address, lists_of, play
@@ -66,6 +66,8 @@ class ModelAccelerators:
         }
         self._models = {npu.name: model_of(npu) for npu in soc.engines if npu.spec.model}
         self._lists = lists_of(models)
+        for compiled in models:
+            teach(self._models, compiled)
 
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
         """Run a command list to its end or its first error.

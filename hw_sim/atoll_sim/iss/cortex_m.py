@@ -15,6 +15,8 @@ from atoll_sim.iss.riscv import FETCH_FAULT, ILLEGAL, Lines, Next, Registers
 WFI = 0xBF30
 SYST_CSR, SYST_RVR, SYST_CVR = 0xE010, 0xE014, 0xE018
 NVIC_ISER, NVIC_ICER, NVIC_ISPR, NVIC_ICPR = 0xE100, 0xE180, 0xE200, 0xE280
+NVIC_WORDS = 0x1C
+"""Bits of the offset that name one of the eight words of such a register, for 32 lines each."""
 ICSR, VTOR, CPACR = 0xED04, 0xED08, 0xED88
 CCR, CCSIDR, CSSELR = 0xED14, 0xED80, 0xED84
 CFSR, HFSR, BFAR = 0xED28, 0xED2C, 0xED38
@@ -102,10 +104,12 @@ class CortexSystem:
     def read(self, offset: int, core: str, now: int) -> int:
         """See `atoll_sim.iss.devices.Device`."""
         self._tick(now)
-        if offset in (NVIC_ISER, NVIC_ICER):
-            return self._enabled
-        if offset in (NVIC_ISPR, NVIC_ICPR):
-            return sum(1 << line for line, at in self._lines().items() if at <= now)
+        block, shift = offset & ~NVIC_WORDS, (offset & NVIC_WORDS) * 8
+        if block in (NVIC_ISER, NVIC_ICER):
+            return self._enabled >> shift & ALL
+        if block in (NVIC_ISPR, NVIC_ICPR):
+            high = sum(1 << line for line, at in self._lines().items() if at <= now)
+            return high >> shift & ALL
         if offset == SYST_CSR:
             return self._control
         if offset == SYST_CVR:
@@ -119,10 +123,11 @@ class CortexSystem:
     def write(self, offset: int, value: int, core: str, now: int) -> None:
         """See `atoll_sim.iss.devices.Device`."""
         self._tick(now)
-        if offset == NVIC_ISER:
-            self._enabled |= value
-        elif offset == NVIC_ICER:
-            self._enabled &= ~value & ALL
+        block, shift = offset & ~NVIC_WORDS, (offset & NVIC_WORDS) * 8
+        if block == NVIC_ISER:
+            self._enabled |= value << shift
+        elif block == NVIC_ICER:
+            self._enabled &= ~(value << shift)
         elif offset == SYST_CSR:
             self._control = value & 7
             self._begin(now)

@@ -18,7 +18,7 @@ from atoll.place.costs import busy_cycles
 from atoll.resolve.memory_views import on_bus
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.chip.plan import beat_bytes, plan_chip
-from atoll_sim.engines.calls import model_of, run_model
+from atoll_sim.engines.calls import model_of, run_model, teach
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import BusFault, Outcome
 from atoll_sim.engines.list_registers import EngineRegisters
@@ -106,6 +106,8 @@ class StandIns:
             for engine in engines
         }
         self._own = {engine.name: model_of(engine) for engine in engines if engine.spec.model}
+        for compiled in models:
+            teach(self._own, compiled)
         self._next = {engine.name: self._steps(engine) for engine in engines}
         self._started: tuple[_Moved, int] | None = None
         self._ours, self.theirs = socket.socketpair()

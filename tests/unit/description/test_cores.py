@@ -20,7 +20,8 @@ TWIN = (Path(__file__).parents[3] / "socs" / "twin.yaml").read_text()
     ("old", "new", "start"),
     [
         ("[rv32im, ", "[rv32x, ", "E040 no back end generates code for 'rv32x', an instruction"),
-        ("first: 3", "first: 32", "E012 'interrupts.first' must be a whole number"),
+        ("first: 3", "first: 240", "E012 'interrupts.first' must be a whole number"),
+        ("last: 31", "last: 32", "E044 core 'picorv32' has no line 32: only an NVIC without RTL"),
         ("last: 31", "last: 2", "E044 core 'picorv32' has no line from 3 to 2 for devices"),
         ("bus_error: 2", "bus_error: 3", "E044 core 'picorv32' has line 3 for bus errors and"),
         ("asleep: [0x0", "asleep: [-1, 0x0", "E012 'asleep.0' must be a whole number"),

@@ -36,7 +36,7 @@ def test_the_features_are_those_of_the_operators(
     assert met == {kind: {*FEATURES[kind]} for kind in met}
     numbers = {op.kind.upper(): {*kind_of(op).quantities(op, graph)} for op in graph.operators}
     assert numbers == {kind: {*QUANTITIES.get(kind, ())} for kind in numbers}
-    assert {*FEATURES} - {*met} <= {"COPY"}
+    assert {*FEATURES} - {*met} <= {"COPY", "ETHOS_U"}
     assert FEATURES["COPY"] == FEATURES["RESHAPE"]
 
 
@@ -48,6 +48,8 @@ def test_the_drivers_are_those_of_the_bsp() -> None:
 @pytest.mark.parametrize("driver", DRIVERS)
 def test_the_registers_are_those_that_the_driver_names(driver: str) -> None:
     header = (FOLDER / "drivers" / f"{driver}.h").read_text()
+    if "ATOLL_COMMAND_LIST_CONTEXT(device, kind)}" in header:
+        header = (FOLDER / "drivers" / "command_list.h").read_text()
     named = re.findall(r"ATOLL_##kind##_REGISTER_([A-Z_]+)", header)
     assert sorted(named) == sorted(DRIVERS[driver])
 

@@ -26,7 +26,10 @@ def exported(soc: ResolvedSoc, emitter: str, suffix: str) -> str:
 
 
 def engines_of(soc: ResolvedSoc) -> dict[str, dict[str, Any]]:
-    """Return the accelerators and DMA engines as a description has them, as the host sees them."""
+    """Return the accelerators and DMA engines as a description has them, as the host sees them.
+
+    Arm's Ethos-U is left out: an export has one register of it, by which nobody could tell it.
+    """
     seen = as_seen_by(soc, soc.host)
     return {
         each.name: {
@@ -36,6 +39,7 @@ def engines_of(soc: ResolvedSoc) -> dict[str, dict[str, Any]]:
             "irq": each.irq,
         }
         for each in seen.engines
+        if each.spec.driver != "ethos_u"
     }
 
 

@@ -38,6 +38,10 @@ class Task:
     words: int = 0
 
 
+_LINES = 32
+"""Interrupt lines that have a vector at least."""
+
+
 def freertos_files(board: Board) -> Mapping[str, Entry]:
     """Return ``freertos/`` and the user's tasks; none if the kernel does not run on the host."""
     host = board.soc.host_cpu
@@ -51,6 +55,7 @@ def freertos_files(board: Board) -> Mapping[str, Entry]:
         "tasks": tasks,
         "most_priorities": 2 + len(tasks),
         "lines": [(name, n, interrupt(host, n)[0]) for name, n in board.soc.irqs.items()],
+        "inputs": max((_LINES, *(line + 1 for line in board.soc.irqs.values()))),
         "mtime": (host.spec.local or 0) + _MTIME,
         "mtimecmp": (host.spec.local or 0) + _MTIMECMP,
         "halt": (host.spec.local or 0) + _HALT,

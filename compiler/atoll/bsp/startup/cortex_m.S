@@ -74,15 +74,22 @@ atoll_interrupt:
     .thumb_func
 atoll_wait_interrupt:
     push    {r4, r5, r6, r7, lr}
-    @ r2: the line's bit. What it was pending for is over; a line that is high pends anew.
-    movs    r2, #1
-    lsls    r2, r2, r0
-    ldr     r3, =FORGET
-    str     r2, [r3]
-    ldr     r3, =ENABLE
-    str     r2, [r3]
+    @ r2: the line's bit, r4: its word of NVIC_ISPR; each has those of 32 lines. What it was pending
+    @ for is over; a line that is high pends anew.
+    movs    r2, #31
+    ands    r2, r0
+    movs    r3, #1
+    lsls    r3, r3, r2
+    mov     r2, r3
+    lsrs    r4, r0, #5
+    lsls    r4, r4, #2
+    ldr     r3, =PENDING
+    adds    r4, r4, r3
+    movs    r3, #FORGET - PENDING
+    str     r2, [r4, r3]
+    ldr     r3, =ENABLE - PENDING
+    str     r2, [r4, r3]
     ldr     r3, =SYSTICK
-    ldr     r4, =PENDING
     ldr     r5, =ICSR
 1:  @ r6: as many cycles of what is left in r1 as SysTick counts.
     ldr     r6, =MOST_TICKS
@@ -111,8 +118,8 @@ atoll_wait_interrupt:
     str     r7, [r3]
     ldr     r7, =TICK_FORGET
     str     r7, [r5]
-    ldr     r3, =DISABLE
-    str     r2, [r3]
+    ldr     r3, =DISABLE - PENDING
+    str     r2, [r4, r3]
     cmp     r0, #0
     beq     5f
     movs    r0, #1

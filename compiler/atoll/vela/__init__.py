@@ -1,0 +1,1 @@
+"""Subgraphs that Arm's Vela compiles for an Ethos-U: asked for, read, put into the graph."""

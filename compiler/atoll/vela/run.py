@@ -1,0 +1,107 @@
+"""Run Vela on a network, once for each network and chip."""
+
+import sys
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from atoll.errors import ModelError, ToolchainError
+from atoll.kept import kept, name_of
+from atoll.scratch import temporary_folder
+from atoll.tools import run_tool
+from atoll.vela.memories import NAME, VelaTarget
+
+PACKAGE = "ethos-u-vela"
+_FOLDER = "vela-1"
+_STEM = "network"
+_SAID = 5
+"""Lines of Vela's that a message has at most."""
+
+WITHOUT = "leave the NPU out with --no-accelerators (of atoll run: --accelerator none)"
+
+
+@dataclass(frozen=True, slots=True)
+class VelaOutput:
+    """What Vela wrote: the network with its custom operators, and its table of layers."""
+
+    network: bytes
+    layers: str
+
+
+def vela_version() -> str:
+    """Return the version of Vela that is installed.
+
+    Raises:
+        ToolchainError: E136, none is.
+    """
+    try:
+        return version(PACKAGE)
+    except PackageNotFoundError:
+        raise ToolchainError(
+            "E136",
+            f"the chip has an Ethos-U, and the package '{PACKAGE}' with Arm's Vela is not"
+            " installed",
+            remedy=f"install it with: pip install 'atoll[ethos-u]', or {WITHOUT}",
+        ) from None
+
+
+def optimised(data: bytes, target: VelaTarget, strategy: str) -> VelaOutput:
+    """Return what Vela makes of a TFLite file, from the cache if it made it before.
+
+    Args:
+        data: the file.
+        target: what to compile for.
+        strategy: what Vela optimises, ``Performance`` or ``Size``.
+
+    Raises:
+        ToolchainError: E136, E100.
+        ModelError: E143, Vela refuses the file.
+    """
+    release, options = vela_version(), options_of(target, strategy)
+    name = f"{_FOLDER}/{name_of(release, *options, target.config, data)}"
+    whole = kept(name, lambda: _run(data, target, options))
+    size = int.from_bytes(whole[:8], "little")
+    return VelaOutput(whole[8 : 8 + size], whole[8 + size :].decode())
+
+
+def options_of(target: VelaTarget, strategy: str) -> tuple[str, ...]:
+    """Return the options that Vela is run with."""
+    return (
+        *("--accelerator-config", target.accelerator),
+        *("--system-config", NAME, "--memory-mode", NAME),
+        *("--optimise", strategy),
+        *("--cop-format", "COP2", "--separate-io-regions"),
+        "--verbose-performance",
+    )
+
+
+def _run(data: bytes, target: VelaTarget, options: tuple[str, ...]) -> bytes:
+    with temporary_folder() as folder:
+        config, network = folder / "vela.ini", folder / f"{_STEM}.tflite"
+        config.write_text(target.config)
+        network.write_bytes(data)
+        command = (sys.executable, "-m", "ethosu.vela", *options)
+        done = run_tool(
+            (*command, "--config", str(config), "--output-dir", str(folder), str(network)),
+            folder=folder,
+        )
+        made = folder / f"{_STEM}_vela.tflite"
+        if done.returncode or not made.is_file():
+            said = _said(f"{done.stdout}\n{done.stderr}", folder)
+            raise ModelError(
+                "E143",
+                f"Vela {vela_version()} does not compile the network for"
+                f" {target.accelerator}: {said}",
+                remedy=f"correct the network, or {WITHOUT}",
+            )
+        file = made.read_bytes()
+        table = folder / f"{_STEM}_per-layer.csv"
+        layers = table.read_bytes() if table.is_file() else b""
+    return len(file).to_bytes(8, "little") + file + layers
+
+
+def _said(text: str, folder: Path) -> str:
+    """Return the end of what Vela said in a line, without the usage before an error."""
+    lines = [line for line in text.replace(f"{folder}/", "").splitlines() if line.strip()]
+    first = next((n for n, line in enumerate(lines) if "rror" in line), 0)
+    return "; ".join(line.strip() for line in lines[first:][-_SAID:]) or "it says nothing"

@@ -1,0 +1,241 @@
+"""Put what Vela compiled into the graph: one ETHOS_U in the place of the operators it stands for.
+
+Vela keeps the names of the tensors at the edges of its operators, and the network's own operators
+stay as they were read: those between these edges become the body of an ETHOS_U, all others are
+untouched. What Vela does inside is not followed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from atoll.errors import ModelError
+from atoll.frontend.registry import Source
+from atoll.frontend.tflite import TFLITE
+from atoll.frontend.tflite_reader import read_file
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.resolve.soc import ResolvedSoc
+from atoll.vela.memories import KIND, VelaTarget, npu_of, target_of
+from atoll.vela.optimised import (
+    FIRST_REGION,
+    SCRATCH_REGION,
+    WEIGHTS_REGION,
+    NpuCall,
+    calls_in,
+    estimated_cycles,
+)
+from atoll.vela.run import WITHOUT, optimised, vela_version
+from atoll.vela.stream import reached
+
+LEAST_SCRATCH = 16
+
+
+def with_subgraphs(graph: Graph, source: Source, soc: ResolvedSoc) -> Graph:
+    """Return `graph` with an ETHOS_U for each operator that Vela makes of its file.
+
+    It is `graph` itself where the chip has no Ethos-U, or the file is no TFLite file: Vela reads
+    nothing else here. Vela optimises speed; where scratch, inputs and outputs are then larger than
+    the pool for them, size.
+
+    Args:
+        graph: of the front end.
+        source: the file that it was read from.
+        soc: the chip.
+
+    Raises:
+        ToolchainError: E136, Vela is not installed.
+        ModelError: E143, Vela refuses the network, or does with it what cannot be followed.
+        PlacementError: E144, no pool fits what Vela needs.
+    """
+    npu = npu_of(soc)
+    if npu is None or source.suffix != TFLITE.suffix:
+        return graph
+    target = target_of(soc, npu)
+    try:
+        return _rewritten(graph, source, target)
+    except ModelError as error:
+        raise error.about(str(source.path)) from error
+
+
+def _rewritten(graph: Graph, source: Source, target: VelaTarget) -> Graph:
+    names, data = _names(graph, source.path), source.data
+    for strategy in ("Performance", "Size"):
+        output = optimised(data, target, strategy)
+        calls = calls_in(output)
+        if all(_workspace(graph, call, names) <= target.arena.room for call in calls):
+            break
+    layers = estimated_cycles(output, "")
+    cycles = {names[name]: count for name, count in layers.items() if name in names}
+    parts = tuple(_part(graph, call, names, cycles) for call in calls)
+    return _joined(graph, parts)
+
+
+def _workspace(graph: Graph, call: NpuCall, names: Mapping[str, str]) -> int:
+    """Return the bytes of scratch, inputs and outputs together."""
+    edges = {names[name] for name in (*call.inputs, *call.outputs) if name in names}
+    return call.scratch + sum(graph.tensor(name).size for name in edges)
+
+
+def _names(graph: Graph, path: Path) -> Mapping[str, str]:
+    """Return the graph's tensors by the names that the file has for them, where they are unique."""
+    written = [tensor.name for tensor in read_file(path).tensors]
+    found: dict[str, list[str]] = {}
+    for tensor in graph.tensors:
+        if 0 <= tensor.index < len(written) and tensor.data is None:
+            found.setdefault(written[tensor.index], []).append(tensor.name)
+    return {name: names[0] for name, names in found.items() if len(names) == 1}
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What replaces some operators: the operator, its own tensors, and which it replaces."""
+
+    operator: Operator
+    tensors: tuple[Tensor, ...]
+    replaced: frozenset[str]
+
+
+def _part(
+    graph: Graph, call: NpuCall, names: Mapping[str, str], cycles: Mapping[str, int]
+) -> _Part:
+    inputs, outputs = (
+        tuple(_found(n, names) for n in side) for side in (call.inputs, call.outputs)
+    )
+    body = _between(graph, inputs, outputs)
+    last = body[-1]
+    name = f"{KIND}_{last.index}"
+    tensors = (
+        _constant(f"{name}_stream", call.payload.for_driver()),
+        _constant(f"{name}_weights", call.weights or bytes(LEAST_SCRATCH)),
+        Tensor(name=f"{name}_scratch", shape=(max(call.scratch, LEAST_SCRATCH),), dtype="int8"),
+    )
+    stream, weights, scratch = tensors
+    _check_reach(graph, call, inputs, outputs, (weights, scratch))
+    made = {made for op in body for made in op.outputs}
+    operator = Operator(
+        name=name,
+        kind=KIND,
+        inputs=(stream.name, weights.name, *inputs),
+        outputs=(*outputs, scratch.name),
+        attributes={
+            "cycles": sum(count for tensor, count in cycles.items() if tensor in made),
+            "operators": len(body),
+            "vela": vela_version(),
+        },
+        index=last.index,
+        body=_body(graph, name, body, inputs, outputs),
+    )
+    return _Part(operator, tensors, frozenset(op.name for op in body))
+
+
+def _found(name: str, names: Mapping[str, str]) -> str:
+    if name in names:
+        return names[name]
+    raise ModelError(
+        "E143",
+        f"Vela's operator has the tensor '{name}', and the network has none, or several, of that"
+        " name",
+        remedy=f"give each tensor of the network a name of its own, or {WITHOUT}",
+    )
+
+
+def _between(graph: Graph, inputs: Sequence[str], outputs: Sequence[str]) -> tuple[Operator, ...]:
+    """Return the operators that make `outputs` of `inputs`, in their order."""
+    writers = {name: op for op in graph.operators for name in op.outputs}
+    wanted, found = [*outputs], set[str]()
+    while wanted:
+        name = wanted.pop()
+        if name in inputs or graph.tensor(name).data is not None:
+            continue
+        if name not in writers:
+            raise _untraceable(f"input '{name}' of the network, which it does not name")
+        op = writers[name]
+        if op.name not in found:
+            found.add(op.name)
+            wanted += filter(None, op.inputs)
+    body = tuple(op for op in graph.operators if op.name in found)
+    inner = {name for op in body for name in op.outputs} - {*outputs}
+    readers = [op for op in graph.operators if op.name not in found]
+    read = {*graph.outputs, *(name for op in readers for name in op.inputs)}
+    if hidden := sorted(inner & read):
+        raise _untraceable(f"tensor '{hidden[0]}' inside, which others read")
+    if not body:
+        raise _untraceable("no operator at all")
+    return body
+
+
+def _untraceable(what: str) -> ModelError:
+    message = f"Atoll cannot follow what Vela compiled: its operator has {what}"
+    return ModelError("E143", message, remedy=WITHOUT)
+
+
+def _check_reach(
+    graph: Graph,
+    call: NpuCall,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    own: Sequence[Tensor],
+) -> None:
+    """Refuse a stream that reaches past a region."""
+    weights, scratch = own
+    sizes = {WEIGHTS_REGION: weights.size, SCRATCH_REGION: scratch.size}
+    edges = enumerate((*inputs, *outputs), FIRST_REGION)
+    sizes |= {region: graph.tensor(name).size for region, name in edges}
+    for region, end in sorted(reached(call.payload.stream).items()):
+        if end > sizes.get(region, 0):
+            raise ModelError(
+                "E143",
+                f"Vela's command stream reaches {end} bytes of region {region}, which has"
+                f" {sizes.get(region, 0)}",
+                remedy="install another version of ethos-u-vela",
+            )
+
+
+def _constant(name: str, data: bytes) -> Tensor:
+    return Tensor(name=name, shape=(len(data),), dtype="int8", data=data)
+
+
+def _body(
+    graph: Graph,
+    name: str,
+    operators: Sequence[Operator],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+) -> Graph:
+    used = {each for op in operators for each in (*op.inputs, *op.outputs)} | {*inputs, *outputs}
+    tensors = tuple(tensor for tensor in graph.tensors if tensor.name in used)
+    return Graph(name, tensors, tuple(operators), tuple(inputs), tuple(outputs))
+
+
+def _joined(graph: Graph, parts: Iterable[_Part]) -> Graph:
+    """Return the graph with each part at the place of the last operator that it replaces."""
+    parts = tuple(parts)
+    replaced = {name: part for part in parts for name in part.replaced}
+    last = {part.operator.index: part for part in parts}
+    operators: list[Operator] = []
+    for op in graph.operators:
+        if op.name not in replaced:
+            operators.append(op)
+        elif op.index in last:
+            operators.append(last[op.index].operator)
+    ordered = _in_order(graph, operators)
+    used = {name for op in ordered for name in (*op.inputs, *op.outputs)}
+    used |= {*graph.inputs, *graph.outputs}
+    own = tuple(tensor for part in parts for tensor in part.tensors)
+    kept = tuple(tensor for tensor in graph.tensors if tensor.name in used)
+    return replace(graph, tensors=(*kept, *own), operators=ordered)
+
+
+def _in_order(graph: Graph, operators: Sequence[Operator]) -> tuple[Operator, ...]:
+    """Sort so that each tensor is written before it is read, the first that can run first."""
+    writers = {name for op in operators for name in op.outputs}
+    left, ordered, made = list(operators), list[Operator](), set[str]()
+    while left:
+        ready = (op for op in left if made.issuperset(writers.intersection(op.inputs)))
+        op = next(ready, None)
+        if op is None:
+            raise _untraceable("an input that is made of its own output")
+        left.remove(op)
+        ordered.append(op)
+        made.update(op.outputs)
+    return tuple(ordered)

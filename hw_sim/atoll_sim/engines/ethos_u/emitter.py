@@ -1,0 +1,59 @@
+"""The start of an Ethos-U: where Vela's commands and their regions are; cycles are Vela's."""
+
+from collections.abc import Callable, Mapping
+
+from atoll.ir.graph import Graph, Operator
+from atoll.lower.accelerator import Job
+from atoll.ops.ethos_u import FIRST_INPUT, STREAM, WEIGHTS
+from atoll.resolve.soc import Engine
+from atoll_sim.engines.ethos_u.block import BLOCK_BYTES, Block
+
+BORDER = int.from_bytes(b"EUAT", "little")
+"""What the model of the border has in ID, and no NPU: bits 31 to 28 are the architecture's major
+version there, and no NPU has 5."""
+
+
+class EthosUEmitter:
+    """The `CommandEmitter` of Ethos-U55 and U65."""
+
+    def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
+        """Name the buffers of what Vela compiled: the scratch is the last output."""
+        return Job(
+            operator=op.name,
+            device=npu.name,
+            reads=tuple(dict.fromkeys(op.inputs)),
+            writes=op.outputs,
+            constants=(),
+            commands=f"{op.name}_commands",
+            commands_size=BLOCK_BYTES,
+        )
+
+    def encode(
+        self,
+        op: Operator,
+        graph: Graph,
+        npu: Engine,
+        address: Callable[[str], int],
+        splits: int = 1,
+    ) -> bytes:
+        """Return the block of `op`.
+
+        Regions are the constants, the scratch twice (there is no faster one), inputs and outputs.
+        """
+
+        def placed(name: str) -> tuple[int, int]:
+            return address(name), graph.tensor(name).size
+
+        *outputs, scratch = op.outputs
+        edges = (*op.inputs[FIRST_INPUT:], *outputs)
+        weights, work = placed(op.inputs[WEIGHTS]), placed(scratch)
+        regions = (weights, work, work, *map(placed, edges))
+        return Block(placed(op.inputs[STREAM]), regions).encoded()
+
+    def identity(self, npu: Engine) -> Mapping[str, int]:
+        """Return what tells the model of the border."""
+        return {"ID": BORDER}
+
+    def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> int:
+        """Return Vela's estimate."""
+        return op.integer("cycles")
