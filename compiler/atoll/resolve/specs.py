@@ -38,6 +38,8 @@ class CoreSpec:
         cache: how its data cache is maintained, ``scb`` or ``zicbom``; None if it has none.
         traps: a load or store that a firewall or the bus fails is an exception.
         protection: its memory protection, if it has any.
+        unit_port: style of its port for a function unit; "" if it has none.
+        uncached: address from which on its data cache leaves all alone; None without such a cache.
         startup: assembly of reset, interrupts and waiting: a file that the BSP ships, or an
             absolute path; "" if the core has none, and so no firmware.
         asleep: 32-bit words of a program that does nothing, for a core without firmware.
@@ -62,6 +64,8 @@ class CoreSpec:
     cache: str | None = None
     traps: bool
     protection: ProtectionUnit | None = None
+    unit_port: str = ""
+    uncached: int | None = None
     startup: str
     asleep: tuple[int, ...]
     rtl_module: str

@@ -79,6 +79,7 @@ def sources(chip: Chip) -> tuple[Path, ...]:
     paths = [path for core in cores for path in package_sources(core)]
     paths += [RTL / name for name in names]
     paths += [path for spec in cores for path in rtl_sources(spec)]
+    paths += [path for each in chip.masters if each.unit for path in rtl_sources(each.unit)]
     paths += [path for npu in chip.soc.engines for path in rtl_sources(npu.spec)]
     return tuple(sorted(dict.fromkeys(paths), key=lambda path: path.suffix != ".vlt"))
 

@@ -144,6 +144,7 @@ def _master(
         views=tuple(_views(soc, device)) if built else (),
         core=core,
         npu=device if isinstance(device, Engine) else None,
+        unit=device.unit if core and isinstance(device, Cpu) else None,
         parameters=_parameters(soc, device),
         axi_bytes=axi_bytes(device) if isinstance(device, Engine) else 0,
         interrupts=_interrupts(soc, device),

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from atoll.errors import Fault
+from atoll.isa.function_unit import FunctionUnit
 from atoll.resolve.soc import AcceleratorSpec, CoreSpec, Cpu, Engine, ResolvedSoc
 
 RTL = Path(__file__).parents[1] / "rtl"
@@ -12,7 +13,7 @@ FOLDERS = (RTL, *sorted(path.parent for path in ENGINES.glob("*/__init__.py")))
 """Where the RTL lies that Atoll ships; each file's name is unique."""
 
 
-def rtl_sources(spec: CoreSpec | AcceleratorSpec) -> tuple[Path, ...]:
+def rtl_sources(spec: CoreSpec | AcceleratorSpec | FunctionUnit) -> tuple[Path, ...]:
     """Return the sources that a description names: shipped ones, others by absolute path."""
     return tuple(found(name) for name in spec.rtl_sources)
 
