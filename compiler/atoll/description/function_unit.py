@@ -65,6 +65,11 @@ class FunctionUnit(Described):
     instructions: dict[Name, UnitInstruction] = Field(
         min_length=1, max_length=MAX_ENTRIES, description="What it executes, by name."
     )
+    state: bool = Field(
+        default=False,
+        strict=True,
+        description="Results depend on earlier instructions, so that none is moved or left out.",
+    )
     model: EntryPointName = Field(
         description="A class with a method for each instruction, bit-exact.",
         examples=["dot4:Dot4"],

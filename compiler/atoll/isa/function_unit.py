@@ -1,4 +1,4 @@
-"""Instructions of a core that a unit beside it executes, as the compiler and simulators see them."""
+"""Instructions of a core that a unit beside it executes, as all stages see them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,6 +23,8 @@ class Instruction:
         funct3, funct7: what tells it from others of its opcode.
         latency: cycles from operands to result; 0 if that varies.
         meaning: ``dot4``, four products of int8 added; "" if Atoll need not know.
+        state: its result depends on what its unit executed before: none is moved or dropped.
+        model: ``module:Class`` of Python, with a method of its name.
     """
 
     name: str
@@ -31,6 +33,8 @@ class Instruction:
     funct7: int
     latency: int = 1
     meaning: str = ""
+    state: bool = False
+    model: str = ""
 
     @property
     def word(self) -> int:
@@ -50,7 +54,6 @@ class FunctionUnit:
         name: such as ``dot4``.
         style: the port that it is made for, ``cfu`` or ``cvxif``.
         instructions: what it executes.
-        model: ``module:Class`` of Python, a method per instruction.
         kernels: ``module:function`` that lowers operators with its instructions; "" without one.
         rtl_module: SystemVerilog module; "" without RTL.
         rtl_sources: file names that Atoll ships, or absolute paths, in compile order.
@@ -60,7 +63,6 @@ class FunctionUnit:
     name: str
     style: str
     instructions: tuple[Instruction, ...]
-    model: str
     kernels: str = ""
     rtl_module: str = ""
     rtl_sources: tuple[str, ...] = ()

@@ -55,7 +55,7 @@ def lower_graph(
             lowering.accelerate(number, op, jobs[op.name])
         else:
             (core,) = (each for each in soc.cpus if each.name == op.device)
-            lowering.call(number, op, kind_of(op).lower_for(op, graph, core.instructions.vectors))
+            lowering.call(number, op, kind_of(op).lower_for(op, graph, core.vectors))
     return lowering.module()
 
 

@@ -51,10 +51,11 @@ def unit_of(description: FunctionUnitDescription) -> FunctionUnit:
                 funct7=each.funct7,
                 latency=each.latency if isinstance(each.latency, int) else 0,
                 meaning=each.computes or "",
+                state=model.state,
+                model=model.model,
             )
             for name, each in model.instructions.items()
         ),
-        model=model.model,
         kernels=model.kernels or "",
         rtl_module=model.rtl.module if model.rtl else "",
         rtl_sources=tuple(

@@ -9,13 +9,16 @@ from atoll.ir.scalars import (
     Const,
     Conversion,
     Dot,
+    Execute,
     Expr,
     Load,
     Operation,
     Select,
     Type,
     Var,
+    Word,
 )
+from atoll.isa.function_unit import Instruction
 
 WRAPPING = (Operation.ADD, Operation.SUB, Operation.MUL, Operation.SHL)
 ORDERS = {Operation.MIN: "<", Operation.MAX: ">"}
@@ -29,6 +32,11 @@ DOT = """static inline int32_t atoll_dot(
   return (int32_t)total;
 }
 """
+WORD = """static inline int32_t atoll_word(const int8_t *first) {
+  return (int32_t)((uint32_t)(uint8_t)first[0] | (uint32_t)(uint8_t)first[1] << 8 |
+                   (uint32_t)(uint8_t)first[2] << 16 | (uint32_t)(uint8_t)first[3] << 24);
+}
+"""
 
 
 class Expressions:
@@ -38,12 +46,15 @@ class Expressions:
         ranges: what variables in scope can be; the rest may be anything.
         helpers: operation and type of the functions that the text calls beside the program's.
         dots: whether it calls `DOT` too.
+        words: likewise `WORD`.
+        instructions: of a function unit that it executes.
     """
 
     def __init__(self) -> None:
         self.ranges: dict[str, Range] = {}
         self.helpers: set[tuple[Operation, Type]] = set()
-        self.dots = False
+        self.dots = self.words = False
+        self.instructions: set[Instruction] = set()
 
     def text(self, expr: Expr) -> str:
         """Return C of the type of `expr` that can be an operand as it is."""
@@ -68,6 +79,13 @@ class Expressions:
             case Call(function, arguments):
                 passed = ", ".join(bare(self.text(argument)) for argument in arguments)
                 return f"{scalar_function(function)}({passed})"
+            case Word(first):
+                self.words = True
+                return f"atoll_word(&{self.text(first)})"
+            case Execute(instruction, a, b):
+                self.instructions.add(instruction)
+                operands = ", ".join(bare(self.text(each)) for each in (a, b))
+                return f"{instruction_name(instruction)}({operands})"
             case Dot(start, left, right, length):
                 self.dots = True
                 first, second = (f"&{self.text(each)}" for each in (left, right))
@@ -118,3 +136,24 @@ def helper(operation: Operation, type: Type) -> str:
         result = f"({of})(({unsigned})a {operation} {second})"
     other = "int" if operation in SHIFTS else of
     return f"static inline {of} {name}({of} a, {other} b) {{\n  return {result};\n}}\n"
+
+
+def instruction_name(instruction: Instruction) -> str:
+    """Name the function that executes an instruction."""
+    return f"atoll_execute_{instruction.name}"
+
+
+def instruction_text(instruction: Instruction) -> str:
+    """Define that function; a compiler for another machine than RISC-V finds it elsewhere."""
+    name, volatile = instruction_name(instruction), " volatile" * instruction.state
+    opcode, funct3, funct7 = instruction.opcode, instruction.funct3, instruction.funct7
+    return f"""#if defined(__riscv)
+static inline int32_t {name}(int32_t a, int32_t b) {{
+  int32_t result;
+  __asm__{volatile}(".insn r {opcode:#x}, {funct3}, {funct7}, %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+}}
+#else
+extern int32_t {name}(int32_t a, int32_t b);
+#endif
+"""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from atoll.codegen.c.entry import CACHES, COPY, RUNTIME, RunText, steps_text
-from atoll.codegen.c.expressions import DOT, Expressions, helper
+from atoll.codegen.c.expressions import DOT, WORD, Expressions, helper, instruction_text
 from atoll.codegen.c.functions import FunctionText, signature
 from atoll.codegen.c.pools import foreign_pools, host_pools
 from atoll.codegen.core_steps import calls_on, functions_on, maintains, overlapping_parameters
@@ -109,4 +109,8 @@ def functions_text(
     yield from (helper(*each) for each in sorted(expressions.helpers))
     if expressions.dots:
         yield DOT
+    if expressions.words:
+        yield WORD
+    for each in sorted(expressions.instructions, key=lambda each: each.name):
+        yield instruction_text(each)
     yield from texts
