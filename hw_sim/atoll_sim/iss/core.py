@@ -18,6 +18,7 @@ from atoll_sim.iss.cortex_m import CortexSystem
 from atoll_sim.iss.costs import costs_of
 from atoll_sim.iss.devices import CoreLocal, Device
 from atoll_sim.iss.emulator import FUNCTIONS, READ, RUN, WRITE, Emulator, End, machine_of
+from atoll_sim.iss.function_unit import CoreUnit
 from atoll_sim.iss.native import IssModel
 from atoll_sim.iss.riscv import (
     FETCH_FAULT,
@@ -91,9 +92,15 @@ class IssCore:
         self._map_registers()
         self._emulator.watch(*model.hooks, ctypes.byref(self.state))
         self._emulator.watch_exceptions(self._note_exception)
-        texts = ((span, model.peek(self._on_bus(span.start), len(span))) for span in code)
+        texts = [(span, model.peek(self._on_bus(span.start), len(span))) for span in code]
         found = system_addresses(self._system, texts)
         self._emulator.watch_instructions(found, self._system_instruction)
+        self._unit: CoreUnit | None = None
+        if cpu.unit:
+            self._unit = unit = CoreUnit(cpu.unit, self.stop)
+            self._emulator.execute_elsewhere(
+                lambda *machine: unit.found(texts, self.state, *machine), model.execute
+            )
 
     @property
     def time(self) -> int:
@@ -136,6 +143,8 @@ class IssCore:
         self._expect_interrupt()
         self._model.at(self.time)
         end = self._emulator.run(following)
+        if self._unit and self._unit.failed:
+            raise self._unit.failed
         self._pc = self._emulator.pc
         if end is End.STOPPED:
             self._stopped()

@@ -147,10 +147,11 @@ def instruction_text(instruction: Instruction) -> str:
     """Define that function; a compiler for another machine than RISC-V finds it elsewhere."""
     name, volatile = instruction_name(instruction), " volatile" * instruction.state
     opcode, funct3, funct7 = instruction.opcode, instruction.funct3, instruction.funct7
+    encoding = f".insn r {opcode:#x}, {funct3}, {funct7}, %0, %1, %2"
     return f"""#if defined(__riscv)
 static inline int32_t {name}(int32_t a, int32_t b) {{
   int32_t result;
-  __asm__{volatile}(".insn r {opcode:#x}, {funct3}, {funct7}, %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
+  __asm__{volatile}("{encoding}" : "=r"(result) : "r"(a), "r"(b));
   return result;
 }}
 #else
