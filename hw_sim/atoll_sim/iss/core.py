@@ -68,7 +68,7 @@ class IssCore:
         """
         self.cpu = cpu
         self._clock = CoreClock(cpu.clock, model.soc.host_cpu.clock)
-        self.asleep = self.halted = False
+        self.asleep = self.halted = self._illegal = False
         self._master = master
         self._model = model
         self._chip = chip
@@ -86,7 +86,6 @@ class IssCore:
             registers = system if isinstance(system, CortexSystem) else self._local
             self._blocks.append((own, OwnClock(registers, lambda: self.state.time)))
         self._pc = self._began = cpu.reset_address
-        self._illegal = False
         self._second_word = 0, -1  # of an access that trapped, and when
         self._map_memories()
         self._map_registers()
@@ -95,12 +94,8 @@ class IssCore:
         texts = [(span, model.peek(self._on_bus(span.start), len(span))) for span in code]
         found = system_addresses(self._system, texts)
         self._emulator.watch_instructions(found, self._system_instruction)
-        self._unit: CoreUnit | None = None
-        if cpu.unit:
-            self._unit = unit = CoreUnit(cpu.unit, self.stop)
-            self._emulator.execute_elsewhere(
-                lambda *machine: unit.found(texts, self.state, *machine), model.execute
-            )
+        self._unit = CoreUnit(cpu.unit, self._emulator)
+        self._unit.attach(texts, self.state, model.execute)
 
     @property
     def time(self) -> int:
@@ -143,8 +138,7 @@ class IssCore:
         self._expect_interrupt()
         self._model.at(self.time)
         end = self._emulator.run(following)
-        if self._unit and self._unit.failed:
-            raise self._unit.failed
+        self._unit.raise_any()
         self._pc = self._emulator.pc
         if end is End.STOPPED:
             self._stopped()
@@ -247,8 +241,7 @@ class IssCore:
             self._go_on(self._system.trap(ILLEGAL, at))
         elif self.state.refused:
             if size := self.state.undo_size:
-                byte = self._on_bus(self.state.address)
-                self._memory.write(byte, bytes(self.state.undo[:size]))
+                self._memory.write(self._on_bus(self.state.address), bytes(self.state.undo[:size]))
             # An access that a run begins with leaves the core where it is.
             self._refused(precise=self._pc == self._began)
 

@@ -203,21 +203,23 @@ class Emulator:
         for address in addresses:
             self._uc.hook_add(unicorn.UC_HOOK_CODE, hook, None, address, address)
 
-    def execute_elsewhere(
-        self,
-        found: Callable[[tuple[int, ...], int], Iterable[tuple[int, ctypes.Structure]]],
-        execute: Any,
-    ) -> None:
-        """Have a C function execute instructions, and go on behind them.
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Unicorn's numbers of the registers of integers."""
+        return self._machine.registers
 
-        Args:
-            found: given the numbers of the registers and of the program counter, yields addresses
-                and what `execute` gets for them.
-            execute: is given engine, address, size and that.
+    @property
+    def pc_number(self) -> int:
+        """Unicorn's number of the program counter."""
+        return self._machine.pc
+
+    def execute_elsewhere(self, address: int, what: ctypes.Structure, execute: Any) -> None:
+        """Have a C function execute the instruction at `address` and set the program counter.
+
+        It is given engine, address, size and `what`.
         """
-        for address, what in found(self._machine.registers, self._machine.pc):
-            self._hook(unicorn.UC_HOOK_CODE, execute, ctypes.byref(what), (address, address))
-            self._kept.append(what)
+        self._hook(unicorn.UC_HOOK_CODE, execute, ctypes.byref(what), (address, address))
+        self._kept.append(what)
 
     def watch_exceptions(self, see: Callable[[], None]) -> None:
         """Call `see` at each exception that is no failed access."""

@@ -84,12 +84,12 @@ class Expressions:
                 return f"atoll_word(&{self.text(first)})"
             case Execute(instruction, a, b):
                 self.instructions.add(instruction)
-                operands = ", ".join(bare(self.text(each)) for each in (a, b))
-                return f"{instruction_name(instruction)}({operands})"
+                one, other = (bare(self.text(operand)) for operand in (a, b))
+                return f"{instruction_name(instruction)}({one}, {other})"
             case Dot(start, left, right, length):
                 self.dots = True
-                first, second = (f"&{self.text(each)}" for each in (left, right))
-                return f"atoll_dot({bare(self.text(start))}, {first}, {second}, {length})"
+                begins = ", ".join(f"&{self.text(each)}" for each in (left, right))
+                return f"atoll_dot({bare(self.text(start))}, {begins}, {length})"
 
     def _binary(self, expr: Binary) -> str:
         operation, type = expr.operation, expr.left.type
