@@ -15,7 +15,7 @@ from atoll_sim.core_test.run import Outcome, run_core_test
 
 pytestmark = [pytest.mark.rtl, pytest.mark.slow]
 
-ISAS = {"vexriscv": "rv32im"}
+ISAS = {"vexriscv": "rv32im", "vexriscv_cfu": "rv32im"}
 
 
 @pytest.mark.parametrize("core", WITH_RTL)

@@ -57,9 +57,9 @@ def _check_encodings(unit: FunctionUnit, where: SourceMap, faults: Faults) -> No
             "E126",
             f"instructions '{first}' and '{name}' of unit '{unit.function_unit}' have one encoding:"
             f" {each.opcode}, funct3 {each.funct3}, funct7 {each.funct7}",
-            at=where.key_at("instructions", name),
+            at=where.at("instructions", name, "funct7") or where.at("instructions", name),
             other=note(where.key_at("instructions", first), "the other one"),
-            remedy=f"write 'funct7: {free}' for '{name}', or what your hardware has",
+            remedy=f"write 'funct7: {free}', or what your hardware has",
         )
 
 
@@ -73,7 +73,7 @@ def _check_meanings(unit: FunctionUnit, where: SourceMap, faults: Faults) -> Non
                 f" 'computes: {each.computes}'",
                 at=where.at("instructions", name, "computes"),
                 other=note(where.at("instructions", first, "computes"), "the other one"),
-                remedy="leave it to the one that kernels shall use",
+                remedy=f"remove 'instructions.{name}.computes'; kernels can use one only",
             )
 
 

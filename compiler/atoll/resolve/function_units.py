@@ -33,7 +33,8 @@ def check_unit(draft: Draft, name: str, cpu: Cpu) -> None:
             f" function unit, and '{unit.model.function_unit}' is made for '{unit.model.style}'",
             at=at,
             other=note(unit.where.at("style"), "the unit says so here"),
-            remedy=f"write 'style: {core.function_unit}' in the unit's file, if its encodings fit",
+            remedy=f"remove 'devices.{name}.function_unit', or write"
+            f" 'style: {core.function_unit}' in the unit's file if its encodings fit",
         )
 
 

@@ -7,6 +7,7 @@ from atoll.resolve.soc import Memory, ResolvedSoc
 from atoll.units import format_size
 from atoll_sim.chip.cores import core_faults
 from atoll_sim.chip.sources import source_faults
+from atoll_sim.chip.units import unit_source_faults
 
 SLOWEST = 64
 """How many cycles of the host one of an engine may take: 16 of them answer an access to a register,
@@ -35,6 +36,7 @@ def platform_faults(soc: ResolvedSoc, data_bytes: int) -> list[Fault]:
         *_clock_faults(soc),
         *_line_faults(soc),
         *source_faults(soc),
+        *unit_source_faults(soc),
     ]
 
 

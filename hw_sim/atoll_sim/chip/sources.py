@@ -38,7 +38,7 @@ def source_faults(soc: ResolvedSoc) -> Iterator[Fault]:
     found: dict[str, Fault] = {}
     for device in built_devices(soc):
         for index, path in enumerate(rtl_sources(device.spec)):
-            if reason := _unreadable(path):
+            if reason := unreadable(path):
                 found.setdefault(str(path), _fault(device, index, path, reason))
     yield from found.values()
 
@@ -58,7 +58,8 @@ def _fault(device: Cpu | Engine, index: int, path: Path, reason: str) -> Fault:
     )
 
 
-def _unreadable(path: Path) -> str:
+def unreadable(path: Path) -> str:
+    """Return why a file cannot be read; "" if it can."""
     try:
         with path.open("rb"):
             return ""
