@@ -19,6 +19,7 @@ class UnitModels:
         """Begin without a model; `at` is where a description names those that are asked for."""
         self._at = at
         self._parts: dict[str, object] = {}
+        self._failed: AtollError | None = None
         self._functions: dict[Instruction, Words] = {}
 
     def function(self, instruction: Instruction) -> Words:
@@ -30,6 +31,29 @@ class UnitModels:
         if (found := self._functions.get(instruction)) is None:
             found = self._functions[instruction] = self._made(instruction)
         return found
+
+    def guarded(self, instruction: Instruction, stop: Callable[[], None]) -> Words:
+        """Return what machine code may call: what the model raises is kept, and `stop` called.
+
+        Raises:
+            AtollError: see `function`.
+        """
+        words = self.function(instruction)
+
+        def called(a: int, b: int) -> int:
+            try:
+                return words(a, b)
+            except AtollError as failed:
+                self._failed = self._failed or failed
+                stop()
+                return 0
+
+        return called
+
+    def raise_any(self) -> None:
+        """Raise what a guarded model raised, if one did."""
+        if self._failed:
+            raise self._failed
 
     def _made(self, instruction: Instruction) -> Words:
         name, who = instruction.name, f"model '{instruction.model}' of a function unit"

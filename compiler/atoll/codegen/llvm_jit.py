@@ -47,7 +47,8 @@ class NativeProgram:
         for symbol in named:
             symbol.initializer = ir.Constant(symbol.value_type, None)
             _add_allocator()
-        self._callbacks = [*_bound(module)]
+        self._models = UnitModels()
+        self._callbacks = [*_bound(module, self._models)]
         code = kept_code(
             source,
             f"{binding.get_host_cpu_name()} {host_features()}",
@@ -79,8 +80,13 @@ class NativeProgram:
 
         Returns:
             0, or a negative code: a heap had no block for a buffer that is sized at run time.
+
+        Raises:
+            AtollError: the model of a function unit raised.
         """
-        return self._kernels[function](*pointers) or 0
+        status = self._kernels[function](*pointers) or 0
+        self._models.raise_any()
+        return status
 
 
 def _result_of(kernel: Any) -> Any:
@@ -105,11 +111,12 @@ def _free(workspace: int, block: int) -> int:
     return memory.heap.free(block - memory.address)
 
 
-def _bound(module: IRModule) -> Iterator[object]:
+def _bound(module: IRModule, models: UnitModels) -> Iterator[object]:
     """Let compiled code find the models of function units; yield what has to be kept for it."""
-    models = UnitModels()
     for instruction in executed(module.functions):
-        callback = CFUNCTYPE(c_uint32, c_uint32, c_uint32)(models.function(instruction))
+        callback = CFUNCTYPE(c_uint32, c_uint32, c_uint32)(
+            models.guarded(instruction, lambda: None)
+        )
         binding.add_symbol(model_symbol(instruction), cast(callback, c_void_p).value)
         yield callback
 

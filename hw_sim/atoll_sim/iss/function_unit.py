@@ -1,12 +1,11 @@
 """The function unit of a core on the instruction-set simulator, by its model."""
 
 import ctypes
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from atoll.errors import AtollError
 from atoll.isa.function_unit import WORD_MASK, FunctionUnit, Instruction
 from atoll.unit_models import UnitModels
 from atoll_sim.iss.emulator import Emulator
@@ -36,13 +35,11 @@ class CoreUnit:
         Raises:
             AtollError: E041, E110; the model cannot be loaded or is not what it must be.
         """
-        self._failed: AtollError | None = None
         self._emulator = emulator
         self._models: dict[int, tuple[Instruction, Any]] = {}
-        if unit:
-            models = UnitModels(unit.places.get("model"))
-            for each in unit.instructions:
-                self._models[each.word] = each, _MODEL(self._guarded(models.function(each)))
+        self._unit = UnitModels(unit.places.get("model") if unit else None)
+        for each in unit.instructions if unit else ():
+            self._models[each.word] = each, _MODEL(self._unit.guarded(each, emulator.stop))
 
     def attach(self, texts: Iterable[tuple[range, bytes]], core: CoreState, execute: Any) -> None:
         """Have the C function `execute` take what may be instructions of the unit in `texts`."""
@@ -56,8 +53,7 @@ class CoreUnit:
 
     def raise_any(self) -> None:
         """Raise what the model raised, if it did."""
-        if self._failed:
-            raise self._failed
+        self._unit.raise_any()
 
     def _custom(self, word: int, core: CoreState) -> Custom:
         each, model = self._models[word & WORD_MASK]
@@ -72,16 +68,3 @@ class CoreUnit:
             pc=self._emulator.pc_number,
             stall=max(0, each.latency - 1),
         )
-
-    def _guarded(self, words: Callable[[int, int], int]) -> Callable[[int, int], int]:
-        """Return a function that C may call: what the model raises stops the core."""
-
-        def called(a: int, b: int) -> int:
-            try:
-                return words(a, b)
-            except AtollError as failed:
-                self._failed = self._failed or failed
-                self._emulator.stop()
-                return 0
-
-        return called
