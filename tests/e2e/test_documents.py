@@ -19,7 +19,7 @@ FIRST_CHIP = ROOT / "docs" / "first-chip.md"
 DOCUMENTS = sorted(
     {ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*/README.md")} - {FIRST_CHIP}
 )
-LONG = {ROOT / "docs" / "waves.md"}
+LONG = {ROOT / "docs" / name for name in ("waves.md", "function-units.md")}
 """Documents whose commands build models that no other test needs."""
 
 
