@@ -52,6 +52,8 @@ def type_faults(expr: Expr, functions: Mapping[str, PrimFunc]) -> Iterator[str]:
                 yield f"{expr} adds {expr.length} products to an {expr.start.type}"
             if not expr.left.type is expr.right.type is Type.I8:
                 yield f"{expr} multiplies {expr.left.type} and {expr.right.type}"
+            if expr.align < 1 or expr.align & (expr.align - 1) or expr.length % expr.align:
+                yield f"{expr} is not made of parts of {expr.align}"
         case Word():
             if expr.first.type is not Type.I8:
                 yield f"{expr} is made of {expr.first.type}"
