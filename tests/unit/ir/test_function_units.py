@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.c_program import CProgram
-from tests.ir.interpreter import interpret
+from tests.ir.interpreter import Memory, interpret
 from tests.ir.module_text import parse_module
 
 from atoll.codegen.llvm_jit import NativeProgram
@@ -80,7 +80,7 @@ def test_rules(old: str, new: str, said: str) -> None:
 
 @pytest.mark.parametrize("index", ["word(x[2])", "dot(0, x[2], w[0], 4, 4)"])
 def test_an_index_that_is_no_multiple_is_found_in_a_run(index: str) -> None:
-    arguments = [[0] * 8, [0] * 8, [None, None]]
+    arguments: list[int | Memory] = [[0] * 8, [0] * 8, [None, None]]
     with pytest.raises(ProgramError):
         interpret(module(TEXT.replace("word(x[4])", index)), "product", arguments)
 

@@ -32,10 +32,30 @@ DOT = """static inline int32_t atoll_dot(
   return (int32_t)total;
 }
 """
+WORD_BYTES = 4
+OF_WORDS = """#if defined(__GNUC__)
+#define ATOLL_OF_WORDS __attribute__((aligned(4)))
+#else
+#define ATOLL_OF_WORDS
+#endif
+"""
 WORD = """static inline int32_t atoll_word(const int8_t *first) {
+#if defined(__riscv) && defined(__GNUC__)
+  first = (const int8_t *)__builtin_assume_aligned(first, 4);
+#endif
   return (int32_t)((uint32_t)(uint8_t)first[0] | (uint32_t)(uint8_t)first[1] << 8 |
                    (uint32_t)(uint8_t)first[2] << 16 | (uint32_t)(uint8_t)first[3] << 24);
 }
+"""
+DOT_OF = """
+static inline int32_t {name}_of(
+    int32_t start, const int8_t *left, const int8_t *right, int32_t length) {{
+  uint32_t total = (uint32_t)start;
+  for (int32_t i = 0; i < length; i += 4) {{
+    total += (uint32_t){name}(atoll_word(left + i), atoll_word(right + i));
+  }}
+  return (int32_t)total;
+}}
 """
 
 
@@ -45,16 +65,27 @@ class Expressions:
     Attributes:
         ranges: what variables in scope can be; the rest may be anything.
         helpers: operation and type of the functions that the text calls beside the program's.
+        of_words: whether buffers of the program may be read by words.
         dots: whether it calls `DOT` too.
         words: likewise `WORD`.
         instructions: of a function unit that it executes.
+        products: that one of them which makes sums of products.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, four: Instruction | None = None, *, of_words: bool = False) -> None:
+        """Begin a file.
+
+        Args:
+            four: makes the core's aligned sums of products, if it has one.
+            of_words: buffers may be read by words.
+        """
+        self.of_words = of_words
+        self._four = four
         self.ranges: dict[str, Range] = {}
         self.helpers: set[tuple[Operation, Type]] = set()
         self.dots = self.words = False
         self.instructions: set[Instruction] = set()
+        self.products: Instruction | None = None
 
     def text(self, expr: Expr) -> str:
         """Return C of the type of `expr` that can be an operand as it is."""
@@ -87,9 +118,14 @@ class Expressions:
                 one, other = (bare(self.text(operand)) for operand in (a, b))
                 return f"{instruction_name(instruction)}({one}, {other})"
             case Dot(start, left, right, length):
-                self.dots = True
+                words = self._four if expr.align % WORD_BYTES == 0 else None
+                if words:
+                    self.products, self.words = words, True
+                else:
+                    self.dots = True
                 begins = ", ".join(f"&{self.text(each)}" for each in (left, right))
-                return f"atoll_dot({bare(self.text(start))}, {begins}, {length})"
+                name = f"{instruction_name(words)}_of" if words else "atoll_dot"
+                return f"{name}({bare(self.text(start))}, {begins}, {length})"
 
     def _binary(self, expr: Binary) -> str:
         operation, type = expr.operation, expr.left.type
