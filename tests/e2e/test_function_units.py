@@ -67,6 +67,14 @@ def test_kernels_of_ones_own_are_exact(folder: Path, capsys: Capture) -> None:
     assert '".insn r 0xb, 0, 0, %0, %1, %2"' in (target / "model.c").read_text()
 
 
+def test_c99_uses_the_unit_too(folder: Path, capsys: Capture) -> None:
+    target = folder / "build"
+    assert main(["build", str(folder / "chip.yaml"), DIGITS, "--emit", "c", "-o", str(target)]) == 0
+    assert "atoll_execute_dot4_of(sum0[0], &patches[at]" in (target / "model.c").read_text()
+    assert main(["simulate", str(target), "--cpu", "iss"]) == 0
+    assert "10 of 10 layers bit-exact" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("cpu", ["iss", "native"])
 @pytest.mark.parametrize(
     ("old", "new", "said"),
