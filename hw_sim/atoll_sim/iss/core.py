@@ -69,9 +69,7 @@ class IssCore:
         self.cpu = cpu
         self._clock = CoreClock(cpu.clock, model.soc.host_cpu.clock)
         self.asleep = self.halted = self._illegal = False
-        self._master = master
-        self._model = model
-        self._chip = chip
+        self._master, self._model, self._chip = master, model, chip
         self._local = CoreLocal(self._stand_still)
         self._emulator = Emulator(machine_of(cpu))
         self.state = model.add_core(master.index, FUNCTIONS, costs_of(cpu), cpu.instructions)
@@ -92,10 +90,10 @@ class IssCore:
         self._emulator.watch(*model.hooks, ctypes.byref(self.state))
         self._emulator.watch_exceptions(self._note_exception)
         texts = [(span, model.peek(self._on_bus(span.start), len(span))) for span in code]
-        found = system_addresses(self._system, texts)
-        self._emulator.watch_instructions(found, self._system_instruction)
-        self._unit = CoreUnit(cpu.unit, self._emulator)
-        self._unit.attach(texts, self.state, model.execute)
+        found, watch = system_addresses(self._system, texts), self._emulator.watch_instructions
+        watch(found, self._system_instruction)
+        unit = CoreUnit(cpu.unit, self._emulator)
+        self._unit = unit.attached(texts, self.state, model.execute)
 
     @property
     def time(self) -> int:

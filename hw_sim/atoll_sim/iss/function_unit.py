@@ -10,8 +10,8 @@ from atoll.isa.function_unit import WORD_MASK, FunctionUnit, Instruction
 from atoll.unit_models import UnitModels
 from atoll_sim.iss.emulator import Emulator
 from atoll_sim.iss.native import CoreState
+from atoll_sim.iss.systems import words_at_halves
 
-_BYTES = 4
 _MODEL = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint32)
 
 
@@ -41,15 +41,15 @@ class CoreUnit:
         for each in unit.instructions if unit else ():
             self._models[each.word] = each, _MODEL(self._unit.guarded(each, emulator.stop))
 
-    def attach(self, texts: Iterable[tuple[range, bytes]], core: CoreState, execute: Any) -> None:
+    def attached(
+        self, texts: Iterable[tuple[range, bytes]], core: CoreState, execute: Any
+    ) -> "CoreUnit":
         """Have the C function `execute` take what may be instructions of the unit in `texts`."""
-        if not self._models:
-            return
-        for span, data in texts:
-            words = np.frombuffer(data[: len(data) // _BYTES * _BYTES], "<u4")
+        for span, words in ((span, words_at_halves(data)) for span, data in texts if self._models):
             for index in np.flatnonzero(np.isin(words & WORD_MASK, [*self._models])):
                 what = self._custom(int(words[index]), core)
-                self._emulator.execute_elsewhere(span.start + _BYTES * int(index), what, execute)
+                self._emulator.execute_elsewhere(span.start + 2 * int(index), what, execute)
+        return self
 
     def raise_any(self) -> None:
         """Raise what the model raised, if it did."""
