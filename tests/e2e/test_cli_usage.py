@@ -88,7 +88,7 @@ def test_help_says_what_a_command_does(command: str, capsys: pytest.CaptureFixtu
         ("run", "--input FILE default: a seeded random one"),
         ("run", "--keep DIR"),
         ("run", "--json"),
-        ("new", "--output FILE default: NAME.yaml"),
+        ("new", "--output FILE default: by the name"),
         ("schema", "[default: soc]"),
         ("build", "--toolchain NAME default: the description's"),
         ("build", "--dump-after STAGE frontend, place, lower, specialize-storage, memory"),

@@ -23,7 +23,14 @@ from atoll.resolve import load_soc
 from atoll.samples import random_sample
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
-PAIRS = [(core, isa) for core in known_cores() for isa in described(core).isas]
+PAIRS = [
+    (core, isa)
+    for core in known_cores()
+    if described(core).uncached is None
+    for isa in described(core).isas
+]
+"""All that lagoon can have."""
+
 LINKERS = {
     "EM_RISCV": {32: "elf32lriscv", 64: "elf64lriscv"},
     "EM_ARM": {32: "armelf"},

@@ -1,6 +1,7 @@
 """Read functions of a loop program from their text."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from tests.ir.tokens import Tokens
 
@@ -14,6 +15,7 @@ from atoll.ir.tir import (
     Conversion,
     Direction,
     Dot,
+    Execute,
     Expr,
     For,
     If,
@@ -28,7 +30,9 @@ from atoll.ir.tir import (
     Store,
     Type,
     Var,
+    Word,
 )
+from atoll.isa.function_unit import Instruction
 
 _TYPES = {str(type): type for type in Type}
 _DIRECTIONS = {str(direction): direction for direction in Direction}
@@ -72,7 +76,13 @@ def _elements(tokens: Tokens) -> int:
 class FunctionReader:
     """Reads one function; what a name means comes from what the text declared before."""
 
-    def __init__(self, tokens: Tokens, results: Mapping[str, Type]) -> None:
+    def __init__(
+        self,
+        tokens: Tokens,
+        results: Mapping[str, Type],
+        instructions: Mapping[str, Instruction] = MappingProxyType({}),
+    ) -> None:
+        self._instructions = instructions
         self._tokens = tokens
         self._results = results
         self._types: dict[str, Type] = {}
@@ -179,6 +189,9 @@ class FunctionReader:
             return expr
         if tokens.accept("@"):
             return self._call()
+        if tokens.accept("$"):
+            name = tokens.name()
+            return Execute(self._instructions[name], *self._arguments(2))
         if word in self._buffers:
             return Load(tokens.name(), self._index(), self._buffers[word])
         if word in self._types:
@@ -200,6 +213,10 @@ class FunctionReader:
             return Select(*self._arguments(3))
         if tokens.accept("dot"):
             return self._dot()
+        if tokens.accept("word"):
+            (first,) = self._arguments(1)
+            assert isinstance(first, Load)
+            return Word(first)
         if word in _PREFIX:
             return Binary(tokens.choose(_PREFIX, ""), *self._arguments(2))
         conversion, type = tokens.choose(_CASTS, "a name that is declared")
@@ -207,11 +224,20 @@ class FunctionReader:
         return Cast(conversion, value, type)
 
     def _dot(self) -> Dot:
-        start, left, right, length = self._arguments(4)
+        self._tokens.expect("(")
+        start, left, right, length, *align = self._listed()
         assert isinstance(left, Load)
         assert isinstance(right, Load)
         assert isinstance(length, Const)
-        return Dot(start, left, right, length.value)
+        return Dot(start, left, right, length.value, *(int(str(each)) for each in align))
+
+    def _listed(self) -> list[Expr]:
+        """Read expressions up to the end of the parentheses."""
+        found = [self._expression()]
+        while self._tokens.accept(","):
+            found.append(self._expression())
+        self._tokens.expect(")")
+        return found
 
     def _arguments(self, count: int) -> list[Expr]:
         self._tokens.expect("(")

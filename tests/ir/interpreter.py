@@ -18,6 +18,7 @@ from atoll.ir.tir import (
     Cast,
     Const,
     Dot,
+    Execute,
     Expr,
     For,
     If,
@@ -32,8 +33,10 @@ from atoll.ir.tir import (
     Store,
     Type,
     Var,
+    Word,
 )
 from atoll.ir.walk import runtime_allocations
+from atoll.unit_models import UnitModels
 
 Memory = MutableSequence[int | None]
 
@@ -57,7 +60,8 @@ def interpret(
     Raises:
         ProgramError: E078; an access is out of bounds or reads what was never written.
     """
-    return _Run(module.by_name, module.by_name[function], heap or Heap(0)).run(arguments)
+    run = _Run(module.by_name, module.by_name[function], heap or Heap(0), UnitModels())
+    return run.run(arguments)
 
 
 class _Failed(Exception):  # noqa: N818
@@ -67,7 +71,14 @@ class _Failed(Exception):  # noqa: N818
 class _Run:
     """One activation of a function."""
 
-    def __init__(self, functions: Mapping[str, PrimFunc], function: PrimFunc, heap: Heap) -> None:
+    def __init__(
+        self,
+        functions: Mapping[str, PrimFunc],
+        function: PrimFunc,
+        heap: Heap,
+        models: UnitModels,
+    ) -> None:
+        self._models = models
         self._heap = heap
         self._functions = functions
         self._function = function
@@ -163,12 +174,23 @@ class _Run:
             case Call():
                 arguments = [self._value(argument) for argument in expr.arguments]
                 callee = self._functions[expr.function]
-                result = _Run(self._functions, callee, self._heap).run(arguments)
+                result = _Run(self._functions, callee, self._heap, self._models).run(arguments)
                 assert result is not None
                 return result
+            case Word(first):
+                place = self._value(first.index)
+                if place % 4:
+                    self._fail(f"takes a word from element {place} of '{first.buffer}'")
+                each = (self._value(replace(first, index=Const(place + at))) for at in range(4))
+                return wrap(sum((byte & 0xFF) << 8 * at for at, byte in enumerate(each)), Type.I32)
+            case Execute(instruction, a, b):
+                words = (self._value(each) & 0xFFFF_FFFF for each in (a, b))
+                return wrap(self._models.function(instruction)(*words), Type.I32)
             case Dot(start, left, right, length):
                 total = self._value(start)
                 firsts = [self._value(each.index) for each in (left, right)]
+                if any(first % expr.align for first in firsts):
+                    self._fail(f"makes a product from elements {firsts}, no multiples")
                 for at in range(length):
                     one, other = (
                         self._value(replace(each, index=Const(first + at)))

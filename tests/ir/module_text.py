@@ -1,5 +1,7 @@
 """Read a loop program from the text that its nodes print."""
 
+from collections.abc import Iterable
+
 from tests.ir.function_text import FunctionReader, read_allocate
 from tests.ir.tokens import Tokens
 
@@ -22,10 +24,13 @@ from atoll.ir.tir import (
     Step,
     Type,
 )
+from atoll.isa.function_unit import Instruction
 
 
-def parse_module(text: str) -> IRModule:
+def parse_module(text: str, instructions: Iterable[Instruction] = ()) -> IRModule:
     """Return the module whose `str` is `text`, white space aside; it is not yet verified.
+
+    It may execute `instructions` of a function unit.
 
     Raises:
         ProgramError: E079; the text is no module.
@@ -35,8 +40,9 @@ def parse_module(text: str) -> IRModule:
     name = tokens.name()
     functions: list[PrimFunc] = []
     results: dict[str, Type] = {}
+    named = {each.name: each for each in instructions}
     while tokens.next == "function":
-        function = FunctionReader(tokens, results).read()
+        function = FunctionReader(tokens, results, named).read()
         functions.append(function)
         if function.result:
             results[function.name] = function.result

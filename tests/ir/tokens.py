@@ -8,7 +8,7 @@ from atoll.ir.faults import ProgramError
 
 _TOKEN = re.compile(
     r"(?P<hex>0x(?:[0-9a-f]{2})*)|(?P<number>-?\d+)|(?P<name>[A-Za-z_][\w.]*)"
-    r"|(?P<mark>->|\.\.|<<|>>|<=|==|!=|[-+*/%<&|^(){}\[\],:=@])|(?P<space>\s+)|(?P<bad>.)"
+    r"|(?P<mark>->|\.\.|<<|>>|<=|==|!=|[-+*/%<&|^(){}\[\],:=@$])|(?P<space>\s+)|(?P<bad>.)"
 )
 _KINDS = {"name": "a name", "number": "a number", "hex": "bytes such as '0x00ff'"}
 T = TypeVar("T")

@@ -19,14 +19,14 @@ PLANTED = {
 """Bugs in the RTL of the vector engine."""
 
 
-def tested(path: Path, *options: str) -> list[str]:
+def arguments(path: Path, *options: str) -> list[str]:
     return ["accelerator", "test", str(path), "--json", *options]
 
 
 @pytest.mark.slow
 @pytest.mark.rtl
 def test_nothing_is_wrong_with_the_vector_engine(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(tested(EXAMPLE / "plover.yaml", "--operators", "6", "--faults", "9")) == 0
+    assert main(arguments(EXAMPLE / "plover.yaml", "--operators", "6", "--faults", "9")) == 0
     told = json.loads(capsys.readouterr().out)
     assert [check["tried"] for check in told["checks"]] == [30, 30, 30, 30, 1, 9]
     assert told["left_out"] == []
@@ -45,7 +45,7 @@ def test_a_planted_bug_is_found(
     assert right in text
     (tmp_path / "plover.sv").write_text(text.replace(right, wrong))
     (tmp_path / "plover.yaml").write_text((EXAMPLE / "plover.yaml").read_text())
-    assert main(tested(tmp_path / "plover.yaml", "--operators", "8", "--faults", "0")) == 1
+    assert main(arguments(tmp_path / "plover.yaml", "--operators", "8", "--faults", "0")) == 1
     checks = json.loads(capsys.readouterr().out)["checks"]
     assert [bool(check["faults"]) for check in checks] == [False, True]
     first = checks[1]["faults"][0]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.cores import WITH_RTL
+from tests.cores import ADAPTERS, WITH_RTL
 
 from atoll.description.cores import find_core
 from atoll.errors import SimulationError
@@ -16,10 +16,10 @@ from atoll_sim.core_test.run import Outcome, run_core_test
 
 pytestmark = [pytest.mark.rtl, pytest.mark.slow]
 
-ISAS = {"vexriscv": "rv32im"}
+ISAS = {"vexriscv": "rv32im", "vexriscv_cfu": "rv32im"}
 
 
-@pytest.mark.parametrize("core", WITH_RTL)
+@pytest.mark.parametrize("core", ADAPTERS)
 def test_adapters_that_ship(core: str) -> None:
     outcome = run_core_test(core, ISAS.get(core, "rv32imc"), seed=3)
     assert [fault for _, faults in outcome.trials for fault in faults] == []
@@ -79,7 +79,7 @@ def test_a_failed_assertion_of_the_adapter_ends_the_test(tmp_path: Path) -> None
         faults_with(tmp_path, (), early)
 
 
-@pytest.mark.parametrize("core", WITH_RTL)
+@pytest.mark.parametrize("core", ADAPTERS)
 def test_adapters_are_clean(core: str, tmp_path: Path) -> None:
     text = (
         f"extends: lagoon\ndevices: {{cpu: {{core: {core}, isa: {ISAS.get(core, 'rv32imc')}}}}}\n"

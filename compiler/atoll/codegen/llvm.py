@@ -9,8 +9,9 @@ from atoll.codegen.kept_code import kept_code
 from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_steps import emit_steps
+from atoll.codegen.llvm_units import CoreUnit
 from atoll.ir.tir import IRModule
-from atoll.isa.instruction_set import InstructionSet
+from atoll.isa.function_unit import DOT4
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
@@ -63,7 +64,7 @@ def emit_object(
     target = ir.Module(module.name)
     _emit_core_functions(target, module, soc.host_cpu)
     emit_entry(target, module, plan, soc, commands, position)
-    return _machine_code(target, soc.host_cpu.instructions)
+    return _machine_code(target, soc.host_cpu)
 
 
 def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core: Cpu) -> bytes:
@@ -79,16 +80,23 @@ def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core:
     target = ir.Module(module.name)
     _emit_core_functions(target, module, core)
     emit_steps(target, module, plan, soc, core.name)
-    return _machine_code(target, core.instructions)
+    return _machine_code(target, core)
 
 
 def _emit_core_functions(target: ir.Module, module: IRModule, core: Cpu) -> None:
     functions, overlapping = functions_on(module, core.name), overlapping_parameters(module)
-    emit_functions(target, functions, "internal", overlapping, core.instructions.vectors)
+    units = CoreUnit(core.unit.meaning(DOT4) if core.unit else None)
+    emit_functions(target, functions, "internal", overlapping, core.vectors, units)
 
 
-def _machine_code(target: ir.Module, instructions: InstructionSet) -> bytes:
+def _machine_code(target: ir.Module, core: Cpu) -> bytes:
+    instructions = core.instructions
+
     def compiled() -> bytes:
+        if core.unit:
+            from atoll.codegen.zig_machine import machine_code_by_zig
+
+            return machine_code_by_zig(target, instructions, LEVEL)
         from atoll.codegen.llvm_machine import machine_code  # slow to import
 
         return machine_code(target, instructions.llvm, LEVEL)

@@ -1,7 +1,7 @@
 """Kernels compiled for the host and run on real memory."""
 
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from ctypes import CFUNCTYPE, POINTER, c_int32, c_uint32, c_void_p, cast
 from dataclasses import dataclass
 from functools import cache
@@ -15,9 +15,11 @@ from atoll.codegen.kept_code import kept_code
 from atoll.codegen.llvm_heap import ALLOCATE, FREE, HEAP_SYMBOL
 from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_machine import host_features, host_machine, new_module, optimized
+from atoll.codegen.llvm_units import model_symbol
 from atoll.ir.heap import Heap
 from atoll.ir.tir import IRModule
-from atoll.ir.walk import runtime_allocations
+from atoll.ir.walk import executed, runtime_allocations
+from atoll.unit_models import UnitModels
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class NativeProgram:
         for symbol in named:
             symbol.initializer = ir.Constant(symbol.value_type, None)
             _add_allocator()
+        self._models = UnitModels()
+        self._callbacks = [*_bound(module, self._models)]
         code = kept_code(
             source,
             f"{binding.get_host_cpu_name()} {host_features()}",
@@ -76,8 +80,13 @@ class NativeProgram:
 
         Returns:
             0, or a negative code: a heap had no block for a buffer that is sized at run time.
+
+        Raises:
+            AtollError: the model of a function unit raised.
         """
-        return self._kernels[function](*pointers) or 0
+        status = self._kernels[function](*pointers) or 0
+        self._models.raise_any()
+        return status
 
 
 def _result_of(kernel: Any) -> Any:
@@ -100,6 +109,16 @@ def _allocate(workspace: int, size: int, block: Any) -> int:
 def _free(workspace: int, block: int) -> int:
     memory = _HEAPS[workspace]
     return memory.heap.free(block - memory.address)
+
+
+def _bound(module: IRModule, models: UnitModels) -> Iterator[object]:
+    """Let compiled code find the models of function units; yield what has to be kept for it."""
+    for instruction in executed(module.functions):
+        callback = CFUNCTYPE(c_uint32, c_uint32, c_uint32)(
+            models.guarded(instruction, lambda: None)
+        )
+        binding.add_symbol(model_symbol(instruction), cast(callback, c_void_p).value)
+        yield callback
 
 
 _ENTRIES = {

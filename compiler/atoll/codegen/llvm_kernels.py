@@ -9,6 +9,7 @@ from atoll.codegen.llvm_arithmetic import binary, converted, integer
 from atoll.codegen.llvm_dot import dot
 from atoll.codegen.llvm_heap import POINTER, HeapBlocks
 from atoll.codegen.llvm_lanes import Lanes
+from atoll.codegen.llvm_units import MODELS, WORD_BYTES, Units, word, words_dot
 from atoll.ir.tir import (
     Allocate,
     Binary,
@@ -17,6 +18,7 @@ from atoll.ir.tir import (
     Cast,
     Const,
     Dot,
+    Execute,
     Expr,
     For,
     If,
@@ -30,6 +32,7 @@ from atoll.ir.tir import (
     Store,
     Type,
     Var,
+    Word,
 )
 from atoll.ir.walk import runtime_allocations
 from atoll.isa.instruction_set import Vectors
@@ -46,19 +49,21 @@ def emit_functions(
     linkage: str,
     overlapping: Mapping[str, frozenset[str]] = APART,
     vectors: Vectors = Vectors.NONE,
+    units: Units = MODELS,
 ) -> None:
     """Add functions, callees first; kernels get `linkage`, scalar functions are inlined.
 
     Kernels are never inlined: every operator has a frame and a symbol of its own. One with
     buffers that are sized at run time returns a status, 0 or a negative code. Buffers are apart
-    in memory, but for the parameters in `overlapping`. `vectors` are those of the core.
+    in memory, but for the parameters in `overlapping`. `vectors` are those of the core, `units`
+    what executes instructions of function units.
     """
     known = {function.name: function for function in functions}
     for function in known.values():
         declared = _declare(module, function, overlapping.get(function.name, frozenset()))
         declared.linkage = "internal" if function.result else linkage
         declared.section = f".text.{function.name}"
-        _Emitter(module, function, declared, vectors, known).run()
+        _Emitter(module, function, declared, vectors, known, units).run()
 
 
 def _declare(module: ir.Module, function: PrimFunc, overlapping: frozenset[str]) -> ir.Function:
@@ -90,7 +95,9 @@ class _Emitter:
         declared: ir.Function,
         vectors: Vectors,
         functions: Mapping[str, PrimFunc],
+        units: Units,
     ) -> None:
+        self._units = units
         self._module = module
         self._function = function
         self._vectors = vectors
@@ -215,4 +222,10 @@ class _Emitter:
             case Dot(start, left, right, length):
                 total = self.value(start)
                 addresses = [self.address(each.buffer, each.index) for each in (left, right)]
+                if expr.align >= WORD_BYTES and (four := self._units.four):
+                    return words_dot(builder, four, total, addresses, length)
                 return dot(builder, self._vectors, total, addresses, length)
+            case Word(first):
+                return word(builder, self.address(first.buffer, first.index))
+            case Execute(instruction, a, b):
+                return self._units.execute(builder, instruction, [self.value(a), self.value(b)])

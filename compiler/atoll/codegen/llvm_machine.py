@@ -66,16 +66,17 @@ def machine_code(module: ir.Module, target: LlvmTarget, level: int) -> bytes:
     """Compile a module that names no target to an object file of a core."""
     machine = core_machine(target)
     return fits_both_conventions(
-        machine.emit_object(optimized(_aimed(module, machine), machine, level))
+        machine.emit_object(optimized(aimed(module, machine), machine, level))
     )
 
 
 def new_module(name: str, machine: binding.TargetMachine) -> ir.Module:
     """Start a module for `machine`."""
-    return _aimed(ir.Module(name), machine)
+    return aimed(ir.Module(name), machine)
 
 
-def _aimed(module: ir.Module, machine: binding.TargetMachine) -> ir.Module:
+def aimed(module: ir.Module, machine: binding.TargetMachine) -> ir.Module:
+    """Have a module name its target."""
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     return module

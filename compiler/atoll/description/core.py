@@ -17,6 +17,7 @@ from atoll.description.fields import (
     number,
     word,
 )
+from atoll.description.function_unit import Style
 from atoll.description.vocabulary import Isa
 
 FACTS = ("reset_address", "local_address", "has_m", "has_c", "has_e", "has_b")
@@ -180,6 +181,19 @@ class Core(Described):
         description="How its data cache is maintained by line, if it can have one: 'scb', by the "
         "registers DCCMVAC and DCIMVAC of a Cortex-M; 'zicbom', by cbo.clean and cbo.inval.",
         examples=["scb"],
+    )
+    function_unit: Style | None = Field(
+        default=None,
+        description="Its port for a unit that executes instructions of its own, if it has one: "
+        "'cfu' or 'cvxif'.",
+        examples=["cfu"],
+    )
+    uncached: Address | None = Field(
+        default=None,
+        description="First address of those that its data cache leaves alone, which reach to the "
+        "end; all that it loads and stores has to lie there. Without it the core has no such "
+        "cache.",
+        examples=["0x8000_0000"],
     )
     startup: FileName | None = Field(
         default=None,

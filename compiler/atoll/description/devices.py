@@ -21,7 +21,14 @@ from atoll.description.fields import (
     Size,
     Views,
 )
-from atoll.description.vocabulary import AcceleratorName, CoreName, EngineName, Isa, OperatorName
+from atoll.description.vocabulary import (
+    AcceleratorName,
+    CoreName,
+    EngineName,
+    FunctionUnitPath,
+    Isa,
+    OperatorName,
+)
 
 CLOCK = 100_000_000
 _REACH = "What it may do with each pool that does not say so itself."
@@ -99,6 +106,11 @@ class Cpu(Described):
     core: CoreName = Field(
         default="picorv32",
         description="The core: the name of an installed one, or a path relative to this file.",
+    )
+    function_unit: FunctionUnitPath | None = Field(
+        default=None,
+        description="The unit that executes instructions of its own: a path relative to this file.",
+        examples=["./dot4.yaml"],
     )
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
     toolchain: Literal["zig", "gcc", "clang"] = Field(

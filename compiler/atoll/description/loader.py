@@ -1,7 +1,7 @@
 """Load a chip: YAML files and overrides in, checked models with the place of every value out."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -16,6 +16,7 @@ from atoll.description.accelerators import (
 from atoll.description.cores import CoreDescription, find_core, load_core
 from atoll.description.devices import Cpu, Dma, Npu
 from atoll.description.faults import Faults
+from atoll.description.function_units import FunctionUnitDescription, load_function_unit
 from atoll.description.gaps import Gaps
 from atoll.description.layers import apply_overrides, read_layers
 from atoll.description.messages import schema_of
@@ -38,6 +39,7 @@ class Description:
         soc: the checked model; references between its parts are not followed yet.
         accelerators: by the name of the device that is one; those that are broken are left out.
         cores: likewise.
+        function_units: likewise, by the core that has one.
         where: the place of every key and value.
         gaps: where `soc` is not what was written.
         faults: what is wrong so far; a description with faults means no chip.
@@ -51,6 +53,7 @@ class Description:
     gaps: Gaps
     faults: tuple[Fault, ...]
     folder: Path = Path()
+    function_units: Mapping[str, FunctionUnitDescription] = field(default_factory=dict)
 
     def values(self) -> Iterator[tuple[Key, object]]:
         """Yield every value with its key path, defaults included."""
@@ -94,6 +97,7 @@ def describe(root: Node, folder: Path, faults: Faults) -> Description:
         soc=read.model,
         accelerators=_accelerators(read, read.model, folder, faults),
         cores=_cores(read, read.model, folder, faults),
+        function_units=_function_units(read, read.model, folder, faults),
         where=read.where,
         gaps=read.gaps,
         faults=tuple(faults.found),
@@ -130,6 +134,21 @@ def _cores(
         if isinstance(device, Cpu)
     }
     return _loaded(named, load_core, faults)
+
+
+def _function_units(
+    read: Partial[Soc], soc: Soc, folder: Path, faults: Faults
+) -> Mapping[str, FunctionUnitDescription]:
+    def find(name: str, path: str) -> Found:
+        at = read.where.at("devices", name, "function_unit")
+        return _base(at, folder) / path, at
+
+    named = {
+        name: partial(find, name, device.function_unit)
+        for name, device in soc.devices.items()
+        if isinstance(device, Cpu) and device.function_unit is not None
+    }
+    return _loaded(named, load_function_unit, faults)
 
 
 def _base(at: SourceLoc | None, folder: Path) -> Path:

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from atoll.description.accelerator import Accelerator
 from atoll.description.build import Build
 from atoll.description.core import Core
+from atoll.description.function_unit import FunctionUnit
 from atoll.description.operators import DRIVERS, FEATURES
 from atoll.description.relaxed import relaxed, relaxed_definitions
 from atoll.description.schema import Soc
@@ -27,6 +28,7 @@ _MODELS: dict[str, type[BaseModel]] = {
     "soc": Soc,
     "accelerator": Accelerator,
     "core": Core,
+    "function_unit": FunctionUnit,
     "build": Build,
 }
 NAMES = tuple(_MODELS)

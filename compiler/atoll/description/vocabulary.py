@@ -42,3 +42,4 @@ AcceleratorName = Annotated[
 EngineName = Annotated[
     str, Field(max_length=256), WithJsonSchema({"anyOf": [{"enum": list(ENGINES)}, _PATH]})
 ]
+FunctionUnitPath = Annotated[str, Field(max_length=256), WithJsonSchema(_PATH)]

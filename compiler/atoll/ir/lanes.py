@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from atoll.ir.scalars import Binary, Dot, Expr, Load, Operation, Var, operands
+from atoll.ir.scalars import Binary, Dot, Execute, Expr, Load, Operation, Var, Word, operands
 
 
 def step_of(expr: Expr, steps: Mapping[str, int | None], own: Collection[str]) -> int | None:
@@ -23,7 +23,7 @@ def step_of(expr: Expr, steps: Mapping[str, int | None], own: Collection[str]) -
             return first + second if operation is Operation.ADD else first - second
         case Load(buffer) if buffer in own:
             return None
-        case Dot():
+        case Dot() | Word() | Execute():
             return None
     same = all(step_of(part, steps, own) == 0 for part in operands(expr))
     return 0 if same else None

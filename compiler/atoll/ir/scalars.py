@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from atoll.isa.function_unit import Instruction
+
 
 class Type(StrEnum):
     """Type of a value or of a buffer's elements. Buffers hold no `I1`."""
@@ -155,17 +157,20 @@ class Call:
 class Dot:
     """`start` (an `I32`) plus the products of `length` elements from `left` and `right` on.
 
-    Both are of `I8`, and each of them is multiplied as `I32`.
+    Both are of `I8`, and each of them is multiplied as `I32`. Their addresses are multiples of
+    `align`, which the alignment of buffers and both indices grant.
     """
 
     start: "Expr"
     left: Load
     right: Load
     length: int
+    align: int = 1
     type: Type = field(default=Type.I32, init=False, compare=False, repr=False)
 
     def __str__(self) -> str:
-        return f"dot({self.start}, {self.left}, {self.right}, {self.length})"
+        align = f", {self.align}" if self.align > 1 else ""
+        return f"dot({self.start}, {self.left}, {self.right}, {self.length}{align})"
 
     def last(self, first: Load) -> Load:
         """Return the load of the last element that follows `first`, which is `left` or `right`."""
@@ -173,7 +178,40 @@ class Dot:
         return Load(first.buffer, place, first.type)
 
 
-Expr = Const | Var | Load | Binary | Select | Cast | Call | Dot
+@dataclass(frozen=True, slots=True)
+class Word:
+    """Four elements of `I8` from `first` on as one `I32`, the first in its lowest byte.
+
+    The address of `first` is a multiple of 4, which the alignment of its buffer and the index
+    grant.
+    """
+
+    first: Load
+    type: Type = field(default=Type.I32, init=False, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"word({self.first})"
+
+    @property
+    def last(self) -> Load:
+        """The load of its highest byte."""
+        return Load(self.first.buffer, Binary(Operation.ADD, self.first.index, Const(3)), Type.I8)
+
+
+@dataclass(frozen=True, slots=True)
+class Execute:
+    """Result of an instruction of the core's function unit, of two `I32`."""
+
+    instruction: Instruction
+    a: "Expr"
+    b: "Expr"
+    type: Type = field(default=Type.I32, init=False, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"${self.instruction.name}({self.a}, {self.b})"
+
+
+Expr = Const | Var | Load | Binary | Select | Cast | Call | Dot | Word | Execute
 
 
 def operands(expr: Expr) -> tuple[Expr, ...]:
@@ -191,4 +229,8 @@ def operands(expr: Expr) -> tuple[Expr, ...]:
             return expr.arguments
         case Dot():
             return (expr.start, expr.left, expr.right)
+        case Word():
+            return (expr.first,)
+        case Execute():
+            return (expr.a, expr.b)
     return ()

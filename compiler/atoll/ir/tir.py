@@ -32,12 +32,14 @@ from atoll.ir.scalars import (
     Const,
     Conversion,
     Dot,
+    Execute,
     Expr,
     Load,
     Operation,
     Select,
     Type,
     Var,
+    Word,
 )
 from atoll.ir.statements import (
     Allocate,
@@ -75,6 +77,7 @@ __all__ = [
     "Dot",
     "EngineAction",
     "Entry",
+    "Execute",
     "Expr",
     "For",
     "IRModule",
@@ -95,6 +98,7 @@ __all__ = [
     "Store",
     "Type",
     "Var",
+    "Word",
 ]
 
 

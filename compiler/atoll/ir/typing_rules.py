@@ -10,11 +10,13 @@ from atoll.ir.scalars import (
     Const,
     Conversion,
     Dot,
+    Execute,
     Expr,
     Load,
     Operation,
     Select,
     Type,
+    Word,
 )
 from atoll.ir.statements import PrimFunc
 
@@ -50,6 +52,14 @@ def type_faults(expr: Expr, functions: Mapping[str, PrimFunc]) -> Iterator[str]:
                 yield f"{expr} adds {expr.length} products to an {expr.start.type}"
             if not expr.left.type is expr.right.type is Type.I8:
                 yield f"{expr} multiplies {expr.left.type} and {expr.right.type}"
+            if expr.align < 1 or expr.align & (expr.align - 1) or expr.length % expr.align:
+                yield f"{expr} is not made of parts of {expr.align}"
+        case Word():
+            if expr.first.type is not Type.I8:
+                yield f"{expr} is made of {expr.first.type}"
+        case Execute():
+            if not expr.a.type is expr.b.type is Type.I32:
+                yield f"operands of {expr} are {expr.a.type} and {expr.b.type}"
 
 
 def _binary(expr: Binary) -> Iterator[str]:

@@ -28,6 +28,7 @@ from atoll.ir.tir import (
     Store,
     Type,
     Var,
+    Word,
 )
 from atoll.ir.typing_rules import type_faults
 from atoll.ir.verify_lanes import lane_faults
@@ -181,6 +182,8 @@ class _FunctionChecker:
                 case Dot():
                     for load in (part.left, part.right):
                         yield from _load(part.last(load), scope)
+                case Word():
+                    yield from _load(part.last, scope)
                 case Binary(Operation.DIV | Operation.REM, _, divisor):
                     if range_of(divisor, scope.ranges).low < 1:
                         yield f"divisor of {part} is not surely positive"

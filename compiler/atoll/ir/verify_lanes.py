@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from atoll.ir.lanes import step_of
-from atoll.ir.scalars import Call, Const, Dot, Load
+from atoll.ir.scalars import Call, Const, Dot, Execute, Load, Word
 from atoll.ir.statements import Allocate, For, Let, PrimFunc, Return, Store
 from atoll.ir.walk import expressions_of, subexpressions
 from atoll.resolve.storage_scope import LOCAL
@@ -34,7 +34,9 @@ def lane_faults(loop: For, functions: Mapping[str, PrimFunc]) -> Iterator[str]:
                 grows = step_of(part.index, steps, own)
                 if part.buffer in stored or grows not in ((0,) if part.buffer in own else (0, 1)):
                     yield f"lanes of '{loop.variable}' load {part}"
-            elif isinstance(part, Dot) or (isinstance(part, Call) and _branches(part, functions)):
+            elif isinstance(part, Dot | Word | Execute) or (
+                isinstance(part, Call) and _branches(part, functions)
+            ):
                 yield f"lanes of '{loop.variable}' cannot compute {part}"
         if isinstance(statement, Store):
             grows = step_of(statement.index, steps, own)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from atoll.ir.scalars import operands
 from atoll.ir.tir import (
     Call,
+    Execute,
     Expr,
     For,
     If,
@@ -15,6 +16,7 @@ from atoll.ir.tir import (
     Stmt,
     Store,
 )
+from atoll.isa.function_unit import Instruction
 
 
 def blocks_of(statement: Stmt) -> tuple[tuple[Stmt, ...], ...]:
@@ -61,6 +63,19 @@ def subexpressions(expr: Expr) -> Iterator[Expr]:
     yield expr
     for operand in operands(expr):
         yield from subexpressions(operand)
+
+
+def executed(functions: Iterable[PrimFunc]) -> tuple[Instruction, ...]:
+    """Return the instructions of function units that `functions` execute, each once."""
+    found = (
+        expr.instruction
+        for function in functions
+        for statement in statements(function.body)
+        for evaluated in expressions_of(statement)
+        for expr in subexpressions(evaluated)
+        if isinstance(expr, Execute)
+    )
+    return tuple(dict.fromkeys(found))
 
 
 def callees(function: PrimFunc) -> tuple[str, ...]:

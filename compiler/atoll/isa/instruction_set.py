@@ -21,6 +21,8 @@ class Vectors(StrEnum):
     NONE = "none"
     DSP = "dsp"
     MVE = "mve"
+    UNIT = "unit"
+    """A function unit beside the core, words that are aligned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from atoll.ir.tir import (
 from atoll.ir.walk import callees
 from atoll.lower.accelerator import Job
 from atoll.lower.constant_pools import constant_pools
+from atoll.lower.unit_kernels import unit_kernel
 from atoll.ops import fixed_point_loops
 from atoll.ops.kernel_builder import ELEMENT_TYPES
 from atoll.ops.parallel_loops import parallel_loop, part_of
@@ -55,7 +56,9 @@ def lower_graph(
             lowering.accelerate(number, op, jobs[op.name])
         else:
             (core,) = (each for each in soc.cpus if each.name == op.device)
-            lowering.call(number, op, kind_of(op).lower_for(op, graph, core.instructions.vectors))
+            own = None if op.helpers else unit_kernel(op, graph, core)
+            lowered = own or kind_of(op).lower_for(op, graph, core.vectors)
+            lowering.call(number, op, lowered, apart=bool(op.helpers or own))
     return lowering.module()
 
 
@@ -99,8 +102,8 @@ class _Lowering:
         for name in (*graph.inputs, *graph.outputs):
             self._touch(graph.tensor(name), (soc.host,))
 
-    def call(self, number: int, op: Operator, lowered: Lowered) -> None:
-        """Add a step that runs a kernel."""
+    def call(self, number: int, op: Operator, lowered: Lowered, *, apart: bool) -> None:
+        """Add a step that runs a kernel, whose result is `apart` from its operands."""
         made = {tensor.name: tensor for tensor in lowered.constants}
         names = tuple(
             name if name in made else self._graph.storage(name) for name in lowered.arguments
@@ -117,7 +120,7 @@ class _Lowering:
                 reads=_unique(name for name, buffer in used if buffer.direction.reads),
                 writes=_unique(name for name, buffer in used if buffer.direction.writes),
                 action=self._action(op, lowered.function, names),
-                overlaps=() if op.helpers else self._safe(op),
+                overlaps=() if apart else self._safe(op),
             )
         )
 

@@ -29,17 +29,24 @@ class Block:
         channels: of each of these pixels.
         products: of one sum that are made at once.
         lanes: of a vector, an `I32` in each.
+        align: of what is multiplied at once, bytes; windows and weights are padded to it.
     """
 
     pixels: int
     channels: int
     products: int
     lanes: int = 1
+    align: int = 1
+
+    def padded(self, length: int) -> int:
+        """Return how many products a sum of `length` is made of, zeros included."""
+        return -(-length // self.align) * self.align
 
 
 BLOCKS: Mapping[Vectors, Block] = {
     Vectors.NONE: Block(pixels=4, channels=4, products=1),
     Vectors.DSP: Block(pixels=2, channels=2, products=4),
+    Vectors.UNIT: Block(pixels=4, channels=4, products=4, align=4),
     Vectors.MVE: Block(pixels=2, channels=2, products=16, lanes=4),
 }
 
@@ -55,6 +62,11 @@ _LARGEST_SUM = 2**31 - 1
 
 def _wrapped(values: NDArray[np.integer]) -> NDArray[np.int32]:
     return values.astype(np.int64).astype(np.int32)
+
+
+def _padded(rows: NDArray[np.integer], length: int) -> NDArray[np.integer]:
+    """Return rows with zeros at their ends."""
+    return np.pad(rows, ((0, 0), (0, length - rows.shape[1])))
 
 
 def block_width(channels: int, most: int = 4) -> int:
@@ -105,12 +117,17 @@ class ChannelSums:
         bias, multipliers, shifts = channel_scaling(op, graph)
         self.builder = KernelBuilder(op, graph)
         self.x = self.builder.input(0, "x")
-        self.weights = self.builder.input(1, "weights")
         self.x_zero = zero_point_of(graph.tensor(op.inputs[0]))
         self.registers = BLOCKS[vectors]
         self._folds = folds
         weights = np.moveaxis(graph.tensor(op.inputs[1]).array, axis, 0).astype(np.int64)
         rows = weights.reshape(len(bias), -1)
+        pitch = self.registers.padded(rows.shape[1])
+        self.weights = (
+            self.builder.input(1, "weights")
+            if pitch == rows.shape[1]
+            else self.builder.table("padded", _padded(rows, pitch), Type.I8)
+        )
         outside = self.x_zero * rows.sum(axis=1) if folds else 0
         self._start: Buffer | _Channels = (
             _Channels(self.builder, "start", _wrapped(bias - outside))
@@ -211,7 +228,8 @@ class ChannelSums:
         for pixel, pixel_sums in zip(pixels, sums, strict=True):
             inputs = source.at(add(pixel, at))
             for row, total in zip(rows, pixel_sums, strict=True):
-                total[0] = Dot(total[0], inputs, self.weights.at(add(row, at)), length)
+                weights = self.weights.at(add(row, at))
+                total[0] = Dot(total[0], inputs, weights, length, self.registers.align)
 
     def _add_products(
         self,

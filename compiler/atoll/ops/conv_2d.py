@@ -61,7 +61,8 @@ class Conv2D(Convolution):
         window = _joined(window_loops.window_of(op, x.shape, y.shape, (height, width)))
         taps, places = height * width * depth, window.across.output
         together = min(kernel.registers.pixels, places) if taps <= _MOST_TAPS else 1
-        gather = _Gather(kernel, window, weights.shape, together)
+        pitch = kernel.registers.padded(taps)
+        gather = _Gather(kernel, window, weights.shape, together, pitch)
         builder = kernel.builder
         with window.lines(builder) as line:
             with builder.loop("group", 0, places // together) as group:
@@ -88,7 +89,7 @@ def _joined(window: window_loops.Window) -> window_loops.Window:
 
 def _channels(kernel: ChannelSums, gather: "_Gather", first: Expr, pixels: int) -> None:
     """Make all channels of the gathered pixels, the first of which is `first` of the output."""
-    builder, taps, channels = kernel.builder, gather.taps, gather.channels
+    builder, taps, channels = kernel.builder, gather.pitch, gather.channels
     lanes = block_width(channels, kernel.registers.channels if pixels > 1 else 4)
     with builder.loop("block", 0, channels // lanes) as block:
         channel = builder.let("channel", multiply(block, lanes))
@@ -104,6 +105,7 @@ class _Gather:
 
     Attributes:
         taps: bytes of a window.
+        pitch: bytes from a copy to the next; what is behind a window has weights of 0.
         channels: of the output.
         patches: the copies.
     """
@@ -114,18 +116,23 @@ class _Gather:
         window: window_loops.Window,
         weights: tuple[int, ...],
         together: int,
+        pitch: int,
     ) -> None:
         self.channels, self._height, self._width, self._depth = weights
         self.taps = self._height * self._width * self._depth
+        self.pitch = pitch
         self._kernel = kernel
         self._window = window
-        size = together * self.taps
+        size = together * pitch
         self.patches = kernel.builder.allocate("patches", Type.I8, size, GLOBAL, WORD)
+        if pitch != self.taps:
+            with kernel.builder.loop("i", 0, size) as i:
+                self.patches[i] = 0
 
     def group(self, line: window_loops.Line, first: Expr, pixels: int) -> None:
         """Copy the windows of some pixels of a line: in one piece where they are in one."""
         builder = self._kernel.builder
-        if self._height == 1 and self._window.across.pointwise:
+        if self._height == 1 and self._window.across.pointwise and self.pitch == self.taps:
             pixel = line.pixel(builder, first)
             source = multiply(self._window.source(pixel, 0, 0), self._depth)
             self._copy(Const(0), builder.let("source", source), Const(pixels * self.taps))
@@ -137,7 +144,7 @@ class _Gather:
         """Copy the window of pixel `ox` of a line."""
         builder = self._kernel.builder
         pixel = line.pixel(builder, ox)
-        begin = builder.let("patch", multiply(place, self.taps))
+        begin = builder.let("patch", multiply(place, self.pitch))
         if pixel.rows != self._whole(self._height) or pixel.columns != self._whole(self._width):
             with builder.loop("i", 0, self.taps) as i:
                 self.patches[add(begin, i)] = self._kernel.x_zero

@@ -7,7 +7,7 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Lowered
 from atoll.isa.instruction_set import Vectors
 from atoll.ops import checks
-from atoll.ops.channel_loops import ChannelSums, block_width
+from atoll.ops.channel_loops import BLOCKS, ChannelSums, block_width
 from atoll.ops.convolution import WEIGHTS, Convolution, Sums, tensors
 from atoll.ops.kind import Rates
 from atoll.ops.tflite_form import Attributes, OptionError, Shapes, TfliteForm, activation
@@ -73,6 +73,8 @@ class FullyConnected(Convolution):
         """Loop over all rows of the input and blocks of output channels."""
         _, weights, y = tensors(op, graph)
         outputs, inputs = weights.shape
+        if vectors is Vectors.UNIT and inputs % BLOCKS[vectors].align:
+            vectors = Vectors.NONE  # rows of the input are no whole words
         kernel = ChannelSums(op, graph, folds=True, vectors=vectors)
         builder, lanes = kernel.builder, block_width(outputs)
         with (

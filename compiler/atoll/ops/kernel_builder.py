@@ -36,13 +36,13 @@ class KernelBuilder(FunctionBuilder):
         (tensor,) = self._results
         return self._parameter(tensor, name, Direction.WRITE)
 
-    def table(self, name: str, values: NDArray[np.integer]) -> Buffer:
-        """Add a parameter for a new int32 constant, the tensor ``<operator>_<name>``."""
+    def table(self, name: str, values: NDArray[np.integer], type: Type = Type.I32) -> Buffer:
+        """Add a parameter for a new constant of `type`, the tensor ``<operator>_<name>``."""
         tensor = Tensor(
             name=f"{self._operator.name}_{name}",
             shape=values.shape,
-            dtype="int32",
-            data=values.astype("<i4").tobytes(),
+            dtype=f"int{type.bits}",
+            data=values.astype(f"<i{type.bytes}").tobytes(),
         )
         self._constants.append(tensor)
         return self._parameter(tensor, name, Direction.READ)

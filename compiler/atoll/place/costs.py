@@ -133,7 +133,7 @@ def _by_parts(
     names = kind_of(op).parallel
     if not (names and counts):
         return
-    kernel = kind_of(op).lower_for(op, graph, core.instructions.vectors).function
+    kernel = kind_of(op).lower_for(op, graph, core.vectors).function
     alone = compute_cycles(op, graph, core, soc)
     asking = _fetched(PART_CYCLES, soc.host_cpu, soc)
     for parts in counts:

@@ -96,11 +96,10 @@ def _support(kind: str, operator: Operator, folder: Path) -> OperatorSupport:
 
 
 def _ports(model: Accelerator) -> Ports:
-    usual = "data_bytes" if "data_bytes" in model.parameters else "8"
     return Ports(
         control=model.ports.control,
         data=tuple(
-            DataPort(name=name, protocol=port.protocol, bytes=port.bytes or usual)
+            DataPort(name=name, protocol=port.protocol, bytes=port.bytes or "")
             for name, port in model.ports.data.items()
         ),
         interrupt=model.ports.interrupt,

@@ -95,6 +95,7 @@ def check_bus(draft: Draft, blocks: dict[str, Registers], console: Registers) ->
             highest = block
     for name, _ in draft.cpus():
         _check_local(draft, name, bus)
+        _check_uncached(draft, name, bus)
 
 
 def _blocks(draft: Draft, blocks: dict[str, Registers], console: Registers) -> Iterator[Block]:
@@ -146,6 +147,24 @@ def _check_local(draft: Draft, name: str, bus: Sequence[Block]) -> None:
                 at=draft.where.at(*block.key),
                 other=note(core.where.at("local"), "the core has them here"),
                 remedy="move it",
+                keys=(block.key,),
+            )
+
+
+def _check_uncached(draft: Draft, name: str, bus: Sequence[Block]) -> None:
+    """Note what lies where the data cache of a core would keep it: nobody else sees its lines."""
+    core = draft.description.cores.get(name)
+    if core is None or (first := core.model.uncached) is None:
+        return
+    for block in bus:
+        if block.origin < first:
+            draft.faults.add(
+                "E131",
+                f"{block.what} at {block.origin:#x} lies where core '{core.model.core}' of '{name}'"
+                f" caches what it loads: below {first:#x}",
+                at=draft.where.at(*block.key),
+                other=note(core.where.at("uncached"), "the core says so here"),
+                remedy=f"move it to {first:#x} or above",
                 keys=(block.key,),
             )
 

@@ -102,6 +102,8 @@ def spec_of(description: CoreDescription) -> CoreSpec:
         cache=model.cache,
         traps=model.bus_errors == "traps",
         protection=_unit_of(model),
+        unit_port=model.function_unit or "",
+        uncached=model.uncached,
         startup=shipped_or_beside(model.startup or "", beside),
         asleep=model.asleep,
         rtl_module=rtl.module,

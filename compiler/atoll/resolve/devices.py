@@ -14,6 +14,7 @@ from atoll.resolve import accelerators
 from atoll.resolve.accelerators import operators_of, params_of
 from atoll.resolve.cores import spec_of
 from atoll.resolve.draft import Draft
+from atoll.resolve.function_units import unit_of
 from atoll.resolve.soc import (
     Cache,
     Commands,
@@ -98,6 +99,7 @@ def _cpu(
         irq=model.irq,
         protected=model.protection,
         cache=Cache(**dict(model.cache)) if model.cache else None,
+        unit=unit_of(units[name]) if name in (units := draft.description.function_units) else None,
     )
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from atoll.errors import SourceLoc
-from atoll.isa.instruction_set import InstructionSet
+from atoll.isa.function_unit import DOT4, FunctionUnit
+from atoll.isa.instruction_set import InstructionSet, Vectors
 from atoll.resolve.commands import Commands
 from atoll.resolve.data_cache import Cache
 from atoll.resolve.pool_speed import PoolSpeed
@@ -192,6 +193,7 @@ class Cpu(Device):
         irq: interrupt line of the mailbox at the host; None without a mailbox.
         protected: its start-up code has its protection unit let through what it may touch alone.
         cache: its data cache; None without one.
+        unit: what executes instructions of its own; None without one.
     """
 
     instructions: InstructionSet
@@ -210,6 +212,14 @@ class Cpu(Device):
     irq: int | None = None
     protected: bool = False
     cache: Cache | None = None
+    unit: FunctionUnit | None = None
+
+    @property
+    def vectors(self) -> Vectors:
+        """What multiplies several int8 numbers at once."""
+        if self.unit and self.unit.meaning(DOT4):
+            return Vectors.UNIT
+        return self.instructions.vectors
 
     @property
     def isa(self) -> str:

@@ -39,6 +39,8 @@ class CoreSpec:
         cache: how its data cache is maintained, ``scb`` or ``zicbom``; None if it has none.
         traps: a load or store that a firewall or the bus fails is an exception.
         protection: its memory protection, if it has any.
+        unit_port: style of its port for a function unit; "" if it has none.
+        uncached: address from which on its data cache leaves all alone; None without such a cache.
         startup: assembly of reset, interrupts and waiting: a file that the BSP ships, or an
             absolute path; "" if the core has none, and so no firmware.
         asleep: 32-bit words of a program that does nothing, for a core without firmware.
@@ -63,6 +65,8 @@ class CoreSpec:
     cache: str | None = None
     traps: bool
     protection: ProtectionUnit | None = None
+    unit_port: str = ""
+    uncached: int | None = None
     startup: str
     asleep: tuple[int, ...]
     rtl_module: str
@@ -124,7 +128,8 @@ class DataPort:
     Attributes:
         name: how the names of its signals begin.
         protocol: ``axi4``, ``axi4_lite``, ``obi`` or ``wishbone``.
-        bytes: formula of the bytes of a beat, of parameters.
+        bytes: formula of the bytes of a beat, of parameters; "" for the parameter ``data_bytes``,
+            or 8 if there is none.
     """
 
     name: str
@@ -149,10 +154,10 @@ class Ports:
 
 USUAL_PORTS = Ports(
     control="axi4_lite",
-    data=(DataPort(name="m", protocol="axi4", bytes="8"),),
+    data=(DataPort(name="m", protocol="axi4", bytes=""),),
     interrupt="level",
 )
-"""Those of engines that Atoll ships, but for the width."""
+"""Those of an accelerator whose description says nothing of ports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from atoll.description.devices import Cpu, Dma, Master
 from atoll.description.faults import note
 from atoll.resolve.cores import check_core, lines_of
 from atoll.resolve.draft import Draft
+from atoll.resolve.function_units import check_unit
 from atoll.resolve.mailboxes import check_mailbox
 
 DLPACK_CPU = 1
@@ -24,6 +25,7 @@ def check_devices(draft: Draft) -> None:
     _check_host(draft)
     for name, cpu in draft.cpus():
         check_core(draft, name, cpu)
+        check_unit(draft, name, cpu)
         check_mailbox(draft, name, cpu)
     _check_irqs(draft)
     _check_lines(draft)

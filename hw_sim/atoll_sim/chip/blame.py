@@ -8,6 +8,7 @@ from pathlib import Path
 from atoll.errors import AtollError, Fault, SourceLoc, ToolchainError
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll_sim.chip.sources import built_devices, kind_of, rtl_sources
+from atoll_sim.chip.units import unit_faults
 
 SHOWN = 4
 """What a message lists of one accelerator; the rest has the same remedy."""
@@ -33,6 +34,7 @@ def blame_devices(soc: ResolvedSoc, top: Path) -> Iterator[None]:
     except ToolchainError as error:
         said = error.faults[0].message
         faults = [fault for device in built_devices(soc) for fault in _faults(device, said, top)]
+        faults += unit_faults(soc, _LINE.findall(said), top)
         if error.faults[0].code != "E077" or not faults:
             raise
         raise AtollError.all(dict.fromkeys(faults)) from error

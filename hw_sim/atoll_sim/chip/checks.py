@@ -8,6 +8,7 @@ from atoll.resolve.soc import Engine, Memory, ResolvedSoc
 from atoll.units import format_size
 from atoll_sim.chip.cores import core_faults
 from atoll_sim.chip.sources import source_faults
+from atoll_sim.chip.units import unit_source_faults
 
 SLOWEST = 64
 """How many cycles of the host one of an engine may take: 16 of them answer an access to a register,
@@ -57,6 +58,7 @@ def platform_faults(soc: ResolvedSoc, data_bytes: int) -> list[Fault]:
         *_clock_faults(soc),
         *_line_faults(soc),
         *source_faults(soc),
+        *unit_source_faults(soc),
     ]
 
 

@@ -78,6 +78,13 @@ def core_faults(cpu: Cpu) -> Iterator[Fault]:
             at=cpu.at,
             remedy="use --cpu iss or --cpu native with --accelerator model, or another core",
         )
+    if cpu.unit and not cpu.unit.rtl_module:
+        yield Fault(
+            code="E080",
+            message=f"device '{cpu.name}': its function unit '{cpu.unit.name}' has no RTL",
+            at=cpu.at,
+            remedy="use --cpu iss or --cpu native, or give the unit's YAML 'rtl'",
+        )
     for package in cpu.spec.rtl_packages:
         try:
             distribution(package)

@@ -68,6 +68,7 @@ def sources(chip: Chip) -> tuple[Path, ...]:
     paths = [path for core in cores for path in package_sources(core)]
     paths += [RTL / name for name in names]
     paths += [path for spec in cores for path in rtl_sources(spec)]
+    paths += [path for each in chip.masters if each.unit for path in rtl_sources(each.unit)]
     built = [master.npu for master in chip.masters if master.npu and not master.stand_in]
     paths += [path for npu in built for path in rtl_sources(npu.spec)]
     return tuple(sorted(dict.fromkeys(paths), key=lambda path: path.suffix != ".vlt"))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from atoll.isa.function_unit import FunctionUnit
 from atoll.resolve.soc import CoreSpec, Engine, ResolvedSoc
 
 PICOSECONDS = 10**12
@@ -119,6 +120,7 @@ class Master:
         writable: likewise for writing.
         parameters: SystemVerilog parameters of its module, with their values.
         views: where it sees memories and registers that it does not see where the bus has them.
+        unit: the function unit beside a core, if it has one.
         ports: an accelerator's ports to memory.
         interrupts: signal with the interrupt lines of a core.
         clock: the input, without ``_i``, of a clock of its own; "" if it has the host's.
@@ -134,6 +136,7 @@ class Master:
     views: tuple[Target, ...]
     core: CoreSpec | None
     npu: Engine | None
+    unit: FunctionUnit | None = None
     parameters: Mapping[str, str]
     ports: tuple[DataPort, ...]
     interrupts: str

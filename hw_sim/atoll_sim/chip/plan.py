@@ -65,7 +65,9 @@ def data_ports(npu: Engine) -> tuple[DataPort, ...]:
         DataPort(
             name=port.name,
             protocol=port.protocol,
-            bytes=value_of(parsed(port.bytes), npu.params),
+            bytes=value_of(parsed(port.bytes), npu.params)
+            if port.bytes
+            else npu.params.get("data_bytes", 8),
         )
         for port in npu.spec.ports.data
     )
@@ -166,6 +168,7 @@ def _master(
         views=tuple(_views(soc, device)) if built else (),
         core=core,
         npu=device if isinstance(device, Engine) else None,
+        unit=device.unit if core and isinstance(device, Cpu) else None,
         parameters=_parameters(soc, device),
         ports=data_ports(device) if isinstance(device, Engine) else (),
         interrupts=_interrupts(soc, device),

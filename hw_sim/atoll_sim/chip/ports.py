@@ -50,31 +50,56 @@ class Protocol:
         infix: what the names of its signals have in the middle: ``m_axi_araddr_o``.
         signals: name, width, and whether the requester drives it.
         adapter: module between the port and the bus.
+        shown: signals that waveforms show.
         width: the adapter's parameter for the bytes of a data port.
     """
 
     infix: str
     signals: tuple[tuple[str, int | str, bool], ...]
     adapter: str
+    shown: tuple[str, ...]
     width: str = "PortBytes"
 
 
+_SHOWN = {
+    "axil": ("awvalid", "awaddr", "wdata"),
+    "apb": ("psel", "penable", "paddr", "pwrite", "pwdata"),
+    "obi": ("req", "we", "addr"),
+    "wb": ("cyc", "stb", "we", "adr"),
+}
+
 CONTROL: Mapping[str, Protocol] = MappingProxyType(
     {
-        "axi4_lite": Protocol(infix="axil", signals=_AXIL, adapter="atoll_bus_to_axil"),
-        "apb": Protocol(infix="apb", signals=_APB, adapter="atoll_bus_to_apb"),
-        "obi": Protocol(infix="obi", signals=_OBI, adapter="atoll_bus_to_obi"),
-        "wishbone": Protocol(infix="wb", signals=_WISHBONE, adapter="atoll_bus_to_wishbone"),
+        name: Protocol(infix=infix, signals=signals, adapter=adapter, shown=_SHOWN[infix])
+        for name, infix, signals, adapter in (
+            ("axi4_lite", "axil", _AXIL, "atoll_bus_to_axil"),
+            ("apb", "apb", _APB, "atoll_bus_to_apb"),
+            ("obi", "obi", _OBI, "atoll_bus_to_obi"),
+            ("wishbone", "wb", _WISHBONE, "atoll_bus_to_wishbone"),
+        )
     }
 )
 """Protocols of registers, at which the accelerator answers."""
 
 DATA: Mapping[str, Protocol] = MappingProxyType(
     {
-        "axi4": Protocol(infix="axi", signals=_AXI, adapter="atoll_axi_to_bus", width="AxiBytes"),
-        "axi4_lite": Protocol(infix="axil", signals=_AXIL, adapter="atoll_axil_to_bus"),
-        "obi": Protocol(infix="obi", signals=_OBI, adapter="atoll_obi_to_bus"),
-        "wishbone": Protocol(infix="wb", signals=_WISHBONE, adapter="atoll_wishbone_to_bus"),
+        "axi4": Protocol(
+            infix="axi",
+            signals=_AXI,
+            adapter="atoll_axi_to_bus",
+            shown=("arvalid", "araddr", "arlen", "awvalid", "awaddr", "awlen"),
+            width="AxiBytes",
+        ),
+        "axi4_lite": Protocol(
+            infix="axil",
+            signals=_AXIL,
+            adapter="atoll_axil_to_bus",
+            shown=("arvalid", "araddr", "awvalid", "awaddr"),
+        ),
+        "obi": Protocol(infix="obi", signals=_OBI, adapter="atoll_obi_to_bus", shown=_SHOWN["obi"]),
+        "wishbone": Protocol(
+            infix="wb", signals=_WISHBONE, adapter="atoll_wishbone_to_bus", shown=_SHOWN["wb"]
+        ),
     }
 )
 """Protocols of ports to memory, at which the accelerator asks."""

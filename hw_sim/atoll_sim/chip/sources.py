@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from atoll.errors import Fault
+from atoll.isa.function_unit import FunctionUnit
 from atoll.resolve.soc import AcceleratorSpec, CoreSpec, Cpu, Engine, ResolvedSoc
 
 RTL = Path(__file__).parents[1] / "rtl"
@@ -12,7 +13,7 @@ FOLDERS = (RTL, *sorted(path.parent for path in ENGINES.glob("*/__init__.py")))
 """Where the RTL lies that Atoll ships; each file's name is unique."""
 
 
-def rtl_sources(spec: CoreSpec | AcceleratorSpec) -> tuple[Path, ...]:
+def rtl_sources(spec: CoreSpec | AcceleratorSpec | FunctionUnit) -> tuple[Path, ...]:
     """Return the sources that a description names: shipped ones, others by absolute path."""
     return tuple(found(name) for name in spec.rtl_sources)
 
@@ -37,7 +38,7 @@ def source_faults(soc: ResolvedSoc) -> Iterator[Fault]:
     found: dict[str, Fault] = {}
     for device in built_devices(soc):
         for index, path in enumerate(rtl_sources(device.spec)):
-            if reason := _unreadable(path):
+            if reason := unreadable(path):
                 found.setdefault(str(path), _fault(device, index, path, reason))
     yield from found.values()
 
@@ -57,7 +58,8 @@ def _fault(device: Cpu | Engine, index: int, path: Path, reason: str) -> Fault:
     )
 
 
-def _unreadable(path: Path) -> str:
+def unreadable(path: Path) -> str:
+    """Return why a file cannot be read; "" if it can."""
     try:
         with path.open("rb"):
             return ""

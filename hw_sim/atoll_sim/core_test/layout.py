@@ -15,7 +15,9 @@ class Part(IntEnum):
     ILLEGAL_INSTRUCTION = 5
 
 
-CODE, DATA, PEER, PROBE, BROKEN = 0x0010_0000, 0x2000_0000, 0x4000_0000, 0x4000_1000, 0x4000_2000
+CODE, DATA, PEER, PROBE, BROKEN = 0x8010_0000, 0xA000_0000, 0xC000_0000, 0xC000_1000, 0xC000_2000
+"""All in the upper half, which no data cache of a core that ships keeps."""
+
 MEMORY = 64 * 1024
 """Bytes of the memory of code, and of that of data."""
 

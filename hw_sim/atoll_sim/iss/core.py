@@ -18,6 +18,7 @@ from atoll_sim.iss.cortex_m import CortexSystem
 from atoll_sim.iss.costs import costs_of
 from atoll_sim.iss.devices import CoreLocal, Device
 from atoll_sim.iss.emulator import FUNCTIONS, READ, RUN, WRITE, Emulator, End, machine_of
+from atoll_sim.iss.function_unit import CoreUnit
 from atoll_sim.iss.native import IssModel
 from atoll_sim.iss.riscv import (
     FETCH_FAULT,
@@ -67,10 +68,8 @@ class IssCore:
         """
         self.cpu = cpu
         self._clock = CoreClock(cpu.clock, model.soc.host_cpu.clock)
-        self.asleep = self.halted = False
-        self._master = master
-        self._model = model
-        self._chip = chip
+        self.asleep = self.halted = self._illegal = False
+        self._master, self._model, self._chip = master, model, chip
         self._local = CoreLocal(self._stand_still)
         self._emulator = Emulator(machine_of(cpu))
         self.state = model.add_core(master.index, FUNCTIONS, costs_of(cpu), cpu.instructions)
@@ -85,15 +84,16 @@ class IssCore:
             registers = system if isinstance(system, CortexSystem) else self._local
             self._blocks.append((own, OwnClock(registers, lambda: self.state.time)))
         self._pc = self._began = cpu.reset_address
-        self._illegal = False
         self._second_word = 0, -1  # of an access that trapped, and when
         self._map_memories()
         self._map_registers()
         self._emulator.watch(*model.hooks, ctypes.byref(self.state))
         self._emulator.watch_exceptions(self._note_exception)
-        texts = ((span, model.peek(self._on_bus(span.start), len(span))) for span in code)
-        found = system_addresses(self._system, texts)
-        self._emulator.watch_instructions(found, self._system_instruction)
+        texts = [(span, model.peek(self._on_bus(span.start), len(span))) for span in code]
+        found, watch = system_addresses(self._system, texts), self._emulator.watch_instructions
+        watch(found, self._system_instruction)
+        unit = CoreUnit(cpu.unit, self._emulator)
+        self._unit = unit.attached(texts, self.state, model.execute)
 
     @property
     def time(self) -> int:
@@ -136,6 +136,7 @@ class IssCore:
         self._expect_interrupt()
         self._model.at(self.time)
         end = self._emulator.run(following)
+        self._unit.raise_any()
         self._pc = self._emulator.pc
         if end is End.STOPPED:
             self._stopped()
@@ -238,8 +239,7 @@ class IssCore:
             self._go_on(self._system.trap(ILLEGAL, at))
         elif self.state.refused:
             if size := self.state.undo_size:
-                byte = self._on_bus(self.state.address)
-                self._memory.write(byte, bytes(self.state.undo[:size]))
+                self._memory.write(self._on_bus(self.state.address), bytes(self.state.undo[:size]))
             # An access that a run begins with leaves the core where it is.
             self._refused(precise=self._pc == self._began)
 

@@ -183,13 +183,16 @@ class Emulator:
         others = unicorn.UC_HOOK_MEM_READ_INVALID | unicorn.UC_HOOK_MEM_WRITE_INVALID
         hooks = ((unicorn.UC_HOOK_BLOCK, block), (accesses, access), (others, invalid))
         for kinds, function in hooks:
-            handle = ctypes.c_size_t()
-            limits = map(ctypes.c_uint64, EVERYWHERE)
-            status = _library.uc_hook_add(
-                self._uc._uch, ctypes.byref(handle), kinds, function, user, *limits
-            )
-            assert status == unicorn.UC_ERR_OK, f"uc_hook_add failed with {status}"
-            self._kept.append(handle)
+            self._hook(kinds, function, user, EVERYWHERE)
+
+    def _hook(self, kinds: int, function: Any, user: Any, span: tuple[int, int]) -> None:
+        handle = ctypes.c_size_t()
+        limits = map(ctypes.c_uint64, span)
+        status = _library.uc_hook_add(
+            self._uc._uch, ctypes.byref(handle), kinds, function, user, *limits
+        )
+        assert status == unicorn.UC_ERR_OK, f"uc_hook_add failed with {status}"
+        self._kept.append(handle)
 
     def watch_instructions(self, addresses: Iterable[int], see: Callable[[int], None]) -> None:
         """Call `see` with the address before each instruction at `addresses`."""
@@ -199,6 +202,24 @@ class Emulator:
 
         for address in addresses:
             self._uc.hook_add(unicorn.UC_HOOK_CODE, hook, None, address, address)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Unicorn's numbers of the registers of integers."""
+        return self._machine.registers
+
+    @property
+    def pc_number(self) -> int:
+        """Unicorn's number of the program counter."""
+        return self._machine.pc
+
+    def execute_elsewhere(self, address: int, what: ctypes.Structure, execute: Any) -> None:
+        """Have a C function execute the instruction at `address` and set the program counter.
+
+        It is given engine, address, size and `what`.
+        """
+        self._hook(unicorn.UC_HOOK_CODE, execute, ctypes.byref(what), (address, address))
+        self._kept.append(what)
 
     def watch_exceptions(self, see: Callable[[], None]) -> None:
         """Call `see` at each exception that is no failed access."""

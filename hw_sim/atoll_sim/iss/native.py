@@ -19,7 +19,7 @@ from atoll_sim.trace.simulation import Buffer, Turn
 HERE = Path(__file__).parent
 MODEL = HERE.parent / "model"
 SOURCES = (
-    *(HERE / name for name in ("iss.cpp", "caches.cpp", "data_cache.cpp")),
+    *(HERE / name for name in ("iss.cpp", "caches.cpp", "data_cache.cpp", "function_unit.cpp")),
     MODEL / "monitor.cpp",
     *shadow.SOURCES,
 )
@@ -55,6 +55,7 @@ class IssModel(Model):
         caller: the core that inputs come from and outputs go to, if it has a data cache.
         reads_as_caller: bytes are peeked as that core would load them.
         hooks: what Unicorn calls for each block, access, and access that cannot be made.
+        execute: what it calls for each instruction of a function unit.
         memory: of the chip, as the image finds it: see docs/platform.md.
         request: what the firmware reads in the console's REQUEST.
     """
@@ -74,6 +75,7 @@ class IssModel(Model):
         super().__init__(self.library)
         self.library.atoll_iss_core.restype = ctypes.POINTER(CoreState)
         self.soc = soc
+        self.execute = self.library.atoll_iss_execute
         self.memory = HostMemory(soc)
         self.caller: CoreState | None = None
         self.reads_as_caller = False

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atoll.resolve.soc import Cpu
 from atoll_sim.iss.cache_control import CacheControl
@@ -48,7 +49,11 @@ def system_of(
 def system_addresses(system: System, texts: Iterable[tuple[range, bytes]]) -> Iterator[int]:
     """Yield where instructions may lie that Unicorn must not run; `texts` are spans of code."""
     for span, data in texts:
-        halves = np.frombuffer(data[: len(data) & ~1], "<u2").astype(np.uint32)
-        words = (halves | np.append(halves[1:], 0) << 16).astype(np.uint32)
-        for index in np.flatnonzero(system.system_words(words)):
+        for index in np.flatnonzero(system.system_words(words_at_halves(data))):
             yield span.start + 2 * int(index)
+
+
+def words_at_halves(data: bytes) -> NDArray[np.uint32]:
+    """Return the 32 bits from each half word on, as instructions may lie."""
+    halves = np.frombuffer(data[: len(data) & ~1], "<u2").astype(np.uint32)
+    return (halves | np.append(halves[1:], 0) << 16).astype(np.uint32)

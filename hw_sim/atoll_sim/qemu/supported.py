@@ -54,6 +54,13 @@ def _faults(soc: ResolvedSoc) -> Iterator[Fault]:
             remedy="use --cpu native",
         )
         return
+    if host.unit:
+        yield Fault(
+            code="E103",
+            message=f"no machine of QEMU has the function unit '{host.unit.name}' of '{soc.host}'",
+            at=host.at,
+            remedy="use --cpu rtl or --cpu iss",
+        )
     for device in soc.devices:
         if device.name != soc.host and not isinstance(device, Master):
             yield Fault(

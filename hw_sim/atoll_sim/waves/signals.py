@@ -1,11 +1,13 @@
 """The signals that save files show, group by group: the chip's own, by device."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from atoll.resolve.soc import Device
 from atoll_sim.chip.parts import BuiltMemory, Chip, Master
+from atoll_sim.chip.ports import CONTROL, DATA, Protocol, control_signals, data_signals
+from atoll_sim.chip.ports import Signal as PortSignal
 
 TOP = "atoll_chip"
 NAME_BITS = 384
@@ -92,15 +94,23 @@ def _inside(master: Master) -> Iterator[Signal]:
     if master.core:
         for path, bits in master.core.waves.items():
             yield Signal(f"{TOP}.u_{master.name}.{path}", bits)
-    if master.npu:
+    if master.npu and master.npu.irq is not None:
         yield _bit(f"{master.signal}_irq")
-        for channel in ("ar", "aw"):
-            yield _bit(f"{master.signal}_axi_{channel}valid")
-            yield _vector(f"{master.signal}_axi_{channel}addr", 32)
-            yield _vector(f"{master.signal}_axi_{channel}len", 8)
-        yield _bit(f"{master.signal}_axil_awvalid")
-        yield _vector(f"{master.signal}_axil_awaddr", 12)
-        yield _vector(f"{master.signal}_axil_wdata", 32)
+    if master.npu and not master.stand_in:
+        for port in master.ports:
+            name = f"{master.signal}_{port.name}_{DATA[port.protocol].infix}"
+            yield from _shown(name, DATA[port.protocol], data_signals(port))
+        control = CONTROL[master.npu.spec.ports.control]
+        signals = control_signals(master.npu.spec.ports.control)
+        yield from _shown(f"{master.signal}_{control.infix}", control, signals)
+
+
+def _shown(name: str, protocol: Protocol, signals: Sequence[PortSignal]) -> Iterator[Signal]:
+    """Yield what shows of a port whose signals begin with `name`."""
+    for signal in signals:
+        if signal.name in protocol.shown:
+            made = f"{name}_{signal.name}"
+            yield _bit(made) if signal.width == 1 else _vector(made, signal.width)
 
 
 def _memory(memory: BuiltMemory) -> Iterator[Signal]:

@@ -42,7 +42,7 @@ def test_a_right_core(part: Part) -> None:
     ("part", "changes", "said"),
     [
         (Part.INTERRUPTS, {"fetched": None}, "the core never asked for an instruction"),
-        (Part.INTERRUPTS, {"fetched": CODE}, "its first instruction is at 0x00100000, not at"),
+        (Part.INTERRUPTS, {"fetched": CODE}, "its first instruction is at 0x80100000, not at"),
         (Part.INTERRUPTS, {"faults": ("cycle 3: x",)}, "cycle 3: x"),
         (Part.INTERRUPTS, {"trapped": True}, "the core stands still"),
         (Part.INTERRUPTS, {"left": False}, "the program did not end within 5000 cycles"),
@@ -54,7 +54,7 @@ def test_a_right_core(part: Part) -> None:
         (
             Part.LOADS_AND_STORES,
             {"accesses": (Access(PROBE, 4), *tuple(probe_accesses())[1:])},
-            "access 0 is load, 4 B at 0x40001000, not store of 0x81, 1 B at 0x40001000",
+            "access 0 is load, 4 B at 0xc0001000, not store of 0x81, 1 B at 0xc0001000",
         ),
         (Part.FAILED_LOAD, {"trapped": False, "left": True}, "the core goes on"),
         (Part.FAILED_STORE, {"trapped": False}, "trap_o does not rise"),
@@ -170,6 +170,6 @@ def test_faults_on_the_bus(requests: list[Request | None], said: str) -> None:
 
 def test_what_is_broken_fails() -> None:
     one = peer()
-    ask(one, read(0x4000_2000, 0xF))
+    ask(one, read(0xC000_2000, 0xF))
     assert ask(one, None) == (0, True)
     assert one.faults == []

@@ -123,7 +123,10 @@ class FunctionText:
             case Return(value):
                 yield f"return {text(value)};"
             case Allocate(buffer=buffer, type=type, elements=elements):
-                yield f"{TYPES[type]} {identifier(buffer)}[{elements}];"
+                words = "ATOLL_OF_WORDS " * (
+                    self._expressions.of_words and statement.align > type.bytes
+                )
+                yield f"{words}{TYPES[type]} {identifier(buffer)}[{elements}];"
             case RuntimeAllocate():
                 yield from self._take(statement)
 

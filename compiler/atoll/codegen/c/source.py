@@ -3,15 +3,25 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from atoll.codegen.c.entry import CACHES, COPY, RUNTIME, RunText, steps_text
-from atoll.codegen.c.expressions import DOT, Expressions, helper
+from atoll.codegen.c.expressions import (
+    DOT,
+    DOT_OF,
+    OF_WORDS,
+    WORD,
+    Expressions,
+    helper,
+    instruction_name,
+    instruction_text,
+)
 from atoll.codegen.c.functions import FunctionText, signature
 from atoll.codegen.c.pools import foreign_pools, host_pools
 from atoll.codegen.core_steps import calls_on, functions_on, maintains, overlapping_parameters
 from atoll.codegen.run_arguments import run_arguments
 from atoll.ir.tir import IRModule, PrimFunc
-from atoll.ir.walk import runtime_allocations
+from atoll.ir.walk import executed, runtime_allocations
+from atoll.isa.function_unit import DOT4, Instruction
 from atoll.memory.problem import MemoryPlan
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Cpu, ResolvedSoc
 
 HEAD = """#include <stdint.h>
 
@@ -63,7 +73,7 @@ def emit_sources(
         HEAD,
         RUNTIME,
         *host_pools(module, plan, soc, commands),
-        *functions_text(functions_on(module, soc.host), overlapping_parameters(module)),
+        *_kernels(module, soc.host_cpu),
         *((CACHES,) if maintains(module, soc.host) else ()),
         *run.structs(),
         COPY,
@@ -76,12 +86,18 @@ def emit_sources(
             _title(module, core.name),
             HEAD,
             *foreign_pools(plan, soc, buffers),
-            *functions_text(functions_on(module, core.name), overlapping_parameters(module)),
+            *_kernels(module, core),
             *((CACHES,) if maintains(module, core.name) else ()),
             steps_text(module, core.name),
         )
         sources[core.name] = "\n".join(parts)
     return sources
+
+
+def _kernels(module: IRModule, core: Cpu) -> Iterator[str]:
+    four = core.unit.meaning(DOT4) if core.unit else None
+    functions, overlapping = functions_on(module, core.name), overlapping_parameters(module)
+    return functions_text(functions, overlapping, four=four)
 
 
 def _title(module: IRModule, core: str) -> str:
@@ -92,9 +108,17 @@ def functions_text(
     functions: Sequence[PrimFunc],
     overlapping: Mapping[str, frozenset[str]],
     kernel: str = "ATOLL_KERNEL ",
+    four: Instruction | None = None,
 ) -> Iterator[str]:
-    """Yield functions, callees first, with what they need; `kernel` begins those of operators."""
-    expressions = Expressions()
+    """Yield functions, callees first, with what they need.
+
+    Args:
+        functions: of one core.
+        overlapping: parameters that may share bytes with others, by function.
+        kernel: begins the functions of operators.
+        four: the core's instruction that adds four products of int8, if it has one.
+    """
+    expressions = Expressions(four, of_words=bool(four or executed(functions)))
     texts = []
     for function in functions:
         words = "static inline " if function.result else kernel
@@ -109,4 +133,13 @@ def functions_text(
     yield from (helper(*each) for each in sorted(expressions.helpers))
     if expressions.dots:
         yield DOT
+    if expressions.of_words:
+        yield OF_WORDS
+    if expressions.words:
+        yield WORD
+    products = expressions.products
+    called = expressions.instructions | ({products} if products else set())
+    yield from (instruction_text(each) for each in sorted(called, key=lambda each: each.name))
+    if products:
+        yield DOT_OF.format(name=instruction_name(products))
     yield from texts

@@ -10,6 +10,7 @@ from atoll.resolve.remedy.case import Case
 from atoll.units import format_size
 
 _TRIED = 4
+_UPPER = (0x8000_0000, 0xC000_0000)
 
 
 def elsewhere(case: Case) -> Iterator[Candidate]:
@@ -18,8 +19,15 @@ def elsewhere(case: Case) -> Iterator[Candidate]:
         yield from _moved(case, key)
 
 
-def _moved(case: Case, key: Key) -> Iterator[Candidate]:
-    near = case.at(*key)
+def higher(case: Case) -> Iterator[Candidate]:
+    """Yield free places for what may not lie in the lower half of the address space."""
+    for near in _UPPER:
+        for key in case.fault.keys:
+            yield from _moved(case, key, near)
+
+
+def _moved(case: Case, key: Key, near: object = None) -> Iterator[Candidate]:
+    near = case.at(*key) if near is None else near
     near = near if isinstance(near, int) else 0
     if key[0] == "memories":
         origin = (*key[:2], "origin")
@@ -124,4 +132,5 @@ ADDRESSES: Mapping[str, Callable[[Case], Iterator[Candidate]]] = {
     "E109": view,
     "E118": view,
     "E119": view,
+    "E131": higher,
 }

@@ -1,0 +1,47 @@
+"""Machine code with instructions that LLVM does not know, which the clang of ziglang assembles.
+
+LLVM in this process optimises; it has no assembler for other machines than the host.
+"""
+
+import sys
+
+from llvmlite import ir
+
+from atoll.cache import cache_folder
+from atoll.codegen.llvm_machine import KEEP_ORDER, aimed, core_machine, optimized
+from atoll.errors import ToolchainError
+from atoll.isa.instruction_set import InstructionSet
+from atoll.scratch import scratch_folder, temporary_folder
+from atoll.tools import run_tool, tail
+
+
+def machine_code_by_zig(module: ir.Module, instructions: InstructionSet, level: int) -> bytes:
+    """Compile a module that names no target to an object file of a core.
+
+    Raises:
+        ToolchainError: E072; clang refuses the module, or ziglang is not installed.
+    """
+    machine = core_machine(instructions.llvm)
+    text = str(optimized(aimed(module, machine), machine, level))
+    options = [word for option in KEEP_ORDER for word in ("-mllvm", option)]
+    zig = instructions.zig
+    with temporary_folder() as folder:
+        (folder / "module.ll").write_text(text, encoding="utf-8")
+        command = (
+            *(sys.executable, "-m", "ziglang", "cc", "-target", zig.target, f"-mcpu={zig.cpu}"),
+            *(*zig.options, f"-O{level}", "-Xclang", "-disable-llvm-passes", *options),
+            *("-ffunction-sections", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables"),
+            *("-g0", "-c", "module.ll", "-o", "module.o"),
+        )
+        places = {
+            "ZIG_GLOBAL_CACHE_DIR": str(cache_folder() / "zig"),
+            "ZIG_LOCAL_CACHE_DIR": str(scratch_folder() / "zig"),
+        }
+        done = run_tool(command, folder=folder, environment=places)
+        if done.returncode:
+            raise ToolchainError(
+                "E072",
+                f"the compiler refused the instructions of a function unit:\n{tail(done.stderr)}",
+                remedy="install ziglang, and run `atoll doctor`",
+            )
+        return (folder / "module.o").read_bytes()

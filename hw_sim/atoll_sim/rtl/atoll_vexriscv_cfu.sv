@@ -1,0 +1,171 @@
+`include "atoll_assert.svh"
+
+// A VexRiscv core with a port for a function unit on the system bus: five stages, an instruction
+// cache of 4 KiB, and a data cache of 4 KiB for addresses below 0x8000_0000, where no chip of
+// Atoll's has data.
+//
+// The core loads whole words, of which it keeps the bytes that the instruction asks for. Only in
+// simulation are just those asked for, so that every byte is watched. Its data port has no bus
+// error: a failed load reads 0, a failed store is lost; what it fetches may not fail unseen either,
+// as an all-zero instruction is illegal.
+//
+// The core hands instructions of opcode custom-0 to the function unit, each once, and waits for the
+// result of each in their order.
+module atoll_vexriscv_cfu
+  import atoll_bus_pkg::*;
+#(
+  // Bytes of a beat, at least 8.
+  parameter int unsigned DataBytes    = 8,
+  // Address of the first instruction.
+  parameter logic [31:0] ResetAddress = 32'h80,
+  // The 64 KiB of the core's own registers.
+  parameter logic [31:0] LocalOrigin  = 32'h0200_0000
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  // Request
+  output logic                   valid_o,
+  input  logic                   ready_i,
+  output logic                   we_o,
+  output logic [           31:0] addr_o,
+  output logic [8*DataBytes-1:0] wdata_o,
+  output logic [  DataBytes-1:0] be_o,
+  // The request is an instruction fetch
+  output logic                   instr_o,
+  // Answer
+  input  logic                   rvalid_i,
+  input  logic [8*DataBytes-1:0] rdata_i,
+  input  logic                   err_i,
+  // Request to the function unit, which keeps its payload until it is taken
+  output logic                   unit_valid_o,
+  input  logic                   unit_ready_i,
+  // Custom opcode 0 to 3, funct7, funct3
+  output logic [           11:0] unit_function_o,
+  // The registers rs1 and rs2
+  output logic [           31:0] unit_a_o,
+  output logic [           31:0] unit_b_o,
+  // Answer of the function unit, kept until it is taken
+  input  logic                   unit_rvalid_i,
+  output logic                   unit_rready_o,
+  input  logic [           31:0] unit_result_i,
+  // Level interrupts
+  input  logic [           31:0] irq_i,
+  // The core says that it stands still for good
+  output logic                   trap_o
+);
+
+  logic instr_req, instr_gnt, instr_rvalid, instr_err;
+  logic data_req, data_gnt, data_we, data_rvalid, data_err, timer;
+  logic [31:0] instr_addr, instr_rdata, data_addr, data_wdata, data_rdata;
+  logic [3:0] data_be;
+  logic instr_stb, data_stb, instr_sent_q, data_sent_q, unused_errors;
+  logic [29:0] instr_word, data_word;
+  logic [3:0] data_lanes;
+
+  assign unused_errors = ^{instr_err, data_err};
+
+  // Wishbone repeats a request until its answer; OBI has it taken once.
+  assign instr_req  = instr_stb && !instr_sent_q;
+  assign instr_addr = {instr_word, 2'b00};
+  assign data_req   = data_stb && !data_sent_q;
+  assign data_addr  = {data_word, 2'b00};
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      instr_sent_q <= 1'b0;
+      data_sent_q  <= 1'b0;
+    end else begin
+      instr_sent_q <= instr_req && instr_gnt || instr_sent_q && !instr_rvalid;
+      data_sent_q  <= data_req && data_gnt || data_sent_q && !data_rvalid;
+    end
+  end
+
+  assign unit_function_o[11:10] = 2'd0;
+
+  VexRiscv u_core (
+    .clk                   (clk_i),
+    .reset                 (!rst_ni),
+    .externalResetVector   (ResetAddress),
+    .timerInterrupt        (timer),
+    .softwareInterrupt     (1'b0),
+    .externalInterruptArray(irq_i),
+    .CfuPlugin_bus_cmd_valid              (unit_valid_o),
+    .CfuPlugin_bus_cmd_ready              (unit_ready_i),
+    .CfuPlugin_bus_cmd_payload_function_id(unit_function_o[9:0]),
+    .CfuPlugin_bus_cmd_payload_inputs_0   (unit_a_o),
+    .CfuPlugin_bus_cmd_payload_inputs_1   (unit_b_o),
+    .CfuPlugin_bus_rsp_valid              (unit_rvalid_i),
+    .CfuPlugin_bus_rsp_ready              (unit_rready_o),
+    .CfuPlugin_bus_rsp_payload_outputs_0  (unit_result_i),
+    .iBusWishbone_CYC      (),
+    .iBusWishbone_STB      (instr_stb),
+    .iBusWishbone_ACK      (instr_rvalid),
+    .iBusWishbone_WE       (),
+    .iBusWishbone_ADR      (instr_word),
+    .iBusWishbone_DAT_MISO (instr_rdata),
+    .iBusWishbone_DAT_MOSI (),
+    .iBusWishbone_SEL      (),
+    .iBusWishbone_ERR      (1'b0),
+    .iBusWishbone_CTI      (),
+    .iBusWishbone_BTE      (),
+    .dBusWishbone_CYC      (),
+    .dBusWishbone_STB      (data_stb),
+    .dBusWishbone_ACK      (data_rvalid),
+    .dBusWishbone_WE       (data_we),
+    .dBusWishbone_ADR      (data_word),
+    .dBusWishbone_DAT_MISO (data_rdata),
+    .dBusWishbone_DAT_MOSI (data_wdata),
+    .dBusWishbone_SEL      (data_lanes),
+    .dBusWishbone_ERR      (1'b0),
+    .dBusWishbone_CTI      (),
+    .dBusWishbone_BTE      ()
+  );
+
+`ifdef SYNTHESIS
+  assign data_be = data_lanes;
+`else
+  logic [3:0] loaded;
+  assign loaded = u_core.dataCache_1_io_mem_cmd_s2mPipe_m2sPipe_payload_mask;
+  assign data_be = data_we ? data_lanes : loaded;
+`endif
+
+  atoll_core_bus #(
+    .DataBytes  (DataBytes),
+    .LocalOrigin(LocalOrigin)
+  ) u_bus (
+    .clk_i,
+    .rst_ni,
+    .instr_req_i   (instr_req),
+    .instr_gnt_o   (instr_gnt),
+    .instr_addr_i  (instr_addr),
+    .instr_rvalid_o(instr_rvalid),
+    .instr_rdata_o (instr_rdata),
+    .instr_err_o   (instr_err),
+    .data_req_i    (data_req),
+    .data_gnt_o    (data_gnt),
+    .data_we_i     (data_we),
+    .data_be_i     (data_be),
+    .data_addr_i   (data_addr),
+    .data_wdata_i  (data_wdata),
+    .data_rvalid_o (data_rvalid),
+    .data_rdata_o  (data_rdata),
+    .data_err_o    (data_err),
+    .valid_o,
+    .ready_i,
+    .we_o,
+    .addr_o,
+    .wdata_o,
+    .be_o,
+    .instr_o,
+    .rvalid_i,
+    .rdata_i,
+    .err_i,
+    .timer_o       (timer),
+    .halted_o      (trap_o)
+  );
+
+  `ATOLL_ASSERT(UnitRequestIsKept,
+      unit_valid_o && !unit_ready_i |=> unit_valid_o && $stable({unit_function_o, unit_a_o, unit_b_o}))
+  `ATOLL_ASSERT(NeverCachesData, data_req |-> data_addr[31])
+
+endmodule
