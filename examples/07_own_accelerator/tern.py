@@ -54,7 +54,7 @@ class TernEmitter:
 
     def identity(self, npu: Engine) -> Mapping[str, int]:
         """Return what ID and PARAMS hold; the driver refuses hardware that differs."""
-        return {"ID": 0x4C50_4952, "PARAMS": npu.params["data_bytes"] << 16 | 1 << 24}
+        return {"ID": 0x4C50_4952, "PARAMS": npu.params["data_bytes"] << 16 | 2 << 24}
 
     def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> int:
         """Predict busy cycles: each row begins anew, each beat is answered before the next."""

@@ -27,7 +27,7 @@ async def describes_itself(dut: Any) -> None:
     """ID and PARAMS are as in the contract, and reef's WEIGHT_ROWS is not there."""
     system, _ = await prepare(dut, "registers")
     assert (await system.read(ID)).to_bytes(4, "little") == b"RIPL"
-    assert await system.read(PARAMS) == 1 << 24 | system.beat << 16
+    assert await system.read(PARAMS) == 2 << 24 | system.beat << 16
     for offset in (ID, PARAMS, WEIGHT_ROWS, STATUS, 0x38):
         assert await system.write(offset, 0) == SLAVE_ERROR
     dut.address_i.value, dut.read_i.value = WEIGHT_ROWS, 1
@@ -128,10 +128,9 @@ ILLEGAL: dict[str, tuple[int, dict[str, Any]]] = {
     **{f"opcode {value}": (BAD_OPCODE, {"opcode": value}) for value in (0, 2, 255)},
     **{f"version {value}": (BAD_OPCODE, {"version": value}) for value in (0, 2)},
     **{f"{name} 0": (BAD_FIELD, {name: 0}) for name in ("row_bytes", "rows")},
-    "reserved_4 1": (BAD_FIELD, {"reserved_4": 1}),
     **{f"check bit {bit}": (BAD_CHECK, {"check_flipped": 1 << bit}) for bit in (0, 7, 15)},
-    "word 7": (BAD_FIELD, {"reserved_7": b"\x01"}),
-    "word 15": (BAD_FIELD, {"reserved_7": bytes(35) + b"\x80"}),
+    "word 9": (BAD_FIELD, {"reserved_9": b"\x01"}),
+    "word 15": (BAD_FIELD, {"reserved_9": bytes(27) + b"\x80"}),
 }
 
 

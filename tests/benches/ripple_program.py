@@ -1,6 +1,7 @@
 """Lists of copies and their data, laid out in memory, and the bench's hands."""
 
 from dataclasses import dataclass, field
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -45,15 +46,16 @@ class Copies:
         self.next_address = address + size
         return address
 
-    def add(self, row_bytes: int, rows: int = 1) -> Descriptor:
+    def add(self, row_bytes: int, rows: int = 1, planes: int = 1) -> Descriptor:
         """Append a copy of random bytes with random addresses and pitches."""
         pitches = [row_bytes + self.random.choice((0, 0, 1, 5, 8, 31)) for _ in range(2)]
-        source = self.place(rows * pitches[0])
-        destination = self.place(rows * pitches[1])
-        for row in range(rows):
+        steps = [rows * pitch + self.random.choice((0, 1, 13)) for pitch in pitches]
+        source = self.place(planes * steps[0])
+        destination = self.place(planes * steps[1])
+        for plane, row in product(range(planes), range(rows)):
             data = self.random.randbytes(row_bytes)
-            self.image[source + row * pitches[0]] = data
-            self.expected[destination + row * pitches[1]] = data
+            self.image[source + plane * steps[0] + row * pitches[0]] = data
+            self.expected[destination + plane * steps[1] + row * pitches[1]] = data
         command = Descriptor(
             source=source,
             destination=destination,
@@ -61,6 +63,9 @@ class Copies:
             rows=rows,
             source_pitch=pitches[0],
             destination_pitch=pitches[1],
+            more_planes=planes - 1,
+            source_plane=steps[0],
+            destination_plane=steps[1],
         )
         self.commands.append(command)
         return command
@@ -75,7 +80,7 @@ class Copies:
     def add_random(self) -> None:
         """Append a copy of random shape."""
         size = self.random.choice((1, 2, 7, 8, 9, 15, 16, 17, 31, 64, 100, 257))
-        self.add(size, self.random.choice((1, 1, 2, 3, 9)))
+        self.add(size, self.random.choice((1, 1, 2, 3, 9)), self.random.choice((1, 1, 2, 3)))
 
     def finish(self) -> "Copies":
         """Place the list itself."""

@@ -12,7 +12,13 @@ from atoll.description.fields import (
     EntryPointName,
     FileName,
     Integer,
+    LayoutOrder,
+    MacroName,
+    MacroValue,
     Name,
+    PackageName,
+    ParameterName,
+    PortName,
     PositiveSize,
     Size,
     Version,
@@ -67,6 +73,23 @@ class Packed(Described):
     alignment: Alignment = Field(default=16, description="Bytes that it starts at a multiple of.")
 
 
+class OperandLayout(Described):
+    """How an operand lies in memory."""
+
+    order: LayoutOrder = Field(
+        default="NHWC",
+        description="Axes, outermost first; a last c is a block of channels.",
+        examples=["NCHW"],
+    )
+    block: Formula | None = Field(
+        default=None, description="Channels of a block, where the order has one.", examples=["8"]
+    )
+    row: Formula = Field(default="1", description="Elements whose multiples rows begin at.")
+    patches: bool = Field(
+        default=False, strict=True, description="The windows lie there one by one (im2col)."
+    )
+
+
 class Operator(Described):
     """An operator that the accelerator runs within limits."""
 
@@ -81,6 +104,9 @@ class Operator(Described):
     )
     constants: dict[Name, Packed] = Field(
         default={}, max_length=MAX_ENTRIES, description="Constants that are packed for it."
+    )
+    layouts: dict[Name, OperandLayout] = Field(
+        default={}, max_length=MAX_ENTRIES, description="Of operands not in row-major order."
     )
     run: Steps = Field(
         default=(), max_length=MAX_ENTRIES, description="Its steps, if not those of 'program.run'."
@@ -111,8 +137,28 @@ class Rtl(Described):
         min_length=1,
         max_length=4 * MAX_ENTRIES,
         description="In compile order: names of files that Atoll ships, or with a '/' paths "
-        "relative to this file.",
+        "relative to this file. A folder, with a '/' at its end, is searched for what they "
+        "include; a list of files ends in .f.",
         examples=["[./mine.sv]"],
+    )
+    packages: dict[PackageName, tuple[FileName, ...]] = Field(
+        default={},
+        max_length=MAX_ENTRIES,
+        description="Python packages that bring sources, before those of 'sources'.",
+    )
+    defines: dict[MacroName, MacroValue] = Field(
+        default={}, max_length=MAX_ENTRIES, description="Macros of the sources.", examples=["{}"]
+    )
+    ports: dict[Name, PortName] = Field(
+        default={},
+        max_length=4 * MAX_ENTRIES,
+        description="What the module calls ports of docs/accelerators.md; '!' inverts.",
+        examples=["{clk_i: clock, rst_ni: '!reset'}"],
+    )
+    parameters: dict[ParameterName, Formula] | None = Field(
+        default=None,
+        max_length=MAX_ENTRIES,
+        description="Parameters of the module, of those of an instance; one for each if not said.",
     )
 
 

@@ -10,7 +10,7 @@ from atoll.registry import registered
 
 
 def check_operators(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
-    """Note operators and features that there are not; those of other packages' are not known."""
+    """Note operators, and features or values, that there are not; others' are not known."""
     for kind in accelerator.operators:
         if kind in FEATURES:
             _check_features(kind, accelerator, where, faults)
@@ -24,8 +24,9 @@ def check_operators(accelerator: Accelerator, where: SourceMap, faults: Faults) 
 
 
 def _check_features(kind: str, accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
-    for feature in accelerator.operators[kind].limits:
-        if feature not in FEATURES[kind]:
+    operator = accelerator.operators[kind]
+    for feature in operator.limits:
+        if feature not in (*FEATURES[kind], *operator.values):
             faults.add(
                 "E117",
                 f"{kind} has no feature '{feature}'",

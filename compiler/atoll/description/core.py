@@ -12,10 +12,12 @@ from atoll.description.fields import (
     Described,
     FileName,
     Name,
+    PackageName,
+    ParameterName,
     Version,
     must_be,
     number,
-    word,
+    text,
 )
 from atoll.description.function_unit import Style
 from atoll.description.vocabulary import Isa
@@ -32,9 +34,7 @@ NVIC_LINES = 240
 LOCAL_SIZE = 64 * 2**10
 """Bytes of the registers that a core keeps to itself."""
 
-_PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _SIGNAL = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)*")
-_PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 def _value(given: object) -> str:
@@ -43,11 +43,6 @@ def _value(given: object) -> str:
     if given in FACTS:
         return str(given)
     raise must_be(f"a whole number or one of {', '.join(FACTS)}")
-
-
-def _text(pattern: re.Pattern[str], expectation: str) -> tuple[BeforeValidator, WithJsonSchema]:
-    schema = {"type": "string", "pattern": f"^({pattern.pattern})$"}
-    return BeforeValidator(word(pattern, expectation)), WithJsonSchema(schema)
 
 
 Controller = Literal["picorv32", "fast", "vexriscv", "nvic"]
@@ -59,9 +54,7 @@ Line = Annotated[int, *number(0, NVIC_LINES - 1)]
 Word = Annotated[int, *number(0, 2**32 - 1)]
 Bits = Annotated[int, *number(1, 1024)]
 ProtectionRegions = Annotated[int, *number(1, 64)]
-ParameterName = Annotated[str, *_text(_PARAMETER, "the name of a parameter such as ResetAddress")]
-SignalName = Annotated[str, *_text(_SIGNAL, "a signal below the module such as u_core.pc")]
-PackageName = Annotated[str, *_text(_PACKAGE, "the name of a Python package")]
+SignalName = Annotated[str, *text(_SIGNAL, "a signal below the module such as u_core.pc")]
 ParameterValue = Annotated[
     str,
     BeforeValidator(_value),

@@ -19,10 +19,15 @@ MAX_ENTRIES = 64
 ADDRESS_SPACE = 2**32
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+_LAYOUT = re.compile(r"(?=.*N)(?=.*H)(?=.*W)(?=.*C)[NHWC]{4}c?")
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{0,31}")
 _ENTRY_POINT = re.compile(
     r"([A-Za-z_][A-Za-z0-9_.]{0,127}|\.{1,2}/[A-Za-z0-9_./-]{1,127}\.py):[A-Za-z_][A-Za-z0-9_]{0,63}"
 )
+_PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_PORT = re.compile(r"!?[A-Za-z_][A-Za-z0-9_$]{0,63}")
+_MACRO = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _MACHINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FILE = re.compile(r"(\.\.?/)*[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}")
 _MAX_QUANTITY_LENGTH = 32
@@ -54,6 +59,20 @@ def word(pattern: re.Pattern[str], expectation: str) -> Callable[[object], str]:
         raise must_be(expectation)
 
     return read
+
+
+def text(pattern: re.Pattern[str], expectation: str) -> tuple[BeforeValidator, WithJsonSchema]:
+    """Return the parts of a type of texts of a pattern."""
+    schema = {"type": "string", "pattern": f"^({pattern.pattern})$"}
+    return BeforeValidator(word(pattern, expectation)), WithJsonSchema(schema)
+
+
+def _macro_value(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
+        raise must_be("a whole number or a text")
+    if not re.fullmatch(r"[\x21-\x7e]{0,64}", str(value)):
+        raise must_be("a text without spaces")
+    return str(value)
 
 
 def is_name(word: str) -> bool:
@@ -155,6 +174,11 @@ ConstantName = Annotated[
     BeforeValidator(word(_CONSTANT, "a name of capital letters such as CONV_2D")),
     WithJsonSchema({"type": "string", "pattern": f"^{_CONSTANT.pattern}$"}),
 ]
+LayoutOrder = Annotated[
+    str,
+    BeforeValidator(word(_LAYOUT, "an order of axes such as NHWC, NCHW or NCHWc")),
+    WithJsonSchema({"type": "string", "pattern": f"^{_LAYOUT.pattern}$"}),
+]
 EntryPointName = Annotated[
     str,
     BeforeValidator(
@@ -212,3 +236,12 @@ Alignment = Annotated[int, BeforeValidator(_number(1, 4096, power=True)), _power
 
 Access = Literal["rw", "ro", "none"]
 Views = dict[Name, Address]
+ParameterName = Annotated[str, *text(_PARAMETER, "the name of a parameter such as ResetAddress")]
+PackageName = Annotated[str, *text(_PACKAGE, "the name of a Python package")]
+PortName = Annotated[str, *text(_PORT, "the name of a port, such as clock or !reset")]
+MacroName = Annotated[str, *text(_MACRO, "the name of a macro such as LANES")]
+MacroValue = Annotated[
+    str,
+    BeforeValidator(_macro_value),
+    WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}]}),
+]

@@ -41,6 +41,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "MUL": _ELEMENTWISE,
         "PAD": _MOVEMENT,
         "QUANTIZE": _ELEMENTWISE,
+        "RELAYOUT": (*_MOVEMENT, "patches"),
         "RESHAPE": _MOVEMENT,
         "SOFTMAX": ("macs", "rows", "depth"),
     }

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from atoll.description.accelerator import Accelerator, Operator
 from atoll.description.faults import Faults, nearest
+from atoll.description.layout_checks import check_layouts
 from atoll.description.operators import (
     FEATURES,
     PROPERTIES,
@@ -38,10 +39,14 @@ def check_program(accelerator: Accelerator, where: SourceMap, faults: Faults) ->
     checks = _Checks(accelerator, where, faults)
     for kind, operator in accelerator.operators.items():
         checks.operator(kind, operator)
+    check_layouts(accelerator, where, faults, checks.formula)
     for name, port in accelerator.ports.data.items():
         if port.bytes is not None:
             known = frozenset(accelerator.parameters)
             checks.formula(port.bytes, known, ("ports", "data", name, "bytes"))
+    told = accelerator.rtl.parameters if accelerator.rtl else None
+    for name, text in (told or {}).items():
+        checks.formula(text, frozenset(accelerator.parameters), ("rtl", "parameters", name))
     program = accelerator.program
     if program is None:
         return

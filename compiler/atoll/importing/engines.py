@@ -60,6 +60,6 @@ def engine_of_kind(
 
 @cache
 def _registers(accelerator: str) -> tuple[Mapping[str, int], bool]:
-    """Return the offsets of an engine's registers, and whether it does nothing but copy."""
+    """Return the offsets of an engine's registers, and whether it does nothing but move."""
     model = load_accelerator(find_accelerator(accelerator, Path(), None), None).model
-    return dict(model.registers.map), {*model.operators} == {_COPY}
+    return dict(model.registers.map), _COPY in model.operators

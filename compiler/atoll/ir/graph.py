@@ -9,6 +9,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from atoll.ir.layouts import Layout
+
 ITEM_BYTES = {"int8": 1, "uint8": 1, "int16": 2, "int32": 4, "int64": 8, "float32": 4}
 
 Attribute = int | float | str | bool | tuple[int, ...]
@@ -31,7 +33,7 @@ class Quantization:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tensor:
-    """A dense array in row-major order.
+    """A dense array, in row-major order unless it has a layout.
 
     Attributes:
         name: unique in its graph; an identifier in C and in the loop program.
@@ -42,6 +44,8 @@ class Tensor:
         index: number of the tensor in the model file, -1 if a pass made it.
         pool: the only pool that may hold it, "" where memory planning may choose.
         view: the tensor whose bytes it is, no view itself; "" if it has bytes of its own.
+        layout: how its elements lie, None for row-major order; `shape` is what they are to
+            operators either way.
     """
 
     name: str
@@ -52,6 +56,7 @@ class Tensor:
     index: int = -1
     pool: str = ""
     view: str = ""
+    layout: Layout | None = None
 
     @property
     def elements(self) -> int:
@@ -59,9 +64,14 @@ class Tensor:
         return prod(self.shape)
 
     @property
+    def stored(self) -> int:
+        """Count of elements that it has room for: with the fillings of its layout."""
+        return self.layout.elements if self.layout else self.elements
+
+    @property
     def size(self) -> int:
         """Bytes."""
-        return self.elements * ITEM_BYTES[self.dtype]
+        return self.stored * ITEM_BYTES[self.dtype]
 
     @property
     def array(self) -> NDArray[np.generic]:
@@ -69,12 +79,22 @@ class Tensor:
         assert self.data is not None, f"{self.name} is no constant"
         return np.frombuffer(self.data, dtype=self.dtype).reshape(self.shape)
 
+    def bytes_of(self, values: NDArray[np.generic]) -> bytes:
+        """Return `values`, in `shape`, as they lie in memory."""
+        return (self.layout.stored(values) if self.layout else values).tobytes()
+
+    def values_in(self, data: bytes) -> NDArray[np.generic]:
+        """Return the values, in `shape`, of bytes that lie in memory."""
+        stored = np.frombuffer(data, self.dtype)
+        return (self.layout.loaded(stored) if self.layout else stored).reshape(self.shape)
+
     def __str__(self) -> str:
         dims = "x".join(map(str, self.shape)) or "scalar"
         constant = " const" if self.data is not None else ""
         view = self.view and f" view of %{self.view}"
         place = self.pool and f" in {self.pool}"
-        return f"%{self.name}: {self.dtype}[{dims}]{constant}{view}{place}"
+        laid = f" as {self.layout}" if self.layout else ""
+        return f"%{self.name}: {self.dtype}[{dims}]{laid}{constant}{view}{place}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +110,8 @@ class Operator:
         device: name of the device that runs it, "" until placed.
         helpers: further cores, each of which runs a part of it at the same time.
         index: number of the operator in the model file, -1 if a pass made it.
+        packed: constants that its accelerator's own code packed for it and that lie in private
+            memory by the time it runs, in the order of the accelerator's description.
         body: the operators that it stands for, where one device runs several as one; the kind says
             which of its inputs and outputs those of the body are.
     """
@@ -102,12 +124,25 @@ class Operator:
     device: str = ""
     index: int = -1
     helpers: tuple[str, ...] = ()
+    packed: tuple[str, ...] = ()
     body: "Graph | None" = field(default=None, repr=False)
 
     @property
     def devices(self) -> tuple[str, ...]:
         """All that work on it."""
         return (self.device, *self.helpers)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """All tensors that it reads, each as often as it does."""
+        return (*filter(None, self.inputs), *self.packed)
+
+    def renamed(self, names: Mapping[str, str]) -> "Operator":
+        """Return the operator with other tensors in the place of those that it reads."""
+        inputs, packed = (
+            tuple(names.get(name, name) for name in each) for each in (self.inputs, self.packed)
+        )
+        return replace(self, inputs=inputs, packed=packed)
 
     def integer(self, name: str) -> int:
         """Return an attribute that is a whole number."""
@@ -117,7 +152,8 @@ class Operator:
 
     def __str__(self) -> str:
         results = ", ".join(f"%{name}" for name in self.outputs)
-        arguments = ", ".join(f"%{name}" if name else "none" for name in self.inputs)
+        every = (*self.inputs, *self.packed)
+        arguments = ", ".join(f"%{name}" if name else "none" for name in every)
         options = ", ".join(f"{key}={self.attributes[key]}" for key in sorted(self.attributes))
         where = f" : {' + '.join(self.devices)}" if self.device else ""
         return f"{results} = {self.kind}({arguments}) {{{options}}}{where}  # {self.name}"

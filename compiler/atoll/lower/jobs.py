@@ -62,7 +62,7 @@ def _objections(job: Job, op: Operator, graph: Graph, npu: Engine) -> Iterator[s
     """Yield what is wrong with a job in itself."""
     if (job.operator, job.device) != (op.name, npu.name):
         yield f"operator and device are {job.operator!r:.40} and {job.device!r:.40}"
-    inputs = set(filter(None, op.inputs))
+    inputs = set(op.reads)
     if not isinstance(job.reads, tuple) or not set(job.reads) <= inputs:
         yield f"'reads' is {job.reads!r:.80}, no tuple of inputs of the operator"
     elif missing := {name for name in inputs if graph.tensor(name).data is None} - {*job.reads}:

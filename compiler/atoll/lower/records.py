@@ -36,15 +36,15 @@ class RecordEmitter:
 
     def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
         """Pack the constants that the description names."""
-        constants = tuple(packed_constants(op, graph, npu))
+        constants = () if op.packed else tuple(packed_constants(op, graph, npu))
         return Job(
             operator=op.name,
             device=npu.name,
-            reads=_reads(op, graph, npu),
+            reads=(*_reads(op, graph, npu), *op.packed),
             writes=op.outputs,
             constants=constants,
             commands=f"{op.name}_commands",
-            commands_size=_size(op, npu, len(constants)),
+            commands_size=_size(op, npu),
             alignment=max((each.alignment for each in support_of(op, npu).constants), default=16),
         )
 
@@ -54,7 +54,8 @@ class RecordEmitter:
         """Return the record, with the addresses that memory planning chose."""
         if npu.spec.program is None:
             return _listed(op, graph, npu, address)
-        values = values_of(op, graph, npu, address)
+        untouched = {*op.inputs} - {*_reads(op, graph, npu)}
+        values = values_of(op, graph, npu, lambda name: 0 if name in untouched else address(name))
         layout, kinds = record_layout(op.kind, npu), tuple(npu.spec.program.runs)
         with formulas(op, npu):
             return layout.pack(kinds.index(op.kind), values)
@@ -106,19 +107,20 @@ def _named(op: Operator, npu: Engine) -> frozenset[str] | None:
     return frozenset({name.removesuffix(ADDRESS) for name in names} | {s.buffer for s in steps})
 
 
-def _size(op: Operator, npu: Engine, constants: int) -> int:
+def _size(op: Operator, npu: Engine) -> int:
     if npu.spec.program:
         return record_layout(op.kind, npu).size
+    constants = len(support_of(op, npu).constants)
     words = _HEAD + len(op.inputs) + constants + len(op.outputs)
     return WORD_BYTES * -(-words // LIST_WORDS) * LIST_WORDS
 
 
 def _listed(op: Operator, graph: Graph, npu: Engine, address: Address) -> bytes:
     reads = _reads(op, graph, npu)
-    made = (tensor.name for tensor in packed_constants(op, graph, npu))
+    made = op.packed or (tensor.name for tensor in packed_constants(op, graph, npu))
     inputs = (name for name in op.inputs if name in reads)
     addresses = [address(name) for name in (*inputs, *made, *op.outputs)]
     kinds = tuple(support.kind for support in npu.spec.operators)
     words = (kinds.index(op.kind), len(addresses), *addresses)
     data = b"".join(word.to_bytes(WORD_BYTES, "little") for word in words)
-    return data.ljust(_size(op, npu, len(support_of(op, npu).constants)), b"\0")
+    return data.ljust(_size(op, npu), b"\0")

@@ -218,7 +218,7 @@ class _Lowering:
             self._allocations[tensor.name] = Allocate(
                 buffer=tensor.name,
                 type=ELEMENT_TYPES[tensor.dtype],
-                elements=tensor.elements,
+                elements=tensor.stored,
                 align=align,
                 scope=IN_WORKSPACE,
                 pools=self._pools[tensor.name],

@@ -26,16 +26,43 @@ def values_of(op: Operator, graph: Graph, npu: Engine, address: Address) -> Mapp
     Raises:
         AtollError: E162; a formula has no value.
     """
-    kind = kind_of(op)
-    values = {**npu.params, **kind.features(op, graph), **kind.quantities(op, graph)}
+    values = dict(quantity_values(op, graph, npu))
     for name, tensor in operands(op, graph):
         values |= _properties(name, tensor, address)
-    for made in packed_constants(op, graph, npu):
-        values |= _properties(made.name.removeprefix(f"{op.name}_"), made, address)
+    constants = support_of(op, npu).constants
+    made = map(graph.tensor, op.packed) if op.packed else packed_constants(op, graph, npu)
+    for packed, tensor in zip(constants, made, strict=True):
+        values |= _properties(packed.name, tensor, address)
+    return _with_own(values, op, npu)
+
+
+def limited_values(op: Operator, graph: Graph, npu: Engine) -> Mapping[str, int]:
+    """Return what limits may name: features and the description's own values.
+
+    Raises:
+        AtollError: E162; a formula has no value.
+    """
+    features = kind_of(op).features(op, graph)
+    support = support_of(op, npu)
+    if support.limits.keys() <= features.keys():
+        return features
+    values = dict(quantity_values(op, graph, npu))
+    for name, tensor in operands(op, graph):
+        values |= _properties(name, tensor, lambda name: 0)
+    return _with_own(values, op, npu)
+
+
+def _with_own(values: dict[str, int], op: Operator, npu: Engine) -> Mapping[str, int]:
     with formulas(op, npu):
         for name, formula in support_of(op, npu).values.items():
             values[name] = value_of(parsed(formula), values)
     return values
+
+
+def quantity_values(op: Operator, graph: Graph, npu: Engine) -> Mapping[str, int]:
+    """Return the parameters of an instance, and features and quantities of an operator."""
+    kind = kind_of(op)
+    return {**npu.params, **kind.features(op, graph), **kind.quantities(op, graph)}
 
 
 def operands(op: Operator, graph: Graph) -> Iterator[tuple[str, Tensor]]:

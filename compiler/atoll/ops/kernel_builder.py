@@ -58,4 +58,4 @@ class KernelBuilder(FunctionBuilder):
 
     def _parameter(self, tensor: Tensor, name: str, direction: Direction) -> Buffer:
         self._arguments.append(tensor.name)
-        return self.buffer(name, ELEMENT_TYPES[tensor.dtype], tensor.elements, direction)
+        return self.buffer(name, ELEMENT_TYPES[tensor.dtype], tensor.stored, direction)

@@ -29,7 +29,7 @@ class Movement(OperatorKind):
         """Move all elements in their order."""
         builder = KernelBuilder(op, graph)
         x, y = builder.input(0, "x"), builder.output()
-        move(builder, y, 0, x, 0, graph.results(op)[0].elements)
+        move(builder, y, 0, x, 0, graph.results(op)[0].stored)
         return builder.lowered()
 
 

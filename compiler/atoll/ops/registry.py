@@ -13,6 +13,9 @@ from atoll.registry import Registry
 COPY = "copy"
 """The kind that placement makes where a device does not reach a tensor."""
 
+RELAYOUT = "relayout"
+"""The kind that placement makes where an accelerator wants a tensor in another layout."""
+
 OPERATORS: Mapping[str, str] = MappingProxyType(
     {
         "add": "atoll.ops.elementwise:ADD",
@@ -28,6 +31,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "mul": "atoll.ops.elementwise:MUL",
         "pad": "atoll.ops.pad:PAD",
         "quantize": "atoll.ops.elementwise:QUANTIZE",
+        RELAYOUT: "atoll.ops.relayout:RELAYOUT",
         "reshape": "atoll.ops.movement:RESHAPE",
         "softmax": "atoll.ops.softmax:SOFTMAX",
     }

@@ -62,13 +62,17 @@ def needs_of(graph: Graph, soc: ResolvedSoc) -> Mapping[str, Needs]:
     """Return what each device does with each tensor of a placed graph.
 
     The producer writes and consumers read; the host writes the graph's inputs and reads its
-    outputs. A tensor that nothing touches has no needs, nor has a view: its storage is touched.
+    outputs. Where constants are packed into private memory, an accelerator does not touch those
+    that they are made of. A tensor that nothing touches has no needs, nor has a view: its storage
+    is touched.
     """
     needs: dict[str, dict[str, Access]] = {tensor.name: {} for tensor in graph.tensors}
     for name in graph.outputs:
         needs[name][soc.host] = Access.READ
     for op in graph.operators:
-        for name in filter(None, op.inputs):
+        for name in op.reads:
+            if op.packed and graph.tensor(name).data is not None:
+                continue
             for device in op.devices:
                 needs[graph.storage(name)].setdefault(device, Access.READ)
     for op in graph.operators:

@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping
 
 from atoll.ir.graph import Graph, Operator
+from atoll.ops.formulas import limited_values
 from atoll.ops.registry import COPY, kind_of
 from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, allows, pools_for
 from atoll.place.requests import Requests
+from atoll.resolve.engine_parts import RECORDS
 from atoll.resolve.soc import Access, Cpu, Device, Npu, OperatorSupport, ResolvedSoc
 
 NO_MAILBOX = "has no mailbox through which the host could have it run operators"
@@ -49,11 +51,18 @@ def _npu_obstacles(op: Operator, graph: Graph, npu: Npu, soc: ResolvedSoc) -> It
     if support is None or op.kind not in npu.runs:
         yield f"does not run {op.kind}"
         return
-    yield from _limits(support, kind_of(op).features(op, graph))
+    yield from _limits(support, limited_values(op, graph, npu))
     if not pools_for(soc, {npu.name: Access.WRITE}, WORKSPACE_ROLES, 1):
         yield "writes no workspace pool"
-    if not pools_for(soc, {npu.name: Access.READ}, CONSTANT_ROLES, 1):
+    private = bool(support.constants) and takes_constants(npu, soc)
+    if not private and not pools_for(soc, {npu.name: Access.READ}, CONSTANT_ROLES, 1):
         yield "reads no constants pool"
+
+
+def takes_constants(npu: Npu, soc: ResolvedSoc) -> bool:
+    """Tell whether constants are packed for an accelerator that only reads private memory."""
+    constants = pools_for(soc, {npu.name: Access.READ}, CONSTANT_ROLES, 1)
+    return not constants and npu.spec.program is not None and npu.spec.emitter == RECORDS
 
 
 def _limits(support: OperatorSupport, features: Mapping[str, int]) -> Iterator[str]:

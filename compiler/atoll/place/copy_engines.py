@@ -61,7 +61,7 @@ def _users(graph: Graph) -> Mapping[str, list[Operator]]:
     """Return the operators that touch each tensor; a port counts as touched by none."""
     users: dict[str, list[Operator]] = {}
     for op in graph.operators:
-        for name in {*filter(None, op.inputs), *op.outputs}:
+        for name in {*op.reads, *op.outputs}:
             users.setdefault(name, []).append(op)
     return users
 

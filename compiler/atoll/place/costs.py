@@ -5,14 +5,15 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.layouts import Layout
 from atoll.ops.formulas import formulas, values_of
 from atoll.ops.parallel_loops import parallel_loop
-from atoll.ops.registry import COPY, kind_of
+from atoll.ops.registry import COPY, RELAYOUT, kind_of
 from atoll.place.candidates import homes_of
 from atoll.place.copy_engines import covers
 from atoll.program.effort import effort_of
 from atoll.resolve.engine_parts import emitter_of, whole
-from atoll.resolve.soc import Access, Cpu, Device, Engine, PoolSpeed, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Device, Dma, Engine, PoolSpeed, ResolvedSoc
 
 START_CYCLES = 430
 """From an operator's begin event until the host's driver has had an engine start."""
@@ -242,6 +243,25 @@ def copy_cycles(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> i
     mover = _mover(tensor, writer, reader, soc)
     moving = compute_cycles(op, graph, mover, soc)
     return max(moving, transfer_cycles(tensor, writer, reader, soc))
+
+
+def layout_cycles(source: Tensor, layout: Layout, soc: ResolvedSoc) -> int:
+    """Predict the time to give a tensor another layout, or to take it back."""
+    changed = replace(source, name=f"{source.name}_laid", layout=layout, data=None)
+    tensors = (replace(source, layout=None), changed)
+    names = tuple(tensor.name for tensor in tensors)
+    op = Operator(name=RELAYOUT, kind=RELAYOUT, inputs=names[:1], outputs=names[1:], attributes={})
+    graph = Graph(
+        name=RELAYOUT, inputs=names[:1], outputs=names[1:], tensors=tensors, operators=(op,)
+    )
+    return compute_cycles(op, graph, next(filter(changes_layouts, soc.dmas), soc.host_cpu), soc)
+
+
+def changes_layouts(engine: Engine) -> bool:
+    """Tell whether an engine runs RELAYOUT."""
+    return any(each.kind == RELAYOUT for each in engine.spec.operators) and (
+        isinstance(engine, Dma) or RELAYOUT in engine.runs
+    )
 
 
 def _mover(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> Device:

@@ -48,7 +48,7 @@ class _Merger:
         self._writer |= {name: op.device for op in graph.operators for name in op.outputs}
         self._reads = {name: Counter[str]() for name in graph.by_name}
         for op in graph.operators:
-            for name in filter(None, op.inputs):
+            for name in op.reads:
                 self._reads[graph.storage(name)][op.device] += 1
         for name in graph.outputs:
             self._reads[name][soc.host] += 1
@@ -66,9 +66,7 @@ class _Merger:
         return replace(self._graph, tensors=tensors, operators=tuple(operators))
 
     def _renamed(self, op: Operator) -> Operator:
-        if not any(name in self._merged for name in op.inputs):
-            return op
-        return replace(op, inputs=tuple(self._merged.get(name, name) for name in op.inputs))
+        return op.renamed(self._merged)
 
     def _stays(self, op: Operator) -> bool:
         if op.kind != COPY:

@@ -5,10 +5,19 @@ from dataclasses import dataclass, replace
 
 from atoll.description.faults import in_order
 from atoll.errors import Fault, PlacementError
-from atoll.ir.graph import Graph, Operator
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.layouts import Layout
+from atoll.ops.operand_layouts import input_layouts, output_layout
 from atoll.ops.registry import COPY, kind_of
 from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles
-from atoll.place.costs import Cost, compute_cycles, copy_cycles, helpers_for, spread_cycles
+from atoll.place.costs import (
+    Cost,
+    compute_cycles,
+    copy_cycles,
+    helpers_for,
+    layout_cycles,
+    spread_cycles,
+)
 from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
 from atoll.place.wishes import Wish, unify, wishes_for
@@ -204,12 +213,18 @@ class _Chooser:
     def _cost(self, op: Operator, device: Device) -> Cost:
         """Estimate `op` on `device`, copies from and to neighbours with a known device included."""
         copying = 0
-        for name in filter(None, op.inputs):
-            if writer := self._writer.get(name):
-                tensor = self._graph.tensor(name)
-                copying += copy_cycles(tensor, writer, device.name, self._soc)
+        laid: Mapping[int, Layout] = {}
+        if isinstance(device, Npu):
+            laid = input_layouts(op, self._graph, device)
+        for at, name in enumerate(op.inputs):
+            writer, tensor = self._writer.get(name), self._graph.by_name.get(name)
+            if tensor and writer and not (at in laid and writer == device.name):
+                copying += self._moving(tensor, writer, device.name, laid.get(at))
         for name in op.outputs:
             tensor = self._graph.tensor(name)
+            if isinstance(device, Npu) and (layout := output_layout(op, self._graph, device)):
+                copying += layout_cycles(tensor, layout, self._soc)
+                continue
             for reader in self._known_readers(name):
                 copying += copy_cycles(tensor, device.name, reader, self._soc)
         cycles = compute_cycles(op, self._graph, device, self._soc)
@@ -218,6 +233,12 @@ class _Chooser:
             parts = len(helpers) + 1
             cycles = spread_cycles(op, self._graph, device, self._soc, parts) or cycles
         return Cost(cycles=cycles, copying=copying)
+
+    def _moving(self, tensor: Tensor, writer: str, reader: str, layout: Layout | None) -> int:
+        """Return the cycles to bring a tensor to where, and how, a device reads it."""
+        if layout:
+            return layout_cycles(tensor, layout, self._soc)
+        return copy_cycles(tensor, writer, reader, self._soc)
 
     def _known_readers(self, name: str) -> frozenset[str]:
         wishes = (self._wishes[reader.name] for reader in self._readers[name])

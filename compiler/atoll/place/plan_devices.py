@@ -8,8 +8,10 @@ from atoll.ir.graph import Graph
 from atoll.place.costs import alike
 from atoll.place.device_copies import insert_copies
 from atoll.place.elide_copies import ElideCopies
+from atoll.place.layouts import with_layouts
 from atoll.place.partition import Decision, assigned, decide
 from atoll.place.pins import apply_pins
+from atoll.place.private_constants import with_private_constants
 from atoll.place.requests import check_requests
 from atoll.resolve.soc import ResolvedSoc
 
@@ -59,5 +61,6 @@ def plan_devices(
     requests = check_requests(asked, graph, soc)
     decisions = decide(graph, soc, requests, accelerators=accelerators, spread=spread)
     pinned = apply_pins(assigned(graph, decisions), soc, requests)
+    pinned = with_private_constants(with_layouts(pinned, soc), soc)
     elide = ElideCopies(soc)
     return DevicePlan(decisions=decisions, graph=elide.run(insert_copies(elide.run(pinned), soc)))

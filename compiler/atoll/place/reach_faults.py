@@ -88,7 +88,7 @@ def _small(pool: Pool, tensor: Tensor) -> bool:
 
 def _users(tensor: Tensor, graph: Graph) -> str:
     maker = next((op.name for op in graph.operators if tensor.name in op.outputs), None)
-    readers = [op.name for op in graph.operators if tensor.name in op.inputs]
+    readers = [op.name for op in graph.operators if tensor.name in op.reads]
     made = f" from operator '{maker}'" if maker else ""
     read = f" to operator {', '.join(map(repr, readers))}" if readers else ""
     return made + read

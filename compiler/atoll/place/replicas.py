@@ -45,7 +45,7 @@ def readers_of(graph: Graph) -> dict[str, list[Operator]]:
     """Return the operators that read each tensor, in order, each once."""
     readers: dict[str, list[Operator]] = {tensor.name: [] for tensor in graph.tensors}
     for op in graph.operators:
-        for name in dict.fromkeys(filter(None, op.inputs)):
+        for name in dict.fromkeys(op.reads):
             readers[name].append(op)
     return readers
 
@@ -75,8 +75,7 @@ def _operators(graph: Graph, mover: str, replicas: Sequence[Replica]) -> Iterato
                 filled.add(replica.tensor.name)
                 yield _copy(replica, mover, next(numbers))
         names = {replica.source: replica.tensor.name for replica in mine}
-        renamed = tuple(names.get(name, name) for name in op.inputs)
-        yield replace(op, inputs=renamed) if mine else op
+        yield op.renamed(names)
     for replica in replicas:
         if not replica.readers:
             yield _copy(replica, mover, next(numbers))
@@ -97,11 +96,7 @@ def with_exits(graph: Graph, replicas: Sequence[Replica]) -> Graph:
         return replace(tensor, name=name, index=known[name].index)
 
     operators = (
-        replace(
-            op,
-            inputs=tuple(names.get(name, name) for name in op.inputs),
-            outputs=tuple(names.get(name, name) for name in op.outputs),
-        )
+        replace(op.renamed(names), outputs=tuple(names.get(name, name) for name in op.outputs))
         for op in graph.operators
     )
     return replace(graph, tensors=tuple(map(renamed, graph.tensors)), operators=tuple(operators))

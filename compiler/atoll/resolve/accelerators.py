@@ -13,7 +13,7 @@ from atoll.resolve.draft import Draft
 from atoll.resolve.engine_parts import RECORDS
 from atoll.resolve.programs import program_of
 from atoll.resolve.soc import AcceleratorSpec, OperatorSupport
-from atoll.resolve.specs import DataPort, PackedConstant, Ports
+from atoll.resolve.specs import DataPort, LayoutRule, PackedConstant, Ports
 
 
 def check_accelerators(draft: Draft) -> None:
@@ -64,6 +64,10 @@ def spec_of(description: AcceleratorDescription) -> AcceleratorSpec:
         program=program_of(model),
         rtl_module=rtl.module if rtl else "",
         rtl_sources=tuple(shipped_or_beside(word, folder) for word in (rtl.sources if rtl else ())),
+        rtl_packages=rtl.packages if rtl else {},
+        rtl_defines=rtl.defines if rtl else {},
+        rtl_ports=rtl.ports if rtl else {},
+        rtl_parameters=rtl.parameters if rtl else None,
         emitter=_entry(model.emitter, folder) or RECORDS,
         model=_entry(model.model, folder),
         driver=f"drive_{model.accelerator}" if model.program else model.driver,
@@ -90,6 +94,12 @@ def _support(kind: str, operator: Operator, folder: Path) -> OperatorSupport:
             )
             for name, packed in operator.constants.items()
         ),
+        layouts={
+            name: LayoutRule(
+                order=each.order, block=each.block or "1", row=each.row, patches=each.patches
+            )
+            for name, each in operator.layouts.items()
+        },
         reference=_entry(operator.reference, folder),
         model=_entry(operator.model, folder),
     )
@@ -116,6 +126,8 @@ def _places(description: AcceleratorDescription) -> Iterator[tuple[str, SourceLo
     model, where = description.model, description.where
     keys = [("emitter",), ("model",), ("driver",), ("rtl", "module")]
     if model.rtl:
+        keys += [("rtl", "ports", name) for name in model.rtl.ports]
+        keys += [("rtl", "packages", name) for name in model.rtl.packages]
         keys += [("rtl", "sources", str(index)) for index in range(len(model.rtl.sources))]
     for key in keys:
         if at := where.at(*key):

@@ -128,7 +128,8 @@ def local_of(core: Core | CoreSpec) -> range:
 
 def shipped_or_beside(word: str, folder: Path) -> str:
     """Return a file as later stages look for it: with a '/' it is relative to `folder`."""
-    return str((folder / word).resolve()) if "/" in word else word
+    slash = "/" if word.endswith("/") else ""
+    return str((folder / word).resolve()) + slash if "/" in word else word
 
 
 def _places(description: CoreDescription) -> Iterator[tuple[str, SourceLoc]]:

@@ -96,6 +96,18 @@ class Draft:
         fed = described is not None and not described.model.ports.data
         return self.host or device if fed else device
 
+    def moves_data(self, device: str) -> bool:
+        """Tell whether a device has a port to memory, as far as anybody can tell."""
+        broken = isinstance(self.soc.devices[device], Npu) and (
+            device not in self.description.accelerators
+        )
+        return not broken and self.hands(device) == device
+
+    def driven(self, device: str) -> bool:
+        """Tell whether the host runs a device by a program, so that it may do without constants."""
+        described = self.description.accelerators.get(device)
+        return described is not None and described.model.program is not None
+
     def pools(self) -> Iterator[tuple[str, Pool]]:
         """Yield the pools by preference, then by natural name; not those without any knowledge."""
         pools, has = self.soc.pools, self.description.gaps.has

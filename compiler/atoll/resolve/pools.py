@@ -229,6 +229,8 @@ def _check_reach(draft: Draft, device: str) -> None:
     if not draft.whole("pools"):
         return
     for role, access in ACCESS_OF_ROLE.items():
+        if role == "constants" and draft.driven(device):
+            continue
         pools = {
             name: pool
             for name, pool in draft.pools()

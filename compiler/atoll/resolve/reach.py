@@ -87,7 +87,7 @@ def undecided(draft: Draft, name: str) -> tuple[str, ...]:
     missing = [
         device
         for device, _ in draft.devices()
-        if draft.hands(device) == device
+        if draft.moves_data(device)
         and all(
             access is None and draft.knows(*key) for key, access in _layers(draft, name, device)
         )

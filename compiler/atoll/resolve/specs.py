@@ -100,6 +100,22 @@ class PackedConstant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LayoutRule:
+    """How an operand lies; see `atoll.ir.layouts.Layout`.
+
+    Attributes:
+        order: axes from the outermost to the innermost, ``c`` a block of channels.
+        block, row: formulas.
+        patches: the windows of the operator are laid out, and not the image.
+    """
+
+    order: str
+    block: str = "1"
+    row: str = "1"
+    patches: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorSupport:
     """An operator kind that an accelerator runs.
 
@@ -108,6 +124,7 @@ class OperatorSupport:
         cost: formula of its cycles, of the accelerator's clock; "" if an emitter estimates them.
         values: formulas by the names that others use, in the order in which they need each other.
         constants: what is packed for it.
+        layouts: how operands lie that are not in row-major order, by what formulas call them.
         reference: entry point of what it computes; "" where that is Atoll's exact reference.
         model: entry point of what plays it without RTL; "" where its reference does.
     """
@@ -117,6 +134,7 @@ class OperatorSupport:
     cost: str = ""
     values: Mapping[str, str] = field(default_factory=dict)
     constants: tuple[PackedConstant, ...] = ()
+    layouts: Mapping[str, LayoutRule] = field(default_factory=dict)
     reference: str = ""
     model: str = ""
 
@@ -172,7 +190,13 @@ class AcceleratorSpec:
         program: how the host drives it by its registers; None if it runs lists of commands.
         rtl_module: SystemVerilog module with the ports of docs/accelerators.md; "" if there is no
             RTL.
-        rtl_sources: file names that Atoll ships, or absolute paths, in compile order.
+        rtl_sources: file names that Atoll ships, or absolute paths, in compile order: sources,
+            folders of what they include (with a '/' at the end), lists of files (``.f``).
+        rtl_packages: further sources, before these, by the Python package that brings them.
+        rtl_defines: macros and their values.
+        rtl_ports: what the module calls ports, by the names of docs/accelerators.md; a '!' before
+            it inverts.
+        rtl_parameters: formulas of the module's parameters; None for one for each of an instance.
         emitter: entry point ``module:Class`` that makes its commands.
         model: entry point ``module:Class`` that plays lists of commands; "" if the models of the
             operators play it.
@@ -189,6 +213,10 @@ class AcceleratorSpec:
     program: Program | None = None
     rtl_module: str
     rtl_sources: tuple[str, ...]
+    rtl_packages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rtl_defines: Mapping[str, str] = field(default_factory=dict)
+    rtl_ports: Mapping[str, str] = field(default_factory=dict)
+    rtl_parameters: Mapping[str, str] | None = None
     emitter: str
     model: str
     driver: str

@@ -5,8 +5,8 @@ from atoll.scratch import temporary_folder
 from atoll_sim.build.model import TOP, WHAT
 from atoll_sim.build.tools import call_tool
 from atoll_sim.chip.blame import blame_devices
-from atoll_sim.chip.checks import check_cores
-from atoll_sim.chip.generate import generate, in_order, includes, sources
+from atoll_sim.chip.checks import check_cores, check_engines
+from atoll_sim.chip.generate import defines, generate, in_order, includes, sources
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import RTL
 
@@ -22,6 +22,7 @@ def elaborate(soc: ResolvedSoc) -> None:
     """
     check_cores(soc)
     absent = frozenset(engine.name for engine in soc.engines if not engine.spec.rtl_module)
+    check_engines(soc, absent)
     chip = plan_chip(soc, stand_ins=absent)
     with temporary_folder() as folder:
         texts = generate(chip)
@@ -30,4 +31,5 @@ def elaborate(soc: ResolvedSoc) -> None:
         files = (RTL / "lint.vlt", *in_order(texts, sources(chip), folder))
         with blame_devices(soc, folder / f"{TOP}.sv"):
             folders = [f"+incdir+{path}" for path in includes(chip)]
+            folders += [f"+define+{name}={text}" for name, text in defines(chip).items()]
             call_tool(["verilator", *FLAGS, f"-I{RTL}", *folders, *map(str, files)], WHAT)

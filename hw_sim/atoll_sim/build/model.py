@@ -10,7 +10,15 @@ from atoll_sim.build.verilator import Design, built
 from atoll_sim.build.wave_formats import WaveFormat
 from atoll_sim.chip.blame import blame_devices
 from atoll_sim.chip.checks import check_cores, check_engines
-from atoll_sim.chip.generate import generate, includes, sources, versions
+from atoll_sim.chip.file_list import include_files
+from atoll_sim.chip.generate import (
+    defines,
+    generate,
+    includes,
+    own_includes,
+    sources,
+    versions,
+)
 from atoll_sim.chip.parts import Chip
 from atoll_sim.chip.plan import NOBODY, plan_chip
 from atoll_sim.chip.sources import RTL
@@ -91,6 +99,8 @@ def design_of(chip: Chip, waves: WaveFormat | None) -> Design:
         includes=(RTL, MODEL, FAULTS, shadow.HERE),
         packages=versions(chip),
         rtl_includes=includes(chip),
+        included=tuple(include_files(own_includes(chip))),
+        defines=defines(chip),
         flags=("--no-timing", *((f"--trace-{waves}",) if waves else ())),
         compiler_flags="-std=c++20 -DVL_TIME_CONTEXT",
         make_flags=("OPT_FAST=-O1", "OPT_GLOBAL=-O2", "OPT_SLOW=-O0"),

@@ -44,7 +44,9 @@ class Design:
         headers: what `rtl` and `cplusplus` include.
         includes: folders of `headers`.
         packages: version of each Python package that brings sources.
-        rtl_includes: folders in them with what `rtl` includes.
+        rtl_includes: folders with what `rtl` includes.
+        included: files in them that may change.
+        defines: macros of `rtl`.
         parameters: of `top`, with their values in SystemVerilog.
         flags: of Verilator, besides `FLAGS`.
         compiler_flags: of the C++ compiler.
@@ -62,6 +64,8 @@ class Design:
     includes: tuple[Path, ...]
     packages: Mapping[str, str] = field(default_factory=dict)
     rtl_includes: tuple[Path, ...] = ()
+    included: tuple[Path, ...] = ()
+    defines: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, int | str] = field(default_factory=dict)
     flags: tuple[str, ...]
     compiler_flags: str
@@ -79,9 +83,9 @@ class Design:
 
     def digest(self) -> str:
         """Return a name for this content, the same wherever the files lie."""
-        tables = (self.generated, self.packages, self.parameters)
+        tables = (self.generated, self.packages, self.parameters, self.defines)
         settings = (self.top, *(sorted(table.items()) for table in tables), self.common_digest())
-        return _digest(settings, (*self.rtl, LINT, *self.cplusplus))
+        return _digest(settings, (*self.rtl, *self.included, LINT, *self.cplusplus))
 
     def common_digest(self) -> str:
         """Return a name for the content of the objects that other designs share."""
@@ -167,6 +171,7 @@ def _verilate(folder: Path, design: Design) -> Iterator[str]:
     yield from ("verilator", *FLAGS, *design.flags, "--prefix", "Vtop")
     yield from ("--top-module", design.top, "-Mdir", str(folder / "obj"), *includes)
     yield from (f"+incdir+{path}" for path in design.rtl_includes)
+    yield from (f"+define+{name}={value}" for name, value in sorted(design.defines.items()))
     yield from (f"-G{name}={value}" for name, value in sorted(design.parameters.items()))
     yield from ("-CFLAGS", " ".join((design.compiler_flags, *includes)))
     yield "-LDFLAGS"

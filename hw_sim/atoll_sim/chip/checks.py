@@ -3,10 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from atoll.description.faults import nearest
 from atoll.errors import Fault, SimulationError
 from atoll.resolve.soc import Engine, Memory, ResolvedSoc
 from atoll.units import format_size
-from atoll_sim.chip.cores import core_faults
+from atoll_sim.chip.cores import core_faults, package_faults
+from atoll_sim.chip.ports import ports_of
 from atoll_sim.chip.sources import source_faults
 from atoll_sim.chip.units import unit_source_faults
 
@@ -44,6 +46,17 @@ def _engine_faults(engine: Engine) -> Iterator[Fault]:
             at=engine.at,
             remedy="write 'rtl' into its YAML; without it, 'atoll run' has its model stand in",
         )
+    yield from package_faults(engine)
+    known = ports_of(engine.spec) if engine.spec.rtl_module else {}
+    for port, name in engine.spec.rtl_ports.items():
+        at = engine.spec.places.get(f"rtl.ports.{port}") or engine.at
+        if port not in known:
+            what = f"accelerator '{engine.spec.name}' has no port '{port}' to name"
+            yield Fault(code="E147", message=what, at=at, remedy=nearest(port, known))
+        elif name.startswith("!") and not known[port]:
+            what = f"'{port}' comes out of accelerator '{engine.spec.name}': nothing inverts it"
+            remedy = f"write '{port}: {name[1:]}'"
+            yield Fault(code="E147", message=what, at=at, remedy=remedy)
 
 
 def platform_faults(soc: ResolvedSoc, data_bytes: int) -> list[Fault]:

@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 
 from atoll.errors import Fault
-from atoll.resolve.soc import CoreSpec, Cpu
+from atoll.resolve.soc import AcceleratorSpec, CoreSpec, Cpu, Engine
 
 
 def _has(extension: str) -> Callable[[Cpu], str]:
@@ -29,7 +29,7 @@ def parameters_of(cpu: Cpu) -> Mapping[str, str]:
     return {name: FACTS[value](cpu) if value in FACTS else value for name, value in values}
 
 
-def package_sources(core: CoreSpec) -> tuple[Path, ...]:
+def package_sources(core: CoreSpec | AcceleratorSpec) -> tuple[Path, ...]:
     """Return the sources of the core itself, which Python packages bring.
 
     Raises:
@@ -38,7 +38,7 @@ def package_sources(core: CoreSpec) -> tuple[Path, ...]:
     return tuple(_located(core, lambda name: not name.endswith("/")))
 
 
-def package_includes(core: CoreSpec) -> tuple[Path, ...]:
+def package_includes(core: CoreSpec | AcceleratorSpec) -> tuple[Path, ...]:
     """Return the folders of Python packages in which the sources find what they include.
 
     Raises:
@@ -47,7 +47,7 @@ def package_includes(core: CoreSpec) -> tuple[Path, ...]:
     return tuple(_located(core, lambda name: name.endswith("/")))
 
 
-def package_versions(core: CoreSpec) -> Mapping[str, str]:
+def package_versions(core: CoreSpec | AcceleratorSpec) -> Mapping[str, str]:
     """Return the version of each Python package that brings sources.
 
     Raises:
@@ -56,7 +56,7 @@ def package_versions(core: CoreSpec) -> Mapping[str, str]:
     return {package: version(package) for package in core.rtl_packages}
 
 
-def _located(core: CoreSpec, wanted: Callable[[str], bool]) -> Iterator[Path]:
+def _located(core: CoreSpec | AcceleratorSpec, wanted: Callable[[str], bool]) -> Iterator[Path]:
     for package, names in core.rtl_packages.items():
         installed = distribution(package)
         yield from (Path(str(installed.locate_file(name))) for name in filter(wanted, names))
@@ -85,14 +85,20 @@ def core_faults(cpu: Cpu) -> Iterator[Fault]:
             at=cpu.at,
             remedy="use --cpu iss or --cpu native, or give the unit's YAML 'rtl'",
         )
-    for package in cpu.spec.rtl_packages:
+    yield from package_faults(cpu)
+
+
+def package_faults(device: Cpu | Engine) -> Iterator[Fault]:
+    """Yield a fault for each Python package with RTL of `device` that is not installed."""
+    kind = "core" if isinstance(device, Cpu) else "accelerator"
+    for package in device.spec.rtl_packages:
         try:
             distribution(package)
         except PackageNotFoundError:
             yield Fault(
                 code="E080",
-                message=f"device '{cpu.name}': the RTL of core '{cpu.spec.name}' comes with the"
-                f" Python package '{package}', which is not installed",
-                at=cpu.spec.places.get(f"rtl.packages.{package}") or cpu.at,
+                message=f"device '{device.name}': the RTL of {kind} '{device.spec.name}' comes "
+                f"with the Python package '{package}', which is not installed",
+                at=device.spec.places.get(f"rtl.packages.{package}") or device.at,
                 remedy=f"install it: pip install {package}",
             )

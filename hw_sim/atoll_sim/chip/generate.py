@@ -6,11 +6,11 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from atoll.kept_templates import KeptTemplates
-from atoll.resolve.soc import CoreSpec
+from atoll.resolve.soc import AcceleratorSpec, CoreSpec
 from atoll_sim.chip.cores import package_includes, package_sources, package_versions
 from atoll_sim.chip.parts import Chip
-from atoll_sim.chip.ports import CONTROL, DATA, control_signals, data_signals
-from atoll_sim.chip.sources import RTL, rtl_sources
+from atoll_sim.chip.ports import CONTROL, DATA, control_signals, data_signals, joined
+from atoll_sim.chip.sources import RTL, rtl_defines, rtl_includes, rtl_sources
 from atoll_sim.protocol.systemverilog import PACKAGE, protocol_package
 
 TEMPLATES = {"atoll_chip.sv": "chip.sv.j2", "chip.h": "chip.h.j2"}
@@ -46,6 +46,7 @@ def generate(chip: Chip) -> Mapping[str, str]:
         datas=DATA,
         control_signals=control_signals,
         data_signals=data_signals,
+        joined=joined,
         crossing_depth=CROSSING_DEPTH,
     )
     made = {
@@ -69,8 +70,8 @@ def sources(chip: Chip) -> tuple[Path, ...]:
     paths += [RTL / name for name in names]
     paths += [path for spec in cores for path in rtl_sources(spec)]
     paths += [path for each in chip.masters if each.unit for path in rtl_sources(each.unit)]
-    built = [master.npu for master in chip.masters if master.npu and not master.stand_in]
-    paths += [path for npu in built for path in rtl_sources(npu.spec)]
+    paths += [path for spec in _engines(chip) for path in package_sources(spec)]
+    paths += [path for spec in _engines(chip) for path in rtl_sources(spec)]
     return tuple(sorted(dict.fromkeys(paths), key=lambda path: path.suffix != ".vlt"))
 
 
@@ -88,13 +89,32 @@ def _adapters(chip: Chip) -> Iterator[str]:
 
 
 def includes(chip: Chip) -> tuple[Path, ...]:
-    """Return the folders in which the cores' sources find what they include."""
-    return tuple(dict.fromkeys(path for core in _cores(chip) for path in package_includes(core)))
+    """Return the folders in which sources find what they include."""
+    specs: list[CoreSpec | AcceleratorSpec] = [*_cores(chip), *_engines(chip)]
+    folders = [path for spec in specs for path in package_includes(spec)]
+    folders += [path for spec in specs for path in rtl_includes(spec)]
+    return tuple(dict.fromkeys(folders))
+
+
+def own_includes(chip: Chip) -> tuple[Path, ...]:
+    """Return those of them that descriptions name, whose files may change from run to run."""
+    return tuple(dict.fromkeys(path for spec in _engines(chip) for path in rtl_includes(spec)))
+
+
+def defines(chip: Chip) -> Mapping[str, str]:
+    """Return the macros of all accelerators' sources, which hold for the whole chip."""
+    return {name: text for spec in _engines(chip) for name, text in rtl_defines(spec).items()}
 
 
 def versions(chip: Chip) -> Mapping[str, str]:
-    """Return the version of each Python package that brings sources of a core."""
-    return {name: text for core in _cores(chip) for name, text in package_versions(core).items()}
+    """Return the version of each Python package that brings sources."""
+    specs: list[CoreSpec | AcceleratorSpec] = [*_cores(chip), *_engines(chip)]
+    return {name: text for spec in specs for name, text in package_versions(spec).items()}
+
+
+def _engines(chip: Chip) -> list[AcceleratorSpec]:
+    built = (master.npu for master in chip.masters if master.npu and not master.stand_in)
+    return [npu.spec for npu in built]
 
 
 def _cores(chip: Chip) -> list[CoreSpec]:

@@ -204,6 +204,8 @@ def _interrupts(soc: ResolvedSoc, device: Device) -> str:
 def _parameters(soc: ResolvedSoc, device: Cpu | Engine) -> Mapping[str, str]:
     if isinstance(device, Cpu):
         return parameters_of(core_as_it_sees(soc, device))
+    if (told := device.spec.rtl_parameters) is not None:
+        return {name: str(value_of(parsed(text), device.params)) for name, text in told.items()}
     return {
         "".join(word.capitalize() for word in name.split("_")): str(value)
         for name, value in sorted(device.params.items())

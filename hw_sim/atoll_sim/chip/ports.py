@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from atoll.resolve.soc import AcceleratorSpec, Engine
 from atoll_sim.chip.parts import DataPort
 
 BITS, LANES, ADDRESS = "bits", "lanes", "address"
@@ -132,6 +133,25 @@ def data_signals(port: DataPort) -> tuple[Signal, ...]:
     """Return the signals of a port to memory."""
     widths = {BITS: 8 * port.bytes, LANES: port.bytes, ADDRESS: ADDRESS_BITS}
     return _signals(DATA[port.protocol], widths)
+
+
+def joined(engine: Engine, port: str, signal: str) -> str:
+    """Return the connection of a port of docs/accelerators.md with a signal of the chip."""
+    name = engine.spec.rtl_ports.get(port, port)
+    return f".{name.removeprefix('!')}({'~' if name.startswith('!') else ''}{signal})"
+
+
+def ports_of(spec: AcceleratorSpec) -> dict[str, bool]:
+    """Return the ports of docs/accelerators.md that a module has, and whether each is an input."""
+    known = {"clk_i": True, "rst_ni": True}
+    for port in spec.ports.data:
+        for name, _, asks in DATA[port.protocol].signals:
+            way = "o" if asks else "i"
+            known[f"{port.name}_{DATA[port.protocol].infix}_{name}_{way}"] = not asks
+    control = CONTROL[spec.ports.control]
+    for name, _, asks in control.signals:
+        known[f"s_{control.infix}_{name}_{'i' if asks else 'o'}"] = asks
+    return known | ({"irq_o": False} if spec.ports.interrupt != "none" else {})
 
 
 def _signals(protocol: Protocol, widths: Mapping[str, int]) -> tuple[Signal, ...]:

@@ -1,11 +1,13 @@
 """Where the RTL of cores and accelerators lies, and what of it is not there."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from atoll.errors import Fault
+from atoll.errors import Fault, SourceLoc
 from atoll.isa.function_unit import FunctionUnit
 from atoll.resolve.soc import AcceleratorSpec, CoreSpec, Cpu, Engine, ResolvedSoc
+from atoll_sim.chip.file_list import FileList, read_list
 
 RTL = Path(__file__).parents[1] / "rtl"
 ENGINES = RTL.with_name("engines")
@@ -13,9 +15,42 @@ FOLDERS = (RTL, *sorted(path.parent for path in ENGINES.glob("*/__init__.py")))
 """Where the RTL lies that Atoll ships; each file's name is unique."""
 
 
-def rtl_sources(spec: CoreSpec | AcceleratorSpec | FunctionUnit) -> tuple[Path, ...]:
-    """Return the sources that a description names: shipped ones, others by absolute path."""
-    return tuple(found(name) for name in spec.rtl_sources)
+LIST = ".f"
+
+Rtl = CoreSpec | AcceleratorSpec | FunctionUnit
+
+
+def rtl_sources(spec: Rtl) -> tuple[Path, ...]:
+    """Return the sources that a description names: shipped ones, others by absolute path.
+
+    Raises:
+        AtollError: E146; a file list is wrong.
+    """
+    every = (path for each in _entries(spec) for path in each.sources)
+    return tuple(dict.fromkeys(every))
+
+
+def rtl_includes(spec: Rtl) -> tuple[Path, ...]:
+    """Return the folders in which sources find what they include; errors as `rtl_sources`."""
+    return tuple(dict.fromkeys(path for each in _entries(spec) for path in each.includes))
+
+
+def rtl_defines(spec: Rtl) -> Mapping[str, str]:
+    """Return the macros of the sources and their values; errors as `rtl_sources`."""
+    named = {name: text for each in _entries(spec) for name, text in each.defines.items()}
+    return {**named, **(spec.rtl_defines if isinstance(spec, AcceleratorSpec) else {})}
+
+
+def _entries(spec: Rtl) -> Iterator[FileList]:
+    """Yield what each source of a description stands for: a file, a folder, a list."""
+    for name in spec.rtl_sources:
+        path = found(name)
+        if name.endswith("/"):
+            yield FileList(includes=(path,))
+        elif path.suffix == LIST:
+            yield read_list(path)
+        else:
+            yield FileList(sources={path: SourceLoc(path, 1, 1)})
 
 
 def built_devices(soc: ResolvedSoc) -> tuple[Cpu | Engine, ...]:
@@ -37,10 +72,23 @@ def source_faults(soc: ResolvedSoc) -> Iterator[Fault]:
     """Yield a fault for each source that cannot be read, once for all instances."""
     found: dict[str, Fault] = {}
     for device in built_devices(soc):
-        for index, path in enumerate(rtl_sources(device.spec)):
-            if reason := unreadable(path):
-                found.setdefault(str(path), _fault(device, index, path, reason))
+        for index, listed in enumerate(_entries(device.spec)):
+            named = device.spec.rtl_sources[index].endswith(LIST)
+            for path, at in listed.sources.items():
+                if reason := unreadable(path):
+                    fault = _fault(device, index, path, reason)
+                    fault = _listed(fault, path, at) if named else fault
+                    found.setdefault(str(path), fault)
+            for path in listed.includes:
+                if not path.is_dir():
+                    fault = _fault(device, index, path, "it is no folder")
+                    found.setdefault(str(path), fault)
     yield from found.values()
+
+
+def _listed(fault: Fault, path: Path, at: SourceLoc) -> Fault:
+    remedy = f"correct the line; names are relative to '{at.path.name}'"
+    return replace(fault, at=at, remedy=remedy)
 
 
 def _fault(device: Cpu | Engine, index: int, path: Path, reason: str) -> Fault:

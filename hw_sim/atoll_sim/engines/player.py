@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 
-import numpy as np
-
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import EngineAction, Step
 from atoll.lower.accelerator import Job
@@ -55,7 +53,7 @@ def play(bus: Bus, compiled: Compiled, step: Step, engine: Engine) -> Outcome:
         results = _results(op, graph, inputs, engine, compiled)
         error = ErrorCode.WRITE_DECODE
         for name, array in zip(op.outputs, results, strict=True):
-            bus.write(_address(name, compiled, step), np.ascontiguousarray(array).tobytes())
+            bus.write(_address(name, compiled, step), graph.tensor(name).bytes_of(array))
     except BusFault as fault:
         return Outcome(error=error, fault_address=fault.address, completed=0)
     assert isinstance(step.action, EngineAction)
@@ -78,7 +76,7 @@ def _read(name: str, bus: Bus, compiled: Compiled, step: Step, job: Job) -> Arra
     if name not in job.reads:
         return tensor.array
     data = bus.read(_address(name, compiled, step), tensor.size)
-    return np.frombuffer(data, tensor.dtype).reshape(tensor.shape)
+    return tensor.values_in(data)
 
 
 def _address(name: str, compiled: Compiled, step: Step) -> int:

@@ -97,7 +97,7 @@ def expected_bytes(compiled: Compiled, sample: Sample) -> Iterator[tuple[int, st
     for number, operator in enumerate(compiled.graph.operators):
         for name in operator.outputs:
             if name in written.get(number, ()):
-                yield number, name, values[name].tobytes()
+                yield number, name, compiled.graph.tensor(name).bytes_of(values[name])
     for name in compiled.graph.outputs:
         yield AFTER_RUN, name, values[name].tobytes()
 

@@ -113,7 +113,10 @@ void Shadow::end_operator(uint64_t cycle, uint32_t number) {
   keep_in_place(index);
   if (op.source != kNoWord) check_copy(cycle, index);
   for (uint16_t part = index; part != kNone; part = table_.next_part(part)) {
-    active_[table_.operators[part].master] = kNone;
+    uint16_t& active = active_[table_.operators[part].master];
+    // The host that has started an engine may have run something else since then.
+    if (active != part) continue;
+    active = kNone;
     --running_;
   }
   ++ended_;

@@ -58,6 +58,20 @@ def test_p6_the_model_writes_the_rows_and_nothing_else() -> None:
     assert memory.data == expected
 
 
+def test_p6_the_model_writes_plane_after_plane() -> None:
+    memory = Memory()
+    planes = replace(COPY, more_planes=1, source_plane=0x100, destination_plane=0x200)
+    assert run(memory, planes) == Outcome(0, 0, 1)
+    expected = bytearray(Memory().data)
+    expected[LIST : LIST + 64] = memory.data[LIST : LIST + 64]
+    for plane in (0, 1):
+        for row in (0, 1, 2):
+            start = 0x205 + 11 * row + 0x100 * plane
+            to = 0x403 + 0x11 * row + 0x200 * plane
+            expected[to : to + 9] = expected[start : start + 9]
+    assert memory.data == expected
+
+
 @pytest.mark.parametrize(
     ("broken", "changes", "outcome"),
     [
@@ -70,8 +84,7 @@ def test_p6_the_model_writes_the_rows_and_nothing_else() -> None:
         (-1, {"row_bytes": 0}, Outcome(6, LIST + 64, 1)),
         (-1, {"rows": 0}, Outcome(6, LIST + 64, 1)),
         (-1, {"check_flipped": 1}, Outcome(9, LIST + 64, 1)),
-        (-1, {"reserved_4": 1}, Outcome(6, LIST + 64, 1)),
-        (-1, {"reserved_7": bytes(35) + b"\1"}, Outcome(6, LIST + 64, 1)),
+        (-1, {"reserved_9": bytes(27) + b"\1"}, Outcome(6, LIST + 64, 1)),
     ],
 )
 def test_p6_the_model_stops_at_errors(

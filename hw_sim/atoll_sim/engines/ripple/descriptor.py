@@ -13,14 +13,16 @@ COPY = 1
 class Descriptor(encode.Descriptor):
     """The fields of one command, as docs/ripple.md lists them."""
 
-    # Words 0; 1 to 3; 4; 5 and 6; 7 to 15.
-    layout: ClassVar[Struct] = Struct("<BBH 3I 2H 2I 36s")
+    # Words 0; 1 to 3; 4; 5 to 8; 9 to 15.
+    layout: ClassVar[Struct] = Struct("<BBH 3I 2H 4I 28s")
     opcode: int = COPY
     source: int
     destination: int
     row_bytes: int
     rows: int = 1
-    reserved_4: int = 0
+    more_planes: int = 0
     source_pitch: int = 0
     destination_pitch: int = 0
-    reserved_7: bytes = b""
+    source_plane: int = 0
+    destination_plane: int = 0
+    reserved_9: bytes = b""

@@ -1,32 +1,39 @@
-"""Commands for the ripple DMA engine: a tensor is contiguous, so one row moves it whole."""
+"""Commands for the ripple DMA engine: a copy is one row, a change of layout planes of rows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-from atoll.ir.graph import Graph, Operator
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
+from atoll.ir.layout_moves import Rows, fillings, moves
+from atoll.ir.layouts import Layout
 from atoll.lower.accelerator import Job
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
 from atoll_sim.engines.ripple.descriptor import Descriptor
 
 _LETTERS = int.from_bytes(b"RIPL", "little")
-CONTRACT_VERSION = 1
+CONTRACT_VERSION = 2
+_FILLING_BYTES = 64
 _START_CYCLES = 40
+_COMMAND_CYCLES = 30
 _BEAT_CYCLES = 4
+_ROWS_A_CYCLE = 2
 
 
 class RippleEmitter:
     """The `CommandEmitter` of ripple."""
 
     def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
-        """Name the two tensors and the one command of a copy."""
+        """Name the two tensors, and what fills a layout up; count the commands."""
+        commands = len(_commands(op, graph))
         return Job(
             operator=op.name,
             device=npu.name,
             reads=op.inputs[:1],
             writes=op.outputs,
-            constants=(),
+            constants=tuple(_filling(op, graph)),
             commands=f"{op.name}_commands",
-            commands_size=DESCRIPTOR_BYTES,
+            commands_size=DESCRIPTOR_BYTES * commands,
+            commands_count=commands,
         )
 
     def encode(
@@ -37,12 +44,24 @@ class RippleEmitter:
         address: Callable[[str], int],
         splits: int = 1,
     ) -> bytes:
-        """Return the one descriptor of a copy."""
-        return Descriptor(
-            source=address(op.inputs[0]),
-            destination=address(op.outputs[0]),
-            row_bytes=graph.tensor(op.outputs[0]).size,
-        ).encode()
+        """Return the descriptors: of a change of layout, first those that fill it up."""
+        filling = next(_filling(op, graph), None)
+        places = {_FILLS: address(filling.name)} if filling else {}
+        places |= {_READS: address(op.inputs[0]), _WRITES: address(op.outputs[0])}
+        return b"".join(
+            Descriptor(
+                source=places[name] + source,
+                destination=places[_WRITES] + target,
+                row_bytes=rows.run,
+                rows=rows.rows,
+                more_planes=rows.planes - 1,
+                source_pitch=rows.row[0],
+                destination_pitch=rows.row[1],
+                source_plane=rows.plane[0],
+                destination_plane=rows.plane[1],
+            ).encode()
+            for name, source, target, rows in _commands(op, graph)
+        )
 
     def identity(self, npu: Engine) -> Mapping[str, int]:
         """Return the registers that describe an instance (docs/ripple.md)."""
@@ -54,5 +73,72 @@ class RippleEmitter:
 
     def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> int:
         """Predict busy cycles: each beat is written and answered before the next one."""
-        beats = -(-graph.tensor(op.outputs[0]).size // npu.params["data_bytes"])
-        return _START_CYCLES + _BEAT_CYCLES * beats
+        width, cycles = npu.params["data_bytes"], _START_CYCLES
+        listed = _commands(op, graph)
+        for _, _, target, rows in listed:
+            count = rows.rows * rows.planes
+            beats = -(-(target % width + rows.run) // width)
+            cycles += _BEAT_CYCLES * beats * count + count // _ROWS_A_CYCLE
+        return cycles + _COMMAND_CYCLES * (len(listed) - 1)
+
+
+_READS, _WRITES, _FILLS = "reads", "writes", "fills"
+_Command = tuple[str, int, int, Rows]
+"""What is read, the first bytes on both sides, and rows from source to destination in bytes."""
+
+
+def _commands(op: Operator, graph: Graph) -> tuple[_Command, ...]:
+    source, (target,) = graph.tensor(op.inputs[0]), graph.results(op)
+    if source.layout == target.layout:
+        return ((_READS, 0, 0, Rows(plain=0, laid=0, run=target.size)),)
+    item = ITEM_BYTES[target.dtype]
+    if target.layout is None:
+        assert source.layout is not None
+        return tuple(_moved(source.layout, item, back=True))
+    fills = fillings(target.layout)
+    return (
+        *_fills(fills.start * item, len(fills) * item),
+        *_moved(target.layout, item, back=False),
+    )
+
+
+def _moved(layout: Layout, item: int, *, back: bool) -> Iterator[_Command]:
+    """Yield the commands that move the elements of a layout, of `item` bytes each."""
+    for rows in moves(layout):
+        pairs = (rows.row, rows.plane, (rows.plain, rows.laid))
+        row, plane, (source, target) = (
+            (pair[back] * item, pair[not back] * item) for pair in pairs
+        )
+        yield (
+            _READS,
+            source,
+            target,
+            Rows(
+                plain=0,
+                laid=0,
+                run=rows.run * item,
+                rows=rows.rows,
+                row=row,
+                planes=rows.planes,
+                plane=plane,
+            ),
+        )
+
+
+def _fills(begin: int, size: int) -> Iterator[_Command]:
+    """Yield the commands that repeat a filling."""
+    rows, rest = divmod(size, _FILLING_BYTES)
+    if rows:
+        pitch = (0, _FILLING_BYTES)
+        yield _FILLS, 0, begin, Rows(plain=0, laid=0, run=_FILLING_BYTES, rows=rows, row=pitch)
+    if rest:
+        yield _FILLS, 0, begin + size - rest, Rows(plain=0, laid=0, run=rest)
+
+
+def _filling(op: Operator, graph: Graph) -> Iterator[Tensor]:
+    """Yield the constant that fills a layout up, if that has fillings."""
+    (target,) = graph.results(op)
+    if target.layout and fillings(target.layout):
+        item = ITEM_BYTES[target.dtype]
+        data = target.layout.fill.to_bytes(item, "little", signed=True) * (_FILLING_BYTES // item)
+        yield Tensor(name=f"{op.name}_filling", shape=(_FILLING_BYTES,), dtype="int8", data=data)

@@ -1,6 +1,7 @@
 """Bit-exact software model of the ripple DMA engine (docs/ripple.md)."""
 
 import struct
+from itertools import product
 
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.decode import BYTES, ErrorCode, check_of
@@ -40,12 +41,14 @@ class RippleModel:
             words = struct.unpack("<16I", bus.read(address, BYTES))
             if error := _objection(words):
                 return error, address
-            _, source, destination, size, rows, source_pitch, destination_pitch, *_ = words
-            for row in range(rows):
+            _, source, destination, size, counts, *pitches = words
+            rows, planes = counts & 0xFFFF, (counts >> 16) + 1
+            row_from, row_to, plane_from, plane_to = pitches[:4]
+            for plane, row in product(range(planes), range(rows)):
                 writing = False
-                data = bus.read(source + row * source_pitch & _WORD, size)
+                data = bus.read(source + plane * plane_from + row * row_from & _WORD, size)
                 writing = True
-                bus.write(destination + row * destination_pitch & _WORD, data)
+                bus.write(destination + plane * plane_to + row * row_to & _WORD, data)
         except BusFault as fault:
             return _answer(fault, writing), fault.address - fault.address % self._beat
         return ErrorCode.NONE, 0
@@ -54,7 +57,7 @@ class RippleModel:
 def _objection(words: tuple[int, ...]) -> ErrorCode:
     if words[0] & 0xFFFF != _VERSION << 8 | _COPY:
         return ErrorCode.BAD_OPCODE
-    if words[4] >> 16 or any(words[7:]) or not words[3] or not words[4]:
+    if any(words[9:]) or not words[3] or not words[4] & 0xFFFF:
         return ErrorCode.BAD_FIELD
     return ErrorCode.NONE if words[0] >> 16 == check_of(words) else ErrorCode.BAD_CHECK
 

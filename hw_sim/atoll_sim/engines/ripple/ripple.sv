@@ -90,7 +90,7 @@ module ripple
 
   engine_registers #(
     .Id        (Id),
-    .Params    ({8'd1, 8'(DataBytes), 16'd0}),
+    .Params    ({8'd2, 8'(DataBytes), 16'd0}),
     .WeightRows(0)
   ) u_registers (
     .clk_i,

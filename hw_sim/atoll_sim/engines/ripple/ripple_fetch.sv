@@ -93,8 +93,7 @@ module ripple_fetch
     error_o = ErrNone;
     if (descriptor_o.opcode != OpCopy || descriptor_o.version != DescriptorVersion)
       error_o = ErrBadOpcode;
-    else if (descriptor_o.row_bytes == 0 || descriptor_o.rows == 0 || descriptor_o.reserved_4 != 0
-             || descriptor_o.reserved_7 != 0)
+    else if (descriptor_o.row_bytes == 0 || descriptor_o.rows == 0 || descriptor_o.reserved_9 != 0)
       error_o = ErrBadField;
     else if (check != descriptor_o.check) error_o = ErrBadCheck;
   end

@@ -7,10 +7,12 @@ package ripple_pkg;
 
   // One command as it lies in memory: word 15 comes first here, word 0 last.
   typedef struct packed {
-    logic [287:0] reserved_7;
+    logic [223:0] reserved_9;
+    logic [31:0]  destination_plane;
+    logic [31:0]  source_plane;
     logic [31:0]  destination_pitch;
     logic [31:0]  source_pitch;
-    logic [15:0]  reserved_4;
+    logic [15:0]  more_planes;
     logic [15:0]  rows;
     logic [31:0]  row_bytes;
     logic [31:0]  destination;

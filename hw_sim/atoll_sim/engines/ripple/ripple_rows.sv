@@ -1,6 +1,6 @@
 `include "atoll_assert.svh"
 
-// Names the source rows of a copy, one read after the other, ahead of their data.
+// Names the source rows of a copy, plane by plane, one read after the other, ahead of their data.
 module ripple_rows
   import ripple_pkg::*;
 (
@@ -19,26 +19,41 @@ module ripple_rows
   output logic        [31:0] run_bytes_o
 );
 
-  logic [15:0] left_q;
-  logic [31:0] address_q;
+  // Rows of the current plane and planes behind it; where the row and the plane begin.
+  logic [15:0] left_q, planes_q;
+  logic [31:0] address_q, plane_q, next_plane;
   logic unused;
 
-  assign unused = ^{descriptor_i.reserved_7, descriptor_i.destination_pitch,
-                    descriptor_i.reserved_4, descriptor_i.destination, descriptor_i.check,
+  assign unused = ^{descriptor_i.reserved_9, descriptor_i.destination_plane,
+                    descriptor_i.destination_pitch, descriptor_i.destination, descriptor_i.check,
                     descriptor_i.version, descriptor_i.opcode};
+
+  assign next_plane = plane_q + descriptor_i.source_plane;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       left_q    <= '0;
+      planes_q  <= '0;
       address_q <= '0;
+      plane_q   <= '0;
     end else if (flush_i) begin
-      left_q <= '0;
+      left_q   <= '0;
+      planes_q <= '0;
     end else if (start_i) begin
       left_q    <= descriptor_i.rows;
+      planes_q  <= descriptor_i.more_planes;
       address_q <= descriptor_i.source;
+      plane_q   <= descriptor_i.source;
     end else if (run_valid_o && run_ready_i) begin
-      left_q    <= left_q - 16'd1;
-      address_q <= address_q + descriptor_i.source_pitch;
+      if (left_q == 16'd1 && planes_q != 0) begin
+        left_q    <= descriptor_i.rows;
+        planes_q  <= planes_q - 16'd1;
+        address_q <= next_plane;
+        plane_q   <= next_plane;
+      end else begin
+        left_q    <= left_q - 16'd1;
+        address_q <= address_q + descriptor_i.source_pitch;
+      end
     end
   end
 

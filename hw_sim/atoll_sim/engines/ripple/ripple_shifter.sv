@@ -41,9 +41,10 @@ module ripple_shifter
 
   localparam int unsigned BeatBits = $clog2(DataBytes);
 
-  // The rows from the current one on
-  logic [15:0] rows_q;
-  logic [31:0] source_q, destination_q;
+  // The rows from the current one on, and the planes behind its own; where row and plane begin
+  logic [15:0] rows_q, planes_q;
+  logic [31:0] source_q, destination_q, source_plane_q, destination_plane_q;
+  logic [31:0] next_source, next_destination;
   // What is left of the current row, in beats; the first of each kind is yet to come.
   logic begun_q;
   logic [IndexBits:0] reads_q, reads, writes_q, writes;
@@ -55,8 +56,11 @@ module ripple_shifter
   logic later, prime, ready, write, last, row_done;
   logic unused;
 
-  assign unused = ^{descriptor_i.reserved_7, descriptor_i.reserved_4, descriptor_i.check,
-                    descriptor_i.version, descriptor_i.opcode};
+  assign unused = ^{descriptor_i.reserved_9, descriptor_i.check, descriptor_i.version,
+                    descriptor_i.opcode};
+
+  assign next_source = source_plane_q + descriptor_i.source_plane;
+  assign next_destination = destination_plane_q + descriptor_i.destination_plane;
 
   assign from = source_q[BeatBits-1:0];
   assign to = destination_q[BeatBits-1:0];
@@ -84,15 +88,29 @@ module ripple_shifter
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      rows_q        <= '0;
-      source_q      <= '0;
-      destination_q <= '0;
+      rows_q              <= '0;
+      planes_q            <= '0;
+      source_q            <= '0;
+      destination_q       <= '0;
+      source_plane_q      <= '0;
+      destination_plane_q <= '0;
     end else if (flush_i) begin
-      rows_q <= '0;
+      rows_q   <= '0;
+      planes_q <= '0;
     end else if (start_i) begin
-      rows_q        <= descriptor_i.rows;
-      source_q      <= descriptor_i.source;
-      destination_q <= descriptor_i.destination;
+      rows_q              <= descriptor_i.rows;
+      planes_q            <= descriptor_i.more_planes;
+      source_q            <= descriptor_i.source;
+      destination_q       <= descriptor_i.destination;
+      source_plane_q      <= descriptor_i.source;
+      destination_plane_q <= descriptor_i.destination;
+    end else if (row_done && rows_q == 16'd1 && planes_q != 0) begin
+      rows_q              <= descriptor_i.rows;
+      planes_q            <= planes_q - 16'd1;
+      source_q            <= next_source;
+      destination_q       <= next_destination;
+      source_plane_q      <= next_source;
+      destination_plane_q <= next_destination;
     end else if (row_done) begin
       rows_q        <= rows_q - 16'd1;
       source_q      <= source_q + descriptor_i.source_pitch;

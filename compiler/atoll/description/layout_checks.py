@@ -1,0 +1,55 @@
+"""Hold the layouts of an accelerator's operands against the operators that have them."""
+
+from collections.abc import Callable
+
+from atoll.description.accelerator import Accelerator, OperandLayout
+from atoll.description.faults import Faults, nearest
+from atoll.description.operators import FEATURES, QUANTITIES, operands_of
+from atoll.description.tree import SourceMap
+
+RESULT = "output"
+CONSTANTS = ("filter", "bias")
+
+Formula = Callable[[str, frozenset[str], tuple[str, ...]], None]
+
+
+def check_layouts(
+    accelerator: Accelerator, where: SourceMap, faults: Faults, formula: Formula
+) -> None:
+    """Note layouts of what is no operand, and those that cannot be; `formula` judges formulas."""
+    for kind, operator in accelerator.operators.items():
+        if kind not in FEATURES:
+            continue
+        known = frozenset({*accelerator.parameters, *FEATURES[kind], *QUANTITIES.get(kind, ())})
+        names = [name for name in operands_of(kind) if name not in CONSTANTS]
+        for name, layout in operator.layouts.items():
+            at = ("operators", kind, "layouts", name)
+            dotted = ".".join(at)
+            if name in CONSTANTS:
+                what = f"'{name}' of {kind} is a constant: a function under 'constants' packs it"
+                faults.add("E155", what, at=where.key_at(*at), remedy=f"remove '{dotted}'")
+            elif name not in (*names, RESULT):
+                what = f"{kind} has no operand '{name}'"
+                faults.add(
+                    "E155", what, at=where.key_at(*at), remedy=nearest(name, (*names, RESULT))
+                )
+            for objection, remedy in _objections(kind, name, layout, dotted):
+                faults.add("E155", objection, at=where.key_at(*at), remedy=remedy)
+            for key in ("block", "row"):
+                if (text := getattr(layout, key)) is not None:
+                    formula(text, known, (*at, key))
+
+
+def _objections(kind: str, name: str, layout: OperandLayout, dotted: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    blocked = layout.order.endswith("c")
+    if blocked and layout.block is None:
+        what = f"the order {layout.order} ends in a block, and 'block' does not say of how many"
+        found.append((what, "add 'block: 8', for example"))
+    if not blocked and layout.block is not None:
+        what = f"the order {layout.order} has no block: that is a 'c' at its end"
+        found.append((what, f"remove '{dotted}.block', or write 'order: {layout.order}c'"))
+    if layout.patches and (name == RESULT or "kernel_h" not in FEATURES[kind]):
+        what = f"'{name}' of {kind} has no windows to lay out one by one"
+        found.append((what, f"remove '{dotted}.patches'"))
+    return found

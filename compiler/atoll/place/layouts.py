@@ -1,0 +1,142 @@
+"""Give accelerators their operands in the layouts that they want, and give the others theirs."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.layouts import Layout
+from atoll.ops.operand_layouts import input_layouts, output_layout
+from atoll.ops.registry import RELAYOUT
+from atoll.place.candidates import homes_of
+from atoll.place.copy_engines import covers
+from atoll.place.costs import changes_layouts
+from atoll.resolve.soc import Access, Dma, Npu, ResolvedSoc
+
+
+def with_layouts(graph: Graph, soc: ResolvedSoc) -> Graph:
+    """Return a placed graph in which every operator reads the layouts that its device wants.
+
+    A tensor is kept in each layout that somebody reads, and changed right before the first reader;
+    where all of them want what its writer makes, nothing is. A DMA engine changes it if one can,
+    then an accelerator, then a core. Planning the result again changes nothing.
+
+    Raises:
+        AtollError: E162; a formula of a layout has no value.
+    """
+    if not any(each.layouts for npu in soc.npus for each in npu.spec.operators):
+        return graph
+    return _Changer(graph, soc).run()
+
+
+@dataclass
+class _Changer:
+    """Follows the operators in their order.
+
+    Attributes:
+        forms: names of the tensors that hold the values of one, by layout.
+        writers: who writes each tensor.
+    """
+
+    graph: Graph
+    soc: ResolvedSoc
+    forms: dict[str, dict[Layout | None, str]] = field(init=False)
+    tensors: dict[str, Tensor] = field(init=False)
+    writers: dict[str, str] = field(init=False)
+    numbers: Iterator[int] = field(default_factory=count)
+
+    def __post_init__(self) -> None:
+        self.forms = {each.name: {each.layout: each.name} for each in self.graph.tensors}
+        self.tensors = dict(self.graph.by_name)
+        self.writers = dict.fromkeys(self.graph.inputs, self.soc.host)
+
+    def run(self) -> Graph:
+        operators = tuple(self._changed())
+        made = {name for op in self.graph.operators for name in op.outputs}
+        used = {*self.graph.inputs, *self.graph.outputs}
+        used |= {name for op in operators for name in (*op.reads, *op.outputs)}
+        used |= {each.view for each in self.tensors.values()}
+        kept = (each for name, each in self.tensors.items() if name in used or name not in made)
+        return replace(self.graph, tensors=tuple(kept), operators=operators)
+
+    def _changed(self) -> Iterator[Operator]:
+        for op in self.graph.operators:
+            if op.kind == RELAYOUT:
+                yield self._written(op)
+                continue
+            device = self.soc.device(op.device)
+            wanted: Mapping[int, Layout] = {}
+            made = None
+            if isinstance(device, Npu):
+                wanted = input_layouts(op, self.graph, device)
+                made = output_layout(op, self.graph, device)
+            inputs: list[str] = []
+            for at, name in enumerate(op.inputs):
+                if name:
+                    yield from self._provided(name, wanted.get(at), op.device)
+                inputs.append(self.forms[name][wanted.get(at)] if name else "")
+            op = replace(op, inputs=tuple(inputs))
+            if made and self.graph.results(op)[0].layout is None:
+                op = replace(op, outputs=(self._result(op.outputs[0], made),))
+            yield self._written(op)
+        for name in self.graph.outputs:
+            yield from self._provided(name, None, self.soc.host)
+
+    def _written(self, op: Operator) -> Operator:
+        self.writers |= dict.fromkeys(op.outputs, op.device)
+        return op
+
+    def _new(self, name: str, layout: Layout, pool: str = "") -> str:
+        """Make the tensor that holds the values of another one in a layout."""
+        fresh = next(
+            each for number in count(1) if (each := f"{name}_laid{number}") not in self.tensors
+        )
+        tensor = replace(self.tensors[name], name=fresh, index=-1, pool=pool, layout=layout)
+        self.tensors[fresh] = tensor
+        self.forms[name][layout] = fresh
+        self.forms[fresh] = self.forms[name]
+        return fresh
+
+    def _result(self, name: str, layout: Layout) -> str:
+        """Make the tensor that an accelerator writes in the place of its result."""
+        tensor = self.tensors[name]
+        self.tensors[name] = replace(tensor, pool="")
+        self.forms[name].clear()
+        return self._new(name, layout, tensor.pool)
+
+    def _provided(self, name: str, layout: Layout | None, reader: str) -> Iterator[Operator]:
+        """Change the layout of a tensor where nobody has, by way of row-major order."""
+        forms = self.forms[name]
+        if layout in forms:
+            return
+        if layout and None not in forms:
+            yield from self._provided(name, None, reader)
+        if layout:
+            source, target = forms[None], self._new(forms[None], layout)
+        else:
+            source = next(iter(forms.values()))
+            target = forms[None] = name
+        op = Operator(
+            name=f"{RELAYOUT}_{next(self.numbers)}",
+            kind=RELAYOUT,
+            inputs=(source,),
+            outputs=(target,),
+            attributes={},
+        )
+        device = self._mover(op, self.tensors[source], self.tensors[target], reader)
+        yield self._written(replace(op, device=device))
+
+    def _mover(self, op: Operator, source: Tensor, target: Tensor, reader: str) -> str:
+        """Return who changes a layout: the first that reaches both sides, the host if none does."""
+        soc, writer = self.soc, self.writers.get(source.name, self.soc.host)
+        for each in (*soc.dmas, *soc.npus):
+            if not changes_layouts(each):
+                continue
+            sides = (
+                ({writer: Access.WRITE, each.name: Access.READ}, source),
+                ({reader: Access.READ, each.name: Access.WRITE}, target),
+            )
+            pools = [homes_of(soc, needs, tensor) for needs, tensor in sides]
+            if all(pools) and (not isinstance(each, Dma) or covers(each, soc, *pools)):
+                return each.name
+        return soc.host

@@ -1,0 +1,110 @@
+"""File lists of RTL, as simulators and synthesis tools take them with ``-f``."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from atoll.errors import AtollError, Fault, SourceLoc
+
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
+_COMMENT = re.compile(r"(?:^|\s)(?://|#).*")
+_DEEPEST = 16
+_READS = "files, -f, -F, -v, +incdir+, -I, +define+ and -D"
+
+
+@dataclass(frozen=True, slots=True)
+class FileList:
+    """What a list names.
+
+    Attributes:
+        sources: files in compile order, and where the list names each.
+        includes: folders.
+        defines: macros and their values.
+    """
+
+    sources: Mapping[Path, SourceLoc] = field(default_factory=dict)
+    includes: tuple[Path, ...] = ()
+    defines: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_list(path: Path, depth: int = 0) -> FileList:
+    """Read a list; names in it are relative to its own folder.
+
+    Raises:
+        AtollError: E146; it cannot be read, or has a line that means nothing here.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as fault:
+        reason = getattr(fault, "strerror", None) or "it is no text"
+        raise _wrong(
+            f"the file list cannot be read: {reason}", path, 0, "correct the path"
+        ) from None
+    sources: dict[Path, SourceLoc] = {}
+    includes: list[Path] = []
+    defines: dict[str, str] = {}
+    for number, line in enumerate(lines, start=1):
+        words = iter(_words(line, path, number))
+        for word in words:
+            if word in ("-f", "-F", "-v", "-I", "-D"):
+                word += next(words, "")
+            kind, value = _told(word, path, number)
+            if kind in ("-f", "-F"):
+                if depth >= _DEEPEST:
+                    remedy = f"remove the line '-f {value}'"
+                    raise _wrong("file lists name each other", path, number, remedy)
+                inner = read_list(path.parent / value, depth + 1)
+                sources |= inner.sources
+                includes += inner.includes
+                defines |= inner.defines
+            elif kind in ("+incdir+", "-I"):
+                includes += [path.parent / each for each in value.split("+") if each]
+            elif kind in ("+define+", "-D"):
+                for each in filter(None, value.split("+")):
+                    name, _, text = each.partition("=")
+                    defines[name] = text or "1"
+            else:
+                source = (path.parent / value).resolve()
+                sources.setdefault(source, SourceLoc(path, number, 1))
+    return FileList(sources, tuple(includes), defines)
+
+
+def _words(line: str, path: Path, number: int) -> list[str]:
+    text = _COMMENT.sub("", line)
+
+    def filled(found: re.Match[str]) -> str:
+        name = next(filter(None, found.groups()))
+        if name not in os.environ:
+            what = f"the environment has no variable '{name}'"
+            raise _wrong(what, path, number, f"set {name}, or write the path")
+        return os.environ[name]
+
+    return _VARIABLE.sub(filled, text).split()
+
+
+def _told(word: str, path: Path, number: int) -> tuple[str, str]:
+    """Return what a word is, and its value."""
+    for kind in ("+incdir+", "+define+", "-f", "-F", "-v", "-I", "-D"):
+        if word.startswith(kind):
+            if value := word.removeprefix(kind):
+                return kind, value
+            raise _wrong(f"'{kind}' names nothing", path, number, "remove the line")
+    if word.startswith(("-", "+")):
+        what = f"'{word}' means nothing to Atoll, which reads {_READS}"
+        raise _wrong(what, path, number, "remove the line, or list the files one by one")
+    return "", word
+
+
+def _wrong(what: str, path: Path, line: int, remedy: str) -> AtollError:
+    at = SourceLoc(path, line or 1, 1)
+    return AtollError.all([Fault(code="E146", message=what, at=at, remedy=remedy)])
+
+
+def include_files(folders: tuple[Path, ...]) -> Iterator[Path]:
+    """Yield the files that sources may include from folders, in a fixed order."""
+    for folder in folders:
+        for path in sorted(folder.glob("*")):
+            if path.suffix in (".vh", ".svh", ".h", ".inc", ".v", ".sv") and path.is_file():
+                yield path

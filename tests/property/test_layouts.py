@@ -1,0 +1,141 @@
+"""Layouts hold every element once, rows lead there and back, and networks stay exact in them."""
+
+import random
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from tests.effort import cases
+from tests.property.test_random_networks import random_network, runs_as_planned
+
+from atoll.ir.layout_moves import fillings, moves
+from atoll.ir.layouts import Layout, Patches
+from atoll.ops.registry import RELAYOUT
+from atoll.pipeline import compile_file
+from atoll.resolve import load_soc
+
+FILL = -7
+LAYOUTS = cases(400)
+CHIPS = cases(6)
+PER_CHIP = 6
+LAGOON = (Path(__file__).parents[2] / "socs" / "lagoon.yaml").read_text()
+DMA = """  dma: {kind: dma, engine: ripple, registers: 0x4001_0000, irq: 4, moves: [[sram, sram]]}
+"""
+
+
+def drawn(chance: random.Random) -> Layout:
+    """Return a layout of a small image."""
+
+    def pair(low: int, high: int) -> tuple[int, int]:
+        return chance.randint(low, high), chance.randint(low, high)
+
+    count, channels = chance.choice((1, 1, 2)), chance.randint(1, 19)
+    block = chance.choice((1, 1, 2, 4, 8))
+    order = "".join(chance.sample("NHWC", 4)) + ("c" if block > 1 else "")
+    patches = Patches(
+        kernel=pair(1, 4), stride=pair(1, 3), dilation=pair(1, 2), before=pair(0, 2),
+        places=pair(1, 5),
+    )  # fmt: skip
+    return Layout(
+        image=(count, *pair(1, 7), channels),
+        order=order,
+        block=block,
+        row=chance.choice((1, 1, 4, 16)),
+        patches=patches if chance.random() < 0.5 else None,
+        fill=FILL,
+    )
+
+
+def test_rows_make_a_layout_and_unmake_it() -> None:
+    chance = random.Random(1)
+    for _ in range(LAYOUTS):
+        layout = drawn(chance)
+        image = np.random.default_rng(chance.getrandbits(32)).integers(-128, 128, layout.image)
+        values = image.astype(np.int8)
+        laid, plain = layout.stored(values), values.reshape(-1)
+        made = np.full(layout.elements, FILL, np.int8)
+        back = np.full(plain.size, FILL, np.int8)
+        moved = np.zeros(layout.elements, np.int64)
+        for rows in moves(layout):
+            for plane in range(rows.planes):
+                for row in range(rows.rows):
+                    steps = [row * rows.row[side] + plane * rows.plane[side] for side in (0, 1)]
+                    one = slice(rows.plain + steps[0], rows.plain + steps[0] + rows.run)
+                    other = slice(rows.laid + steps[1], rows.laid + steps[1] + rows.run)
+                    made[other], back[one] = plain[one], laid[other]
+                    moved[other] += 1
+        assert np.array_equal(made, laid), layout
+        assert moved.max() <= 1, layout
+        assert np.array_equal(np.flatnonzero(layout.sources() < 0), np.flatnonzero(moved == 0))
+        assert np.array_equal(back, layout.loaded(laid).reshape(-1)), layout
+        if layout.patches is None:
+            assert np.array_equal(back, plain)
+        empty = np.flatnonzero(layout.sources() < 0)
+        assert set(empty) <= set(fillings(layout))
+        assert bool(fillings(layout)) is bool(empty.size)
+
+
+def test_known_layouts() -> None:
+    image = (1, 2, 3, 5)
+    values = np.arange(30, dtype=np.int8).reshape(image)
+    planes = Layout(image, "NCHW").stored(values)
+    assert planes.tolist() == values.transpose(0, 3, 1, 2).reshape(-1).tolist()
+    blocks = Layout(image, "NCHWc", 4, fill=FILL).stored(values).reshape(2, 2, 3, 4)
+    assert blocks[0, 1, 2].tolist() == values[0, 1, 2, :4].tolist()
+    assert blocks[1, 1, 2].tolist() == [values[0, 1, 2, 4], FILL, FILL, FILL]
+    rows = Layout(image, row=16, fill=FILL).stored(values).reshape(2, 16)
+    assert rows[1].tolist() == [*range(15, 30), FILL]
+    assert Layout(image).is_plain()
+    assert Layout((1, 1, 1, 8), "CNHWc", 8).is_plain()
+    assert not Layout((1, 1, 1, 9), "CNHWc", 8).is_plain()
+
+
+def accelerator(chance: random.Random) -> str:
+    """Return the description of an accelerator whose operands lie anyhow."""
+
+    def rule(*, windows: bool) -> str:
+        block = chance.choice((1, 4, 8))
+        order = "".join(chance.sample("NHWC", 4)) + ("c" if block > 1 else "")
+        patches = ", patches: true" if windows and chance.random() < 0.5 else ""
+        row = chance.choice((1, 1, 16))
+        blocks = f", block: {block}" if block > 1 else ""
+        return f"{{order: {order}{blocks}, row: {row}{patches}}}"
+
+    lines = ["accelerator: laid", "version: 1", "operators:"]
+    kinds = {
+        "CONV_2D": ("input",), "DEPTHWISE_CONV_2D": ("input",), "ADD": ("input1", "input2"),
+        "AVERAGE_POOL_2D": ("input",), "FULLY_CONNECTED": ("input",), "PAD": ("input",),
+    }  # fmt: skip
+    for kind, operands in kinds.items():
+        lines += [f"  {kind}:", "    cost: 10", "    layouts:"]
+        windows = kind in ("CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D")
+        lines += [f"      {name}: {rule(windows=windows)}" for name in operands]
+        lines.append(f"      output: {rule(windows=False)}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("seed", range(CHIPS))
+def test_networks_stay_exact(seed: int, tmp_path: Path, tflite_builder: ModuleType) -> None:
+    chance = random.Random(f"layouts {seed}")
+    (tmp_path / "laid.yaml").write_text(accelerator(chance))
+    params = "    params: {input_lanes: 8, output_lanes: 8}\n"
+    text = LAGOON.replace(params, "").replace("accelerator: reef", "accelerator: ./laid.yaml")
+    if seed % 2:
+        text = text.replace("\nmemories:", f"{DMA}\nmemories:").replace(
+            "npu: ro}", "npu: ro, dma: ro}"
+        )
+        for reach in ("rw", "none"):
+            text = text.replace(f"npu: {reach}}}", f"npu: {reach}, dma: {reach}}}")
+    (tmp_path / "chip.yaml").write_text(text)
+    soc = load_soc(str(tmp_path / "chip.yaml"))
+    path = tmp_path / "network.tflite"
+    ran, changed = 0, set[str]()
+    for _ in range(PER_CHIP):
+        path.write_bytes(random_network(tflite_builder, chance))
+        if runs_as_planned(path, soc):
+            ran += 1
+            operators = compile_file(soc, path).graph.operators
+            changed |= {op.device for op in operators if op.kind == RELAYOUT}
+    assert ran > PER_CHIP // 2
+    assert ("dma" if seed % 2 else "cpu") in changed

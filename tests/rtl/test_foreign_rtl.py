@@ -1,0 +1,107 @@
+"""RTL as others keep it: lists of files, includes, macros, ports of other names; its mistakes."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from atoll.cli import main
+
+pytestmark = pytest.mark.rtl
+
+ROOT = Path(__file__).parents[2]
+PLOVER = ROOT / "examples" / "10_vector_engine"
+DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
+INPUTS = ("psel", "penable", "paddr", "pwrite", "pwdata", "pstrb")
+OUTPUTS = ("pready", "prdata", "pslverr")
+PORTS = {
+    **{"clk_i": "clock", "rst_ni": "'!reset'"},
+    **{f"s_apb_{name}_i": name for name in INPUTS},
+    **{f"s_apb_{name}_o": name for name in OUTPUTS},
+}
+LIST = """// what the engine is made of
++incdir+include
++define+LANES=8  # words
+-f $ENGINE/inner.f
+"""
+
+
+@pytest.fixture
+def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the vector engine as somebody else would have written it."""
+    text = (PLOVER / "plover.sv").read_text()
+    text = re.sub(r"\bclk_i\b", "clock", text)
+    text = text.replace("or negedge rst_ni", "or posedge reset").replace("!rst_ni", "reset")
+    text = re.sub(r"\brst_ni\b", "reset", text)
+    text = re.sub(r"\bs_apb_(\w+)_[io]\b", r"\1", text)
+    text = text.replace("Depth    = 8", "Depth    = `WORDS").replace(
+        "module plover #", "module far #"
+    )
+    assert "`WORDS" in text
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "far.svh").write_text("`define WORDS `LANES\n")
+    (tmp_path / "far.sv").write_text(f'`include "far.svh"\n{text}')
+    (tmp_path / "far.f").write_text(LIST)
+    (tmp_path / "inner.f").write_text("far.sv\n")
+    yaml = (PLOVER / "plover.yaml").read_text()
+    ports = ", ".join(f"{port}: {name}" for port, name in PORTS.items())
+    rtl = "rtl:\n  module: far\n  sources: [./far.f]\n  parameters: {Channels: 4 * 64}\n"
+    before, found, _ = yaml.partition("rtl: {module")
+    assert found
+    (tmp_path / "plover.yaml").write_text(f"{before}{rtl}  ports: {{{ports}}}\n")
+    chip = (PLOVER / "chip.yaml").read_text()
+    lagoon = str(ROOT / "socs" / "lagoon.yaml")
+    (tmp_path / "chip.yaml").write_text(chip.replace("../../socs/lagoon.yaml", lagoon))
+    monkeypatch.setenv("ENGINE", str(tmp_path))
+    return tmp_path
+
+
+def test_it_runs(foreign: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["run", str(foreign / "chip.yaml"), DIGITS, "--cpu", "native"]
+    assert main([*arguments, "--accelerator", "rtl"]) == 0
+    assert "10 of 10 layers bit-exact" in capsys.readouterr().out
+    (foreign / "include" / "far.svh").write_text("`define WORDS nothing\n")
+    assert main([*arguments, "--accelerator", "rtl"]) == 1, "what is included is part of the RTL"
+    assert "error[E114]" in capsys.readouterr().err
+
+
+MISTAKES = {
+    "no module": ("far.sv", "module far", "module near", "E114", "plover.yaml"),
+    "a port of another name": ("far.sv", "penable", "enable", "E114", "plover.yaml"),
+    "a port of another width": ("far.sv", "[11:0] paddr", "[7:0] paddr", "E114", "far.sv"),
+    "a statement that is none": ("far.sv", "assign access", "assing access", "E114", "far.sv"),
+    "a signal that is not there": ("far.sv", "psel && penable", "psel && nable", "E114", "far.sv"),
+    "a parameter of another name": ("far.sv", "Channels = 256", "Width = 256", "E114", "far.sv"),
+    "an include that is not there": ("far.sv", "far.svh", "near.svh", "E114", "far.sv"),
+    "a macro that is not there": ("far.f", "LANES", "LINES", "E114", "far.sv"),
+    "a source that is not there": ("inner.f", "far.sv", "near.sv", "E113", "inner.f"),
+    "a list that is not there": ("plover.yaml", "far.f", "near.f", "E146", "near.f"),
+    "an inner list that is not there": ("far.f", "inner.f", "outer.f", "E146", "outer.f"),
+    "a variable that is not set": ("far.f", "$ENGINE", "$MOTOR", "E146", "far.f"),
+    "an option of another tool": ("far.f", "+incdir+include", "-y include", "E146", "far.f"),
+    "lists that name each other": ("inner.f", "far.sv", "-f far.f", "E146", "far.f"),
+    "a port that no accelerator has": ("plover.yaml", "clk_i:", "clock_i:", "E147", "plover.yaml"),
+    "an output inverted": ("plover.yaml", ": pready", ": '!pready'", "E147", "plover.yaml"),
+    "an unknown package": (
+        "plover.yaml", "  ports:", "  packages: {nobodys: [far.sv]}\n  ports:", "E080",
+        "plover.yaml",
+    ),
+    "a formula of nothing": ("plover.yaml", "4 * 64", "lanes * 64", "E161", "plover.yaml"),
+}  # fmt: skip
+"""File, what stands there, what is written instead, and the code and the file of the message."""
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_one_error(
+    name: str, foreign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, right, wrong, code, place = MISTAKES[name]
+    text = (foreign / file).read_text()
+    assert right in text
+    (foreign / file).write_text(text.replace(right, wrong))
+    assert main(["check", str(foreign / "chip.yaml"), "--simulate"]) == 1
+    said = capsys.readouterr().err
+    assert re.findall(r"error\[(E\d+)\]", said) == [code], said
+    assert re.search(rf"{re.escape(place)}:\d+:\d+: error", said), said
+    assert "\n  help: " in said
+    assert "Traceback" not in said
