@@ -18,6 +18,7 @@ from atoll.resolve.soc import Engine
 from atoll.samples import Sample
 from atoll.scratch import temporary_folder
 from atoll.stack.bound import StackBound
+from atoll_sim.check.distance import own_rounding
 from atoll_sim.check.layers import check_layers
 from atoll_sim.check.protection import kept_back
 from atoll_sim.check.stacks import overruns, stack_use, unmeasured
@@ -214,7 +215,7 @@ def judge(
             "simulation": result.wall_seconds,
             "checks": time.perf_counter() - begin,
         },
-        notes=(*unmeasured(stacks), *_notes(compiled, result)),
+        notes=(*unmeasured(stacks), *_notes(compiled, result, samples)),
         host_clock=compiled.soc.host_cpu.clock,
     )
     return Outcome(report=report, outputs=tuple(_outputs(compiled, result)))
@@ -268,7 +269,8 @@ def _cycles_by_kind(compiled: Compiled, result: SimResult) -> Mapping[str, int]:
     return sums
 
 
-def _notes(compiled: Compiled, result: SimResult) -> Iterator[str]:
+def _notes(compiled: Compiled, result: SimResult, samples: Sequence[Sample]) -> Iterator[str]:
+    yield from own_rounding(compiled, samples)
     for device in dict.fromkeys(op.device for op in compiled.graph.operators if op.body):
         yield f"{device}: {BORDER}"
     for number, status in enumerate(result.results):

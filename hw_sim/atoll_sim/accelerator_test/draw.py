@@ -1,13 +1,14 @@
 """Draw operators within the limits of an accelerator, edges of the limits first."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from random import Random
 
 import numpy as np
 
 from atoll.errors import ModelError
 from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
+from atoll.ops.formulas import limited_values
 from atoll.ops.kind import Array
 from atoll.ops.registry import kind_of
 from atoll.place.capabilities import obstacles
@@ -55,7 +56,7 @@ def draw(
         except ModelError:
             continue
         if not any(obstacles(op, graph, engine, soc)):
-            return Drawn(graph, kind_of(op).features(op, graph))
+            return Drawn(graph, limited_values(op, graph, engine))
     return None
 
 
@@ -66,6 +67,7 @@ class _Shapes:
         self.random = random
         self._limits = support.limits
         self._edge = edge
+        self._halves = random.random() < 0.4
 
     def number(self, feature: str, usual: tuple[int, ...] = _SMALL, least: int = 1) -> int:
         """Return a value of a feature: at a limit now and then, and where it is the edge."""
@@ -77,7 +79,9 @@ class _Shapes:
         return min(high, max(low, self.random.choice(usual)))
 
     def scale(self) -> float:
-        """Return a scale as networks have them."""
+        """Return a scale as networks have them, or a power of two: sums then meet exact halves."""
+        if self._halves:
+            return 2.0 ** self.random.randint(-7, -4)
         return float(np.float32(2.0 ** self.random.uniform(-9, -3)))
 
     def zero(self) -> int:
@@ -269,32 +273,3 @@ MAKERS: Mapping[str, Callable[[str, _Shapes], Graph]] = {
     "softmax": _likely,
 }
 """Who draws an operator of a kind."""
-
-
-def joined(drawn: Sequence[Drawn]) -> Graph:
-    """Return a network of operators side by side, each with inputs and a result of its own."""
-    tensors: list[Tensor] = []
-    operators: list[Operator] = []
-    inputs: list[str] = []
-    outputs: list[str] = []
-    for number, each in enumerate(drawn):
-        tensors += _named(each.graph, number)
-        (op,) = each.graph.operators
-        operators.append(
-            Operator(
-                name=f"{op.kind}_{number}",
-                kind=op.kind,
-                inputs=tuple(f"{word}_{number}" if word else "" for word in op.inputs),
-                outputs=tuple(f"{word}_{number}" for word in op.outputs),
-                attributes=op.attributes,
-                index=number,
-            )
-        )
-        inputs += [f"{word}_{number}" for word in each.graph.inputs]
-        outputs += [f"{word}_{number}" for word in each.graph.outputs]
-    return Graph("drawn", tuple(tensors), tuple(operators), tuple(inputs), tuple(outputs))
-
-
-def _named(graph: Graph, number: int) -> Iterator[Tensor]:
-    for tensor in graph.tensors:
-        yield replace(tensor, name=f"{tensor.name}_{number}")

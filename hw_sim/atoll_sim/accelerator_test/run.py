@@ -20,7 +20,8 @@ from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.samples import random_sample
 from atoll.scratch import temporary_folder
 from atoll_sim.accelerator_test.chip import FIRST, SECOND, SETTINGS, Memories, kit_chip
-from atoll_sim.accelerator_test.draw import Drawn, draw, joined
+from atoll_sim.accelerator_test.draw import Drawn, draw
+from atoll_sim.accelerator_test.joined import joined
 from atoll_sim.faults.campaign import run_campaign
 from atoll_sim.faults.report import passed
 from atoll_sim.run import run_models
@@ -250,8 +251,9 @@ def _driven(few: Sequence[Drawn], soc: ResolvedSoc, timings: list[Timing]) -> It
     (outcome,) = run_models([compiled], [samples], cpu=cpu)
     yield from _wrong(outcome.report, compiled.graph)
     timings += (
-        Timing(operator=layer.operator, measured=layer.cycles, estimated=layer.estimate)
+        Timing(operator=layer.operator, measured=layer.worked, estimated=layer.estimate)
         for layer in outcome.report.by_layer
+        if layer.device in (FIRST, SECOND)
     )
 
 

@@ -1,0 +1,36 @@
+"""One network of operators that were drawn one by one."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll_sim.accelerator_test.draw import Drawn
+
+
+def joined(drawn: Sequence[Drawn]) -> Graph:
+    """Return a network of operators side by side, each with inputs and a result of its own."""
+    tensors: list[Tensor] = []
+    operators: list[Operator] = []
+    inputs: list[str] = []
+    outputs: list[str] = []
+    for number, each in enumerate(drawn):
+        tensors += _named(each.graph, number)
+        (op,) = each.graph.operators
+        operators.append(
+            Operator(
+                name=f"{op.kind}_{number}",
+                kind=op.kind,
+                inputs=tuple(f"{word}_{number}" if word else "" for word in op.inputs),
+                outputs=tuple(f"{word}_{number}" for word in op.outputs),
+                attributes=op.attributes,
+                index=number,
+            )
+        )
+        inputs += [f"{word}_{number}" for word in each.graph.inputs]
+        outputs += [f"{word}_{number}" for word in each.graph.outputs]
+    return Graph("drawn", tuple(tensors), tuple(operators), tuple(inputs), tuple(outputs))
+
+
+def _named(graph: Graph, number: int) -> Iterator[Tensor]:
+    for tensor in graph.tensors:
+        yield replace(tensor, name=f"{tensor.name}_{number}")
