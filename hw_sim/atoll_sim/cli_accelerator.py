@@ -15,7 +15,8 @@ from atoll.columns import laid_out
 from atoll.description.accelerators import find_accelerator, load_accelerator
 from atoll.errors import UsageError
 from atoll.shown import json_text
-from atoll_sim.accelerator_test.run import Coverage, Outcome, run_accelerator_test
+from atoll_sim.accelerator_test.outcome import Coverage, Outcome
+from atoll_sim.accelerator_test.run import run_accelerator_test
 
 MOST_SHOWN = 10
 """Lines of what is wrong in one check; the rest is counted."""
@@ -44,6 +45,7 @@ OperatorsOption = Annotated[
 FaultsOption = Annotated[
     int, typer.Option(metavar="N", min=0, help="Faults of the hardware around it, 0 for none.")
 ]
+MutantsOption = Annotated[int, typer.Option(metavar="N", min=0, help="Wrong builds, 0 for none.")]
 SeedOption = Annotated[int, typer.Option(metavar="S", help="Draw others.")]
 
 
@@ -53,6 +55,7 @@ def accelerator(
     params: ParamOption = None,
     operators: OperatorsOption = 16,
     faults: FaultsOption = 18,
+    mutants: MutantsOption = 25,
     seed: SeedOption = 1,
     toolchain: ToolchainOption = None,
     machine: JsonOption = False,
@@ -63,6 +66,7 @@ def accelerator(
     at once, late and very late; each byte of each result must be that of the reference, and each
     access within what the operator touches. Firmware drives two instances at once. Then hardware
     fails around it: errors of the bus, stalled and silent memories, lost interrupts, hangs, resets.
+    Last come wrong builds, with wrong addresses, commands and firewalls, which must be noticed.
     The status is 0 if nothing is wrong.
 
     Example: atoll accelerator test ./mine.yaml
@@ -75,6 +79,7 @@ def accelerator(
             _values(params or ()),
             operators=operators,
             faults=faults,
+            mutants=mutants,
             seed=seed,
             toolchain=toolchain,
             progress=progress,

@@ -26,12 +26,20 @@ def arguments(path: Path, *options: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.rtl
 def test_nothing_is_wrong_with_the_vector_engine(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments(EXAMPLE / "plover.yaml", "--operators", "6", "--faults", "9")) == 0
+    options = ("--operators", "6", "--faults", "9", "--mutants", "12")
+    assert main(arguments(EXAMPLE / "plover.yaml", *options)) == 0
     told = json.loads(capsys.readouterr().out)
-    assert [check["tried"] for check in told["checks"]] == [30, 30, 30, 30, 1, 9]
+    tried = {check["check"]: check["tried"] for check in told["checks"]}
+    assert [*tried.values()][:5] == [30, 30, 30, 30, 1]
+    hardware, builds = (
+        sum(count for name, count in tried.items() if name.startswith(kind))
+        for kind in ("hardware: ", "wrong builds: ")
+    )
+    assert (hardware, builds) == (9, 12)
     assert told["left_out"] == []
     widest = {(each["operator"], each["feature"]): each["most"] for each in told["coverage"]}
     assert widest["AVERAGE_POOL_2D", "out_channels"] == 256
+    assert widest["ADD", "bytes of a tensor"] > 4096
 
 
 @pytest.mark.slow
@@ -45,7 +53,7 @@ def test_a_planted_bug_is_found(
     assert right in text
     (tmp_path / "plover.sv").write_text(text.replace(right, wrong))
     (tmp_path / "plover.yaml").write_text((EXAMPLE / "plover.yaml").read_text())
-    assert main(arguments(tmp_path / "plover.yaml", "--operators", "8", "--faults", "0")) == 1
+    assert main(arguments(tmp_path / "plover.yaml", "--operators", "8")) == 1
     checks = json.loads(capsys.readouterr().out)["checks"]
     assert [bool(check["faults"]) for check in checks] == [False, True]
     first = checks[1]["faults"][0]

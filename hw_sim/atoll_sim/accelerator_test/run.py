@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,80 +19,21 @@ from atoll.report.result import RunReport
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.samples import random_sample
 from atoll.scratch import temporary_folder
+from atoll_sim.accelerator_test.campaigns import Campaigns
 from atoll_sim.accelerator_test.chip import FIRST, SECOND, SETTINGS, Memories, kit_chip
 from atoll_sim.accelerator_test.draw import Drawn, draw
 from atoll_sim.accelerator_test.joined import joined
-from atoll_sim.faults.campaign import run_campaign
-from atoll_sim.faults.report import passed
+from atoll_sim.accelerator_test.outcome import Check, Coverage, Outcome, Timing
 from atoll_sim.run import run_models
 from atoll_sim.session import AcceleratorKind, CpuKind
 
 TOGETHER = 8
 """Operators of one network: what they read and write lies in memory at the same time."""
 
+BYTES = "bytes of a tensor"
+"""More than 4 KiB of them cross a page."""
+
 NOWHERE = Source(".drawn", b"", Path("drawn"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """What was tried in one way.
-
-    Attributes:
-        name: in what way.
-        tried: how often.
-        faults: what was wrong.
-        seconds: that it took.
-    """
-
-    name: str
-    tried: int
-    faults: tuple[str, ...] = ()
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
-    """The values of one feature that operators had, and its limits; None where it has none."""
-
-    operator: str
-    feature: str
-    least: int
-    most: int
-    limits: tuple[int | None, int | None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timing:
-    """Cycles of an operator in a run of firmware, and what the formula of its cost says."""
-
-    operator: str
-    measured: int
-    estimated: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """All of it.
-
-    Attributes:
-        accelerator: its name.
-        in_rtl: there is RTL, which was tried.
-        left_out: operators that the kit draws none of.
-    """
-
-    accelerator: str
-    in_rtl: bool
-    checks: tuple[Check, ...]
-    coverage: tuple[Coverage, ...]
-    timings: tuple[Timing, ...]
-    left_out: tuple[str, ...] = ()
-
-    @property
-    def passed(self) -> bool:
-        """Nothing was wrong, and something was tried."""
-        return not any(check.faults for check in self.checks) and any(
-            check.tried for check in self.checks
-        )
 
 
 @dataclass(slots=True)
@@ -128,6 +69,7 @@ def run_accelerator_test(
     *,
     operators: int,
     faults: int,
+    mutants: int,
     seed: int = 1,
     toolchain: str | None = None,
     progress: Progress = silent,
@@ -139,6 +81,7 @@ def run_accelerator_test(
         params: of its instances.
         operators: how many of each kind are drawn.
         faults: how many faults of the hardware.
+        mutants: how many wrong builds.
         seed: decides what is drawn.
         toolchain: see `atoll.build_tree.build`.
         progress: told what goes on.
@@ -151,7 +94,7 @@ def run_accelerator_test(
         soc = kit.chip(SETTINGS[0])
         drawn = _drawn(soc, operators, kit.random)
         engine, timings = _engine(soc), list[Timing]()
-        _try_all(kit, soc, drawn, faults, timings)
+        _try_all(kit, soc, drawn, faults, mutants, timings)
         kinds = [support.kind for support in engine.spec.operators]
         return Outcome(
             accelerator=engine.spec.name,
@@ -168,6 +111,7 @@ def _try_all(
     soc: ResolvedSoc,
     drawn: Mapping[str, list[Drawn]],
     faults: int,
+    mutants: int,
     timings: list[Timing],
 ) -> None:
     """Make one check after the other, up to the first that finds something wrong."""
@@ -185,8 +129,12 @@ def _try_all(
         kit.note(name, count, partial(_exact, networks, other, in_rtl=True))
     usual = kit.chip(SETTINGS[1])
     kit.note("firmware, two instances at once", 1, lambda: _driven(few, usual, timings))
-    if in_rtl and faults:
-        kit.note("hardware faults", faults, lambda: _broken(few, usual, faults, kit))
+    if not in_rtl or any(check.faults for check in kit.checks):
+        return
+    compiled = _compiled(joined([*few, *few]), usual)
+    drawn_with = Campaigns(compiled, kit.random.getrandbits(16), kit.toolchain, kit.progress)
+    kit.checks += drawn_with.hardware(faults) if faults else ()
+    kit.checks += drawn_with.builds(mutants) if mutants else ()
 
 
 def _engine(soc: ResolvedSoc) -> Engine:
@@ -257,28 +205,23 @@ def _driven(few: Sequence[Drawn], soc: ResolvedSoc, timings: list[Timing]) -> It
     )
 
 
-def _broken(few: Sequence[Drawn], soc: ResolvedSoc, count: int, kit: _Kit) -> Iterator[str]:
-    """Yield faults of the hardware that end in a hang, or in wrong results nobody hears of."""
-    compiled = _compiled(joined(list(few)), soc)
-    sample = random_sample(compiled.graph)[0]
-    seed = kit.random.getrandbits(16)
-    campaign = run_campaign(
-        compiled, sample, count, seed, progress=kit.progress, toolchain=kit.toolchain
-    )
-    for trial in campaign.trials:
-        if not passed(replace(campaign, trials=(trial,))):
-            yield f"{trial.fault}: {trial.answer.end}, status {trial.answer.status}"
-
-
 def _coverage(drawn: Mapping[str, list[Drawn]], engine: Engine) -> Iterator[Coverage]:
     for support in engine.spec.operators:
-        for feature, limits in support.limits.items():
-            values = [each.features[feature] for each in drawn.get(support.kind, ())]
-            if values:
-                yield Coverage(
-                    operator=support.kind.upper(),
-                    feature=feature,
-                    least=min(values),
-                    most=max(values),
-                    limits=limits,
-                )
+        found = drawn.get(support.kind, ())
+        for feature, limits in support.limits.items() if found else ():
+            values = [each.features[feature] for each in found]
+            yield Coverage(
+                operator=support.kind.upper(),
+                feature=feature,
+                least=min(values),
+                most=max(values),
+                limits=limits,
+            )
+        if sizes := [tensor.size for each in found for tensor in each.graph.tensors]:
+            yield Coverage(
+                operator=support.kind.upper(),
+                feature=BYTES,
+                least=min(sizes),
+                most=max(sizes),
+                limits=(None, None),
+            )

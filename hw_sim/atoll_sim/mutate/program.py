@@ -35,6 +35,8 @@ def dropped_wait(right: Right, random: Random) -> Mutant | None:
 def swapped(right: Right, random: Random) -> Mutant | None:
     """Exchange two neighbouring steps."""
     steps = right.compiled.module.entry.steps
+    if len(steps) < 2:
+        return None
     first = random.randrange(len(steps) - 1)
     one, two = steps[first], steps[first + 1]
     order = (*steps[:first], two, one, *steps[first + 2 :])
