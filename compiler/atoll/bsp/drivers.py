@@ -1,6 +1,7 @@
 """The C that ships with Atoll: the runtime, and the drivers of the chip's devices."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from atoll import protocol
 from atoll.bsp.headers import MAILBOX_DRIVER, drivers
@@ -8,7 +9,7 @@ from atoll.bsp.interface import ModelInterface
 from atoll.bsp.program_driver import SHARED, program_drivers
 from atoll.bsp.render import FOLDER, render
 from atoll.errors import Fault, ToolchainError
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Engine, ResolvedSoc
 
 STATUS = "atoll_status.h"
 
@@ -27,7 +28,9 @@ def driver_files(
     names = {name for name in drivers(soc) if f"{name}.c" not in made} | (
         {SHARED} if made else set()
     )
-    paths += [FOLDER / "drivers" / f"{name}{end}" for name in sorted(names) for end in (".c", ".h")]
+    own = {npu.spec.driver: Path(npu.spec.driver_path) for npu in soc.engines if _is_own(npu)}
+    places = {name: own.get(name, FOLDER / "drivers" / f"{name}.c") for name in sorted(names)}
+    paths += [path.with_suffix(end) for path in places.values() for end in (".c", ".h")]
     return {**protocol_headers(), **{path.name: path.read_text() for path in paths}, **made}
 
 
@@ -54,7 +57,8 @@ def check_drivers(soc: ResolvedSoc) -> None:
     """
     shipped = {path.stem for path in (FOLDER / "drivers").glob("*.c")}
     known = sorted(shipped - {MAILBOX_DRIVER, SHARED})
-    faults = tuple(
+    faults = [fault for npu in soc.engines if _is_own(npu) for fault in _own_faults(npu, shipped)]
+    faults += (
         Fault(
             code="E071",
             message=f"no C driver '{npu.spec.driver}' for '{npu.name}'",
@@ -62,7 +66,25 @@ def check_drivers(soc: ResolvedSoc) -> None:
             remedy=f"let accelerator '{npu.spec.name}' name one of {', '.join(known)}",
         )
         for npu in soc.engines
-        if npu.spec.program is None and npu.spec.driver not in known
+        if npu.spec.program is None and npu.spec.driver not in known and not _is_own(npu)
     )
     if faults:
         raise ToolchainError.all(faults)
+
+
+def _is_own(engine: Engine) -> bool:
+    """Tell whether the author of an accelerator wrote its driver."""
+    return bool(engine.spec.driver_path) and engine.spec.program is None
+
+
+def _own_faults(engine: Engine, shipped: Collection[str]) -> Iterator[Fault]:
+    spec, path = engine.spec, Path(engine.spec.driver_path)
+    at = spec.places.get("driver") or engine.at
+    if spec.driver in shipped:
+        what = f"the driver of '{engine.name}' is called '{spec.driver}', as one of Atoll's"
+        yield Fault(code="E071", message=what, at=at, remedy="give the file another name")
+    for each in (path, path.with_suffix(".h")):
+        if not each.is_file():
+            what = f"no C driver for '{engine.name}': '{each}' is not there"
+            remedy = "correct the path; the header lies beside the driver"
+            yield Fault(code="E071", message=what, at=at, remedy=remedy)

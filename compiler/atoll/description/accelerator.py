@@ -9,6 +9,7 @@ from atoll.description.fields import (
     Alignment,
     ConstantName,
     Described,
+    DriverName,
     EntryPointName,
     FileName,
     Integer,
@@ -186,6 +187,11 @@ class Accelerator(Described):
         description="Its registers; before it has any, those of a list of commands.",
         examples=["{size: 4 KiB, map: {ID: 0x00}}"],
     )
+    systemrdl: FileName | None = Field(
+        default=None,
+        description="A SystemRDL file with its registers, in the place of 'registers'.",
+        examples=["./mine.rdl"],
+    )
     program: Program | None = Field(
         default=None,
         description="How the host drives it by its registers; without it, by 'driver'.",
@@ -205,8 +211,10 @@ class Accelerator(Described):
         description="What plays its lists of commands; the models of 'operators' if not said.",
         examples=["package.module:Class"],
     )
-    driver: Name = Field(
-        default="command_list", description="Its C driver in the BSP.", examples=["command_list"]
+    driver: DriverName = Field(
+        default="command_list",
+        description="Its C driver: one of the BSP, or ./mine.c with its header beside it.",
+        examples=["command_list"],
     )
     asynchronous: bool = Field(
         default=True, strict=True, description="It works while the CPU does.", examples=["true"]

@@ -37,7 +37,7 @@ def _check_features(kind: str, accelerator: Accelerator, where: SourceMap, fault
 
 def check_driver(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
     """Note a driver that there is not, and registers that a driver lacks."""
-    if accelerator.program:
+    if accelerator.program or "/" in accelerator.driver:
         return
     driver, registers = accelerator.driver, accelerator.registers.map
     if driver not in DRIVERS:

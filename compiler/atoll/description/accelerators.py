@@ -9,6 +9,7 @@ from atoll.description.faults import Faults, nearest, note
 from atoll.description.installed import described_in, is_path
 from atoll.description.partial import read_model
 from atoll.description.program_checks import check_program
+from atoll.description.register_files import with_register_file
 from atoll.description.tree import SourceMap
 from atoll.description.yaml_text import read_yaml
 from atoll.errors import DescriptionError, SourceLoc
@@ -73,17 +74,23 @@ def load_accelerator(path: Path, at: SourceLoc | None) -> AcceleratorDescription
     if accelerator is None:
         faults.raise_any()
     assert accelerator is not None, "it has no faults"
-    if read.gaps.knows("parameters"):
+    complete = with_register_file(accelerator, path.parent, where, faults)
+    accelerator = complete or accelerator
+
+    def knows(key: str) -> bool:
+        return read.gaps.knows(key) and (complete is not None or key != "registers")
+
+    if knows("parameters"):
         for name in accelerator.parameters:
             _check_parameter(name, accelerator, where, faults)
-    if read.gaps.knows("registers"):
+    if knows("registers"):
         _check_registers(accelerator, where, faults)
-    if read.gaps.knows("operators"):
+    if knows("operators"):
         _check_limits(accelerator, where, faults)
         check_operators(accelerator, where, faults)
-    if all(map(read.gaps.knows, ("driver", "registers", "program"))):
+    if all(map(knows, ("driver", "registers", "program"))):
         check_driver(accelerator, where, faults)
-    if all(map(read.gaps.knows, ("operators", "registers", "program", "ports", "parameters"))):
+    if all(map(knows, ("operators", "registers", "program", "ports", "parameters"))):
         check_program(accelerator, where, faults)
     faults.raise_any()
     return AcceleratorDescription(path=path, model=accelerator, where=where)

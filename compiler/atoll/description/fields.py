@@ -28,6 +28,7 @@ _PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _PORT = re.compile(r"!?[A-Za-z_][A-Za-z0-9_$]{0,63}")
 _MACRO = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_DRIVER = re.compile(r"[a-z][a-z0-9_]{0,31}|\.{1,2}/([A-Za-z0-9_.-]+/)*[a-z][a-z0-9_]{0,31}\.c")
 _MACHINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FILE = re.compile(r"(\.\.?/)*[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}")
 _MAX_QUANTITY_LENGTH = 32
@@ -244,4 +245,7 @@ MacroValue = Annotated[
     str,
     BeforeValidator(_macro_value),
     WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}]}),
+]
+DriverName = Annotated[
+    str, *text(_DRIVER, "the name of a driver such as command_list, or a path such as ./mine.c")
 ]

@@ -201,6 +201,7 @@ class AcceleratorSpec:
         model: entry point ``module:Class`` that plays lists of commands; "" if the models of the
             operators play it.
         driver: name of its C driver in the BSP.
+        driver_path: absolute path of the driver's C, "" if the BSP has it.
         asynchronous: it moves data and computes while the CPU does other work.
         addresses: bytes of a command at which an address of 32 bits lies; none if not said.
         places: where the description says so, by key such as ``rtl.module``; for messages.
@@ -220,6 +221,7 @@ class AcceleratorSpec:
     emitter: str
     model: str
     driver: str
+    driver_path: str = ""
     asynchronous: bool
     addresses: tuple[int, ...] = ()
     places: Mapping[str, SourceLoc] = field(default_factory=dict)
