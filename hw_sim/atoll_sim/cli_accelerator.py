@@ -15,7 +15,7 @@ from atoll.columns import laid_out
 from atoll.description.accelerators import find_accelerator, load_accelerator
 from atoll.errors import UsageError
 from atoll.shown import json_text
-from atoll_sim.accelerator_test.outcome import Coverage, Outcome
+from atoll_sim.accelerator_test.outcome import Coverage, Outcome, Timing
 from atoll_sim.accelerator_test.run import run_accelerator_test
 
 MOST_SHOWN = 10
@@ -132,8 +132,16 @@ def as_json(outcome: Outcome) -> dict[str, object]:
             for each in outcome.coverage
         ],
         "timings": [
-            {"operator": t.operator, "measured": t.measured, "estimated": t.estimated}
-            for t in outcome.timings
+            {
+                "operator": each.operator,
+                "factor_percent": round(100 * each.fit[0]),
+                "offset_cycles": each.fit[1],
+                "measured": [
+                    {"formula_cycles": expected, "cycles": measured}
+                    for expected, measured in each.pairs
+                ],
+            }
+            for each in outcome.timings
         ],
         "left_out": [*outcome.left_out],
     }
@@ -161,12 +169,9 @@ def _lines(outcome: Outcome) -> Iterator[str]:
         yield from _table(covered, ())
     if outcome.timings:
         yield ""
-        timed = [("operator", "cycles", "formula", "ratio")]
-        timed += [
-            (t.operator, f"{t.measured:,}", f"{t.estimated:,}", f"{t.measured / t.estimated:.2f}")
-            for t in outcome.timings
-        ]
-        yield from _table(timed, (1, 2, 3))
+        timed = [("operator", "timed", "cycles by formula", "what fits")]
+        timed += [_timed(each) for each in outcome.timings]
+        yield from _table(timed, (1,))
     for check in outcome.checks:
         for fault in check.faults[:MOST_SHOWN]:
             yield f"{check.name}: {fault}"
@@ -178,6 +183,12 @@ def _lines(outcome: Outcome) -> Iterator[str]:
     good = sum(not check.faults for check in outcome.checks)
     rtl = "" if outcome.in_rtl else "; there is no RTL"
     yield f"accelerator {outcome.accelerator}: {good} of {len(outcome.checks)} checks right{rtl}"
+
+
+def _timed(each: Timing) -> tuple[str, str, str, str]:
+    (least, most), (factor, offset) = each.ratios, each.fit
+    ratios = f"{least:.2f} to {most:.2f}"
+    return each.operator, f"{len(each.pairs)}", ratios, f"{factor:.2f} x formula {offset:+,}"
 
 
 def _limits(each: Coverage) -> str:

@@ -32,9 +32,9 @@ CROSSING_CYCLES, CROSSING_ENGINE_CYCLES = 38, 30
 """What the driver's accesses to registers, and an engine's first ones to memory, take longer where
 the engine has a clock of its own: cycles of the host, and of the engine. Measured as these."""
 
-ACCESS_CYCLES, MOVE_CYCLES, WORD_CYCLES, TURN_CYCLES = 45, 160, 16, 70
+ACCESS_CYCLES, MOVE_CYCLES, WORD_CYCLES, BYTE_CYCLES, TURN_CYCLES = 45, 160, 16, 60, 70
 """What the driver of a program takes for each register, for each push or pop, for each of their
-words, and for each turn of a repetition. Measured as these."""
+words, for bytes that it moves one by one, and for each turn of a repetition. Measured as these."""
 
 PART_CYCLES = 900
 """What the host takes for each further core that an operator is spread over: start, wait, answer.
@@ -95,8 +95,8 @@ def _driving(op: Operator, graph: Graph, engine: Engine, soc: ResolvedSoc) -> in
     with formulas(op, engine):
         values = values_of(op, graph, engine, lambda name: 0)
         effort = effort_of(engine.spec.program.runs[op.kind], values)
-    counts = (effort.accesses, effort.moves, effort.words, effort.turns)
-    each = (ACCESS_CYCLES, MOVE_CYCLES, WORD_CYCLES, TURN_CYCLES)
+    counts = (effort.accesses, effort.moves, effort.words, effort.bytes, effort.turns)
+    each = (ACCESS_CYCLES, MOVE_CYCLES, WORD_CYCLES, BYTE_CYCLES, TURN_CYCLES)
     cycles = sum(count * cost for count, cost in zip(counts, each, strict=True))
     return _fetched(cycles, soc.host_cpu, soc)
 

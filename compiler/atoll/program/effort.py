@@ -15,13 +15,15 @@ class Effort:
     Attributes:
         accesses: registers that are written and waits.
         moves: pushes and pops.
-        words: that these move.
+        words: that these move as such.
+        bytes: that they move one by one: of rows that begin within a word, and of rests.
         turns: of repetitions.
     """
 
     accesses: int = 0
     moves: int = 0
     words: int = 0
+    bytes: int = 0
     turns: int = 0
 
     def __add__(self, other: "Effort") -> "Effort":
@@ -29,12 +31,22 @@ class Effort:
             self.accesses + other.accesses,
             self.moves + other.moves,
             self.words + other.words,
+            self.bytes + other.bytes,
             self.turns + other.turns,
+        )
+
+    def __mul__(self, times: int) -> "Effort":
+        return Effort(
+            self.accesses * times,
+            self.moves * times,
+            self.words * times,
+            self.bytes * times,
+            self.turns * times,
         )
 
 
 def effort_of(steps: Sequence[Step], values: Mapping[str, int]) -> Effort:
-    """Count what steps do, repetitions by the effort of their first and their last turn.
+    """Count what steps do, repetitions by the effort of some first turns and of the last one.
 
     Raises:
         ExpressionError: a formula has no value.
@@ -45,22 +57,20 @@ def effort_of(steps: Sequence[Step], values: Mapping[str, int]) -> Effort:
             total += _repeated(step, values)
         elif step.verb in MOVES:
             size = max(0, value_of(step.expressions[1], values))
-            total += Effort(moves=1, words=-(-size // WORD_BYTES))
+            whole = 0 if value_of(step.expressions[0], values) % WORD_BYTES else size // WORD_BYTES
+            total += Effort(moves=1, words=whole, bytes=size - whole * WORD_BYTES)
         else:
             total += Effort(accesses=1)
     return total
 
 
 def _repeated(step: Step, values: Mapping[str, int]) -> Effort:
+    """Count a repetition: where in a word its rows begin comes back every fourth turn."""
     times = max(0, value_of(step.expressions[0], values))
     if not times:
         return Effort()
-    one = effort_of(step.steps, {**values, step.name: 0})
-    last = effort_of(step.steps, {**values, step.name: times - 1})
-    others = times - 1
-    return Effort(
-        one.accesses * others + last.accesses,
-        one.moves * others + last.moves,
-        one.words * others + last.words,
-        one.turns * others + last.turns + times,
-    )
+    total = effort_of(step.steps, {**values, step.name: times - 1}) + Effort(turns=times)
+    for turn in range(min(times - 1, WORD_BYTES)):
+        alike = len(range(turn, times - 1, WORD_BYTES))
+        total += effort_of(step.steps, {**values, step.name: turn}) * alike
+    return total

@@ -202,8 +202,7 @@ CORE = object_of(
 )
 ACCELERATOR = object_of(
     accelerator=TEXT,
-    rtl=FLAG,
-    passed=FLAG,
+    **dict.fromkeys(("rtl", "passed"), FLAG),
     checks=each(object_of(check=TEXT, tried=COUNT, faults=each(TEXT), wall_ns=COUNT)),
     coverage=each(
         object_of(
@@ -212,7 +211,13 @@ ACCELERATOR = object_of(
             **dict.fromkeys(("min", "max"), maybe(COUNT)),
         )
     ),
-    timings=each(object_of(operator=TEXT, measured=COUNT, estimated=COUNT)),
+    timings=each(
+        object_of(
+            operator=TEXT,
+            **dict.fromkeys(("factor_percent", "offset_cycles"), NUMBER),
+            measured=each(object_of(formula_cycles=COUNT, cycles=COUNT)),
+        )
+    ),
     left_out=each(TEXT),
 )
 WROTE = object_of(wrote=each(TEXT))

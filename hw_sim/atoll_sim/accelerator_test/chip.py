@@ -1,12 +1,12 @@
 """The chips on which the kit tries an accelerator: two instances, memories of several kinds."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from atoll.description.accelerators import AcceleratorDescription
 from atoll.resolve import load_soc
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Engine, ResolvedSoc
 
 FIRST, SECOND = "first", "second"
 """The instances."""
@@ -86,3 +86,14 @@ def kit_chip(
         )
     )
     return load_soc(path)
+
+
+def one_at_a_time(soc: ResolvedSoc) -> ResolvedSoc:
+    """Return the chip as one whose host waits for each operator of an accelerator at once."""
+    devices = tuple(
+        replace(device, spec=replace(device.spec, asynchronous=False))
+        if isinstance(device, Engine)
+        else device
+        for device in soc.devices
+    )
+    return replace(soc, devices=devices)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -33,11 +35,30 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """Cycles of an operator in a run of firmware, and what the formula of its cost says."""
+    """Cycles of operators of a kind that firmware ran alone, and what was expected of them.
+
+    Attributes:
+        operator: the kind.
+        pairs: cycles that were expected, and those that were measured; at least one pair.
+    """
 
     operator: str
-    measured: int
-    estimated: int
+    pairs: tuple[tuple[int, int], ...]
+
+    @property
+    def ratios(self) -> tuple[float, float]:
+        """The least and the greatest of measured by expected."""
+        ratios = [measured / expected for expected, measured in self.pairs]
+        return min(ratios), max(ratios)
+
+    @property
+    def fit(self) -> tuple[float, int]:
+        """Factor and offset that make measured cycles of expected ones, by least squares."""
+        expected, measured = (np.array(each, float) for each in zip(*self.pairs, strict=True))
+        if np.ptp(expected) == 0:
+            return float(measured.mean() / expected.mean()), 0
+        factor, offset = np.polyfit(expected, measured, 1)
+        return float(factor), round(float(offset))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,14 @@ from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.samples import random_sample
 from atoll.scratch import temporary_folder
 from atoll_sim.accelerator_test.campaigns import Campaigns
-from atoll_sim.accelerator_test.chip import FIRST, SECOND, SETTINGS, Memories, kit_chip
+from atoll_sim.accelerator_test.chip import (
+    FIRST,
+    SECOND,
+    SETTINGS,
+    Memories,
+    kit_chip,
+    one_at_a_time,
+)
 from atoll_sim.accelerator_test.draw import Drawn, draw
 from atoll_sim.accelerator_test.joined import joined
 from atoll_sim.accelerator_test.outcome import Check, Coverage, Outcome, Timing
@@ -128,7 +135,9 @@ def _try_all(
         name = f"operators, in RTL, memory {memories.name}"
         kit.note(name, count, partial(_exact, networks, other, in_rtl=True))
     usual = kit.chip(SETTINGS[1])
-    kit.note("firmware, two instances at once", 1, lambda: _driven(few, usual, timings))
+    if in_rtl:
+        kit.note("operators, by firmware", count, lambda: _timed(networks, soc, timings))
+    kit.note("firmware, two instances at once", 1, lambda: _driven(few, usual))
     if not in_rtl or any(check.faults for check in kit.checks):
         return
     compiled = _compiled(joined([*few, *few]), usual)
@@ -191,18 +200,30 @@ def _shown(name: str, network: Graph) -> str:
     return ", ".join(f"{word} {value}" for word, value in features.items())
 
 
-def _driven(few: Sequence[Drawn], soc: ResolvedSoc, timings: list[Timing]) -> Iterator[str]:
+def _driven(few: Sequence[Drawn], soc: ResolvedSoc) -> Iterator[str]:
     """Yield what is wrong when firmware has both instances work, at once if they can."""
     compiled = _compiled(joined([*few, *few]), soc, FIRST, SECOND)
     samples = random_sample(compiled.graph)
     cpu = CpuKind.RTL if _engine(soc).spec.rtl_module or not find_spec("unicorn") else CpuKind.ISS
     (outcome,) = run_models([compiled], [samples], cpu=cpu)
     yield from _wrong(outcome.report, compiled.graph)
-    timings += (
-        Timing(operator=layer.operator, measured=layer.worked, estimated=layer.estimate)
-        for layer in outcome.report.by_layer
-        if layer.device in (FIRST, SECOND)
-    )
+
+
+def _timed(networks: Sequence[Graph], soc: ResolvedSoc, timings: list[Timing]) -> Iterator[str]:
+    """Yield what is wrong when firmware has one instance run all operators; note their cycles.
+
+    The host waits for each of them, so that nothing else is under way.
+    """
+    pairs: dict[str, list[tuple[int, int]]] = {}
+    for network in networks:
+        compiled = _compiled(network, one_at_a_time(soc))
+        samples = random_sample(compiled.graph)
+        (outcome,) = run_models([compiled], [samples], cpu=CpuKind.RTL)
+        yield from _wrong(outcome.report, compiled.graph)
+        for layer in outcome.report.by_layer:
+            if layer.device == FIRST:
+                pairs.setdefault(layer.kind.upper(), []).append((layer.estimate, layer.cycles))
+    timings += (Timing(operator=kind, pairs=tuple(found)) for kind, found in sorted(pairs.items()))
 
 
 def _coverage(drawn: Mapping[str, list[Drawn]], engine: Engine) -> Iterator[Coverage]:
