@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 
 from atoll.codegen.commands import command_counts, encode_commands, padded, with_counts
@@ -29,6 +30,7 @@ from atoll.memory.solve import plan_memory, solve
 from atoll.place.copy_engines import assign_copies
 from atoll.place.costs import cycles_of
 from atoll.place.partition import Decision
+from atoll.place.patterns import with_patterns
 from atoll.place.plan_devices import may_spread, plan_devices
 from atoll.place.spread import spread_operators
 from atoll.place.views import described, with_views
@@ -136,17 +138,14 @@ def compile_graph(
     except (PlacementError, PlanError) as error:
         unseen = replace(through, observe=lambda stage, result: None, spread=False)
         raise with_whole_need(
-            error, soc, lambda chip: _used(replace(unseen, soc=chip).run())
+            error, soc, lambda chip: _used(replace(unseen, soc=chip).run().plan)
         ) from error
 
 
-def _used(compiled: Compiled) -> Mapping[str, int]:
+def _used(plan: MemoryPlan) -> Mapping[str, int]:
     """Return the bytes that a plan uses of each pool, other models' and the heap included."""
-    plan = compiled.plan
-    return {
-        f"pools.{pool.name}.size": plan.use[pool.name].used + pool.beside
-        for pool in plan.problem.pools
-    }
+    pools = plan.problem.pools
+    return {f"pools.{pool.name}.size": plan.use[pool.name].used + pool.beside for pool in pools}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +166,14 @@ class _Pipeline:
         self.observe("frontend", network)
         if options.accelerators:
             network = with_subgraphs(network, self.source, soc)
-        if self.spread and may_spread(options.requests, soc):
+        fused = with_patterns(network, soc, options.requests) if options.accelerators else network
+        spread = self.spread and may_spread(options.requests, soc)
+        networks = (network,) if fused is network else (fused, network)
+        *tries, last = product(networks, (True, False) if spread else (False,))
+        for each, shared in tries:
             with suppress(PlacementError, PlanError):
-                return self._placed(network, spread=True)
-        return self._placed(network, spread=False)
+                return self._placed(each, spread=shared)
+        return self._placed(last[0], spread=last[1])
 
     def _placed(self, network: Graph, *, spread: bool) -> Compiled:
         soc, accelerators = self.soc, self.options.accelerators
@@ -293,6 +296,5 @@ def explanation(compiled: Compiled) -> Explanation:
     """Return where every buffer of the compiled network is, and why (C5)."""
     soc, graph = compiled.soc, compiled.graph
     stories = buffer_stories(soc, graph, compiled.module, compiled.plan)
-    return Explanation(
-        soc=soc.name, model=graph.name, buffers=stories, decisions=compiled.decisions
-    )
+    decisions = compiled.decisions
+    return Explanation(soc=soc.name, model=graph.name, buffers=stories, decisions=decisions)

@@ -28,7 +28,8 @@ module plover #(
     ModeMul,
     ModeQuantize,
     ModeAverage,
-    ModeMax
+    ModeMax,
+    ModeAddAverage
   } mode_e;
 
   // Registers
@@ -199,8 +200,8 @@ module plover #(
   logic signed [7:0] a_byte, b_byte;
   logic signed [31:0] scaled_a_q, result_q;
 
-  assign pooling = mode_q == ModeAverage || mode_q == ModeMax;
-  assign two = mode_q == ModeAdd || mode_q == ModeMul;
+  assign pooling = mode_q inside {ModeAverage, ModeMax, ModeAddAverage};
+  assign two = mode_q inside {ModeAdd, ModeMul, ModeAddAverage};
   assign a_byte = a_word[8*lane_q+:8];
   assign b_byte = b_word[8*lane_q+:8];
   assign last_byte = lane_q == 2'd3 || left_row_q == 16'd1;
@@ -228,7 +229,7 @@ module plover #(
         factor = {1'b0, out_multiplier_q};
         shift  = out_shift_q;
         unique case (mode_q)
-          ModeAdd: term = scaled_a_q + result_q;
+          ModeAdd, ModeAddAverage: term = scaled_a_q + result_q;
           ModeMul: term = (32'(a_byte) - 32'(a_zero_q)) * (32'(b_byte) - 32'(b_zero_q));
           default: term = 32'(a_byte) - 32'(a_zero_q);
         endcase
@@ -267,11 +268,15 @@ module plover #(
   assign trial = 32'(taps_q) << bit_q;
   assign quotient = {quotient_q[8:1], rest_q >= trial};
 
+  // A tap is an operand as it came, or the sum of two
+  logic signed [7:0] tap;
+  assign tap = mode_q == ModeAddAverage ? clamped(result_q) : a_byte;
+
   logic signed [23:0] joined;
   always_comb begin
-    if (first_tap) joined = 24'(a_byte);
-    else if (mode_q == ModeMax) joined = kept_q > 24'(a_byte) ? kept_q : 24'(a_byte);
-    else joined = kept_q + 24'(a_byte);
+    if (first_tap) joined = 24'(tap);
+    else if (mode_q == ModeMax) joined = kept_q > 24'(tap) ? kept_q : 24'(tap);
+    else joined = kept_q + 24'(tap);
   end
 
   always_ff @(posedge clk_i) begin
@@ -280,7 +285,7 @@ module plover #(
   end
 
   assign a_pop = (state_q == StGather || state_q == StStore && !pooling) && last_byte;
-  assign b_pop = state_q == StStore && two && last_byte;
+  assign b_pop = state_q == (pooling ? StGather : StStore) && two && last_byte;
   assign out_push = state_q == StPush && !out_full;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -298,7 +303,7 @@ module plover #(
       unique case (state_q)
         StIdle:
         if (start) begin
-          error_q <= mode_q > ModeMax || count_q == '0 || (pooling && count_q > 16'(Channels));
+          error_q <= mode_q > ModeAddAverage || count_q == '0 || (pooling && count_q > 16'(Channels));
           done_q  <= 1'b0;
           busy_q  <= 1'b1;
           state_q <= StTake;
@@ -313,7 +318,7 @@ module plover #(
             state_q <= StIdle;
           end else if (!a_empty && !(two && b_empty)) begin
             unique case (mode_q)
-              ModeAdd: state_q <= StScaleA;
+              ModeAdd, ModeAddAverage: state_q <= StScaleA;
               ModeMul, ModeQuantize: state_q <= StScaleOut;
               default: state_q <= StGather;
             endcase
@@ -338,7 +343,7 @@ module plover #(
         end
         StRoundOut: begin
           result_q <= scaled + 32'(out_zero_q);
-          state_q  <= StStore;
+          state_q  <= pooling ? StGather : StStore;
         end
         StGather: begin
           lane_q     <= last_byte ? '0 : lane_q + 2'd1;

@@ -10,7 +10,7 @@ import numpy as np
 
 from atoll.bsp.image_stacks import stacks_of
 from atoll.build_tree import build
-from atoll.ops.ethos_u import BORDER
+from atoll.ops.registry import kind_of
 from atoll.pipeline import Compiled, expected_cycles
 from atoll.progress import Progress, silent
 from atoll.report.result import LayerCycles, RunReport
@@ -271,8 +271,8 @@ def _cycles_by_kind(compiled: Compiled, result: SimResult) -> Mapping[str, int]:
 
 def _notes(compiled: Compiled, result: SimResult, samples: Sequence[Sample]) -> Iterator[str]:
     yield from own_rounding(compiled, samples)
-    for device in dict.fromkeys(op.device for op in compiled.graph.operators if op.body):
-        yield f"{device}: {BORDER}"
+    told = ((op.device, kind_of(op).unproven) for op in compiled.graph.operators)
+    yield from (f"{device}: {what}" for device, what in dict.fromkeys(told) if what)
     for number, status in enumerate(result.results):
         if status:
             yield f"sample {number}: the run function returned {status}"

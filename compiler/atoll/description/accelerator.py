@@ -24,8 +24,12 @@ from atoll.description.fields import (
     Size,
     Version,
 )
+from atoll.description.patterns import StepText
 from atoll.description.ports import Ports
 from atoll.description.programs import Formula, Program, Steps
+
+MAX_STEPS = 16
+"""Operators of a pattern."""
 
 
 class Parameter(Described):
@@ -92,8 +96,14 @@ class OperandLayout(Described):
 
 
 class Operator(Described):
-    """An operator that the accelerator runs within limits."""
+    """An operator, or several that it takes as one, that the accelerator runs within limits."""
 
+    pattern: dict[Name, StepText] = Field(
+        default={},
+        max_length=MAX_STEPS,
+        description="Operators that it takes as one, each under a name for formulas.",
+        examples=["{conv: CONV_2D, sum: 'ADD(conv, _)'}"],
+    )
     limits: dict[Name, FeatureLimit] = Field(default={}, max_length=MAX_ENTRIES)
     cost: Formula | None = Field(
         default=None,

@@ -5,14 +5,15 @@ from itertools import count
 from atoll.description.accelerator import Accelerator
 from atoll.description.faults import Faults, nearest_key
 from atoll.description.operators import DRIVERS, FEATURES, OPERATOR_GROUP
+from atoll.description.pattern_checks import known_words
 from atoll.description.tree import SourceMap
 from atoll.registry import registered
 
 
 def check_operators(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
     """Note operators, and features or values, that there are not; others' are not known."""
-    for kind in accelerator.operators:
-        if kind in FEATURES:
+    for kind, operator in accelerator.operators.items():
+        if kind in FEATURES or operator.pattern:
             _check_features(kind, accelerator, where, faults)
         elif kind.lower() not in registered(OPERATOR_GROUP):
             faults.add(
@@ -25,13 +26,15 @@ def check_operators(accelerator: Accelerator, where: SourceMap, faults: Faults) 
 
 def _check_features(kind: str, accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
     operator = accelerator.operators[kind]
+    if (words := known_words(kind, operator)) is None:
+        return
     for feature in operator.limits:
-        if feature not in (*FEATURES[kind], *operator.values):
+        if feature not in (*words.features, *operator.values):
             faults.add(
                 "E117",
                 f"{kind} has no feature '{feature}'",
                 at=where.key_at("operators", kind, "limits", feature),
-                remedy=nearest_key(f"operators.{kind}.limits.{feature}", FEATURES[kind]),
+                remedy=nearest_key(f"operators.{kind}.limits.{feature}", words.features),
             )
 
 

@@ -8,6 +8,7 @@ from atoll.description.accelerator_names import check_driver, check_operators
 from atoll.description.faults import Faults, nearest, note
 from atoll.description.installed import described_in, is_path
 from atoll.description.partial import read_model
+from atoll.description.pattern_checks import check_patterns
 from atoll.description.program_checks import check_program
 from atoll.description.register_files import with_register_file
 from atoll.description.tree import SourceMap
@@ -87,6 +88,7 @@ def load_accelerator(path: Path, at: SourceLoc | None) -> AcceleratorDescription
         _check_registers(accelerator, where, faults)
     if knows("operators"):
         _check_limits(accelerator, where, faults)
+        check_patterns(accelerator, where, faults)
         check_operators(accelerator, where, faults)
     if all(map(knows, ("driver", "registers", "program"))):
         check_driver(accelerator, where, faults)

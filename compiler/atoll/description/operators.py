@@ -88,7 +88,9 @@ OPERANDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """What formulas and steps call the inputs of an operator, in their order; ``input`` of others."""
 
-PROPERTIES = ("address", "bytes", "elements", "zero_point")
+PLACE = "address"
+
+PROPERTIES = (PLACE, "bytes", "elements", "zero_point")
 """What formulas may have of an operand, the result or a packed constant: ``input.address``."""
 
 

@@ -6,12 +6,8 @@ from dataclasses import dataclass
 from atoll.description.accelerator import Accelerator, Operator
 from atoll.description.faults import Faults, nearest
 from atoll.description.layout_checks import check_layouts
-from atoll.description.operators import (
-    FEATURES,
-    PROPERTIES,
-    QUANTITIES,
-    operands_of,
-)
+from atoll.description.operators import PLACE, PROPERTIES
+from atoll.description.pattern_checks import known_words
 from atoll.description.programs import Step, Steps
 from atoll.description.tree import SourceMap
 from atoll.program.expressions import Applied, Expression, names_of, parsed
@@ -87,16 +83,16 @@ class _Checks:
     def operator(self, kind: str, operator: Operator) -> None:
         """Judge the formulas of an operator, and the steps that run it."""
         at: Path = ("operators", kind)
-        plain = {*self.accelerator.parameters, *FEATURES.get(kind, ()), *QUANTITIES.get(kind, ())}
-        buffers = {*operands_of(kind), "output", *operator.constants}
-        known = plain | {f"{name}.{each}" for name in buffers for each in PROPERTIES}
-        foreign = kind not in FEATURES
-        for name, formula in operator.values.items():
-            if not foreign:
-                self.formula(formula, frozenset(known), (*at, "values", name))
-            known.add(name)
-        if foreign:
+        words = known_words(kind, operator)
+        if words is None:
             return
+        buffers = {*words.operands, *operator.constants}
+        known = {*self.accelerator.parameters, *words.features, *words.quantities}
+        known |= {f"{name}.{each}" for name in buffers for each in PROPERTIES}
+        known |= {f"{name}.{each}" for name in words.inner for each in PROPERTIES if each != PLACE}
+        for name, formula in operator.values.items():
+            self.formula(formula, frozenset(known), (*at, "values", name))
+            known.add(name)
         if operator.cost is not None:
             self.formula(operator.cost, frozenset(known), (*at, "cost"))
         program = self.accelerator.program

@@ -119,26 +119,21 @@ def _named(which: str, schema: dict[str, Any]) -> dict[str, Any]:
     if which != "accelerator":
         return schema
     properties = schema["properties"]
-    properties["driver"] |= {"enum": list(DRIVERS)}
-    operators = {
-        kind: {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {
-                "limits": {
-                    "type": "object",
-                    "propertyNames": {"enum": sorted(features)},
-                    "additionalProperties": {"$ref": "#/$defs/FeatureLimit"},
-                }
-            },
-        }
-        for kind, features in FEATURES.items()
+    properties["driver"]["anyOf"] = [{"enum": list(DRIVERS)}, {"pattern": "/"}]
+    operators = properties["operators"]
+    ((names, any_operator),) = operators.pop("patternProperties").items()
+    operators["properties"] = {
+        kind: any_operator | _with_features(sorted(features)) for kind, features in FEATURES.items()
     }
-    properties["operators"] = {
-        "type": "object",
-        "minProperties": 1,
-        "additionalProperties": False,
-        "properties": operators,
-    }
-    del schema["$defs"]["Operator"]
+    operators["propertyNames"] = {"pattern": names}
+    operators["additionalProperties"] = any_operator | {"required": ["pattern"]}
     return schema
+
+
+def _with_features(features: list[str]) -> dict[str, Any]:
+    """Say what limits of an operator name: its features, or also values where it has some."""
+    limits = {"propertyNames": {"enum": features}}
+    return {
+        "if": {"not": {"required": ["values"]}},
+        "then": {"properties": {"limits": limits}},
+    }

@@ -14,9 +14,6 @@ from atoll.ops.registry import kind_of
 STREAM, WEIGHTS, FIRST_INPUT = 0, 1, 2
 """Places among the inputs: Vela's payload, its constants, the activations from there on."""
 
-BORDER = "cycles are Vela's estimate; bytes are checked up to the NPU's border only"
-"""What is not proven of such an operator."""
-
 SCRATCH_FILL = 0x5A
 """What every byte of the scratch counts as afterwards: nobody may expect anything of it."""
 
@@ -30,6 +27,7 @@ class EthosU(OperatorKind):
     """
 
     on_cores = False
+    unproven = "cycles are Vela's estimate; bytes are checked up to the NPU's border only"
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an operator with a body."""

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.description.operators import operands_of
+from atoll.description.operators import PROPERTIES
 from atoll.errors import AtollError
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
+from atoll.ops.fused import absent, inner_tensors, operand_names
 from atoll.ops.registry import kind_of
 from atoll.plugins import foreign_code, load
 from atoll.program.expressions import ExpressionError, parsed, value_of
@@ -29,6 +30,7 @@ def values_of(op: Operator, graph: Graph, npu: Engine, address: Address) -> Mapp
     values = dict(quantity_values(op, graph, npu))
     for name, tensor in operands(op, graph):
         values |= _properties(name, tensor, address)
+    values |= _nowhere(op)
     constants = support_of(op, npu).constants
     made = map(graph.tensor, op.packed) if op.packed else packed_constants(op, graph, npu)
     for packed, tensor in zip(constants, made, strict=True):
@@ -49,7 +51,15 @@ def limited_values(op: Operator, graph: Graph, npu: Engine) -> Mapping[str, int]
     values = dict(quantity_values(op, graph, npu))
     for name, tensor in operands(op, graph):
         values |= _properties(name, tensor, lambda name: 0)
-    return _with_own(values, op, npu)
+    return _with_own({**values, **_nowhere(op)}, op, npu)
+
+
+def _nowhere(op: Operator) -> dict[str, int]:
+    """Return what is known of tensors that lie nowhere; of those that there are not, all is 0."""
+    values = {f"{name}.{each}": 0 for name in absent(op) for each in PROPERTIES}
+    for name, tensor in inner_tensors(op):
+        values |= _properties(name, tensor, lambda name: 0)
+    return values
 
 
 def _with_own(values: dict[str, int], op: Operator, npu: Engine) -> Mapping[str, int]:
@@ -67,7 +77,7 @@ def quantity_values(op: Operator, graph: Graph, npu: Engine) -> Mapping[str, int
 
 def operands(op: Operator, graph: Graph) -> Iterator[tuple[str, Tensor]]:
     """Yield the inputs that there are and the result, by the names that formulas have."""
-    names = operands_of(op.kind.upper())
+    names = operand_names(op)
     for name, tensor in zip(names, graph.operands(op), strict=False):
         if tensor is not None:
             yield name, tensor

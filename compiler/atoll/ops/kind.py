@@ -45,6 +45,7 @@ class OperatorKind(ABC):
         view: its result is the bytes of its first input, so that placement may move none.
         slower_over_operands: its loops move bytes one by one where the result may lie over an
             operand. Where it may not, compilers move words.
+        unproven: what a run does not show of such an operator, for people.
         on_cores: a core can run it; else `lower` and `cycles` are never asked.
         parallel: loops of its program, by the names that it gives them, each of whose iterations
             writes bytes of its own and reads none that others write; `parallel_loops` shares
@@ -55,6 +56,7 @@ class OperatorKind(ABC):
     rates: ClassVar[Rates] = Rates(mac=36, made=80)
     view: ClassVar[bool] = False
     slower_over_operands: ClassVar[bool] = False
+    unproven: ClassVar[str] = ""
     on_cores: ClassVar[bool] = True
     parallel: ClassVar[tuple[str, ...]] = ()
 

@@ -6,10 +6,10 @@ from math import prod
 
 import numpy as np
 
-from atoll.description.operators import operands_of
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.layouts import Layout, Patches
 from atoll.ops.formulas import formulas, quantity_values
+from atoll.ops.fused import operand_names, owner
 from atoll.ops.registry import kind_of
 from atoll.program.expressions import ExpressionError, parsed, value_of
 from atoll.resolve.soc import Engine
@@ -26,7 +26,7 @@ def input_layouts(op: Operator, graph: Graph, npu: Engine) -> Mapping[int, Layou
     Raises:
         AtollError: E162; a formula has no value.
     """
-    names = operands_of(op.kind.upper())
+    names = operand_names(op)
     found = zip(range(len(op.inputs)), names, graph.operands(op), strict=False)
     wanted = ((at, _layout(name, tensor, op, graph, npu)) for at, name, tensor in found if tensor)
     return {at: layout for at, layout in wanted if layout}
@@ -47,15 +47,17 @@ def _layout(name: str, tensor: Tensor, op: Operator, graph: Graph, npu: Engine) 
         block, row = (value_of(parsed(each), values) for each in (rule.block, rule.row))
         if min(block, row) < 1:
             raise ExpressionError(f"gives a layout a block of {block} and rows of {row}")
+    whose, within = owner(op, graph, name)
+    features = kind_of(whose).features(whose, within)
     layout = Layout(
-        image=_image(name, tensor, kind_of(op).features(op, graph)),
+        image=_image(name, tensor, features),
         order=rule.order,
         block=block,
         row=row,
         fill=tensor.quantization.zero_points[0] if tensor.quantization else 0,
     )
     if rule.patches:
-        layout = replace(layout, patches=_patches(values))
+        layout = replace(layout, patches=_patches(features))
     return None if layout.is_plain() else _simplest(layout)
 
 

@@ -8,6 +8,7 @@ from atoll.description.operators import OPERATOR_GROUP
 from atoll.ir.graph import Operator
 from atoll.ops.judged import Judged
 from atoll.ops.kind import OperatorKind
+from atoll.plugins import load
 from atoll.registry import Registry
 
 COPY = "copy"
@@ -37,6 +38,8 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+_FUSED = "atoll.ops.fused:FUSED"
+
 KINDS: Registry[OperatorKind] = Registry(
     group=OPERATOR_GROUP, noun="operator", own=OPERATORS, interface=OperatorKind
 )
@@ -45,8 +48,12 @@ KINDS: Registry[OperatorKind] = Registry(
 def kind_of(op: Operator) -> OperatorKind:
     """Look the kind of `op` up; other packages' answers are judged.
 
+    An operator with a body, whose kind is none of these, is one of several by a pattern.
+
     Raises:
         AtollError: as `Registry.get`.
     """
+    if op.body is not None and op.kind not in OPERATORS:
+        return cast("OperatorKind", load(_FUSED))
     kind = KINDS.get(op.kind)
     return kind if op.kind in OPERATORS else cast("OperatorKind", Judged(kind))

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.formulas import limited_values
+from atoll.ops.fused import ACCELERATOR
 from atoll.ops.registry import COPY, kind_of
 from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, allows, pools_for
 from atoll.place.requests import Requests
@@ -48,7 +49,8 @@ def pin_obstacles(
 
 def _npu_obstacles(op: Operator, graph: Graph, npu: Npu, soc: ResolvedSoc) -> Iterator[str]:
     support = next((each for each in npu.spec.operators if each.kind == op.kind), None)
-    if support is None or op.kind not in npu.runs:
+    others = op.attributes.get(ACCELERATOR, npu.spec.name) != npu.spec.name
+    if support is None or op.kind not in npu.runs or others:
         yield f"does not run {op.kind}"
         return
     yield from _limits(support, limited_values(op, graph, npu))

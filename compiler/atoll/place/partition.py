@@ -163,7 +163,10 @@ class _Chooser:
     ) -> Decision:
         """Choose an accelerator for what no core runs."""
         if able:
-            return self._decision(op, able[0], kind_of(op).why_off_cores(op), rejected)
+            costs = {device.name: self._cost(op, device) for device in able}
+            best = min(able, key=lambda device: costs[device.name].total)
+            reason = f"{kind_of(op).why_off_cores(op)}, {costs[best.name]}"
+            return self._decision(op, best, reason, rejected)
         why = "; ".join(f"{name} {reason}" for name, reason in rejected.items())
         pinned = [name for name in (*op.inputs, *op.outputs) if name in self._requests.pins]
         self.faults.append(

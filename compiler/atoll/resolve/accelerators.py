@@ -7,6 +7,7 @@ from atoll.description.accelerator import Accelerator, Operator
 from atoll.description.accelerators import AcceleratorDescription
 from atoll.description.devices import Dma, Engine
 from atoll.description.faults import nearest
+from atoll.description.patterns import read_pattern
 from atoll.errors import SourceLoc
 from atoll.resolve.cores import shipped_or_beside
 from atoll.resolve.draft import Draft
@@ -103,6 +104,7 @@ def _support(kind: str, operator: Operator, folder: Path) -> OperatorSupport:
         },
         reference=_entry(operator.reference, folder),
         model=_entry(operator.model, folder),
+        pattern=read_pattern(operator.pattern),
     )
 
 

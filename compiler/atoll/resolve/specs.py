@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from atoll.description.patterns import PatternStep
 from atoll.errors import SourceLoc
 from atoll.program.steps import Program
 
@@ -121,6 +122,7 @@ class OperatorSupport:
 
     Attributes:
         limits: feature name (see `atoll.ops.registry`) to the inclusive (min, max) it may have.
+        pattern: the operators that it takes as one, if `kind` is its own name for them.
         cost: formula of its cycles, of the accelerator's clock; "" if an emitter estimates them.
         values: formulas by the names that others use, in the order in which they need each other.
         constants: what is packed for it.
@@ -137,6 +139,7 @@ class OperatorSupport:
     layouts: Mapping[str, LayoutRule] = field(default_factory=dict)
     reference: str = ""
     model: str = ""
+    pattern: tuple[PatternStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ def joined(drawn: Sequence[Drawn]) -> Graph:
                 outputs=tuple(f"{word}_{number}" for word in op.outputs),
                 attributes=op.attributes,
                 index=number,
+                body=op.body,
             )
         )
         inputs += [f"{word}_{number}" for word in each.graph.inputs]

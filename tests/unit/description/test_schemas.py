@@ -18,7 +18,11 @@ from atoll.errors import AtollError
 
 ROOT = Path(__file__).parents[3]
 SOCS = sorted((ROOT / "socs").glob("*.yaml"))
-ACCELERATORS = sorted((ROOT / "hw_sim" / "atoll_sim" / "engines").glob("*/*.yaml"))
+EXAMPLES = sorted((ROOT / "examples").rglob("*.yaml"))
+ACCELERATORS = [
+    *sorted((ROOT / "hw_sim" / "atoll_sim" / "engines").glob("*/*.yaml")),
+    *(path for path in EXAMPLES if path.read_text().partition("\n")[0].count("accelerator.schema")),
+]
 
 
 CORES = sorted((ROOT / "socs" / "cores").glob("*.yaml"))
@@ -90,6 +94,31 @@ def test_numbers_may_be_text_as_yaml_1_2_reads_them() -> None:
     document: Any = plain(read_yaml(ROOT / "socs" / "lagoon.yaml"))
     document["memories"]["sram"]["origin"] = "0x2000_0000"
     validator("soc").validate(document)
+
+
+@pytest.mark.parametrize(
+    ("operators", "valid"),
+    [
+        ({"ADD": {"limits": {"elements": {"max": 9}}, "cost": "1 + elements"}}, True),
+        ({"ADD": {"limits": {"elemens": {"max": 9}}}}, False),
+        ({"ADD": {"limits": {"most": {"max": 9}}, "values": {"most": "elements"}}}, True),
+        ({"OWN": {"pattern": {"one": "CONV_2D", "two": "ADD(one, _)"}, "cost": 1}}, True),
+        ({"OWN": {"pattern": {"one": "conv"}}}, False),
+        ({"ADD": {"costs": 1}}, False),
+        ({"add": {}}, False),
+    ],
+)
+def test_operators_of_accelerators(operators: dict[str, object], valid: bool) -> None:
+    document = {"accelerator": "mine", "version": 1, "operators": operators}
+    assert validator("accelerator").is_valid(document) == valid
+
+
+@pytest.mark.parametrize(
+    ("driver", "valid"), [("command_list", True), ("./mine.c", True), ("x", 0)]
+)
+def test_drivers_of_accelerators(driver: str, valid: bool) -> None:
+    document = {"accelerator": "a", "version": 1, "operators": {"ADD": {}}, "driver": driver}
+    assert validator("accelerator").is_valid(document) == bool(valid)
 
 
 def test_unknown_schema() -> None:

@@ -1,0 +1,112 @@
+"""Random networks compute the same once patterns of an accelerator are one operator each."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.differential.generator import random_model
+from tests.tflite_builder import write
+
+from atoll.description.build import BuildRequests
+from atoll.errors import AtollError
+from atoll.frontend.tflite import load_tflite
+from atoll.ir.graph import Graph
+from atoll.ops import reference
+from atoll.ops.fused import is_fused
+from atoll.pipeline import BuildOptions, compile_graph
+from atoll.place.patterns import with_patterns
+from atoll.resolve import load_soc
+from atoll.samples import random_sample
+from atoll_sim.accelerator_test.run import NOWHERE
+from atoll_sim.run import run_models
+from atoll_sim.session import CpuKind
+
+KINDS = (
+    *("ADD", "AVERAGE_POOL_2D", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D"),
+    *("FULLY_CONNECTED", "MAX_POOL_2D", "MEAN", "MUL", "PAD", "QUANTIZE", "RESHAPE", "SOFTMAX"),
+)
+ENOUGH = 6
+"""Patterns that are run."""
+
+BRANCHES = (
+    "  MEET: {pattern: {one: CONV_2D, two: CONV_2D, sum: 'ADD(one, two)'}, cost: 1}\n"
+    "  TWICE: {pattern: {one: MUL, two: 'ADD(one, one)'}, cost: 1}\n"
+    "  JOIN: {pattern: {one: CONV_2D, two: 'CONCATENATION(_, one)'}, cost: 1}\n"
+    "  THREE: {pattern: {one: PAD, two: CONV_2D, three: ADD}, cost: 1}\n"
+)
+CHIP = """\
+soc: chip
+version: 1
+devices:
+  cpu: {kind: cpu, isa: rv32imc, stack: {memory: sram, size: 8 KiB}}
+  npu: {kind: npu, accelerator: ./mine.yaml, registers: 0x4000_0000, irq: 3}
+memories:
+  flash: {origin: 0x0000_0000, size: 4 MiB, kind: rom}
+  sram: {origin: 0x2000_0000, size: 4 MiB, kind: ram, width: 8}
+pools:
+  weights: {memory: flash, role: constants, reach: {cpu: ro, npu: ro}}
+  shared: {memory: sram, role: workspace, reach: {cpu: rw, npu: rw}}
+host: cpu
+"""
+
+
+def chip_of(folder: Path, seed: int) -> Path:
+    """Write a chip whose accelerator takes many pairs of operators, others for each seed."""
+    pairs = [(one, other) for one in KINDS for other in KINDS]
+    drawn = random.Random(seed).sample(pairs, 56)
+    lines = (
+        f"  P{number}: {{pattern: {{one: {one}, two: {other}}}, cost: 1}}\n"
+        for number, (one, other) in enumerate(drawn)
+    )
+    text = f"accelerator: mine\nversion: 1\noperators:\n{''.join(lines)}{BRANCHES}"
+    (folder / "mine.yaml").write_text(text)
+    (folder / "chip.yaml").write_text(CHIP)
+    return folder / "chip.yaml"
+
+
+def loaded(folder: Path, seed: int) -> Graph | None:
+    path = folder / f"net{seed}.tflite"
+    path.write_bytes(write(random_model(seed)))
+    try:
+        return load_tflite(path)
+    except AtollError:
+        return None
+
+
+@pytest.mark.parametrize("group", range(4))
+def test_values_stay(group: int, tmp_path: Path) -> None:
+    soc = load_soc(chip_of(tmp_path, group))
+    several = 0
+    for seed in range(200 * group, 200 * group + 150):
+        graph = loaded(tmp_path, seed)
+        if graph is None:
+            continue
+        after = with_patterns(graph, soc, BuildRequests())
+        several += sum(map(is_fused, after.operators))
+        (inputs,) = random_sample(graph)
+        before, now = reference.run(graph, inputs), reference.run(after, inputs)
+        for tensor in after.tensors:
+            np.testing.assert_array_equal(before[tensor.name], now[tensor.name])
+    assert several >= 15
+
+
+def test_an_accelerator_runs_them(tmp_path: Path) -> None:
+    """Networks of all patterns, placed, planned and run; the accelerator's stand-in computes."""
+    soc = load_soc(chip_of(tmp_path, 9))
+    kinds = set[str]()
+    for seed in range(1000, 1120):
+        graph = loaded(tmp_path, seed)
+        if graph is None or with_patterns(graph, soc, BuildRequests()) is graph:
+            continue
+        compiled = compile_graph(soc, graph, NOWHERE, BuildOptions())
+        fused = {op.kind for op in compiled.graph.operators if is_fused(op)}
+        if fused <= kinds:
+            continue
+        kinds |= fused
+        sample = random_sample(compiled.graph)
+        (outcome,) = run_models([compiled], [sample], cpu=CpuKind.NATIVE)
+        assert outcome.report.passed, (seed, outcome.report)
+        if len(kinds) >= ENOUGH:
+            return
+    raise AssertionError(f"only {kinds}")
