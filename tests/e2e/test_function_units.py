@@ -152,6 +152,68 @@ def test_rtl_is_exact_and_a_wrong_one_is_found(folder: Path, capsys: Capture) ->
     assert "conv_2d_0_out of conv_2d_0 on cpu differs" in capsys.readouterr().out
 
 
+SLOW_UNIT = """\
+// dot4 behind a unit that takes an instruction now and then, and answers later.
+module slow (
+  input  logic        clk_i,
+  input  logic        rst_ni,
+  input  logic        valid_i,
+  output logic        ready_o,
+  input  logic [11:0] function_i,
+  input  logic [31:0] a_i,
+  input  logic [31:0] b_i,
+  output logic        rvalid_o,
+  input  logic        rready_i,
+  output logic [31:0] result_o
+);
+
+  logic [2:0] count_q;
+  logic open, ready, rvalid;
+
+  assign open     = count_q == 3'd0;
+  assign ready_o  = ready && open;
+  assign rvalid_o = rvalid && open;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) count_q <= '0;
+    else count_q <= count_q == 3'd4 ? '0 : count_q + 3'd1;
+  end
+
+  dot4 u_dot4 (
+    .clk_i,
+    .rst_ni,
+    .valid_i (valid_i && open),
+    .ready_o (ready),
+    .function_i,
+    .a_i,
+    .b_i,
+    .rvalid_o(rvalid),
+    .rready_i(rready_i && open),
+    .result_o
+  );
+
+endmodule
+"""
+
+
+@pytest.mark.rtl
+def test_cv_x_if_is_exact(folder: Path, capsys: Capture) -> None:
+    """The same unit answers the eXtension interface of CV32E40X, at once and late."""
+    for name in ("dot4.yaml", "own_kernels.yaml"):
+        changed(folder, name, "style: cfu", "style: cvxif")
+    changed(folder, "chip.yaml", "core: vexriscv_cfu", "core: cv32e40x")
+    quick = cycles(capsys, folder, DIGITS, "rtl")
+    assert quick < cycles(capsys, folder, DIGITS, "rtl", WITHOUT)
+    (folder / "slow.sv").write_text(SLOW_UNIT)
+    changed(
+        folder,
+        "dot4.yaml",
+        "module: dot4, sources: [./dot4.sv]",
+        "module: slow, sources: [./dot4.sv, ./slow.sv]",
+    )
+    assert cycles(capsys, folder, DIGITS, "rtl") > quick
+
+
 @pytest.mark.rtl
 @pytest.mark.slow
 @pytest.mark.skipif(not VWW.exists(), reason="the network is not there")

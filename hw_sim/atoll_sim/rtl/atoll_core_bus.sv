@@ -65,28 +65,29 @@ module atoll_core_bus
   } request_t;
 
   request_t asked, awaited;
-  logic fetch, fetch_full, taken, full, awaiting, own, own_taken, own_rvalid, held_q, held_instr_q, unused_low_bits;
+  logic of_fetch, fetch, fetch_full, taken, full, awaiting, own, own_taken, own_rvalid;
+  logic held_q, held_instr_q, unused_low_bits;
   logic [31:0] fetch_addr, own_rdata, addr, word;
 
   assign unused_low_bits = ^addr[1:0];
 
   // A request that the bus did not take at once is not exchanged for another.
   assign own         = data_req_i && data_addr_i[31:16] == LocalOrigin[31:16];
-  assign asked.instr = held_q ? held_instr_q : !data_req_i;
-  assign asked.lane  = addr[2+:LaneBits];
-  assign valid_o     = !full && (asked.instr ? fetch : data_req_i && !own);
+  assign of_fetch    = held_q ? held_instr_q : !data_req_i;
+  assign asked       = '{instr: of_fetch, lane: addr[2+:LaneBits]};
+  assign valid_o     = !full && (of_fetch ? fetch : data_req_i && !own);
   assign taken       = valid_o && ready_i;
   // Own registers answer at once, so that earlier data have to be there.
   assign own_taken   = own && !awaiting && !held_q;
   assign instr_gnt_o = !fetch_full;
-  assign data_gnt_o  = taken && !asked.instr || own_taken;
+  assign data_gnt_o  = taken && !of_fetch || own_taken;
 
-  assign addr    = asked.instr ? fetch_addr : data_addr_i;
+  assign addr    = of_fetch ? fetch_addr : data_addr_i;
   assign addr_o  = {addr[31:2+LaneBits], (2 + LaneBits)'(0)};
-  assign we_o    = !asked.instr && data_we_i;
+  assign we_o    = !of_fetch && data_we_i;
   assign wdata_o = {Lanes{data_wdata_i}};
-  assign be_o    = DataBytes'(asked.instr ? 4'hf : data_be_i) << (4 * asked.lane);
-  assign instr_o = asked.instr;
+  assign be_o    = DataBytes'(of_fetch ? 4'hf : data_be_i) << (4 * addr[2+:LaneBits]);
+  assign instr_o = of_fetch;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -94,7 +95,7 @@ module atoll_core_bus
       held_instr_q <= 1'b0;
     end else begin
       held_q       <= valid_o && !ready_i;
-      held_instr_q <= asked.instr;
+      held_instr_q <= of_fetch;
     end
   end
 
@@ -107,7 +108,7 @@ module atoll_core_bus
     .flush_i(1'b0),
     .push_i (instr_req_i && instr_gnt_o),
     .data_i (instr_addr_i),
-    .pop_i  (taken && asked.instr),
+    .pop_i  (taken && of_fetch),
     .valid_o(fetch),
     .data_o (fetch_addr),
     .full_o (fetch_full)
