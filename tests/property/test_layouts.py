@@ -1,6 +1,7 @@
 """Layouts hold every element once, rows lead there and back, and networks stay exact in them."""
 
 import random
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -9,6 +10,7 @@ import pytest
 from tests.effort import cases
 from tests.property.test_random_networks import random_network, runs_as_planned
 
+from atoll.errors import AtollError
 from atoll.ir.layout_moves import fillings, moves
 from atoll.ir.layouts import Layout, Patches
 from atoll.ops.registry import RELAYOUT
@@ -19,6 +21,10 @@ FILL = -7
 LAYOUTS = cases(400)
 CHIPS = cases(6)
 PER_CHIP = 6
+AGREEING = cases(4)
+MOST_DRAWN, WANTED = 400, 2
+MOVERS = ("cpu", "dma", "npu")
+"""Who changes layouts on the chips that are drawn."""
 LAGOON = (Path(__file__).parents[2] / "socs" / "lagoon.yaml").read_text()
 DMA = """  dma: {kind: dma, engine: ripple, registers: 0x4001_0000, irq: 4, moves: [[sram, sram]]}
 """
@@ -91,8 +97,8 @@ def test_known_layouts() -> None:
     assert not Layout((1, 1, 1, 9), "CNHWc", 8).is_plain()
 
 
-def accelerator(chance: random.Random) -> str:
-    """Return the description of an accelerator whose operands lie anyhow."""
+def accelerator(chance: random.Random, *, moves: bool) -> str:
+    """Return the description of an accelerator whose operands lie anyhow; it may move them too."""
 
     def rule(*, windows: bool) -> str:
         block = chance.choice((1, 4, 8))
@@ -112,23 +118,77 @@ def accelerator(chance: random.Random) -> str:
         windows = kind in ("CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D")
         lines += [f"      {name}: {rule(windows=windows)}" for name in operands]
         lines.append(f"      output: {rule(windows=False)}")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *["  RELAYOUT: {cost: 5}"] * moves]) + "\n"
+
+
+def agreeing(chance: random.Random) -> str:
+    """Return the description of one whose convolutions all want the same; it does not add."""
+    block = chance.choice((1, 4, 8))
+    order = chance.choice(("NCHW", "CNHW", "WCHN")) + ("c" if block > 1 else "")
+    blocks = f", block: {block}" if block > 1 else ""
+    layouts = ", ".join(f"{name}: {{order: {order}{blocks}}}" for name in ("input", "output"))
+    kinds = ("CONV_2D", "DEPTHWISE_CONV_2D", "MAX_POOL_2D", "AVERAGE_POOL_2D")
+    operators = "".join(f"  {kind}: {{cost: 10, layouts: {{{layouts}}}}}\n" for kind in kinds)
+    return f"accelerator: laid\nversion: 1\noperators:\n{operators}"
+
+
+@pytest.mark.parametrize("seed", range(AGREEING))
+def test_cores_compute_in_the_layouts_of_accelerators(
+    seed: int, tmp_path: Path, tflite_builder: ModuleType
+) -> None:
+    """ADD, MUL and QUANTIZE on a core take what accelerators around them make, as it lies."""
+    chance = random.Random(f"agreeing {seed}")
+    soc = load_soc(str(chip_with(tmp_path, agreeing(chance), "")))
+    path = tmp_path / "network.tflite"
+    taken = 0
+    for _ in range(MOST_DRAWN):
+        path.write_bytes(random_network(tflite_builder, chance))
+        with suppress(AtollError):
+            graph = compile_file(soc, path).graph
+            own = [op for op in graph.operators if op.device == "cpu" and op.kind != RELAYOUT]
+            if any(graph.results(op)[0].layout for op in own):
+                assert runs_as_planned(path, soc)
+                taken += 1
+        if taken == WANTED:
+            return
+    raise AssertionError(f"only {taken}")
+
+
+def test_a_residual_network_keeps_its_layout(shared_models: Path, tmp_path: Path) -> None:
+    """Its sums are computed as convolutions leave their terms: two changes are enough."""
+    layouts = "layouts: {input: {order: NCHWc, block: 8}, output: {order: NCHWc, block: 8}}"
+    text = f"accelerator: laid\nversion: 1\noperators:\n  CONV_2D: {{cost: 10, {layouts}}}\n"
+    soc = load_soc(str(chip_with(tmp_path, text, "")))
+    path = shared_models / "pretrainedResnet_quant.tflite"
+    assert runs_as_planned(path, soc)
+    graph = compile_file(soc, path).graph
+    changed = [op for op in graph.operators if op.kind == RELAYOUT]
+    assert len(changed) == 3
+    sums = [op for op in graph.operators if op.kind == "add"]
+    assert [graph.results(op)[0].layout is not None for op in sums] == [True, True, False]
+
+
+def chip_with(folder: Path, description: str, dma: str) -> Path:
+    """Write lagoon with another accelerator, and with a DMA engine if one is given."""
+    (folder / "laid.yaml").write_text(description)
+    params = "    params: {input_lanes: 8, output_lanes: 8}\n"
+    text = LAGOON.replace(params, "").replace("accelerator: reef", "accelerator: ./laid.yaml")
+    if dma:
+        text = text.replace("\nmemories:", f"{dma}\nmemories:").replace(
+            "npu: ro}", "npu: ro, dma: ro}"
+        )
+        for reach in ("rw", "none"):
+            text = text.replace(f"npu: {reach}}}", f"npu: {reach}, dma: {reach}}}")
+    (folder / "chip.yaml").write_text(text)
+    return folder / "chip.yaml"
 
 
 @pytest.mark.parametrize("seed", range(CHIPS))
 def test_networks_stay_exact(seed: int, tmp_path: Path, tflite_builder: ModuleType) -> None:
     chance = random.Random(f"layouts {seed}")
-    (tmp_path / "laid.yaml").write_text(accelerator(chance))
-    params = "    params: {input_lanes: 8, output_lanes: 8}\n"
-    text = LAGOON.replace(params, "").replace("accelerator: reef", "accelerator: ./laid.yaml")
-    if seed % 2:
-        text = text.replace("\nmemories:", f"{DMA}\nmemories:").replace(
-            "npu: ro}", "npu: ro, dma: ro}"
-        )
-        for reach in ("rw", "none"):
-            text = text.replace(f"npu: {reach}}}", f"npu: {reach}, dma: {reach}}}")
-    (tmp_path / "chip.yaml").write_text(text)
-    soc = load_soc(str(tmp_path / "chip.yaml"))
+    mover = MOVERS[seed % len(MOVERS)]
+    text = accelerator(chance, moves=mover == "npu")
+    soc = load_soc(str(chip_with(tmp_path, text, DMA if mover == "dma" else "")))
     path = tmp_path / "network.tflite"
     ran, changed = 0, set[str]()
     for _ in range(PER_CHIP):
@@ -138,4 +198,4 @@ def test_networks_stay_exact(seed: int, tmp_path: Path, tflite_builder: ModuleTy
             operators = compile_file(soc, path).graph.operators
             changed |= {op.device for op in operators if op.kind == RELAYOUT}
     assert ran > PER_CHIP // 2
-    assert ("dma" if seed % 2 else "cpu") in changed
+    assert mover in changed

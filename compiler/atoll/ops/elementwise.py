@@ -40,6 +40,7 @@ class Elementwise(OperatorKind):
     """What the kinds share."""
 
     parallel = ("i0", "i1")
+    any_layout = True
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return the count of elements, and whether an input is smaller than the result."""
@@ -217,7 +218,10 @@ def _lowered(op: Operator, graph: Graph, scaled: Callable[[Sequence[Expr]], Expr
     tensors = [graph.tensor(name) for name in op.inputs]
     sources = [builder.input(position, name) for position, name in enumerate("ab"[: len(tensors)])]
     y, (output,) = builder.output(), graph.results(op)
-    with _broadcast(builder, [tensor.shape for tensor in tensors], output.shape) as (places, place):
+    shapes, result = [tensor.shape for tensor in tensors], output.shape
+    if output.layout:
+        shapes, result = [(tensor.stored,) for tensor in tensors], (output.stored,)
+    with _broadcast(builder, shapes, result) as (places, place):
         terms = [
             subtract(source.wide(index), zero_point_of(tensor))
             for source, tensor, index in zip(sources, tensors, places, strict=True)

@@ -7,10 +7,11 @@ from itertools import count
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.layouts import Layout
 from atoll.ops.operand_layouts import input_layouts, output_layout
-from atoll.ops.registry import RELAYOUT
+from atoll.ops.registry import RELAYOUT, kind_of
 from atoll.place.candidates import homes_of
 from atoll.place.copy_engines import covers
 from atoll.place.costs import changes_layouts
+from atoll.place.replicas import readers_of
 from atoll.resolve.soc import Access, Dma, Npu, ResolvedSoc
 
 
@@ -18,8 +19,9 @@ def with_layouts(graph: Graph, soc: ResolvedSoc) -> Graph:
     """Return a placed graph in which every operator reads the layouts that its device wants.
 
     A tensor is kept in each layout that somebody reads, and changed right before the first reader;
-    where all of them want what its writer makes, nothing is. A DMA engine changes it if one can,
-    then an accelerator, then a core. Planning the result again changes nothing.
+    where all of them want what its writer makes, nothing is, nor where a core only computes
+    element by element in between. A DMA engine changes it if one can, then an accelerator, then a
+    core. Planning the result again changes nothing.
 
     Raises:
         AtollError: E162; a formula of a layout has no value.
@@ -43,11 +45,13 @@ class _Changer:
     forms: dict[str, dict[Layout | None, str]] = field(init=False)
     tensors: dict[str, Tensor] = field(init=False)
     writers: dict[str, str] = field(init=False)
+    readers: dict[str, list[Operator]] = field(init=False)
     numbers: Iterator[int] = field(default_factory=count)
 
     def __post_init__(self) -> None:
         self.forms = {each.name: {each.layout: each.name} for each in self.graph.tensors}
         self.tensors = dict(self.graph.by_name)
+        self.readers = readers_of(self.graph)
         self.writers = dict.fromkeys(self.graph.inputs, self.soc.host)
 
     def run(self) -> Graph:
@@ -64,12 +68,9 @@ class _Changer:
             if op.kind == RELAYOUT:
                 yield self._written(op)
                 continue
-            device = self.soc.device(op.device)
-            wanted: Mapping[int, Layout] = {}
-            made = None
-            if isinstance(device, Npu):
-                wanted = input_layouts(op, self.graph, device)
-                made = output_layout(op, self.graph, device)
+            wanted, made = self._wanted(op)
+            if common := self._common(op):
+                wanted, made = common
             inputs: list[str] = []
             for at, name in enumerate(op.inputs):
                 if name:
@@ -81,6 +82,51 @@ class _Changer:
             yield self._written(op)
         for name in self.graph.outputs:
             yield from self._provided(name, None, self.soc.host)
+
+    def _wanted(self, op: Operator) -> tuple[Mapping[int, Layout], Layout | None]:
+        """Return the layouts that the device of `op` wants of its inputs, and makes."""
+        device = self.soc.device(op.device)
+        if not isinstance(device, Npu):
+            return {}, None
+        return input_layouts(op, self.graph, device), output_layout(op, self.graph, device)
+
+    def _common(self, op: Operator) -> tuple[Mapping[int, Layout], Layout | None] | None:
+        """Return layouts in which a core computes `op`, so that none is changed before or after it.
+
+        All inputs have them by now, and all readers of the result want it so.
+        """
+        if not self._in_any_layout(op) or any(not name for name in op.inputs):
+            return None
+        (result,) = self.graph.results(op)
+        for layout in filter(None, self.forms[op.inputs[0]]):
+            made = replace(layout, fill=_fill(result))
+            own = [replace(layout, fill=_fill(self.tensors[name])) for name in op.inputs]
+            there = all(each in self.forms[name] for name, each in zip(op.inputs, own, strict=True))
+            if there and layout.patches is None and self._all_want(result.name, made):
+                return dict(enumerate(own)), made
+        return None
+
+    def _in_any_layout(self, op: Operator) -> bool:
+        kind = kind_of(op)
+        if not kind.any_layout or isinstance(self.soc.device(op.device), Npu):
+            return False
+        return not kind.features(op, self.graph).get("broadcast", 0)
+
+    def _all_want(self, name: str, layout: Layout) -> bool:
+        """Tell whether all readers of a tensor read a layout, or compute in it for such readers."""
+        if name in self.graph.outputs or not self.readers[name]:
+            return False
+        for op in self.readers[name]:
+            if self._in_any_layout(op):
+                (result,) = self.graph.results(op)
+                if not self._all_want(result.name, replace(layout, fill=_fill(result))):
+                    return False
+            else:
+                wanted, _ = self._wanted(op)
+                places = (at for at, each in enumerate(op.inputs) if each == name)
+                if any(wanted.get(at) != layout for at in places):
+                    return False
+        return True
 
     def _written(self, op: Operator) -> Operator:
         self.writers |= dict.fromkeys(op.outputs, op.device)
@@ -140,3 +186,7 @@ class _Changer:
             if all(pools) and (not isinstance(each, Dma) or covers(each, soc, *pools)):
                 return each.name
         return soc.host
+
+
+def _fill(tensor: Tensor) -> int:
+    return tensor.quantization.zero_points[0] if tensor.quantization else 0
