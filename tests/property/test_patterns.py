@@ -14,6 +14,7 @@ from atoll.frontend.tflite import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.ops.fused import is_fused
+from atoll.ops.registry import RELAYOUT
 from atoll.pipeline import BuildOptions, compile_graph
 from atoll.place.patterns import with_patterns
 from atoll.resolve import load_soc
@@ -26,6 +27,7 @@ KINDS = (
     *("ADD", "AVERAGE_POOL_2D", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D"),
     *("FULLY_CONNECTED", "MAX_POOL_2D", "MEAN", "MUL", "PAD", "QUANTIZE", "RESHAPE", "SOFTMAX"),
 )
+MOST_LAID = 1500
 ENOUGH = 6
 """Patterns that are run."""
 
@@ -63,6 +65,53 @@ def chip_of(folder: Path, seed: int) -> Path:
     (folder / "mine.yaml").write_text(text)
     (folder / "chip.yaml").write_text(CHIP)
     return folder / "chip.yaml"
+
+
+LAID = """\
+  CONV_ADD:
+    pattern: {conv: CONV_2D, sum: ADD}
+    cost: 1
+    layouts:
+      conv_input: {order: CNHWc, block: 4, patches: true}
+      sum_input2: {order: NCHWc, block: conv_out_channels}
+      output: {order: NCHW, row: 4}
+  CONV_POOL:
+    pattern: {conv: DEPTHWISE_CONV_2D, pool: AVERAGE_POOL_2D}
+    cost: 1
+    layouts: {conv_input: {order: NCHW}, output: {order: WCHNc, block: pool_out_channels}}
+  MUL_CONV:
+    pattern: {scaled: MUL, conv: CONV_2D}
+    cost: 1
+    values: {rows: conv_in_height * scaled_output.zero_point}
+    limits: {rows: {min: -100000}}
+    layouts: {scaled_input1: {order: CNHW}, scaled_input2: {row: 16}, output: {order: CNHW}}
+  ADD_QUANTIZE:
+    pattern: {sum: ADD, scaled: QUANTIZE}
+    cost: 1
+    layouts: {sum_input1: {order: NCHWc, block: 2}, output: {order: NCHWc, block: 2}}
+"""
+
+
+def test_operands_of_patterns_lie_as_the_accelerator_wants(tmp_path: Path) -> None:
+    soc = load_soc(chip_of(tmp_path, 0))
+    (tmp_path / "mine.yaml").write_text(f"accelerator: mine\nversion: 1\noperators:\n{LAID}")
+    soc = load_soc(tmp_path / "chip.yaml")
+    kinds = set[str]()
+    for seed in range(2000, 2000 + MOST_LAID):
+        graph = loaded(tmp_path, seed)
+        if graph is None or with_patterns(graph, soc, BuildRequests()) is graph:
+            continue
+        compiled = compile_graph(soc, graph, NOWHERE, BuildOptions())
+        fused = {op.kind for op in compiled.graph.operators if is_fused(op)}
+        if fused <= kinds:
+            continue
+        kinds |= fused
+        assert any(op.kind == RELAYOUT for op in compiled.graph.operators)
+        (outcome,) = run_models([compiled], [random_sample(compiled.graph)], cpu=CpuKind.NATIVE)
+        assert outcome.report.passed, (seed, outcome.report)
+        if len(kinds) == len(LAID.split("pattern:")) - 1:
+            return
+    raise AssertionError(f"only {kinds}")
 
 
 def loaded(folder: Path, seed: int) -> Graph | None:

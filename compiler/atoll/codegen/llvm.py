@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from llvmlite import ir
 
+from atoll.c_functions import with_functions
 from atoll.codegen.core_steps import functions_on, overlapping_parameters
 from atoll.codegen.kept_code import kept_code
 from atoll.codegen.llvm_entry import emit_entry
@@ -11,6 +12,7 @@ from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_steps import emit_steps
 from atoll.codegen.llvm_units import CoreUnit
 from atoll.ir.tir import IRModule
+from atoll.ir.walk import externs
 from atoll.isa.function_unit import DOT4
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import Cpu, ResolvedSoc
@@ -64,7 +66,7 @@ def emit_object(
     target = ir.Module(module.name)
     _emit_core_functions(target, module, soc.host_cpu)
     emit_entry(target, module, plan, soc, commands, position)
-    return _machine_code(target, soc.host_cpu)
+    return _machine_code(target, soc.host_cpu, module)
 
 
 def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core: Cpu) -> bytes:
@@ -80,7 +82,7 @@ def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core:
     target = ir.Module(module.name)
     _emit_core_functions(target, module, core)
     emit_steps(target, module, plan, soc, core.name)
-    return _machine_code(target, core)
+    return _machine_code(target, core, module)
 
 
 def _emit_core_functions(target: ir.Module, module: IRModule, core: Cpu) -> None:
@@ -89,7 +91,8 @@ def _emit_core_functions(target: ir.Module, module: IRModule, core: Cpu) -> None
     emit_functions(target, functions, "internal", overlapping, core.vectors, units)
 
 
-def _machine_code(target: ir.Module, core: Cpu) -> bytes:
+def _machine_code(target: ir.Module, core: Cpu, module: IRModule) -> bytes:
+    """Compile `target`, with the functions of C that the kernels of `module` on a core call."""
     instructions = core.instructions
 
     def compiled() -> bytes:
@@ -101,4 +104,6 @@ def _machine_code(target: ir.Module, core: Cpu) -> bytes:
 
         return machine_code(target, instructions.llvm, LEVEL)
 
-    return kept_code(target, repr(instructions.llvm), LEVEL, compiled)
+    code = kept_code(target, repr(instructions.llvm), LEVEL, compiled)
+    called = externs(functions_on(module, core.name))
+    return with_functions(code, called, module.name, instructions) if called else code

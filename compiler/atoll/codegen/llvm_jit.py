@@ -10,6 +10,7 @@ from typing import Any
 
 from llvmlite import binding, ir
 
+from atoll.c_functions import on_host
 from atoll.codegen.core_steps import overlapping_parameters
 from atoll.codegen.kept_code import kept_code
 from atoll.codegen.llvm_heap import ALLOCATE, FREE, HEAP_SYMBOL
@@ -18,7 +19,7 @@ from atoll.codegen.llvm_machine import host_features, host_machine, new_module, 
 from atoll.codegen.llvm_units import model_symbol
 from atoll.ir.heap import Heap
 from atoll.ir.tir import IRModule
-from atoll.ir.walk import executed, runtime_allocations
+from atoll.ir.walk import executed, externs, runtime_allocations
 from atoll.unit_models import UnitModels
 
 
@@ -48,7 +49,7 @@ class NativeProgram:
             symbol.initializer = ir.Constant(symbol.value_type, None)
             _add_allocator()
         self._models = UnitModels()
-        self._callbacks = [*_bound(module, self._models)]
+        self._callbacks = [*_bound(module, self._models), *_linked(module)]
         code = kept_code(
             source,
             f"{binding.get_host_cpu_name()} {host_features()}",
@@ -119,6 +120,14 @@ def _bound(module: IRModule, models: UnitModels) -> Iterator[object]:
         )
         binding.add_symbol(model_symbol(instruction), cast(callback, c_void_p).value)
         yield callback
+
+
+def _linked(module: IRModule) -> Iterator[object]:
+    """Let compiled code find functions of C; yield what has to be kept for it."""
+    for function in externs(module.functions):
+        found = on_host(function, module.name)
+        binding.add_symbol(function.symbol(module.name), cast(found, c_void_p).value)
+        yield found
 
 
 _ENTRIES = {

@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from llvmlite import ir
 
+from atoll.c_functions import CFunction
 from atoll.codegen.llvm_arithmetic import binary, converted, integer
 from atoll.codegen.llvm_dot import dot
 from atoll.codegen.llvm_heap import POINTER, HeapBlocks
@@ -15,6 +16,7 @@ from atoll.ir.tir import (
     Binary,
     BufferParam,
     Call,
+    CallExtern,
     Cast,
     Const,
     Dot,
@@ -145,6 +147,19 @@ class _Emitter:
             case RuntimeAllocate():
                 block = self._heap.take(statement, self.value(statement.elements))
                 self._buffers[statement.buffer] = block, statement.type
+            case CallExtern(function, buffers, numbers):
+                addresses = [self._buffers[name][0] for name in buffers]
+                given = [*addresses, *map(integer(Type.I32), numbers)]
+                self._builder.call(self._extern(function), given)
+
+    def _extern(self, function: CFunction) -> ir.Function:
+        """Declare a function of C, which is linked beside the kernels."""
+        symbol = function.symbol(self._module.name)
+        pointers = [POINTER if kind.endswith("*") else integer(Type.I32) for kind in function.types]
+        declared = self._module.globals.get(symbol)
+        return declared or ir.Function(
+            self._module, ir.FunctionType(ir.VoidType(), pointers), symbol
+        )
 
     def _loop(self, loop: For) -> None:
         """Test at the bottom: the increment never passes `end` and so cannot overflow."""

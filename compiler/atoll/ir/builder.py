@@ -130,6 +130,11 @@ class FunctionBuilder:
         yield
         self.emit(If(condition, tuple(self._blocks.pop())))
 
+    @property
+    def parameters(self) -> tuple[BufferParam | Var, ...]:
+        """The parameters so far."""
+        return tuple(self._parameters)
+
     def emit(self, statement: Stmt) -> None:
         """Append to the current block."""
         self._blocks[-1].append(statement)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from textwrap import indent
 
+from atoll.c_functions import CFunction
 from atoll.ir.scalars import Expr, Type, Var
 
 
@@ -146,7 +147,26 @@ class RuntimeAllocate:
         return f"allocate {self.buffer}: {shape} align {self.align} in {self.scope}{pools}"
 
 
-Stmt = For | Store | Let | If | Return | Allocate | RuntimeAllocate
+@dataclass(frozen=True, slots=True)
+class CallExtern:
+    """Call a function of C.
+
+    Attributes:
+        function: what it is, with the types of its arguments.
+        buffers: whose first addresses it gets, in order.
+        numbers: whole numbers of 32 bits that it gets after these.
+    """
+
+    function: CFunction
+    buffers: tuple[str, ...]
+    numbers: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        arguments = ", ".join((*self.buffers, *map(str, self.numbers)))
+        return f"extern {self.function.source.name} {self.function.name}({arguments})"
+
+
+Stmt = For | Store | Let | If | Return | Allocate | RuntimeAllocate | CallExtern
 
 
 def _block(body: Iterable[Stmt]) -> str:

@@ -44,6 +44,7 @@ from atoll.ir.scalars import (
 from atoll.ir.statements import (
     Allocate,
     BufferParam,
+    CallExtern,
     Direction,
     For,
     If,
@@ -65,6 +66,7 @@ __all__ = [
     "Binary",
     "BufferParam",
     "Call",
+    "CallExtern",
     "CallSpread",
     "CallStart",
     "Cast",

@@ -12,6 +12,7 @@ from atoll.ir.tir import (
     Allocate,
     Binary,
     BufferParam,
+    CallExtern,
     Const,
     Direction,
     Dot,
@@ -139,6 +140,12 @@ class _FunctionChecker:
                 if self._function.result is not None:
                     yield f"allocates '{statement.buffer}', and is a function of scalars"
                 yield from _runtime_allocation(statement, scope)
+            case CallExtern(function, buffers, numbers):
+                missing = sorted({*buffers} - {*scope.buffers})
+                if missing:
+                    yield f"hands '{missing[0]}' to C, which is no buffer here"
+                if len(function.types) != len(buffers) + len(numbers):
+                    yield f"calls '{function.name}' of C with another number of arguments"
 
     def _loop(self, loop: For, scope: _Scope) -> Iterator[str]:
         yield from _declared(loop.variable, scope)

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 
+from atoll.c_functions import CFunction
 from atoll.ir.scalars import operands
 from atoll.ir.tir import (
     Call,
+    CallExtern,
     Execute,
     Expr,
     For,
@@ -56,6 +58,17 @@ def statements(body: Iterable[Stmt]) -> Iterator[Stmt]:
 def runtime_allocations(function: PrimFunc) -> tuple[RuntimeAllocate, ...]:
     """Return what `function` takes from heaps; a kernel that takes anything returns a status."""
     return tuple(s for s in statements(function.body) if isinstance(s, RuntimeAllocate))
+
+
+def externs(functions: Iterable[PrimFunc]) -> tuple[CFunction, ...]:
+    """Return the functions of C that `functions` call, each once."""
+    found = (
+        statement.function
+        for function in functions
+        for statement in statements(function.body)
+        if isinstance(statement, CallExtern)
+    )
+    return tuple(dict.fromkeys(found))
 
 
 def subexpressions(expr: Expr) -> Iterator[Expr]:

@@ -1,11 +1,14 @@
 """A function builder that knows tensors: what every operator's lowering starts from."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from atoll.c_functions import CFunction, CSource
 from atoll.ir.builder import Buffer, FunctionBuilder
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ir.tir import Direction, Lowered, PrimFunc, Type
+from atoll.ir.tir import BufferParam, CallExtern, Direction, Lowered, PrimFunc, Type
 
 ELEMENT_TYPES = {"int8": Type.I8, "int16": Type.I16, "int32": Type.I32, "int64": Type.I64}
 
@@ -31,10 +34,9 @@ class KernelBuilder(FunctionBuilder):
         assert tensor is not None, f"{self._operator.name} lacks input {position}"
         return self._parameter(tensor, name, Direction.READ)
 
-    def output(self, name: str = "y") -> Buffer:
-        """Add a parameter for the output tensor."""
-        (tensor,) = self._results
-        return self._parameter(tensor, name, Direction.WRITE)
+    def output(self, name: str = "y", position: int = 0) -> Buffer:
+        """Add a parameter for an output tensor."""
+        return self._parameter(self._results[position], name, Direction.WRITE)
 
     def table(self, name: str, values: NDArray[np.integer], type: Type = Type.I32) -> Buffer:
         """Add a parameter for a new constant of `type`, the tensor ``<operator>_<name>``."""
@@ -46,6 +48,17 @@ class KernelBuilder(FunctionBuilder):
         )
         self._constants.append(tensor)
         return self._parameter(tensor, name, Direction.READ)
+
+    def call_c(self, source: CSource, function: str, numbers: Sequence[int] = ()) -> None:
+        """Call a function of C with all parameters so far, then with whole numbers."""
+        given = [each for each in self.parameters if isinstance(each, BufferParam)]
+        types = [
+            f"{'' if each.direction.writes else 'const '}int{each.type.bits}_t *" for each in given
+        ]
+        called = CFunction(
+            source=source, name=function, types=(*types, *("int32_t" for _ in numbers))
+        )
+        self.emit(CallExtern(called, tuple(each.name for each in given), tuple(numbers)))
 
     def lowered(self, library: tuple[PrimFunc, ...] = ()) -> Lowered:
         """Finish; `library` holds scalar functions that the kernel may call, callees first."""

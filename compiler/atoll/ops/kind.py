@@ -43,6 +43,8 @@ class OperatorKind(ABC):
         tflite: how TFLite files hold it, None if they do not.
         rates: what it costs on a core; see `cycles`.
         view: its result is the bytes of its first input, so that placement may move none.
+        any_layout: where no input is broadcast, each element of the result depends on those at its
+            place alone: a core computes it in any layout that all tensors have.
         slower_over_operands: its loops move bytes one by one where the result may lie over an
             operand. Where it may not, compilers move words.
         unproven: what a run does not show of such an operator, for people.
@@ -55,6 +57,7 @@ class OperatorKind(ABC):
     tflite: ClassVar[TfliteForm | None] = None
     rates: ClassVar[Rates] = Rates(mac=36, made=80)
     view: ClassVar[bool] = False
+    any_layout: ClassVar[bool] = False
     slower_over_operands: ClassVar[bool] = False
     unproven: ClassVar[str] = ""
     on_cores: ClassVar[bool] = True
@@ -108,7 +111,7 @@ class OperatorKind(ABC):
     def cycles(self, op: Operator, graph: Graph) -> int:
         """Predict the cycles that a core is busy with `op`."""
         features = self.features(op, graph)
-        made = sum(tensor.elements for tensor in graph.results(op))
+        made = sum(tensor.stored for tensor in graph.results(op))
         window = features.get("kernel_h", 1) * features.get("kernel_w", 1)
         read = sum(graph.tensor(name).elements for name in op.inputs[:1])
         return (

@@ -3,9 +3,10 @@
 import importlib
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -102,7 +103,7 @@ def commands() -> dict[str, tuple[str, ...]]:
 Refuse = Callable[..., str]
 
 
-Install = Callable[[str, str, str], None]
+Install = Callable[..., None]
 """Takes the name of a module, its text, and the lines of an ``entry_points.txt``."""
 
 
@@ -112,7 +113,11 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     site = tmp_path / "site"
     site.mkdir()
 
-    def run(module: str, code: str, points: str) -> None:
+    def run(
+        module: str, code: str, points: str, beside: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        for name, text in beside.items():
+            (site / name).write_text(text)
         (site / f"{module}.py").write_text(code)
         folder = site / f"{module}-1.0.dist-info"
         folder.mkdir()

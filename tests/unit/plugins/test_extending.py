@@ -26,9 +26,10 @@ from atoll_sim.inputs.build_folder import open_build
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs" / "extending.md").read_text()
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+RTL = pytest.param(("--brief",), marks=pytest.mark.rtl)
 NATIVE = ("--cpu", "native", "--accelerator", "model", "--brief")
 
-Install = Callable[[str, str, str], None]
+Install = Callable[..., None]
 
 
 def section(title: str) -> dict[str, str]:
@@ -51,7 +52,8 @@ def installed(install: Install) -> Callable[[str], dict[str, str]]:
             for line in (f"[{group}]", *(f"{name} = {value}" for name, value in points.items()))
         ]
         (module,) = (name for name in files if name.endswith(".py"))
-        install(module.removesuffix(".py"), files[module], "\n".join(lines))
+        beside = {name: text for name, text in files.items() if name.endswith(".c")}
+        install(module.removesuffix(".py"), files[module], "\n".join(lines), beside)
         return files
 
     return run
@@ -60,9 +62,8 @@ def installed(install: Install) -> Callable[[str], dict[str, str]]:
 Installed = Callable[[str], dict[str, str]]
 
 
-@pytest.fixture
-def mirrored(tflite_builder: ModuleType, tmp_path: Path) -> Path:
-    """A network of two MIRRORs with a RESHAPE between them."""
+def network_of(tflite_builder: ModuleType, folder: Path, name: str) -> Path:
+    """Write a network of two custom operators with a RESHAPE between them."""
     shapes = ((2, 3, 5), (2, 3, 5), (6, 5), (6, 5))
     tensors = (
         tflite_builder.Tensor(shape=shape, scales=(0.5,), zero_points=(-3,)) for shape in shapes
@@ -73,13 +74,19 @@ def mirrored(tflite_builder: ModuleType, tmp_path: Path) -> Path:
             code=code, custom=custom, inputs=(number,), outputs=(number + 1,)
         )
 
-    operators = (made("CUSTOM", 0, "Mirror"), made("RESHAPE", 1), made("CUSTOM", 2, "Mirror"))
+    operators = (made("CUSTOM", 0, name), made("RESHAPE", 1), made("CUSTOM", 2, name))
     model = tflite_builder.Model(
         tensors=tuple(tensors), operators=operators, inputs=(0,), outputs=(3,)
     )
-    path = tmp_path / "mirrored.tflite"
+    path = folder / "network.tflite"
     path.write_bytes(tflite_builder.write(model))
     return path
+
+
+@pytest.fixture
+def mirrored(tflite_builder: ModuleType, tmp_path: Path) -> Path:
+    """A network of two MIRRORs with a RESHAPE between them."""
+    return network_of(tflite_builder, tmp_path, "Mirror")
 
 
 def test_an_operator(
@@ -110,6 +117,73 @@ def test_an_operator_is_offered_where_a_model_has_an_unknown_one(
     path.write_bytes(tflite_builder.write(model))
     with pytest.raises(Exception, match=r"CUSTOM Other.*\n.*SOFTMAX, CUSTOM Mirror$"):
         load_network(path)
+
+
+@pytest.fixture
+def halved(tflite_builder: ModuleType, tmp_path: Path) -> Path:
+    """A network of two HALVEs with a RESHAPE between them."""
+    return network_of(tflite_builder, tmp_path, "Halve")
+
+
+@pytest.mark.parametrize("how", [NATIVE, ("--cpu", "iss", "--brief"), RTL])
+def test_an_operator_in_c(
+    installed: Installed, halved: Path, how: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    installed("An operator in C")
+    graph = load_network(halved)
+    sample = np.arange(-15, 15, dtype=np.int8).reshape(2, 3, 5)
+    values = reference.run(graph, {graph.inputs[0]: sample})
+    once = np.trunc(sample / 2).astype(np.int8)
+    assert values["halve_0_out"].tolist() == once.tolist()
+    assert main(["run", "lagoon", str(halved), *how]) == 0
+    out = capsys.readouterr().out
+    assert "3 of 3 layers bit-exact" in out, out
+
+
+def test_c_on_several_cores_and_as_source(
+    installed: Installed, halved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The DSP runs one of the two, its compiler the C of the network."""
+    installed("An operator in C")
+    words = ["build", "twin", str(halved), "--place", "halve_0=dsp", "--place", "halve_2=cpu"]
+    assert main([*words, "--output", str(tmp_path / "object")]) == 0
+    assert main(["simulate", str(tmp_path / "object"), "--cpu", "iss"]) == 0
+    assert "3 of 3 layers bit-exact" in capsys.readouterr().out
+    assert main([*words, "--emit", "c", "--output", str(tmp_path / "c")]) == 0
+    for name in ("model.c", "dsp_model.c"):
+        assert "static int8_t halved(int8_t x)" in (tmp_path / "c" / name).read_text()
+    assert main(["simulate", str(tmp_path / "c"), "--cpu", "iss"]) == 0
+    assert "3 of 3 layers bit-exact" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("(int8_t)(x / 2);", "(int8_t)(x / );", "halve.c:3"),
+        ("int32_t elements)", "int64_t elements)", "conflicting types for 'atoll_c"),
+        ("void halve", "void halves", "does not define the function 'halve'"),
+        ("i < elements", "i < elements + 3", "'halve' of 'halve.c' writes past its result"),
+    ],
+    ids=["syntax", "types", "name", "bounds"],
+)
+def test_mistakes_in_c(
+    installed: Installed,
+    halved: Path,
+    old: str,
+    new: str,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    changed = TEXT.replace(old, new, 1)
+    assert changed != TEXT
+    monkeypatch.setattr(sys.modules[__name__], "TEXT", changed)
+    installed("An operator in C")
+    assert main(["run", "lagoon", str(halved), *NATIVE]) == 1
+    err = capsys.readouterr().err
+    assert "error[E152]" in err
+    assert message in err
+    assert "Traceback" not in err
 
 
 def test_a_front_end(

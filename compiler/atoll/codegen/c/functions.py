@@ -13,6 +13,7 @@ from atoll.ir.scalars import Const, Expr, Load, Type, Var
 from atoll.ir.statements import (
     Allocate,
     BufferParam,
+    CallExtern,
     For,
     If,
     Let,
@@ -51,6 +52,7 @@ def needed(function: PrimFunc) -> frozenset[str]:
     """Return the variables and buffers that the results of a function depend on."""
     parts = [*statements(function.body)]
     found = {each.name for each in function.buffers if each.direction.writes}
+    found |= {name for each in parts if isinstance(each, CallExtern) for name in each.buffers}
     before = -1
     while before != len(found):
         before = len(found)
@@ -73,8 +75,9 @@ def _read(statement: Stmt) -> Iterator[str]:
 class FunctionText:
     """Prints the body of one verified function."""
 
-    def __init__(self, function: PrimFunc, expressions: Expressions) -> None:
+    def __init__(self, function: PrimFunc, expressions: Expressions, network: str = "") -> None:
         self._function = function
+        self._network = network
         self._expressions = expressions
         self._taken: list[tuple[str, str]] = []
         self._needed = needed(function)
@@ -129,6 +132,9 @@ class FunctionText:
                 yield f"{words}{TYPES[type]} {identifier(buffer)}[{elements}];"
             case RuntimeAllocate():
                 yield from self._take(statement)
+            case CallExtern(called, buffers, numbers):
+                arguments = (*map(identifier, buffers), *(literal(n, Type.I32) for n in numbers))
+                yield f"{called.symbol(self._network)}({', '.join(arguments)});"
 
     def _loop(self, loop: For) -> Iterator[str]:
         name, ranges = identifier(loop.variable), self._expressions.ranges

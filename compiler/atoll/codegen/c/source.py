@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from atoll.c_functions import translation
 from atoll.codegen.c.entry import CACHES, COPY, RUNTIME, RunText, steps_text
 from atoll.codegen.c.expressions import (
     DOT,
@@ -18,7 +19,7 @@ from atoll.codegen.c.pools import foreign_pools, host_pools
 from atoll.codegen.core_steps import calls_on, functions_on, maintains, overlapping_parameters
 from atoll.codegen.run_arguments import run_arguments
 from atoll.ir.tir import IRModule, PrimFunc
-from atoll.ir.walk import executed, runtime_allocations
+from atoll.ir.walk import executed, externs, runtime_allocations
 from atoll.isa.function_unit import DOT4, Instruction
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import Cpu, ResolvedSoc
@@ -97,7 +98,7 @@ def emit_sources(
 def _kernels(module: IRModule, core: Cpu) -> Iterator[str]:
     four = core.unit.meaning(DOT4) if core.unit else None
     functions, overlapping = functions_on(module, core.name), overlapping_parameters(module)
-    return functions_text(functions, overlapping, four=four)
+    return functions_text(functions, overlapping, four=four, network=module.name)
 
 
 def _title(module: IRModule, core: str) -> str:
@@ -109,6 +110,7 @@ def functions_text(
     overlapping: Mapping[str, frozenset[str]],
     kernel: str = "ATOLL_KERNEL ",
     four: Instruction | None = None,
+    network: str = "",
 ) -> Iterator[str]:
     """Yield functions, callees first, with what they need.
 
@@ -117,13 +119,16 @@ def functions_text(
         overlapping: parameters that may share bytes with others, by function.
         kernel: begins the functions of operators.
         four: the core's instruction that adds four products of int8, if it has one.
+        network: whose functions these are.
     """
     expressions = Expressions(four, of_words=bool(four or executed(functions)))
     texts = []
+    if foreign := externs(functions):
+        yield translation(foreign, network)
     for function in functions:
         words = "static inline " if function.result else kernel
         head = signature(function, overlapping.get(function.name, frozenset()))
-        texts.append(f"{words}{head} {FunctionText(function, expressions).body()}")
+        texts.append(f"{words}{head} {FunctionText(function, expressions, network).body()}")
     taken = {each.pools[0] for one in functions for each in runtime_allocations(one)}
     if taken:
         yield WORKSPACE
