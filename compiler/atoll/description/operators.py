@@ -25,6 +25,10 @@ _COMMAND_LIST = (
     *("CONTROL", "STATUS", "ERROR", "FAULT_ADDRESS", "LIST_ADDRESS", "LIST_COUNT"),
     *("COMPLETED", "IRQ_ENABLE", "IRQ_STATUS"),
 )
+_DOORBELL = (
+    *("CONTROL", "STATUS", "ERROR", "FAULT_ADDRESS", "DOORBELL", "QUEUE"),
+    *("COMPLETED", "IRQ_ENABLE", "IRQ_STATUS"),
+)
 
 FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -51,6 +55,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 DRIVERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "command_list": _COMMAND_LIST,
+        "doorbell": _DOORBELL,
         "ethos_u": _COMMAND_LIST,
     }
 )

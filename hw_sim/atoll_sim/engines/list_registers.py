@@ -11,6 +11,12 @@ BUSY, DONE, ERROR = 1, 2, 4
 START, ABORT = 1, 2
 ABORTED = 8
 
+DOORBELL = "doorbell"
+"""The driver of engines that take commands one by one."""
+
+PLACES = 1
+"""Commands that the queue has places for; RTL may have more."""
+
 
 class Registers(Protocol):
     """Registers at some cores; times are cycles of the host."""
@@ -98,7 +104,7 @@ class EngineRegisters:
         name, busy = self._names.get(offset), self._busy(now)
         if name == "CONTROL" and not (busy and value & START):
             if value & START:
-                self._start(now)
+                self._start(now, self._values["LIST_ADDRESS"], self._values["LIST_COUNT"])
             elif value & ABORT and busy:
                 self._ended, self._values["ERROR"] = now, ABORTED
         elif name in ("LIST_ADDRESS", "LIST_COUNT") and not busy:
@@ -114,8 +120,7 @@ class EngineRegisters:
     def _busy(self, now: int) -> bool:
         return self._ended is not None and now < self._ended
 
-    def _start(self, now: int) -> None:
-        address, count = self._values["LIST_ADDRESS"], self._values["LIST_COUNT"]
+    def _start(self, now: int, address: int, count: int) -> None:
         outcome, cycles = self._run(self._engine, now, address, count)
         self._values |= {
             "ERROR": outcome.error,
@@ -124,3 +129,43 @@ class EngineRegisters:
             "CYCLES": cycles,
         }
         self._ended, self._raised = now + cycles, True
+
+
+class DoorbellRegisters(EngineRegisters):
+    """A list of one command runs when it is rung for."""
+
+    def __init__(
+        self, engine: Engine, run: Callable[[Engine, int, int, int], tuple[Outcome, int]]
+    ) -> None:
+        """See `EngineRegisters`."""
+        super().__init__(engine, run)
+        self._ran = 0
+
+    def read(self, offset: int, core: str, now: int) -> int:
+        """See `Registers`."""
+        match self._names.get(offset):
+            case "DOORBELL":
+                raise BusFault(offset, decode=False)
+            case "QUEUE":
+                return PLACES
+            case "COMPLETED":
+                return self._ran - self._busy(now)
+        return super().read(offset, core, now)
+
+    def write(self, offset: int, value: int, core: str, now: int) -> None:
+        """See `Registers`."""
+        if self._names.get(offset) != "DOORBELL":
+            super().write(offset, value, core, now)
+            return
+        if self._busy(now):
+            raise BusFault(offset, decode=False)
+        self._start(now, value, 1)
+        self._ran += not self._values["ERROR"]
+
+
+def list_registers(
+    engine: Engine, run: Callable[[Engine, int, int, int], tuple[Outcome, int]]
+) -> EngineRegisters:
+    """Return the control port of an engine that takes its commands from memory."""
+    kind = DoorbellRegisters if engine.spec.driver == DOORBELL else EngineRegisters
+    return kind(engine, run)

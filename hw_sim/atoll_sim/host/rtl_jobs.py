@@ -6,6 +6,7 @@ from atoll.program.steps import Verb
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Outcome
+from atoll_sim.engines.list_registers import BUSY, DOORBELL
 from atoll_sim.engines.script import Access, script_of
 from atoll_sim.host.external import Do, Job, Report
 
@@ -13,6 +14,7 @@ MAX_CYCLES = 10**9
 IRQ_BIT = 1
 START_BIT = 1
 WORD_BYTES = 4
+COMMAND_BYTES = 64
 
 Read = Callable[[int, int], bytes]
 
@@ -27,14 +29,18 @@ def list_job(
 ) -> Job:
     """Return the job of a list of commands."""
     at = {name: engine.registers.origin + offset for name, offset in engine.spec.registers.items()}
-    return Job(
-        before=before,
-        start=(
+    if engine.spec.driver == DOORBELL:
+        start = tuple(_rung(at, address, count))
+    else:
+        start = (
             Do(address=at["LIST_ADDRESS"], value=address),
             Do(address=at["LIST_COUNT"], value=count),
             Do(address=at["IRQ_ENABLE"], value=IRQ_BIT),
             Do(address=at["CONTROL"], value=START_BIT),
-        ),
+        )
+    return Job(
+        before=before,
+        start=start,
         irq=engine.irq,
         read=(at["ERROR"], at["FAULT_ADDRESS"], at["COMPLETED"]),
         finish=((at["IRQ_STATUS"], IRQ_BIT), (at["IRQ_ENABLE"], 0)),
@@ -42,6 +48,16 @@ def list_job(
         max_cycles=MAX_CYCLES,
         cycle_time=cycle_time,
     )
+
+
+def _rung(at: Mapping[str, int], address: int, count: int) -> Iterator[Do]:
+    """Ring for commands one by one; the interrupt after the last is left for the end."""
+    for number in range(count):
+        if number:
+            yield Do(address=at["STATUS"], mask=BUSY, equals=0)
+            yield Do(address=at["IRQ_STATUS"], value=IRQ_BIT)
+        yield Do(address=at["DOORBELL"], value=address + number * COMMAND_BYTES)
+    yield Do(address=at["IRQ_ENABLE"], value=IRQ_BIT)
 
 
 def program_job(

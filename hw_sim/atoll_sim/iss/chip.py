@@ -9,7 +9,7 @@ from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Outcome
-from atoll_sim.engines.list_registers import EngineRegisters
+from atoll_sim.engines.list_registers import EngineRegisters, list_registers
 from atoll_sim.engines.program_registers import ProgramRegisters
 from atoll_sim.host.watch import BUS_ERRORS
 from atoll_sim.iss.core import IssCore
@@ -123,7 +123,7 @@ class IssChip:
         self._mailboxes = {cpu.name: Mailbox(soc.host) for cpu in soc.cpus if cpu.mailbox}
         self._programs = {e.name: ProgramRegisters(e) for e in soc.engines if e.spec.program}
         lists = {
-            each.name: EngineRegisters(each, self._run_list)
+            each.name: list_registers(each, self._run_list)
             for each in soc.engines
             if each.name not in self._programs
         }

@@ -21,7 +21,7 @@ from atoll_sim.chip.plan import beat_bytes, plan_chip
 from atoll_sim.engines.calls import model_of, run_model, teach
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import BusFault, Outcome
-from atoll_sim.engines.list_registers import EngineRegisters
+from atoll_sim.engines.list_registers import EngineRegisters, list_registers
 from atoll_sim.engines.player import list_address, lists_of, play
 from atoll_sim.engines.program_registers import Begun, ProgramRegisters
 from atoll_sim.engines.script import script_of
@@ -102,7 +102,7 @@ class StandIns:
         self._registers: Mapping[str, EngineRegisters | ProgramRegisters] = {
             engine.name: ProgramRegisters(engine)
             if engine.spec.program
-            else EngineRegisters(engine, self._run_list)
+            else list_registers(engine, self._run_list)
             for engine in engines
         }
         self._own = {engine.name: model_of(engine) for engine in engines if engine.spec.model}

@@ -43,6 +43,11 @@ def test_registers() -> None:
     assert tuple(words(row[0])[0] for row in table("register")) == DRIVERS["command_list"]
 
 
+def test_registers_of_a_doorbell() -> None:
+    listed = [name for row in table("register of a doorbell") for name in words(row[0])]
+    assert sorted(listed) == sorted(DRIVERS["doorbell"])
+
+
 def ports(
     protocol: Protocol, prefix: str, asks: bool, widths: Mapping[str, str]
 ) -> list[tuple[str, str, str]]:
