@@ -98,10 +98,10 @@ def test_remedies_lead_to_a_description_without_faults_and_in_no_circle(
 ) -> None:
     seen: list[dict[str, bytes]] = []
     while faults := faults_of(folder / name):
-        seen.append({path.name: path.read_bytes() for path in folder.rglob("*.yaml")})
+        seen.append({str(path): path.read_bytes() for path in folder.rglob("*.yaml")})
         assert len(seen) <= MOST_STEPS, faults
         obey(faults[0], folder / name)
-        now = {path.name: path.read_bytes() for path in folder.rglob("*.yaml")}
+        now = {str(path): path.read_bytes() for path in folder.rglob("*.yaml")}
         assert now not in seen, f"in a circle: {faults[0]}"
 
 

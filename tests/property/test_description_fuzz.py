@@ -4,6 +4,7 @@ A chip that a mutant means is a chip: digits are planned for it, or refused with
 """
 
 import random
+import re
 from collections.abc import Callable
 from copy import deepcopy
 from functools import cache
@@ -24,6 +25,7 @@ from atoll.resolve.export import from_json, to_json
 
 ROOT = Path(__file__).parents[2]
 SOCS = ROOT / "socs"
+EXAMPLES = ROOT / "examples"
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 MUTANTS_PER_CHIP = cases(500, least=100)
 OVERRIDES = cases(300)
@@ -179,6 +181,43 @@ def test_mutants_of_an_accelerator(tmp_path: Path) -> None:
             refused.append(str(error))
     assert MUTANTS_PER_CHIP // 6 < len(refused) < MUTANTS_PER_CHIP // 2
     assert all("error[E" in message for message in refused)
+
+
+def swap_words(data: bytes, chance: random.Random) -> bytes:
+    """Write a word of the file in the place of another one, or in none."""
+    words = list(re.finditer(rb"[\w.]+", data))
+    old, new = chance.choice(words), chance.choice(words)
+    put = new[0] if chance.random() < 0.8 else b""
+    return data[: old.start()] + put + data[old.end() :]
+
+
+@pytest.mark.parametrize(
+    "path", ["10_vector_engine/plover.yaml", "11_systolic_array/loom.yaml"], ids=["plover", "loom"]
+)
+def test_mutants_of_programs(path: str, tmp_path: Path) -> None:
+    """Steps, formulas, layouts, patterns and ports of an accelerator of one's own."""
+    chance = random.Random(f"mutants of {path}")
+    original = EXAMPLES / path
+    for each in original.parent.glob(f"{original.stem}*"):
+        (tmp_path / each.name).write_bytes(each.read_bytes())
+    (tmp_path / "chip.yaml").write_text(
+        (SOCS / "lagoon.yaml")
+        .read_text()
+        .replace("accelerator: reef", "accelerator: ./a.yaml")
+        .replace("    params: {input_lanes: 8, output_lanes: 8}\n", "")
+    )
+    refused: list[AtollError] = []
+    for _ in range(MUTANTS_PER_CHIP // 2):
+        data = original.read_bytes()
+        for _ in range(chance.choice((1, 1, 2, 4))):
+            data = chance.choice([swap_words, swap_words, *MUTATIONS])(data, chance)
+        (tmp_path / "a.yaml").write_bytes(data)
+        try:
+            load_soc(tmp_path / "chip.yaml")
+        except AtollError as error:
+            refused.append(error)
+    assert len(refused) > MUTANTS_PER_CHIP // 6
+    assert all(fault.remedy for error in refused for fault in error.faults)
 
 
 def test_random_overrides() -> None:

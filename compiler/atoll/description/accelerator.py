@@ -7,6 +7,7 @@ from pydantic import Field
 from atoll.description.fields import (
     MAX_ENTRIES,
     Alignment,
+    Bits,
     ConstantName,
     Described,
     DriverName,
@@ -138,6 +139,17 @@ class RegisterBlock(Described):
     map: dict[ConstantName, Size] = Field(
         max_length=MAX_ENTRIES, description="Offsets by register name.", examples=["{ID: 0x00}"]
     )
+    fields: dict[ConstantName, dict[ConstantName, Bits]] = Field(
+        default={},
+        max_length=MAX_ENTRIES,
+        description="Parts of registers by register and name: a bit, or the lowest and highest.",
+        examples=["{STATUS: {BUSY: 0, REASON: [4, 7]}}"],
+    )
+
+    def bits(self, name: str) -> tuple[int, int] | None:
+        """Return the lowest and highest bit of ``REGISTER.FIELD``, None of what is no field."""
+        register, _, field = name.partition(".")
+        return self.fields.get(register, {}).get(field)
 
 
 class Rtl(Described):

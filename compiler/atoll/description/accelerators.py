@@ -5,7 +5,7 @@ from pathlib import Path
 
 from atoll.description.accelerator import Accelerator, Parameter
 from atoll.description.accelerator_names import check_driver, check_operators
-from atoll.description.faults import Faults, nearest, note
+from atoll.description.faults import Faults, nearest, nearest_key, note
 from atoll.description.installed import described_in, is_path
 from atoll.description.partial import read_model
 from atoll.description.pattern_checks import check_patterns
@@ -147,6 +147,14 @@ def _check_registers(accelerator: Accelerator, where: SourceMap, faults: Faults)
                 remedy="move one of them",
             )
         seen[offset] = name
+    for name in block.fields:
+        if name not in block.map:
+            faults.add(
+                "E161",
+                f"there is no register '{name}'",
+                at=where.key_at("registers", "fields", name),
+                remedy=nearest_key(f"registers.fields.{name}", block.map),
+            )
 
 
 def _check_limits(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:

@@ -21,6 +21,7 @@ ADDRESS_SPACE = 2**32
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _LAYOUT = re.compile(r"(?=.*N)(?=.*H)(?=.*W)(?=.*C)[NHWC]{4}c?")
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{0,31}")
+_PLACE = re.compile(r"[A-Z][A-Z0-9_]{0,31}(\.[A-Z][A-Z0-9_]{0,31})?")
 _ENTRY_POINT = re.compile(
     r"([A-Za-z_][A-Za-z0-9_.]{0,127}|\.{1,2}/[A-Za-z0-9_./-]{1,127}\.py):[A-Za-z_][A-Za-z0-9_]{0,63}"
 )
@@ -32,6 +33,7 @@ _DRIVER = re.compile(r"[a-z][a-z0-9_]{0,31}|\.{1,2}/([A-Za-z0-9_.-]+/)*[a-z][a-z
 _MACHINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FILE = re.compile(r"(\.\.?/)*[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}")
 _MAX_QUANTITY_LENGTH = 32
+_WORD_BITS = 32
 
 _KEYWORD = re.compile(
     "auto|bool|break|case|char|const|continue|default|do|double|else|enum|extern|false|float|for"
@@ -147,6 +149,16 @@ def _command(*needed: str) -> tuple[BeforeValidator, WithJsonSchema]:
     return BeforeValidator(read), WithJsonSchema({"type": "string", "pattern": f"^{pattern}"})
 
 
+def _bits(value: object) -> object:
+    pair = [value, value] if isinstance(value, int) else value
+    if isinstance(pair, list) and len(pair) == 2:
+        low, high = pair
+        whole = all(isinstance(each, int) and not isinstance(each, bool) for each in pair)
+        if whole and 0 <= low <= high < _WORD_BITS:
+            return tuple(pair)
+    raise must_be("a bit from 0 to 31, or the lowest and the highest such as [4, 7]")
+
+
 def number(low: int, high: int) -> tuple[BeforeValidator, WithJsonSchema]:
     """Return what annotates a whole number between two bounds, inclusive."""
     return BeforeValidator(_number(low, high)), _range(low, high)
@@ -237,10 +249,30 @@ Alignment = Annotated[int, BeforeValidator(_number(1, 4096, power=True)), _power
 
 Access = Literal["rw", "ro", "none"]
 Views = dict[Name, Address]
+RegisterPlace = Annotated[
+    str, *text(_PLACE, "a register such as STATUS, or a field of one such as STATUS.BUSY")
+]
 ParameterName = Annotated[str, *text(_PARAMETER, "the name of a parameter such as ResetAddress")]
 PackageName = Annotated[str, *text(_PACKAGE, "the name of a Python package")]
 PortName = Annotated[str, *text(_PORT, "the name of a port, such as clock or !reset")]
 MacroName = Annotated[str, *text(_MACRO, "the name of a macro such as LANES")]
+Bits = Annotated[
+    tuple[int, int],
+    BeforeValidator(_bits),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": 31},
+                {
+                    "type": "array",
+                    "items": {"type": "integer", "minimum": 0, "maximum": 31},
+                    "minItems": 2,
+                    "maxItems": 2,
+                },
+            ]
+        }
+    ),
+]
 MacroValue = Annotated[
     str,
     BeforeValidator(_macro_value),

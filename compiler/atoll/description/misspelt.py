@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from atoll.description.shape import Shape, keys_of, kinds_of, shape_at
+from atoll.description.tree import inside
 
 Path = tuple[str, ...]
 
@@ -63,5 +64,5 @@ class Misspelt:
     def _value(self, path: Path) -> dict[str, Any]:
         value = self.data
         for name in path:
-            value = value.get(name) if isinstance(value, dict) else None
+            value = inside(value, name)
         return value if isinstance(value, dict) else {}

@@ -14,7 +14,7 @@ from atoll.description.gaps import Gaps
 from atoll.description.messages import Problem, problems, schema_of
 from atoll.description.placeholder import placeholder, spare_name
 from atoll.description.shape import Shape, child_of, keys_of, shape_at
-from atoll.description.tree import Entry, Key, Node, SourceMap, Table, plain
+from atoll.description.tree import Entry, Key, Listing, Node, SourceMap, Table, inside, plain
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -94,11 +94,11 @@ def _without_name(
 
 def _table_of(data: Any, path: Key) -> tuple[Key, str, dict[str, Any] | None]:
     """Return the innermost mapping on the way to `path`, its path, and the next key."""
-    table, parent = data, Key()
-    for name in path[:-1]:
-        if not isinstance(table, dict) or not isinstance(table.get(name), dict):
-            break
-        table, parent = table[name], (*parent, name)
+    table, parent, value = data, Key(), data
+    for number, name in enumerate(path[:-1], start=1):
+        value = inside(value, name)
+        if isinstance(value, dict):
+            table, parent = value, path[:number]
     known = bool(path) and isinstance(table, dict)
     return parent, path[len(parent)] if path else "", table if known else None
 
@@ -111,8 +111,12 @@ def _rename(data: Any, path: Key, meant: str) -> None:
 
 def _renamed(node: Node, path: Key, meant: str) -> Node:
     """Return `node` with the entry at `path` under the name that is meant."""
-    assert isinstance(node, Table), path
     name, *rest = path
+    if isinstance(node, Listing):
+        items = list(node.items)
+        items[int(name)] = _renamed(items[int(name)], tuple(rest), meant)
+        return Listing(tuple(items), node.at)
+    assert isinstance(node, Table), path
     entries = dict(node.entries)
     entry = entries.pop(name) if not rest else entries[name]
     if rest:

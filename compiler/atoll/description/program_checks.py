@@ -8,7 +8,7 @@ from atoll.description.faults import Faults, nearest
 from atoll.description.layout_checks import check_layouts
 from atoll.description.operators import PLACE, PROPERTIES
 from atoll.description.pattern_checks import known_words
-from atoll.description.programs import Step, Steps
+from atoll.description.programs import Failure, Step, Steps
 from atoll.description.tree import SourceMap
 from atoll.program.expressions import Applied, Expression, names_of, parsed
 
@@ -49,7 +49,9 @@ def check_program(accelerator: Accelerator, where: SourceMap, faults: Faults) ->
     for register in program.identity:
         checks.register(register, ("program", "identity", register))
     for number, failure in enumerate(program.errors):
-        checks.register(failure.read, ("program", "errors", str(number), "read"))
+        place = ("program", "errors", str(number))
+        checks.register(failure.read, (*place, "read"))
+        checks.failure(failure, place)
     for part in _ONCE:
         scope = _Scope(frozenset(), frozenset(), frozenset())
         checks.steps(getattr(program, part), scope, ("program", part))
@@ -107,6 +109,15 @@ class _Checks:
             remedy = f"remove 'operators.{kind}', or write its steps under 'run', or 'program.run'"
             self._add("E160", f"no steps run {kind}", at, remedy)
 
+    def failure(self, failure: Failure, at: Path) -> None:
+        """Note an error of a register without its bits, or of a field with others."""
+        if failure.mask is None and "." not in failure.read:
+            what = f"which bits of '{failure.read}' mean it is not said"
+            self._add("E160", what, at, "add 'mask: 1', for example")
+        if failure.mask is not None and "." in failure.read:
+            what = f"'{failure.read}' is a field and needs no mask"
+            self._add("E160", what, (*at, "mask"), f"remove '{_dotted((*at, 'mask'))}'")
+
     def steps(self, steps: Steps, scope: _Scope, at: Path, about: str = "") -> None:
         """Judge steps, and those inside them."""
         for number, step in enumerate(steps):
@@ -123,6 +134,8 @@ class _Checks:
         self._keys(step, verb, at)
         if verb != "repeat":
             self.register(getattr(step, verb), (*at, verb))
+        if verb == "wait" and step.wait is not None:
+            self._equal(step, at)
         if verb in ("push", "pop"):
             self._moved(step, verb, scope, at)
         for key in ("value", "offset", "bytes", "times"):
@@ -135,8 +148,17 @@ class _Checks:
                 self._add("E160", what, (*at, "repeat"), remedy)
             self.steps(step.do, scope.within(step.repeat), (*at, "do"), about)
 
+    def _equal(self, step: Step, at: Path) -> None:
+        """Note what a field can never equal."""
+        bits = self.accelerator.registers.bits(step.wait or "")
+        if bits and step.equals is not None and not 0 <= step.equals < 1 << bits[1] - bits[0] + 1:
+            what = f"{step.wait} has {bits[1] - bits[0] + 1} bits, which never are {step.equals}"
+            self._add("E160", what, (*at, "equals"), "write '1', or another value that fits")
+
     def _keys(self, step: Step, verb: str, at: Path) -> None:
         needed, optional = _KEYS[verb]
+        if verb == "wait" and "." in (step.wait or ""):
+            needed = ("equals",)
         every = {key for pair in _KEYS.values() for keys in pair for key in keys}
         for key in needed:
             if getattr(step, key) is None:
@@ -161,11 +183,19 @@ class _Checks:
 
     def register(self, name: str, at: Path) -> None:
         """Note a register that there is not."""
-        known = self.accelerator.registers.map
-        if name not in known:
-            step = at[:-1] if at[0] == "operators" or at[1] not in ("identity", "errors") else at
-            step = at[:-1] if at[1] == "errors" else step
-            self._add("E161", f"there is no register '{name}'", at, _like(name, known, step))
+        block = self.accelerator.registers
+        step = at[:-1] if at[0] == "operators" or at[1] not in ("identity", "errors") else at
+        step = at[:-1] if at[1] == "errors" else step
+        register, dot, _ = name.partition(".")
+        fields = [f"{each}.{field}" for each, named in block.fields.items() for field in named]
+        known = fields if dot else [*block.map]
+        if register not in block.map:
+            what = f"there is no register '{register}'"
+            self._add("E161", what, at, _like(name, known, step))
+        elif dot and name not in fields:
+            own = [each for each in fields if each.startswith(f"{register}.")]
+            what = f"register '{register}' has no field '{name.removeprefix(register + dot)}'"
+            self._add("E161", what, at, _like(name, own, step))
 
     def formula(
         self,

@@ -4,8 +4,16 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from atoll.description.fields import MAX_ENTRIES, ConstantName, Described, Integer, Name, must_be
-from atoll.program.expressions import ExpressionError, parsed
+from atoll.description.fields import (
+    MAX_ENTRIES,
+    ConstantName,
+    Described,
+    Integer,
+    Name,
+    RegisterPlace,
+    must_be,
+)
+from atoll.program.expressions import LONGEST, ExpressionError, parsed
 
 
 def _formula(value: Any) -> str:
@@ -13,6 +21,8 @@ def _formula(value: Any) -> str:
     if not isinstance(text, str):
         raise must_be("a formula such as 40 + 3 * elements")
     try:
+        if len(text) > LONGEST:
+            raise ExpressionError(f"is longer than {LONGEST} characters")
         parsed(text)
     except ExpressionError as fault:
         raise must_be(f"a formula such as 40 + 3 * elements (this one {fault})") from fault
@@ -29,10 +39,13 @@ Formula = Annotated[
 class Step(Described):
     """One thing that the host does: it has one of write, wait, push, pop and repeat."""
 
-    write: ConstantName | None = Field(default=None, description="Register to write 'value' to.")
+    write: RegisterPlace | None = Field(
+        default=None, description="Register, or field of one, to write 'value' to."
+    )
     value: Formula | None = None
-    wait: ConstantName | None = Field(
-        default=None, description="Register to read until its bits under 'mask' are 'equals'."
+    wait: RegisterPlace | None = Field(
+        default=None,
+        description="Register to read until its bits under 'mask' are 'equals', or field of one.",
     )
     mask: Integer | None = None
     equals: Integer | None = None
@@ -58,8 +71,8 @@ Steps = tuple[Step, ...]
 class Failure(Described):
     """Bits of a register that are not 0 when something went wrong."""
 
-    read: ConstantName
-    mask: Integer
+    read: RegisterPlace
+    mask: Integer | None = None
     means: str = Field(max_length=100, description="What the driver prints.")
 
 

@@ -50,7 +50,7 @@ def with_register_file(
             faults.add("E148", what, at=at, remedy="make it a word, or name another file")
         offsets[name] = offset
     size = -(-top.size // WORD_BYTES) * WORD_BYTES
-    block = RegisterBlock.model_construct(size=size, map=offsets)
+    block = RegisterBlock.model_construct(size=size, map=offsets, fields=dict(_fields(top)))
     return accelerator.model_copy(update={"registers": block})
 
 
@@ -87,9 +87,20 @@ def _compiled(path: Path) -> tuple[Any, tuple[str, SourceLoc | None] | None]:
 
 def _registers(top: Any) -> Iterator[tuple[str, int, int]]:
     """Yield name, offset and bits of each register; those of an array are numbered."""
+    for name, node in _nodes(top):
+        yield name, node.absolute_address - top.absolute_address, node.size * 8
+
+
+def _fields(top: Any) -> Iterator[tuple[str, dict[str, tuple[int, int]]]]:
+    """Yield name and fields of each register: name, lowest and highest bit."""
+    for name, node in _nodes(top):
+        yield name, {each.inst_name.upper(): (each.low, each.high) for each in node.fields()}
+
+
+def _nodes(top: Any) -> Iterator[tuple[str, Any]]:
     from systemrdl.node import RegNode
 
     for node in top.descendants(unroll=True):
         if isinstance(node, RegNode):
             path = node.get_rel_path(top, hier_separator="_", array_suffix="{index:d}")
-            yield path.upper(), node.absolute_address - top.absolute_address, node.size * 8
+            yield path.upper(), node

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from atoll.description.tree import inside
+
 Shape = Mapping[str, Any]
 
 
@@ -13,7 +15,7 @@ def shape_at(schema: Shape, path: tuple[str, ...], data: Any) -> Shape:
     """
     shape: Shape = resolved(schema, schema, data)
     for name in path:
-        data = data.get(name) if isinstance(data, dict) else None
+        data = inside(data, name)
         shape = resolved(child_of(shape, name), schema, data)
     return shape
 

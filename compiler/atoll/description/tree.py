@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from atoll.errors import SourceLoc
 
@@ -60,6 +61,15 @@ def plain(node: Node) -> Plain:
             return [plain(item) for item in node.items]
         case Table():
             return {key: plain(entry.value) for key, entry in node.entries.items()}
+
+
+def inside(data: Any, name: str) -> Any:
+    """Return the value under a name of a mapping, or the item of a list; None if there is none."""
+    if isinstance(data, dict):
+        return data.get(name)
+    if isinstance(data, list) and name.isdigit() and int(name) < len(data):
+        return data[int(name)]
+    return None
 
 
 def merge(base: Node, over: Node) -> Node:

@@ -5,13 +5,14 @@
 """
 
 import ast
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
 LONGEST = 400
-"""Characters of an expression at most."""
+"""Characters of an expression at most; Atoll's own may put as many around one."""
 
 MOST = 2**64
 """A value that is greater, of any part of an expression, is refused."""
@@ -98,10 +99,11 @@ def parsed(text: str) -> Expression:
     Raises:
         ExpressionError: it is none; the message completes "it".
     """
-    if len(text) > LONGEST:
+    if len(text) > 2 * LONGEST:
         raise ExpressionError(f"is longer than {LONGEST} characters")
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        with warnings.catch_warnings(action="ignore"):
+            tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as fault:
         raise ExpressionError("is no expression such as '40 + 3 * elements'") from fault
     return _read(tree.body)

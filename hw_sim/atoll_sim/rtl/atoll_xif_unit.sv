@@ -60,7 +60,7 @@ module atoll_xif_unit #(
   offered_t [Depth-1:0] offered_q;
   logic [Depth-1:0] killed_q;
   logic [Bits:0] first_q, sure_q, next_q;
-  logic full, push, sure, pop, spoken_of;
+  logic full, push, sure, pop, spoken_of, unused_registers;
   offered_t head;
 
   // What the unit has and has not answered
@@ -72,6 +72,8 @@ module atoll_xif_unit #(
   assign head       = offered_q[first_q[Bits-1:0]];
   assign sent_empty = sent_first_q == sent_next_q;
   assign sent_full  = sent_next_q - sent_first_q == (Bits + 1)'(Depth);
+
+  assign unused_registers = ^issue_instr_i[24:15];
 
   // Issue: only the custom opcodes, 0x0B, 0x2B, 0x5B and 0x7B, are taken
   assign issue_accept_o = issue_instr_i[4:0] == {issue_instr_i[6], 4'b1011};

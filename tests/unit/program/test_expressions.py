@@ -137,3 +137,11 @@ def test_c_computes_what_python_does(
         for formula, values in drawn
     ]
     assert [int(word) for word in printed.split()] == expected
+
+
+def test_python_does_not_speak_of_formulas(recwarn: pytest.WarningsRecorder) -> None:
+    with pytest.raises(ExpressionError):
+        parsed("32or elements")
+    with pytest.raises(ExpressionError):
+        parsed("'\\d' + 1")
+    assert not recwarn.list
