@@ -109,6 +109,10 @@ void befall(Chip& chip, const Fault& fault) {
   }
 }
 
+// Cycles of the longest start of the chip up to a run; what it may take before one is known.
+uint64_t longest_start = 100'000'000;
+bool started_before = false;
+
 // Follows one run of the network to its end, whatever that is.
 class Attempt {
  public:
@@ -117,7 +121,8 @@ class Attempt {
 
   // "returned STATUS", "restarted 0", "left 0" or "hung 0".
   std::string run() {
-    const uint64_t last = chip_.cycle() + task_.limit;
+    const uint64_t started = chip_.cycle();
+    uint64_t last = started + task_.limit + longest_start;
     seen = {.ready = seen.ready};
     while (chip_.cycle() < last) {
       if (fault_ && begun_) suffer();
@@ -127,7 +132,13 @@ class Attempt {
       if (seen.ended) return "returned " + std::to_string(seen.status);
       if (seen.ready && asked_) return "restarted 0";
       if (seen.ready) ask();
-      if (seen.begun && !begun_) begin();
+      if (seen.begun && !begun_) {
+        begin();
+        // A fault may have the chip start once more.
+        longest_start = started_before ? std::max(longest_start, begun_ - started) : begun_ - started;
+        started_before = true;
+        last = begun_ + task_.limit + longest_start;
+      }
       if (seen.reported) note_report();
     }
     return "hung 0";
