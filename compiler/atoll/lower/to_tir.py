@@ -50,7 +50,13 @@ def lower_graph(
     Raises:
         PlacementError: E060, E061; no pool can hold a constant that lowering makes.
     """
-    lowering = _Lowering(graph, soc, pools)
+    packed = {
+        name: jobs[op.name].alignment
+        for op in graph.operators
+        if op.name in jobs
+        for name in op.packed
+    }
+    lowering = _Lowering(graph, soc, pools, packed)
     for number, op in enumerate(graph.operators):
         if op.name in jobs:
             lowering.accelerate(number, op, jobs[op.name])
@@ -89,8 +95,14 @@ class _Lowering:
     """Collects kernels, buffers and steps; identical kernels are kept once."""
 
     def __init__(
-        self, graph: Graph, soc: ResolvedSoc, pools: Mapping[str, tuple[str, ...]]
+        self,
+        graph: Graph,
+        soc: ResolvedSoc,
+        pools: Mapping[str, tuple[str, ...]],
+        packed: Mapping[str, int],
     ) -> None:
+        """Begin; `packed` has the alignment of constants that lie in private memory."""
+        self._packed = packed
         self._graph = graph
         self._soc = soc
         self._pools = pools
@@ -219,7 +231,7 @@ class _Lowering:
                 buffer=tensor.name,
                 type=ELEMENT_TYPES[tensor.dtype],
                 elements=tensor.stored,
-                align=align,
+                align=max(align, self._packed.get(tensor.name, 1)),
                 scope=IN_WORKSPACE,
                 pools=self._pools[tensor.name],
             )
