@@ -8,7 +8,7 @@ from atoll.resolve.soc import Engine
 from atoll_sim.engines.interface import BusFault, Outcome
 
 BUSY, DONE, ERROR = 1, 2, 4
-START, ABORT = 1, 2
+START, ABORT, CLEAR = 1, 2, 4
 ABORTED = 8
 
 DOORBELL = "doorbell"
@@ -156,9 +156,13 @@ class DoorbellRegisters(EngineRegisters):
         """See `Registers`."""
         if self._names.get(offset) != "DOORBELL":
             super().write(offset, value, core, now)
+            if self._names.get(offset) == "CONTROL" and value & CLEAR and not self._busy(now):
+                self._values["ERROR"] = 0
             return
         if self._busy(now):
             raise BusFault(offset, decode=False)
+        if self._values["ERROR"]:
+            return
         self._start(now, value, 1)
         self._ran += not self._values["ERROR"]
 

@@ -6,7 +6,7 @@ from atoll.program.steps import Verb
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Outcome
-from atoll_sim.engines.list_registers import BUSY, DOORBELL
+from atoll_sim.engines.list_registers import BUSY, CLEAR, DOORBELL
 from atoll_sim.engines.script import Access, script_of
 from atoll_sim.host.external import Do, Job, Report
 
@@ -52,6 +52,7 @@ def list_job(
 
 def _rung(at: Mapping[str, int], address: int, count: int) -> Iterator[Do]:
     """Ring for commands one by one; the interrupt after the last is left for the end."""
+    yield Do(address=at["CONTROL"], value=CLEAR)
     for number in range(count):
         if number:
             yield Do(address=at["STATUS"], mask=BUSY, equals=0)

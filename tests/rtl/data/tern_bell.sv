@@ -46,7 +46,7 @@ module tern_bell #(
   localparam int unsigned Places = 4;
 
   // Registers
-  logic access, write, known, rung, abort;
+  logic access, write, known, rung, abort, clear;
   logic failed_q, enabled_q, raised_q, aborting_q;
   logic [31:0] error_q, fault_q, completed_q;
 
@@ -59,7 +59,8 @@ module tern_bell #(
   assign busy   = queued != '0;
   assign access = s_apb_psel_i && s_apb_penable_i;
   assign write  = access && s_apb_pwrite_i && known;
-  assign rung   = write && s_apb_paddr_i == 12'h018;
+  assign rung   = write && s_apb_paddr_i == 12'h018 && !failed_q;
+  assign clear  = write && s_apb_paddr_i == 12'h004 && s_apb_pwdata_i[2] && !busy;
   assign abort  = write && s_apb_paddr_i == 12'h004 && s_apb_pwdata_i[1];
 
   always_comb begin
@@ -172,10 +173,8 @@ module tern_bell #(
       {failed_q, enabled_q, raised_q, aborting_q} <= '0;
       {error_q, fault_q, completed_q} <= '0;
     end else begin
-      if (rung) begin
-        next_q <= next_q + 3'd1;
-        if (!busy) {failed_q, error_q, fault_q} <= '0;
-      end
+      if (rung) next_q <= next_q + 3'd1;
+      if (clear) {failed_q, error_q, fault_q} <= '0;
       if (write && s_apb_paddr_i == 12'h020) enabled_q <= s_apb_pwdata_i[0];
       if (write && s_apb_paddr_i == 12'h024 && s_apb_pwdata_i[0]) raised_q <= 1'b0;
       if (empties) raised_q <= 1'b1;

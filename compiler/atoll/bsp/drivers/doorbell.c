@@ -7,9 +7,12 @@
 #define COMMANDS_MOST 65535
 
 /* An interrupt that got lost is noticed after so many cycles of the core. */
-#define POLL_CYCLES 65536u
+#define POLL_CYCLES 4096u
 
-enum { CONTROL_ABORT = 2 };
+/* What a wait counts that an interrupt ends without a command that has ended. */
+#define IDLE_CYCLES 128u
+
+enum { CONTROL_ABORT = 2, CONTROL_CLEAR = 4 };
 enum { STATUS_BUSY = 1, STATUS_ERROR = 4 };
 
 static uint32_t get(const struct atoll_doorbell *engine, uint32_t offset) {
@@ -109,13 +112,15 @@ static void ring(struct atoll_doorbell *engine, uint32_t completed) {
   }
 }
 
-/* Tell whether there is nothing to wait for any more: all commands have ended, or one has failed. What
- * the interrupt has told is taken back before, so that what ends later raises it again. */
+/* Tell whether there is nothing to wait for any more: all commands have ended, one has failed, or the
+ * engine has forgotten some. What the interrupt has told is taken back before, so that what ends later
+ * raises it again. */
 static int32_t ended(struct atoll_doorbell *engine, uint32_t *completed) {
   set(engine, engine->map.irq_status, 1u);
+  const uint32_t status = get(engine, engine->map.status);
   *completed = get(engine, engine->map.completed) - engine->completed_before;
-  if ((get(engine, engine->map.status) & STATUS_ERROR) != 0u) return 1;
-  if (*completed == engine->count) return 1;
+  if ((status & STATUS_ERROR) != 0u || *completed == engine->count) return 1;
+  if ((status & STATUS_BUSY) == 0u && *completed != engine->rung) return 1;
   ring(engine, *completed);
   return 0;
 }
@@ -128,14 +133,15 @@ static int32_t wait(struct atoll_doorbell *engine, uint32_t timeout) {
     if (waited >= timeout) return give_up(engine, completed);
     const uint32_t left = timeout - waited;
     const uint32_t turn = left < POLL_CYCLES ? left : POLL_CYCLES;
-    waited += atoll_wait_interrupt(engine->irq, turn) != 0 ? 1u : turn;
+    waited += atoll_wait_interrupt(engine->irq, turn) != 0 ? IDLE_CYCLES : turn;
   }
   return ATOLL_OK;
 }
 
 static int32_t outcome(const struct atoll_doorbell *engine) {
   const uint32_t status = get(engine, engine->map.status);
-  if ((status & STATUS_ERROR) == 0u) return ATOLL_OK;
+  const uint32_t completed = get(engine, engine->map.completed) - engine->completed_before;
+  if ((status & STATUS_ERROR) == 0u && completed == engine->count) return ATOLL_OK;
   const uint32_t error = get(engine, engine->map.error);
   say(engine, "error ");
   atoll_print_decimal((int32_t)error);
@@ -156,6 +162,7 @@ int32_t atoll_doorbell_start(struct atoll_doorbell *engine, const void *commands
   engine->commands = (uintptr_t)commands;
   engine->count = (uint32_t)count;
   engine->rung = 0u;
+  set(engine, engine->map.control, CONTROL_CLEAR);
   engine->completed_before = get(engine, engine->map.completed);
   ring(engine, 0u);
   return ATOLL_OK;
