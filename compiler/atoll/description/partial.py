@@ -110,7 +110,10 @@ def _rename(data: Any, path: Key, meant: str) -> None:
 
 
 def _renamed(node: Node, path: Key, meant: str) -> Node:
-    """Return `node` with the entry at `path` under the name that is meant."""
+    """Return `node` with the entry at `path` under the name that is meant.
+
+    An entry that lies below one which was renamed before keeps its name until the next round.
+    """
     name, *rest = path
     if isinstance(node, Listing):
         items = list(node.items)
@@ -118,6 +121,8 @@ def _renamed(node: Node, path: Key, meant: str) -> Node:
         return Listing(tuple(items), node.at)
     assert isinstance(node, Table), path
     entries = dict(node.entries)
+    if name not in entries:
+        return node
     entry = entries.pop(name) if not rest else entries[name]
     if rest:
         entries[name] = Entry(entry.key_at, _renamed(entry.value, tuple(rest), meant))
