@@ -27,6 +27,10 @@ KINDS = {
   interrupt: none
   data: {m: {protocol: axi4_lite, bytes: 8}}
 """,
+    "axil_wide": """  control: axi4_lite
+  interrupt: none
+  data: {m: {protocol: axi4_lite, bytes: 64}}
+""",
 }
 
 
@@ -36,15 +40,22 @@ def chip(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     kind = request.param
     for path in LOOM.glob("loom*"):
         (tmp_path / path.name).write_text(path.read_text())
-    wrapper = f"loom_{kind}"
+    wrapper = f"loom_{kind.removesuffix('_wide')}"
     (tmp_path / f"{wrapper}.sv").write_text((DATA / f"{wrapper}.sv").read_text())
     text = (LOOM / "loom.yaml").read_text()
     assert OWN in text
     text = text.replace(OWN, KINDS[kind]).replace("module: loom", f"module: {wrapper}")
-    (tmp_path / "loom.yaml").write_text(text.replace("./loom.sv]", f"./loom.sv, ./{wrapper}.sv]"))
+    text = text.replace("./loom.sv]", f"./loom.sv, ./{wrapper}.sv]")
+    if kind.endswith("_wide"):
+        text = text.replace(
+            f"module: {wrapper}\n", f"module: {wrapper}\n  parameters: {{BYTES: 64}}\n"
+        )
+    (tmp_path / "loom.yaml").write_text(text)
     chip = (LOOM / "chip.yaml").read_text().replace("../10_vector_engine/plover.yaml", str(PLOVER))
-    if kind == "axil":
+    if kind.startswith("axil"):
         chip = chip.replace("registers: 0x4000_2000, irq: 4,", "registers: 0x4000_2000,")
+    if kind.endswith("_wide"):
+        chip = chip.replace("engine: ripple\n", "engine: ripple\n    params: {data_bytes: 64}\n")
     (tmp_path / "chip.yaml").write_text(chip)
     return tmp_path / "chip.yaml"
 

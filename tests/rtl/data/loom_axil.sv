@@ -1,5 +1,7 @@
-// loom with AXI4-Lite registers and an AXI4-Lite port to memory, and no interrupt.
-module loom_axil (
+// loom with AXI4-Lite registers and an AXI4-Lite port of BYTES to memory, and no interrupt.
+module loom_axil #(
+  parameter int unsigned BYTES = 8
+) (
   input  logic        clk_i,
   input  logic        rst_ni,
   input  logic [11:0] s_axil_awaddr_i,
@@ -22,8 +24,8 @@ module loom_axil (
   output logic [31:0] m_axil_awaddr_o,
   output logic        m_axil_awvalid_o,
   input  logic        m_axil_awready_i,
-  output logic [63:0] m_axil_wdata_o,
-  output logic [ 7:0] m_axil_wstrb_o,
+  output logic [8*BYTES-1:0] m_axil_wdata_o,
+  output logic [BYTES-1:0] m_axil_wstrb_o,
   output logic        m_axil_wvalid_o,
   input  logic        m_axil_wready_i,
   input  logic [ 1:0] m_axil_bresp_i,
@@ -32,28 +34,33 @@ module loom_axil (
   output logic [31:0] m_axil_araddr_o,
   output logic        m_axil_arvalid_o,
   input  logic        m_axil_arready_i,
-  input  logic [63:0] m_axil_rdata_i,
+  input  logic [8*BYTES-1:0] m_axil_rdata_i,
   input  logic [ 1:0] m_axil_rresp_i,
   input  logic        m_axil_rvalid_i,
   output logic        m_axil_rready_o
 );
 
+  localparam int unsigned LANES = BYTES / 8;
+
   logic req, we, gnt, rvalid, err, irq, slave_req, slave_we, answered, refused, unused;
   logic busy_q, writes_q, aw_q, w_q, ar_q, held_q, was_write_q, bad_q;
   logic [31:0] addr, addr_q, answer, kept_q;
   logic [7:0] be, be_q;
-  logic [63:0] wdata, wdata_q;
+  logic [63:0] wdata, wdata_q, rdata;
+  logic [31:0] lane;
 
   assign unused = ^{irq, m_axil_bresp_i[0], m_axil_rresp_i[0]};
 
-  // Memory: one access at a time
+  // Memory: one access at a time, of one word of a beat
+  assign lane = (addr_q >> 3) % LANES;
   assign gnt = !busy_q;
   assign rvalid = busy_q && (writes_q ? m_axil_bvalid_i : m_axil_rvalid_i);
   assign err = writes_q ? m_axil_bresp_i[1] : m_axil_rresp_i[1];
   assign m_axil_awaddr_o = addr_q;
   assign m_axil_araddr_o = addr_q;
-  assign m_axil_wdata_o = wdata_q;
-  assign m_axil_wstrb_o = be_q;
+  assign m_axil_wdata_o = {LANES{wdata_q}};
+  assign m_axil_wstrb_o = BYTES'(be_q) << {lane, 3'd0};
+  assign rdata = m_axil_rdata_i[64*lane+:64];
   assign m_axil_awvalid_o = aw_q;
   assign m_axil_wvalid_o = w_q;
   assign m_axil_arvalid_o = ar_q;
@@ -118,7 +125,7 @@ module loom_axil (
     .m_obi_be_o    (be),
     .m_obi_wdata_o (wdata),
     .m_obi_rvalid_i(rvalid),
-    .m_obi_rdata_i (m_axil_rdata_i),
+    .m_obi_rdata_i (rdata),
     .m_obi_err_i   (err)
   );
 
