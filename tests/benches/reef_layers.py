@@ -33,11 +33,11 @@ LAYERS = {
             kernel=(3, 3),
             pad=(1, 1),
         ),
-        (35_733, 427_275, 178_312),
+        (35_705, 427_215, 178_298),
     ),
     "pointwise 64 to 64 on 25x5": Measured(
         Shape(opcode=Opcode.CONV_2D, image=(25, 5, 64), channels=64, output=(25, 5)),
-        (8_835, 32_975, 8_495),
+        (8_681, 32_687, 8_376),
     ),
     "depthwise 3x3 on 48x48x16": Measured(
         Shape(
@@ -48,14 +48,14 @@ LAYERS = {
             kernel=(3, 3),
             pad=(1, 1),
         ),
-        (41_209, 81_543, 36_947),
+        (40_773, 81_489, 20_427),
     ),
     "weights that just fit on chip": Measured(
         Shape(opcode=Opcode.CONV_2D, image=(4, 4, 1024), channels=8, output=(4, 4)),
-        (3_136, 24_661, 20_559),
+        (3_129, 24_639, 20_552),
     ),
     "dense 640 to 128": Measured(
         Shape(opcode=Opcode.FULLY_CONNECTED, image=(1, 1, 640), channels=128, output=(1, 1)),
-        (12_139, 16_255, 6_851),
+        (11_817, 15_663, 6_585),
     ),
 }

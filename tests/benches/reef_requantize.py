@@ -7,8 +7,8 @@ import cocotb
 from cocotb.triggers import FallingEdge, ReadOnly
 from tests.benches.reef_axi import start
 from tests.benches.reef_golden import mbqm
+from tests.benches.reef_system import parameter
 
-LANES = 8
 EDGES = (
     *(-(2**31), -(2**31) + 1, -(2**30) - 1, -(2**30), -(2**30) + 1, -3, -2, -1),
     *(0, 1, 2, 3, 2**30 - 1, 2**30, 2**30 + 1, 2**31 - 2, 2**31 - 1),
@@ -22,23 +22,24 @@ async def scale(
     """Send one pixel through and return its bytes, taken with random pauses."""
     await FallingEdge(dut.clk_i)
     dut.sums_i.value = sum(value % 2**32 << 32 * lane for lane, value in enumerate(sums))
+    dut.multiplier_i.value = sum(m % 2**32 << 32 * lane for lane, m in enumerate(multipliers))
+    dut.shift_i.value = sum(s % 64 << 6 * lane for lane, s in enumerate(shifts))
     dut.sums_valid_i.value = 1
     dut.last_lane_i.value = len(sums) - 1
+    width = parameter("Requantisers", 8)
     results: list[int] = []
     while len(results) < len(sums):
-        lane = int(dut.lane_o.value)
-        dut.multiplier_i.value = multipliers[lane % len(sums)] % 2**32
-        dut.shift_i.value = shifts[lane % len(sums)] % 64
-        dut.byte_ready_i.value = random.random() < 0.8
+        dut.bytes_ready_i.value = random.random() < 0.8
         await ReadOnly()
-        if dut.byte_valid_o.value == 1 and dut.byte_ready_i.value == 1:
-            assert int(dut.byte_lane_o.value) == len(results)
-            assert int(dut.byte_last_o.value) == (len(results) == len(sums) - 1)
-            results.append(dut.byte_o.value.to_signed())
+        if dut.bytes_valid_o.value == 1 and dut.bytes_ready_i.value == 1:
+            assert int(dut.bytes_group_o.value) * width == len(results)
+            last = len(results) + width >= len(sums)
+            assert int(dut.bytes_last_o.value) == last
+            data = int(dut.bytes_o.value).to_bytes(width, "little")
+            results += [int.from_bytes([byte], "little", signed=True) for byte in data]
         await FallingEdge(dut.clk_i)
         dut.sums_valid_i.value = 0
-    assert dut.idle_o.value == 1
-    return results
+    return results[: len(sums)]
 
 
 @cocotb.test()
@@ -53,9 +54,10 @@ async def scales_like_exact_integers(dut: Any, limits: tuple[int, int], zero: in
     for name, value in zip(("minimum_i", "maximum_i"), limits, strict=True):
         getattr(dut, name).value = value % 256
     dut.output_zero_i.value = zero % 256
-    await start(dut, flush_i=0, sums_valid_i=0, byte_ready_i=0)
+    await start(dut, sums_valid_i=0, bytes_ready_i=0)
+    lanes = parameter("OutputLanes", 8)
     while cases:
-        count = min(random.randint(1, LANES), len(cases))
+        count = min(random.randint(1, lanes), len(cases))
         pixel = [cases.pop() for _ in range(count)]
         exact = [mbqm(*case) + zero for case in pixel]
         expected = [min(max(value, limits[0]), limits[1]) for value in exact]

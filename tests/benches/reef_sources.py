@@ -7,12 +7,17 @@ from atoll.resolve import load_soc
 REEF = load_soc("lagoon").npus[0].spec.rtl_sources
 SYSTEM_BENCH = (*REEF, "engine_memory.sv")
 SYSTEM_TOP = system_bench(
-    "reef", {"InputLanes": 8, "OutputLanes": 8, "WeightRows": 128, "DataBytes": 8}
+    "reef",
+    {"InputLanes": 8, "OutputLanes": 8, "Requantisers": 8, "WeightRows": 128, "DataBytes": 8},
 )
 PORTS_BENCH = (*REEF, "reef_bench.sv")
 STREAM_BENCH = (
     *("engine_pkg.sv", "reef_pkg.sv", "atoll_fifo.sv", "engine_reader.sv", "reef_aligner.sv"),
     "reef_stream_bench.sv",
+)
+REQUANTIZE_BENCH = (
+    *("reef_pkg.sv", "reef_scaler.sv", "reef_requantize.sv"),
+    "reef_requantize_bench.sv",
 )
 WRITER_BENCH = (
     *("engine_pkg.sv", "reef_pkg.sv", "atoll_fifo.sv", "engine_write_port.sv", "reef_writer.sv"),

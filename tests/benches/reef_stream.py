@@ -78,7 +78,9 @@ async def feed(dut: Any, runs: list[Run]) -> None:
     dut.run_valid_i.value = 0
 
 
-async def collect(dut: Any, random: Random, width: int, beat: int, count: int) -> list[object]:
+async def collect(
+    dut: Any, random: Random, width: int, beat: int, count: int, depthwise: bool
+) -> list[object]:
     """Take `count` steps and loaded beats, with random pauses."""
     seen: list[object] = []
     while len(seen) < count:
@@ -91,6 +93,7 @@ async def collect(dut: Any, random: Random, width: int, beat: int, count: int) -
             mask = int(dut.step_mask_o.value) & ((1 << width) - 1)
             data = int(dut.step_data_o.value).to_bytes(64, "little")[:width]
             kept = bytes(value * (mask >> i & 1) for i, value in enumerate(data))
+            assert int(dut.step_depthwise_o.value) == depthwise
             unit, first, last = dut.step_unit_o, dut.step_first_o, dut.step_last_o
             seen.append((int(unit.value), int(first.value), int(last.value), mask, kept))
         await FallingEdge(dut.clk_i)
@@ -117,5 +120,5 @@ async def cuts_runs_into_steps(dut: Any, depthwise: bool, share: float) -> None:
     for run in runs:
         expected += run.steps(data, width) if run.kind == INPUT else run.beats(data, beat)
     cocotb.start_soon(feed(dut, runs))
-    assert await collect(dut, random, width, beat, len(expected)) == expected
+    assert await collect(dut, random, width, beat, len(expected), depthwise) == expected
     assert dut.idle_o.value == 1

@@ -12,21 +12,24 @@ from tests.benches.reef_system import parameter
 MEMORY = 1 << 14
 
 
-async def send(dut: Any, random: Random, pixel: bytes) -> None:
-    """Send one pixel in lane order, with random gaps."""
-    for lane, value in enumerate(pixel):
+async def send(dut: Any, random: Random, pixel: bytes, closes: bool) -> None:
+    """Send one pixel in the order of groups of lanes, with random gaps."""
+    width = parameter("Requantisers", 8)
+    for group in range(-(-len(pixel) // width)):
         while random.random() < 0.2:
-            dut.byte_valid_i.value = 0
+            dut.bytes_valid_i.value = 0
             await FallingEdge(dut.clk_i)
-        dut.byte_valid_i.value = 1
-        dut.byte_i.value, dut.byte_lane_i.value = value, lane
-        dut.byte_last_i.value = lane == len(pixel) - 1
+        dut.bytes_valid_i.value = 1
+        part = pixel[group * width :][:width].ljust(width, b"\xaa")
+        dut.bytes_i.value, dut.bytes_group_i.value = int.from_bytes(part, "little"), group
+        dut.bytes_last_i.value = (group + 1) * width >= len(pixel)
+        dut.bytes_closes_i.value = int(closes)
         await ReadOnly()
-        while dut.byte_ready_o.value == 0:
+        while dut.bytes_ready_o.value == 0:
             await FallingEdge(dut.clk_i)
             await ReadOnly()
         await FallingEdge(dut.clk_i)
-    dut.byte_valid_i.value = 0
+    dut.bytes_valid_i.value = 0
 
 
 @cocotb.test()
@@ -41,19 +44,18 @@ async def writes_pixels_at_any_alignment(dut: Any, share: float) -> None:
     expected = bytearray(random.randbytes(MEMORY))
     memory.write(0, bytes(expected))
     pause_all(random, share, memory.aw_channel, memory.w_channel, memory.b_channel)
-    await start(dut, start_i=0, byte_valid_i=0, byte_last_i=0)
+    await start(dut, bytes_valid_i=0, bytes_last_i=0)
     await FallingEdge(dut.clk_i)
     for _ in range(12):
         size, stride = random.randint(1, lanes), random.randint(lanes, 3 * lanes)
         address = random.choice((random.randrange(8000), 4096 - random.randint(1, 60)))
-        dut.address_i.value, dut.stride_i.value, dut.start_i.value = address, stride, 1
-        await FallingEdge(dut.clk_i)
-        dut.start_i.value = 0
-        for _ in range(random.randint(1, 12)):
+        dut.address_i.value, dut.stride_i.value, dut.last_lane_i.value = address, stride, size - 1
+        pixels = random.randint(1, 12)
+        for number in range(1, pixels + 1):
             pixel = random.randbytes(size)
             expected[address : address + size] = pixel
             address += stride
-            await send(dut, random, pixel)
+            await send(dut, random, pixel, number == pixels)
     while dut.idle_o.value == 0:
         await FallingEdge(dut.clk_i)
     assert memory.read(0, MEMORY) == bytes(expected)

@@ -1,14 +1,16 @@
 """Blocks of the accelerator's RTL on their own, and its ports between independent AXI peers."""
 
 import pytest
-from tests.benches.reef_sources import PORTS_BENCH, STREAM_BENCH, WRITER_BENCH
+from tests.benches.reef_sources import PORTS_BENCH, REQUANTIZE_BENCH, STREAM_BENCH, WRITER_BENCH
 from tests.benches.runner import run_bench
 
 pytestmark = pytest.mark.rtl
 
 
-def test_requantize() -> None:
-    run_bench("reef_requantize", "reef_requantize", ("reef_requantize.sv",))
+@pytest.mark.parametrize(("lanes", "scalers"), [(8, 8), (8, 2), (16, 4)])
+def test_requantize(lanes: int, scalers: int) -> None:
+    parameters = {"OutputLanes": lanes, "Requantisers": scalers}
+    run_bench("reef_requantize", "reef_requantize_bench", REQUANTIZE_BENCH, parameters)
 
 
 @pytest.mark.parametrize(
@@ -20,10 +22,11 @@ def test_stream(lanes: tuple[int, int], data_bytes: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lanes", "data_bytes"), [(8, 8), pytest.param(16, 16, marks=pytest.mark.slow)]
+    ("lanes", "scalers", "data_bytes"),
+    [(8, 8, 8), (8, 2, 8), pytest.param(16, 4, 16, marks=pytest.mark.slow)],
 )
-def test_writer(lanes: int, data_bytes: int) -> None:
-    parameters = {"OutputLanes": lanes, "DataBytes": data_bytes}
+def test_writer(lanes: int, scalers: int, data_bytes: int) -> None:
+    parameters = {"OutputLanes": lanes, "Requantisers": scalers, "DataBytes": data_bytes}
     run_bench("reef_writer", "reef_writer_bench", WRITER_BENCH, parameters)
 
 

@@ -11,11 +11,17 @@ pytestmark = pytest.mark.rtl
 
 
 def instance(
-    input_lanes: int, output_lanes: int, data_bytes: int, rows: int, latency: int
+    input_lanes: int,
+    output_lanes: int,
+    data_bytes: int,
+    rows: int,
+    latency: int,
+    requantisers: int = 8,
 ) -> Mapping[str, int]:
     return {
         "InputLanes": input_lanes,
         "OutputLanes": output_lanes,
+        "Requantisers": requantisers,
         "DataBytes": data_bytes,
         "WeightRows": rows,
         "Latency": latency,
@@ -27,10 +33,10 @@ DEFAULT = instance(*reef_layers.DEFAULT)
 SMALL = instance(*reef_layers.SMALL)
 WIDE = instance(*reef_layers.WIDE)
 OTHERS = (
-    *(instance(4, 4, 16, 32, 2), instance(4, 8, 8, 16, 1), instance(4, 8, 16, 64, 9)),
-    *(instance(8, 4, 8, 16, 2), instance(8, 4, 16, 16, 1), instance(8, 8, 16, 1024, 5)),
-    *(instance(8, 16, 16, 16, 3), instance(16, 4, 16, 16, 1), instance(16, 8, 16, 64, 2)),
-    instance(16, 16, 16, 32, 20),
+    *(instance(4, 4, 16, 32, 2), instance(4, 8, 8, 16, 1, 1), instance(4, 8, 16, 64, 9)),
+    *(instance(8, 4, 8, 16, 2), instance(8, 4, 16, 16, 1, 1), instance(8, 8, 16, 1024, 5, 4)),
+    *(instance(8, 16, 16, 16, 3, 16), instance(16, 4, 16, 16, 1, 2), instance(16, 8, 16, 64, 2)),
+    instance(16, 16, 16, 32, 20, 2),
 )
 
 

@@ -36,8 +36,11 @@ dump -o netlist
 # A signal that nothing drives.
 UNDRIVEN = re.compile(r"^  connect .*'[01]*x", re.MULTILINE)
 
-LANES = ("InputLanes", "OutputLanes", "WeightRows", "DataBytes")
-REEFS = [(8, 8, 256, 8), (4, 4, 16, 8), (4, 8, 64, 16), (16, 4, 128, 16), (16, 16, 1024, 16)]
+LANES = ("InputLanes", "OutputLanes", "WeightRows", "DataBytes", "Requantisers")
+REEFS = [
+    *((8, 8, 256, 8, 16), (4, 4, 16, 8, 1), (4, 8, 64, 16, 2), (16, 4, 128, 16, 4)),
+    (16, 16, 1024, 16, 16),
+]
 WRONG = {
     "latch": ("always_comb if (a_i) y_o = b_i;", "logic loop"),
     "kept": ("always_latch if (a_i) y_o = b_i;", r"selection is not empty: t:\$dlatch"),

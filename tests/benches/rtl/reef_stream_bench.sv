@@ -34,6 +34,7 @@ module reef_stream_bench
   output logic [StepBytes*8-1:0] step_data_o,
   output logic [  StepBytes-1:0] step_mask_o,
   output logic [           13:0] step_unit_o,
+  output logic                   step_depthwise_o,
   output logic                   step_first_o,
   output logic                   step_last_o,
   // Nothing is under way
@@ -58,7 +59,8 @@ module reef_stream_bench
   logic reader_ready, aligner_ready, beat_valid, beat_pop, starved, reader_idle, aligner_idle;
   kind_e load_kind;
   fault_t fault;
-  logic unused;
+  tag_t tag;
+  logic load_bank, unused;
 
   assign run = '{
       kind: kind_e'(kind_i),
@@ -66,14 +68,16 @@ module reef_stream_bench
       bytes: bytes_i,
       phase: phase_i,
       unit: unit_i,
-      first: first_i,
-      last: last_i
+      depthwise: depthwise_i,
+      tag: '{bank: 1'b0, first: first_i, last: last_i, closes: 1'b0}
   };
   assign run_ready_o = reader_ready && aligner_ready;
   assign load_kind_o = load_kind;
   assign idle_o      = reader_idle && aligner_idle;
   assign m_axi_arid  = 1'b0;
-  assign unused      = ^{starved, fault, m_axi_rid};
+  assign step_first_o = tag.first;
+  assign step_last_o  = tag.last;
+  assign unused      = ^{starved, fault, m_axi_rid, tag, load_bank};
 
   engine_reader #(
     .DataBytes(DataBytes)
@@ -112,7 +116,6 @@ module reef_stream_bench
     .clk_i,
     .rst_ni,
     .flush_i     (1'b0),
-    .depthwise_i,
     .run_valid_i (run_valid_i && reader_ready),
     .run_ready_o (aligner_ready),
     .run_i       (run),
@@ -122,13 +125,14 @@ module reef_stream_bench
     .load_valid_o,
     .load_kind_o (load_kind),
     .load_beat_o,
+    .load_bank_o (load_bank),
     .step_valid_o,
     .step_ready_i,
     .step_data_o,
     .step_mask_o,
     .step_unit_o,
-    .step_first_o,
-    .step_last_o,
+    .step_depthwise_o,
+    .step_tag_o  (tag),
     .starved_o   (starved),
     .idle_o      (aligner_idle)
   );

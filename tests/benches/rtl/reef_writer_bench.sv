@@ -5,21 +5,24 @@ module reef_writer_bench
 #(
   // See docs/reef.md
   parameter int unsigned OutputLanes = 8,
+  parameter int unsigned Requantisers = 8,
   parameter int unsigned DataBytes = 8,
-  localparam int unsigned LaneBits = $clog2(OutputLanes)
+  localparam int unsigned Groups = OutputLanes / Requantisers,
+  localparam int unsigned GroupBits = Groups > 1 ? $clog2(Groups) : 1
 ) (
   // Clock and reset
   input  logic                   clk_i,
   input  logic                   rst_ni,
   // See reef_writer
-  input  logic                   start_i,
   input  logic [           31:0] address_i,
   input  logic [           15:0] stride_i,
-  input  logic                   byte_valid_i,
-  output logic                   byte_ready_o,
-  input  logic [            7:0] byte_i,
-  input  logic [   LaneBits-1:0] byte_lane_i,
-  input  logic                   byte_last_i,
+  input  logic [            3:0] last_lane_i,
+  input  logic                   bytes_valid_i,
+  output logic                   bytes_ready_o,
+  input  logic [Requantisers*8-1:0] bytes_i,
+  input  logic [  GroupBits-1:0] bytes_group_i,
+  input  logic                   bytes_last_i,
+  input  logic                   bytes_closes_i,
   output logic                   idle_o,
   // AXI4 write channels
   output logic                   m_axi_awid,
@@ -41,25 +44,35 @@ module reef_writer_bench
 );
 
   fault_t fault;
-  logic bus_idle, unused;
+  block_t block;
+  logic bus_idle, closed, unused;
+
+  always_comb begin
+    block           = '0;
+    block.address   = address_i;
+    block.stride    = stride_i;
+    block.last_lane = last_lane_i;
+  end
 
   assign m_axi_awid = 1'b0;
-  assign unused     = ^{fault, bus_idle, m_axi_bid};
+  assign unused     = ^{fault, bus_idle, closed, m_axi_bid};
 
   reef_writer #(
-    .OutputLanes(OutputLanes),
-    .DataBytes  (DataBytes)
+    .OutputLanes (OutputLanes),
+    .Requantisers(Requantisers),
+    .DataBytes   (DataBytes)
   ) u_writer (
     .clk_i,
     .rst_ni,
     .halt_i         (1'b0),
     .flush_i        (1'b0),
-    .block_i        ('{start: start_i, address: address_i, stride: stride_i}),
-    .byte_valid_i,
-    .byte_ready_o,
-    .byte_i,
-    .byte_lane_i,
-    .byte_last_i,
+    .blocks_i       ({block, block}),
+    .bytes_valid_i,
+    .bytes_ready_o,
+    .bytes_i,
+    .bytes_group_i,
+    .bytes_tag_i    ('{bank: 1'b0, first: 1'b0, last: bytes_last_i, closes: bytes_closes_i}),
+    .closed_o       (closed),
     .fault_o        (fault),
     .idle_o,
     .bus_idle_o     (bus_idle),

@@ -118,7 +118,13 @@ def model() -> ReefModel:
         driver="command_list",
         asynchronous=True,
     )
-    params = {"input_lanes": 8, "output_lanes": 8, "weight_rows": 64, "data_bytes": 8}
+    params = {
+        "input_lanes": 8,
+        "output_lanes": 8,
+        "weight_rows": 64,
+        "requantisers": 16,
+        "data_bytes": 8,
+    }
     return ReefModel(
         Npu(
             name="npu",

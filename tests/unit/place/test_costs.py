@@ -85,7 +85,7 @@ def make(make_soc: MakeSoc) -> Callable[[str], ResolvedSoc]:
 def test_p1_the_faster_accelerator_wins_over_shared_memory(
     make: Callable[..., ResolvedSoc],
 ) -> None:
-    soc, graph = make(SHARED), layers(2, 32)
+    soc, graph = make(SHARED), layers(2, 96)
     assert [decision.device for decision in decide(graph, soc)] == ["far", "far"]
 
 

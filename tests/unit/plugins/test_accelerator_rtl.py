@@ -10,7 +10,7 @@ SOURCES = "[\n    reef_pkg.sv,"
 BROKEN = {
     "module": (
         {"module: reef": "module: absent"},
-        "mine.yaml:72:11: error[E114]: the RTL of accelerator 'mine' has no module 'absent'",
+        "mine.yaml:73:11: error[E114]: the RTL of accelerator 'mine' has no module 'absent'",
     ),
     "ports": (
         {"module: reef": "module: mine", SOURCES: "[./mine.sv, reef_pkg.sv,"},
@@ -57,7 +57,7 @@ def test_a_source_that_is_not_there(command: str, bench: Any, commands: Any) -> 
     bench.accelerator(("reef_pkg.sv,", "absent.sv,"))
     arguments = ("run", "chip.yaml", "digits.tflite") if command == "run" else commands[command]
     said = bench.refusal(*arguments)
-    assert said.startswith("mine.yaml:74:5: error[E113]")
+    assert said.startswith("mine.yaml:75:5: error[E113]")
 
 
 @pytest.mark.parametrize("chip", ["lagoon", "atoll2", "twin"])

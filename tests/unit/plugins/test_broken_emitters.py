@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-PLACE = "mine.yaml:79:10: error"
+PLACE = "mine.yaml:80:10: error"
 
 # What is written as emitter: code and message; all of it is refused by `check` as well.
 UNUSABLE = {
@@ -192,7 +192,7 @@ def test_reefs_emitter_given_an_operator_that_reef_has_not(bench: Any, commands:
     said = bench.refusal(*commands["plan"])
     assert "E111" in said
     assert "failed in 'estimate_cycles' for operator 'add_3' (ADD): KeyError: 'stride_h'" in said
-    assert said.startswith("mine.yaml:80:10")
+    assert said.startswith("mine.yaml:81:10")
 
 
 def test_numbers_of_other_libraries_are_numbers(bench: Any, commands: Any) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-PLACE = "mine.yaml:80:8: error"
+PLACE = "mine.yaml:81:8: error"
 RUN = "class Mine(ReefModel):\n    def run(self, bus, list_address, count):\n        {}\n"
 
 UNUSABLE = {

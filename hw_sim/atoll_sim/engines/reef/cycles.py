@@ -1,12 +1,13 @@
 """How long reef is busy with an operator."""
 
+from math import ceil, gcd
 from typing import NamedTuple
 
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.packing import PARAMETER_BYTES
 
-START_CYCLES = 100
+START_CYCLES = 60
 
 
 def busy_cycles(shape: Geometry, npu: Engine, commands: int = 0) -> int:
@@ -14,9 +15,10 @@ def busy_cycles(shape: Geometry, npu: Engine, commands: int = 0) -> int:
 
     Each block of output channels first reads its parameters and, if they fit on chip, its weights;
     otherwise every pixel reads them again. A pixel takes one array step for each kernel row and
-    chunk of input lanes (depthwise: each tap), more of them where the memory delivers less than a
-    step needs, and at least one cycle for each channel, which is what requantisation takes.
-    Commands beside one for each sample read parameters and weights again. Within a tenth of what
+    chunk of input lanes (depthwise: each tap), and no less than the memory takes for the beats that
+    it reads and writes one after the other, and a cycle for as many channels as there are
+    requantisers.
+    Commands beside one for each sample read parameters and weights again. Within 15 % of what
     benches/reef_layers.py has measured.
 
     Args:
@@ -24,10 +26,18 @@ def busy_cycles(shape: Geometry, npu: Engine, commands: int = 0) -> int:
         npu: the instance.
         commands: that it takes, 0 for one for each sample.
     """
-    blocks, loads = _blocks(shape, npu), _loads(shape, npu)
+    loads, blocks = _loads(shape, npu), _blocks(shape, npu)
     pixels = shape.output[0] * shape.output[1]
-    steps = _steps(shape, npu)
-    computing = sum(pixels * max(steps, width) for width in blocks)
+    scalers = min(npu.params["requantisers"], npu.params["output_lanes"])
+    steps, reading = _steps(shape, npu), _reading(shape, npu)
+    computing = sum(
+        max(
+            steps,
+            pixels * -(-width // scalers),
+            ceil(reading + pixels * _beats(width, shape.output[2], npu)),
+        )
+        for width in blocks
+    )
     again = shape.samples + max(0, commands - shape.samples)
     setting_up = again * (START_CYCLES + len(blocks) * loads.once)
     return setting_up + shape.samples * (computing + len(blocks) * pixels * loads.each_pixel)
@@ -51,11 +61,47 @@ def _loads(shape: Geometry, npu: Engine) -> _Loads:
 
 
 def _steps(shape: Geometry, npu: Engine) -> int:
-    """Count the cycles of one pixel of a block in the array."""
-    chunk = 1 if shape.depthwise else npu.params["input_lanes"]
-    needed = npu.params["output_lanes"] if shape.depthwise else chunk
-    waiting = -(-needed // _narrower(npu.workspace_width, npu))
-    return shape.kernel[0] * -(-shape.kernel_row // chunk) * waiting
+    """Count the cycles of the array for a block."""
+    rows, columns = _inside(shape)
+    if shape.depthwise:
+        return rows * columns
+    return rows * shape.output[1] * -(-shape.kernel_row // npu.params["input_lanes"])
+
+
+def _reading(shape: Geometry, npu: Engine) -> float:
+    """Count the cycles of the memory for what a block reads."""
+    rows, columns = _inside(shape)
+    if shape.depthwise:
+        return rows * columns * _beats(npu.params["output_lanes"], shape.input[2], npu)
+    return rows * shape.output[1] * _beats(shape.kernel_row, shape.input[2], npu)
+
+
+def _inside(shape: Geometry) -> tuple[int, int]:
+    """Count the rows of the kernel that lie inside the image over all rows of pixels, and columns.
+
+    What lies outside is not read.
+    """
+    rows, columns = (
+        sum(
+            max(0, min(extent, at * stride - pad + taps) - max(0, at * stride - pad))
+            for at in range(places)
+        )
+        for places, taps, stride, pad, extent in zip(
+            shape.output[:2], shape.kernel, shape.stride, shape.pad, shape.input[:2], strict=True
+        )
+    )
+    return rows, columns
+
+
+def _beats(size: int, channels: int, npu: Engine) -> float:
+    """Return the cycles of the memory, on average, for a run that begins at any pixel.
+
+    A beat that the run begins or ends in is moved whole.
+    """
+    beat = _narrower(npu.workspace_width, npu)
+    return (
+        1 + (size - gcd(channels, beat)) / beat if size % beat or channels % beat else size / beat
+    )
 
 
 def _blocks(shape: Geometry, npu: Engine) -> list[int]:

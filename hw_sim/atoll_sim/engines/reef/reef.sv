@@ -14,6 +14,8 @@ module reef
   parameter int unsigned InputLanes  = 8,
   // Output channels computed at once: 4, 8 or 16.
   parameter int unsigned OutputLanes = 8,
+  // Output channels scaled to int8 in a cycle: 1, 2, 4, 8 or 16, of which `OutputLanes` are used.
+  parameter int unsigned Requantisers = 16,
   // Rows of weights on chip: a power of two, 16 to 1024.
   parameter int unsigned WeightRows  = 128,
   // Bytes of a beat: 8 or 16, at least the lanes.
@@ -71,11 +73,14 @@ module reef
 );
 
   `ATOLL_ASSERT_INIT(LegalLanes, InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16})
+  `ATOLL_ASSERT_INIT(LegalRequantisers, Requantisers inside {1, 2, 4, 8, 16})
   `ATOLL_ASSERT_INIT(LegalRows, $onehot(WeightRows) && WeightRows >= 16 && WeightRows <= 1024)
   `ATOLL_ASSERT_INIT(LegalBeat,
       DataBytes inside {8, 16} && DataBytes >= InputLanes && DataBytes >= OutputLanes)
 
-  localparam int unsigned LaneBits = $clog2(OutputLanes);
+  localparam int unsigned Scalers = Requantisers < OutputLanes ? Requantisers : OutputLanes;
+  localparam int unsigned Groups = OutputLanes / Scalers;
+  localparam int unsigned GroupBits = Groups > 1 ? $clog2(Groups) : 1;
   // List and faults; of two in one cycle, that of the read counts
   logic start, abort, ended, halt, flush;
   logic [31:0] list_address, list_count;
@@ -85,10 +90,7 @@ module reef
   assign fault = read_fault.valid ? read_fault : write_fault;
 
   // Operator
-  settings_t settings;
-  block_t block;
-  logic [OutputLanes-1:0][3:0] lane_byte;
-  logic [LaneBits-1:0] last_lane;
+  block_t [1:0] blocks;
 
   // Runs go to the reader and to the datapath alike.
   logic run_valid, run_ready, reader_ready, datapath_ready;
@@ -100,10 +102,11 @@ module reef
   logic beat_valid, beat_pop, descriptor_load;
   logic [DataBytes*8-1:0] beat_data;
   logic [15:0] load_beat;
-  logic byte_valid, byte_ready, byte_last;
-  logic [7:0] byte_data;
-  logic [LaneBits-1:0] byte_lane;
-  logic starved, datapath_idle, reader_idle, writer_idle, writer_bus_idle;
+  logic bytes_valid, bytes_ready;
+  logic [Scalers-1:0][7:0] bytes;
+  logic [GroupBits-1:0] bytes_group;
+  tag_t bytes_tag;
+  logic starved, closed, reader_idle, writer_idle, writer_bus_idle;
 
   engine_registers #(
     .Params({8'd1, 8'(DataBytes), 8'(OutputLanes), 8'(InputLanes)}),
@@ -159,13 +162,10 @@ module reef
     .load_i         (descriptor_load),
     .beat_i         (load_beat),
     .data_i         (beat_data),
-    .datapath_idle_i(datapath_idle),
+    .closed_i       (closed),
     .writer_idle_i  (writer_idle),
     .starved_i      (starved),
-    .settings_o     (settings),
-    .lane_byte_o    (lane_byte),
-    .last_lane_o    (last_lane),
-    .block_o        (block)
+    .blocks_o       (blocks)
   );
 
   engine_reader #(
@@ -198,15 +198,13 @@ module reef
   );
 
   reef_datapath #(
-    .InputLanes(InputLanes), .OutputLanes(OutputLanes), .WeightRows(WeightRows),
-    .DataBytes(DataBytes)
+    .InputLanes(InputLanes), .OutputLanes(OutputLanes), .Requantisers(Scalers),
+    .WeightRows(WeightRows), .DataBytes(DataBytes)
   ) u_datapath (
     .clk_i,
     .rst_ni,
     .flush_i          (flush),
-    .settings_i       (settings),
-    .lane_byte_i      (lane_byte),
-    .last_lane_i      (last_lane),
+    .blocks_i         (blocks),
     .run_valid_i      (run_valid && reader_ready),
     .run_ready_o      (datapath_ready),
     .run_i            (run),
@@ -215,31 +213,31 @@ module reef
     .beat_pop_o       (beat_pop),
     .descriptor_load_o(descriptor_load),
     .load_beat_o      (load_beat),
-    .byte_valid_o     (byte_valid),
-    .byte_ready_i     (byte_ready),
-    .byte_o           (byte_data),
-    .byte_lane_o      (byte_lane),
-    .byte_last_o      (byte_last),
-    .starved_o        (starved),
-    .idle_o           (datapath_idle)
+    .bytes_valid_o    (bytes_valid),
+    .bytes_ready_i    (bytes_ready),
+    .bytes_o          (bytes),
+    .bytes_group_o    (bytes_group),
+    .bytes_tag_o      (bytes_tag),
+    .starved_o        (starved)
   );
 
   reef_writer #(
-    .OutputLanes(OutputLanes), .DataBytes(DataBytes)
+    .OutputLanes(OutputLanes), .Requantisers(Scalers), .DataBytes(DataBytes)
   ) u_writer (
     .clk_i,
     .rst_ni,
-    .halt_i      (halt),
-    .flush_i     (flush),
-    .block_i     (block),
-    .byte_valid_i(byte_valid),
-    .byte_ready_o(byte_ready),
-    .byte_i      (byte_data),
-    .byte_lane_i (byte_lane),
-    .byte_last_i (byte_last),
-    .fault_o     (write_fault),
-    .idle_o      (writer_idle),
-    .bus_idle_o  (writer_bus_idle),
+    .halt_i       (halt),
+    .flush_i      (flush),
+    .blocks_i     (blocks),
+    .bytes_valid_i(bytes_valid),
+    .bytes_ready_o(bytes_ready),
+    .bytes_i      (bytes),
+    .bytes_group_i(bytes_group),
+    .bytes_tag_i  (bytes_tag),
+    .closed_o     (closed),
+    .fault_o      (write_fault),
+    .idle_o       (writer_idle),
+    .bus_idle_o   (writer_bus_idle),
     .m_axi_awaddr_o,
     .m_axi_awlen_o,
     .m_axi_awsize_o,

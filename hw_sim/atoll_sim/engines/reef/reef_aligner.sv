@@ -22,8 +22,6 @@ module reef_aligner
   input  logic                    rst_ni,
   // Forget all runs
   input  logic                    flush_i,
-  // Steps are of the depthwise kind; stable while runs are queued
-  input  logic                    depthwise_i,
   // Runs in the order in which they are read
   input  logic                    run_valid_i,
   output logic                    run_ready_o,
@@ -36,14 +34,15 @@ module reef_aligner
   output logic                    load_valid_o,
   output kind_e                   load_kind_o,
   output logic  [           15:0] load_beat_o,
+  output logic                    load_bank_o,
   // Steps of the input runs
   output logic                    step_valid_o,
   input  logic                    step_ready_i,
   output logic  [StepBytes*8-1:0] step_data_o,
   output logic  [  StepBytes-1:0] step_mask_o,
   output logic  [           13:0] step_unit_o,
-  output logic                    step_first_o,
-  output logic                    step_last_o,
+  output logic                    step_depthwise_o,
+  output tag_t                    step_tag_o,
   // Waiting for data to compute with
   output logic                    starved_o,
   // No run is queued
@@ -62,8 +61,8 @@ module reef_aligner
     logic [31:0] bytes;
     logic [3:0]  phase;
     logic [13:0] unit;
-    logic        first;
-    logic        last;
+    logic        depthwise;
+    tag_t        tag;
   } entry_t;
 
   logic head_valid, head_pop, runs_full;
@@ -75,8 +74,8 @@ module reef_aligner
           bytes: run_i.bytes,
           phase: run_i.phase,
           unit: run_i.unit,
-          first: run_i.first,
-          last: run_i.last
+          depthwise: run_i.depthwise,
+          tag: run_i.tag
       };
   assign run_ready_o = !runs_full;
   assign idle_o = !head_valid;
@@ -110,7 +109,7 @@ module reef_aligner
 
   assign is_input = head.kind == KindInput;
   assign empty = head.bytes == 0;
-  assign width = depthwise_i && is_input ? 7'(OutputLanes) : 7'(InputLanes);
+  assign width = head.depthwise && is_input ? 7'(OutputLanes) : 7'(InputLanes);
 
   always_comb begin
     if (begun_q) begin
@@ -190,12 +189,18 @@ module reef_aligner
   assign unended     = remaining >= 33'(StepBytes) ? '1 : ~({StepBytes{1'b1}} << remaining[4:0]);
   assign step_mask_o = empty ? '0 : begun & unended;
   assign step_unit_o  = unit;
-  assign step_first_o = head.first && !stepped_q;
-  assign step_last_o  = head.last && final_step;
+  assign step_depthwise_o = head.depthwise;
+  assign step_tag_o = '{
+          bank: head.tag.bank,
+          first: head.tag.first && !stepped_q,
+          last: head.tag.last && final_step,
+          closes: head.tag.closes
+      };
 
   assign load_valid_o = load;
   assign load_kind_o  = head.kind;
   assign load_beat_o  = beat_q;
+  assign load_bank_o  = head.tag.bank;
   assign starved_o    = head_valid && head.kind != KindDescriptor && !empty && !beat_valid_i;
 
   `ATOLL_ASSERT_KNOWN(KnownControl,

@@ -4,8 +4,10 @@
 //
 // A step passes two stages: the weights are read and the zero point is taken off; then every
 // output lane adds its dot product. Convolution uses all bytes in all lanes; depthwise, lane `l`
-// uses the byte `lane_byte_i[l]` alone, with the `OutputLanes` weights of its tap.
-module reef_array #(
+// uses the byte `lane_byte[l]` alone, with the `OutputLanes` weights of its tap.
+module reef_array
+  import reef_pkg::*;
+#(
   // See docs/reef.md
   parameter int unsigned InputLanes = 8,
   parameter int unsigned OutputLanes = 8,
@@ -18,10 +20,10 @@ module reef_array #(
   input  logic                                rst_ni,
   // Forget what is in the pipeline
   input  logic                                flush_i,
-  // Settings of the operator and of the block; stable while steps are in the pipeline
-  input  logic                                depthwise_i,
-  input  logic [                   7:0]       input_zero_i,
-  input  logic [       OutputLanes-1:0][ 3:0] lane_byte_i,
+  // The blocks of both banks; each is stable while a step of it is in the pipeline
+  input  block_t [                 1:0]       blocks_i,
+  // Biases of the bank asked for
+  output logic                                bias_bank_o,
   input  logic [       OutputLanes-1:0][31:0] bias_i,
   // Steps; masked bytes contribute nothing
   input  logic                                step_valid_i,
@@ -29,8 +31,8 @@ module reef_array #(
   input  logic [       StepBytes*8-1:0]       step_data_i,
   input  logic [         StepBytes-1:0]       step_mask_i,
   input  logic [                  13:0]       step_unit_i,
-  input  logic                                step_first_i,
-  input  logic                                step_last_i,
+  input  logic                                step_depthwise_i,
+  input  tag_t                                step_tag_i,
   // Weight memory; the row arrives one cycle after the read
   output logic                                weight_read_o,
   output logic [$clog2(WeightRows)-1:0]       weight_row_o,
@@ -39,8 +41,7 @@ module reef_array #(
   output logic                                sums_valid_o,
   input  logic                                sums_ready_i,
   output logic [       OutputLanes-1:0][31:0] sums_o,
-  // Nothing is in the pipeline
-  output logic                                idle_o
+  output tag_t                                sums_tag_o
 );
 
   `ATOLL_ASSERT_INIT(LegalLanes, InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16})
@@ -50,7 +51,9 @@ module reef_array #(
   localparam int unsigned TapBits = $clog2(InputLanes);
 
   logic accept, advance;
-  logic valid_q, first_q, last_q, done_q;
+  logic valid_q, done_q, depthwise_q;
+  tag_t tag_q, sums_tag_q;
+  block_t coming, block;
   logic [TapBits-1:0] tap_q;
   logic [StepBytes*9-1:0] centred_q;
   logic [OutputLanes-1:0][31:0] sums_q;
@@ -61,11 +64,14 @@ module reef_array #(
   assign accept        = step_valid_i && advance;
   assign sums_valid_o  = done_q;
   assign sums_o        = sums_q;
-  assign idle_o        = !valid_q && !done_q;
+  assign sums_tag_o    = sums_tag_q;
+  assign bias_bank_o   = tag_q.bank;
+  assign coming        = blocks_i[step_tag_i.bank];
+  assign block         = blocks_i[tag_q.bank];
 
   // Convolution counts units in rows, depthwise in taps, of which a row holds `InputLanes`.
   assign weight_read_o = accept;
-  assign weight_row_o  = depthwise_i ? RowBits'(step_unit_i >> TapBits) : RowBits'(step_unit_i);
+  assign weight_row_o  = step_depthwise_i ? RowBits'(step_unit_i >> TapBits) : RowBits'(step_unit_i);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -76,17 +82,17 @@ module reef_array #(
       done_q  <= 1'b0;
     end else if (advance) begin
       valid_q <= step_valid_i;
-      done_q  <= valid_q && last_q;
+      done_q  <= valid_q && tag_q.last;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (accept) begin
-      first_q <= step_first_i;
-      last_q  <= step_last_i;
-      tap_q   <= step_unit_i[TapBits-1:0];
+      depthwise_q <= step_depthwise_i;
+      tag_q       <= step_tag_i;
+      tap_q       <= step_unit_i[TapBits-1:0];
       for (int i = 0; i < StepBytes; i++) begin
-        centred_q[i*9+:9] <= step_mask_i[i] ? centre(step_data_i[i*8+:8], input_zero_i) : 9'd0;
+        centred_q[i*9+:9] <= step_mask_i[i] ? centre(step_data_i[i*8+:8], coming.input_zero) : 9'd0;
       end
     end
   end
@@ -109,22 +115,29 @@ module reef_array #(
   logic [OutputLanes*8-1:0] tap_weights;
   assign tap_weights = weight_row_i[tap_q*OutputLanes*8+:OutputLanes*8];
 
+  always_ff @(posedge clk_i) begin
+    if (valid_q && advance) sums_tag_q <= tag_q;
+  end
+
   for (genvar lane = 0; lane < OutputLanes; lane++) begin : gen_lane
     always_ff @(posedge clk_i) begin
       if (valid_q && advance) begin
-        if (depthwise_i)
-          sums_q[lane] <= (first_q ? bias_i[lane] : sums_q[lane]) + product(
-              centred_q[lane_byte_i[lane]*9+:9], tap_weights[lane*8+:8]
+        if (depthwise_q)
+          sums_q[lane] <= (tag_q.first ? bias_i[lane] : sums_q[lane]) + product(
+              centred_q[block.lane_byte[lane]*9+:9], tap_weights[lane*8+:8]
           );
         else
-          sums_q[lane] <= (first_q ? bias_i[lane] : sums_q[lane]) + dot_product(
+          sums_q[lane] <= (tag_q.first ? bias_i[lane] : sums_q[lane]) + dot_product(
               centred_q, weight_row_i[lane*InputLanes*8+:InputLanes*8]
           );
       end
     end
   end
 
-  `ATOLL_ASSERT_KNOWN(KnownControl, {step_ready_o, weight_read_o, sums_valid_o, idle_o})
+  `ATOLL_ASSERT_KNOWN(KnownControl, {step_ready_o, weight_read_o, sums_valid_o})
   `ATOLL_ASSERT(SumsAreHeld, sums_valid_o && !sums_ready_i && !flush_i |=> sums_valid_o)
+
+  logic unused;
+  assign unused = ^{coming, block};
 
 endmodule

@@ -9,8 +9,7 @@ module reef_commands
   parameter int unsigned InputLanes = 8,
   parameter int unsigned OutputLanes = 8,
   parameter int unsigned WeightRows = 128,
-  parameter int unsigned DataBytes = 8,
-  localparam int unsigned LaneBits = $clog2(OutputLanes)
+  parameter int unsigned DataBytes = 8
 ) (
   // Clock and asynchronous reset
   input  logic                             clk_i,
@@ -36,15 +35,12 @@ module reef_commands
   input  logic                             load_i,
   input  logic      [           15:0]      beat_i,
   input  logic      [DataBytes*8-1:0]      data_i,
-  // Nothing is queued or computing; nothing is left to write; the array has no data
-  input  logic                             datapath_idle_i,
+  // A block has left the datapath; nothing is left to write; the array has no data
+  input  logic                             closed_i,
   input  logic                             writer_idle_i,
   input  logic                             starved_i,
-  // Settings of the operator and of the block, see `reef_sequencer`
-  output settings_t                        settings_o,
-  output logic      [OutputLanes-1:0][3:0] lane_byte_o,
-  output logic      [   LaneBits-1:0]      last_lane_o,
-  output block_t                           block_o
+  // The blocks of both banks, see `reef_sequencer`
+  output block_t    [            1:0]      blocks_o
 );
 
   logic fetch_start, fetch_done, run_start, run_done;
@@ -118,12 +114,9 @@ module reef_commands
     .run_valid_o (operator_run_valid),
     .run_ready_i,
     .run_o       (operator_run),
-    .datapath_idle_i,
+    .closed_i,
     .writer_idle_i,
-    .settings_o,
-    .lane_byte_o,
-    .last_lane_o,
-    .block_o
+    .blocks_o
   );
 
   `ATOLL_ASSERT(OneSourceOfRuns, !(fetch_run_valid && operator_run_valid))

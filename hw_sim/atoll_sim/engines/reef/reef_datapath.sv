@@ -5,19 +5,19 @@ module reef_datapath
   // See docs/reef.md
   parameter int unsigned InputLanes = 8,
   parameter int unsigned OutputLanes = 8,
+  parameter int unsigned Requantisers = 8,
   parameter int unsigned WeightRows = 128,
   parameter int unsigned DataBytes = 8,
-  localparam int unsigned LaneBits = $clog2(OutputLanes)
+  localparam int unsigned Groups = OutputLanes / Requantisers,
+  localparam int unsigned GroupBits = Groups > 1 ? $clog2(Groups) : 1
 ) (
   // Clock and asynchronous reset
   input  logic                             clk_i,
   input  logic                             rst_ni,
   // Forget all that is under way
   input  logic                             flush_i,
-  // Settings of the operator and of the block; stable while not idle
-  input  settings_t                        settings_i,
-  input  logic      [OutputLanes-1:0][3:0] lane_byte_i,
-  input  logic      [   LaneBits-1:0]      last_lane_i,
+  // The blocks of both banks; each is stable while something of it is under way
+  input  block_t    [            1:0]      blocks_i,
   // Runs in the order in which they are read
   input  logic                             run_valid_i,
   output logic                             run_ready_o,
@@ -29,16 +29,14 @@ module reef_datapath
   // A beat of a descriptor, and its number
   output logic                             descriptor_load_o,
   output logic      [           15:0]      load_beat_o,
-  // Bytes of the output pixels, in lane order
-  output logic                             byte_valid_o,
-  input  logic                             byte_ready_i,
-  output logic      [            7:0]      byte_o,
-  output logic      [   LaneBits-1:0]      byte_lane_o,
-  output logic                             byte_last_o,
+  // Bytes of the output pixels, in the order of groups of lanes
+  output logic                             bytes_valid_o,
+  input  logic                             bytes_ready_i,
+  output logic  [Requantisers-1:0][7:0]    bytes_o,
+  output logic      [  GroupBits-1:0]      bytes_group_o,
+  output tag_t                             bytes_tag_o,
   // Waiting for data to compute with
-  output logic                             starved_o,
-  // Nothing is under way
-  output logic                             idle_o
+  output logic                             starved_o
 );
 
   localparam int unsigned StepBytes = InputLanes > OutputLanes ? InputLanes : OutputLanes;
@@ -47,8 +45,10 @@ module reef_datapath
   logic load_valid;
   kind_e load_kind;
   logic [15:0] load_beat;
+  logic load_bank;
 
-  logic step_valid, step_ready, step_first, step_last;
+  logic step_valid, step_ready, step_depthwise;
+  tag_t step_tag;
   logic [StepBytes*8-1:0] step_data;
   logic [StepBytes-1:0] step_mask;
   logic [13:0] step_unit;
@@ -58,17 +58,17 @@ module reef_datapath
   logic [InputLanes*OutputLanes*8-1:0] weights;
 
   logic [OutputLanes-1:0][31:0] bias, sums;
-  logic sums_valid, sums_ready;
+  logic sums_valid, sums_ready, bias_bank, scale_bank;
+  tag_t sums_tag;
 
-  logic [LaneBits-1:0] lane;
-  logic [31:0] multiplier;
-  logic signed [5:0] shift;
+  logic [OutputLanes-1:0][31:0] multiplier;
+  logic [OutputLanes-1:0][5:0] shift;
 
-  logic aligner_idle, array_idle, requantize_idle;
+  logic aligner_idle, unused;
 
   assign descriptor_load_o = load_valid && load_kind == KindDescriptor;
   assign load_beat_o       = load_beat;
-  assign idle_o            = aligner_idle && array_idle && requantize_idle;
+  assign unused            = aligner_idle;
 
   reef_aligner #(
     .InputLanes (InputLanes),
@@ -78,25 +78,25 @@ module reef_datapath
     .clk_i,
     .rst_ni,
     .flush_i,
-    .depthwise_i (settings_i.depthwise),
     .run_valid_i,
     .run_ready_o,
     .run_i,
     .beat_valid_i,
     .beat_data_i,
     .beat_pop_o,
-    .load_valid_o(load_valid),
-    .load_kind_o (load_kind),
-    .load_beat_o (load_beat),
-    .step_valid_o(step_valid),
-    .step_ready_i(step_ready),
-    .step_data_o (step_data),
-    .step_mask_o (step_mask),
-    .step_unit_o (step_unit),
-    .step_first_o(step_first),
-    .step_last_o (step_last),
+    .load_valid_o    (load_valid),
+    .load_kind_o     (load_kind),
+    .load_beat_o     (load_beat),
+    .load_bank_o     (load_bank),
+    .step_valid_o    (step_valid),
+    .step_ready_i    (step_ready),
+    .step_data_o     (step_data),
+    .step_mask_o     (step_mask),
+    .step_unit_o     (step_unit),
+    .step_depthwise_o(step_depthwise),
+    .step_tag_o      (step_tag),
     .starved_o,
-    .idle_o      (aligner_idle)
+    .idle_o          (aligner_idle)
   );
 
   reef_parameters #(
@@ -105,10 +105,12 @@ module reef_datapath
   ) u_parameters (
     .clk_i,
     .load_i      (load_valid && load_kind == KindParameters),
+    .load_bank_i (load_bank),
     .beat_i      (load_beat),
     .data_i      (beat_data_i),
+    .bias_bank_i (bias_bank),
     .bias_o      (bias),
-    .lane_i      (lane),
+    .scale_bank_i(scale_bank),
     .multiplier_o(multiplier),
     .shift_o     (shift)
   );
@@ -137,48 +139,44 @@ module reef_datapath
     .clk_i,
     .rst_ni,
     .flush_i,
-    .depthwise_i  (settings_i.depthwise),
-    .input_zero_i (settings_i.input_zero),
-    .lane_byte_i,
-    .bias_i       (bias),
-    .step_valid_i (step_valid),
-    .step_ready_o (step_ready),
-    .step_data_i  (step_data),
-    .step_mask_i  (step_mask),
-    .step_unit_i  (step_unit),
-    .step_first_i (step_first),
-    .step_last_i  (step_last),
-    .weight_read_o(weight_read),
-    .weight_row_o (weight_row),
-    .weight_row_i (weights),
-    .sums_valid_o (sums_valid),
-    .sums_ready_i (sums_ready),
-    .sums_o       (sums),
-    .idle_o       (array_idle)
+    .blocks_i,
+    .bias_bank_o     (bias_bank),
+    .bias_i          (bias),
+    .step_valid_i    (step_valid),
+    .step_ready_o    (step_ready),
+    .step_data_i     (step_data),
+    .step_mask_i     (step_mask),
+    .step_unit_i     (step_unit),
+    .step_depthwise_i(step_depthwise),
+    .step_tag_i      (step_tag),
+    .weight_read_o   (weight_read),
+    .weight_row_o    (weight_row),
+    .weight_row_i    (weights),
+    .sums_valid_o    (sums_valid),
+    .sums_ready_i    (sums_ready),
+    .sums_o          (sums),
+    .sums_tag_o      (sums_tag)
   );
 
   reef_requantize #(
-    .OutputLanes(OutputLanes)
+    .OutputLanes(OutputLanes), .Requantisers(Requantisers)
   ) u_requantize (
     .clk_i,
     .rst_ni,
     .flush_i,
-    .output_zero_i(settings_i.output_zero),
-    .minimum_i    (settings_i.minimum),
-    .maximum_i    (settings_i.maximum),
-    .last_lane_i,
-    .sums_valid_i (sums_valid),
-    .sums_ready_o (sums_ready),
-    .sums_i       (sums),
-    .lane_o       (lane),
-    .multiplier_i (multiplier),
-    .shift_i      (shift),
-    .byte_valid_o,
-    .byte_ready_i,
-    .byte_o,
-    .byte_lane_o,
-    .byte_last_o,
-    .idle_o       (requantize_idle)
+    .blocks_i,
+    .sums_valid_i(sums_valid),
+    .sums_ready_o(sums_ready),
+    .sums_i      (sums),
+    .sums_tag_i  (sums_tag),
+    .scale_bank_o(scale_bank),
+    .multiplier_i(multiplier),
+    .shift_i     (shift),
+    .bytes_valid_o,
+    .bytes_ready_i,
+    .bytes_o,
+    .bytes_group_o,
+    .bytes_tag_o
   );
 
 endmodule

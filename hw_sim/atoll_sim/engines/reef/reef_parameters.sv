@@ -1,23 +1,25 @@
 `include "atoll_assert.svh"
 
-// The parameter table of one block of output channels: bias, multiplier and shift of each.
+// The parameter tables of two blocks of output channels: bias, multiplier and shift of each.
 module reef_parameters #(
   // See docs/reef.md
   parameter int unsigned OutputLanes = 8,
   parameter int unsigned DataBytes   = 8
 ) (
-  // Clock; the table needs no reset
-  input  logic                                        clk_i,
-  // A beat of the table and its number
-  input  logic                                        load_i,
-  input  logic        [                   15:0]       beat_i,
-  input  logic        [        DataBytes*8-1:0]       data_i,
+  // Clock; the tables need no reset
+  input  logic                              clk_i,
+  // A beat of a bank's table and its number
+  input  logic                              load_i,
+  input  logic                              load_bank_i,
+  input  logic [           15:0]            beat_i,
+  input  logic [DataBytes*8-1:0]            data_i,
   // Biases of all lanes
-  output logic        [        OutputLanes-1:0][31:0] bias_o,
-  // Multiplier and shift (-31 to 30) of one lane
-  input  logic        [$clog2(OutputLanes)-1:0]       lane_i,
-  output logic        [                   31:0]       multiplier_o,
-  output logic signed [                    5:0]       shift_o
+  input  logic                              bias_bank_i,
+  output logic [OutputLanes-1:0][31:0]      bias_o,
+  // Multipliers and shifts (-31 to 30) of all lanes
+  input  logic                              scale_bank_i,
+  output logic [OutputLanes-1:0][31:0]      multiplier_o,
+  output logic [OutputLanes-1:0][ 5:0]      shift_o
 );
 
   `ATOLL_ASSERT_INIT(LegalLanes, OutputLanes inside {4, 8, 16})
@@ -26,9 +28,8 @@ module reef_parameters #(
   localparam int unsigned EntryBeats = 16 / DataBytes;
   localparam int unsigned LaneBits = $clog2(OutputLanes);
 
-  logic [OutputLanes-1:0][31:0] bias_q;
-  logic [31:0] multiplier_q[OutputLanes];
-  logic [5:0] shift_q[OutputLanes];
+  logic [1:0][OutputLanes-1:0][31:0] bias_q, multiplier_q;
+  logic [1:0][OutputLanes-1:0][5:0] shift_q;
 
   logic [LaneBits-1:0] lane;
   logic low, high;
@@ -47,15 +48,15 @@ module reef_parameters #(
 
   always_ff @(posedge clk_i) begin
     if (low) begin
-      bias_q[lane]       <= data_i[31:0];
-      multiplier_q[lane] <= data_i[63:32];
+      bias_q[load_bank_i][lane]       <= data_i[31:0];
+      multiplier_q[load_bank_i][lane] <= data_i[63:32];
     end
-    if (high) shift_q[lane] <= shift[5:0];
+    if (high) shift_q[load_bank_i][lane] <= shift[5:0];
   end
 
-  assign bias_o       = bias_q;
-  assign multiplier_o = multiplier_q[lane_i];
-  assign shift_o      = shift_q[lane_i];
+  assign bias_o       = bias_q[bias_bank_i];
+  assign multiplier_o = multiplier_q[scale_bank_i];
+  assign shift_o      = shift_q[scale_bank_i];
 
   logic unused;
   assign unused = ^{beat_i, data_i, shift};

@@ -28,6 +28,7 @@ module reef_pixels
   input  logic               resident_i,
   input  logic        [15:0] channel_i,
   input  logic        [ 4:0] channels_i,
+  input  logic               bank_i,
   // Begin; only when not busy
   input  logic               start_i,
   output logic               busy_o,
@@ -120,10 +121,15 @@ module reef_pixels
                                      : 14'(row_weights_q >> (InputBits + OutputBits));
 
   always_comb begin
-    run_o       = '0;
-    run_o.kind  = KindInput;
-    run_o.first = empty || (first_row && first_chunk);
-    run_o.last  = empty || (last_row && last_chunk);
+    run_o           = '0;
+    run_o.kind      = KindInput;
+    run_o.depthwise = depthwise_i;
+    run_o.tag       = '{
+        bank: bank_i,
+        first: empty || (first_row && first_chunk),
+        last: empty || (last_row && last_chunk),
+        closes: last_pixel && last_line
+    };
     if (load_weights) begin
       run_o.kind = KindWeights;
       run_o.address = weights_from;

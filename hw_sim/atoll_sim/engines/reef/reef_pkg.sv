@@ -1,13 +1,6 @@
 // Types of reef, the accelerator; docs/reef.md is its contract.
 package reef_pkg;
 
-  // Where the pixels of a block of output channels go; `start` for one cycle.
-  typedef struct packed {
-    logic        start;
-    logic [31:0] address;  // of the first pixel's first byte
-    logic [15:0] stride;   // bytes from one pixel to the next
-  } block_t;
-
   typedef enum logic [7:0] {
     OpConv2d          = 8'd1,
     OpDepthwiseConv2d = 8'd2,
@@ -55,14 +48,27 @@ package reef_pkg;
     logic [31:0] stride_x;  // stride across times the input channels
   } geometry_t;
 
-  // What the datapath needs to know of an operator.
+  // What datapath and writer need to know of a block of output channels. There are two banks of
+  // it, so that a block is loaded while the one before is computed.
   typedef struct packed {
-    logic       depthwise;
-    logic [7:0] input_zero;
-    logic [7:0] output_zero;
-    logic [7:0] minimum;
-    logic [7:0] maximum;
-  } settings_t;
+    logic             depthwise;
+    logic [7:0]       input_zero;
+    logic [7:0]       output_zero;
+    logic [7:0]       minimum;
+    logic [7:0]       maximum;
+    logic [15:0][3:0] lane_byte;  // depthwise: which of the step's bytes each lane uses
+    logic [3:0]       last_lane;  // that has an output channel
+    logic [31:0]      address;    // of the first pixel's first byte
+    logic [15:0]      stride;     // bytes from one output pixel to the next
+  } block_t;
+
+  // What travels with the data of a pixel.
+  typedef struct packed {
+    logic bank;    // of its block
+    logic first;   // begins an output pixel
+    logic last;    // ends an output pixel
+    logic closes;  // belongs to the block's last pixel
+  } tag_t;
 
   typedef enum logic [1:0] {
     KindDescriptor,
@@ -71,15 +77,16 @@ package reef_pkg;
     KindInput
   } kind_e;
 
-  // A run of bytes to read, and what they are for. The last four fields matter to input runs.
+  // A run of bytes to read, and what they are for. Of a table or of weights, only the tag's bank
+  // matters.
   typedef struct packed {
     kind_e       kind;
     logic [31:0] address;
     logic [31:0] bytes;    // 0: no read, one step without any contribution
     logic [3:0]  phase;    // input lane of the first byte
     logic [13:0] unit;     // weights of the first step: a row of them, or a depthwise tap
-    logic        first;    // begins an output pixel
-    logic        last;     // ends an output pixel
+    logic        depthwise;
+    tag_t        tag;
   } run_t;
 
 endpackage

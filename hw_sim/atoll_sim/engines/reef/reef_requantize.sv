@@ -1,170 +1,140 @@
 `include "atoll_assert.svh"
 
-// Scales the sums of a pixel to int8, one output lane in each cycle.
+// Scales the sums of a pixel to int8, `Requantisers` output lanes in each cycle.
 //
-// Takes a copy of the sums, so that the array goes on with the next pixel. Four stages: shift
-// left and pick the lane's multiplier; 64-bit product; rounding doubling high half; rounding
-// shift right, zero point and clamp. Both roundings are those of gemmlowp, bit for bit.
-module reef_requantize #(
+// Takes a copy of the sums, so that the array goes on with the next pixel.
+module reef_requantize
+  import reef_pkg::*;
+#(
   // See docs/reef.md
   parameter int unsigned OutputLanes = 8,
-  localparam int unsigned LaneBits = $clog2(OutputLanes)
+  parameter int unsigned Requantisers = 8,
+  localparam int unsigned Groups = OutputLanes / Requantisers,
+  localparam int unsigned GroupBits = Groups > 1 ? $clog2(Groups) : 1
 ) (
   // Clock and asynchronous reset
-  input  logic                                clk_i,
-  input  logic                                rst_ni,
+  input  logic                            clk_i,
+  input  logic                            rst_ni,
   // Forget what is in the pipeline
-  input  logic                                flush_i,
-  // Settings of the operator and of the block; stable while not idle
-  input  logic        [            7:0]       output_zero_i,
-  input  logic        [            7:0]       minimum_i,
-  input  logic        [            7:0]       maximum_i,
-  input  logic        [   LaneBits-1:0]       last_lane_i,
+  input  logic                            flush_i,
+  // The blocks of both banks; each is stable while a pixel of it is under way
+  input  block_t [             1:0]       blocks_i,
   // Sums of a pixel
-  input  logic                                sums_valid_i,
-  output logic                                sums_ready_o,
-  input  logic        [OutputLanes-1:0][31:0] sums_i,
-  // Multiplier and shift of the lane asked for
-  output logic        [   LaneBits-1:0]       lane_o,
-  input  logic        [           31:0]       multiplier_i,
-  input  logic signed [            5:0]       shift_i,
-  // Results in lane order
-  output logic                                byte_valid_o,
-  input  logic                                byte_ready_i,
-  output logic        [            7:0]       byte_o,
-  output logic        [   LaneBits-1:0]       byte_lane_o,
-  output logic                                byte_last_o,
-  // Nothing is in the pipeline
-  output logic                                idle_o
+  input  logic                            sums_valid_i,
+  output logic                            sums_ready_o,
+  input  logic   [ OutputLanes-1:0][31:0] sums_i,
+  input  tag_t                            sums_tag_i,
+  // Multipliers and shifts of the bank asked for
+  output logic                            scale_bank_o,
+  input  logic   [ OutputLanes-1:0][31:0] multiplier_i,
+  input  logic   [ OutputLanes-1:0][ 5:0] shift_i,
+  // Results in the order of groups of lanes; the tag's `last` marks a pixel's last group
+  output logic                            bytes_valid_o,
+  input  logic                            bytes_ready_i,
+  output logic   [Requantisers-1:0][ 7:0] bytes_o,
+  output logic   [   GroupBits-1:0]       bytes_group_o,
+  output tag_t                            bytes_tag_o
 );
 
   `ATOLL_ASSERT_INIT(LegalLanes, OutputLanes inside {4, 8, 16})
+  `ATOLL_ASSERT_INIT(LegalRequantisers, $onehot(Requantisers) && Requantisers <= OutputLanes)
 
-  // The lane, and whether it is the pixel's last, travel with the data.
+  localparam int unsigned LaneBits = $clog2(OutputLanes);
+
+  // The group and its tag travel with the data.
   typedef struct packed {
-    logic                valid;
-    logic                last;
-    logic [LaneBits-1:0] lane;
-  } tag_t;
+    logic                 valid;
+    logic [GroupBits-1:0] group;
+    tag_t                 tag;
+  } stage_t;
 
-  logic advance, busy_q, last_lane;
-  logic [LaneBits-1:0] lane_q;
+  logic advance, busy_q, last_group;
+  logic [GroupBits-1:0] group_q;
   logic [OutputLanes-1:0][31:0] sums_q;
-  tag_t tag1_q, tag2_q, tag3_q, tag4_q;
+  tag_t tag_q, tag;
+  stage_t stage1_q, stage2_q, stage3_q, stage4_q;
+  block_t due, done;
 
-  assign advance      = !(tag4_q.valid && !byte_ready_i);
-  assign last_lane    = lane_q == last_lane_i;
-  assign sums_ready_o = !busy_q || (advance && last_lane);
-  assign lane_o       = lane_q;
-  assign idle_o       = !(busy_q || tag1_q.valid || tag2_q.valid || tag3_q.valid || tag4_q.valid);
+  assign due           = blocks_i[tag_q.bank];
+  assign done          = blocks_i[stage3_q.tag.bank];
+  assign advance       = !(stage4_q.valid && !bytes_ready_i);
+  assign last_group    = 32'(group_q) == 32'(due.last_lane) / Requantisers;
+  assign sums_ready_o  = !busy_q || (advance && last_group);
+  assign scale_bank_o  = tag_q.bank;
+
+  always_comb begin
+    tag      = tag_q;
+    tag.last = last_group;
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      busy_q <= 1'b0;
-      lane_q <= '0;
+      busy_q  <= 1'b0;
+      group_q <= '0;
     end else if (flush_i) begin
-      busy_q <= 1'b0;
-      lane_q <= '0;
+      busy_q  <= 1'b0;
+      group_q <= '0;
     end else begin
       if (sums_ready_o) busy_q <= sums_valid_i;
-      if (busy_q && advance) lane_q <= last_lane ? '0 : lane_q + LaneBits'(1);
+      if (busy_q && advance) group_q <= last_group ? '0 : group_q + GroupBits'(1);
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (sums_valid_i && sums_ready_o) sums_q <= sums_i;
+    if (sums_valid_i && sums_ready_o) {sums_q, tag_q} <= {sums_i, sums_tag_i};
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      {tag1_q, tag2_q, tag3_q, tag4_q} <= '0;
+      {stage1_q, stage2_q, stage3_q, stage4_q} <= '0;
     end else if (flush_i) begin
-      {tag1_q, tag2_q, tag3_q, tag4_q} <= '0;
+      {stage1_q, stage2_q, stage3_q, stage4_q} <= '0;
     end else if (advance) begin
-      tag1_q <= '{valid: busy_q, last: last_lane, lane: lane_q};
-      tag2_q <= tag1_q;
-      tag3_q <= tag2_q;
-      tag4_q <= tag3_q;
+      stage1_q <= '{valid: busy_q, group: group_q, tag: tag};
+      stage2_q <= stage1_q;
+      stage3_q <= stage2_q;
+      stage4_q <= stage3_q;
     end
   end
 
-  // Stages 1 and 2
-  logic signed [31:0] shifted_q, multiplier_q;
-  logic signed [63:0] product_q;
-  logic [4:0] right1_q, right2_q, right3_q;
+  for (genvar i = 0; i < Requantisers; i++) begin : gen_scaler
+    logic [LaneBits-1:0] lane;
 
-  always_ff @(posedge clk_i) begin
-    if (advance && busy_q) begin
-      shifted_q    <= sums_q[lane_q] << (shift_i[5] ? 5'd0 : shift_i[4:0]);
-      multiplier_q <= multiplier_i;
-      right1_q     <= shift_i[5] ? 5'(-shift_i) : 5'd0;
-    end
-    if (advance && tag1_q.valid) begin
-      product_q <= shifted_q * multiplier_q;
-      right2_q  <= right1_q;
-    end
+    assign lane = LaneBits'(32'(group_q) * Requantisers + i);
+
+    reef_scaler u_scaler (
+      .clk_i,
+      .advance_i    (advance),
+      .valid_i      ({stage3_q.valid, stage2_q.valid, stage1_q.valid, busy_q}),
+      .sum_i        (sums_q[lane]),
+      .multiplier_i (multiplier_i[lane]),
+      .shift_i      (shift_i[lane]),
+      .output_zero_i(done.output_zero),
+      .minimum_i    (done.minimum),
+      .maximum_i    (done.maximum),
+      .byte_o       (bytes_o[i])
+    );
   end
 
-  // Stage 3: doubling and dividing by 2^32, to nearest, halves up; only the product of the two
-  // most negative numbers does not fit.
-  logic signed [31:0] high_q;
+  assign bytes_valid_o = stage4_q.valid;
+  assign bytes_group_o = stage4_q.group;
+  assign bytes_tag_o   = stage4_q.tag;
 
-  function automatic logic [31:0] rounded_high_half(logic [63:0] product);
-    if (product == 64'h4000_0000_0000_0000) return 32'h7fff_ffff;
-    return 32'((product + 64'h4000_0000) >> 31);
-  endfunction
+  logic unused;
+  assign unused = ^{due, done};
 
-  always_ff @(posedge clk_i) begin
-    if (advance && tag2_q.valid) begin
-      high_q   <= rounded_high_half(product_q);
-      right3_q <= right2_q;
-    end
-  end
-
-  // Stage 4: divide by a power of two, to nearest, halves away from zero.
-  logic [7:0] byte_q;
-
-  function automatic logic signed [32:0] rounded_shift(logic signed [31:0] value,
-                                                       logic [4:0] places);
-    logic [31:0] mask, threshold;
-    logic round_up;
-    mask      = (32'd1 << places) - 32'd1;
-    threshold = (mask >> 1) + 32'(value[31]);
-    round_up  = (value & mask) > threshold;
-    return 33'(value >>> places) + 33'(round_up);
-  endfunction
-
-  function automatic logic [7:0] clamped(logic signed [33:0] value, logic signed [7:0] minimum,
-                                         logic signed [7:0] maximum);
-    if (value < 34'(minimum)) return minimum;
-    if (value > 34'(maximum)) return maximum;
-    return value[7:0];
-  endfunction
-
-  always_ff @(posedge clk_i) begin
-    if (advance && tag3_q.valid)
-      byte_q <= clamped(
-          34'(rounded_shift(high_q, right3_q)) + 34'(signed'(output_zero_i)), minimum_i, maximum_i
-      );
-  end
-
-  assign byte_valid_o = tag4_q.valid;
-  assign byte_lane_o  = tag4_q.lane;
-  assign byte_last_o  = tag4_q.last;
-  assign byte_o       = byte_q;
-
-  // The next byte is the next lane's.
-  logic [LaneBits-1:0] due_q;
+  // The next group is due.
+  logic [GroupBits-1:0] due_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) due_q <= '0;
     else if (flush_i) due_q <= '0;
-    else if (byte_valid_o && byte_ready_i) due_q <= byte_last_o ? '0 : due_q + LaneBits'(1);
+    else if (bytes_valid_o && bytes_ready_i) due_q <= bytes_tag_o.last ? '0 : due_q + 1'b1;
   end
 
-  `ATOLL_ASSERT_KNOWN(KnownControl, {sums_ready_o, byte_valid_o, idle_o})
-  `ATOLL_ASSERT(NeverSkipsALane, byte_valid_o |-> byte_lane_o == due_q)
-  `ATOLL_ASSERT(ByteIsHeld, byte_valid_o && !byte_ready_i && !flush_i |=>
-                byte_valid_o && $stable(byte_o) && $stable(byte_lane_o))
+  `ATOLL_ASSERT_KNOWN(KnownControl, {sums_ready_o, bytes_valid_o})
+  `ATOLL_ASSERT(NeverSkipsAGroup, bytes_valid_o |-> bytes_group_o == due_q)
+  `ATOLL_ASSERT(BytesAreHeld, bytes_valid_o && !bytes_ready_i && !flush_i |=>
+                bytes_valid_o && $stable(bytes_o) && $stable(bytes_group_o))
 
 endmodule

@@ -3,7 +3,8 @@
 // Runs one operator: the loop over blocks of `OutputLanes` output channels.
 //
 // For each block the parameter table is read, then the weights if they all fit on chip, then the
-// pixels. The next block begins when the datapath is empty, because the table is not doubled.
+// pixels. Two blocks may be under way, one in each bank: what the next one needs is read while the
+// one before is computed.
 module reef_sequencer
   import reef_pkg::*;
 #(
@@ -11,8 +12,7 @@ module reef_sequencer
   parameter int unsigned InputLanes = 8,
   parameter int unsigned OutputLanes = 8,
   parameter int unsigned WeightRows = 128,
-  parameter int unsigned DataBytes = 8,
-  localparam int unsigned LaneBits = $clog2(OutputLanes)
+  parameter int unsigned DataBytes = 8
 ) (
   // Clock and asynchronous reset
   input  logic                               clk_i,
@@ -28,15 +28,11 @@ module reef_sequencer
   output logic                               run_valid_o,
   input  logic                               run_ready_i,
   output run_t                               run_o,
-  // Nothing is queued or computing; nothing is left to write
-  input  logic                               datapath_idle_i,
+  // The last pixel of a block has left the datapath; nothing is left to write
+  input  logic                               closed_i,
   input  logic                               writer_idle_i,
-  // Settings of the block
-  output settings_t                          settings_o,
-  output logic        [OutputLanes-1:0][3:0] lane_byte_o,
-  output logic        [   LaneBits-1:0]      last_lane_o,
-  // Where the block's pixels go
-  output block_t                             block_o
+  // The blocks of both banks
+  output block_t      [            1:0]      blocks_o
 );
 
   `ATOLL_ASSERT_INIT(LegalLanes, InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16})
@@ -44,6 +40,7 @@ module reef_sequencer
   `ATOLL_ASSERT_INIT(LegalBeat,
       DataBytes inside {8, 16} && DataBytes >= InputLanes && DataBytes >= OutputLanes)
 
+  localparam int unsigned LaneBits = $clog2(OutputLanes);
   localparam logic [31:0] Capacity = WeightRows * InputLanes * OutputLanes;
   localparam logic [31:0] TableBytes = OutputLanes * 16;
 
@@ -54,14 +51,20 @@ module reef_sequencer
     StWeights,
     StLanes,
     StPixels,
-    StDrain,
     StFinish
   } state_e;
 
   state_e state_d, state_q;
   logic [16:0] channel_q, next_channel, channels_left;
   logic [31:0] weights_q, table_q, block_bytes;
-  logic first_q, resident, last_block;
+  logic first_q, resident, last_block, depthwise;
+  // The bank of the block at hand, and the blocks under way
+  logic bank_q;
+  logic [1:0] open_q;
+  block_t [1:0] blocks_q;
+  logic [LaneBits-1:0] last_lane;
+  logic [OutputLanes-1:0][3:0] lane_byte;
+  logic opens, settled;
   logic lanes_ready, pixels_start, pixels_busy, pixels_valid;
   logic [15:0] input_channel;
   logic [4:0] input_channels;
@@ -70,23 +73,15 @@ module reef_sequencer
   assign next_channel = channel_q + 17'(OutputLanes);
   assign channels_left = 17'(descriptor_i.output_channels) - channel_q;
   assign last_block = channels_left <= 17'(OutputLanes);
-  assign last_lane_o = last_block ? LaneBits'(channels_left - 17'd1) : LaneBits'(OutputLanes - 1);
+  assign last_lane = last_block ? LaneBits'(channels_left - 17'd1) : LaneBits'(OutputLanes - 1);
   // Blocks are whole multiples of 16 bytes.
   assign block_bytes = (descriptor_i.weight_block_bytes + 32'd15) & ~32'd15;
   assign resident = descriptor_i.weight_block_bytes <= Capacity;
-  assign settings_o = '{
-          depthwise: descriptor_i.opcode == OpDepthwiseConv2d,
-          input_zero: descriptor_i.input_zero,
-          output_zero: descriptor_i.output_zero,
-          minimum: descriptor_i.activation_min,
-          maximum: descriptor_i.activation_max
-      };
-  assign block_o = '{
-          start: state_q == StBlock,
-          address: descriptor_i.output_address + 32'(channel_q),
-          stride: descriptor_i.output_channels
-      };
-  assign done_o = state_q == StFinish && writer_idle_i;
+  assign depthwise = descriptor_i.opcode == OpDepthwiseConv2d;
+  assign blocks_o = blocks_q;
+  assign opens = state_q == StBlock && !open_q[1];
+  assign settled = state_q == StLanes && lanes_ready;
+  assign done_o = state_q == StFinish && open_q == 0 && writer_idle_i;
 
   always_comb begin
     state_d      = state_q;
@@ -94,8 +89,8 @@ module reef_sequencer
     unique case (state_q)
       // No operator.
       StIdle:       if (start_i) state_d = StBlock;
-      // The settings of the block take effect.
-      StBlock:      state_d = StParameters;
+      // A bank is free, and takes the settings of the block.
+      StBlock:      if (opens) state_d = StParameters;
       // The parameter table is requested.
       StParameters: if (run_ready_i) state_d = resident ? StWeights : StLanes;
       // All weights of the block are requested.
@@ -107,11 +102,9 @@ module reef_sequencer
         state_d      = StPixels;
       end
       // The pixels are requested.
-      StPixels:     if (!pixels_busy) state_d = StDrain;
-      // The last pixels are computed.
-      StDrain:      if (datapath_idle_i) state_d = last_block ? StFinish : StBlock;
-      // The last bytes are written.
-      StFinish:     if (writer_idle_i) state_d = StIdle;
+      StPixels:     if (!pixels_busy) state_d = last_block ? StFinish : StBlock;
+      // The last pixels are computed and written.
+      StFinish:     if (done_o) state_d = StIdle;
       default:      state_d = StIdle;
     endcase
     if (flush_i) state_d = StIdle;
@@ -131,7 +124,7 @@ module reef_sequencer
         weights_q <= descriptor_i.weights_address;
         table_q   <= descriptor_i.parameters_address;
         first_q   <= 1'b1;
-      end else if (state_q == StDrain && state_d == StBlock) begin
+      end else if (state_q == StPixels && state_d == StBlock) begin
         channel_q <= next_channel;
         weights_q <= weights_q + block_bytes;
         table_q   <= table_q + TableBytes;
@@ -140,8 +133,37 @@ module reef_sequencer
     end
   end
 
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      bank_q <= 1'b0;
+      open_q <= '0;
+    end else if (flush_i) begin
+      open_q <= '0;
+    end else begin
+      if (opens) bank_q <= !bank_q;
+      open_q <= open_q + 2'(opens) - 2'(closed_i);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (opens)
+      blocks_q[!bank_q] <= '{
+          depthwise: depthwise,
+          input_zero: descriptor_i.input_zero,
+          output_zero: descriptor_i.output_zero,
+          minimum: descriptor_i.activation_min,
+          maximum: descriptor_i.activation_max,
+          lane_byte: '0,
+          last_lane: 4'(last_lane),
+          address: descriptor_i.output_address + 32'(channel_q),
+          stride: descriptor_i.output_channels
+      };
+    if (settled) blocks_q[bank_q].lane_byte <= 64'(lane_byte);
+  end
+
   always_comb begin
     run_o = '0;
+    run_o.tag.bank = bank_q;
     unique case (state_q)
       StParameters: begin
         run_o.kind    = KindParameters;
@@ -164,12 +186,12 @@ module reef_sequencer
     .clk_i,
     .rst_ni,
     .multiplier_i(descriptor_i.depth_multiplier),
-    .first_i     (state_q == StBlock && first_q),
-    .next_i      (state_q == StBlock && !first_q),
-    .last_lane_i (last_lane_o),
+    .first_i     (opens && first_q),
+    .next_i      (opens && !first_q),
+    .last_lane_i (last_lane),
     .channel_o   (input_channel),
     .channels_o  (input_channels),
-    .lane_byte_o,
+    .lane_byte_o (lane_byte),
     .ready_o     (lanes_ready)
   );
 
@@ -182,13 +204,14 @@ module reef_sequencer
     .clk_i,
     .rst_ni,
     .flush_i,
-    .depthwise_i      (settings_o.depthwise),
+    .depthwise_i      (depthwise),
     .descriptor_i,
     .geometry_i,
     .weights_address_i(weights_q),
     .resident_i       (resident),
     .channel_i        (input_channel),
     .channels_i       (input_channels),
+    .bank_i           (bank_q),
     .start_i          (pixels_start),
     .busy_o           (pixels_busy),
     .run_valid_o      (pixels_valid),
@@ -196,8 +219,8 @@ module reef_sequencer
     .run_o            (pixels_run)
   );
 
-  `ATOLL_ASSERT_KNOWN(KnownControl, {done_o, run_valid_o, block_o.start})
+  `ATOLL_ASSERT_KNOWN(KnownControl, {done_o, run_valid_o, open_q})
   `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> state_q == StIdle)
-  `ATOLL_ASSERT(SettingsChangeWhenIdle, block_o.start |-> datapath_idle_i)
+  `ATOLL_ASSERT(NeverClosesWhatIsNotOpen, closed_i |-> open_q != 0)
 
 endmodule

@@ -9,10 +9,12 @@ module reef_writer
 #(
   // See docs/reef.md
   parameter int unsigned OutputLanes = 8,
+  parameter int unsigned Requantisers = 8,
   parameter int unsigned DataBytes = 8,
   // Writes under way, a power of two.
   parameter int unsigned Writes = 8,
-  localparam int unsigned LaneBits = $clog2(OutputLanes)
+  localparam int unsigned Groups = OutputLanes / Requantisers,
+  localparam int unsigned GroupBits = Groups > 1 ? $clog2(Groups) : 1
 ) (
   // Clock and asynchronous reset
   input  logic                     clk_i,
@@ -21,14 +23,16 @@ module reef_writer
   input  logic                     halt_i,
   // Forget what is not on the bus yet; only while halted
   input  logic                     flush_i,
-  // Where the pixels go; taken at its start
-  input  block_t                 block_i,
-  // Bytes of the pixels, in lane order
-  input  logic                     byte_valid_i,
-  output logic                     byte_ready_o,
-  input  logic   [            7:0] byte_i,
-  input  logic   [   LaneBits-1:0] byte_lane_i,
-  input  logic                     byte_last_i,
+  // The blocks of both banks; each is stable while a pixel of it is to be written
+  input  block_t [           1:0]  blocks_i,
+  // Bytes of the pixels, in the order of groups of lanes
+  input  logic                     bytes_valid_i,
+  output logic                     bytes_ready_o,
+  input  logic   [Requantisers-1:0][7:0] bytes_i,
+  input  logic   [  GroupBits-1:0] bytes_group_i,
+  input  tag_t                     bytes_tag_i,
+  // The last pixel of a block is taken
+  output logic                     closed_o,
   // An error answer in this cycle
   output fault_t                   fault_o,
   // Nothing to write and nothing outstanding; `bus_idle_o` is about the bus alone
@@ -59,9 +63,11 @@ module reef_writer
   localparam int unsigned IndexBits = 32 - BeatBits;
 
   // The pixel being collected
-  logic [31:0] address_q;
-  logic [OutputLanes*8-1:0] bytes_q, bytes;
-  logic [OutputLanes-1:0] enables;
+  block_t block;
+  logic opens_q;
+  logic [31:0] address, next_q;
+  logic [Groups-1:0][Requantisers*8-1:0] bytes_q, bytes;
+  logic [15:0] enables;
   logic collected;
 
   // The pixel being written: the beat to issue next in the low half, one more above it.
@@ -74,19 +80,27 @@ module reef_writer
   assign second = strobe_q[DataBytes*2-1:DataBytes] != 0;
   assign issue = pending && ready;
   assign free = !pending || (issue && !second);
-  assign byte_ready_o = !byte_last_i || free;
-  assign collected = byte_valid_i && byte_last_i && free;
+  assign bytes_ready_o = !bytes_tag_i.last || free;
+  assign collected = bytes_valid_i && bytes_tag_i.last && free;
+  assign closed_o = collected && bytes_tag_i.closes;
+  assign block = blocks_i[bytes_tag_i.bank];
+  assign address = opens_q ? block.address : next_q;
 
   always_comb begin
     bytes = bytes_q;
-    bytes[byte_lane_i*8+:8] = byte_i;
-    enables = {OutputLanes{1'b1}} >> (LaneBits'(OutputLanes - 1) - byte_lane_i);
+    bytes[bytes_group_i] = bytes_i;
+    enables = 16'hffff >> (4'd15 - block.last_lane);
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) opens_q <= 1'b1;
+    else if (flush_i) opens_q <= 1'b1;
+    else if (collected) opens_q <= bytes_tag_i.closes;
   end
 
   always_ff @(posedge clk_i) begin
-    if (byte_valid_i && !byte_last_i) bytes_q[byte_lane_i*8+:8] <= byte_i;
-    if (block_i.start) address_q <= block_i.address;
-    else if (collected) address_q <= address_q + 32'(block_i.stride);
+    if (bytes_valid_i && !bytes_tag_i.last) bytes_q[bytes_group_i] <= bytes_i;
+    if (collected) next_q <= address + 32'(block.stride);
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -95,7 +109,7 @@ module reef_writer
     end else if (flush_i) begin
       strobe_q <= '0;
     end else if (collected) begin
-      strobe_q <= (DataBytes * 2)'(enables) << address_q[BeatBits-1:0];
+      strobe_q <= (DataBytes * 2)'(enables) << address[BeatBits-1:0];
     end else if (issue) begin
       strobe_q <= strobe_q >> DataBytes;
     end
@@ -103,8 +117,8 @@ module reef_writer
 
   always_ff @(posedge clk_i) begin
     if (collected) begin
-      index_q <= address_q[31:BeatBits];
-      data_q  <= (DataBytes * 16)'(bytes) << {address_q[BeatBits-1:0], 3'b0};
+      index_q <= address[31:BeatBits];
+      data_q  <= (DataBytes * 16)'(bytes) << {address[BeatBits-1:0], 3'b0};
     end else if (issue) begin
       index_q <= index_q + IndexBits'(1);
       data_q  <= data_q >> (DataBytes * 8);
@@ -143,7 +157,10 @@ module reef_writer
     .m_axi_bready_o
   );
 
-  `ATOLL_ASSERT_KNOWN(KnownControl, {byte_ready_o, idle_o, bus_idle_o})
+  `ATOLL_ASSERT_KNOWN(KnownControl, {bytes_ready_o, closed_o, idle_o, bus_idle_o})
   `ATOLL_ASSERT(OnlyFlushesWhenHalted, flush_i |-> halt_i)
+
+  logic unused;
+  assign unused = ^{block, bytes_tag_i};
 
 endmodule
