@@ -45,7 +45,8 @@ def test_a_right_network_is_the_same() -> None:
 
 def forgotten_zero_point(self: Quantize, op: Operator, graph: Graph) -> Any:
     """Lower a QUANTIZE as if the scales were equal."""
-    return elementwise._lowered(op, graph, lambda terms: terms[0])
+    centring = elementwise.centring(op, graph, lambda terms: terms[0])
+    return elementwise.lowered(op, graph, centring)
 
 
 def test_a_wrong_loop_program_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:

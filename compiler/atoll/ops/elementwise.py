@@ -1,15 +1,16 @@
-"""ADD, MUL and QUANTIZE: each output element depends on one element of every input."""
+"""MUL and QUANTIZE, and what they share with ADD: elements depend on one of every input."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import groupby
-from math import prod
+from math import gcd, prod
 
 import numpy as np
 
 from atoll.ir.expressions import add, binary, multiply, subtract
 from atoll.ir.graph import Graph, Operator
-from atoll.ir.tir import Const, Expr, Lowered, Operation
+from atoll.ir.tir import Const, Expr, Lowered, Operation, Type
 from atoll.ops import checks
 from atoll.ops import fixed_point_loops as loops
 from atoll.ops.checks import required
@@ -27,13 +28,22 @@ from atoll.ops.quantization import (
 )
 from atoll.ops.tflite_form import TfliteForm, only_activation
 
-ADD_LEFT_SHIFT = 20
-RESCALED_CYCLES = 52
-"""Cycles of a core for each multiplier of an addition that is no power of two, and element."""
+_VALUES = np.arange(256, dtype=np.uint8).view(np.int8)
+"""The values of int8 in the order of their bytes as numbers without a sign."""
 
-_POWER_OF_TWO = 2**30
+NEIGHBOURS = 4
+"""Elements that an iteration of the innermost loop makes, where they divide it."""
+
+MAPPED_CYCLES = 40
+"""Cycles of a core for each element that is mapped by a table."""
 
 Shape = tuple[int, ...]
+
+Result = Callable[[Sequence[Expr]], Expr]
+"""Makes an element of the output from those of the inputs, as `I32`."""
+
+Prepare = Callable[[KernelBuilder], Result]
+"""Adds to a kernel what a `Result` needs."""
 
 
 class Elementwise(OperatorKind):
@@ -55,58 +65,6 @@ class Elementwise(OperatorKind):
         return tuple(0 if count == output.elements else None for count in elements)
 
 
-class Add(Elementwise):
-    """ADD with broadcasting: both inputs are brought to one scale with 20 more bits."""
-
-    tflite = TfliteForm(code="ADD", table="AddOptions", fields={0: 1}, read=only_activation)
-    rates = Rates(made=105)
-
-    def check(self, op: Operator, graph: Graph) -> None:
-        """Accept two int8 inputs that broadcast to the output."""
-        rules = (*_BINARY_RULES, checks.factors(lambda op, graph: (add_factors(op, graph)[2],), 0))
-        checks.apply(rules, op, graph)
-
-    def reference(
-        self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
-    ) -> tuple[Array, ...]:
-        """Add; either input may be broadcast."""
-        *terms, result = (quantize_multiplier(factor) for factor in add_factors(op, graph))
-        left, right = (
-            mbqm(values << ADD_LEFT_SHIFT, *term)
-            for values, term in zip(_centred(op, graph, inputs), terms, strict=True)
-        )
-        return (_finished(op, graph, mbqm(left + right, *result)),)
-
-    def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Return the shift of both inputs, and how each and their sum are scaled."""
-        names = ("input1", "input2", "output")
-        pairs = zip(names, map(quantize_multiplier, add_factors(op, graph)), strict=True)
-        found = {"left_shift": ADD_LEFT_SHIFT}
-        for name, pair in pairs:
-            found |= scaled_by(name, pair)
-        return found | bounds_of(op, graph)
-
-    def lower(self, op: Operator, graph: Graph) -> Lowered:
-        """Loop over the output, with dimensions joined that broadcast alike."""
-        *factors, result = (quantize_multiplier(factor) for factor in add_factors(op, graph))
-
-        def total(terms: Sequence[Expr]) -> Expr:
-            shifted = (binary(Operation.SHL, term, ADD_LEFT_SHIFT) for term in terms)
-            scaled = [
-                loops.mbqm(term, *factor) for term, factor in zip(shifted, factors, strict=True)
-            ]
-            return loops.mbqm(add(*scaled), *result)
-
-        return _lowered(op, graph, total)
-
-    def cycles(self, op: Operator, graph: Graph) -> int:
-        """Count the multipliers with which a core really multiplies."""
-        factors = add_factors(op, graph)
-        rescalings = sum(quantize_multiplier(factor)[0] != _POWER_OF_TWO for factor in factors)
-        made = graph.results(op)[0].elements
-        return super().cycles(op, graph) + RESCALED_CYCLES * made * rescalings
-
-
 class Mul(Elementwise):
     """MUL with broadcasting."""
 
@@ -115,15 +73,15 @@ class Mul(Elementwise):
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two int8 inputs that broadcast to the output."""
-        checks.apply((*_BINARY_RULES, checks.factors(scale_factor)), op, graph)
+        checks.apply((*BINARY_RULES, checks.factors(scale_factor)), op, graph)
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Multiply; either input may be broadcast."""
-        left, right = _centred(op, graph, inputs)
+        left, right = centred(op, graph, inputs)
         (factor,) = scale_factor(op, graph)
-        return (_finished(op, graph, mbqm(left * right, *quantize_multiplier(factor))),)
+        return (finished(op, graph, mbqm(left * right, *quantize_multiplier(factor))),)
 
     def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return how the result is scaled, and its least and greatest value."""
@@ -133,7 +91,9 @@ class Mul(Elementwise):
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the output, with dimensions joined that broadcast alike."""
         factor = quantize_multiplier(*scale_factor(op, graph))
-        return _lowered(op, graph, lambda terms: loops.mbqm(multiply(*terms), *factor))
+        return lowered(
+            op, graph, centring(op, graph, lambda terms: loops.mbqm(multiply(*terms), *factor))
+        )
 
 
 class Quantize(Elementwise):
@@ -156,9 +116,9 @@ class Quantize(Elementwise):
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Requantise every element."""
-        (values,) = _centred(op, graph, inputs)
+        (values,) = centred(op, graph, inputs)
         (factor,) = scale_factor(op, graph)
-        return (_finished(op, graph, mbqm(values, *quantize_multiplier(factor))),)
+        return (finished(op, graph, mbqm(values, *quantize_multiplier(factor))),)
 
     def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return how the result is scaled, and its least and greatest value."""
@@ -166,18 +126,19 @@ class Quantize(Elementwise):
         return scaled_by("output", quantize_multiplier(factor)) | bounds_of(op, graph)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
-        """Loop over the output."""
+        """Loop over the output; large tensors are looked up in a table."""
         factor = quantize_multiplier(*scale_factor(op, graph))
-        return _lowered(op, graph, lambda terms: loops.mbqm(terms[0], *factor))
+        if not large(op, graph):
+            scaled = centring(op, graph, lambda terms: loops.mbqm(terms[0], *factor))
+            return lowered(op, graph, scaled)
+        results = self.reference(op, graph, (_VALUES,))[0]
+        return lowered(op, graph, partial(_mapped, results))
 
-
-def add_factors(op: Operator, graph: Graph) -> tuple[float, float, float]:
-    """Return the real factors of an addition: first input, second input, output."""
-    first, second = (scale_of(required(op, graph, position)) for position in (0, 1))
-    twice_max = 2 * max(first, second)
-    (output,) = graph.results(op)
-    result = twice_max / ((1 << ADD_LEFT_SHIFT) * scale_of(output))
-    return first / twice_max, second / twice_max, result
+    def cycles(self, op: Operator, graph: Graph) -> int:
+        """Count a look into the table for each element of a large tensor."""
+        if large(op, graph):
+            return MAPPED_CYCLES * graph.results(op)[0].elements
+        return super().cycles(op, graph)
 
 
 def scale_factor(op: Operator, graph: Graph) -> tuple[float]:
@@ -189,7 +150,7 @@ def scale_factor(op: Operator, graph: Graph) -> tuple[float]:
     return (product / scale_of(graph.results(op)[0]),)
 
 
-def _centred(op: Operator, graph: Graph, inputs: Sequence[Array | None]) -> list[Integers]:
+def centred(op: Operator, graph: Graph, inputs: Sequence[Array | None]) -> list[Integers]:
     """Return the input values less their zero points."""
     return [
         np.asarray(values, np.int64) - zero_point_of(required(op, graph, position))
@@ -197,7 +158,7 @@ def _centred(op: Operator, graph: Graph, inputs: Sequence[Array | None]) -> list
     ]
 
 
-def _finished(op: Operator, graph: Graph, scaled: Integers) -> Array:
+def finished(op: Operator, graph: Graph, scaled: Integers) -> Array:
     """Add the output's zero point and clamp."""
     (output,) = graph.results(op)
     clamped = np.clip(scaled + zero_point_of(output), *activation_range(op, output))
@@ -212,43 +173,81 @@ def _broadcast_shape(op: Operator, graph: Graph) -> tuple[int, ...] | None:
         return None
 
 
-def _lowered(op: Operator, graph: Graph, scaled: Callable[[Sequence[Expr]], Expr]) -> Lowered:
-    """Compute each output element from the inputs' values less their zero points."""
+def large(op: Operator, graph: Graph) -> bool:
+    """Tell whether a table of the results has no more entries than are looked up."""
+    return graph.results(op)[0].elements >= len(_VALUES)
+
+
+def centring(op: Operator, graph: Graph, scaled: Callable[[Sequence[Expr]], Expr]) -> Prepare:
+    """Return what computes a result from the inputs' values less their zero points."""
+    tensors, (output,) = [graph.tensor(name) for name in op.inputs], graph.results(op)
+
+    def result(values: Sequence[Expr]) -> Expr:
+        terms = [
+            subtract(value, zero_point_of(tensor))
+            for value, tensor in zip(values, tensors, strict=True)
+        ]
+        return loops.quantized(scaled(terms), zero_point_of(output), activation_range(op, output))
+
+    return lambda builder: result
+
+
+def _mapped(results: Array, builder: KernelBuilder) -> Result:
+    table = builder.table("results", results.astype(np.int64), Type.I8)
+    return lambda values: table.wide(binary(Operation.AND, values[0], 255))
+
+
+def lowered(op: Operator, graph: Graph, prepare: Prepare) -> Lowered:
+    """Compute each output element from the inputs' values."""
     builder = KernelBuilder(op, graph)
     tensors = [graph.tensor(name) for name in op.inputs]
     sources = [builder.input(position, name) for position, name in enumerate("ab"[: len(tensors)])]
     y, (output,) = builder.output(), graph.results(op)
+    result_of = prepare(builder)
     shapes, result = [tensor.shape for tensor in tensors], output.shape
     if output.layout:
         shapes, result = [(tensor.stored,) for tensor in tensors], (output.stored,)
-    with _broadcast(builder, shapes, result) as (places, place):
-        terms = [
-            subtract(source.wide(index), zero_point_of(tensor))
-            for source, tensor, index in zip(sources, tensors, places, strict=True)
-        ]
-        limits = activation_range(op, output)
-        y[place] = loops.quantized(scaled(terms), zero_point_of(output), limits)
+    with _broadcast(builder, shapes, result) as elements:
+        for places, place in elements:
+            values = [source.wide(index) for source, index in zip(sources, places, strict=True)]
+            y[place] = result_of(values)
     return builder.lowered()
 
 
 @contextmanager
 def _broadcast(
     builder: KernelBuilder, shapes: Sequence[Shape], result: Shape
-) -> Iterator[tuple[list[Expr], Expr]]:
-    """Loop over `result`: yield the index into each input and into the output."""
+) -> Iterator[list[tuple[list[Expr], Expr]]]:
+    """Loop over `result`: yield the index into each input and into the output.
+
+    Of each element of an iteration: the innermost loop makes a few neighbours at once.
+    """
     extents, steps = _merged(shapes, result)
     places: list[Expr] = [Const(0)] * len(shapes)
     place: Expr = Const(0)
+    most = len(extents) - 1
+    at_once = gcd(extents[most], NEIGHBOURS) if extents else 1
     with ExitStack() as nest:
         for level, (extent, step) in enumerate(zip(extents, steps, strict=True)):
-            i = nest.enter_context(builder.loop(f"i{level}", 0, extent))
-            inner = prod(extents[level + 1 :])
+            count = at_once if level == most else 1
+            i = nest.enter_context(builder.loop(f"i{level}", 0, extent // count))
+            inner = count * prod(extents[level + 1 :])
             place = builder.let(f"y{level}", add(place, multiply(i, inner)))
             places = [
-                builder.let(f"x{level}", add(index, multiply(i, stride)))
+                builder.let(f"x{level}", add(index, multiply(i, count * stride)))
                 for index, stride in zip(places, step, strict=True)
             ]
-        yield places, place
+        strides = steps[most] if steps else (0,) * len(shapes)
+        yield [
+            (
+                [
+                    add(index, number * stride)
+                    for index, stride in zip(places, strides, strict=True)
+                ],
+                add(place, number),
+            )
+            for number in range(at_once)
+        ]
 
 
 def _merged(shapes: Sequence[Shape], result: Shape) -> tuple[list[int], list[tuple[int, ...]]]:
@@ -275,13 +274,12 @@ def _merged(shapes: Sequence[Shape], result: Shape) -> tuple[list[int], list[tup
     return extents, steps
 
 
-_BINARY_RULES: tuple[checks.Rule, ...] = (
+BINARY_RULES: tuple[checks.Rule, ...] = (
     checks.operands(2, 2),
     checks.int8_activations(),
     checks.activation,
     checks.output_shape(_broadcast_shape),
 )
 
-ADD = Add()
 MUL = Mul()
 QUANTIZE = Quantize()

@@ -19,7 +19,7 @@ RELAYOUT = "relayout"
 
 OPERATORS: Mapping[str, str] = MappingProxyType(
     {
-        "add": "atoll.ops.elementwise:ADD",
+        "add": "atoll.ops.addition:ADD",
         "average_pool_2d": "atoll.ops.pooling:AVERAGE_POOL_2D",
         "concatenation": "atoll.ops.concatenation:CONCATENATION",
         "conv_2d": "atoll.ops.conv_2d:CONV_2D",
