@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from atoll.build_tree import build
@@ -145,11 +146,14 @@ def test_a_build_tells_its_steps(compiled: Compiled, tmp_path: Path) -> None:
 
 @pytest.mark.rtl
 def test_a_piped_run_tells_its_layers_and_keeps_json_clean(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr(cli_progress, "SECONDS_BETWEEN", 0.02)
-    assert main(["run", "lagoon", str(DIGITS), "--accelerator", "none", "--json"]) == 0
+    batch = tmp_path / "batch.npy"
+    np.save(batch, np.zeros((8, 8, 8, 1), np.int8))
+    arguments = ["--accelerator", "none", "--input", str(batch), "--json"]
+    assert main(["run", "lagoon", str(DIGITS), *arguments]) == 0
     output = capsys.readouterr()
     assert json.loads(output.out)["bit_exact"] is True
-    assert "simulating 1 run in RTL: " in output.err
-    assert "simulating in RTL: run 1 of 1, layer " in output.err
+    assert "simulating 8 runs in RTL: " in output.err
+    assert " of 8, layer " in output.err
