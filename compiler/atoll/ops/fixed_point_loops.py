@@ -8,7 +8,7 @@ from atoll.ir.expressions import Operand, add, binary, cast, clamp, maximum, mul
 from atoll.ir.tir import Call, Cast, Const, Conversion, Expr, Operation, PrimFunc, Type
 
 
-def _rounded_high_half(a: Expr, b: Expr) -> Expr:
+def rounded_high_half(a: Expr, b: Expr) -> Expr:
     """Return (2 * a * b) >> 32, rounded, as `I64`.
 
     TFLite adds 2^30 or 1 - 2^30 by the product's sign and divides truncating toward zero; that
@@ -21,7 +21,7 @@ def _rounded_high_half(a: Expr, b: Expr) -> Expr:
 def _srdhm() -> PrimFunc:
     builder = FunctionBuilder("srdhm")
     a, b = builder.scalar("a"), builder.scalar("b")
-    high = binary(Operation.MIN, _rounded_high_half(a, b), 2**31 - 1)
+    high = binary(Operation.MIN, rounded_high_half(a, b), 2**31 - 1)
     return builder.function(cast(high, Type.I32))
 
 
@@ -41,7 +41,7 @@ def _mbqm() -> PrimFunc:
     builder = FunctionBuilder("mbqm")
     x, multiplier, shift = (builder.scalar(name) for name in ("x", "multiplier", "shift"))
     shifted = binary(Operation.SHL, x, maximum(shift, 0))
-    high = cast(_rounded_high_half(shifted, multiplier), Type.I32)
+    high = cast(rounded_high_half(shifted, multiplier), Type.I32)
     return builder.function(rdbp(high, maximum(subtract(0, shift), 0)))
 
 

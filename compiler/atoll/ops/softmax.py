@@ -11,7 +11,17 @@ import numpy as np
 
 from atoll.errors import Fault
 from atoll.ir.builder import FunctionBuilder
-from atoll.ir.expressions import add, binary, cast, clamp, maximum, multiply, select, subtract
+from atoll.ir.expressions import (
+    Operand,
+    add,
+    binary,
+    cast,
+    maximum,
+    minimum,
+    multiply,
+    select,
+    subtract,
+)
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Call, Expr, Lowered, Operation, PrimFunc, Type
 from atoll.ops import checks
@@ -38,11 +48,15 @@ from atoll.resolve.storage_scope import GLOBAL
 INPUT_INTEGER_BITS = 5
 SUM_INTEGER_BITS = 12
 GREATEST_DEPTH = (1 << SUM_INTEGER_BITS) - 1
+ROW_CYCLES = 900
+"""Cycles of a core for the inverse of a row's sum."""
+
 OUTPUT_SCALE, OUTPUT_ZERO_POINT = 1 / 256, -128
 
 # exp(-2**(index - 2)) in Q0, applied where that bit of the distance is set.
 EXP_FACTORS = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)
 EXP_MINUS_EIGHTH, ONE_THIRD = 1895147668, 715827883
+_SHARE_SHIFT = SUM_INTEGER_BITS + 31 - 8
 FORTY_EIGHT_17THS, MINUS_THIRTY_TWO_17THS = 1515870810, -1010580540
 
 
@@ -54,7 +68,7 @@ class Softmax(OperatorKind):
     """SOFTMAX; `beta` multiplies the input."""
 
     tflite = TfliteForm(code="SOFTMAX", table="SoftmaxOptions", fields={0: 4}, read=_options)
-    rates = Rates(made=1000)
+    rates = Rates(made=200)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an output of scale 1/256 and zero point -128, as the specification demands."""
@@ -89,10 +103,10 @@ class Softmax(OperatorKind):
         source = graph.tensor(op.inputs[0])
         depth = source.shape[-1]
         builder = KernelBuilder(op, graph)
-        x, y = builder.input(0, "x"), builder.output()
+        x = builder.input(0, "x")
+        table = builder.table("exponentials", exponentials(op, source))
+        y = builder.output()
         powers = builder.allocate("powers", Type.I32, depth, scope=GLOBAL)
-        multiplier, shift, least = input_scaling(op, source)
-        least = max(least, 2 * INT8_MIN)
         with builder.loop("row", 0, source.elements // depth) as row:
             base = builder.let("base", multiply(row, depth))
             greatest = builder.allocate("greatest", Type.I32, 1)
@@ -102,17 +116,30 @@ class Softmax(OperatorKind):
             total = builder.allocate("total", Type.I32, 1)
             total[0] = 0
             with builder.loop("i", 0, depth) as i:
-                distance = builder.let("distance", subtract(x.wide(add(base, i)), greatest[0]))
-                power = _call("exp_q5", loops.mbqm(maximum(distance, least), multiplier, shift))
-                counted = select(binary(Operation.LE, least, distance), power, 0)
-                powers[i] = counted
-                total[0] = add(total[0], loops.rdbp(powers[i], SUM_INTEGER_BITS))
+                power = builder.let("power", table[subtract(greatest[0], x.wide(add(base, i)))])
+                powers[i] = power
+                total[0] = add(total[0], _halved(power, SUM_INTEGER_BITS - 1))
             headroom = builder.let("headroom", _call("headroom", total[0]))
             inverse = builder.let("inverse", _call("reciprocal", total[0], headroom))
+            doubled = builder.let("doubled", minimum(subtract(_SHARE_SHIFT - 1, headroom), 31))
             with builder.loop("i", 0, depth) as i:
-                share = add(_call("share", inverse, powers[i], headroom), INT8_MIN)
-                y[add(base, i)] = clamp(share, INT8_MIN, INT8_MAX)
+                high = cast(loops.rounded_high_half(inverse, powers[i]), Type.I32)
+                share = add(_halved(high, doubled), INT8_MIN)
+                y[add(base, i)] = minimum(share, INT8_MAX)
         return builder.lowered(LIBRARY)
+
+    def cycles(self, op: Operator, graph: Graph) -> int:
+        """Count a reciprocal for each row."""
+        x = required(op, graph, 0)
+        return super().cycles(op, graph) + ROW_CYCLES * (x.elements // x.shape[-1])
+
+
+def exponentials(op: Operator, x: Tensor) -> Integers:
+    """Return e**-d in Q0 by the distance d = 0..255 of an element from its row's greatest."""
+    multiplier, shift, least = input_scaling(op, x)
+    distances = -np.arange(1 << 8, dtype=np.int64)
+    scaled = mbqm(np.maximum(distances, least), multiplier, shift)
+    return np.where(distances >= least, exp_on_negative_values(scaled), 0)
 
 
 def input_scaling(op: Operator, x: Tensor) -> tuple[int, int, int]:
@@ -185,32 +212,9 @@ def _call(function: str, *arguments: Expr) -> Expr:
     return Call(function, arguments, Type.I32)
 
 
-def _exp_near_zero_function() -> PrimFunc:
-    """Exponential in Q0 for -1/4 <= x < 0 in Q0."""
-    builder = FunctionBuilder("exp_near_zero")
-    x = builder.let("centred", add(builder.scalar("x"), 1 << 28))
-    square = builder.let("square", loops.srdhm(x, x))
-    cube = builder.let("cube", loops.srdhm(square, x))
-    fourth = builder.let("fourth", loops.srdhm(square, square))
-    sixth = builder.let("sixth", loops.srdhm(add(loops.rdbp(fourth, 2), cube), ONE_THIRD))
-    higher = builder.let("higher", loops.rdbp(add(sixth, square), 1))
-    scaled = loops.srdhm(EXP_MINUS_EIGHTH, add(x, higher))
-    return builder.function(add(scaled, EXP_MINUS_EIGHTH))
-
-
-def _exp_function() -> PrimFunc:
-    """Exponential in Q0 for x <= 0 in Q5: powers of two of the distance are factors."""
-    builder = FunctionBuilder("exp_q5")
-    x = builder.scalar("x")
-    quarter = 1 << (31 - INPUT_INTEGER_BITS - 2)
-    rest = builder.let("rest", subtract(binary(Operation.AND, x, quarter - 1), quarter))
-    near = binary(Operation.SHL, rest, INPUT_INTEGER_BITS)
-    result = builder.let("near", _call("exp_near_zero", near))
-    left = builder.let("left", subtract(rest, x))
-    for index, factor in enumerate(EXP_FACTORS):
-        absent = binary(Operation.EQ, binary(Operation.AND, left, quarter << index), 0)
-        result = builder.let("result", select(absent, result, loops.srdhm(result, factor)))
-    return builder.function(select(binary(Operation.EQ, x, 0), INT32_MAX, result))
+def _halved(x: Expr, right: Operand) -> Expr:
+    """Return x >= 0 over twice 2^right, halves rounded up."""
+    return binary(Operation.SHR, add(binary(Operation.SHR, x, right), 1), 1)
 
 
 def _headroom_function() -> PrimFunc:
@@ -226,7 +230,10 @@ def _headroom_function() -> PrimFunc:
 
 
 def _reciprocal_function() -> PrimFunc:
-    """Inverse in Q0 of x in Q12 shifted up by its headroom: three Newton steps."""
+    """Inverse in Q0 of x in Q12 shifted up by its headroom: three Newton steps.
+
+    The first guess is off by 1/17 at most, so that no step comes near to saturation.
+    """
     builder = FunctionBuilder("reciprocal")
     x, headroom = builder.scalar("x"), builder.scalar("headroom")
     fraction = builder.let("fraction", add(binary(Operation.SHL, x, headroom), INT32_MIN))
@@ -234,30 +241,14 @@ def _reciprocal_function() -> PrimFunc:
     guess = builder.let("guess", add(loops.srdhm(half, MINUS_THIRTY_TWO_17THS), FORTY_EIGHT_17THS))
     for _ in range(3):
         error = subtract(1 << 29, loops.srdhm(half, guess))
-        guess = builder.let("guess", add(guess, _saturated_shift(loops.srdhm(guess, error), 2)))
-    return builder.function(_saturated_shift(guess, 1))
-
-
-def _saturated_shift(x: Expr, amount: int) -> Expr:
-    wide = binary(Operation.SHL, cast(x, Type.I64), amount)
-    return cast(clamp(wide, INT32_MIN, INT32_MAX), Type.I32)
-
-
-def _share_function() -> PrimFunc:
-    """Product of x and the inverse of a sum that had `headroom`, in units of 1/256."""
-    builder = FunctionBuilder("share")
-    inverse, x, headroom = (builder.scalar(name) for name in ("inverse", "x", "headroom"))
-    exponent = builder.let("exponent", subtract(SUM_INTEGER_BITS + 31 - 8, headroom))
-    share = loops.rdbp(loops.srdhm(inverse, x), exponent)
-    return builder.function(select(binary(Operation.LT, exponent, 32), share, 0))
+        guess = builder.let("guess", add(guess, multiply(loops.srdhm(guess, error), 4)))
+    fits = binary(Operation.LT, guess, 1 << 30)
+    return builder.function(select(fits, multiply(guess, 2), INT32_MAX))
 
 
 LIBRARY: tuple[PrimFunc, ...] = (
-    _exp_near_zero_function(),
-    _exp_function(),
     _headroom_function(),
     _reciprocal_function(),
-    _share_function(),
 )
 
 _RULES: tuple[checks.Rule, ...] = (

@@ -88,11 +88,6 @@ def test_scaled_right(right: int, zero_point: int) -> None:
     assert scalar("scaled_right", x, doubled, np.array(right), offset) == expected
 
 
-def test_exponential() -> None:
-    x = numbers(6, high=1)
-    assert scalar("exp_q5", x) == softmax.exp_on_negative_values(x).tolist()
-
-
 def test_reciprocal() -> None:
     total = numbers(7, low=2**19)
     inverse, exponent = softmax.reciprocal(total)

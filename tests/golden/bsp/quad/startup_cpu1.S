@@ -4,25 +4,56 @@
 
     .option norelax
 
+    # Words from \load to \start, up to \end.
     .macro copy load, start, end
     la      a0, \load
     la      a1, \start
     la      a2, \end
-    bgeu    a1, a2, 2f
+    sub     a2, a2, a1
+    li      t0, 16
+    bltu    a2, t0, 2f
 1:  lw      a3, 0(a0)
+    lw      a4, 4(a0)
+    lw      a5, 8(a0)
+    lw      t1, 12(a0)
+    sw      a3, 0(a1)
+    sw      a4, 4(a1)
+    sw      a5, 8(a1)
+    sw      t1, 12(a1)
+    addi    a0, a0, 16
+    addi    a1, a1, 16
+    addi    a2, a2, -16
+    bgeu    a2, t0, 1b
+2:  blez    a2, 4f
+3:  lw      a3, 0(a0)
     sw      a3, 0(a1)
     addi    a0, a0, 4
     addi    a1, a1, 4
-    bltu    a1, a2, 1b
-2:
+    addi    a2, a2, -4
+    bgtz    a2, 3b
+4:
     .endm
 
-    .macro paint limit, top
-    la      a0, \limit
-    la      a2, \top
-1:  addi    a2, a2, -4
-    sw      a1, 0(a2)
-    bgtu    a2, a0, 1b
+    # The word in a1 from \start to \end.
+    .macro fill start, end
+    la      a0, \start
+    la      a2, \end
+    sub     a2, a2, a0
+    li      t0, 16
+    bltu    a2, t0, 2f
+1:  sw      a1, 0(a0)
+    sw      a1, 4(a0)
+    sw      a1, 8(a0)
+    sw      a1, 12(a0)
+    addi    a0, a0, 16
+    addi    a2, a2, -16
+    bgeu    a2, t0, 1b
+2:  blez    a2, 4f
+3:  sw      a1, 0(a0)
+    addi    a0, a0, 4
+    addi    a2, a2, -4
+    bgtz    a2, 3b
+4:
     .endm
 
     .section .text.atoll_start, "ax", @progbits
@@ -34,16 +65,11 @@ atoll_start:
 
     # Paint all stacks; what is no longer painted after a run was used.
     li      a1, 0xA5A5A5A5
-    paint   atoll_stack_limit, atoll_stack_top
+    fill    atoll_stack_limit, atoll_stack_top
 
     copy    atoll_data_load, atoll_data_start, atoll_data_end
 
-    la      a0, atoll_bss_start
-    la      a1, atoll_bss_end
-    bgeu    a0, a1, 2f
-1:  sw      zero, 0(a0)
-    addi    a0, a0, 4
-    bltu    a0, a1, 1b
-2:
+    li      a1, 0
+    fill    atoll_bss_start, atoll_bss_end
     tail    atoll_core_main
     .size   atoll_start, . - atoll_start
