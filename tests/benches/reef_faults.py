@@ -31,8 +31,15 @@ def small_layer(random: Random, opcode: Opcode) -> Layer:
         dense = Shape(opcode=opcode, image=(1, 2, 40), channels=18, output=(1, 2))
         return make_layer(random, dense)
     channels = 17 if opcode is Opcode.DEPTHWISE_CONV_2D else 3
-    extents = {"kernel": (3, 3), "pad": (1, 1), "output": (4, 5)}
-    return make_layer(random, Shape(opcode=opcode, image=(4, 5, channels), channels=17, **extents))
+    shape = Shape(
+        opcode=opcode,
+        image=(4, 5, channels),
+        channels=17,
+        output=(4, 5),
+        kernel=(3, 3),
+        pad=(1, 1),
+    )
+    return make_layer(random, shape)
 
 
 async def expect_clean(system: System, random: Random) -> None:
@@ -81,7 +88,8 @@ ILLEGAL: dict[str, tuple[int, dict[str, int]]] = {
             *("depth_multiplier", "input_row_pitch", "weight_block_bytes", "kernel_row_bytes"),
         )
     },
-    "reserved_12 1": (BAD_FIELD, {"reserved_12": 1}),
+    "reserved bits of word 12": (BAD_FIELD, {"flags": 4}),
+    "a convolution by lines": (BAD_FIELD, {"flags": 2}),
     **{f"check bit {bit}": (BAD_CHECK, {"check_flipped": 1 << bit}) for bit in (0, 7, 15)},
     "padding as high as the kernel": (BAD_FIELD, {"pad_top": 3}),
     "padding as wide as the kernel": (BAD_FIELD, {"pad_left": 3}),
@@ -95,6 +103,10 @@ ILLEGAL_DEPTHWISE: dict[str, tuple[int, dict[str, int]]] = {
     "one output channel too much": (BAD_FIELD, {"out_channels": 18}),
     "a multiplier too much": (BAD_FIELD, {"depth_multiplier": 2}),
     "kernel row counted in bytes": (BAD_FIELD, {"kernel_row_bytes": 3 * 17}),
+    "lines of too many columns": (BAD_FIELD, {"flags": 2, "in_width": 257}),
+    "lines of a tall kernel": (BAD_FIELD, {"flags": 2, "kernel_height": 5}),
+    "lines of a wide kernel": (BAD_FIELD, {"flags": 2, "kernel_width": 9, "kernel_row_bytes": 9}),
+    "lines of too many weights": (BAD_FIELD, {"flags": 2, "weight_block_bytes": 1 << 20}),
 }
 ILLEGAL_DENSE: dict[str, tuple[int, dict[str, int]]] = {
     f"{name} 2": (BAD_FIELD, {name: 2, **more})

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll_sim.engines.reef.descriptor import Descriptor, Opcode
-from atoll_sim.engines.reef.packing import pack_dense, pack_depthwise, pack_parameters
+from atoll_sim.engines.reef.descriptor import Descriptor, Flag, Opcode
+from atoll_sim.engines.reef.packing import pack_dense, pack_depthwise, pack_lines, pack_parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +20,8 @@ class Shape:
         kernel: height and width.
         stride: down, across.
         pad: top, left.
+        uniform: weights and parameters of all blocks of output lanes are those of the first.
+        lines: rows of the input stay on chip.
     """
 
     opcode: Opcode
@@ -29,11 +31,19 @@ class Shape:
     kernel: tuple[int, int] = (1, 1)
     stride: tuple[int, int] = (1, 1)
     pad: tuple[int, int] = (0, 0)
+    uniform: bool = False
+    lines: bool = False
 
     @property
     def depthwise(self) -> bool:
         """Every output channel reads one input channel."""
         return self.opcode is Opcode.DEPTHWISE_CONV_2D
+
+    @property
+    def fits_lines(self) -> bool:
+        """Every instance with lines can keep the rows that a window needs."""
+        small = self.image[1] <= 16 and self.kernel[0] <= 4 and self.kernel[1] <= 8
+        return self.depthwise and self.multiplier == 1 and small
 
     @property
     def multiplier(self) -> int:
@@ -77,6 +87,8 @@ class Layer:
     def packed(self, input_lanes: int, output_lanes: int) -> tuple[bytes, bytes]:
         """Return the weights and the parameter table as reef reads them."""
         table = pack_parameters(self.bias, self.multiplier, self.shift, output_lanes)
+        if self.shape.lines:
+            return pack_lines(self.weights, input_lanes, output_lanes), table
         if self.shape.depthwise:
             return pack_depthwise(self.weights, output_lanes), table
         return pack_dense(self.weights, input_lanes, output_lanes), table
@@ -108,6 +120,7 @@ class Layer:
             activation_min=self.limits[0],
             activation_max=self.limits[1],
             depth_multiplier=shape.multiplier,
+            flags=Flag.UNIFORM * shape.uniform | Flag.LINES * shape.lines,
             input_row_pitch=width * channels,
             weight_block_bytes=block_bytes,
             kernel_row_bytes=shape.kernel[1] * (1 if shape.depthwise else channels),

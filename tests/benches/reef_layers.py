@@ -50,6 +50,30 @@ LAYERS = {
         ),
         (40_773, 81_489, 20_427),
     ),
+    "depthwise 3x3 64 channels on 25x5 by lines": Measured(
+        Shape(
+            opcode=Opcode.DEPTHWISE_CONV_2D,
+            image=(25, 5, 64),
+            channels=64,
+            output=(25, 5),
+            kernel=(3, 3),
+            pad=(1, 1),
+            lines=True,
+        ),
+        (2_179, 6_069, 1_592),
+    ),
+    "depthwise 3x3 on 48x48x16 by lines": Measured(
+        Shape(
+            opcode=Opcode.DEPTHWISE_CONV_2D,
+            image=(48, 48, 16),
+            channels=16,
+            output=(48, 48),
+            kernel=(3, 3),
+            pad=(1, 1),
+            lines=True,
+        ),
+        (9_340, 27_760, 7_047),
+    ),
     "weights that just fit on chip": Measured(
         Shape(opcode=Opcode.CONV_2D, image=(4, 4, 1024), channels=8, output=(4, 4)),
         (3_129, 24_639, 20_552),

@@ -46,7 +46,8 @@ def make_list(system: System, random: Random, count: int = 2) -> Program:
     program = system.program(random)
     program.add(make_layer(random, LONG))
     for _ in range(count - 1):
-        program.add(random_layer(random, random.choice(list(Opcode)), 5))
+        opcode = random.choice(list(Opcode))
+        program.add(random_layer(random, opcode, 5, program.output_lanes))
     program.finish()
     return program
 

@@ -20,7 +20,7 @@ async def computes_what_exact_integers_say(dut: Any, opcode: Opcode, rest: int) 
     await system.start(rest)
     for _ in range(parameter("Operators", 6)):
         program = system.program(random)
-        program.add(random_layer(random, opcode))
+        program.add(random_layer(random, opcode, lanes=program.output_lanes))
         program.finish()
         ending = await system.run(program)
         assert ending.clean

@@ -77,7 +77,9 @@ async def registers_keep_their_contract(dut: Any, share: float) -> None:
     lanes = parameter("InputLanes", 8), parameter("OutputLanes", 8)
     expected = (*lanes, parameter("DataBytes", 8), 1)
     assert (await ports.read(PARAMS)).to_bytes(4, "little") == bytes(expected)
-    assert await ports.read(WEIGHT_ROWS) == parameter("WeightRows", 128)
+    assert await ports.read(WEIGHT_ROWS) == (
+        parameter("WeightRows", 128) | parameter("LineColumns", 64) << 16
+    )
     before = {offset: await ports.read(offset) for offset in READ_ONLY}
     for offset in (*READ_ONLY, 0x38, 0x40, 0x100, 0xFFC):
         assert await ports.write(offset, 0xFFFF_FFFF) == AxiResp.SLVERR

@@ -47,6 +47,10 @@ class Program:
     def add(self, layer: Layer, **changes: int) -> None:
         """Append an operator; `changes` replace fields of its descriptor."""
         weights, table = layer.packed(self.input_lanes, self.output_lanes)
+        blocks = -(-layer.shape.channels // self.output_lanes)
+        block_bytes = len(weights) // blocks
+        if layer.shape.uniform:
+            weights, table = weights[:block_bytes], table[: len(table) // blocks]
         result = layer.result().tobytes()
         addresses = (
             self.load(layer.x.tobytes(), self.tensor_alignment),
@@ -55,8 +59,7 @@ class Program:
             self.load(table, 16),
         )
         self.expected[addresses[1]] = result
-        blocks = -(-layer.shape.channels // self.output_lanes)
-        command = layer.descriptor(addresses, len(weights) // blocks)
+        command = layer.descriptor(addresses, block_bytes)
         self.commands.append(replace(command, **changes).encode())
 
     def finish(self) -> None:

@@ -37,9 +37,14 @@ def random_shape(random: Random, opcode: Opcode, size: int) -> Shape:
     )
 
 
-def random_layer(random: Random, opcode: Opcode, size: int = 8) -> Layer:
-    """Make an operator of random shape and data, its extents up to about `size`."""
-    return make_layer(random, random_shape(random, opcode, size))
+def random_layer(random: Random, opcode: Opcode, size: int = 8, lanes: int = 0) -> Layer:
+    """Make an operator of random shape and data, its extents up to about `size`.
+
+    With `lanes` of the instance, some are uniform. Many are computed by lines where that fits.
+    """
+    shape = random_shape(random, opcode, size)
+    layer = make_layer(random, replace(shape, lines=shape.fits_lines and random.random() < 0.7))
+    return uniform(layer, lanes) if lanes and random.random() < 0.3 else layer
 
 
 def make_layer(random: Random, shape: Shape) -> Layer:
@@ -59,6 +64,20 @@ def make_layer(random: Random, shape: Shape) -> Layer:
         shift=(1 - typical + numbers.integers(-2, 2, shape.channels)).astype(np.int32),
         zeros=(random.randint(-128, 127), random.randint(-128, 127)),
         limits=(low, high),
+    )
+
+
+def uniform(layer: Layer, lanes: int) -> Layer:
+    """Return the layer with weights and parameters of all blocks like those of the first."""
+    channels = np.arange(layer.shape.channels) % lanes
+    axis = 3 if layer.shape.depthwise else 0
+    return replace(
+        layer,
+        shape=replace(layer.shape, uniform=True),
+        weights=layer.weights.take(channels, axis),
+        bias=layer.bias[channels],
+        multiplier=layer.multiplier[channels],
+        shift=layer.shift[channels],
     )
 
 

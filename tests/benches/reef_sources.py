@@ -8,7 +8,8 @@ REEF = load_soc("lagoon").npus[0].spec.rtl_sources
 SYSTEM_BENCH = (*REEF, "engine_memory.sv")
 SYSTEM_TOP = system_bench(
     "reef",
-    {"InputLanes": 8, "OutputLanes": 8, "Requantisers": 8, "WeightRows": 128, "DataBytes": 8},
+    {"InputLanes": 8, "OutputLanes": 8, "Requantisers": 8, "WeightRows": 128, "DataBytes": 8}
+    | {"LineColumns": 64},
 )
 PORTS_BENCH = (*REEF, "reef_bench.sv")
 STREAM_BENCH = (

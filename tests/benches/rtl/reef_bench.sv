@@ -4,6 +4,7 @@ module reef_bench #(
   parameter int unsigned InputLanes  = 8,
   parameter int unsigned OutputLanes = 8,
   parameter int unsigned WeightRows  = 128,
+  parameter int unsigned LineColumns = 64,
   parameter int unsigned DataBytes   = 8
 ) (
   // Clock and reset
@@ -72,6 +73,7 @@ module reef_bench #(
     .InputLanes (InputLanes),
     .OutputLanes(OutputLanes),
     .WeightRows (WeightRows),
+    .LineColumns(LineColumns),
     .DataBytes  (DataBytes)
   ) u_reef (
     .clk_i,

@@ -61,6 +61,7 @@ module reef_stream_bench
   fault_t fault;
   tag_t tag;
   logic load_bank, unused;
+  logic [13:0] load_unit;
 
   assign run = '{
       kind: kind_e'(kind_i),
@@ -77,7 +78,7 @@ module reef_stream_bench
   assign m_axi_arid  = 1'b0;
   assign step_first_o = tag.first;
   assign step_last_o  = tag.last;
-  assign unused      = ^{starved, fault, m_axi_rid, tag, load_bank};
+  assign unused      = ^{starved, fault, m_axi_rid, tag, load_bank, load_unit};
 
   engine_reader #(
     .DataBytes(DataBytes)
@@ -126,6 +127,7 @@ module reef_stream_bench
     .load_kind_o (load_kind),
     .load_beat_o,
     .load_bank_o (load_bank),
+    .load_unit_o (load_unit),
     .step_valid_o,
     .step_ready_i,
     .step_data_o,

@@ -105,6 +105,7 @@ def _make_npu(name: str, ordinal: int, spec: AcceleratorSpec = REEF, irq: int = 
             "input_lanes": 8,
             "output_lanes": 8,
             "weight_rows": 256,
+            "line_columns": 64,
             "requantisers": 16,
             "data_bytes": 8,
         },

@@ -74,7 +74,7 @@ class Reef:
 
     pace: int = 5
     error: int = 0
-    params: int = 8 | 8 << 8 | 8 << 16 | 1 << 24
+    params: int = 8 | 8 << 8 | 8 << 16 | 2 << 24
     clock: int = 0
     began: int = 0
     waits: list[int] = field(default_factory=list)
@@ -83,7 +83,12 @@ class Reef:
     mute: bool = False
 
     def __post_init__(self) -> None:
-        self.registers |= {ID: 0x4645_4552, PARAMS: self.params, WEIGHT_ROWS: 256, STATUS: 0}
+        self.registers |= {
+            ID: 0x4645_4552,
+            PARAMS: self.params,
+            WEIGHT_ROWS: 64 << 16 | 256,
+            STATUS: 0,
+        }
         self.registers |= {IRQ_STATUS: 0, IRQ_ENABLE: 0, COMPLETED: 0, COUNT: 0}
 
     def read(self, offset: int) -> int:

@@ -154,7 +154,7 @@ def test_a_slow_accelerator_is_not_given_up(
 
 
 @pytest.mark.parametrize(
-    ("register", "value"), [("ID", 0x1234_5678), ("PARAMS", 0x0108_0804), ("WEIGHT_ROWS", 64)]
+    ("register", "value"), [("ID", 0x1234_5678), ("PARAMS", 0x0208_0804), ("WEIGHT_ROWS", 64)]
 )
 def test_another_device_is_refused_at_start(
     build: Build, make_soc: MakeSoc, platform: ModuleType, register: str, value: int

@@ -45,6 +45,7 @@ def npu(
             "input_lanes": input_lanes,
             "output_lanes": output_lanes,
             "weight_rows": weight_rows,
+            "line_columns": 64,
             "requantisers": 16,
             "data_bytes": data_bytes,
         },
@@ -245,7 +246,8 @@ def test_p1_estimates_are_near_what_the_bench_measured(name: str, instance: Inst
         pad=shape.pad,
         depth_multiplier=shape.multiplier,
         depthwise=shape.depthwise,
+        lines=shape.lines,
     )
     input_lanes, output_lanes, data_bytes, weight_rows, _ = instance
     device = npu(input_lanes, output_lanes, data_bytes, weight_rows)
-    assert busy_cycles(geometry, device) == pytest.approx(measured, rel=0.15)
+    assert busy_cycles(geometry, device) == pytest.approx(measured, rel=0.12)

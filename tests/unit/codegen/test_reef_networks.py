@@ -16,11 +16,12 @@ from atoll_sim.engines.reef.emitter import ReefEmitter
 from atoll_sim.engines.reef.model import ReefModel
 
 NETWORKS = {
-    "kws_ref_model": 10,
-    "pretrainedResnet_quant": 10,
-    "vww_96_int8": 28,
-    "ad01_int8": 10,
+    "kws_ref_model": (10, 1),
+    "pretrainedResnet_quant": (10, 1),
+    "vww_96_int8": (28, 1),
+    "ad01_int8": (10, 0),
 }
+"""Layers with weights, and means, which only lagoon's instance is said to run."""
 
 
 class Memory:
@@ -69,4 +70,5 @@ def test_every_layer_equals_the_golden(network: str, chip: str, shared_models: P
         x, y = golden[f"t{source.index}"][0], golden[f"t{result.index}"][0]
         np.testing.assert_array_equal(run(op, graph, npu, x).ravel(), y.ravel(), op.name)
         compared += 1
-    assert compared == NETWORKS[network]
+    weighted, means = NETWORKS[network]
+    assert compared == weighted + (means if chip == "lagoon" else 0)

@@ -78,6 +78,14 @@ COUNTS = (
     "weight_block_bytes",
     "kernel_row_bytes",
 )
+PARAMS = {
+    "input_lanes": 8,
+    "output_lanes": 8,
+    "weight_rows": 64,
+    "line_columns": 64,
+    "requantisers": 16,
+    "data_bytes": 8,
+}
 
 
 class Memory:
@@ -118,13 +126,6 @@ def model() -> ReefModel:
         driver="command_list",
         asynchronous=True,
     )
-    params = {
-        "input_lanes": 8,
-        "output_lanes": 8,
-        "weight_rows": 64,
-        "requantisers": 16,
-        "data_bytes": 8,
-    }
     return ReefModel(
         Npu(
             name="npu",
@@ -134,7 +135,7 @@ def model() -> ReefModel:
             ordinal=1,
             clock=1,
             spec=spec,
-            params=params,
+            params=PARAMS,
             registers=Registers(origin=0, size=4096),
             irq=0,
             runs=(),
@@ -169,7 +170,7 @@ def test_no_count_may_be_zero(command: Descriptor, field: str) -> None:
 @pytest.mark.parametrize(
     ("command", "change"),
     [
-        (LEGAL, {"reserved_12": 0x8000}),
+        (LEGAL, {"flags": 0x8000}),
         (LEGAL, {"pad_top": 3}),
         (LEGAL, {"pad_left": 3}),
         (LEGAL, {"activation_min": 5, "activation_max": 4}),
@@ -201,11 +202,11 @@ def test_a_wrong_check_stops_what_is_legal_otherwise(command: Descriptor) -> Non
 @pytest.mark.parametrize("command", [LEGAL, DEPTHWISE, DENSE], ids=["conv", "dw", "fc"])
 def test_no_flipped_bit_goes_unnoticed(command: Descriptor) -> None:
     good = command.encode()
-    assert Command.from_bytes(good).error() is ErrorCode.NONE
+    assert Command.from_bytes(good).error(PARAMS) is ErrorCode.NONE
     for bit in range(8 * len(good)):
         bad = bytearray(good)
         bad[bit // 8] ^= 1 << bit % 8
-        assert Command.from_bytes(bytes(bad)).error() is not ErrorCode.NONE
+        assert Command.from_bytes(bytes(bad)).error(PARAMS) is not ErrorCode.NONE
 
 
 @pytest.mark.parametrize("change", [{"activation_min": 4, "activation_max": 4}, {"pad_top": 2}])

@@ -1,6 +1,7 @@
 """A chip whose accelerator is ours but for one word, and commands that must refuse it."""
 
 import importlib
+import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -52,6 +53,14 @@ class Workbench:
         """Likewise for the model."""
         (self.folder / f"{self.module}.py").write_text(HEAD + code)
         self.accelerator(("atoll_sim.engines.reef.model:ReefModel", f"{self.module}:Mine"))
+
+    def place(self, pattern: str) -> str:
+        """Return where the group of a pattern begins in the accelerator's YAML, as errors do."""
+        text = (self.folder / "mine.yaml").read_text()
+        found = re.search(pattern, text, re.MULTILINE)
+        assert found is not None, pattern
+        before = text[: found.start(1)].splitlines()
+        return f"mine.yaml:{len(before)}:{len(before[-1]) + 1}"
 
     def refusal(self, *arguments: str) -> str:
         """Run a command that must be refused; return what it says."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.reef.geometry import Geometry
-from atoll_sim.engines.reef.packing import PARAMETER_BYTES
+from atoll_sim.engines.reef.packing import LINE_ROWS, PARAMETER_BYTES
 
 START_CYCLES = 60
 
@@ -62,6 +62,9 @@ def _loads(shape: Geometry, npu: Engine) -> _Loads:
 
 def _steps(shape: Geometry, npu: Engine) -> int:
     """Count the cycles of the array for a block."""
+    if shape.lines:
+        columns = npu.params["input_lanes"] // LINE_ROWS
+        return shape.output[0] * shape.output[1] * -(-shape.kernel[1] // columns)
     rows, columns = _inside(shape)
     if shape.depthwise:
         return rows * columns
@@ -70,7 +73,7 @@ def _steps(shape: Geometry, npu: Engine) -> int:
 
 def _reading(shape: Geometry, npu: Engine) -> float:
     """Count the cycles of the memory for what a block reads."""
-    rows, columns = _inside(shape)
+    rows, columns = shape.seen if shape.lines else _inside(shape)
     if shape.depthwise:
         return rows * columns * _beats(npu.params["output_lanes"], shape.input[2], npu)
     return rows * shape.output[1] * _beats(shape.kernel_row, shape.input[2], npu)

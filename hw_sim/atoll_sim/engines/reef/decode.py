@@ -3,6 +3,7 @@
 Reads docs/reef.md a second time on purpose: it shares no code with the compiler's encoder.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,12 +74,26 @@ class Command:
         """Output channels of each input channel."""
         return self.half(12, False)
 
-    def error(self) -> ErrorCode:
-        """Say what makes the command illegal, NONE if it may run."""
+    @property
+    def uniform(self) -> bool:
+        """All blocks of output channels have the weights and parameters of the first."""
+        return bool(self.half(12, True) & 1)
+
+    @property
+    def by_lines(self) -> bool:
+        """Rows of the input are kept on chip, and the weights are packed for that."""
+        return bool(self.half(12, True) & 2)
+
+    def error(self, instance: Mapping[str, int]) -> ErrorCode:
+        """Say what makes the command illegal for an `instance`, by its parameters.
+
+        Returns:
+            NONE if it may run.
+        """
         known = self.opcode in (CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED)
         if not known or self.words[0] >> 8 & 0xFF != 1:
             return ErrorCode.BAD_OPCODE
-        if not self._fields_are_legal():
+        if not self._fields_are_legal(instance):
             return ErrorCode.BAD_FIELD
         if self.words[3] % ALIGNMENT or self.words[4] % ALIGNMENT:
             return ErrorCode.MISALIGNED
@@ -86,17 +101,29 @@ class Command:
             return ErrorCode.BAD_CHECK
         return ErrorCode.NONE
 
-    def _fields_are_legal(self) -> bool:
+    def _fields_are_legal(self, instance: Mapping[str, int]) -> bool:
         counts = (*self.input_shape, *self.output_shape, *self.kernel, *self.stride)
         low, high = self.signed_byte(11, 2), self.signed_byte(11, 3)
         return (
-            self.half(12, True) == 0
+            self.half(12, True) <= 3
+            and (not self.by_lines or self._lines_are_legal(instance))
             and all((*counts, self.depth_multiplier, *self.words[13:16]))
             and all(pad < extent for pad, extent in zip(self.padding, self.kernel, strict=True))
             and low <= high
             and self._channels_are_legal()
             and self.words[15] == self.kernel[1] * (1 if self.depthwise else self.input_shape[2])
             and (self.opcode != FULLY_CONNECTED or self._is_pointwise())
+        )
+
+    def _lines_are_legal(self, instance: Mapping[str, int]) -> bool:
+        row = instance["input_lanes"] * instance["output_lanes"]
+        return (
+            self.depthwise
+            and self.depth_multiplier == 1
+            and self.input_shape[1] <= instance["line_columns"]
+            and self.kernel[0] <= 4
+            and self.kernel[1] <= 8
+            and 2 * self.words[14] <= instance["weight_rows"] * row
         )
 
     def _channels_are_legal(self) -> bool:

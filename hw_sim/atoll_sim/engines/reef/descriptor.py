@@ -1,7 +1,7 @@
 """One command of the reef accelerator as 64 bytes; docs/reef.md is the contract."""
 
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 from struct import Struct
 from typing import ClassVar
 
@@ -14,6 +14,13 @@ class Opcode(IntEnum):
     CONV_2D = 1
     DEPTHWISE_CONV_2D = 2
     FULLY_CONNECTED = 3
+
+
+class Flag(IntFlag):
+    """How a command is computed."""
+
+    UNIFORM = 1
+    LINES = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +50,7 @@ class Descriptor(encode.Descriptor):
     activation_min: int
     activation_max: int
     depth_multiplier: int
-    reserved_12: int = 0
+    flags: int = 0
     input_row_pitch: int
     weight_block_bytes: int
     kernel_row_bytes: int

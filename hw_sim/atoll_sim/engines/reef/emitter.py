@@ -3,21 +3,21 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.lower.accelerator import Job
-from atoll.ops.quantization import activation_range, channel_scaling, zero_point_of
+from atoll.ops.quantization import activation_range
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
 from atoll_sim.engines.reef.cycles import busy_cycles
-from atoll_sim.engines.reef.descriptor import Descriptor, Opcode
-from atoll_sim.engines.reef.geometry import Geometry, geometry_of, operand
+from atoll_sim.engines.reef.descriptor import Descriptor, Flag, Opcode
+from atoll_sim.engines.reef.geometry import Geometry, geometry_of
+from atoll_sim.engines.reef.means import scaling_of, weights_of, zero_points
 from atoll_sim.engines.reef.packing import (
     PARAMETER_BYTES,
     pack_dense,
     pack_depthwise,
+    pack_lines,
     pack_parameters,
 )
 from atoll_sim.engines.reef.strips import Strips
@@ -26,9 +26,10 @@ _OPCODES = {
     "conv_2d": Opcode.CONV_2D,
     "depthwise_conv_2d": Opcode.DEPTHWISE_CONV_2D,
     "fully_connected": Opcode.FULLY_CONNECTED,
+    "average_pool_2d": Opcode.DEPTHWISE_CONV_2D,
 }
 _LETTERS = int.from_bytes(b"REEF", "little")
-CONTRACT_VERSION = 1
+CONTRACT_VERSION = 2
 
 
 class ReefEmitter:
@@ -37,16 +38,18 @@ class ReefEmitter:
     def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
         """Pack weights and parameter table of `op`; name the buffers that it touches."""
         lanes = npu.params["output_lanes"]
-        strips = Strips(geometry_of(op, graph), lanes, splits)
+        shape = geometry_of(op, graph, npu)
+        strips = Strips(shape, lanes, splits)
         overlap = SafeOverlap(op.outputs[0], op.inputs[0], strips.distance)
-        weights = operand(op, graph, 1)
-        values = weights.array.astype(np.int8)
-        if op.kind == "depthwise_conv_2d":
+        values = weights_of(op, graph, shape, lanes)
+        if shape.lines:
+            packed = pack_lines(values, npu.params["input_lanes"], lanes)
+        elif shape.depthwise:
             packed = pack_depthwise(values, lanes)
         else:
             dense = values if values.ndim == 4 else values.reshape(len(values), 1, 1, -1)
             packed = pack_dense(dense, npu.params["input_lanes"], lanes)
-        table = pack_parameters(*channel_scaling(op, graph), lanes)
+        table = pack_parameters(*scaling_of(op, graph, shape, lanes), lanes)
         return Job(
             operator=op.name,
             device=npu.name,
@@ -71,7 +74,7 @@ class ReefEmitter:
         splits: int = 1,
     ) -> bytes:
         """Return one descriptor for each sample of the batch, or for each strip of it."""
-        shape = geometry_of(op, graph)
+        shape = geometry_of(op, graph, npu)
         strips = Strips(shape, npu.params["output_lanes"], splits)
         source, target = address(op.inputs[0]), address(op.outputs[0])
         return b"".join(
@@ -94,7 +97,7 @@ class ReefEmitter:
         return {
             "ID": _LETTERS,
             "PARAMS": lanes | params["data_bytes"] << 16 | CONTRACT_VERSION << 24,
-            "WEIGHT_ROWS": params["weight_rows"],
+            "WEIGHT_ROWS": params["weight_rows"] | params["line_columns"] << 16,
         }
 
     def sealed(self, command: bytes) -> bytes:
@@ -103,20 +106,22 @@ class ReefEmitter:
 
     def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> int:
         """Predict busy cycles, see `reef_cycles`."""
-        return busy_cycles(geometry_of(op, graph), npu, commands)
+        return busy_cycles(geometry_of(op, graph, npu), npu, commands)
 
 
 def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:
     (output,) = graph.results(op)
     low, high = activation_range(op, output)
+    zeros = zero_points(op, graph, shape)
+    height, width = shape.seen if shape.lines else shape.input[:2]
     return Descriptor(
         opcode=_OPCODES[op.kind],
         input_address=0,
         output_address=0,
         weights_address=0,
         parameters_address=0,
-        in_height=shape.input[0],
-        in_width=shape.input[1],
+        in_height=height,
+        in_width=width,
         in_channels=shape.input[2],
         out_channels=shape.output[2],
         out_height=shape.output[0],
@@ -127,11 +132,12 @@ def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:
         stride_across=shape.stride[1],
         pad_top=shape.pad[0],
         pad_left=shape.pad[1],
-        input_zero_point=zero_point_of(operand(op, graph, 0)),
-        output_zero_point=zero_point_of(output),
+        input_zero_point=zeros[0],
+        output_zero_point=zeros[1],
         activation_min=low,
         activation_max=high,
         depth_multiplier=shape.depth_multiplier,
+        flags=Flag.UNIFORM * shape.uniform | Flag.LINES * shape.lines,
         input_row_pitch=0,
         weight_block_bytes=0,
         kernel_row_bytes=shape.kernel_row,

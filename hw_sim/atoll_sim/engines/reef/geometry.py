@@ -1,10 +1,18 @@
 """The shapes of an operator in the terms of the reef accelerator (docs/reef.md)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.resolve.soc import Engine
-from atoll_sim.engines.reef.packing import dense_block_bytes, depthwise_block_bytes
+from atoll_sim.engines.reef.packing import (
+    LINE_ROWS,
+    dense_block_bytes,
+    depthwise_block_bytes,
+    lines_block_bytes,
+)
+
+_MOST_COLUMNS = 8
+"""Columns of the widest kernel that is computed by lines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +28,8 @@ class Geometry:
         pad: top, left.
         depth_multiplier: 1 unless depthwise.
         depthwise: every output channel reads one input channel.
+        uniform: all blocks of output channels have the same weights and parameters.
+        lines: rows of the input are kept on chip.
     """
 
     samples: int
@@ -30,48 +40,92 @@ class Geometry:
     pad: tuple[int, int]
     depth_multiplier: int
     depthwise: bool
+    uniform: bool = False
+    lines: bool = False
 
     @property
     def kernel_row(self) -> int:
         """Bytes of one row of the kernel for one output channel."""
         return self.kernel[1] * (1 if self.depthwise else self.input[2])
 
+    @property
+    def seen(self) -> tuple[int, int]:
+        """Rows and columns of the image up to the last that a window reaches."""
+        rows, columns = (
+            min(extent, (places - 1) * stride - pad + taps)
+            for extent, places, stride, pad, taps in zip(
+                self.input[:2], self.output[:2], self.stride, self.pad, self.kernel, strict=True
+            )
+        )
+        return rows, columns
+
     def block_bytes(self, npu: Engine) -> int:
         """Return the bytes of the packed weights of one block of output channels."""
         input_lanes, lanes = npu.params["input_lanes"], npu.params["output_lanes"]
+        if self.lines:
+            return lines_block_bytes(self.kernel[1], input_lanes, lanes)
         if self.depthwise:
             return depthwise_block_bytes(*self.kernel, lanes)
         return dense_block_bytes(self.kernel[0], self.kernel_row, input_lanes, lanes)
 
 
-def geometry_of(op: Operator, graph: Graph) -> Geometry:
-    """Return the shapes of a conv_2d, depthwise_conv_2d or fully_connected."""
-    x, weights = operand(op, graph, 0), operand(op, graph, 1)
-    (output,) = graph.results(op)
+def geometry_of(op: Operator, graph: Graph, npu: Engine) -> Geometry:
+    """Return the shapes of an operator on an instance; a mean is a depthwise convolution."""
+    shape = _shape_of(op, graph)
+    return replace(shape, lines=_by_lines(shape, npu))
+
+
+def _by_lines(shape: Geometry, npu: Engine) -> bool:
+    """Tell whether an instance can keep the rows of the input that a window needs.
+
+    It reads each pixel once then, also those that strides leave out.
+    """
+    (height, width), (down, across) = shape.kernel, shape.stride
+    return (
+        shape.depthwise
+        and shape.depth_multiplier == 1
+        and shape.input[1] <= npu.params["line_columns"]
+        and height <= LINE_ROWS
+        and width <= _MOST_COLUMNS
+        and 1 < height * width >= down * across
+    )
+
+
+def _shape_of(op: Operator, graph: Graph) -> Geometry:
     if op.kind == "fully_connected":
-        channels, depth = weights.shape
-        rows = x.elements // depth
-        return Geometry(
-            samples=1,
-            input=(1, rows, depth),
-            output=(1, rows, channels),
-            kernel=(1, 1),
-            stride=(1, 1),
-            pad=(0, 0),
-            depth_multiplier=1,
-            depthwise=False,
-        )
-    depthwise = op.kind == "depthwise_conv_2d"
-    samples, *image = x.shape
+        return _dense(op, graph)
+    image, (output,) = operand(op, graph, 0), graph.results(op)
+    mean, depthwise = op.kind == "average_pool_2d", op.kind == "depthwise_conv_2d"
+    if mean:
+        kernel = op.integer("filter_h"), op.integer("filter_w")
+    else:
+        _, *extents, _ = operand(op, graph, 1).shape
+        kernel = extents[0], extents[1]
     return Geometry(
-        samples=samples,
-        input=(image[0], image[1], image[2]),
+        samples=image.shape[0],
+        input=(image.shape[1], image.shape[2], image.shape[3]),
         output=(output.shape[1], output.shape[2], output.shape[3]),
-        kernel=(weights.shape[1], weights.shape[2]),
+        kernel=kernel,
         stride=(op.integer("stride_h"), op.integer("stride_w")),
         pad=(op.integer("pad_top"), op.integer("pad_left")),
         depth_multiplier=op.integer("depth_multiplier") if depthwise else 1,
-        depthwise=depthwise,
+        depthwise=mean or depthwise,
+        uniform=mean,
+    )
+
+
+def _dense(op: Operator, graph: Graph) -> Geometry:
+    channels, depth = operand(op, graph, 1).shape
+    rows = operand(op, graph, 0).elements // depth
+    return Geometry(
+        samples=1,
+        input=(1, rows, depth),
+        output=(1, rows, channels),
+        kernel=(1, 1),
+        stride=(1, 1),
+        pad=(0, 0),
+        depth_multiplier=1,
+        depthwise=False,
     )
 
 

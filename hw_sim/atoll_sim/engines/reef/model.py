@@ -30,6 +30,7 @@ class ReefModel:
 
     def __init__(self, npu: Engine) -> None:
         """Take lanes and data width from the instance's parameters."""
+        self._params = npu.params
         self._input_lanes = npu.params["input_lanes"]
         self._lanes = npu.params["output_lanes"]
         self._beat = npu.params["data_bytes"]
@@ -55,7 +56,7 @@ class ReefModel:
 
     def _execute(self, bus: Bus, address: int) -> None:
         command = Command.from_bytes(self._read(bus, address, BYTES))
-        if error := command.error():
+        if error := command.error(self._params):
             raise _StopError(error, address)
         table = self._read_table(bus, command)
         weights = self._read_weights(bus, command)
@@ -66,24 +67,38 @@ class ReefModel:
 
     def _read_table(self, bus: Bus, command: Command) -> NDArray[np.int64]:
         channels = command.output_shape[2]
-        padded = -(-channels // self._lanes) * self._lanes
-        data = self._read(bus, command.words[4], padded * _PARAMETER_BYTES)
-        return np.frombuffer(data, "<i4").reshape(padded, 4)[:channels].astype(np.int64)
+        blocks = -(-channels // self._lanes)
+        read = 1 if command.uniform else blocks
+        data = self._read(bus, command.words[4], read * self._lanes * _PARAMETER_BYTES)
+        table = np.frombuffer(data * (blocks // read), "<i4").reshape(-1, 4)
+        return table[:channels].astype(np.int64)
 
     def _read_weights(self, bus: Bus, command: Command) -> NDArray[np.int8]:
         """Return int8 [O, kernel height, kernel row bytes]."""
+        if command.by_lines:
+            return self._read_lines(bus, command)
         channels, (height, _) = command.output_shape[2], command.kernel
         chunk = 1 if command.depthwise else self._input_lanes
         steps = -(-command.words[15] // chunk)
         blocks, size = -(-channels // self._lanes), height * steps * self._lanes * chunk
-        parts = [
-            self._read(bus, command.words[3] + block * command.words[14], size)
-            for block in range(blocks)
-        ]
+        pitch = 0 if command.uniform else command.words[14]
+        parts = [self._read(bus, command.words[3] + block * pitch, size) for block in range(blocks)]
         packed = np.frombuffer(b"".join(parts), np.int8)
         tiles = packed.reshape(blocks, height, steps, self._lanes, chunk)
         rows = tiles.transpose(0, 3, 1, 2, 4).reshape(blocks * self._lanes, height, -1)
         return rows[:channels, :, : command.words[15]]
+
+    def _read_lines(self, bus: Bus, command: Command) -> NDArray[np.int8]:
+        """Likewise, of rows that have four rows of the kernel by some columns for each lane."""
+        channels, (height, width) = command.output_shape[2], command.kernel
+        columns = self._input_lanes // 4
+        blocks, steps = -(-channels // self._lanes), -(-width // columns)
+        pitch = 0 if command.uniform else command.words[14]
+        size = steps * self._lanes * self._input_lanes
+        parts = [self._read(bus, command.words[3] + block * pitch, size) for block in range(blocks)]
+        rows = np.frombuffer(b"".join(parts), np.int8)
+        taps = rows.reshape(blocks, steps, self._lanes, 4, columns).transpose(0, 2, 3, 1, 4)
+        return taps.reshape(blocks * self._lanes, 4, -1)[:channels, :height, :width]
 
     def _read_image(self, bus: Bus, command: Command) -> NDArray[np.int8]:
         height, width, channels = command.input_shape

@@ -4,6 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCK_ALIGNMENT = 16
+LINE_ROWS = 4
+"""Rows of a depthwise input that stay on chip."""
+
 PARAMETER_BYTES = 16
 """Bytes of one output channel in the parameter table."""
 
@@ -48,6 +51,28 @@ def pack_depthwise(weights: NDArray[np.int8], output_lanes: int) -> bytes:
     padded[:, :, :channels] = weights[0]
     tiles = padded.reshape(height, width, blocks, output_lanes)
     return _blocks(tiles.transpose(2, 0, 1, 3))
+
+
+def lines_block_bytes(kernel_width: int, input_lanes: int, lanes: int) -> int:
+    """Return the bytes of one block of a depthwise filter that is computed by lines."""
+    return -(-kernel_width // (input_lanes // LINE_ROWS)) * lanes * input_lanes
+
+
+def pack_lines(weights: NDArray[np.int8], input_lanes: int, output_lanes: int) -> bytes:
+    """Pack a depthwise filter of at most `LINE_ROWS` rows that is computed by lines.
+
+    Args:
+        weights: int8 [1, kernel height, kernel width, O].
+        input_lanes: taps of an output lane in a cycle.
+        output_lanes: output channels of one block.
+    """
+    _, height, width, channels = weights.shape
+    columns = input_lanes // LINE_ROWS
+    blocks, steps = -(-channels // output_lanes), -(-width // columns)
+    padded = np.zeros((LINE_ROWS, steps * columns, blocks * output_lanes), np.int8)
+    padded[:height, :width, :channels] = weights[0]
+    tiles = padded.reshape(LINE_ROWS, steps, columns, blocks, output_lanes)
+    return tiles.transpose(3, 1, 4, 0, 2).tobytes()
 
 
 def pack_parameters(

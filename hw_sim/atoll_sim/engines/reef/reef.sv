@@ -18,6 +18,8 @@ module reef
   parameter int unsigned Requantisers = 16,
   // Rows of weights on chip: a power of two, 16 to 1024.
   parameter int unsigned WeightRows  = 128,
+  // Columns of the widest image that depthwise is computed by lines: 16 to 256, 0 for none.
+  parameter int unsigned LineColumns = 64,
   // Bytes of a beat: 8 or 16, at least the lanes.
   parameter int unsigned DataBytes   = 8
 ) (
@@ -77,6 +79,7 @@ module reef
   `ATOLL_ASSERT_INIT(LegalRows, $onehot(WeightRows) && WeightRows >= 16 && WeightRows <= 1024)
   `ATOLL_ASSERT_INIT(LegalBeat,
       DataBytes inside {8, 16} && DataBytes >= InputLanes && DataBytes >= OutputLanes)
+  `ATOLL_ASSERT_INIT(LegalColumns, LineColumns inside {0, 16, 32, 64, 128, 256})
 
   localparam int unsigned Scalers = Requantisers < OutputLanes ? Requantisers : OutputLanes;
   localparam int unsigned Groups = OutputLanes / Scalers;
@@ -91,6 +94,7 @@ module reef
 
   // Operator
   block_t [1:0] blocks;
+  lines_t lines;
 
   // Runs go to the reader and to the datapath alike.
   logic run_valid, run_ready, reader_ready, datapath_ready;
@@ -106,11 +110,11 @@ module reef
   logic [Scalers-1:0][7:0] bytes;
   logic [GroupBits-1:0] bytes_group;
   tag_t bytes_tag;
-  logic starved, closed, reader_idle, writer_idle, writer_bus_idle;
+  logic starved, idle, closed, reader_idle, writer_idle, writer_bus_idle;
 
   engine_registers #(
-    .Params({8'd1, 8'(DataBytes), 8'(OutputLanes), 8'(InputLanes)}),
-    .WeightRows(WeightRows)
+    .Params({8'd2, 8'(DataBytes), 8'(OutputLanes), 8'(InputLanes)}),
+    .WeightRows(WeightRows | LineColumns << 16)
   ) u_registers (
     .clk_i,
     .rst_ni,
@@ -142,7 +146,7 @@ module reef
 
   reef_commands #(
     .InputLanes(InputLanes), .OutputLanes(OutputLanes), .WeightRows(WeightRows),
-    .DataBytes(DataBytes)
+    .LineColumns(LineColumns), .DataBytes(DataBytes)
   ) u_commands (
     .clk_i,
     .rst_ni,
@@ -165,7 +169,9 @@ module reef
     .closed_i       (closed),
     .writer_idle_i  (writer_idle),
     .starved_i      (starved),
-    .blocks_o       (blocks)
+    .idle_i         (idle),
+    .blocks_o       (blocks),
+    .lines_o        (lines)
   );
 
   engine_reader #(
@@ -199,12 +205,13 @@ module reef
 
   reef_datapath #(
     .InputLanes(InputLanes), .OutputLanes(OutputLanes), .Requantisers(Scalers),
-    .WeightRows(WeightRows), .DataBytes(DataBytes)
+    .WeightRows(WeightRows), .LineColumns(LineColumns), .DataBytes(DataBytes)
   ) u_datapath (
     .clk_i,
     .rst_ni,
     .flush_i          (flush),
     .blocks_i         (blocks),
+    .lines_i          (lines),
     .run_valid_i      (run_valid && reader_ready),
     .run_ready_o      (datapath_ready),
     .run_i            (run),
@@ -218,7 +225,8 @@ module reef
     .bytes_o          (bytes),
     .bytes_group_o    (bytes_group),
     .bytes_tag_o      (bytes_tag),
-    .starved_o        (starved)
+    .starved_o        (starved),
+    .idle_o           (idle)
   );
 
   reef_writer #(

@@ -4,7 +4,8 @@
 //
 // A step passes two stages: the weights are read and the zero point is taken off; then every
 // output lane adds its dot product. Convolution uses all bytes in all lanes; depthwise, lane `l`
-// uses the byte `lane_byte[l]` alone, with the `OutputLanes` weights of its tap.
+// uses the byte `lane_byte[l]` alone, with the `OutputLanes` weights of its tap; by lines, each lane
+// has bytes of its own, see `reef_lines`.
 module reef_array
   import reef_pkg::*;
 #(
@@ -33,6 +34,9 @@ module reef_array
   input  logic [                  13:0]       step_unit_i,
   input  logic                                step_depthwise_i,
   input  tag_t                                step_tag_i,
+  // Steps by lines: each lane's own values, in place of the data
+  input  logic                                step_lines_i,
+  input  logic [OutputLanes-1:0][InputLanes-1:0][8:0] step_taps_i,
   // Weight memory; the row arrives one cycle after the read
   output logic                                weight_read_o,
   output logic [$clog2(WeightRows)-1:0]       weight_row_o,
@@ -51,11 +55,12 @@ module reef_array
   localparam int unsigned TapBits = $clog2(InputLanes);
 
   logic accept, advance;
-  logic valid_q, done_q, depthwise_q;
+  logic valid_q, done_q, depthwise_q, lines_q;
   tag_t tag_q, sums_tag_q;
   block_t coming, block;
   logic [TapBits-1:0] tap_q;
   logic [StepBytes*9-1:0] centred_q;
+  logic [OutputLanes-1:0][InputLanes-1:0][8:0] taps_q;
   logic [OutputLanes-1:0][31:0] sums_q;
 
   // A finished pixel stays in the sums until they are taken.
@@ -89,6 +94,8 @@ module reef_array
   always_ff @(posedge clk_i) begin
     if (accept) begin
       depthwise_q <= step_depthwise_i;
+      lines_q     <= step_lines_i;
+      if (step_lines_i) taps_q <= step_taps_i;
       tag_q       <= step_tag_i;
       tap_q       <= step_unit_i[TapBits-1:0];
       for (int i = 0; i < StepBytes; i++) begin
@@ -105,7 +112,7 @@ module reef_array
     return {{23{value[8]}}, value} * {{24{weight[7]}}, weight};
   endfunction
 
-  function automatic logic [31:0] dot_product(logic [StepBytes*9-1:0] values,
+  function automatic logic [31:0] dot_product(logic [InputLanes*9-1:0] values,
                                               logic [InputLanes*8-1:0] weights);
     dot_product = '0;
     for (int i = 0; i < InputLanes; i++)
@@ -128,7 +135,8 @@ module reef_array
           );
         else
           sums_q[lane] <= (tag_q.first ? bias_i[lane] : sums_q[lane]) + dot_product(
-              centred_q, weight_row_i[lane*InputLanes*8+:InputLanes*8]
+              lines_q ? taps_q[lane] : centred_q[InputLanes*9-1:0],
+              weight_row_i[lane*InputLanes*8+:InputLanes*8]
           );
       end
     end

@@ -9,6 +9,7 @@ module reef_commands
   parameter int unsigned InputLanes = 8,
   parameter int unsigned OutputLanes = 8,
   parameter int unsigned WeightRows = 128,
+  parameter int unsigned LineColumns = 64,
   parameter int unsigned DataBytes = 8
 ) (
   // Clock and asynchronous reset
@@ -39,8 +40,11 @@ module reef_commands
   input  logic                             closed_i,
   input  logic                             writer_idle_i,
   input  logic                             starved_i,
+  // No run is left in the datapath
+  input  logic                             idle_i,
   // The blocks of both banks, see `reef_sequencer`
-  output block_t    [            1:0]      blocks_o
+  output block_t    [            1:0]      blocks_o,
+  output lines_t                           lines_o
 );
 
   logic fetch_start, fetch_done, run_start, run_done;
@@ -79,7 +83,11 @@ module reef_commands
   );
 
   reef_fetch #(
-    .DataBytes(DataBytes)
+    .InputLanes (InputLanes),
+    .OutputLanes(OutputLanes),
+    .WeightRows (WeightRows),
+    .LineColumns(LineColumns),
+    .DataBytes  (DataBytes)
   ) u_fetch (
     .clk_i,
     .rst_ni,
@@ -116,7 +124,9 @@ module reef_commands
     .run_o       (operator_run),
     .closed_i,
     .writer_idle_i,
-    .blocks_o
+    .idle_i,
+    .blocks_o,
+    .lines_o
   );
 
   `ATOLL_ASSERT(OneSourceOfRuns, !(fetch_run_valid && operator_run_valid))

@@ -7,6 +7,7 @@ module reef_datapath
   parameter int unsigned OutputLanes = 8,
   parameter int unsigned Requantisers = 8,
   parameter int unsigned WeightRows = 128,
+  parameter int unsigned LineColumns = 64,
   parameter int unsigned DataBytes = 8,
   localparam int unsigned Groups = OutputLanes / Requantisers,
   localparam int unsigned GroupBits = Groups > 1 ? $clog2(Groups) : 1
@@ -18,6 +19,8 @@ module reef_datapath
   input  logic                             flush_i,
   // The blocks of both banks; each is stable while something of it is under way
   input  block_t    [            1:0]      blocks_i,
+  // Whether they are computed by lines, and how
+  input  lines_t                           lines_i,
   // Runs in the order in which they are read
   input  logic                             run_valid_i,
   output logic                             run_ready_o,
@@ -36,7 +39,9 @@ module reef_datapath
   output logic      [  GroupBits-1:0]      bytes_group_o,
   output tag_t                             bytes_tag_o,
   // Waiting for data to compute with
-  output logic                             starved_o
+  output logic                             starved_o,
+  // No run is queued
+  output logic                             idle_o
 );
 
   localparam int unsigned StepBytes = InputLanes > OutputLanes ? InputLanes : OutputLanes;
@@ -46,12 +51,24 @@ module reef_datapath
   kind_e load_kind;
   logic [15:0] load_beat;
   logic load_bank;
+  logic [13:0] load_unit;
+  logic unused;
 
+  // Steps of the runs, those by lines, and what of them goes to the array
   logic step_valid, step_ready, step_depthwise;
   tag_t step_tag;
   logic [StepBytes*8-1:0] step_data;
   logic [StepBytes-1:0] step_mask;
   logic [13:0] step_unit;
+
+  logic pixel_ready, lines_valid;
+  logic [OutputLanes-1:0][InputLanes-1:0][8:0] lines_taps;
+  logic [13:0] lines_row;
+  tag_t lines_tag;
+
+  logic array_valid, array_ready;
+  logic [13:0] array_unit;
+  tag_t array_tag;
 
   logic weight_read;
   logic [RowBits-1:0] weight_row;
@@ -64,11 +81,13 @@ module reef_datapath
   logic [OutputLanes-1:0][31:0] multiplier;
   logic [OutputLanes-1:0][5:0] shift;
 
-  logic aligner_idle, unused;
-
   assign descriptor_load_o = load_valid && load_kind == KindDescriptor;
   assign load_beat_o       = load_beat;
-  assign unused            = aligner_idle;
+  assign unused            = ^load_unit;
+  assign step_ready        = lines_i.on ? pixel_ready : array_ready;
+  assign array_valid       = lines_i.on ? lines_valid : step_valid;
+  assign array_unit        = lines_i.on ? lines_row : step_unit;
+  assign array_tag         = lines_i.on ? lines_tag : step_tag;
 
   reef_aligner #(
     .InputLanes (InputLanes),
@@ -88,6 +107,7 @@ module reef_datapath
     .load_kind_o     (load_kind),
     .load_beat_o     (load_beat),
     .load_bank_o     (load_bank),
+    .load_unit_o     (load_unit),
     .step_valid_o    (step_valid),
     .step_ready_i    (step_ready),
     .step_data_o     (step_data),
@@ -96,8 +116,36 @@ module reef_datapath
     .step_depthwise_o(step_depthwise),
     .step_tag_o      (step_tag),
     .starved_o,
-    .idle_o          (aligner_idle)
+    .idle_o
   );
+
+  if (LineColumns != 0) begin : gen_lines
+    reef_lines #(
+      .InputLanes (InputLanes),
+      .OutputLanes(OutputLanes),
+      .WeightRows (WeightRows),
+      .LineColumns(LineColumns)
+    ) u_lines (
+      .clk_i,
+      .rst_ni,
+      .flush_i,
+      .lines_i,
+      .pixel_valid_i(step_valid && lines_i.on),
+      .pixel_ready_o(pixel_ready),
+      .pixel_i      (step_data[OutputLanes*8-1:0]),
+      .step_valid_o (lines_valid),
+      .step_ready_i (array_ready),
+      .step_taps_o  (lines_taps),
+      .step_row_o   (lines_row),
+      .step_tag_o   (lines_tag)
+    );
+  end else begin : gen_no_lines
+    assign pixel_ready = 1'b0;
+    assign lines_valid = 1'b0;
+    assign lines_taps  = '0;
+    assign lines_row   = '0;
+    assign lines_tag   = '0;
+  end
 
   reef_parameters #(
     .OutputLanes(OutputLanes),
@@ -124,6 +172,7 @@ module reef_datapath
     .clk_i,
     .rst_ni,
     .load_i    (load_valid && load_kind == KindWeights),
+    .load_row_i(RowBits'(load_unit)),
     .beat_i    (load_beat),
     .data_i    (beat_data_i),
     .read_i    (weight_read),
@@ -142,13 +191,15 @@ module reef_datapath
     .blocks_i,
     .bias_bank_o     (bias_bank),
     .bias_i          (bias),
-    .step_valid_i    (step_valid),
-    .step_ready_o    (step_ready),
+    .step_valid_i    (array_valid),
+    .step_ready_o    (array_ready),
     .step_data_i     (step_data),
     .step_mask_i     (step_mask),
-    .step_unit_i     (step_unit),
-    .step_depthwise_i(step_depthwise),
-    .step_tag_i      (step_tag),
+    .step_unit_i     (array_unit),
+    .step_depthwise_i(step_depthwise && !lines_i.on),
+    .step_tag_i      (array_tag),
+    .step_lines_i    (lines_i.on),
+    .step_taps_i     (lines_taps),
     .weight_read_o   (weight_read),
     .weight_row_o    (weight_row),
     .weight_row_i    (weights),

@@ -5,7 +5,11 @@ module reef_fetch
   import engine_pkg::*;
   import reef_pkg::*;
 #(
-  // Bytes of a beat.
+  // See docs/reef.md
+  parameter int unsigned InputLanes = 8,
+  parameter int unsigned OutputLanes = 8,
+  parameter int unsigned WeightRows = 128,
+  parameter int unsigned LineColumns = 64,
   parameter int unsigned DataBytes = 8
 ) (
   // Clock and asynchronous reset
@@ -141,7 +145,7 @@ module reef_fetch
   end
 
   // Judgement
-  logic known, depthwise, dense, counts, kernel, channels, dense_shape, aligned, reserved;
+  logic known, depthwise, dense, counts, kernel, channels, dense_shape, aligned, reserved, lines;
 
   assign depthwise = descriptor.opcode == OpDepthwiseConv2d;
   assign dense = descriptor.opcode == OpFullyConnected;
@@ -162,12 +166,17 @@ module reef_fetch
   assign dense_shape = descriptor.input_height == 16'd1
       && descriptor.kernel_height == 16'd1 && descriptor.kernel_width == 16'd1
       && descriptor.stride_y == 16'd1 && descriptor.stride_x == 16'd1;
+  assign lines = depthwise && LineColumns != 0
+      && descriptor.depth_multiplier == 16'd1 && 32'(descriptor.input_width) <= LineColumns
+      && descriptor.kernel_height <= 16'd4 && descriptor.kernel_width <= 16'd8
+      && descriptor.weight_block_bytes <= WeightRows * InputLanes * OutputLanes / 2;
   assign aligned = descriptor.weights_address[3:0] == 0 && descriptor.parameters_address[3:0] == 0;
 
   always_comb begin
     error_o = ErrNone;
     if (!known) error_o = ErrBadOpcode;
-    else if (!(reserved && counts && kernel && channels && (!dense || dense_shape)) || $signed(
+    else if (!(reserved && counts && kernel && channels && (!dense || dense_shape)
+               && (!descriptor.lines || lines)) || $signed(
             descriptor.activation_min
         ) > $signed(
             descriptor.activation_max

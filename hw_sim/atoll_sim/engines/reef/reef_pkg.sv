@@ -12,7 +12,9 @@ package reef_pkg;
     logic [31:0] kernel_row_bytes;
     logic [31:0] weight_block_bytes;
     logic [31:0] row_pitch;
-    logic [15:0] reserved_12;
+    logic [13:0] reserved_12;
+    logic        lines;
+    logic        uniform;
     logic [15:0] depth_multiplier;
     logic [7:0]  activation_max;
     logic [7:0]  activation_min;
@@ -51,7 +53,6 @@ package reef_pkg;
   // What datapath and writer need to know of a block of output channels. There are two banks of
   // it, so that a block is loaded while the one before is computed.
   typedef struct packed {
-    logic             depthwise;
     logic [7:0]       input_zero;
     logic [7:0]       output_zero;
     logic [7:0]       minimum;
@@ -61,6 +62,24 @@ package reef_pkg;
     logic [31:0]      address;    // of the first pixel's first byte
     logic [15:0]      stride;     // bytes from one output pixel to the next
   } block_t;
+
+  // A depthwise operator that is computed by lines, see `reef_lines`.
+  typedef struct packed {
+    logic        start;          // begins in this cycle
+    logic        on;             // is at work
+    logic        bank;           // of its first block
+    logic [7:0]  zero;           // of the input
+    logic [15:0] height;         // of the input
+    logic [15:0] width;
+    logic [15:0] output_height;
+    logic [15:0] output_width;
+    logic [2:0]  kernel_height;  // at most 4
+    logic [3:0]  kernel_width;   // at most 8
+    logic [15:0] stride_y;
+    logic [15:0] stride_x;
+    logic [1:0]  pad_top;
+    logic [2:0]  pad_left;
+  } lines_t;
 
   // What travels with the data of a pixel.
   typedef struct packed {
@@ -84,7 +103,8 @@ package reef_pkg;
     logic [31:0] address;
     logic [31:0] bytes;    // 0: no read, one step without any contribution
     logic [3:0]  phase;    // input lane of the first byte
-    logic [13:0] unit;     // weights of the first step: a row of them, or a depthwise tap
+    logic [13:0] unit;     // weights of the first step: a row of them, or a depthwise tap;
+                           // of weights, the row that they begin in
     logic        depthwise;
     tag_t        tag;
   } run_t;

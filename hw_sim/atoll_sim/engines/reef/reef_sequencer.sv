@@ -31,8 +31,11 @@ module reef_sequencer
   // The last pixel of a block has left the datapath; nothing is left to write
   input  logic                               closed_i,
   input  logic                               writer_idle_i,
-  // The blocks of both banks
-  output block_t      [            1:0]      blocks_o
+  // No run is left
+  input  logic                               idle_i,
+  // The blocks of both banks, and whether they are computed by lines
+  output block_t      [            1:0]      blocks_o,
+  output lines_t                             lines_o
 );
 
   `ATOLL_ASSERT_INIT(LegalLanes, InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16})
@@ -57,7 +60,7 @@ module reef_sequencer
   state_e state_d, state_q;
   logic [16:0] channel_q, next_channel, channels_left;
   logic [31:0] weights_q, table_q, block_bytes;
-  logic first_q, resident, last_block, depthwise;
+  logic first_q, resident, last_block, depthwise, by_lines;
   // The bank of the block at hand, and the blocks under way
   logic bank_q;
   logic [1:0] open_q;
@@ -81,7 +84,8 @@ module reef_sequencer
   assign blocks_o = blocks_q;
   assign opens = state_q == StBlock && !open_q[1];
   assign settled = state_q == StLanes && lanes_ready;
-  assign done_o = state_q == StFinish && open_q == 0 && writer_idle_i;
+  assign by_lines = depthwise && descriptor_i.lines;
+  assign done_o = state_q == StFinish && open_q == 0 && writer_idle_i && idle_i;
 
   always_comb begin
     state_d      = state_q;
@@ -126,8 +130,10 @@ module reef_sequencer
         first_q   <= 1'b1;
       end else if (state_q == StPixels && state_d == StBlock) begin
         channel_q <= next_channel;
-        weights_q <= weights_q + block_bytes;
-        table_q   <= table_q + TableBytes;
+        if (!descriptor_i.uniform) begin
+          weights_q <= weights_q + block_bytes;
+          table_q   <= table_q + TableBytes;
+        end
         first_q   <= 1'b0;
       end
     end
@@ -148,7 +154,6 @@ module reef_sequencer
   always_ff @(posedge clk_i) begin
     if (opens)
       blocks_q[!bank_q] <= '{
-          depthwise: depthwise,
           input_zero: descriptor_i.input_zero,
           output_zero: descriptor_i.output_zero,
           minimum: descriptor_i.activation_min,
@@ -174,11 +179,53 @@ module reef_sequencer
         run_o.kind    = KindWeights;
         run_o.address = weights_q;
         run_o.bytes   = block_bytes;
+        run_o.unit    = by_lines && bank_q ? 14'(WeightRows / 2) : 14'd0;
       end
       default: run_o = pixels_run;
     endcase
   end
   assign run_valid_o = state_q == StParameters || state_q == StWeights || pixels_valid;
+
+  assign lines_o = '{
+          start: start_i,
+          on: by_lines && state_q != StIdle,
+          bank: !bank_q,
+          zero: descriptor_i.input_zero,
+          height: descriptor_i.input_height,
+          width: descriptor_i.input_width,
+          output_height: descriptor_i.output_height,
+          output_width: descriptor_i.output_width,
+          kernel_height: 3'(descriptor_i.kernel_height),
+          kernel_width: 4'(descriptor_i.kernel_width),
+          stride_y: descriptor_i.stride_y,
+          stride_x: descriptor_i.stride_x,
+          pad_top: 2'(descriptor_i.pad_top),
+          pad_left: 3'(descriptor_i.pad_left)
+      };
+
+  // By lines, the pixels of the input are read like those of a kernel with one tap.
+  descriptor_t shape;
+  geometry_t steps;
+
+  always_comb begin
+    shape = descriptor_i;
+    steps = geometry_i;
+    if (by_lines) begin
+      shape.kernel_height = 16'd1;
+      shape.kernel_width = 16'd1;
+      shape.kernel_row_bytes = 32'd1;
+      shape.stride_y = 16'd1;
+      shape.stride_x = 16'd1;
+      shape.pad_top = '0;
+      shape.pad_left = '0;
+      shape.output_height = descriptor_i.input_height;
+      shape.output_width = descriptor_i.input_width;
+      steps.pad_top = '0;
+      steps.pad_left = '0;
+      steps.stride_y = descriptor_i.row_pitch;
+      steps.stride_x = 32'(descriptor_i.input_channels);
+    end
+  end
 
   reef_lanes #(
     .OutputLanes(OutputLanes)
@@ -205,8 +252,8 @@ module reef_sequencer
     .rst_ni,
     .flush_i,
     .depthwise_i      (depthwise),
-    .descriptor_i,
-    .geometry_i,
+    .descriptor_i     (shape),
+    .geometry_i       (steps),
     .weights_address_i(weights_q),
     .resident_i       (resident),
     .channel_i        (input_channel),

@@ -12,8 +12,9 @@ module reef_weights #(
   // Clock and asynchronous reset; the memory itself is not reset
   input  logic                          clk_i,
   input  logic                          rst_ni,
-  // Write this beat, counted from row 0
+  // Write this beat, counted from this row on
   input  logic                          load_i,
+  input  logic [$clog2(WeightRows)-1:0] load_row_i,
   input  logic [                  15:0] beat_i,
   input  logic [       DataBytes*8-1:0] data_i,
   // Read a row; it stays on `row_o` from the next cycle on
@@ -30,7 +31,7 @@ module reef_weights #(
   localparam int unsigned RowBits = $clog2(WeightRows);
 
   logic [RowBits-1:0] write_row;
-  assign write_row = RowBits'(beat_i / 16'(Banks));
+  assign write_row = load_row_i + RowBits'(beat_i / 16'(Banks));
 
   for (genvar bank = 0; bank < Banks; bank++) begin : gen_bank
     logic [DataBytes*8-1:0] rows  [WeightRows];
@@ -45,7 +46,7 @@ module reef_weights #(
     assign row_o[bank*DataBytes*8+:DataBytes*8] = row_q;
   end
 
-  `ATOLL_ASSERT(OnlyLoadsWhatFits, load_i |-> 32'(beat_i) < Banks * WeightRows)
-  `ATOLL_ASSERT(NeverReadsWhileLoading, !(read_i && load_i))
+  `ATOLL_ASSERT(OnlyLoadsWhatFits, load_i |-> 32'(load_row_i) * Banks + 32'(beat_i) < Banks * WeightRows)
+  `ATOLL_ASSERT(NeverReadsWhatIsLoaded, !(read_i && load_i && read_row_i == write_row))
 
 endmodule

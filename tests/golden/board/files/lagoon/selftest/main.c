@@ -196,34 +196,44 @@ struct engine_test {
 };
 
 static const uint8_t block_0[] = {
+    0xF1, 0xF8, 0x14, 0xD8, 0x17, 0xE2, 0xEF, 0xFB, 0x03, 0x0B, 0x10, 0xDA, 0x0D, 0x01, 0x0A, 0xE9,
+    0xE7, 0xEA, 0x0B, 0xD5, 0x07, 0x00, 0x14, 0x14, 0xD9, 0xF8, 0x05, 0xE6, 0x0C, 0x03, 0x1A, 0x0A,
+};
+
+static const uint8_t block_1[] = {
+    0x0E, 0x07, 0xEB, 0x27, 0xE8, 0x1D, 0x10, 0x04, 0xFC, 0xF4, 0xEF, 0x25, 0xF2, 0xFE, 0xF5, 0x16,
+    0x18, 0x15, 0xF4, 0x2A, 0xF8, 0xFF, 0xEB, 0xEB, 0x26, 0x07, 0xFA, 0x19, 0xF3, 0xFC, 0xE5, 0xF5,
+};
+
+static const uint8_t block_2[] = {
     0x80, 0xCE, 0xE0, 0xE2, 0x80, 0xC4, 0x80, 0x0E, 0xEC, 0x29, 0x04, 0x20, 0x28, 0x6B, 0xE3, 0xEC,
     0x7F, 0x11, 0x56, 0x6D, 0x7F, 0xC1, 0x44, 0x80, 0x11, 0xB1, 0x23, 0xEC, 0x93, 0x46, 0xC7, 0xFD,
 };
 
-static const uint8_t block_1[] = {
+static const uint8_t block_3[] = {
     0x7F, 0x31, 0x1F, 0x1D, 0x7F, 0x3B, 0x7F, 0xF1, 0x13, 0xD6, 0xFB, 0xDF, 0xD7, 0x94, 0x1C, 0x13,
     0x80, 0xEE, 0xA9, 0x92, 0x80, 0x3E, 0xBB, 0x7F, 0xEE, 0x4E, 0xDC, 0x13, 0x6C, 0xB9, 0x38, 0x02,
 };
 
-static const uint8_t block_2[] = {
+static const uint8_t block_4[] = {
     0x09, 0x0A, 0x94, 0x80, 0x80, 0xB4, 0x80, 0x80, 0xAB, 0xD5, 0xBC, 0xF5, 0x7F, 0x0F, 0xBD, 0x35,
     0x95, 0x16, 0x7F, 0xD3, 0x7F, 0x7F, 0x48, 0x7F, 0x9C, 0xA1, 0xF1, 0x65, 0x48, 0xD3, 0x4D, 0x1F,
 };
 
-static const uint8_t block_3[] = {
+static const uint8_t block_5[] = {
     0xF6, 0xF5, 0x6B, 0x7F, 0x7F, 0x4B, 0x7F, 0x7F, 0x54, 0x2A, 0x43, 0x0A, 0x80, 0xF0, 0x42, 0xCA,
     0x6A, 0xE9, 0x80, 0x2C, 0x80, 0x80, 0xB7, 0x80, 0x63, 0x5E, 0x0E, 0x9A, 0xB7, 0x2C, 0xB2, 0xE0,
 };
 
-static const uint8_t block_4[] = {
+static const uint8_t block_6[] = {
     0x80, 0x7F, 0xD8, 0x5C, 0xAE, 0x94, 0xC1, 0xDE,
 };
 
-static const uint8_t block_5[] = {
+static const uint8_t block_7[] = {
     0x7F, 0x80, 0x27, 0xA3, 0x51, 0x6B, 0x3E, 0x21,
 };
 
-static const uint8_t block_6[] = {
+static const uint8_t block_8[] = {
     0x4A, 0x01, 0xF3, 0xB8, 0xCE, 0x45, 0x70, 0x77, 0xEF, 0xA9, 0x8F, 0xA1, 0x96, 0x24, 0x32, 0x5D,
     0xDC, 0xCA, 0xD2, 0x72, 0x68, 0x4B, 0xDB, 0x5F, 0xC9, 0x83, 0x2B, 0xE6, 0xF6, 0x9D, 0xC0, 0x2E,
     0x0C, 0x7A, 0x2E, 0xF8, 0x50, 0xEE, 0xA7, 0x0A, 0x30, 0x1C, 0x71, 0x3F, 0x33, 0x08, 0xD6, 0xA7,
@@ -236,7 +246,7 @@ static const uint8_t block_6[] = {
 
 static const struct step steps_0[] = {
     {FILL, 0u, 0x20000000u, block_0, sizeof block_0, 0u, 0u},
-    {RUN, ATOLL_DEVICE_NPU, 0x000203C0u, 0, 1u, 0x20000000u, 0x2000001Fu},
+    {RUN, ATOLL_DEVICE_NPU, 0x00020200u, 0, 1u, 0x20000000u, 0x2000001Fu},
     {CHECK, 0u, 0x20000000u, block_1, sizeof block_1, 0u, 0u},
 };
 
@@ -248,81 +258,88 @@ static const struct step steps_1[] = {
 
 static const struct step steps_2[] = {
     {FILL, 0u, 0x20000000u, block_4, sizeof block_4, 0u, 0u},
-    {RUN, ATOLL_DEVICE_NPU, 0x00020780u, 0, 1u, 0x20000000u, 0x20000007u},
+    {RUN, ATOLL_DEVICE_NPU, 0x00020740u, 0, 1u, 0x20000000u, 0x2000001Fu},
     {CHECK, 0u, 0x20000000u, block_5, sizeof block_5, 0u, 0u},
 };
 
 static const struct step steps_3[] = {
-    {RUN, ATOLL_DEVICE_NPU, 0x00020B00u, 0, 1u, 0x1000EF80u, 0x1000EFFFu},
+    {FILL, 0u, 0x20000000u, block_6, sizeof block_6, 0u, 0u},
+    {RUN, ATOLL_DEVICE_NPU, 0x00020940u, 0, 1u, 0x20000000u, 0x20000007u},
+    {CHECK, 0u, 0x20000000u, block_7, sizeof block_7, 0u, 0u},
 };
 
 static const struct step steps_4[] = {
-    {RUN, ATOLL_DEVICE_NPU, 0x00020B40u, 0, 1u, 0x1000EFC0u, 0x1000EFDFu},
+    {RUN, ATOLL_DEVICE_NPU, 0x00020B00u, 0, 1u, 0x1000EF80u, 0x1000EFFFu},
 };
 
 static const struct step steps_5[] = {
-    {FILL, 0u, 0x20000000u, block_0, sizeof block_0, 0u, 0u},
-    {FILL, 0u, 0x20000040u, block_6, sizeof block_6, 0u, 0u},
-    {RUN, ATOLL_DEVICE_NPU, 0x00020B80u, 0, 1u, 0x20000040u, 0x200000BFu},
-    {CHECK, 0u, 0x20000000u, block_1, sizeof block_1, 0u, 0u},
+    {RUN, ATOLL_DEVICE_NPU, 0x00020B40u, 0, 1u, 0x1000EFC0u, 0x1000EFDFu},
 };
 
 static const struct step steps_6[] = {
     {FILL, 0u, 0x20000000u, block_0, sizeof block_0, 0u, 0u},
-    {RUN, ATOLL_DEVICE_NPU, 0x00020BC0u, 0, 1u, 0x20000000u, 0x2000001Fu},
+    {FILL, 0u, 0x20000040u, block_8, sizeof block_8, 0u, 0u},
+    {RUN, ATOLL_DEVICE_NPU, 0x00020B80u, 0, 1u, 0x20000040u, 0x200000BFu},
     {CHECK, 0u, 0x20000000u, block_1, sizeof block_1, 0u, 0u},
 };
 
 static const struct step steps_7[] = {
     {FILL, 0u, 0x20000000u, block_0, sizeof block_0, 0u, 0u},
-    {RUN, ATOLL_DEVICE_NPU, 0x00020C00u, 0, 1u, 0x00020A80u, 0x00020AFFu},
+    {RUN, ATOLL_DEVICE_NPU, 0x00020BC0u, 0, 1u, 0x20000000u, 0x2000001Fu},
     {CHECK, 0u, 0x20000000u, block_1, sizeof block_1, 0u, 0u},
 };
 
 static const struct step steps_8[] = {
-    {RUN, ATOLL_DEVICE_NPU, 0x00020C40u, 0, 1u, 0x000FFFC0u, 0x000FFFDFu},
+    {FILL, 0u, 0x20000000u, block_0, sizeof block_0, 0u, 0u},
+    {RUN, ATOLL_DEVICE_NPU, 0x00020C00u, 0, 1u, 0x00020A80u, 0x00020AFFu},
+    {CHECK, 0u, 0x20000000u, block_1, sizeof block_1, 0u, 0u},
 };
 
 static const struct step steps_9[] = {
-    {RUN, ATOLL_DEVICE_NPU, 0x00020C80u, 0, 1u, 0x0001FF80u, 0x0001FFFFu},
+    {RUN, ATOLL_DEVICE_NPU, 0x00020C40u, 0, 1u, 0x000FFFC0u, 0x000FFFDFu},
 };
 
 static const struct step steps_10[] = {
-    {RUN, ATOLL_DEVICE_NPU, 0x00020CC0u, 0, 1u, 0x0001FFC0u, 0x0001FFDFu},
+    {RUN, ATOLL_DEVICE_NPU, 0x00020C80u, 0, 1u, 0x0001FF80u, 0x0001FFFFu},
 };
 
 static const struct step steps_11[] = {
-    {RUN, ATOLL_DEVICE_NPU, 0x00020D00u, 0, 1u, 0x10002F80u, 0x10002FFFu},
+    {RUN, ATOLL_DEVICE_NPU, 0x00020CC0u, 0, 1u, 0x0001FFC0u, 0x0001FFDFu},
 };
 
 static const struct step steps_12[] = {
-    {RUN, ATOLL_DEVICE_NPU, 0x00020D40u, 0, 1u, 0x10002FC0u, 0x10002FDFu},
+    {RUN, ATOLL_DEVICE_NPU, 0x00020D00u, 0, 1u, 0x10002F80u, 0x10002FFFu},
 };
 
 static const struct step steps_13[] = {
-    {RUN, ATOLL_DEVICE_NPU, 0x00020D80u, 0, 1u, 0x10001F80u, 0x10001FFFu},
+    {RUN, ATOLL_DEVICE_NPU, 0x00020D40u, 0, 1u, 0x10002FC0u, 0x10002FDFu},
 };
 
 static const struct step steps_14[] = {
+    {RUN, ATOLL_DEVICE_NPU, 0x00020D80u, 0, 1u, 0x10001F80u, 0x10001FFFu},
+};
+
+static const struct step steps_15[] = {
     {RUN, ATOLL_DEVICE_NPU, 0x00020DC0u, 0, 1u, 0x10001FC0u, 0x10001FDFu},
 };
 
 static const struct engine_test engine_tests[] = {
-    {ATOLL_DEVICE_NPU, " known", " operator=conv_2d", steps_0, 3u, 1},
-    {ATOLL_DEVICE_NPU, " known", " operator=depthwise_conv_2d", steps_1, 3u, 1},
-    {ATOLL_DEVICE_NPU, " known", " operator=fully_connected", steps_2, 3u, 1},
-    {ATOLL_DEVICE_NPU, " read", " place=private", steps_3, 1u, 0},
-    {ATOLL_DEVICE_NPU, " write", " place=private", steps_4, 1u, 0},
-    {ATOLL_DEVICE_NPU, " read", " place=shared", steps_5, 4u, 1},
-    {ATOLL_DEVICE_NPU, " write", " place=shared", steps_6, 3u, 1},
-    {ATOLL_DEVICE_NPU, " read", " place=weights", steps_7, 3u, 1},
-    {ATOLL_DEVICE_NPU, " write", " place=weights", steps_8, 1u, 0},
-    {ATOLL_DEVICE_NPU, " read", " place=cpu.code", steps_9, 1u, 0},
-    {ATOLL_DEVICE_NPU, " write", " place=cpu.code", steps_10, 1u, 0},
-    {ATOLL_DEVICE_NPU, " read", " place=cpu.data", steps_11, 1u, 0},
-    {ATOLL_DEVICE_NPU, " write", " place=cpu.data", steps_12, 1u, 0},
-    {ATOLL_DEVICE_NPU, " read", " place=cpu.stack", steps_13, 1u, 0},
-    {ATOLL_DEVICE_NPU, " write", " place=cpu.stack", steps_14, 1u, 0},
+    {ATOLL_DEVICE_NPU, " known", " operator=average_pool_2d", steps_0, 3u, 1},
+    {ATOLL_DEVICE_NPU, " known", " operator=conv_2d", steps_1, 3u, 1},
+    {ATOLL_DEVICE_NPU, " known", " operator=depthwise_conv_2d", steps_2, 3u, 1},
+    {ATOLL_DEVICE_NPU, " known", " operator=fully_connected", steps_3, 3u, 1},
+    {ATOLL_DEVICE_NPU, " read", " place=private", steps_4, 1u, 0},
+    {ATOLL_DEVICE_NPU, " write", " place=private", steps_5, 1u, 0},
+    {ATOLL_DEVICE_NPU, " read", " place=shared", steps_6, 4u, 1},
+    {ATOLL_DEVICE_NPU, " write", " place=shared", steps_7, 3u, 1},
+    {ATOLL_DEVICE_NPU, " read", " place=weights", steps_8, 3u, 1},
+    {ATOLL_DEVICE_NPU, " write", " place=weights", steps_9, 1u, 0},
+    {ATOLL_DEVICE_NPU, " read", " place=cpu.code", steps_10, 1u, 0},
+    {ATOLL_DEVICE_NPU, " write", " place=cpu.code", steps_11, 1u, 0},
+    {ATOLL_DEVICE_NPU, " read", " place=cpu.data", steps_12, 1u, 0},
+    {ATOLL_DEVICE_NPU, " write", " place=cpu.data", steps_13, 1u, 0},
+    {ATOLL_DEVICE_NPU, " read", " place=cpu.stack", steps_14, 1u, 0},
+    {ATOLL_DEVICE_NPU, " write", " place=cpu.stack", steps_15, 1u, 0},
 };
 
 static void fill(const struct step *step) {
@@ -408,7 +425,7 @@ static void try_tiny(void) {
 
 
 int main(void) {
-  atoll_print("selftest begin version=1 chip=lagoon tests=30\n");
+  atoll_print("selftest begin version=1 chip=lagoon tests=31\n");
   const int32_t status = atoll_devices_start();
   if (status != ATOLL_OK) {
     atoll_print("selftest stopped: ");

@@ -1,0 +1,50 @@
+"""Means of windows as depthwise convolutions whose weights are all 1.
+
+TFLite divides the sum of a window by its taps, halves away from zero. A multiplier that is a
+little above 2**31 / taps does the same by one rounding: it takes halves past the middle, and
+other quotients lie too far from it, as long as 2 * 128 * taps**2 is less than 2**31.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atoll.ir.graph import Graph, Operator
+from atoll.ops.quantization import channel_scaling, zero_point_of
+from atoll_sim.engines.reef.geometry import Geometry, operand
+
+MOST_TAPS = 53 * 53
+"""Taps of the largest window whose mean is exact; `reef.yaml` limits its sides."""
+
+
+def scale_of_mean(taps: int) -> tuple[int, int]:
+    """Return (multiplier, shift) that make the mean of 1 to `MOST_TAPS` int8 values of their sum.
+
+    Returns:
+        What `atoll.ops.quantization.mbqm` and the requantisers of reef take.
+    """
+    return (2**30, 1) if taps == 1 else (2**31 // taps + 1, 0)
+
+
+def weights_of(op: Operator, graph: Graph, shape: Geometry, lanes: int) -> NDArray[np.int8]:
+    """Return the weights: int8 [O, ...] as the model has them, or of one block of a mean."""
+    if shape.uniform:
+        return np.ones((1, *shape.kernel, lanes), np.int8)
+    return operand(op, graph, 1).array.astype(np.int8)
+
+
+def scaling_of(
+    op: Operator, graph: Graph, shape: Geometry, lanes: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Return (bias, multiplier, shift) of each output channel, or of one block of a mean."""
+    if not shape.uniform:
+        return channel_scaling(op, graph)
+    multiplier, shift = scale_of_mean(shape.kernel[0] * shape.kernel[1])
+    bias, *scale = (np.full(lanes, value, np.int32) for value in (0, multiplier, shift))
+    return bias, scale[0], scale[1]
+
+
+def zero_points(op: Operator, graph: Graph, shape: Geometry) -> tuple[int, int]:
+    """Return the zero points of input and output; a mean keeps what its input has."""
+    if shape.uniform:
+        return 0, 0
+    return zero_point_of(operand(op, graph, 0)), zero_point_of(graph.results(op)[0])
