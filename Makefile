@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 RUN    := $(VENV)/.installed-run
 DEV    := $(VENV)/.installed-dev
 
-.PHONY: demo quick test test-all bench lint format schemas clean
+.PHONY: demo quick test test-all bench synth lint format schemas clean
 
 demo: $(RUN)
 	$(BIN)/python examples/01_digits/demo.py
@@ -24,6 +24,9 @@ bench: $(DEV)
 	$(BIN)/python -m benchmarks.instructions $(or $(NETWORKS),examples/01_digits/digits_int8.tflite)
 	$(BIN)/python -m benchmarks.planner $(if $(MINIMALLOC),--minimalloc $(MINIMALLOC)) \
 	  $(if $(INSTANCES),--instances $(INSTANCES))
+
+synth: $(DEV)
+	nice $(BIN)/python -m benchmarks.synthesis --write
 
 lint: $(DEV)
 	$(BIN)/ruff format --check .

