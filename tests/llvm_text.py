@@ -8,9 +8,10 @@ from atoll.ir.tir import IRModule
 from atoll.isa.find import instruction_set
 
 
-def dump(module: IRModule, isa: str, level: int = LEVEL) -> str:
-    """Return the kernels as LLVM IR for a core, optimised at -O`level`."""
+def dump(module: IRModule, isa: str, level: int = LEVEL, *, branches: bool = False) -> str:
+    """Return the kernels as LLVM IR for a core, optimised at -O`level`; see `emit_functions`."""
     machine = core_machine(instruction_set(isa).llvm)
     target = new_module(module.name, machine)
-    emit_functions(target, module.functions, "", overlapping_parameters(module))
+    overlapping = overlapping_parameters(module)
+    emit_functions(target, module.functions, "", overlapping, branches=branches)
     return str(optimized(target, machine, level))

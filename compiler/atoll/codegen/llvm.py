@@ -88,7 +88,10 @@ def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core:
 def _emit_core_functions(target: ir.Module, module: IRModule, core: Cpu) -> None:
     functions, overlapping = functions_on(module, core.name), overlapping_parameters(module)
     units = CoreUnit(core.unit.meaning(DOT4) if core.unit else None)
-    emit_functions(target, functions, "internal", overlapping, core.vectors, units)
+    branches = not core.instructions.selects
+    emit_functions(
+        target, functions, "internal", overlapping, core.vectors, units, branches=branches
+    )
 
 
 def _machine_code(target: ir.Module, core: Cpu, module: IRModule) -> bytes:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from llvmlite import ir
 
 from atoll.c_functions import CFunction
-from atoll.codegen.llvm_arithmetic import binary, converted, integer
+from atoll.codegen.llvm_arithmetic import binary, converted, integer, rarely_above
 from atoll.codegen.llvm_dot import dot
 from atoll.codegen.llvm_heap import POINTER, HeapBlocks
 from atoll.codegen.llvm_lanes import Lanes
@@ -26,6 +26,7 @@ from atoll.ir.tir import (
     If,
     Let,
     Load,
+    Operation,
     PrimFunc,
     Return,
     RuntimeAllocate,
@@ -52,20 +53,23 @@ def emit_functions(
     overlapping: Mapping[str, frozenset[str]] = APART,
     vectors: Vectors = Vectors.NONE,
     units: Units = MODELS,
+    *,
+    branches: bool = False,
 ) -> None:
     """Add functions, callees first; kernels get `linkage`, scalar functions are inlined.
 
     Kernels are never inlined: every operator has a frame and a symbol of its own. One with
     buffers that are sized at run time returns a status, 0 or a negative code. Buffers are apart
     in memory, but for the parameters in `overlapping`. `vectors` are those of the core, `units`
-    what executes instructions of function units.
+    what executes instructions of function units. A core that `branches` where others choose one
+    of two values hardly ever does where a weighted sum is clamped from above.
     """
     known = {function.name: function for function in functions}
     for function in known.values():
         declared = _declare(module, function, overlapping.get(function.name, frozenset()))
         declared.linkage = "internal" if function.result else linkage
         declared.section = f".text.{function.name}"
-        _Emitter(module, function, declared, vectors, known, units).run()
+        _Emitter(module, function, declared, vectors, known, units, branches).run()
 
 
 def _declare(module: ir.Module, function: PrimFunc, overlapping: frozenset[str]) -> ir.Function:
@@ -98,8 +102,10 @@ class _Emitter:
         vectors: Vectors,
         functions: Mapping[str, PrimFunc],
         units: Units,
+        branches: bool,
     ) -> None:
         self._units = units
+        self._branches = branches
         self._module = module
         self._function = function
         self._vectors = vectors
@@ -222,6 +228,13 @@ class _Emitter:
                 return self._values[expr.name]
             case Load():
                 return builder.load(self.address(expr.buffer, expr.index), typ=integer(expr.type))
+            case Binary(
+                Operation.MIN,
+                Binary(Operation.MAX, Binary(Operation.SHR) as total, Const() as least),
+                Const() as most,
+            ) if self._branches:
+                capped = rarely_above(builder, self.value(total), self.value(most))
+                return binary(builder, Operation.MAX, capped, self.value(least))
             case Binary(operation, left, right):
                 return binary(builder, operation, self.value(left), self.value(right))
             case Select():

@@ -76,6 +76,7 @@ class InstructionSet:
         zig: what compiles C and links, from PyPI.
         gcc: likewise, the GNU cross tools; None where no common package brings them.
         vectors: what operators' sums of products are laid out for.
+        selects: whether it chooses one of two values without a branch.
     """
 
     name: str
@@ -87,3 +88,4 @@ class InstructionSet:
     zig: ZigTarget
     gcc: GccTarget | None = None
     vectors: Vectors = Vectors.NONE
+    selects: bool = True

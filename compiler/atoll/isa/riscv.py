@@ -55,6 +55,7 @@ def find(name: str, abi: str | None = None) -> InstructionSet | None:
             program="riscv64-unknown-elf-gcc",
             options=(f"-march={march}", f"-mabi={abi}", *(("-mcmodel=medany",) * (bits == 64))),
         ),
+        selects="zbb" in extensions,
     )
 
 

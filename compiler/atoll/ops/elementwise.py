@@ -31,10 +31,10 @@ from atoll.ops.tflite_form import TfliteForm, only_activation
 _VALUES = np.arange(256, dtype=np.uint8).view(np.int8)
 """The values of int8 in the order of their bytes as numbers without a sign."""
 
-NEIGHBOURS = 4
+NEIGHBOURS = 8
 """Elements that an iteration of the innermost loop makes, where they divide it."""
 
-MAPPED_CYCLES = 40
+MAPPED_CYCLES = 36
 """Cycles of a core for each element that is mapped by a table."""
 
 Shape = tuple[int, ...]
