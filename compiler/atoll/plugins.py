@@ -23,6 +23,7 @@ _LOAD_REMEDY = (
     "install the package that provides it or name its folder in PYTHONPATH, "
     "or correct the 'module:Attribute' name"
 )
+_FILE_REMEDY = "correct the file, or the 'FILE.py:name' that names it relative to the YAML"
 
 CORRECT_MEMBER = "correct it as docs/extending.md shows, or remove the package"
 
@@ -38,11 +39,15 @@ def load(entry: str, group: str = "atoll.parts", *, at: SourceLoc | None = None)
     Raises:
         AtollError: E041; the module or the attribute is not there, or the module fails.
     """
-    with foreign_code(f"cannot load '{entry}'", code="E041", at=at, remedy=_LOAD_REMEDY):
-        file, _, attribute = entry.rpartition(":")
-        if "/" in file:
-            return getattr(_module(Path(file)), attribute)
-        return EntryPoint(entry, entry, group).load()
+    file, _, attribute = entry.rpartition(":")
+    remedy = _FILE_REMEDY if "/" in file else _LOAD_REMEDY
+    with foreign_code(f"cannot load '{entry}'", code="E041", at=at, remedy=remedy):
+        if "/" not in file:
+            return EntryPoint(entry, entry, group).load()
+        module = _module(Path(file))
+        if not hasattr(module, attribute):
+            raise AttributeError(f"the file defines no '{attribute}'")
+        return getattr(module, attribute)
 
 
 def _module(path: Path) -> ModuleType:

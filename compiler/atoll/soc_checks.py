@@ -13,7 +13,7 @@ from atoll.bsp.emitters import check_bsp
 from atoll.description.faults import in_order
 from atoll.errors import AtollError, Fault, UsageError
 from atoll.plugins import foreign_code
-from atoll.resolve.engine_parts import identity_of
+from atoll.resolve.engine_parts import check_functions, identity_of
 from atoll.resolve.soc import ResolvedSoc
 
 GROUP = "atoll.check"
@@ -73,6 +73,7 @@ def faults_of(action: Callable[[], object]) -> tuple[Fault, ...]:
 def _own_faults(soc: ResolvedSoc) -> Iterator[Fault]:
     for engine in soc.engines:
         yield from faults_of(partial(identity_of, engine))
+        yield from faults_of(partial(check_functions, engine))
     yield from faults_of(partial(check_bsp, soc))
 
 

@@ -1,7 +1,7 @@
 """Hold the program of an accelerator, and its formulas, against what there is."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from atoll.description.accelerator import Accelerator, Operator
 from atoll.description.faults import Faults, nearest
@@ -35,6 +35,8 @@ def check_program(accelerator: Accelerator, where: SourceMap, faults: Faults) ->
     checks = _Checks(accelerator, where, faults)
     for kind, operator in accelerator.operators.items():
         checks.operator(kind, operator)
+    checks.tell_strangers()
+    checks.tell_moves()
     check_layouts(accelerator, where, faults, checks.formula)
     for name, port in accelerator.ports.data.items():
         if port.bytes is not None:
@@ -77,10 +79,22 @@ class _Scope:
 
 
 @dataclass(frozen=True, slots=True)
+class _Stranger:
+    """A name that stands for nothing for some operators."""
+
+    kinds: list[str]
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Checks:
     accelerator: Accelerator
     where: SourceMap
     faults: Faults
+    strangers: dict[tuple[Path, str], _Stranger] = field(default_factory=dict)
+    """What steps that several operators share name, and stands for nothing, by place and name."""
+    moves: list[Path] = field(default_factory=list)
+    """Steps by which the host moves data, of an accelerator that has data ports of its own."""
 
     def operator(self, kind: str, operator: Operator) -> None:
         """Judge the formulas of an operator, and the steps that run it."""
@@ -104,10 +118,25 @@ class _Checks:
         if operator.run:
             self.steps(operator.run, scope, (*at, "run"))
         elif program.run:
-            self.steps(program.run, scope, ("program", "run"), f" for {kind}")
+            self.steps(program.run, scope, ("program", "run"), kind)
         else:
             remedy = f"remove 'operators.{kind}', or write its steps under 'run', or 'program.run'"
             self._add("E160", f"no steps run {kind}", at, remedy)
+
+    def tell_strangers(self) -> None:
+        """Note each name in shared steps once, with the operators for which it is none."""
+        for (at, name), stranger in self.strangers.items():
+            *others, last = stranger.kinds
+            kinds = f"{', '.join(others)} and {last}" if others else last
+            self._add("E161", f"'{name}' stands for nothing for {kinds}", at, stranger.remedy)
+
+    def tell_moves(self) -> None:
+        """Note the first of the steps by which the host moves data and need not."""
+        if self.moves:
+            what = "the host does not push or pop for an accelerator that has data ports of its own"
+            first = self.moves[0]
+            remedy = f"remove '{_dotted(first[:-1])}', or write 'data: {{}}' under 'ports'"
+            self._add("E160", what, first, remedy)
 
     def failure(self, failure: Failure, at: Path) -> None:
         """Note an error of a register without its bits, or of a field with others."""
@@ -118,12 +147,12 @@ class _Checks:
             what = f"'{failure.read}' is a field and needs no mask"
             self._add("E160", what, (*at, "mask"), f"remove '{_dotted((*at, 'mask'))}'")
 
-    def steps(self, steps: Steps, scope: _Scope, at: Path, about: str = "") -> None:
+    def steps(self, steps: Steps, scope: _Scope, at: Path, kind: str = "") -> None:
         """Judge steps, and those inside them."""
         for number, step in enumerate(steps):
-            self._step(step, scope, (*at, str(number)), about)
+            self._step(step, scope, (*at, str(number)), kind)
 
-    def _step(self, step: Step, scope: _Scope, at: Path, about: str) -> None:
+    def _step(self, step: Step, scope: _Scope, at: Path, kind: str) -> None:
         verbs = [verb for verb in _KEYS if getattr(step, verb) is not None]
         if len(verbs) != 1:
             listed = ", ".join(_KEYS)
@@ -140,13 +169,13 @@ class _Checks:
             self._moved(step, verb, scope, at)
         for key in ("value", "offset", "bytes", "times"):
             if (formula := getattr(step, key)) is not None:
-                self.formula(formula, scope.names, (*at, key), about, scope.counts)
+                self.formula(formula, scope.names, (*at, key), kind, scope.counts)
         if step.repeat is not None and step.do is not None:
             if step.repeat in scope.names:
                 what = f"the count '{step.repeat}' has the name of something else"
                 remedy = f"write '{step.repeat}_count', or choose another name"
                 self._add("E160", what, (*at, "repeat"), remedy)
-            self.steps(step.do, scope.within(step.repeat), (*at, "do"), about)
+            self.steps(step.do, scope.within(step.repeat), (*at, "do"), kind)
 
     def _equal(self, step: Step, at: Path) -> None:
         """Note what a field can never equal."""
@@ -171,9 +200,7 @@ class _Checks:
 
     def _moved(self, step: Step, verb: str, scope: _Scope, at: Path) -> None:
         if self.accelerator.ports.data:
-            what = f"the host does not {verb} for an accelerator that has data ports of its own"
-            remedy = f"remove '{_dotted(at)}', or write 'data: {{}}' under 'ports'"
-            self._add("E160", what, (*at, verb), remedy)
+            self.moves.append((*at, verb))
         if step.buffer is not None and step.buffer not in scope.buffers:
             what = f"there is no buffer '{step.buffer}'"
             self._add("E161", what, (*at, "buffer"), _like(step.buffer, scope.buffers, at))
@@ -202,14 +229,20 @@ class _Checks:
         text: str,
         known: frozenset[str],
         at: Path,
-        about: str = "",
+        kind: str = "",
         counts: frozenset[str] = frozenset(),
     ) -> None:
-        """Note names that stand for nothing, and divisions by what may be 0."""
+        """Note names that stand for nothing, and divisions by what may be 0.
+
+        A `kind` is given where several kinds of operators share the formula.
+        """
         expression = parsed(text)
         for name in sorted(names_of(expression) - known):
-            what = f"'{name}' stands for nothing{about}"
-            self._add("E161", what, at, _like(name, known))
+            if kind:
+                stranger = _Stranger([], _like(name, known))
+                self.strangers.setdefault((at, name), stranger).kinds.append(kind)
+            else:
+                self._add("E161", f"'{name}' stands for nothing", at, _like(name, known))
         for part in _parts(expression):
             if part.operation in _DIVISIONS and names_of(part.right) & counts:
                 what = f"'{text}' divides by a count, which is 0 at first"

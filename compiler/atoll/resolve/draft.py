@@ -104,9 +104,11 @@ class Draft:
         return not broken and self.hands(device) == device
 
     def driven(self, device: str) -> bool:
-        """Tell whether the host runs a device by a program, so that it may do without constants."""
+        """Tell whether the host may run a device by a program, so that it needs no constants."""
+        if device == self.host:
+            return False
         described = self.description.accelerators.get(device)
-        return described is not None and described.model.program is not None
+        return described is None or described.model.program is not None
 
     def pools(self) -> Iterator[tuple[str, Pool]]:
         """Yield the pools by preference, then by natural name; not those without any knowledge."""

@@ -1,11 +1,12 @@
 """The emitter of an accelerator, as every stage asks it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from operator import index
 from types import MappingProxyType
 
-from atoll.plugins import Methods, Part, make_part
-from atoll.resolve.soc import Engine
+from atoll.errors import AtollError
+from atoll.plugins import Methods, Part, load, make_part
+from atoll.resolve.soc import AcceleratorSpec, Engine
 
 EMITTER_METHODS: Methods = MappingProxyType(
     {
@@ -32,6 +33,31 @@ def emitter_of(engine: Engine) -> Part:
     spec = engine.spec
     who = f"emitter '{spec.emitter}' of accelerator '{spec.name}'"
     return make_part(spec.emitter, who, EMITTER_METHODS, at=spec.places.get("emitter"))
+
+
+def check_functions(engine: Engine) -> None:
+    """Load each function that the description of `engine` names for an operator.
+
+    Raises:
+        AtollError: E041, E110; one is not there, or is none.
+    """
+    spec = engine.spec
+    for kind, place, entry in _functions(spec):
+        at = spec.places.get(place)
+        if not callable(load(entry, at=at)):
+            what = f"'{entry}' of accelerator '{spec.name}' is no function, which {kind} needs"
+            raise AtollError("E110", what, at=at, remedy="name a function of Python")
+
+
+def _functions(spec: AcceleratorSpec) -> Iterator[tuple[str, str, str]]:
+    """Yield the operator, the place in the description and the entry point of each function."""
+    for support in spec.operators:
+        kind = support.kind.upper()
+        operator = f"operators.{kind}"
+        for packed in support.constants:
+            yield kind, f"{operator}.constants.{packed.name}", packed.pack
+        for entry in filter(None, (support.reference, support.model)):
+            yield kind, operator, entry
 
 
 def identity_of(engine: Engine) -> Mapping[str, int]:

@@ -16,6 +16,7 @@ SHOWN = 4
 _LINE = re.compile(r"^%(?:Error|Warning)(?:-\w+)?: (.+?):([0-9]+):([0-9]+): (.+)$", re.M)
 _NAME = re.compile(r"(Pin|Parameter) not found: '(\w+)'|missing pin: '(\w+)'")
 _NO_MODULE = re.compile(r"module(?: reference)?: '(\w+)'")
+_WIDTH = re.compile(r"connection '(\w+)' expects ([0-9]+) bits .* generates ([0-9]+) bits")
 
 
 @contextmanager
@@ -47,7 +48,10 @@ def _faults(device: Cpu | Engine, said: str, top: Path) -> Iterator[Fault]:
     for file, line, column, text in _LINE.findall(said):
         if file in sources:
             at = SourceLoc(Path(file), int(line), int(column))
-            yield _fault(device, f"is refused by Verilator: {text}", at, "correct the line")
+            remedy = (
+                "add its file to 'rtl.sources'" if _NO_MODULE.search(text) else "correct the line"
+            )
+            yield _fault(device, f"is refused by Verilator: {text}", at, remedy)
             return
         if file == str(top) and int(line) in lines:
             wrong.append(_wish(device, text))
@@ -73,6 +77,9 @@ def _wish(device: Cpu | Engine, text: str) -> str:
         return f"has no {'port' if kind == 'Pin' else 'parameter'} '{name}' in module '{module}'"
     if _NO_MODULE.search(text):
         return f"has no module '{module}'"
+    if found := _WIDTH.search(text):
+        name, own, other = found.groups()
+        return f"has a port '{name}' of {own} bits in module '{module}', where the chip has {other}"
     return f"does not fit the chip: {text}"
 
 
