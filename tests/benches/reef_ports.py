@@ -26,6 +26,7 @@ from tests.benches.reef_system import (
 )
 
 from atoll_sim.engines.reef.descriptor import Opcode
+from atoll_sim.engines.reef.emitter import CONTRACT_VERSION
 
 ID, PARAMS, WEIGHT_ROWS = 0x00, 0x04, 0x08
 READ_ONLY = (
@@ -75,7 +76,7 @@ async def registers_keep_their_contract(dut: Any, share: float) -> None:
     await ports.start(Random(cocotb.RANDOM_SEED), share)
     assert await ports.read(ID) == int.from_bytes(b"REEF", "little")
     lanes = parameter("InputLanes", 8), parameter("OutputLanes", 8)
-    expected = (*lanes, parameter("DataBytes", 8), 1)
+    expected = (*lanes, parameter("DataBytes", 8), CONTRACT_VERSION)
     assert (await ports.read(PARAMS)).to_bytes(4, "little") == bytes(expected)
     assert await ports.read(WEIGHT_ROWS) == (
         parameter("WeightRows", 128) | parameter("LineColumns", 64) << 16

@@ -99,11 +99,14 @@ def _inside(shape: Geometry) -> tuple[int, int]:
 def _beats(size: int, channels: int, npu: Engine) -> float:
     """Return the cycles of the memory, on average, for a run that begins at any pixel.
 
-    A beat that the run begins or ends in is moved whole.
+    A beat that the run begins or ends in is moved whole. Runs of a block begin at multiples of its
+    channels.
     """
     beat = _narrower(npu.workspace_width, npu)
     return (
-        1 + (size - gcd(channels, beat)) / beat if size % beat or channels % beat else size / beat
+        1 + (size - gcd(channels, size, beat)) / beat
+        if size % beat or channels % beat
+        else size / beat
     )
 
 
