@@ -54,7 +54,7 @@ def test_digits_on_each_core(core: str, isa: str, capsys: pytest.CaptureFixture[
     assert report["bit_exact"] is True
     assert report["layers_compared"] == report["layers_equal"] == 10
     assert report["placement"]["violations"] == []
-    assert report["placement"]["accesses"] > 10_000
+    assert report["placement"]["accesses"] > 9_000
     stack = report["stack"]["cpu"]
     assert 0 < stack["watermark_bytes"] <= stack["bound_bytes"] <= stack["limit_bytes"]
     layers = {layer["operator"]: layer for layer in report["cycles"]["by_layer"]}
@@ -164,7 +164,7 @@ def test_accelerators_in_rtl_take_the_cycles_that_they_take_on_the_chip() -> Non
         cpu: {layer.operator: layer for layer in report.by_layer if layer.device == "npu"}
         for cpu, report in reports.items()
     }
-    assert len(by_layer[CpuKind.RTL]) == 6
+    assert len(by_layer[CpuKind.RTL]) == 7
     # From the begin event to the start of the engine the driver takes the same time for each.
     ahead = {
         name: layer.worked - by_layer[CpuKind.ISS][name].worked

@@ -40,7 +40,7 @@ def report_of(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, An
     assert main(["run", SHORE, str(MODEL), "--json", *options]) == 0
     report: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert report["bit_exact"] is True
-    assert report["layers_compared"] == report["layers_equal"] == 17
+    assert report["layers_compared"] == report["layers_equal"] == 15
     assert report["placement"]["violations"] == []
     devices = {layer["device"] for layer in report["cycles"]["by_layer"]}
     assert devices <= {"cpu", "npu", "dma"}
@@ -132,7 +132,7 @@ def test_no_model_reaches_a_buffer_at_the_address_of_another_device(compiled: Co
 @pytest.mark.rtl
 def test_the_whole_chip_in_rtl(capsys: pytest.CaptureFixture[str]) -> None:
     report = report_of(capsys)
-    assert report["placement"]["accesses"] > 40_000
+    assert report["placement"]["accesses"] > 30_000
     assert {"npu", "dma"} <= report["cycles"]["by_device"].keys()
 
 
