@@ -112,6 +112,17 @@ module reef
   tag_t bytes_tag;
   logic starved, idle, closed, reader_idle, writer_idle, writer_bus_idle;
 
+  // All but the registers sleeps between lists.
+  logic clk, awake;
+
+  engine_clock u_clock (
+    .clk_i,
+    .rst_ni,
+    .work_i (start || abort || status.busy || ended),
+    .clk_o  (clk),
+    .awake_o(awake)
+  );
+
   engine_registers #(
     .Params({8'd2, 8'(DataBytes), 8'(OutputLanes), 8'(InputLanes)}),
     .WeightRows(WeightRows | LineColumns << 16)
@@ -148,7 +159,7 @@ module reef
     .InputLanes(InputLanes), .OutputLanes(OutputLanes), .WeightRows(WeightRows),
     .LineColumns(LineColumns), .DataBytes(DataBytes)
   ) u_commands (
-    .clk_i,
+    .clk_i          (clk),
     .rst_ni,
     .start_i        (start),
     .abort_i        (abort),
@@ -177,7 +188,7 @@ module reef
   engine_reader #(
     .DataBytes(DataBytes)
   ) u_reader (
-    .clk_i,
+    .clk_i          (clk),
     .rst_ni,
     .halt_i       (halt),
     .flush_i      (flush),
@@ -207,7 +218,7 @@ module reef
     .InputLanes(InputLanes), .OutputLanes(OutputLanes), .Requantisers(Scalers),
     .WeightRows(WeightRows), .LineColumns(LineColumns), .DataBytes(DataBytes)
   ) u_datapath (
-    .clk_i,
+    .clk_i          (clk),
     .rst_ni,
     .flush_i          (flush),
     .blocks_i         (blocks),
@@ -232,7 +243,7 @@ module reef
   reef_writer #(
     .OutputLanes(OutputLanes), .Requantisers(Scalers), .DataBytes(DataBytes)
   ) u_writer (
-    .clk_i,
+    .clk_i          (clk),
     .rst_ni,
     .halt_i       (halt),
     .flush_i      (flush),
@@ -261,5 +272,8 @@ module reef
     .m_axi_bvalid_i,
     .m_axi_bready_o
   );
+
+  `ATOLL_ASSERT(RestsAsleep, !awake |->
+      reader_idle && writer_idle && idle && !run_valid && !bytes_valid && !halt && !flush)
 
 endmodule

@@ -88,6 +88,17 @@ module ripple
 
   assign fault = read_fault.valid ? read_fault : write_fault;
 
+  // All but the registers sleeps between lists.
+  logic clk, awake;
+
+  engine_clock u_clock (
+    .clk_i,
+    .rst_ni,
+    .work_i (start || abort || status.busy || ended),
+    .clk_o  (clk),
+    .awake_o(awake)
+  );
+
   engine_registers #(
     .Id        (Id),
     .Params    ({8'd2, 8'(DataBytes), 16'd0}),
@@ -124,7 +135,7 @@ module ripple
   ripple_commands #(
     .DataBytes(DataBytes)
   ) u_commands (
-    .clk_i,
+    .clk_i(clk),
     .rst_ni,
     .start_i       (start),
     .abort_i       (abort),
@@ -149,7 +160,7 @@ module ripple
   );
 
   ripple_rows u_rows (
-    .clk_i,
+    .clk_i(clk),
     .rst_ni,
     .flush_i      (flush),
     .start_i      (copy_start),
@@ -163,7 +174,7 @@ module ripple
   engine_reader #(
     .DataBytes(DataBytes)
   ) u_reader (
-    .clk_i,
+    .clk_i(clk),
     .rst_ni,
     .halt_i       (halt),
     .flush_i      (flush),
@@ -192,7 +203,7 @@ module ripple
   ripple_shifter #(
     .DataBytes(DataBytes)
   ) u_shifter (
-    .clk_i,
+    .clk_i(clk),
     .rst_ni,
     .flush_i       (flush),
     .start_i       (copy_start),
@@ -212,7 +223,7 @@ module ripple
   engine_write_port #(
     .DataBytes(DataBytes)
   ) u_port (
-    .clk_i,
+    .clk_i(clk),
     .rst_ni,
     .halt_i  (halt),
     .valid_i (write_valid),
@@ -240,5 +251,8 @@ module ripple
 
   `ATOLL_ASSERT(OnlyOneAsks, !(fetch_run_valid && row_run_valid))
   `ATOLL_ASSERT(OnlyOneReads, !(fetch_pop && row_pop))
+
+  `ATOLL_ASSERT(RestsAsleep, !awake |->
+      reader_idle && port_idle && shifter_idle && !fetch_run_valid && !row_run_valid && !halt && !flush)
 
 endmodule
