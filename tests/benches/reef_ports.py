@@ -79,7 +79,9 @@ async def registers_keep_their_contract(dut: Any, share: float) -> None:
     expected = (*lanes, parameter("DataBytes", 8), CONTRACT_VERSION)
     assert (await ports.read(PARAMS)).to_bytes(4, "little") == bytes(expected)
     assert await ports.read(WEIGHT_ROWS) == (
-        parameter("WeightRows", 128) | parameter("LineColumns", 64) << 16
+        parameter("WeightRows", 128)
+        | parameter("LineColumns", 64) << 16
+        | parameter("Vector", 1) << 28
     )
     before = {offset: await ports.read(offset) for offset in READ_ONLY}
     for offset in (*READ_ONLY, 0x38, 0x40, 0x100, 0xFFC):

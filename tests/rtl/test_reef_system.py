@@ -67,6 +67,15 @@ def test_faults(parameters: Mapping[str, int]) -> None:
     run("reef_faults", parameters)
 
 
+@pytest.mark.parametrize("parameters", [DEFAULT, WIDE])
+def test_elements(parameters: Mapping[str, int]) -> None:
+    run("reef_elements", parameters)
+
+
+def test_an_instance_without_elements() -> None:
+    run("reef_without", {**SMALL, "Vector": 0})
+
+
 @pytest.mark.parametrize("measured", reef_layers.INSTANCES)
 def test_cycles(measured: reef_layers.Instance) -> None:
     run("reef_cycles", instance(*measured))
@@ -77,6 +86,7 @@ def test_cycles(measured: reef_layers.Instance) -> None:
 @pytest.mark.parametrize("parameters", [DEFAULT, SMALL, WIDE, *OTHERS])
 def test_many_operators(parameters: Mapping[str, int], seed: int) -> None:
     run("reef_operators", parameters, seed, Operators=40)
+    run("reef_elements", parameters, seed, Operators=40)
 
 
 @pytest.mark.slow

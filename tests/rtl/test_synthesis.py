@@ -17,10 +17,10 @@ from atoll_sim.chip.sources import found
 
 pytestmark = pytest.mark.rtl
 
-LANES = ("InputLanes", "OutputLanes", "WeightRows", "DataBytes", "Requantisers")
+LANES = ("InputLanes", "OutputLanes", "WeightRows", "DataBytes", "Requantisers", "Vector")
 REEFS = [
-    *((8, 8, 256, 8, 16), (4, 4, 16, 8, 1), (4, 8, 64, 16, 2), (16, 4, 128, 16, 4)),
-    (16, 16, 1024, 16, 16),
+    *((8, 8, 256, 8, 16, 1), (4, 4, 16, 8, 1, 0), (4, 8, 64, 16, 2, 1)),
+    *((16, 4, 128, 16, 4, 1), (16, 16, 1024, 16, 16, 1)),
 ]
 WRONG = {
     "latch": ("always_comb if (a_i) y_o = b_i;", "logic loop"),

@@ -45,7 +45,7 @@ module reef_writer_bench
 
   fault_t fault;
   block_t block;
-  logic bus_idle, closed, unused;
+  logic bus_idle, closed, beat_ready, unused;
 
   always_comb begin
     block           = '0;
@@ -55,7 +55,7 @@ module reef_writer_bench
   end
 
   assign m_axi_awid = 1'b0;
-  assign unused     = ^{fault, bus_idle, closed, m_axi_bid};
+  assign unused     = ^{fault, bus_idle, closed, beat_ready, m_axi_bid};
 
   reef_writer #(
     .OutputLanes (OutputLanes),
@@ -72,6 +72,11 @@ module reef_writer_bench
     .bytes_i,
     .bytes_group_i,
     .bytes_tag_i    ('{bank: 1'b0, first: 1'b0, last: bytes_last_i, closes: bytes_closes_i}),
+    .beat_valid_i   (1'b0),
+    .beat_ready_o   (beat_ready),
+    .beat_index_i   ('0),
+    .beat_data_i    ('0),
+    .beat_strobe_i  ('0),
     .closed_o       (closed),
     .fault_o        (fault),
     .idle_o,

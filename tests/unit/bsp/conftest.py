@@ -106,6 +106,7 @@ def _make_npu(name: str, ordinal: int, spec: AcceleratorSpec = REEF, irq: int = 
             "output_lanes": 8,
             "weight_rows": 256,
             "line_columns": 64,
+            "vector": 1,
             "requantisers": 16,
             "data_bytes": 8,
         },

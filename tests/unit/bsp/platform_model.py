@@ -86,7 +86,7 @@ class Reef:
         self.registers |= {
             ID: 0x4645_4552,
             PARAMS: self.params,
-            WEIGHT_ROWS: 64 << 16 | 256,
+            WEIGHT_ROWS: 1 << 28 | 64 << 16 | 256,
             STATUS: 0,
         }
         self.registers |= {IRQ_STATUS: 0, IRQ_ENABLE: 0, COMPLETED: 0, COUNT: 0}

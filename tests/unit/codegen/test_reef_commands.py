@@ -46,6 +46,7 @@ def npu(
             "output_lanes": output_lanes,
             "weight_rows": weight_rows,
             "line_columns": 64,
+            "vector": 1,
             "requantisers": 16,
             "data_bytes": data_bytes,
         },

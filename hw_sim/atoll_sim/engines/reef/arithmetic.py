@@ -56,18 +56,26 @@ def requantise(
         table: [O, 4] of bias, multiplier (never negative, so nothing saturates), shift, unused.
     """
     bias, multiplier, shift = table[:, 0], table[:, 1], table[:, 2]
+    scaled = rescaled(sums + bias, multiplier, shift) + command.signed_byte(11, 1)
+    low, most = command.signed_byte(11, 2), command.signed_byte(11, 3)
+    clamped: NDArray[np.int64] = np.minimum(np.maximum(scaled, low), most)
+    return clamped.astype(np.int8)
+
+
+def rescaled(
+    values: NDArray[np.int64], multiplier: NDArray[np.int64], shift: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Scale with the two roundings of gemmlowp."""
     # Sums and shifts wrap at 32 bits; wrapping once at the end is the same.
-    shifted = ((sums + bias) << np.maximum(shift, 0)).astype(np.int32)
+    shifted = (values << np.maximum(shift, 0)).astype(np.int32)
     product = shifted.astype(np.int64) * multiplier
     nudged = product + np.where(product < 0, 1 - (1 << 30), 1 << 30)
     # An arithmetic shift rounds down; adding the divisor less one to negatives truncates.
     high = (nudged + np.where(nudged < 0, _INT32_MAX, 0)) >> 31
     divisor = np.int64(1) << np.maximum(-shift, 0)
     magnitude = (np.abs(high) + (divisor >> 1)) // divisor
-    scaled = np.where(high < 0, -magnitude, magnitude) + command.signed_byte(11, 1)
-    low, most = command.signed_byte(11, 2), command.signed_byte(11, 3)
-    clamped: NDArray[np.int64] = np.minimum(np.maximum(scaled, low), most)
-    return clamped.astype(np.int8)
+    scaled: NDArray[np.int64] = np.where(high < 0, -magnitude, magnitude)
+    return scaled
 
 
 def _windows(command: Command, image: NDArray[np.int8]) -> NDArray[np.int16]:

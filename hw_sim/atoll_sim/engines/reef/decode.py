@@ -10,7 +10,7 @@ import numpy as np
 
 from atoll_sim.engines.common.decode import WORDS, ErrorCode, check_of
 
-CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED = 1, 2, 3
+CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, ADD, MUL = 1, 2, 3, 4, 5
 ALIGNMENT = 16
 
 
@@ -43,6 +43,11 @@ class Command:
     def depthwise(self) -> bool:
         """Every output channel reads one input channel."""
         return self.opcode == DEPTHWISE_CONV_2D
+
+    @property
+    def over_elements(self) -> bool:
+        """One element of each operand makes one of the result."""
+        return self.opcode in (ADD, MUL)
 
     @property
     def input_shape(self) -> tuple[int, int, int]:
@@ -91,15 +96,34 @@ class Command:
             NONE if it may run.
         """
         known = self.opcode in (CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED)
-        if not known or self.words[0] >> 8 & 0xFF != 1:
+        vector = self.over_elements and bool(instance["vector"])
+        if not (known or vector) or self.words[0] >> 8 & 0xFF != 1:
             return ErrorCode.BAD_OPCODE
-        if not self._fields_are_legal(instance):
+        legal = self._elements_are_legal() if vector else self._fields_are_legal(instance)
+        if not legal:
             return ErrorCode.BAD_FIELD
-        if self.words[3] % ALIGNMENT or self.words[4] % ALIGNMENT:
+        if not vector and (self.words[3] % ALIGNMENT or self.words[4] % ALIGNMENT):
             return ErrorCode.MISALIGNED
         if self.half(0, True) != check_of(self.words):
             return ErrorCode.BAD_CHECK
         return ErrorCode.NONE
+
+    def _elements_are_legal(self) -> bool:
+        shifts = [self.signed_byte(9, index) for index in range(3)]
+        operands = zip(self.words[6:8], shifts[:2], strict=True)
+        if self.opcode == MUL:
+            scaled = not any(self.words[6:8]) and not any(shifts[:2])
+        else:
+            scaled = all(word < 1 << 31 and -31 <= shift <= 0 for word, shift in operands)
+        reserved = (self.words[9] >> 24, self.words[10] >> 24, self.half(11, False))
+        return (
+            not any((*reserved, *self.words[12:16]))
+            and self.words[4] == self.words[3]
+            and self.words[5] > 0
+            and scaled
+            and -31 <= shifts[2] <= 30
+            and self.signed_byte(11, 2) <= self.signed_byte(11, 3)
+        )
 
     def _fields_are_legal(self, instance: Mapping[str, int]) -> bool:
         counts = (*self.input_shape, *self.output_shape, *self.kernel, *self.stride)

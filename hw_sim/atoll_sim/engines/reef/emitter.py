@@ -9,6 +9,7 @@ from atoll.lower.accelerator import Job
 from atoll.ops.quantization import activation_range
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
+from atoll_sim.engines.reef import elements
 from atoll_sim.engines.reef.cycles import busy_cycles
 from atoll_sim.engines.reef.descriptor import Descriptor, Flag, Opcode
 from atoll_sim.engines.reef.geometry import Geometry, geometry_of
@@ -37,6 +38,8 @@ class ReefEmitter:
 
     def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
         """Pack weights and parameter table of `op`; name the buffers that it touches."""
+        if elements.takes(op):
+            return elements.job_of(op, graph, npu)
         lanes = npu.params["output_lanes"]
         shape = geometry_of(op, graph, npu)
         strips = Strips(shape, lanes, splits)
@@ -74,6 +77,8 @@ class ReefEmitter:
         splits: int = 1,
     ) -> bytes:
         """Return one descriptor for each sample of the batch, or for each strip of it."""
+        if elements.takes(op):
+            return elements.command_of(op, graph, address)
         shape = geometry_of(op, graph, npu)
         strips = Strips(shape, npu.params["output_lanes"], splits)
         source, target = address(op.inputs[0]), address(op.outputs[0])
@@ -97,7 +102,9 @@ class ReefEmitter:
         return {
             "ID": _LETTERS,
             "PARAMS": lanes | params["data_bytes"] << 16 | CONTRACT_VERSION << 24,
-            "WEIGHT_ROWS": params["weight_rows"] | params["line_columns"] << 16,
+            "WEIGHT_ROWS": params["weight_rows"]
+            | params["line_columns"] << 16
+            | params["vector"] << 28,
         }
 
     def sealed(self, command: bytes) -> bytes:
@@ -106,6 +113,8 @@ class ReefEmitter:
 
     def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> int:
         """Predict busy cycles, see `reef_cycles`."""
+        if elements.takes(op):
+            return elements.element_cycles(graph.results(op)[0].elements, npu)
         return busy_cycles(geometry_of(op, graph, npu), npu, commands)
 
 

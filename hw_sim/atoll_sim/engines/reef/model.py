@@ -12,6 +12,7 @@ from atoll_sim.engines.common.decode import BYTES, ErrorCode
 from atoll_sim.engines.interface import Bus, BusFault, Outcome
 from atoll_sim.engines.reef.arithmetic import dense_sums, depthwise_sums, requantise
 from atoll_sim.engines.reef.decode import Command
+from atoll_sim.engines.reef.element_arithmetic import element_results
 
 _PARAMETER_BYTES = 16
 
@@ -58,12 +59,22 @@ class ReefModel:
         command = Command.from_bytes(self._read(bus, address, BYTES))
         if error := command.error(self._params):
             raise _StopError(error, address)
+        if command.over_elements:
+            self._write(bus, command.words[2], self._elements(bus, command))
+            return
         table = self._read_table(bus, command)
         weights = self._read_weights(bus, command)
         image = self._read_image(bus, command)
         sums = depthwise_sums if command.depthwise else dense_sums
         results = requantise(command, sums(command, image, weights), table)
         self._write(bus, command.words[2], results.tobytes())
+
+    def _elements(self, bus: Bus, command: Command) -> bytes:
+        first, second = (
+            np.frombuffer(self._read(bus, command.words[word], command.words[5]), np.int8)
+            for word in (1, 3)
+        )
+        return element_results(command, first, second).tobytes()
 
     def _read_table(self, bus: Bus, command: Command) -> NDArray[np.int64]:
         channels = command.output_shape[2]

@@ -20,6 +20,8 @@ module reef
   parameter int unsigned WeightRows  = 128,
   // Columns of the widest image that depthwise is computed by lines: 16 to 256, 0 for none.
   parameter int unsigned LineColumns = 64,
+  // 1: computes ADD and MUL; 0: does not, and is smaller.
+  parameter int unsigned Vector      = 1,
   // Bytes of a beat: 8 or 16, at least the lanes.
   parameter int unsigned DataBytes   = 8
 ) (
@@ -79,6 +81,7 @@ module reef
   `ATOLL_ASSERT_INIT(LegalRows, $onehot(WeightRows) && WeightRows >= 16 && WeightRows <= 1024)
   `ATOLL_ASSERT_INIT(LegalBeat,
       DataBytes inside {8, 16} && DataBytes >= InputLanes && DataBytes >= OutputLanes)
+  `ATOLL_ASSERT_INIT(LegalVector, Vector inside {0, 1})
   `ATOLL_ASSERT_INIT(LegalColumns, LineColumns inside {0, 16, 32, 64, 128, 256})
 
   localparam int unsigned Scalers = Requantisers < OutputLanes ? Requantisers : OutputLanes;
@@ -95,6 +98,14 @@ module reef
   // Operator
   block_t [1:0] blocks;
   lines_t lines;
+  elements_t elements;
+  logic vector_start, vector_on, vector_closed;
+
+  // Beats of commands over elements
+  logic vector_valid, vector_ready;
+  logic [32-$clog2(DataBytes)-1:0] vector_index;
+  logic [DataBytes*8-1:0] vector_data;
+  logic [DataBytes-1:0] vector_strobe;
 
   // Runs go to the reader and to the datapath alike.
   logic run_valid, run_ready, reader_ready, datapath_ready;
@@ -125,7 +136,7 @@ module reef
 
   engine_registers #(
     .Params({8'd2, 8'(DataBytes), 8'(OutputLanes), 8'(InputLanes)}),
-    .WeightRows(WeightRows | LineColumns << 16)
+    .WeightRows(WeightRows | LineColumns << 16 | Vector << 28)
   ) u_registers (
     .clk_i,
     .rst_ni,
@@ -157,7 +168,7 @@ module reef
 
   reef_commands #(
     .InputLanes(InputLanes), .OutputLanes(OutputLanes), .WeightRows(WeightRows),
-    .LineColumns(LineColumns), .DataBytes(DataBytes)
+    .LineColumns(LineColumns), .Vector(Vector), .DataBytes(DataBytes)
   ) u_commands (
     .clk_i          (clk),
     .rst_ni,
@@ -182,7 +193,11 @@ module reef
     .starved_i      (starved),
     .idle_i         (idle),
     .blocks_o       (blocks),
-    .lines_o        (lines)
+    .lines_o        (lines),
+    .vector_start_o (vector_start),
+    .vector_on_o    (vector_on),
+    .elements_o     (elements),
+    .vector_closed_i(vector_closed)
   );
 
   engine_reader #(
@@ -216,7 +231,7 @@ module reef
 
   reef_datapath #(
     .InputLanes(InputLanes), .OutputLanes(OutputLanes), .Requantisers(Scalers),
-    .WeightRows(WeightRows), .LineColumns(LineColumns), .DataBytes(DataBytes)
+    .WeightRows(WeightRows), .LineColumns(LineColumns), .Vector(Vector), .DataBytes(DataBytes)
   ) u_datapath (
     .clk_i          (clk),
     .rst_ni,
@@ -236,6 +251,15 @@ module reef
     .bytes_o          (bytes),
     .bytes_group_o    (bytes_group),
     .bytes_tag_o      (bytes_tag),
+    .vector_start_i   (vector_start),
+    .vector_on_i      (vector_on),
+    .elements_i       (elements),
+    .beat_valid_o     (vector_valid),
+    .beat_ready_i     (vector_ready),
+    .beat_index_o     (vector_index),
+    .beat_data_o      (vector_data),
+    .beat_strobe_o    (vector_strobe),
+    .vector_closed_o  (vector_closed),
     .starved_o        (starved),
     .idle_o           (idle)
   );
@@ -253,6 +277,11 @@ module reef
     .bytes_i      (bytes),
     .bytes_group_i(bytes_group),
     .bytes_tag_i  (bytes_tag),
+    .beat_valid_i (vector_valid),
+    .beat_ready_o (vector_ready),
+    .beat_index_i (vector_index),
+    .beat_data_i  (vector_data),
+    .beat_strobe_i(vector_strobe),
     .closed_o     (closed),
     .fault_o      (write_fault),
     .idle_o       (writer_idle),

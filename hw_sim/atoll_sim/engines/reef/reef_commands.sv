@@ -10,6 +10,7 @@ module reef_commands
   parameter int unsigned OutputLanes = 8,
   parameter int unsigned WeightRows = 128,
   parameter int unsigned LineColumns = 64,
+  parameter int unsigned Vector = 1,
   parameter int unsigned DataBytes = 8
 ) (
   // Clock and asynchronous reset
@@ -44,7 +45,12 @@ module reef_commands
   input  logic                             idle_i,
   // The blocks of both banks, see `reef_sequencer`
   output block_t    [            1:0]      blocks_o,
-  output lines_t                           lines_o
+  output lines_t                           lines_o,
+  // A command over elements begins, and is at work; its last beat is taken
+  output logic                             vector_start_o,
+  output logic                             vector_on_o,
+  output elements_t                        elements_o,
+  input  logic                             vector_closed_i
 );
 
   logic fetch_start, fetch_done, run_start, run_done;
@@ -56,6 +62,18 @@ module reef_commands
   // Fetch and operator take turns.
   logic fetch_run_valid, operator_run_valid;
   run_t fetch_run, operator_run;
+
+  // Commands over elements have a sequencer of their own.
+  logic vector, vector_done, vector_run_valid, block_done, block_run_valid;
+  run_t vector_run, block_run;
+
+  assign elements_o         = elements_t'(descriptor);
+  assign vector             = Vector != 0
+      && (descriptor.opcode == OpAdd || descriptor.opcode == OpMul);
+  assign vector_start_o     = run_start && vector;
+  assign run_done           = block_done || vector_done;
+  assign operator_run_valid = block_run_valid || vector_run_valid;
+  assign operator_run       = vector_run_valid ? vector_run : block_run;
 
   assign run_valid_o = fetch_run_valid || operator_run_valid;
   assign run_o       = fetch_run_valid ? fetch_run : operator_run;
@@ -87,6 +105,7 @@ module reef_commands
     .OutputLanes(OutputLanes),
     .WeightRows (WeightRows),
     .LineColumns(LineColumns),
+    .Vector     (Vector),
     .DataBytes  (DataBytes)
   ) u_fetch (
     .clk_i,
@@ -115,13 +134,13 @@ module reef_commands
     .clk_i,
     .rst_ni,
     .flush_i     (flush_o),
-    .start_i     (run_start),
+    .start_i     (run_start && !vector),
     .descriptor_i(descriptor),
     .geometry_i  (geometry),
-    .done_o      (run_done),
-    .run_valid_o (operator_run_valid),
+    .done_o      (block_done),
+    .run_valid_o (block_run_valid),
     .run_ready_i,
-    .run_o       (operator_run),
+    .run_o       (block_run),
     .closed_i,
     .writer_idle_i,
     .idle_i,
@@ -129,6 +148,34 @@ module reef_commands
     .lines_o
   );
 
-  `ATOLL_ASSERT(OneSourceOfRuns, !(fetch_run_valid && operator_run_valid))
+  if (Vector != 0) begin : gen_vector
+    reef_vector_sequencer #(
+      .InputLanes(InputLanes)
+    ) u_vector_sequencer (
+      .clk_i,
+      .rst_ni,
+      .flush_i      (flush_o),
+      .start_i      (vector_start_o),
+      .command_i    (elements_o),
+      .done_o       (vector_done),
+      .on_o         (vector_on_o),
+      .run_valid_o  (vector_run_valid),
+      .run_ready_i,
+      .run_o        (vector_run),
+      .closed_i     (vector_closed_i),
+      .writer_idle_i,
+      .idle_i
+    );
+  end else begin : gen_no_vector
+    logic unused;
+
+    assign vector_done      = 1'b0;
+    assign vector_on_o      = 1'b0;
+    assign vector_run_valid = 1'b0;
+    assign vector_run       = '0;
+    assign unused           = vector_closed_i;
+  end
+
+  `ATOLL_ASSERT(OneSourceOfRuns, $onehot0({fetch_run_valid, block_run_valid, vector_run_valid}))
 
 endmodule

@@ -8,6 +8,7 @@ module reef_datapath
   parameter int unsigned Requantisers = 8,
   parameter int unsigned WeightRows = 128,
   parameter int unsigned LineColumns = 64,
+  parameter int unsigned Vector = 1,
   parameter int unsigned DataBytes = 8,
   localparam int unsigned Groups = OutputLanes / Requantisers,
   localparam int unsigned GroupBits = Groups > 1 ? $clog2(Groups) : 1
@@ -38,6 +39,17 @@ module reef_datapath
   output logic  [Requantisers-1:0][7:0]    bytes_o,
   output logic      [  GroupBits-1:0]      bytes_group_o,
   output tag_t                             bytes_tag_o,
+  // A command over elements begins, and is at work
+  input  logic                             vector_start_i,
+  input  logic                             vector_on_i,
+  input  elements_t                        elements_i,
+  // The beats that it writes; the last one is taken
+  output logic                             beat_valid_o,
+  input  logic                             beat_ready_i,
+  output logic [32-$clog2(DataBytes)-1:0]  beat_index_o,
+  output logic      [DataBytes*8-1:0]      beat_data_o,
+  output logic      [  DataBytes-1:0]      beat_strobe_o,
+  output logic                             vector_closed_o,
   // Waiting for data to compute with
   output logic                             starved_o,
   // No run is queued
@@ -61,7 +73,7 @@ module reef_datapath
   logic [StepBytes-1:0] step_mask;
   logic [13:0] step_unit;
 
-  logic pixel_ready, lines_valid;
+  logic vector_ready, pixel_ready, lines_valid;
   logic [OutputLanes-1:0][InputLanes-1:0][8:0] lines_taps;
   logic [13:0] lines_row;
   tag_t lines_tag;
@@ -84,8 +96,8 @@ module reef_datapath
   assign descriptor_load_o = load_valid && load_kind == KindDescriptor;
   assign load_beat_o       = load_beat;
   assign unused            = ^load_unit;
-  assign step_ready        = lines_i.on ? pixel_ready : array_ready;
-  assign array_valid       = lines_i.on ? lines_valid : step_valid;
+  assign step_ready        = vector_on_i ? vector_ready : lines_i.on ? pixel_ready : array_ready;
+  assign array_valid       = lines_i.on ? lines_valid : step_valid && !vector_on_i;
   assign array_unit        = lines_i.on ? lines_row : step_unit;
   assign array_tag         = lines_i.on ? lines_tag : step_tag;
 
@@ -145,6 +157,40 @@ module reef_datapath
     assign lines_taps  = '0;
     assign lines_row   = '0;
     assign lines_tag   = '0;
+  end
+
+  if (Vector != 0) begin : gen_vector
+    reef_vector #(
+      .InputLanes(InputLanes),
+      .DataBytes (DataBytes)
+    ) u_vector (
+      .clk_i,
+      .rst_ni,
+      .flush_i,
+      .start_i      (vector_start_i),
+      .command_i    (elements_i),
+      .step_valid_i (step_valid && vector_on_i),
+      .step_ready_o (vector_ready),
+      .step_data_i  (step_data[InputLanes*8-1:0]),
+      .step_mask_i  (step_mask[InputLanes-1:0]),
+      .step_tag_i   (step_tag),
+      .beat_valid_o,
+      .beat_ready_i,
+      .beat_index_o,
+      .beat_data_o,
+      .beat_strobe_o,
+      .closed_o     (vector_closed_o)
+    );
+  end else begin : gen_no_vector
+    logic unused_vector;
+
+    assign vector_ready    = 1'b0;
+    assign beat_valid_o    = 1'b0;
+    assign beat_index_o    = '0;
+    assign beat_data_o     = '0;
+    assign beat_strobe_o   = '0;
+    assign vector_closed_o = 1'b0;
+    assign unused_vector   = ^{vector_start_i, elements_i, beat_ready_i};
   end
 
   reef_parameters #(

@@ -10,6 +10,7 @@ module reef_fetch
   parameter int unsigned OutputLanes = 8,
   parameter int unsigned WeightRows = 128,
   parameter int unsigned LineColumns = 64,
+  parameter int unsigned Vector = 1,
   parameter int unsigned DataBytes = 8
 ) (
   // Clock and asynchronous reset
@@ -146,10 +147,12 @@ module reef_fetch
 
   // Judgement
   logic known, depthwise, dense, counts, kernel, channels, dense_shape, aligned, reserved, lines;
+  logic elements;
 
   assign depthwise = descriptor.opcode == OpDepthwiseConv2d;
   assign dense = descriptor.opcode == OpFullyConnected;
-  assign known = (descriptor.opcode == OpConv2d || depthwise || dense)
+  assign elements = Vector != 0 && (descriptor.opcode == OpAdd || descriptor.opcode == OpMul);
+  assign known = (descriptor.opcode == OpConv2d || depthwise || dense || elements)
       && descriptor.version == DescriptorVersion;
   assign reserved = descriptor.reserved_12 == 0;
   assign counts = descriptor.input_height != 0 && descriptor.input_width != 0
@@ -175,7 +178,10 @@ module reef_fetch
   always_comb begin
     error_o = ErrNone;
     if (!known) error_o = ErrBadOpcode;
-    else if (!(reserved && counts && kernel && channels && (!dense || dense_shape)
+    else if (elements) begin
+      if (!elements_fit(elements_t'(descriptor))) error_o = ErrBadField;
+      else if (check != descriptor.check) error_o = ErrBadCheck;
+    end else if (!(reserved && counts && kernel && channels && (!dense || dense_shape)
                && (!descriptor.lines || lines)) || $signed(
             descriptor.activation_min
         ) > $signed(

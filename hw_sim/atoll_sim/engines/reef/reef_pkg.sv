@@ -4,7 +4,9 @@ package reef_pkg;
   typedef enum logic [7:0] {
     OpConv2d          = 8'd1,
     OpDepthwiseConv2d = 8'd2,
-    OpFullyConnected  = 8'd3
+    OpFullyConnected  = 8'd3,
+    OpAdd             = 8'd4,
+    OpMul             = 8'd5
   } opcode_e;
 
   // One command as it lies in memory: word 15 comes first here, word 0 last.
@@ -40,6 +42,70 @@ package reef_pkg;
     logic [7:0]  version;
     logic [7:0]  opcode;
   } descriptor_t;
+
+  // The same bytes as a command over elements.
+  typedef struct packed {
+    logic [127:0] reserved_12;
+    logic [7:0]   activation_max;
+    logic [7:0]   activation_min;
+    logic [15:0]  reserved_11;
+    logic [7:0]   reserved_10;
+    logic [7:0]   output_zero;
+    logic [7:0]   second_zero;
+    logic [7:0]   first_zero;
+    logic [7:0]   reserved_9;
+    logic [7:0]   result_shift;
+    logic [7:0]   second_shift;
+    logic [7:0]   first_shift;
+    logic [31:0]  result_multiplier;
+    logic [31:0]  second_multiplier;
+    logic [31:0]  first_multiplier;
+    logic [31:0]  elements;
+    logic [31:0]  second_address_again;
+    logic [31:0]  second_address;
+    logic [31:0]  output_address;
+    logic [31:0]  first_address;
+    logic [15:0]  check;
+    logic [7:0]   version;
+    logic [7:0]   opcode;
+  } elements_t;
+
+  // An operand of an addition is scaled by at most 1 / 2; of a product there is nothing to scale.
+  function automatic logic operand_fits(logic add, logic [31:0] multiplier, logic [7:0] shift);
+    if (!add) return multiplier == 0 && shift == 0;
+    return !multiplier[31] && (shift == 0 || shift >= 8'd225);
+  endfunction
+
+  // A command over elements has only fields in their ranges.
+  function automatic logic elements_fit(elements_t command);
+    logic unused;
+    unused = ^command;
+    return command.reserved_12 == 0 && command.reserved_11 == 0 && command.reserved_10 == 0
+        && command.reserved_9 == 0 && command.elements != 0
+        && command.second_address_again == command.second_address
+        && signed'(command.activation_min) <= signed'(command.activation_max)
+        && operand_fits(command.opcode == OpAdd, command.first_multiplier, command.first_shift)
+        && operand_fits(command.opcode == OpAdd, command.second_multiplier, command.second_shift)
+        && (command.result_shift <= 8'd30 || command.result_shift >= 8'd225);
+  endfunction
+
+  // Doubles and divides by 2^32, to nearest, halves up; only the product of the two most negative
+  // numbers does not fit.
+  function automatic logic [31:0] rounded_high_half(logic [63:0] product);
+    if (product == 64'h4000_0000_0000_0000) return 32'h7fff_ffff;
+    return 32'((product + 64'h4000_0000) >> 31);
+  endfunction
+
+  // Divides by a power of two, to nearest, halves away from zero.
+  function automatic logic signed [32:0] rounded_shift(logic signed [31:0] value,
+                                                       logic [4:0] places);
+    logic [31:0] mask, threshold;
+    logic round_up;
+    mask      = (32'd1 << places) - 32'd1;
+    threshold = (mask >> 1) + 32'(value[31]);
+    round_up  = (value & mask) > threshold;
+    return 33'(value >>> places) + 33'(round_up);
+  endfunction
 
   // Products of descriptor fields, in bytes modulo 2^32.
   typedef struct packed {

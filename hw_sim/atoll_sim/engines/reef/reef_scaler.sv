@@ -2,7 +2,9 @@
 //
 // Shift left; 64-bit product; rounding doubling high half; rounding shift right, zero point and
 // clamp. Both roundings are those of gemmlowp, bit for bit.
-module reef_scaler (
+module reef_scaler
+  import reef_pkg::*;
+(
   // Clock; what is in the pipeline is known outside
   input  logic               clk_i,
   // The pipeline moves on; of which stages there is something in
@@ -41,11 +43,6 @@ module reef_scaler (
   // most negative numbers does not fit.
   logic signed [31:0] high_q;
 
-  function automatic logic [31:0] rounded_high_half(logic [63:0] product);
-    if (product == 64'h4000_0000_0000_0000) return 32'h7fff_ffff;
-    return 32'((product + 64'h4000_0000) >> 31);
-  endfunction
-
   always_ff @(posedge clk_i) begin
     if (advance_i && valid_i[2]) begin
       high_q   <= rounded_high_half(product_q);
@@ -55,16 +52,6 @@ module reef_scaler (
 
   // Stage 4: divide by a power of two, to nearest, halves away from zero.
   logic [7:0] byte_q;
-
-  function automatic logic signed [32:0] rounded_shift(logic signed [31:0] value,
-                                                       logic [4:0] places);
-    logic [31:0] mask, threshold;
-    logic round_up;
-    mask      = (32'd1 << places) - 32'd1;
-    threshold = (mask >> 1) + 32'(value[31]);
-    round_up  = (value & mask) > threshold;
-    return 33'(value >>> places) + 33'(round_up);
-  endfunction
 
   function automatic logic [7:0] clamped(logic signed [33:0] value, logic signed [7:0] minimum,
                                          logic signed [7:0] maximum);

@@ -31,6 +31,12 @@ module reef_writer
   input  logic   [Requantisers-1:0][7:0] bytes_i,
   input  logic   [  GroupBits-1:0] bytes_group_i,
   input  tag_t                     bytes_tag_i,
+  // Beats from elsewhere, only while there is no pixel
+  input  logic                     beat_valid_i,
+  output logic                     beat_ready_o,
+  input  logic [32-$clog2(DataBytes)-1:0] beat_index_i,
+  input  logic   [DataBytes*8-1:0] beat_data_i,
+  input  logic   [  DataBytes-1:0] beat_strobe_i,
   // The last pixel of a block is taken
   output logic                     closed_o,
   // An error answer in this cycle
@@ -126,6 +132,7 @@ module reef_writer
   end
 
   assign idle_o = bus_idle_o && !pending;
+  assign beat_ready_o = ready;
 
   engine_write_port #(
     .DataBytes(DataBytes),
@@ -134,11 +141,11 @@ module reef_writer
     .clk_i,
     .rst_ni,
     .halt_i,
-    .valid_i (pending),
+    .valid_i (pending || beat_valid_i),
     .ready_o (ready),
-    .index_i (index_q),
-    .data_i  (data_q[DataBytes*8-1:0]),
-    .strobe_i(strobe_q[DataBytes-1:0]),
+    .index_i (pending ? index_q : beat_index_i),
+    .data_i  (pending ? data_q[DataBytes*8-1:0] : beat_data_i),
+    .strobe_i(pending ? strobe_q[DataBytes-1:0] : beat_strobe_i),
     .fault_o,
     .idle_o  (bus_idle_o),
     .m_axi_awaddr_o,
@@ -159,6 +166,7 @@ module reef_writer
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {bytes_ready_o, closed_o, idle_o, bus_idle_o})
   `ATOLL_ASSERT(OnlyFlushesWhenHalted, flush_i |-> halt_i)
+  `ATOLL_ASSERT(OneSourceOfBeats, !(pending && beat_valid_i))
 
   logic unused;
   assign unused = ^{block, bytes_tag_i};

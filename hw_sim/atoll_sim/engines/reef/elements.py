@@ -1,0 +1,144 @@
+"""ADD and MUL on the reef accelerator: one command over all elements of two operands."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from math import ceil
+from struct import Struct
+from typing import ClassVar
+
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.safe_overlap import SafeOverlap
+from atoll.lower.accelerator import Job
+from atoll.ops.addition import add_factors
+from atoll.ops.elementwise import scale_factor
+from atoll.ops.quantization import activation_range, quantize_multiplier, zero_point_of
+from atoll.resolve.soc import Engine
+from atoll_sim.engines.common import encode
+from atoll_sim.engines.reef.geometry import operand
+
+START_CYCLES = 60
+STEPS = 8
+"""Steps of input lanes that are read of one operand before the other has its turn."""
+
+
+class ElementOpcode(IntEnum):
+    """What a command makes of two elements."""
+
+    ADD = 4
+    MUL = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElementDescriptor(encode.Descriptor):
+    """The fields of one command, as docs/reef.md lists them."""
+
+    # Words 0; 1 to 5; 6 to 8; 9; 10; 11; 12 to 15.
+    layout: ClassVar[Struct] = Struct("<BBH 5I 3i 3bB 3bB H2b 4I")
+    first_address: int
+    output_address: int
+    second_address: int
+    second_address_again: int
+    elements: int
+    first_multiplier: int
+    second_multiplier: int
+    result_multiplier: int
+    first_shift: int
+    second_shift: int
+    result_shift: int
+    reserved_9: int = 0
+    first_zero_point: int
+    second_zero_point: int
+    output_zero_point: int
+    reserved_10: int = 0
+    reserved_11: int = 0
+    activation_min: int
+    activation_max: int
+    reserved_12: int = 0
+    reserved_13: int = 0
+    reserved_14: int = 0
+    reserved_15: int = 0
+
+
+_OPCODES = {"add": ElementOpcode.ADD, "mul": ElementOpcode.MUL}
+
+
+def takes(op: Operator) -> bool:
+    """Tell whether `op` is computed element by element."""
+    return op.kind in _OPCODES
+
+
+def job_of(op: Operator, graph: Graph, npu: Engine) -> Job:
+    """Name the buffers of `op`; operands that are constants are the job's own."""
+    (output,) = op.outputs
+    reads = tuple(dict.fromkeys(name for name in op.inputs if graph.tensor(name).data is None))
+    return Job(
+        operator=op.name,
+        device=npu.name,
+        reads=reads,
+        writes=op.outputs,
+        constants=tuple(_constants(op, graph)),
+        commands=f"{op.name}_commands",
+        commands_size=encode.DESCRIPTOR_BYTES,
+        overlaps=tuple(SafeOverlap(output, name, 0) for name in reads),
+    )
+
+
+def command_of(op: Operator, graph: Graph, address: Callable[[str], int]) -> bytes:
+    """Return the command."""
+    (output,) = graph.results(op)
+    if op.kind == "add":
+        first, second, result = map(quantize_multiplier, add_factors(op, graph))
+    else:
+        (factor,) = scale_factor(op, graph)
+        first, second, result = (0, 0), (0, 0), quantize_multiplier(factor)
+    low, high = activation_range(op, output)
+    sources = [address(_source(op, graph, position)) for position in (0, 1)]
+    return ElementDescriptor(
+        opcode=_OPCODES[op.kind],
+        first_address=sources[0],
+        second_address=sources[1],
+        second_address_again=sources[1],
+        output_address=address(output.name),
+        elements=output.elements,
+        first_multiplier=first[0],
+        second_multiplier=second[0],
+        result_multiplier=result[0],
+        first_shift=first[1],
+        second_shift=second[1],
+        result_shift=result[1],
+        first_zero_point=zero_point_of(operand(op, graph, 0)),
+        second_zero_point=zero_point_of(operand(op, graph, 1)),
+        output_zero_point=zero_point_of(output),
+        activation_min=low,
+        activation_max=high,
+    ).encode()
+
+
+def element_cycles(elements: int, npu: Engine) -> int:
+    """Predict busy cycles: each operand takes a step for as many elements as there are lanes.
+
+    A memory that moves one beat at a time takes a third beat for what is written.
+    """
+    port, lanes = npu.params["data_bytes"], npu.params["input_lanes"]
+    memory = npu.workspace_width or 0
+    moved = 3 / min(port, memory) if memory else 0.0
+    return START_CYCLES + ceil(elements * max(2 / lanes, moved))
+
+
+def _constants(op: Operator, graph: Graph) -> list[Tensor]:
+    made = {
+        _source(op, graph, position): graph.tensor(name)
+        for position, name in enumerate(op.inputs)
+        if graph.tensor(name).data is not None
+    }
+    return [
+        Tensor(name=name, shape=(tensor.elements,), dtype="int8", data=tensor.data)
+        for name, tensor in made.items()
+    ]
+
+
+def _source(op: Operator, graph: Graph, position: int) -> str:
+    """Return the name of the buffer that holds an operand."""
+    constant = graph.tensor(op.inputs[position]).data is not None
+    return f"{op.name}_operand{position}" if constant else op.inputs[position]

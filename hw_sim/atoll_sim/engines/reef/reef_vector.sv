@@ -1,0 +1,172 @@
+`include "atoll_assert.svh"
+
+// Computes element by element what two operands make, half as many at once as the reader brings.
+//
+// Steps of the first operand wait for those of the second; results leave as beats to write.
+module reef_vector
+  import reef_pkg::*;
+#(
+  // See docs/reef.md
+  parameter int unsigned InputLanes = 8,
+  parameter int unsigned DataBytes = 8,
+  // Steps of an operand that are read in a row, a power of two.
+  parameter int unsigned Steps = 8,
+  localparam int unsigned IndexBits = 32 - $clog2(DataBytes)
+) (
+  // Clock and asynchronous reset
+  input  logic                        clk_i,
+  input  logic                        rst_ni,
+  // Forget all that is under way
+  input  logic                        flush_i,
+  // A command begins in this cycle; it is stable until it is done
+  input  logic                        start_i,
+  input  elements_t                   command_i,
+  // Steps of both operands; the tag's bank is 1 for those of the second
+  input  logic                        step_valid_i,
+  output logic                        step_ready_o,
+  input  logic      [InputLanes*8-1:0] step_data_i,
+  input  logic      [InputLanes-1:0]  step_mask_i,
+  input  tag_t                        step_tag_i,
+  // A beat to write
+  output logic                        beat_valid_o,
+  input  logic                        beat_ready_i,
+  output logic      [ IndexBits-1:0]  beat_index_o,
+  output logic      [DataBytes*8-1:0] beat_data_o,
+  output logic      [ DataBytes-1:0]  beat_strobe_o,
+  // The last beat is taken
+  output logic                        closed_o
+);
+
+  `ATOLL_ASSERT_INIT(LegalLanes, InputLanes inside {4, 8, 16})
+
+  localparam int unsigned Lanes = InputLanes / 2;
+  localparam int unsigned Stages = 9;
+
+  typedef struct packed {
+    logic [InputLanes*8-1:0] data;
+    logic [InputLanes-1:0]   mask;
+    logic                    last;
+  } operand_t;
+
+  // What both operands have at hand
+  operand_t second, entry;
+  logic [InputLanes*8-1:0] first;
+  logic first_valid, first_full, second_valid, second_full, pair_valid, pop;
+
+  assign entry = '{
+          data: step_data_i,
+          mask: step_mask_i,
+          last: step_tag_i.last && step_tag_i.closes
+      };
+  assign step_ready_o = step_tag_i.bank ? !second_full : !first_full;
+
+  atoll_fifo #(
+    .Width(InputLanes * 8),
+    .Depth(2 * Steps)
+  ) u_first (
+    .clk_i,
+    .rst_ni,
+    .flush_i,
+    .push_i (step_valid_i && step_ready_o && !step_tag_i.bank),
+    .data_i (step_data_i),
+    .pop_i  (pop),
+    .valid_o(first_valid),
+    .data_o (first),
+    .full_o (first_full)
+  );
+
+  atoll_fifo #(
+    .Width($bits(operand_t)),
+    .Depth(Steps)
+  ) u_second (
+    .clk_i,
+    .rst_ni,
+    .flush_i,
+    .push_i (step_valid_i && step_ready_o && step_tag_i.bank),
+    .data_i (entry),
+    .pop_i  (pop),
+    .valid_o(second_valid),
+    .data_o (second),
+    .full_o (second_full)
+  );
+
+  // Half after half
+  logic half_q, last_half, advance;
+  logic [1:0][Lanes-1:0][7:0] firsts, seconds;
+  logic [1:0][Lanes-1:0] masks;
+
+  assign firsts     = first;
+  assign seconds    = second.data;
+  assign masks      = second.mask;
+  assign pair_valid = first_valid && second_valid;
+  assign last_half  = half_q || masks[1] == 0;
+  assign pop        = pair_valid && advance && last_half;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) half_q <= 1'b0;
+    else if (flush_i) half_q <= 1'b0;
+    else if (pair_valid && advance) half_q <= !last_half;
+  end
+
+  // The pipeline
+  logic [Stages-1:0] valid_q, last_q;
+  logic [Stages-1:0][Lanes-1:0] enables_q;
+  logic [Lanes-1:0][7:0] bytes;
+  logic packer_ready;
+
+  assign advance = packer_ready || !valid_q[Stages-1];
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) valid_q <= '0;
+    else if (flush_i) valid_q <= '0;
+    else if (advance) valid_q <= {valid_q[Stages-2:0], pair_valid};
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (advance) begin
+      last_q    <= {last_q[Stages-2:0], second.last && last_half};
+      enables_q <= {enables_q[Stages-2:0], masks[half_q]};
+    end
+  end
+
+  for (genvar i = 0; i < Lanes; i++) begin : gen_element
+    reef_element u_element (
+      .clk_i,
+      .advance_i(advance),
+      .valid_i  ({valid_q[Stages-2:0], pair_valid}),
+      .command_i(command_i),
+      .first_i  (firsts[half_q][i]),
+      .second_i (seconds[half_q][i]),
+      .byte_o   (bytes[i])
+    );
+  end
+
+  reef_packer #(
+    .Bytes(Lanes),
+    .DataBytes(DataBytes)
+  ) u_packer (
+    .clk_i,
+    .rst_ni,
+    .flush_i,
+    .start_i,
+    .address_i    (command_i.output_address),
+    .valid_i      (valid_q[Stages-1]),
+    .ready_o      (packer_ready),
+    .bytes_i      (bytes),
+    .enables_i    (enables_q[Stages-1]),
+    .last_i       (last_q[Stages-1]),
+    .beat_valid_o,
+    .beat_ready_i,
+    .beat_index_o,
+    .beat_data_o,
+    .beat_strobe_o,
+    .closed_o
+  );
+
+  logic unused;
+  assign unused = step_tag_i.first;
+
+  `ATOLL_ASSERT_KNOWN(KnownControl, {step_ready_o, beat_valid_o, closed_o})
+  `ATOLL_ASSERT(OnlyStartsWhenEmpty, start_i |-> !first_valid && !second_valid && valid_q == '0)
+
+endmodule

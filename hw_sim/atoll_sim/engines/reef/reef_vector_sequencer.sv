@@ -1,0 +1,108 @@
+`include "atoll_assert.svh"
+
+// Runs one command over elements: asks for some steps of the first operand and as many of the
+// second in turn.
+module reef_vector_sequencer
+  import reef_pkg::*;
+#(
+  // See docs/reef.md
+  parameter int unsigned InputLanes = 8,
+  // Steps of an operand that are read in a row, a power of two.
+  parameter int unsigned Steps = 8
+) (
+  // Clock and asynchronous reset
+  input  logic      clk_i,
+  input  logic      rst_ni,
+  // Give up
+  input  logic      flush_i,
+  // Run this command; stable until `done_o`, which lasts one cycle
+  input  logic      start_i,
+  input  elements_t command_i,
+  output logic      done_o,
+  // It is at work
+  output logic      on_o,
+  // Runs to read, in order
+  output logic      run_valid_o,
+  input  logic      run_ready_i,
+  output run_t      run_o,
+  // The last beat is taken; nothing is left to write; no run is left
+  input  logic      closed_i,
+  input  logic      writer_idle_i,
+  input  logic      idle_i
+);
+
+  localparam logic [31:0] ChunkBytes = Steps * InputLanes;
+
+  typedef enum logic [1:0] {
+    StIdle,
+    StFirst,
+    StSecond,
+    StFinish
+  } state_e;
+
+  state_e state_d, state_q;
+  // Elements left, and those that were asked for
+  logic [31:0] left_q, offset_q, chunk;
+  logic last, closed_q, next;
+
+  assign last   = left_q <= ChunkBytes;
+  assign chunk  = last ? left_q : ChunkBytes;
+  assign next   = state_q == StSecond && run_ready_i;
+  assign done_o = state_q == StFinish && closed_q && writer_idle_i && idle_i;
+  assign on_o   = state_q != StIdle;
+
+  always_comb begin
+    state_d = state_q;
+    unique case (state_q)
+      // No command.
+      StIdle:   if (start_i) state_d = StFirst;
+      // A part of the first operand is requested.
+      StFirst:  if (run_ready_i) state_d = StSecond;
+      // The same part of the second one is.
+      StSecond: if (run_ready_i) state_d = last ? StFinish : StFirst;
+      // The last elements are computed and written.
+      StFinish: if (done_o) state_d = StIdle;
+      default:  state_d = StIdle;
+    endcase
+    if (flush_i) state_d = StIdle;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q  <= StIdle;
+      left_q   <= '0;
+      offset_q <= '0;
+      closed_q <= 1'b0;
+    end else begin
+      state_q  <= state_d;
+      closed_q <= state_q != StIdle && (closed_q || closed_i);
+      if (state_q == StIdle) begin
+        left_q   <= command_i.elements;
+        offset_q <= '0;
+      end else if (next) begin
+        left_q   <= left_q - chunk;
+        offset_q <= offset_q + chunk;
+      end
+    end
+  end
+
+  always_comb begin
+    run_o            = '0;
+    run_o.kind       = KindInput;
+    run_o.bytes      = chunk;
+    run_o.tag.bank   = state_q == StSecond;
+    run_o.tag.last   = 1'b1;
+    run_o.tag.closes = last;
+    run_o.address    = offset_q
+        + (state_q == StSecond ? command_i.second_address : command_i.first_address);
+  end
+  assign run_valid_o = state_q == StFirst || state_q == StSecond;
+
+  logic unused;
+  assign unused = ^command_i;
+
+  `ATOLL_ASSERT_KNOWN(KnownControl, {done_o, on_o, run_valid_o})
+  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> state_q == StIdle)
+  `ATOLL_ASSERT(NeverClosesEarly, closed_i |-> state_q == StFinish)
+
+endmodule
