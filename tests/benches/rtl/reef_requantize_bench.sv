@@ -54,7 +54,7 @@ module reef_requantize_bench
     .sums_valid_i,
     .sums_ready_o,
     .sums_i,
-    .sums_tag_i  ('{bank: 1'b1, first: 1'b1, last: 1'b1, closes: 1'b0}),
+    .sums_tag_i  ('{bank: 1'b1, pair: 1'b0, first: 1'b1, last: 1'b1, closes: 1'b0}),
     .scale_bank_o(scale_bank),
     .multiplier_i,
     .shift_i,

@@ -70,7 +70,7 @@ module reef_stream_bench
       phase: phase_i,
       unit: unit_i,
       depthwise: depthwise_i,
-      tag: '{bank: 1'b0, first: first_i, last: last_i, closes: 1'b0}
+      tag: '{bank: 1'b0, pair: 1'b0, first: first_i, last: last_i, closes: 1'b0}
   };
   assign run_ready_o = reader_ready && aligner_ready;
   assign load_kind_o = load_kind;

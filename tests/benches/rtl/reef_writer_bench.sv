@@ -71,7 +71,7 @@ module reef_writer_bench
     .bytes_ready_o,
     .bytes_i,
     .bytes_group_i,
-    .bytes_tag_i    ('{bank: 1'b0, first: 1'b0, last: bytes_last_i, closes: bytes_closes_i}),
+    .bytes_tag_i    ('{bank: 1'b0, pair: 1'b0, first: 1'b0, last: bytes_last_i, closes: bytes_closes_i}),
     .beat_valid_i   (1'b0),
     .beat_ready_o   (beat_ready),
     .beat_index_i   ('0),

@@ -193,6 +193,7 @@ module reef_aligner
   assign step_depthwise_o = head.depthwise;
   assign step_tag_o = '{
           bank: head.tag.bank,
+          pair: head.tag.pair,
           first: head.tag.first && !stepped_q,
           last: head.tag.last && final_step,
           closes: head.tag.closes

@@ -2,6 +2,7 @@
 
 // Multiplies and accumulates: one step of inputs against one row of weights in each cycle.
 //
+// A step for a pair of blocks stays for two cycles: it meets a row of the one, then of the other.
 // A step passes two stages: the weights are read and the zero point is taken off; then every
 // output lane adds its dot product. Convolution uses all bytes in all lanes; depthwise, lane `l`
 // uses the byte `lane_byte[l]` alone, with the `OutputLanes` weights of its tap; by lines, each lane
@@ -54,40 +55,50 @@ module reef_array
   localparam int unsigned RowBits = $clog2(WeightRows);
   localparam int unsigned TapBits = $clog2(InputLanes);
 
-  logic accept, advance;
+  // Half of a step for a pair; all of another one
+  logic accept, advance, second_q;
   logic valid_q, done_q, depthwise_q, lines_q;
-  tag_t tag_q, sums_tag_q;
+  tag_t tag, tag_q, sums_tag_q;
   block_t coming, block;
   logic [TapBits-1:0] tap_q;
   logic [StepBytes*9-1:0] centred_q;
   logic [OutputLanes-1:0][InputLanes-1:0][8:0] taps_q;
-  logic [OutputLanes-1:0][31:0] sums_q;
+  logic [1:0][OutputLanes-1:0][31:0] sums_q;
 
   // A finished pixel stays in the sums until they are taken.
   assign advance       = !done_q || sums_ready_i;
-  assign step_ready_o  = advance;
+  assign step_ready_o  = advance && (!step_tag_i.pair || second_q);
   assign accept        = step_valid_i && advance;
   assign sums_valid_o  = done_q;
-  assign sums_o        = sums_q;
+  assign sums_o        = sums_q[sums_tag_q.bank];
   assign sums_tag_o    = sums_tag_q;
   assign bias_bank_o   = tag_q.bank;
-  assign coming        = blocks_i[step_tag_i.bank];
+  assign coming        = blocks_i[tag.bank];
   assign block         = blocks_i[tag_q.bank];
 
   // Convolution counts units in rows, depthwise in taps, of which a row holds `InputLanes`.
   assign weight_read_o = accept;
-  assign weight_row_o  = step_depthwise_i ? RowBits'(step_unit_i >> TapBits) : RowBits'(step_unit_i);
+  assign weight_row_o  = step_depthwise_i ? RowBits'(step_unit_i >> TapBits)
+                                          : RowBits'(step_unit_i + coming.row);
+
+  always_comb begin
+    tag      = step_tag_i;
+    tag.bank = step_tag_i.bank ^ second_q;
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      valid_q <= 1'b0;
-      done_q  <= 1'b0;
+      valid_q  <= 1'b0;
+      done_q   <= 1'b0;
+      second_q <= 1'b0;
     end else if (flush_i) begin
-      valid_q <= 1'b0;
-      done_q  <= 1'b0;
+      valid_q  <= 1'b0;
+      done_q   <= 1'b0;
+      second_q <= 1'b0;
     end else if (advance) begin
       valid_q <= step_valid_i;
       done_q  <= valid_q && tag_q.last;
+      if (step_valid_i) second_q <= step_tag_i.pair && !second_q;
     end
   end
 
@@ -96,7 +107,7 @@ module reef_array
       depthwise_q <= step_depthwise_i;
       lines_q     <= step_lines_i;
       if (step_lines_i) taps_q <= step_taps_i;
-      tag_q       <= step_tag_i;
+      tag_q       <= tag;
       tap_q       <= step_unit_i[TapBits-1:0];
       for (int i = 0; i < StepBytes; i++) begin
         centred_q[i*9+:9] <= step_mask_i[i] ? centre(step_data_i[i*8+:8], coming.input_zero) : 9'd0;
@@ -127,14 +138,17 @@ module reef_array
   end
 
   for (genvar lane = 0; lane < OutputLanes; lane++) begin : gen_lane
+    logic [31:0] begun;
+
+    assign begun = tag_q.first ? bias_i[lane] : sums_q[tag_q.bank][lane];
     always_ff @(posedge clk_i) begin
       if (valid_q && advance) begin
         if (depthwise_q)
-          sums_q[lane] <= (tag_q.first ? bias_i[lane] : sums_q[lane]) + product(
+          sums_q[tag_q.bank][lane] <= begun + product(
               centred_q[block.lane_byte[lane]*9+:9], tap_weights[lane*8+:8]
           );
         else
-          sums_q[lane] <= (tag_q.first ? bias_i[lane] : sums_q[lane]) + dot_product(
+          sums_q[tag_q.bank][lane] <= begun + dot_product(
               lines_q ? taps_q[lane] : centred_q[InputLanes*9-1:0],
               weight_row_i[lane*InputLanes*8+:InputLanes*8]
           );

@@ -214,6 +214,7 @@ module reef_lines
       step_q          <= done_q >> $clog2(Columns);
       tag_q           <= '{
           bank: bank_q,
+          pair: 1'b0,
           first: done_q == 0,
           last: last_step,
           closes: last_x && last_y

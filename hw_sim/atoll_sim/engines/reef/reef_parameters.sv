@@ -32,10 +32,11 @@ module reef_parameters #(
   logic [1:0][OutputLanes-1:0][5:0] shift_q;
 
   logic [LaneBits-1:0] lane;
-  logic low, high;
+  logic bank, low, high;
   logic [31:0] shift;
 
-  assign lane = LaneBits'(beat_i / 16'(EntryBeats));
+  // What exceeds a table is that of the other bank.
+  assign {bank, lane} = {load_bank_i, LaneBits'(0)} + (LaneBits + 1)'(beat_i / 16'(EntryBeats));
   if (EntryBeats == 1) begin : gen_whole
     assign low   = load_i;
     assign high  = load_i;
@@ -48,10 +49,10 @@ module reef_parameters #(
 
   always_ff @(posedge clk_i) begin
     if (low) begin
-      bias_q[load_bank_i][lane]       <= data_i[31:0];
-      multiplier_q[load_bank_i][lane] <= data_i[63:32];
+      bias_q[bank][lane]       <= data_i[31:0];
+      multiplier_q[bank][lane] <= data_i[63:32];
     end
-    if (high) shift_q[load_bank_i][lane] <= shift[5:0];
+    if (high) shift_q[bank][lane] <= shift[5:0];
   end
 
   assign bias_o       = bias_q[bias_bank_i];

@@ -126,6 +126,7 @@ module reef_pixels
     run_o.depthwise = depthwise_i;
     run_o.tag       = '{
         bank: bank_i,
+        pair: 1'b0,
         first: empty || (first_row && first_chunk),
         last: empty || (last_row && last_chunk),
         closes: last_pixel && last_line

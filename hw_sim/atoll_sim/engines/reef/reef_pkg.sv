@@ -125,6 +125,7 @@ package reef_pkg;
     logic [7:0]       maximum;
     logic [15:0][3:0] lane_byte;  // depthwise: which of the step's bytes each lane uses
     logic [3:0]       last_lane;  // that has an output channel
+    logic [13:0]      row;        // of weights that it begins in
     logic [31:0]      address;    // of the first pixel's first byte
     logic [15:0]      stride;     // bytes from one output pixel to the next
   } block_t;
@@ -150,6 +151,7 @@ package reef_pkg;
   // What travels with the data of a pixel.
   typedef struct packed {
     logic bank;    // of its block
+    logic pair;    // for the block in the other bank too, after this one
     logic first;   // begins an output pixel
     logic last;    // ends an output pixel
     logic closes;  // belongs to the block's last pixel

@@ -2,9 +2,10 @@
 
 // Runs one operator: the loop over blocks of `OutputLanes` output channels.
 //
-// For each block the parameter table is read, then the weights if they all fit on chip, then the
-// pixels. Two blocks may be under way, one in each bank: what the next one needs is read while the
-// one before is computed.
+// For each block the parameter table and, if they all fit on chip, the weights are read, then the
+// pixels. Two blocks may be under way, one in each bank. Depthwise, what the next one needs is read
+// while the one before is computed. Otherwise both are computed at once as a pair if the weights of
+// both fit, so that each pixel is read once for them.
 module reef_sequencer
   import reef_pkg::*;
 #(
@@ -44,6 +45,7 @@ module reef_sequencer
       DataBytes inside {8, 16} && DataBytes >= InputLanes && DataBytes >= OutputLanes)
 
   localparam int unsigned LaneBits = $clog2(OutputLanes);
+  localparam int unsigned RowBits = $clog2(InputLanes * OutputLanes);
   localparam logic [31:0] Capacity = WeightRows * InputLanes * OutputLanes;
   localparam logic [31:0] TableBytes = OutputLanes * 16;
 
@@ -58,14 +60,15 @@ module reef_sequencer
   } state_e;
 
   state_e state_d, state_q;
-  logic [16:0] channel_q, next_channel, channels_left;
+  logic [16:0] channel_q, channels, channels_left;
   logic [31:0] weights_q, table_q, block_bytes;
-  logic first_q, resident, last_block, depthwise, by_lines;
-  // The bank of the block at hand, and the blocks under way
+  logic first_q, resident, last_block, depthwise, by_lines, early, paired;
+  // The bank of the block at hand, the first of a pair, and the blocks under way
   logic bank_q;
   logic [1:0] open_q;
   block_t [1:0] blocks_q;
-  logic [LaneBits-1:0] last_lane;
+  logic [LaneBits-1:0] last_lane, final_lane;
+  block_t first_block, second_block;
   logic [OutputLanes-1:0][3:0] lane_byte;
   logic opens, settled;
   logic lanes_ready, pixels_start, pixels_busy, pixels_valid;
@@ -73,16 +76,22 @@ module reef_sequencer
   logic [4:0] input_channels;
   run_t pixels_run;
 
-  assign next_channel = channel_q + 17'(OutputLanes);
+  assign channels = paired ? 17'(2 * OutputLanes) : 17'(OutputLanes);
   assign channels_left = 17'(descriptor_i.output_channels) - channel_q;
-  assign last_block = channels_left <= 17'(OutputLanes);
-  assign last_lane = last_block ? LaneBits'(channels_left - 17'd1) : LaneBits'(OutputLanes - 1);
+  assign last_block = channels_left <= channels;
+  // Blocks have a power of two of lanes.
+  assign final_lane = last_block ? LaneBits'(channels_left - 17'd1) : LaneBits'(OutputLanes - 1);
+  assign last_lane = paired ? LaneBits'(OutputLanes - 1) : final_lane;
   // Blocks are whole multiples of 16 bytes.
   assign block_bytes = (descriptor_i.weight_block_bytes + 32'd15) & ~32'd15;
   assign resident = descriptor_i.weight_block_bytes <= Capacity;
   assign depthwise = descriptor_i.opcode == OpDepthwiseConv2d;
+  assign paired = !depthwise && !descriptor_i.uniform && channels_left > 17'(OutputLanes)
+      && descriptor_i.weight_block_bytes <= Capacity / 2;
+  // Steps of the block before are on their way to the array when weights come: they may come first.
+  assign early = resident && !by_lines;
   assign blocks_o = blocks_q;
-  assign opens = state_q == StBlock && !open_q[1];
+  assign opens = state_q == StBlock && (paired ? open_q == 0 : !open_q[1]);
   assign settled = state_q == StLanes && lanes_ready;
   assign by_lines = depthwise && descriptor_i.lines;
   assign done_o = state_q == StFinish && open_q == 0 && writer_idle_i && idle_i;
@@ -92,13 +101,13 @@ module reef_sequencer
     pixels_start = 1'b0;
     unique case (state_q)
       // No operator.
-      StIdle:       if (start_i) state_d = StBlock;
-      // A bank is free, and takes the settings of the block.
+      StIdle:       if (start_i) state_d = early ? StWeights : StBlock;
+      // A bank is free, and takes the settings of the block; both do for a pair.
       StBlock:      if (opens) state_d = StParameters;
       // The parameter table is requested.
-      StParameters: if (run_ready_i) state_d = resident ? StWeights : StLanes;
+      StParameters: if (run_ready_i) state_d = by_lines ? StWeights : StLanes;
       // All weights of the block are requested.
-      StWeights:    if (run_ready_i) state_d = StLanes;
+      StWeights:    if (run_ready_i) state_d = early ? StBlock : StLanes;
       // The lanes are settled meanwhile.
       StLanes:
       if (lanes_ready) begin
@@ -106,7 +115,11 @@ module reef_sequencer
         state_d      = StPixels;
       end
       // The pixels are requested.
-      StPixels:     if (!pixels_busy) state_d = last_block ? StFinish : StBlock;
+      StPixels:
+      if (!pixels_busy) begin
+        if (last_block) state_d = StFinish;
+        else state_d = early ? StWeights : StBlock;
+      end
       // The last pixels are computed and written.
       StFinish:     if (done_o) state_d = StIdle;
       default:      state_d = StIdle;
@@ -128,11 +141,11 @@ module reef_sequencer
         weights_q <= descriptor_i.weights_address;
         table_q   <= descriptor_i.parameters_address;
         first_q   <= 1'b1;
-      end else if (state_q == StPixels && state_d == StBlock) begin
-        channel_q <= next_channel;
+      end else if (state_q == StPixels && !pixels_busy) begin
+        channel_q <= channel_q + channels;
         if (!descriptor_i.uniform) begin
-          weights_q <= weights_q + block_bytes;
-          table_q   <= table_q + TableBytes;
+          weights_q <= weights_q + (block_bytes << paired);
+          table_q   <= table_q + (TableBytes << paired);
         end
         first_q   <= 1'b0;
       end
@@ -146,42 +159,54 @@ module reef_sequencer
     end else if (flush_i) begin
       open_q <= '0;
     end else begin
-      if (opens) bank_q <= !bank_q;
-      open_q <= open_q + 2'(opens) - 2'(closed_i);
+      if (opens) bank_q <= paired ? 1'b1 : !bank_q;
+      open_q <= open_q + (opens ? 2'd1 + 2'(paired) : 2'd0) - 2'(closed_i);
     end
   end
 
+  always_comb begin
+    first_block = '{
+        input_zero: descriptor_i.input_zero,
+        output_zero: descriptor_i.output_zero,
+        minimum: descriptor_i.activation_min,
+        maximum: descriptor_i.activation_max,
+        lane_byte: '0,
+        last_lane: 4'(last_lane),
+        row: '0,
+        address: descriptor_i.output_address + 32'(channel_q),
+        stride: descriptor_i.output_channels
+    };
+    second_block           = first_block;
+    second_block.last_lane = 4'(final_lane);
+    second_block.row       = 14'(descriptor_i.weight_block_bytes >> RowBits);
+    second_block.address   = first_block.address + OutputLanes;
+  end
+
   always_ff @(posedge clk_i) begin
-    if (opens)
-      blocks_q[!bank_q] <= '{
-          input_zero: descriptor_i.input_zero,
-          output_zero: descriptor_i.output_zero,
-          minimum: descriptor_i.activation_min,
-          maximum: descriptor_i.activation_max,
-          lane_byte: '0,
-          last_lane: 4'(last_lane),
-          address: descriptor_i.output_address + 32'(channel_q),
-          stride: descriptor_i.output_channels
-      };
+    if (opens && paired) blocks_q <= {second_block, first_block};
+    else if (opens) blocks_q[!bank_q] <= first_block;
     if (settled) blocks_q[bank_q].lane_byte <= 64'(lane_byte);
   end
 
   always_comb begin
     run_o = '0;
-    run_o.tag.bank = bank_q;
+    run_o.tag.bank = bank_q && !paired;
     unique case (state_q)
       StParameters: begin
         run_o.kind    = KindParameters;
         run_o.address = table_q;
-        run_o.bytes   = TableBytes;
+        run_o.bytes   = TableBytes << paired;
       end
       StWeights: begin
         run_o.kind    = KindWeights;
         run_o.address = weights_q;
-        run_o.bytes   = block_bytes;
+        run_o.bytes   = block_bytes << paired;
         run_o.unit    = by_lines && bank_q ? 14'(WeightRows / 2) : 14'd0;
       end
-      default: run_o = pixels_run;
+      default: begin
+        run_o          = pixels_run;
+        run_o.tag.pair = paired;
+      end
     endcase
   end
   assign run_valid_o = state_q == StParameters || state_q == StWeights || pixels_valid;
@@ -258,7 +283,7 @@ module reef_sequencer
     .resident_i       (resident),
     .channel_i        (input_channel),
     .channels_i       (input_channels),
-    .bank_i           (bank_q),
+    .bank_i           (bank_q && !paired),
     .start_i          (pixels_start),
     .busy_o           (pixels_busy),
     .run_valid_o      (pixels_valid),

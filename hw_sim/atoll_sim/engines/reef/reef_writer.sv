@@ -70,8 +70,9 @@ module reef_writer
 
   // The pixel being collected
   block_t block;
-  logic opens_q;
-  logic [31:0] address, next_q;
+  logic [1:0] opens_q;
+  logic [31:0] address;
+  logic [1:0][31:0] next_q;
   logic [Groups-1:0][Requantisers*8-1:0] bytes_q, bytes;
   logic [15:0] enables;
   logic collected;
@@ -90,7 +91,7 @@ module reef_writer
   assign collected = bytes_valid_i && bytes_tag_i.last && free;
   assign closed_o = collected && bytes_tag_i.closes;
   assign block = blocks_i[bytes_tag_i.bank];
-  assign address = opens_q ? block.address : next_q;
+  assign address = opens_q[bytes_tag_i.bank] ? block.address : next_q[bytes_tag_i.bank];
 
   always_comb begin
     bytes = bytes_q;
@@ -99,14 +100,14 @@ module reef_writer
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) opens_q <= 1'b1;
-    else if (flush_i) opens_q <= 1'b1;
-    else if (collected) opens_q <= bytes_tag_i.closes;
+    if (!rst_ni) opens_q <= '1;
+    else if (flush_i) opens_q <= '1;
+    else if (collected) opens_q[bytes_tag_i.bank] <= bytes_tag_i.closes;
   end
 
   always_ff @(posedge clk_i) begin
     if (bytes_valid_i && !bytes_tag_i.last) bytes_q[bytes_group_i] <= bytes_i;
-    if (collected) next_q <= address + 32'(block.stride);
+    if (collected) next_q[bytes_tag_i.bank] <= address + 32'(block.stride);
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
