@@ -20,6 +20,7 @@ class Mistake(NamedTuple):
     wrong: str
     code: str
     place: str
+    everywhere: bool = False
 
 
 IN_TEXT = {
@@ -230,7 +231,12 @@ IN_RTL = {
         "11_systolic_array/loom.yaml", " ./loom_scale.sv,", "", "E114", "loom_engine.sv:320"
     ),
     "port renamed": Mistake(
-        "10_vector_engine/plover.sv", "s_apb_penable_i", "s_apb_enable_i", "E114", "plover.yaml:230"
+        "10_vector_engine/plover.sv",
+        "s_apb_penable_i",
+        "s_apb_enable_i",
+        "E114",
+        "plover.yaml:230",
+        everywhere=True,
     ),
     "port width": Mistake(
         "10_vector_engine/plover.sv",
@@ -281,7 +287,8 @@ def expect(
     path = folder / "examples" / mistake.file
     text = path.read_text()
     assert mistake.right in text
-    path.write_text(text.replace(mistake.right, mistake.wrong, 1))
+    often = text.count(mistake.right) if mistake.everywhere else 1
+    path.write_text(text.replace(mistake.right, mistake.wrong, often))
     assert main(["check", str(path.parent / "chip.yaml"), *options]) == 1
     said = capsys.readouterr().err
     assert re.findall(r"error\[(E[0-9]+)\]", said) == [mistake.code]

@@ -2,7 +2,8 @@
 
 // Writes single beats with strobes over AXI4, several of them under way.
 //
-// Single beats never cross 4 KiB.
+// Single beats never cross 4 KiB. Data wait for their turn behind the addresses, so that a slave
+// that takes the next address with the data before has one beat in each cycle.
 module engine_write_port
   import engine_pkg::*;
 #(
@@ -51,33 +52,22 @@ module engine_write_port
   localparam int unsigned BeatBits = $clog2(DataBytes);
 
   logic issue, answer;
-  logic awvalid_q, wvalid_q;
+  logic awvalid_q;
   logic [  IndexBits-1:0] awindex_q;
-  logic [DataBytes*8-1:0] wdata_q;
-  logic [  DataBytes-1:0] wstrb_q;
-  logic written_valid, writes_full;
+  logic written_valid, writes_full, beats_full;
   logic [IndexBits-1:0] written_index;
 
   assign ready_o = !halt_i && !writes_full
-      && (!awvalid_q || m_axi_awready_i) && (!wvalid_q || m_axi_wready_i);
+      && (!awvalid_q || m_axi_awready_i) && !beats_full;
   assign issue = valid_i && ready_o;
 
   always_ff @(posedge clk_i) begin
-    if (issue) begin
-      awindex_q <= index_i;
-      wdata_q   <= data_i;
-      wstrb_q   <= strobe_i;
-    end
+    if (issue) awindex_q <= index_i;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      awvalid_q <= 1'b0;
-      wvalid_q  <= 1'b0;
-    end else begin
-      awvalid_q <= issue || (awvalid_q && !m_axi_awready_i);
-      wvalid_q  <= issue || (wvalid_q && !m_axi_wready_i);
-    end
+    if (!rst_ni) awvalid_q <= 1'b0;
+    else awvalid_q <= issue || (awvalid_q && !m_axi_awready_i);
   end
 
   assign m_axi_awaddr_o  = {awindex_q, BeatBits'(0)};
@@ -85,10 +75,7 @@ module engine_write_port
   assign m_axi_awsize_o  = 3'(BeatBits);
   assign m_axi_awburst_o = 2'b01;
   assign m_axi_awvalid_o = awvalid_q;
-  assign m_axi_wdata_o   = wdata_q;
-  assign m_axi_wstrb_o   = wstrb_q;
   assign m_axi_wlast_o   = 1'b1;
-  assign m_axi_wvalid_o  = wvalid_q;
   assign m_axi_bready_o  = written_valid;
 
   assign answer          = m_axi_bvalid_i && m_axi_bready_o;
@@ -96,6 +83,21 @@ module engine_write_port
   assign fault_o.error   = response_error(m_axi_bresp_i, ErrWriteSlave, ErrWriteDecode);
   assign fault_o.address = {written_index, BeatBits'(0)};
   assign idle_o          = !written_valid;
+
+  atoll_fifo #(
+    .Width(DataBytes * 9),
+    .Depth(4)
+  ) u_beats (
+    .clk_i,
+    .rst_ni,
+    .flush_i(1'b0),
+    .push_i (issue),
+    .data_i ({data_i, strobe_i}),
+    .pop_i  (m_axi_wvalid_o && m_axi_wready_i),
+    .valid_o(m_axi_wvalid_o),
+    .data_o ({m_axi_wdata_o, m_axi_wstrb_o}),
+    .full_o (beats_full)
+  );
 
   atoll_fifo #(
     .Width(IndexBits),
@@ -115,8 +117,8 @@ module engine_write_port
   `ATOLL_ASSERT_KNOWN(KnownControl,
       {ready_o, idle_o, m_axi_awvalid_o, m_axi_wvalid_o, m_axi_bready_o})
   `ATOLL_ASSERT(AddressIsHeld, awvalid_q && !m_axi_awready_i |=> awvalid_q && $stable(awindex_q))
-  `ATOLL_ASSERT(DataIsHeld, wvalid_q && !m_axi_wready_i |=>
-                wvalid_q && $stable(wdata_q) && $stable(wstrb_q))
+  `ATOLL_ASSERT(DataIsHeld, m_axi_wvalid_o && !m_axi_wready_i |=>
+                m_axi_wvalid_o && $stable(m_axi_wdata_o) && $stable(m_axi_wstrb_o))
   `ATOLL_ASSERT(NeverIssuesWhenHalted, halt_i |-> !issue)
 
 endmodule
