@@ -60,7 +60,7 @@ module reef_stream_bench
   kind_e load_kind;
   fault_t fault;
   tag_t tag;
-  logic load_bank, unused;
+  logic unused;
   logic [13:0] load_unit;
 
   assign run = '{
@@ -70,7 +70,7 @@ module reef_stream_bench
       phase: phase_i,
       unit: unit_i,
       depthwise: depthwise_i,
-      tag: '{bank: 1'b0, pair: 1'b0, first: first_i, last: last_i, closes: 1'b0}
+      tag: '{bank: 2'd0, pair: 1'b0, first: first_i, last: last_i, closes: 1'b0}
   };
   assign run_ready_o = reader_ready && aligner_ready;
   assign load_kind_o = load_kind;
@@ -78,7 +78,7 @@ module reef_stream_bench
   assign m_axi_arid  = 1'b0;
   assign step_first_o = tag.first;
   assign step_last_o  = tag.last;
-  assign unused      = ^{starved, fault, m_axi_rid, tag, load_bank, load_unit};
+  assign unused      = ^{starved, fault, m_axi_rid, tag, load_unit};
 
   engine_reader #(
     .DataBytes(DataBytes)
@@ -126,7 +126,6 @@ module reef_stream_bench
     .load_valid_o,
     .load_kind_o (load_kind),
     .load_beat_o,
-    .load_bank_o (load_bank),
     .load_unit_o (load_unit),
     .step_valid_o,
     .step_ready_i,

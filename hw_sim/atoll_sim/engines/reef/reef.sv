@@ -2,10 +2,10 @@
 
 // reef, an int8 tensor accelerator; docs/reef.md is its contract.
 //
-// Everything read passes one in-order path: runs of bytes are requested (`reef_commands`), read
-// (`engine_reader`), and cut into what they are for (`reef_aligner`). Input steps meet the weights
-// in `reef_array`; finished pixels are scaled in `reef_requantize` and written by `reef_writer`.
-// The order makes all hazards between loads and steps impossible.
+// What is computed passes one in-order path: runs of bytes are requested (`reef_commands`), read
+// (`engine_reader`), and cut into steps (`reef_aligner`). They meet the weights in `reef_array`;
+// finished pixels are scaled in `reef_requantize` and written by `reef_writer`. Parameters and
+// weights come through a reader of their own, ahead of the pixels that need them (`reef_loader`).
 module reef
   import engine_pkg::*;
   import reef_pkg::*;
@@ -96,7 +96,7 @@ module reef
   assign fault = read_fault.valid ? read_fault : write_fault;
 
   // Operator
-  block_t [1:0] blocks;
+  block_t [3:0] blocks;
   lines_t lines;
   elements_t elements;
   logic vector_start, vector_on, vector_closed;
@@ -122,6 +122,25 @@ module reef
   logic [GroupBits-1:0] bytes_group;
   tag_t bytes_tag;
   logic starved, idle, closed, reader_idle, writer_idle, writer_bus_idle;
+
+  // Parameters and weights
+  logic constants_run_valid, constants_run_ready, constants_valid, constants_pop, constants_idle;
+  logic [31:0] constants_address, constants_bytes;
+  logic [DataBytes*8-1:0] constants_data;
+  logic load_table, load_weights;
+  logic [1:0] table_bank;
+  logic [$clog2(WeightRows)-1:0] weights_row;
+  logic [15:0] constants_beat;
+
+  // What both readers ask for, that of constants at 1
+  logic [1:0][31:0] araddr;
+  logic [1:0][7:0] arlen;
+  logic [1:0][2:0] arsize;
+  logic [1:0][1:0] arburst;
+  logic [1:0] arvalid, arready, rvalid, rready;
+  fault_t [1:0] read_faults;
+
+  assign read_fault = read_faults[0].valid ? read_faults[0] : read_faults[1];
 
   // All but the registers sleeps between lists.
   logic clk, awake;
@@ -179,7 +198,7 @@ module reef
     .status_o       (status),
     .ended_o        (ended),
     .bus_fault_i    (fault),
-    .bus_idle_i     (reader_idle && writer_bus_idle),
+    .bus_idle_i     (reader_idle && constants_idle && writer_bus_idle),
     .halt_o         (halt),
     .flush_o        (flush),
     .run_valid_o    (run_valid),
@@ -188,6 +207,17 @@ module reef
     .load_i         (descriptor_load),
     .beat_i         (load_beat),
     .data_i         (beat_data),
+    .constants_valid_o  (constants_run_valid),
+    .constants_ready_i  (constants_run_ready),
+    .constants_address_o(constants_address),
+    .constants_bytes_o  (constants_bytes),
+    .beat_valid_i   (constants_valid),
+    .beat_pop_o     (constants_pop),
+    .table_o        (load_table),
+    .weights_o      (load_weights),
+    .table_bank_o   (table_bank),
+    .weights_row_o  (weights_row),
+    .constants_beat_o(constants_beat),
     .closed_i       (closed),
     .writer_idle_i  (writer_idle),
     .starved_i      (starved),
@@ -214,16 +244,68 @@ module reef
     .beat_valid_o (beat_valid),
     .beat_data_o  (beat_data),
     .beat_pop_i   (beat_pop),
-    .fault_o      (read_fault),
+    .fault_o      (read_faults[0]),
     .idle_o       (reader_idle),
+    .m_axi_araddr_o (araddr[0]),
+    .m_axi_arlen_o  (arlen[0]),
+    .m_axi_arsize_o (arsize[0]),
+    .m_axi_arburst_o(arburst[0]),
+    .m_axi_arvalid_o(arvalid[0]),
+    .m_axi_arready_i(arready[0]),
+    .m_axi_rdata_i,
+    .m_axi_rresp_i,
+    .m_axi_rlast_i,
+    .m_axi_rvalid_i (rvalid[0]),
+    .m_axi_rready_o (rready[0])
+  );
+
+  engine_reader #(
+    .DataBytes (DataBytes),
+    .Bursts    (4)
+  ) u_constants (
+    .clk_i          (clk),
+    .rst_ni,
+    .halt_i       (halt),
+    .flush_i      (flush),
+    .run_valid_i  (constants_run_valid),
+    .run_ready_o  (constants_run_ready),
+    .run_address_i(constants_address),
+    .run_bytes_i  (constants_bytes),
+    .beat_valid_o (constants_valid),
+    .beat_data_o  (constants_data),
+    .beat_pop_i   (constants_pop),
+    .fault_o      (read_faults[1]),
+    .idle_o       (constants_idle),
+    .m_axi_araddr_o (araddr[1]),
+    .m_axi_arlen_o  (arlen[1]),
+    .m_axi_arsize_o (arsize[1]),
+    .m_axi_arburst_o(arburst[1]),
+    .m_axi_arvalid_o(arvalid[1]),
+    .m_axi_arready_i(arready[1]),
+    .m_axi_rdata_i,
+    .m_axi_rresp_i,
+    .m_axi_rlast_i,
+    .m_axi_rvalid_i (rvalid[1]),
+    .m_axi_rready_o (rready[1])
+  );
+
+  engine_read_merge u_reads (
+    .clk_i          (clk),
+    .rst_ni,
+    .s_axi_araddr_i (araddr),
+    .s_axi_arlen_i  (arlen),
+    .s_axi_arsize_i (arsize),
+    .s_axi_arburst_i(arburst),
+    .s_axi_arvalid_i(arvalid),
+    .s_axi_arready_o(arready),
+    .s_axi_rvalid_o (rvalid),
+    .s_axi_rready_i (rready),
     .m_axi_araddr_o,
     .m_axi_arlen_o,
     .m_axi_arsize_o,
     .m_axi_arburst_o,
     .m_axi_arvalid_o,
     .m_axi_arready_i,
-    .m_axi_rdata_i,
-    .m_axi_rresp_i,
     .m_axi_rlast_i,
     .m_axi_rvalid_i,
     .m_axi_rready_o
@@ -244,6 +326,12 @@ module reef
     .beat_valid_i     (beat_valid),
     .beat_data_i      (beat_data),
     .beat_pop_o       (beat_pop),
+    .table_i          (load_table),
+    .weights_i        (load_weights),
+    .table_bank_i     (table_bank),
+    .weights_row_i    (weights_row),
+    .constants_beat_i (constants_beat),
+    .constants_data_i (constants_data),
     .descriptor_load_o(descriptor_load),
     .load_beat_o      (load_beat),
     .bytes_valid_o    (bytes_valid),
@@ -303,6 +391,6 @@ module reef
   );
 
   `ATOLL_ASSERT(RestsAsleep, !awake |->
-      reader_idle && writer_idle && idle && !run_valid && !bytes_valid && !halt && !flush)
+      reader_idle && constants_idle && writer_idle && idle && !run_valid && !bytes_valid && !halt && !flush)
 
 endmodule

@@ -22,10 +22,10 @@ module reef_array
   input  logic                                rst_ni,
   // Forget what is in the pipeline
   input  logic                                flush_i,
-  // The blocks of both banks; each is stable while a step of it is in the pipeline
-  input  block_t [                 1:0]       blocks_i,
+  // The blocks of all banks; each is stable while a step of it is in the pipeline
+  input  block_t [                 3:0]       blocks_i,
   // Biases of the bank asked for
-  output logic                                bias_bank_o,
+  output logic [                   1:0]       bias_bank_o,
   input  logic [       OutputLanes-1:0][31:0] bias_i,
   // Steps; masked bytes contribute nothing
   input  logic                                step_valid_i,
@@ -70,7 +70,7 @@ module reef_array
   assign step_ready_o  = advance && (!step_tag_i.pair || second_q);
   assign accept        = step_valid_i && advance;
   assign sums_valid_o  = done_q;
-  assign sums_o        = sums_q[sums_tag_q.bank];
+  assign sums_o        = sums_q[sums_tag_q.bank[0]];
   assign sums_tag_o    = sums_tag_q;
   assign bias_bank_o   = tag_q.bank;
   assign coming        = blocks_i[tag.bank];
@@ -78,12 +78,12 @@ module reef_array
 
   // Convolution counts units in rows, depthwise in taps, of which a row holds `InputLanes`.
   assign weight_read_o = accept;
-  assign weight_row_o  = step_depthwise_i ? RowBits'(step_unit_i >> TapBits)
-                                          : RowBits'(step_unit_i + coming.row);
+  assign weight_row_o  = step_depthwise_i ? RowBits'(coming.row + (step_unit_i >> TapBits))
+                                          : RowBits'(coming.row + step_unit_i);
 
   always_comb begin
-    tag      = step_tag_i;
-    tag.bank = step_tag_i.bank ^ second_q;
+    tag         = step_tag_i;
+    tag.bank[0] = second_q;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -140,15 +140,15 @@ module reef_array
   for (genvar lane = 0; lane < OutputLanes; lane++) begin : gen_lane
     logic [31:0] begun;
 
-    assign begun = tag_q.first ? bias_i[lane] : sums_q[tag_q.bank][lane];
+    assign begun = tag_q.first ? bias_i[lane] : sums_q[tag_q.bank[0]][lane];
     always_ff @(posedge clk_i) begin
       if (valid_q && advance) begin
         if (depthwise_q)
-          sums_q[tag_q.bank][lane] <= begun + product(
+          sums_q[tag_q.bank[0]][lane] <= begun + product(
               centred_q[block.lane_byte[lane]*9+:9], tap_weights[lane*8+:8]
           );
         else
-          sums_q[tag_q.bank][lane] <= begun + dot_product(
+          sums_q[tag_q.bank[0]][lane] <= begun + dot_product(
               lines_q ? taps_q[lane] : centred_q[InputLanes*9-1:0],
               weight_row_i[lane*InputLanes*8+:InputLanes*8]
           );

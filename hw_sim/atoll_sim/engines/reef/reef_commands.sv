@@ -37,14 +37,27 @@ module reef_commands
   input  logic                             load_i,
   input  logic      [           15:0]      beat_i,
   input  logic      [DataBytes*8-1:0]      data_i,
-  // A block has left the datapath; nothing is left to write; the array has no data
+  // Runs of parameters and weights, in order, and the beats read
+  output logic                             constants_valid_o,
+  input  logic                             constants_ready_i,
+  output logic      [           31:0]      constants_address_o,
+  output logic      [           31:0]      constants_bytes_o,
+  input  logic                             beat_valid_i,
+  output logic                             beat_pop_o,
+  // A beat of a parameter table or of weights, and its number from a bank or a row on
+  output logic                             table_o,
+  output logic                             weights_o,
+  output logic      [            1:0]      table_bank_o,
+  output logic      [$clog2(WeightRows)-1:0] weights_row_o,
+  output logic      [           15:0]      constants_beat_o,
+  // A set of blocks has left the datapath; nothing is left to write; the array has no data
   input  logic                             closed_i,
   input  logic                             writer_idle_i,
   input  logic                             starved_i,
   // No run is left in the datapath
   input  logic                             idle_i,
-  // The blocks of both banks, see `reef_sequencer`
-  output block_t    [            1:0]      blocks_o,
+  // The blocks of all banks, see `reef_loader`
+  output block_t    [            3:0]      blocks_o,
   output lines_t                           lines_o,
   // A command over elements begins, and is at work; its last beat is taken
   output logic                             vector_start_o,
@@ -66,6 +79,10 @@ module reef_commands
   // Commands over elements have a sequencer of their own.
   logic vector, vector_done, vector_run_valid, block_done, block_run_valid;
   run_t vector_run, block_run;
+
+  // What the loader says
+  logic resident, pairs, loaded, take, empty, settle, settle_set, waiting;
+  logic [15:0][3:0] lane_byte;
 
   assign elements_o         = elements_t'(descriptor);
   assign vector             = Vector != 0
@@ -95,7 +112,7 @@ module reef_commands
     .run_done_i     (run_done),
     .bus_fault_i,
     .bus_idle_i,
-    .starved_i,
+    .starved_i      (starved_i || waiting),
     .halt_o,
     .flush_o
   );
@@ -138,14 +155,55 @@ module reef_commands
     .descriptor_i(descriptor),
     .geometry_i  (geometry),
     .done_o      (block_done),
+    .resident_i  (resident),
+    .pairs_i     (pairs),
+    .loaded_i    (loaded),
+    .take_o      (take),
+    .empty_i     (empty),
+    .settle_o    (settle),
+    .settle_set_o(settle_set),
+    .lane_byte_o (lane_byte),
+    .waiting_o   (waiting),
     .run_valid_o (block_run_valid),
     .run_ready_i,
     .run_o       (block_run),
-    .closed_i,
     .writer_idle_i,
     .idle_i,
-    .blocks_o,
     .lines_o
+  );
+
+  reef_loader #(
+    .InputLanes (InputLanes),
+    .OutputLanes(OutputLanes),
+    .WeightRows (WeightRows),
+    .DataBytes  (DataBytes)
+  ) u_loader (
+    .clk_i,
+    .rst_ni,
+    .flush_i      (flush_o),
+    .start_i      (run_start && !vector),
+    .descriptor_i (descriptor),
+    .resident_o   (resident),
+    .pairs_o      (pairs),
+    .loaded_o     (loaded),
+    .take_i       (take),
+    .closed_i,
+    .empty_o      (empty),
+    .blocks_o,
+    .settle_i     (settle),
+    .settle_set_i (settle_set),
+    .lane_byte_i  (lane_byte),
+    .run_valid_o  (constants_valid_o),
+    .run_ready_i  (constants_ready_i),
+    .run_address_o(constants_address_o),
+    .run_bytes_o  (constants_bytes_o),
+    .beat_valid_i,
+    .beat_pop_o,
+    .table_o,
+    .weights_o,
+    .bank_o       (table_bank_o),
+    .row_o        (weights_row_o),
+    .beat_o       (constants_beat_o)
   );
 
   if (Vector != 0) begin : gen_vector

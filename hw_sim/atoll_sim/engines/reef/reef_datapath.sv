@@ -18,8 +18,8 @@ module reef_datapath
   input  logic                             rst_ni,
   // Forget all that is under way
   input  logic                             flush_i,
-  // The blocks of both banks; each is stable while something of it is under way
-  input  block_t    [            1:0]      blocks_i,
+  // The blocks of all banks; each is stable while something of it is under way
+  input  block_t    [            3:0]      blocks_i,
   // Whether they are computed by lines, and how
   input  lines_t                           lines_i,
   // Runs in the order in which they are read
@@ -30,6 +30,13 @@ module reef_datapath
   input  logic                             beat_valid_i,
   input  logic      [DataBytes*8-1:0]      beat_data_i,
   output logic                             beat_pop_o,
+  // A beat of a parameter table or of weights, and its number from a bank or a row on
+  input  logic                             table_i,
+  input  logic                             weights_i,
+  input  logic      [            1:0]      table_bank_i,
+  input  logic      [$clog2(WeightRows)-1:0] weights_row_i,
+  input  logic      [           15:0]      constants_beat_i,
+  input  logic      [DataBytes*8-1:0]      constants_data_i,
   // A beat of a descriptor, and its number
   output logic                             descriptor_load_o,
   output logic      [           15:0]      load_beat_o,
@@ -62,9 +69,8 @@ module reef_datapath
   logic load_valid;
   kind_e load_kind;
   logic [15:0] load_beat;
-  logic load_bank;
   logic [13:0] load_unit;
-  logic unused;
+  logic load_weights, unused;
 
   // Steps of the runs, those by lines, and what of them goes to the array
   logic step_valid, step_ready, step_depthwise;
@@ -87,7 +93,8 @@ module reef_datapath
   logic [InputLanes*OutputLanes*8-1:0] weights;
 
   logic [OutputLanes-1:0][31:0] bias, sums;
-  logic sums_valid, sums_ready, bias_bank, scale_bank;
+  logic sums_valid, sums_ready;
+  logic [1:0] bias_bank, scale_bank;
   tag_t sums_tag;
 
   logic [OutputLanes-1:0][31:0] multiplier;
@@ -95,6 +102,7 @@ module reef_datapath
 
   assign descriptor_load_o = load_valid && load_kind == KindDescriptor;
   assign load_beat_o       = load_beat;
+  assign load_weights      = load_valid && load_kind == KindWeights;
   assign unused            = ^load_unit;
   assign step_ready        = vector_on_i ? vector_ready : lines_i.on ? pixel_ready : array_ready;
   assign array_valid       = lines_i.on ? lines_valid : step_valid && !vector_on_i;
@@ -118,7 +126,6 @@ module reef_datapath
     .load_valid_o    (load_valid),
     .load_kind_o     (load_kind),
     .load_beat_o     (load_beat),
-    .load_bank_o     (load_bank),
     .load_unit_o     (load_unit),
     .step_valid_o    (step_valid),
     .step_ready_i    (step_ready),
@@ -135,7 +142,6 @@ module reef_datapath
     reef_lines #(
       .InputLanes (InputLanes),
       .OutputLanes(OutputLanes),
-      .WeightRows (WeightRows),
       .LineColumns(LineColumns)
     ) u_lines (
       .clk_i,
@@ -198,10 +204,10 @@ module reef_datapath
     .DataBytes  (DataBytes)
   ) u_parameters (
     .clk_i,
-    .load_i      (load_valid && load_kind == KindParameters),
-    .load_bank_i (load_bank),
-    .beat_i      (load_beat),
-    .data_i      (beat_data_i),
+    .load_i      (table_i),
+    .load_bank_i (table_bank_i),
+    .beat_i      (constants_beat_i),
+    .data_i      (constants_data_i),
     .bias_bank_i (bias_bank),
     .bias_o      (bias),
     .scale_bank_i(scale_bank),
@@ -217,10 +223,10 @@ module reef_datapath
   ) u_weights (
     .clk_i,
     .rst_ni,
-    .load_i    (load_valid && load_kind == KindWeights),
-    .load_row_i(RowBits'(load_unit)),
-    .beat_i    (load_beat),
-    .data_i    (beat_data_i),
+    .load_i    (weights_i || load_weights),
+    .load_row_i(weights_i ? weights_row_i : RowBits'(load_unit)),
+    .beat_i    (weights_i ? constants_beat_i : load_beat),
+    .data_i    (weights_i ? constants_data_i : beat_data_i),
     .read_i    (weight_read),
     .read_row_i(weight_row),
     .row_o     (weights)

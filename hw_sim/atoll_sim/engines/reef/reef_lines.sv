@@ -14,7 +14,6 @@ module reef_lines
   // See docs/reef.md
   parameter int unsigned InputLanes  = 8,
   parameter int unsigned OutputLanes = 8,
-  parameter int unsigned WeightRows  = 128,
   parameter int unsigned LineColumns = 64
 ) (
   // Clock and asynchronous reset; the memory itself is not reset
@@ -59,7 +58,7 @@ module reef_lines
   logic [OutputLanes-1:0][8:0] pixel;
 
   // Where the next step is: the block's first row, the window's corner, and columns done of it
-  logic bank_q;
+  logic set_q;
   logic [17:0] base_q;
   logic [15:0] x_q, y_q;
   place_t top_q, left_q;
@@ -119,12 +118,12 @@ module reef_lines
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      bank_q <= 1'b0;
+      set_q  <= 1'b0;
       base_q <= '0;
       {x_q, y_q, done_q} <= '0;
       {top_q, left_q} <= '0;
     end else if (lines_i.start) begin
-      bank_q <= lines_i.bank;
+      set_q  <= lines_i.set;
       base_q <= '0;
       {x_q, y_q, done_q} <= '0;
       top_q  <= -place_t'(lines_i.pad_top);
@@ -142,7 +141,7 @@ module reef_lines
                         : top_q >= height ? top_q : top_q + place_t'({3'b0, lines_i.stride_y});
       end
       if (last_x && last_y) begin
-        bank_q <= !bank_q;
+        set_q  <= !set_q;
         base_q <= base_q + 18'(lines_i.height);
       end
     end
@@ -213,7 +212,7 @@ module reef_lines
       column_inside_q <= column_inside;
       step_q          <= done_q >> $clog2(Columns);
       tag_q           <= '{
-          bank: bank_q,
+          bank: {set_q, 1'b0},
           pair: 1'b0,
           first: done_q == 0,
           last: last_step,
@@ -237,9 +236,8 @@ module reef_lines
     end
   end
 
-  // The weights of the second bank's blocks lie in the second half of their memory.
   assign step_valid_o = valid_q;
-  assign step_row_o   = 14'(step_q) + (tag_q.bank ? 14'(WeightRows / 2) : 14'd0);
+  assign step_row_o   = 14'(step_q);
   assign step_tag_o   = tag_q;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {pixel_ready_o, step_valid_o})

@@ -1,6 +1,6 @@
 `include "atoll_assert.svh"
 
-// The parameter tables of two blocks of output channels: bias, multiplier and shift of each.
+// The parameter tables of four blocks of output channels: bias, multiplier and shift of each.
 module reef_parameters #(
   // See docs/reef.md
   parameter int unsigned OutputLanes = 8,
@@ -10,14 +10,14 @@ module reef_parameters #(
   input  logic                              clk_i,
   // A beat of a bank's table and its number
   input  logic                              load_i,
-  input  logic                              load_bank_i,
+  input  logic [            1:0]            load_bank_i,
   input  logic [           15:0]            beat_i,
   input  logic [DataBytes*8-1:0]            data_i,
   // Biases of all lanes
-  input  logic                              bias_bank_i,
+  input  logic [            1:0]            bias_bank_i,
   output logic [OutputLanes-1:0][31:0]      bias_o,
   // Multipliers and shifts (-31 to 30) of all lanes
-  input  logic                              scale_bank_i,
+  input  logic [            1:0]            scale_bank_i,
   output logic [OutputLanes-1:0][31:0]      multiplier_o,
   output logic [OutputLanes-1:0][ 5:0]      shift_o
 );
@@ -28,15 +28,16 @@ module reef_parameters #(
   localparam int unsigned EntryBeats = 16 / DataBytes;
   localparam int unsigned LaneBits = $clog2(OutputLanes);
 
-  logic [1:0][OutputLanes-1:0][31:0] bias_q, multiplier_q;
-  logic [1:0][OutputLanes-1:0][5:0] shift_q;
+  logic [3:0][OutputLanes-1:0][31:0] bias_q, multiplier_q;
+  logic [3:0][OutputLanes-1:0][5:0] shift_q;
 
   logic [LaneBits-1:0] lane;
-  logic bank, low, high;
+  logic [1:0] bank;
+  logic low, high;
   logic [31:0] shift;
 
-  // What exceeds a table is that of the other bank.
-  assign {bank, lane} = {load_bank_i, LaneBits'(0)} + (LaneBits + 1)'(beat_i / 16'(EntryBeats));
+  // What exceeds a table is that of the next bank.
+  assign {bank, lane} = {load_bank_i, LaneBits'(0)} + (LaneBits + 2)'(beat_i / 16'(EntryBeats));
   if (EntryBeats == 1) begin : gen_whole
     assign low   = load_i;
     assign high  = load_i;

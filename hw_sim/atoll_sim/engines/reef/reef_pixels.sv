@@ -28,7 +28,7 @@ module reef_pixels
   input  logic               resident_i,
   input  logic        [15:0] channel_i,
   input  logic        [ 4:0] channels_i,
-  input  logic               bank_i,
+  input  logic        [ 1:0] bank_i,
   // Begin; only when not busy
   input  logic               start_i,
   output logic               busy_o,

@@ -116,8 +116,8 @@ package reef_pkg;
     logic [31:0] stride_x;  // stride across times the input channels
   } geometry_t;
 
-  // What datapath and writer need to know of a block of output channels. There are two banks of
-  // it, so that a block is loaded while the one before is computed.
+  // What datapath and writer need to know of a block of output channels. There are four banks of
+  // it, for two sets of one or two blocks, see `reef_loader`.
   typedef struct packed {
     logic [7:0]       input_zero;
     logic [7:0]       output_zero;
@@ -134,7 +134,7 @@ package reef_pkg;
   typedef struct packed {
     logic        start;          // begins in this cycle
     logic        on;             // is at work
-    logic        bank;           // of its first block
+    logic        set;            // its first one
     logic [7:0]  zero;           // of the input
     logic [15:0] height;         // of the input
     logic [15:0] width;
@@ -150,29 +150,27 @@ package reef_pkg;
 
   // What travels with the data of a pixel.
   typedef struct packed {
-    logic bank;    // of its block
-    logic pair;    // for the block in the other bank too, after this one
-    logic first;   // begins an output pixel
-    logic last;    // ends an output pixel
-    logic closes;  // belongs to the block's last pixel
+    logic [1:0] bank;    // of its block: the set, and which block of it
+    logic       pair;    // for the second block of the set too, after the first
+    logic       first;   // begins an output pixel
+    logic       last;    // ends an output pixel
+    logic       closes;  // belongs to the block's last pixel
   } tag_t;
 
   typedef enum logic [1:0] {
     KindDescriptor,
-    KindParameters,
     KindWeights,
     KindInput
   } kind_e;
 
-  // A run of bytes to read, and what they are for. Of a table or of weights, only the tag's bank
-  // matters.
+  // A run of bytes to read, and what they are for. Weights come this way only if they do not stay
+  // on chip.
   typedef struct packed {
     kind_e       kind;
     logic [31:0] address;
     logic [31:0] bytes;    // 0: no read, one step without any contribution
     logic [3:0]  phase;    // input lane of the first byte
-    logic [13:0] unit;     // weights of the first step: a row of them, or a depthwise tap;
-                           // of weights, the row that they begin in
+    logic [13:0] unit;     // weights of the first step: a row of them, or a depthwise tap
     logic        depthwise;
     tag_t        tag;
   } run_t;

@@ -17,15 +17,15 @@ module reef_requantize
   input  logic                            rst_ni,
   // Forget what is in the pipeline
   input  logic                            flush_i,
-  // The blocks of both banks; each is stable while a pixel of it is under way
-  input  block_t [             1:0]       blocks_i,
+  // The blocks of all banks; each is stable while a pixel of it is under way
+  input  block_t [             3:0]       blocks_i,
   // Sums of a pixel
   input  logic                            sums_valid_i,
   output logic                            sums_ready_o,
   input  logic   [ OutputLanes-1:0][31:0] sums_i,
   input  tag_t                            sums_tag_i,
   // Multipliers and shifts of the bank asked for
-  output logic                            scale_bank_o,
+  output logic   [             1:0]       scale_bank_o,
   input  logic   [ OutputLanes-1:0][31:0] multiplier_i,
   input  logic   [ OutputLanes-1:0][ 5:0] shift_i,
   // Results in the order of groups of lanes; the tag's `last` marks a pixel's last group

@@ -1,11 +1,8 @@
 `include "atoll_assert.svh"
 
-// Runs one operator: the loop over blocks of `OutputLanes` output channels.
+// Asks for the pixels of one operator: the loop over sets of blocks of output channels.
 //
-// For each block the parameter table and, if they all fit on chip, the weights are read, then the
-// pixels. Two blocks may be under way, one in each bank. Depthwise, what the next one needs is read
-// while the one before is computed. Otherwise both are computed at once as a pair if the weights of
-// both fit, so that each pixel is read once for them.
+// `reef_loader` reads parameters and weights of a set before.
 module reef_sequencer
   import reef_pkg::*;
 #(
@@ -25,17 +22,26 @@ module reef_sequencer
   input  descriptor_t                        descriptor_i,
   input  geometry_t                          geometry_i,
   output logic                               done_o,
+  // What the loader says of the operator and of its sets; take the next one
+  input  logic                               resident_i,
+  input  logic                               pairs_i,
+  input  logic                               loaded_i,
+  output logic                               take_o,
+  input  logic                               empty_i,
+  // Depthwise: which byte each lane of a set's block uses
+  output logic                               settle_o,
+  output logic                               settle_set_o,
+  output logic        [15:0][           3:0] lane_byte_o,
+  // Waiting for weights or parameters
+  output logic                               waiting_o,
   // Runs to read, in order
   output logic                               run_valid_o,
   input  logic                               run_ready_i,
   output run_t                               run_o,
-  // The last pixel of a block has left the datapath; nothing is left to write
-  input  logic                               closed_i,
+  // Nothing is left to write; no run is left
   input  logic                               writer_idle_i,
-  // No run is left
   input  logic                               idle_i,
-  // The blocks of both banks, and whether they are computed by lines
-  output block_t      [            1:0]      blocks_o,
+  // Whether it is computed by lines
   output lines_t                             lines_o
 );
 
@@ -45,84 +51,62 @@ module reef_sequencer
       DataBytes inside {8, 16} && DataBytes >= InputLanes && DataBytes >= OutputLanes)
 
   localparam int unsigned LaneBits = $clog2(OutputLanes);
-  localparam int unsigned RowBits = $clog2(InputLanes * OutputLanes);
-  localparam logic [31:0] Capacity = WeightRows * InputLanes * OutputLanes;
-  localparam logic [31:0] TableBytes = OutputLanes * 16;
 
   typedef enum logic [2:0] {
     StIdle,
-    StBlock,
-    StParameters,
-    StWeights,
     StLanes,
+    StLoad,
     StPixels,
     StFinish
   } state_e;
 
   state_e state_d, state_q;
   logic [16:0] channel_q, channels, channels_left;
-  logic [31:0] weights_q, table_q, block_bytes;
-  logic first_q, resident, last_block, depthwise, by_lines, early, paired;
-  // The bank of the block at hand, the first of a pair, and the blocks under way
-  logic bank_q;
-  logic [1:0] open_q;
-  block_t [1:0] blocks_q;
-  logic [LaneBits-1:0] last_lane, final_lane;
-  block_t first_block, second_block;
+  logic [31:0] weights_q, block_bytes;
+  logic begun_q, first_q, paired, last_set, depthwise, by_lines;
+  logic set_q;
+  logic [LaneBits-1:0] last_lane;
   logic [OutputLanes-1:0][3:0] lane_byte;
-  logic opens, settled;
-  logic lanes_ready, pixels_start, pixels_busy, pixels_valid;
+  logic lanes_start, lanes_ready, pixels_busy, pixels_valid;
   logic [15:0] input_channel;
   logic [4:0] input_channels;
   run_t pixels_run;
 
-  assign channels = paired ? 17'(2 * OutputLanes) : 17'(OutputLanes);
-  assign channels_left = 17'(descriptor_i.output_channels) - channel_q;
-  assign last_block = channels_left <= channels;
-  // Blocks have a power of two of lanes.
-  assign final_lane = last_block ? LaneBits'(channels_left - 17'd1) : LaneBits'(OutputLanes - 1);
-  assign last_lane = paired ? LaneBits'(OutputLanes - 1) : final_lane;
   // Blocks are whole multiples of 16 bytes.
-  assign block_bytes = (descriptor_i.weight_block_bytes + 32'd15) & ~32'd15;
-  assign resident = descriptor_i.weight_block_bytes <= Capacity;
-  assign depthwise = descriptor_i.opcode == OpDepthwiseConv2d;
-  assign paired = !depthwise && !descriptor_i.uniform && channels_left > 17'(OutputLanes)
-      && descriptor_i.weight_block_bytes <= Capacity / 2;
-  // Steps of the block before are on their way to the array when weights come: they may come first.
-  assign early = resident && !by_lines;
-  assign blocks_o = blocks_q;
-  assign opens = state_q == StBlock && (paired ? open_q == 0 : !open_q[1]);
-  assign settled = state_q == StLanes && lanes_ready;
-  assign by_lines = depthwise && descriptor_i.lines;
-  assign done_o = state_q == StFinish && open_q == 0 && writer_idle_i && idle_i;
+  assign block_bytes   = (descriptor_i.weight_block_bytes + 32'd15) & ~32'd15;
+  assign channels_left = 17'(descriptor_i.output_channels) - channel_q;
+  assign paired        = pairs_i && channels_left > 17'(OutputLanes);
+  assign channels      = paired ? 17'(2 * OutputLanes) : 17'(OutputLanes);
+  assign last_set      = channels_left <= channels;
+  assign last_lane     = last_set ? LaneBits'(channels_left - 17'd1) : LaneBits'(OutputLanes - 1);
+  assign depthwise     = descriptor_i.opcode == OpDepthwiseConv2d;
+  assign by_lines      = depthwise && descriptor_i.lines;
+  assign lanes_start   = state_q == StLanes && !begun_q;
+  assign take_o        = state_q == StLoad && loaded_i;
+  assign waiting_o     = state_q == StLoad && !loaded_i;
+  assign settle_o      = take_o && depthwise;
+  assign settle_set_o  = set_q;
+  assign lane_byte_o   = 64'(lane_byte);
+  assign done_o        = state_q == StFinish && empty_i && writer_idle_i && idle_i;
 
   always_comb begin
-    state_d      = state_q;
-    pixels_start = 1'b0;
+    state_d = state_q;
     unique case (state_q)
       // No operator.
-      StIdle:       if (start_i) state_d = early ? StWeights : StBlock;
-      // A bank is free, and takes the settings of the block; both do for a pair.
-      StBlock:      if (opens) state_d = StParameters;
-      // The parameter table is requested.
-      StParameters: if (run_ready_i) state_d = by_lines ? StWeights : StLanes;
-      // All weights of the block are requested.
-      StWeights:    if (run_ready_i) state_d = early ? StBlock : StLanes;
-      // The lanes are settled meanwhile.
-      StLanes:
-      if (lanes_ready) begin
-        pixels_start = 1'b1;
-        state_d      = StPixels;
-      end
+      StIdle:   if (start_i) state_d = depthwise ? StLanes : StLoad;
+      // It is settled which byte each lane uses.
+      StLanes:  if (begun_q && lanes_ready) state_d = StLoad;
+      // Parameters and weights arrive.
+      StLoad:   if (loaded_i) state_d = StPixels;
       // The pixels are requested.
       StPixels:
       if (!pixels_busy) begin
-        if (last_block) state_d = StFinish;
-        else state_d = early ? StWeights : StBlock;
+        if (last_set) state_d = StFinish;
+        else state_d = depthwise ? StLanes : StLoad;
       end
       // The last pixels are computed and written.
-      StFinish:     if (done_o) state_d = StIdle;
-      default:      state_d = StIdle;
+      StFinish: if (done_o) state_d = StIdle;
+      default:  state_d = StIdle;
     endcase
     if (flush_i) state_d = StIdle;
   end
@@ -132,89 +116,36 @@ module reef_sequencer
       state_q   <= StIdle;
       channel_q <= '0;
       weights_q <= '0;
-      table_q   <= '0;
+      begun_q   <= 1'b0;
       first_q   <= 1'b0;
+      set_q     <= 1'b0;
     end else begin
       state_q <= state_d;
+      begun_q <= state_q == StLanes;
       if (state_q == StIdle) begin
         channel_q <= '0;
         weights_q <= descriptor_i.weights_address;
-        table_q   <= descriptor_i.parameters_address;
         first_q   <= 1'b1;
       end else if (state_q == StPixels && !pixels_busy) begin
         channel_q <= channel_q + channels;
-        if (!descriptor_i.uniform) begin
-          weights_q <= weights_q + (block_bytes << paired);
-          table_q   <= table_q + (TableBytes << paired);
-        end
         first_q   <= 1'b0;
+        set_q     <= !set_q;
+        if (!descriptor_i.uniform) weights_q <= weights_q + block_bytes;
       end
-    end
-  end
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      bank_q <= 1'b0;
-      open_q <= '0;
-    end else if (flush_i) begin
-      open_q <= '0;
-    end else begin
-      if (opens) bank_q <= paired ? 1'b1 : !bank_q;
-      open_q <= open_q + (opens ? 2'd1 + 2'(paired) : 2'd0) - 2'(closed_i);
+      if (flush_i) set_q <= 1'b0;
     end
   end
 
   always_comb begin
-    first_block = '{
-        input_zero: descriptor_i.input_zero,
-        output_zero: descriptor_i.output_zero,
-        minimum: descriptor_i.activation_min,
-        maximum: descriptor_i.activation_max,
-        lane_byte: '0,
-        last_lane: 4'(last_lane),
-        row: '0,
-        address: descriptor_i.output_address + 32'(channel_q),
-        stride: descriptor_i.output_channels
-    };
-    second_block           = first_block;
-    second_block.last_lane = 4'(final_lane);
-    second_block.row       = 14'(descriptor_i.weight_block_bytes >> RowBits);
-    second_block.address   = first_block.address + OutputLanes;
+    run_o          = pixels_run;
+    run_o.tag.pair = paired;
   end
-
-  always_ff @(posedge clk_i) begin
-    if (opens && paired) blocks_q <= {second_block, first_block};
-    else if (opens) blocks_q[!bank_q] <= first_block;
-    if (settled) blocks_q[bank_q].lane_byte <= 64'(lane_byte);
-  end
-
-  always_comb begin
-    run_o = '0;
-    run_o.tag.bank = bank_q && !paired;
-    unique case (state_q)
-      StParameters: begin
-        run_o.kind    = KindParameters;
-        run_o.address = table_q;
-        run_o.bytes   = TableBytes << paired;
-      end
-      StWeights: begin
-        run_o.kind    = KindWeights;
-        run_o.address = weights_q;
-        run_o.bytes   = block_bytes << paired;
-        run_o.unit    = by_lines && bank_q ? 14'(WeightRows / 2) : 14'd0;
-      end
-      default: begin
-        run_o          = pixels_run;
-        run_o.tag.pair = paired;
-      end
-    endcase
-  end
-  assign run_valid_o = state_q == StParameters || state_q == StWeights || pixels_valid;
+  assign run_valid_o = pixels_valid;
 
   assign lines_o = '{
           start: start_i,
           on: by_lines && state_q != StIdle,
-          bank: !bank_q,
+          set: set_q,
           zero: descriptor_i.input_zero,
           height: descriptor_i.input_height,
           width: descriptor_i.input_width,
@@ -258,8 +189,8 @@ module reef_sequencer
     .clk_i,
     .rst_ni,
     .multiplier_i(descriptor_i.depth_multiplier),
-    .first_i     (opens && first_q),
-    .next_i      (opens && !first_q),
+    .first_i     (lanes_start && first_q),
+    .next_i      (lanes_start && !first_q),
     .last_lane_i (last_lane),
     .channel_o   (input_channel),
     .channels_o  (input_channels),
@@ -280,19 +211,18 @@ module reef_sequencer
     .descriptor_i     (shape),
     .geometry_i       (steps),
     .weights_address_i(weights_q),
-    .resident_i       (resident),
+    .resident_i       (resident_i),
     .channel_i        (input_channel),
     .channels_i       (input_channels),
-    .bank_i           (bank_q && !paired),
-    .start_i          (pixels_start),
+    .bank_i           ({set_q, 1'b0}),
+    .start_i          (take_o),
     .busy_o           (pixels_busy),
     .run_valid_o      (pixels_valid),
     .run_ready_i,
     .run_o            (pixels_run)
   );
 
-  `ATOLL_ASSERT_KNOWN(KnownControl, {done_o, run_valid_o, open_q})
+  `ATOLL_ASSERT_KNOWN(KnownControl, {done_o, run_valid_o, take_o})
   `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> state_q == StIdle)
-  `ATOLL_ASSERT(NeverClosesWhatIsNotOpen, closed_i |-> open_q != 0)
 
 endmodule

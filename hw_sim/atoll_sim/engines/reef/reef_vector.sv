@@ -58,7 +58,7 @@ module reef_vector
           mask: step_mask_i,
           last: step_tag_i.last && step_tag_i.closes
       };
-  assign step_ready_o = step_tag_i.bank ? !second_full : !first_full;
+  assign step_ready_o = step_tag_i.bank[0] ? !second_full : !first_full;
 
   atoll_fifo #(
     .Width(InputLanes * 8),
@@ -67,7 +67,7 @@ module reef_vector
     .clk_i,
     .rst_ni,
     .flush_i,
-    .push_i (step_valid_i && step_ready_o && !step_tag_i.bank),
+    .push_i (step_valid_i && step_ready_o && !step_tag_i.bank[0]),
     .data_i (step_data_i),
     .pop_i  (pop),
     .valid_o(first_valid),
@@ -82,7 +82,7 @@ module reef_vector
     .clk_i,
     .rst_ni,
     .flush_i,
-    .push_i (step_valid_i && step_ready_o && step_tag_i.bank),
+    .push_i (step_valid_i && step_ready_o && step_tag_i.bank[0]),
     .data_i (entry),
     .pop_i  (pop),
     .valid_o(second_valid),
@@ -164,7 +164,7 @@ module reef_vector
   );
 
   logic unused;
-  assign unused = ^{step_tag_i.pair, step_tag_i.first};
+  assign unused = ^{step_tag_i.bank, step_tag_i.pair, step_tag_i.first};
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {step_ready_o, beat_valid_o, closed_o})
   `ATOLL_ASSERT(OnlyStartsWhenEmpty, start_i |-> !first_valid && !second_valid && valid_q == '0)

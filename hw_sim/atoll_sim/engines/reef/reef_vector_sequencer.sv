@@ -90,7 +90,7 @@ module reef_vector_sequencer
     run_o            = '0;
     run_o.kind       = KindInput;
     run_o.bytes      = chunk;
-    run_o.tag.bank   = state_q == StSecond;
+    run_o.tag.bank   = 2'(state_q == StSecond);
     run_o.tag.last   = 1'b1;
     run_o.tag.closes = last;
     run_o.address    = offset_q

@@ -23,8 +23,8 @@ module reef_writer
   input  logic                     halt_i,
   // Forget what is not on the bus yet; only while halted
   input  logic                     flush_i,
-  // The blocks of both banks; each is stable while a pixel of it is to be written
-  input  block_t [           1:0]  blocks_i,
+  // The blocks of all banks; each is stable while a pixel of it is to be written
+  input  block_t [           3:0]  blocks_i,
   // Bytes of the pixels, in the order of groups of lanes
   input  logic                     bytes_valid_i,
   output logic                     bytes_ready_o,
@@ -37,7 +37,7 @@ module reef_writer
   input  logic [32-$clog2(DataBytes)-1:0] beat_index_i,
   input  logic   [DataBytes*8-1:0] beat_data_i,
   input  logic   [  DataBytes-1:0] beat_strobe_i,
-  // The last pixel of a block is taken
+  // The last pixel of a set is taken
   output logic                     closed_o,
   // An error answer in this cycle
   output fault_t                   fault_o,
@@ -89,9 +89,9 @@ module reef_writer
   assign free = !pending || (issue && !second);
   assign bytes_ready_o = !bytes_tag_i.last || free;
   assign collected = bytes_valid_i && bytes_tag_i.last && free;
-  assign closed_o = collected && bytes_tag_i.closes;
+  assign closed_o = collected && bytes_tag_i.closes && (!bytes_tag_i.pair || bytes_tag_i.bank[0]);
   assign block = blocks_i[bytes_tag_i.bank];
-  assign address = opens_q[bytes_tag_i.bank] ? block.address : next_q[bytes_tag_i.bank];
+  assign address = opens_q[bytes_tag_i.bank[0]] ? block.address : next_q[bytes_tag_i.bank[0]];
 
   always_comb begin
     bytes = bytes_q;
@@ -102,12 +102,12 @@ module reef_writer
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) opens_q <= '1;
     else if (flush_i) opens_q <= '1;
-    else if (collected) opens_q[bytes_tag_i.bank] <= bytes_tag_i.closes;
+    else if (collected) opens_q[bytes_tag_i.bank[0]] <= bytes_tag_i.closes;
   end
 
   always_ff @(posedge clk_i) begin
     if (bytes_valid_i && !bytes_tag_i.last) bytes_q[bytes_group_i] <= bytes_i;
-    if (collected) next_q[bytes_tag_i.bank] <= address + 32'(block.stride);
+    if (collected) next_q[bytes_tag_i.bank[0]] <= address + 32'(block.stride);
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

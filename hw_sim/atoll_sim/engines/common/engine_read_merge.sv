@@ -1,0 +1,89 @@
+`include "atoll_assert.svh"
+
+// Lets two readers share the read channels of one AXI4 master, burst by burst in turn.
+//
+// Answers come in the order of the requests, all with one ID.
+module engine_read_merge #(
+  // Bursts under way, a power of two.
+  parameter int unsigned Bursts = 16
+) (
+  // Clock and asynchronous reset
+  input  logic                        clk_i,
+  input  logic                        rst_ni,
+  // The readers, names as at an AXI slave
+  input  logic [1:0][           31:0] s_axi_araddr_i,
+  input  logic [1:0][            7:0] s_axi_arlen_i,
+  input  logic [1:0][            2:0] s_axi_arsize_i,
+  input  logic [1:0][            1:0] s_axi_arburst_i,
+  input  logic [1:0]                  s_axi_arvalid_i,
+  output logic [1:0]                  s_axi_arready_o,
+  output logic [1:0]                  s_axi_rvalid_o,
+  input  logic [1:0]                  s_axi_rready_i,
+  // AXI4 read channels; data, answer and the last beat's mark go to both readers alike
+  output logic      [           31:0] m_axi_araddr_o,
+  output logic      [            7:0] m_axi_arlen_o,
+  output logic      [            2:0] m_axi_arsize_o,
+  output logic      [            1:0] m_axi_arburst_o,
+  output logic                        m_axi_arvalid_o,
+  input  logic                        m_axi_arready_i,
+  input  logic                        m_axi_rlast_i,
+  input  logic                        m_axi_rvalid_i,
+  output logic                        m_axi_rready_o
+);
+
+  `ATOLL_ASSERT_INIT(LegalBursts, $onehot(Bursts) && Bursts >= 2)
+
+  // A request, once shown, stays until it is taken.
+  logic chosen, held_q, chosen_q, turn_q, taken, full, owner_valid, owner;
+
+  assign chosen          = held_q ? chosen_q : s_axi_arvalid_i[turn_q] ? turn_q : !turn_q;
+  assign m_axi_arvalid_o = s_axi_arvalid_i[chosen] && !full;
+  assign m_axi_araddr_o  = s_axi_araddr_i[chosen];
+  assign m_axi_arlen_o   = s_axi_arlen_i[chosen];
+  assign m_axi_arsize_o  = s_axi_arsize_i[chosen];
+  assign m_axi_arburst_o = s_axi_arburst_i[chosen];
+  assign taken           = m_axi_arvalid_o && m_axi_arready_i;
+  always_comb begin
+    s_axi_arready_o         = '0;
+    s_axi_arready_o[chosen] = m_axi_arready_i && !full;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      held_q   <= 1'b0;
+      chosen_q <= 1'b0;
+      turn_q   <= 1'b0;
+    end else begin
+      held_q   <= m_axi_arvalid_o && !m_axi_arready_i;
+      chosen_q <= chosen;
+      if (taken) turn_q <= !chosen;
+    end
+  end
+
+  atoll_fifo #(
+    .Width(1),
+    .Depth(Bursts)
+  ) u_owners (
+    .clk_i,
+    .rst_ni,
+    .flush_i(1'b0),
+    .push_i (taken),
+    .data_i (chosen),
+    .pop_i  (m_axi_rvalid_i && m_axi_rready_o && m_axi_rlast_i),
+    .valid_o(owner_valid),
+    .data_o (owner),
+    .full_o (full)
+  );
+
+  always_comb begin
+    s_axi_rvalid_o        = '0;
+    s_axi_rvalid_o[owner] = m_axi_rvalid_i && owner_valid;
+  end
+  assign m_axi_rready_o = owner_valid && s_axi_rready_i[owner];
+
+  `ATOLL_ASSERT_KNOWN(KnownControl,
+      {s_axi_arready_o, s_axi_rvalid_o, m_axi_arvalid_o, m_axi_rready_o})
+  `ATOLL_ASSERT(AddressIsHeld, m_axi_arvalid_o && !m_axi_arready_i |=>
+                m_axi_arvalid_o && $stable({m_axi_araddr_o, m_axi_arlen_o}))
+
+endmodule
