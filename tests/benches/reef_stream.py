@@ -10,7 +10,7 @@ from cocotbext.axi import AxiRamRead, AxiReadBus
 from tests.benches.reef_axi import pause_all, start
 from tests.benches.reef_system import parameter
 
-INPUT, KINDS = 3, (0, 1, 2, 3)
+INPUT, KINDS = 2, (0, 1, 2)
 MEMORY = 1 << 16
 
 

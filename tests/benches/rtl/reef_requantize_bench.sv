@@ -31,7 +31,8 @@ module reef_requantize_bench
 
   block_t block;
   tag_t   tag;
-  logic scale_bank, unused;
+  logic [1:0] scale_bank;
+  logic unused;
 
   always_comb begin
     block             = '0;

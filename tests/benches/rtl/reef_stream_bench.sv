@@ -60,7 +60,7 @@ module reef_stream_bench
   kind_e load_kind;
   fault_t fault;
   tag_t tag;
-  logic unused;
+  logic reader_want, unused;
   logic [13:0] load_unit;
 
   assign run = '{
@@ -96,6 +96,8 @@ module reef_stream_bench
     .beat_pop_i     (beat_pop),
     .fault_o        (fault),
     .idle_o         (reader_idle),
+    .want_o         (reader_want),
+    .grant_i        (reader_want),
     .m_axi_araddr_o (m_axi_araddr),
     .m_axi_arlen_o  (m_axi_arlen),
     .m_axi_arsize_o (m_axi_arsize),

@@ -2,7 +2,8 @@
 
 // Lets two readers share the read channels of one AXI4 master, burst by burst in turn.
 //
-// Answers come in the order of the requests, all with one ID.
+// One address at most is on the bus, so that none is left over when the readers are halted. Answers
+// come in the order of the requests, all with one ID.
 module engine_read_merge #(
   // Bursts under way, a power of two.
   parameter int unsigned Bursts = 16
@@ -10,7 +11,10 @@ module engine_read_merge #(
   // Clock and asynchronous reset
   input  logic                        clk_i,
   input  logic                        rst_ni,
-  // The readers, names as at an AXI slave
+  // The readers: could request a burst, may do so
+  input  logic [1:0]                  want_i,
+  output logic [1:0]                  grant_o,
+  // Their ports, names as at an AXI slave
   input  logic [1:0][           31:0] s_axi_araddr_i,
   input  logic [1:0][            7:0] s_axi_arlen_i,
   input  logic [1:0][            2:0] s_axi_arsize_i,
@@ -33,31 +37,28 @@ module engine_read_merge #(
 
   `ATOLL_ASSERT_INIT(LegalBursts, $onehot(Bursts) && Bursts >= 2)
 
-  // A request, once shown, stays until it is taken.
-  logic chosen, held_q, chosen_q, turn_q, taken, full, owner_valid, owner;
+  logic shown, next, turn_q, free, owner_valid, owner, full;
 
-  assign chosen          = held_q ? chosen_q : s_axi_arvalid_i[turn_q] ? turn_q : !turn_q;
-  assign m_axi_arvalid_o = s_axi_arvalid_i[chosen] && !full;
-  assign m_axi_araddr_o  = s_axi_araddr_i[chosen];
-  assign m_axi_arlen_o   = s_axi_arlen_i[chosen];
-  assign m_axi_arsize_o  = s_axi_arsize_i[chosen];
-  assign m_axi_arburst_o = s_axi_arburst_i[chosen];
-  assign taken           = m_axi_arvalid_o && m_axi_arready_i;
+  // The address on the bus is that of this reader.
+  assign shown           = s_axi_arvalid_i[1];
+  assign m_axi_arvalid_o = |s_axi_arvalid_i;
+  assign m_axi_araddr_o  = s_axi_araddr_i[shown];
+  assign m_axi_arlen_o   = s_axi_arlen_i[shown];
+  assign m_axi_arsize_o  = s_axi_arsize_i[shown];
+  assign m_axi_arburst_o = s_axi_arburst_i[shown];
+  assign s_axi_arready_o = {2{m_axi_arready_i}};
+
+  // The next one is granted when that one is taken.
+  assign free = (!m_axi_arvalid_o || m_axi_arready_i) && !full;
+  assign next = want_i[turn_q] ? turn_q : !turn_q;
   always_comb begin
-    s_axi_arready_o         = '0;
-    s_axi_arready_o[chosen] = m_axi_arready_i && !full;
+    grant_o       = '0;
+    grant_o[next] = free;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      held_q   <= 1'b0;
-      chosen_q <= 1'b0;
-      turn_q   <= 1'b0;
-    end else begin
-      held_q   <= m_axi_arvalid_o && !m_axi_arready_i;
-      chosen_q <= chosen;
-      if (taken) turn_q <= !chosen;
-    end
+    if (!rst_ni) turn_q <= 1'b0;
+    else if (|(want_i & grant_o)) turn_q <= !next;
   end
 
   atoll_fifo #(
@@ -67,8 +68,8 @@ module engine_read_merge #(
     .clk_i,
     .rst_ni,
     .flush_i(1'b0),
-    .push_i (taken),
-    .data_i (chosen),
+    .push_i (|(want_i & grant_o)),
+    .data_i (next),
     .pop_i  (m_axi_rvalid_i && m_axi_rready_o && m_axi_rlast_i),
     .valid_o(owner_valid),
     .data_o (owner),
@@ -82,7 +83,8 @@ module engine_read_merge #(
   assign m_axi_rready_o = owner_valid && s_axi_rready_i[owner];
 
   `ATOLL_ASSERT_KNOWN(KnownControl,
-      {s_axi_arready_o, s_axi_rvalid_o, m_axi_arvalid_o, m_axi_rready_o})
+      {grant_o, s_axi_arready_o, s_axi_rvalid_o, m_axi_arvalid_o, m_axi_rready_o})
+  `ATOLL_ASSERT(OneAddress, $onehot0(s_axi_arvalid_i))
   `ATOLL_ASSERT(AddressIsHeld, m_axi_arvalid_o && !m_axi_arready_i |=>
                 m_axi_arvalid_o && $stable({m_axi_araddr_o, m_axi_arlen_o}))
 

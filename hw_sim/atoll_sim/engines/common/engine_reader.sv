@@ -34,6 +34,9 @@ module engine_reader
   output fault_t                   fault_o,
   // Nothing is outstanding on the bus
   output logic                     idle_o,
+  // Could request a burst; it may, where several readers share the bus
+  output logic                     want_o,
+  input  logic                     grant_i,
   // AXI4 read channels
   output logic   [           31:0] m_axi_araddr_o,
   output logic   [            7:0] m_axi_arlen_o,
@@ -84,8 +87,9 @@ module engine_reader
     if (beats_q < (IndexBits + 1)'(burst)) burst = 5'(beats_q);
   end
 
-  assign issue = beats_q != 0 && !halt_i && !bursts_full && (!arvalid_q || m_axi_arready_i)
+  assign want_o = beats_q != 0 && !halt_i && !bursts_full && (!arvalid_q || m_axi_arready_i)
       && reserved_q + ReserveBits'(burst) <= ReserveBits'(QueueBeats);
+  assign issue = want_o && grant_i;
   assign run_ready_o = beats_q == 0 || (issue && beats_q == (IndexBits + 1)'(burst));
   assign take = run_valid_i && run_ready_o;
 

@@ -137,7 +137,7 @@ module reef
   logic [1:0][7:0] arlen;
   logic [1:0][2:0] arsize;
   logic [1:0][1:0] arburst;
-  logic [1:0] arvalid, arready, rvalid, rready;
+  logic [1:0] read_want, read_grant, arvalid, arready, rvalid, rready;
   fault_t [1:0] read_faults;
 
   assign read_fault = read_faults[0].valid ? read_faults[0] : read_faults[1];
@@ -246,6 +246,8 @@ module reef
     .beat_pop_i   (beat_pop),
     .fault_o      (read_faults[0]),
     .idle_o       (reader_idle),
+    .want_o       (read_want[0]),
+    .grant_i      (read_grant[0]),
     .m_axi_araddr_o (araddr[0]),
     .m_axi_arlen_o  (arlen[0]),
     .m_axi_arsize_o (arsize[0]),
@@ -276,6 +278,8 @@ module reef
     .beat_pop_i   (constants_pop),
     .fault_o      (read_faults[1]),
     .idle_o       (constants_idle),
+    .want_o       (read_want[1]),
+    .grant_i      (read_grant[1]),
     .m_axi_araddr_o (araddr[1]),
     .m_axi_arlen_o  (arlen[1]),
     .m_axi_arsize_o (arsize[1]),
@@ -292,6 +296,8 @@ module reef
   engine_read_merge u_reads (
     .clk_i          (clk),
     .rst_ni,
+    .want_i         (read_want),
+    .grant_o        (read_grant),
     .s_axi_araddr_i (araddr),
     .s_axi_arlen_i  (arlen),
     .s_axi_arsize_i (arsize),

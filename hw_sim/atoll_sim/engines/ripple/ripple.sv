@@ -77,7 +77,7 @@ module ripple
   logic copy_start, starved, fetch_run_valid, row_run_valid, run_ready;
   logic [31:0] fetch_address, row_address, row_bytes;
   descriptor_t descriptor;
-  logic beat_valid, fetch_pop, row_pop, reader_idle;
+  logic beat_valid, fetch_pop, row_pop, reader_idle, reader_want;
   logic [DataBytes*8-1:0] beat_data;
 
   // Writes
@@ -187,6 +187,8 @@ module ripple
     .beat_pop_i   (fetch_pop || row_pop),
     .fault_o      (read_fault),
     .idle_o       (reader_idle),
+    .want_o       (reader_want),
+    .grant_i      (reader_want),
     .m_axi_araddr_o,
     .m_axi_arlen_o,
     .m_axi_arsize_o,
