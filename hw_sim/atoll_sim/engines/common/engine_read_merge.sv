@@ -1,7 +1,8 @@
 `include "atoll_assert.svh"
 
-// Lets two readers share the read channels of one AXI4 master, burst by burst in turn.
+// Lets two readers share the read channels of one AXI4 master.
 //
+// Reader 0 comes first: reader 1 requests a burst only when it has nothing to request or no space.
 // One address at most is on the bus, so that none is left over when the readers are halted. Answers
 // come in the order of the requests, all with one ID.
 module engine_read_merge #(
@@ -37,7 +38,7 @@ module engine_read_merge #(
 
   `ATOLL_ASSERT_INIT(LegalBursts, $onehot(Bursts) && Bursts >= 2)
 
-  logic shown, next, turn_q, free, owner_valid, owner, full;
+  logic shown, next, free, owner_valid, owner, full;
 
   // The address on the bus is that of this reader.
   assign shown           = s_axi_arvalid_i[1];
@@ -50,15 +51,10 @@ module engine_read_merge #(
 
   // The next one is granted when that one is taken.
   assign free = (!m_axi_arvalid_o || m_axi_arready_i) && !full;
-  assign next = want_i[turn_q] ? turn_q : !turn_q;
+  assign next = !want_i[0];
   always_comb begin
     grant_o       = '0;
     grant_o[next] = free;
-  end
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) turn_q <= 1'b0;
-    else if (|(want_i & grant_o)) turn_q <= !next;
   end
 
   atoll_fifo #(
