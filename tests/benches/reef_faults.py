@@ -88,7 +88,8 @@ ILLEGAL: dict[str, tuple[int, dict[str, int]]] = {
             *("depth_multiplier", "input_row_pitch", "weight_block_bytes", "kernel_row_bytes"),
         )
     },
-    "reserved bits of word 12": (BAD_FIELD, {"flags": 4}),
+    "reserved bits of word 12": (BAD_FIELD, {"flags": 8}),
+    "joined rows of too many weights": (BAD_FIELD, {"flags": 4, "weight_block_bytes": 1 << 20}),
     "a convolution by lines": (BAD_FIELD, {"flags": 2}),
     **{f"check bit {bit}": (BAD_CHECK, {"check_flipped": 1 << bit}) for bit in (0, 7, 15)},
     "padding as high as the kernel": (BAD_FIELD, {"pad_top": 3}),
@@ -103,6 +104,7 @@ ILLEGAL_DEPTHWISE: dict[str, tuple[int, dict[str, int]]] = {
     "one output channel too much": (BAD_FIELD, {"out_channels": 18}),
     "a multiplier too much": (BAD_FIELD, {"depth_multiplier": 2}),
     "kernel row counted in bytes": (BAD_FIELD, {"kernel_row_bytes": 3 * 17}),
+    "joined rows of a depthwise kernel": (BAD_FIELD, {"flags": 4}),
     "lines of too many columns": (BAD_FIELD, {"flags": 2, "in_width": 257}),
     "lines of a tall kernel": (BAD_FIELD, {"flags": 2, "kernel_height": 5}),
     "lines of a wide kernel": (BAD_FIELD, {"flags": 2, "kernel_width": 9, "kernel_row_bytes": 9}),

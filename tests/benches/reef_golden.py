@@ -22,6 +22,7 @@ class Shape:
         pad: top, left.
         uniform: weights and parameters of all blocks of output lanes are those of the first.
         lines: rows of the input stay on chip.
+        joined: the rows of the kernel are packed as one.
     """
 
     opcode: Opcode
@@ -33,6 +34,7 @@ class Shape:
     pad: tuple[int, int] = (0, 0)
     uniform: bool = False
     lines: bool = False
+    joined: bool = False
 
     @property
     def depthwise(self) -> bool:
@@ -44,6 +46,11 @@ class Shape:
         """Every instance with lines can keep the rows that a window needs."""
         small = self.image[1] <= 16 and self.kernel[0] <= 4 and self.kernel[1] <= 8
         return self.depthwise and self.multiplier == 1 and small
+
+    @property
+    def fits_joined(self) -> bool:
+        """Every instance can keep the weights of a block whose rows are joined."""
+        return not self.depthwise and self.kernel[0] * self.kernel[1] * self.image[2] <= 64
 
     @property
     def multiplier(self) -> int:
@@ -91,7 +98,10 @@ class Layer:
             return pack_lines(self.weights, input_lanes, output_lanes), table
         if self.shape.depthwise:
             return pack_depthwise(self.weights, output_lanes), table
-        return pack_dense(self.weights, input_lanes, output_lanes), table
+        weights = self.weights
+        if self.shape.joined:
+            weights = weights.reshape(len(weights), 1, 1, -1)
+        return pack_dense(weights, input_lanes, output_lanes), table
 
     def descriptor(self, addresses: tuple[int, int, int, int], block_bytes: int) -> Descriptor:
         """Return the command, for the addresses of input, output, weights and table."""
@@ -120,7 +130,9 @@ class Layer:
             activation_min=self.limits[0],
             activation_max=self.limits[1],
             depth_multiplier=shape.multiplier,
-            flags=Flag.UNIFORM * shape.uniform | Flag.LINES * shape.lines,
+            flags=Flag.UNIFORM * shape.uniform
+            | Flag.LINES * shape.lines
+            | Flag.JOINED * shape.joined,
             input_row_pitch=width * channels,
             weight_block_bytes=block_bytes,
             kernel_row_bytes=shape.kernel[1] * (1 if shape.depthwise else channels),

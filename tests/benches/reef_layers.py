@@ -43,8 +43,9 @@ LAYERS = {
             output=(32, 32),
             kernel=(3, 3),
             pad=(1, 1),
+            joined=True,
         ),
-        (14_464, 40_088, 9_521),
+        (8_625, 40_068, 9_544),
     ),
     "pointwise 64 to 64 on 25x5": Measured(
         Shape(opcode=Opcode.CONV_2D, image=(25, 5, 64), channels=64, output=(25, 5)),

@@ -17,7 +17,7 @@ def random_shape(random: Random, opcode: Opcode, size: int) -> Shape:
     kernel = (1, 1) if dense else (random.randint(1, largest), random.randint(1, largest))
     stride = (1, 1) if dense else (random.randint(1, 3), random.randint(1, 3))
     pad = (random.randrange(kernel[0]), random.randrange(kernel[1]))
-    channels = random.randint(1, 25 * size if dense else 3 * size)
+    channels = random.randint(1, 25 * size if dense else random.choice((3, 3 * size)))
     output_channels = random.randint(1, 3 * size)
     if opcode is Opcode.DEPTHWISE_CONV_2D:
         output_channels = channels * random.choice((1, 1, 2, 3, 8))
@@ -40,10 +40,14 @@ def random_shape(random: Random, opcode: Opcode, size: int) -> Shape:
 def random_layer(random: Random, opcode: Opcode, size: int = 8, lanes: int = 0) -> Layer:
     """Make an operator of random shape and data, its extents up to about `size`.
 
-    With `lanes` of the instance, some are uniform. Many are computed by lines where that fits.
+    With `lanes` of the instance, some are uniform. Many are computed by lines, or with joined rows
+    of the kernel, where that fits.
     """
     shape = random_shape(random, opcode, size)
-    layer = make_layer(random, replace(shape, lines=shape.fits_lines and random.random() < 0.7))
+    lines, joined = (
+        fits and random.random() < 0.7 for fits in (shape.fits_lines, shape.fits_joined)
+    )
+    layer = make_layer(random, replace(shape, lines=lines, joined=joined))
     return uniform(layer, lanes) if lanes and random.random() < 0.3 else layer
 
 

@@ -60,7 +60,7 @@ module reef_stream_bench
   kind_e load_kind;
   fault_t fault;
   tag_t tag;
-  logic reader_want, unused;
+  logic reader_want, step_joined, unused;
   logic [13:0] load_unit;
 
   assign run = '{
@@ -70,6 +70,7 @@ module reef_stream_bench
       phase: phase_i,
       unit: unit_i,
       depthwise: depthwise_i,
+      joined: 1'b0,
       tag: '{bank: 2'd0, pair: 1'b0, first: first_i, last: last_i, closes: 1'b0}
   };
   assign run_ready_o = reader_ready && aligner_ready;
@@ -78,7 +79,7 @@ module reef_stream_bench
   assign m_axi_arid  = 1'b0;
   assign step_first_o = tag.first;
   assign step_last_o  = tag.last;
-  assign unused      = ^{starved, fault, m_axi_rid, tag, load_unit};
+  assign unused      = ^{starved, fault, m_axi_rid, tag, load_unit, step_joined};
 
   engine_reader #(
     .DataBytes(DataBytes)
@@ -135,6 +136,7 @@ module reef_stream_bench
     .step_mask_o,
     .step_unit_o,
     .step_depthwise_o,
+    .step_joined_o(step_joined),
     .step_tag_o  (tag),
     .starved_o   (starved),
     .idle_o      (aligner_idle)

@@ -89,6 +89,11 @@ class Command:
         """Rows of the input are kept on chip, and the weights are packed for that."""
         return bool(self.half(12, True) & 2)
 
+    @property
+    def joined(self) -> bool:
+        """The rows of the kernel are packed as one."""
+        return bool(self.half(12, True) & 4)
+
     def error(self, instance: Mapping[str, int]) -> ErrorCode:
         """Say what makes the command illegal for an `instance`, by its parameters.
 
@@ -129,8 +134,9 @@ class Command:
         counts = (*self.input_shape, *self.output_shape, *self.kernel, *self.stride)
         low, high = self.signed_byte(11, 2), self.signed_byte(11, 3)
         return (
-            self.half(12, True) <= 3
+            self.half(12, True) <= 7
             and (not self.by_lines or self._lines_are_legal(instance))
+            and (not self.joined or self._joined_is_legal(instance))
             and all((*counts, self.depth_multiplier, *self.words[13:16]))
             and all(pad < extent for pad, extent in zip(self.padding, self.kernel, strict=True))
             and low <= high
@@ -149,6 +155,10 @@ class Command:
             and self.kernel[1] <= 8
             and 2 * self.words[14] <= instance["weight_rows"] * row
         )
+
+    def _joined_is_legal(self, instance: Mapping[str, int]) -> bool:
+        row = instance["input_lanes"] * instance["output_lanes"]
+        return not self.depthwise and self.words[14] <= instance["weight_rows"] * row
 
     def _channels_are_legal(self) -> bool:
         if not self.depthwise:

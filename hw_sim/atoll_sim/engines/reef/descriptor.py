@@ -21,6 +21,7 @@ class Flag(IntFlag):
 
     UNIFORM = 1
     LINES = 2
+    JOINED = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

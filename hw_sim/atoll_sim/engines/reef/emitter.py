@@ -50,7 +50,8 @@ class ReefEmitter:
         elif shape.depthwise:
             packed = pack_depthwise(values, lanes)
         else:
-            dense = values if values.ndim == 4 else values.reshape(len(values), 1, 1, -1)
+            rows = values.ndim == 4 and not shape.joined
+            dense = values if rows else values.reshape(len(values), 1, 1, -1)
             packed = pack_dense(dense, npu.params["input_lanes"], lanes)
         table = pack_parameters(*scaling_of(op, graph, shape, lanes), lanes)
         return Job(
@@ -146,7 +147,7 @@ def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:
         activation_min=low,
         activation_max=high,
         depth_multiplier=shape.depth_multiplier,
-        flags=Flag.UNIFORM * shape.uniform | Flag.LINES * shape.lines,
+        flags=Flag.UNIFORM * shape.uniform | Flag.LINES * shape.lines | Flag.JOINED * shape.joined,
         input_row_pitch=0,
         weight_block_bytes=0,
         kernel_row_bytes=shape.kernel_row,

@@ -14,6 +14,9 @@ from atoll_sim.engines.reef.packing import (
 _MOST_COLUMNS = 8
 """Columns of the widest kernel that is computed by lines."""
 
+_MOST_JOINED = 2**14 - 1
+"""Bytes of the largest kernel whose rows are joined."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Geometry:
@@ -30,6 +33,7 @@ class Geometry:
         depthwise: every output channel reads one input channel.
         uniform: all blocks of output channels have the same weights and parameters.
         lines: rows of the input are kept on chip.
+        joined: the rows of the kernel are one row for the array, whatever their length.
     """
 
     samples: int
@@ -42,6 +46,7 @@ class Geometry:
     depthwise: bool
     uniform: bool = False
     lines: bool = False
+    joined: bool = False
 
     @property
     def kernel_row(self) -> int:
@@ -66,13 +71,15 @@ class Geometry:
             return lines_block_bytes(self.kernel[1], input_lanes, lanes)
         if self.depthwise:
             return depthwise_block_bytes(*self.kernel, lanes)
+        if self.joined:
+            return dense_block_bytes(1, self.kernel[0] * self.kernel_row, input_lanes, lanes)
         return dense_block_bytes(self.kernel[0], self.kernel_row, input_lanes, lanes)
 
 
 def geometry_of(op: Operator, graph: Graph, npu: Engine) -> Geometry:
     """Return the shapes of an operator on an instance; a mean is a depthwise convolution."""
     shape = _shape_of(op, graph)
-    return replace(shape, lines=_by_lines(shape, npu))
+    return replace(shape, lines=_by_lines(shape, npu), joined=_joined(shape, npu))
 
 
 def _by_lines(shape: Geometry, npu: Engine) -> bool:
@@ -88,6 +95,18 @@ def _by_lines(shape: Geometry, npu: Engine) -> bool:
         and height <= LINE_ROWS
         and width <= _MOST_COLUMNS
         and 1 < height * width >= down * across
+    )
+
+
+def _joined(shape: Geometry, npu: Engine) -> bool:
+    """Tell whether joined rows of the kernel take fewer steps; all weights must be on chip."""
+    lanes, (height, _), row = npu.params["input_lanes"], shape.kernel, shape.kernel_row
+    steps = -(-height * row // lanes)
+    return (
+        not shape.depthwise
+        and steps <= npu.params["weight_rows"]
+        and height * row <= _MOST_JOINED
+        and steps < height * -(-row // lanes)
     )
 
 

@@ -89,15 +89,18 @@ class ReefModel:
         if command.by_lines:
             return self._read_lines(bus, command)
         channels, (height, _) = command.output_shape[2], command.kernel
+        row = command.words[15]
+        if command.joined:
+            height, row = 1, height * row
         chunk = 1 if command.depthwise else self._input_lanes
-        steps = -(-command.words[15] // chunk)
+        steps = -(-row // chunk)
         blocks, size = -(-channels // self._lanes), height * steps * self._lanes * chunk
         pitch = 0 if command.uniform else command.words[14]
         parts = [self._read(bus, command.words[3] + block * pitch, size) for block in range(blocks)]
         packed = np.frombuffer(b"".join(parts), np.int8)
         tiles = packed.reshape(blocks, height, steps, self._lanes, chunk)
         rows = tiles.transpose(0, 3, 1, 2, 4).reshape(blocks * self._lanes, height, -1)
-        return rows[:channels, :, : command.words[15]]
+        return rows[:channels, :, :row].reshape(channels, command.kernel[0], command.words[15])
 
     def _read_lines(self, bus: Bus, command: Command) -> NDArray[np.int8]:
         """Likewise, of rows that have four rows of the kernel by some columns for each lane."""

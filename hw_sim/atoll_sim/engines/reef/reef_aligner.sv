@@ -42,6 +42,7 @@ module reef_aligner
   output logic  [  StepBytes-1:0] step_mask_o,
   output logic  [           13:0] step_unit_o,
   output logic                    step_depthwise_o,
+  output logic                    step_joined_o,
   output tag_t                    step_tag_o,
   // Waiting for data to compute with
   output logic                    starved_o,
@@ -62,6 +63,7 @@ module reef_aligner
     logic [3:0]  phase;
     logic [13:0] unit;
     logic        depthwise;
+    logic        joined;
     tag_t        tag;
   } entry_t;
 
@@ -75,6 +77,7 @@ module reef_aligner
           phase: run_i.phase,
           unit: run_i.unit,
           depthwise: run_i.depthwise,
+          joined: run_i.joined,
           tag: run_i.tag
       };
   assign run_ready_o = !runs_full;
@@ -163,7 +166,7 @@ module reef_aligner
       stepped_q   <= stepped_q || step;
       offset_q    <= hold ? after - 7'(DataBytes) : after;
       remaining_q <= step ? remaining - 33'(width) : remaining;
-      unit_q      <= step ? unit + 14'd1 : unit;
+      unit_q      <= step ? unit + (head.joined ? 14'(InputLanes) : 14'd1) : unit;
     end
   end
 
@@ -190,6 +193,7 @@ module reef_aligner
   assign step_mask_o = empty ? '0 : begun & unended;
   assign step_unit_o  = unit;
   assign step_depthwise_o = head.depthwise;
+  assign step_joined_o = head.joined;
   assign step_tag_o = '{
           bank: head.tag.bank,
           pair: head.tag.pair,

@@ -73,7 +73,7 @@ module reef_datapath
   logic load_weights, unused;
 
   // Steps of the runs, those by lines, and what of them goes to the array
-  logic step_valid, step_ready, step_depthwise;
+  logic step_valid, step_ready, step_depthwise, step_joined;
   tag_t step_tag;
   logic [StepBytes*8-1:0] step_data;
   logic [StepBytes-1:0] step_mask;
@@ -83,6 +83,12 @@ module reef_datapath
   logic [OutputLanes-1:0][InputLanes-1:0][8:0] lines_taps;
   logic [13:0] lines_row;
   tag_t lines_tag;
+
+  logic joiner_ready, joined_valid, joined_depthwise;
+  logic [StepBytes*8-1:0] joined_data;
+  logic [StepBytes-1:0] joined_mask;
+  logic [13:0] joined_unit;
+  tag_t joined_tag;
 
   logic array_valid, array_ready;
   logic [13:0] array_unit;
@@ -104,10 +110,10 @@ module reef_datapath
   assign load_beat_o       = load_beat;
   assign load_weights      = load_valid && load_kind == KindWeights;
   assign unused            = ^load_unit;
-  assign step_ready        = vector_on_i ? vector_ready : lines_i.on ? pixel_ready : array_ready;
-  assign array_valid       = lines_i.on ? lines_valid : step_valid && !vector_on_i;
-  assign array_unit        = lines_i.on ? lines_row : step_unit;
-  assign array_tag         = lines_i.on ? lines_tag : step_tag;
+  assign step_ready        = vector_on_i ? vector_ready : lines_i.on ? pixel_ready : joiner_ready;
+  assign array_valid       = lines_i.on ? lines_valid : joined_valid;
+  assign array_unit        = lines_i.on ? lines_row : joined_unit;
+  assign array_tag         = lines_i.on ? lines_tag : joined_tag;
 
   reef_aligner #(
     .InputLanes (InputLanes),
@@ -133,9 +139,34 @@ module reef_datapath
     .step_mask_o     (step_mask),
     .step_unit_o     (step_unit),
     .step_depthwise_o(step_depthwise),
+    .step_joined_o   (step_joined),
     .step_tag_o      (step_tag),
     .starved_o,
     .idle_o
+  );
+
+  reef_joiner #(
+    .InputLanes (InputLanes),
+    .OutputLanes(OutputLanes)
+  ) u_joiner (
+    .clk_i,
+    .rst_ni,
+    .flush_i,
+    .step_valid_i (step_valid && !lines_i.on && !vector_on_i),
+    .step_ready_o (joiner_ready),
+    .step_data_i  (step_data),
+    .step_mask_i  (step_mask),
+    .step_unit_i  (step_unit),
+    .step_depthwise_i(step_depthwise),
+    .step_joined_i(step_joined),
+    .step_tag_i   (step_tag),
+    .step_valid_o (joined_valid),
+    .step_ready_i (array_ready && !lines_i.on),
+    .step_data_o  (joined_data),
+    .step_mask_o  (joined_mask),
+    .step_unit_o  (joined_unit),
+    .step_depthwise_o(joined_depthwise),
+    .step_tag_o   (joined_tag)
   );
 
   if (LineColumns != 0) begin : gen_lines
@@ -245,10 +276,10 @@ module reef_datapath
     .bias_i          (bias),
     .step_valid_i    (array_valid),
     .step_ready_o    (array_ready),
-    .step_data_i     (step_data),
-    .step_mask_i     (step_mask),
+    .step_data_i     (joined_data),
+    .step_mask_i     (joined_mask),
     .step_unit_i     (array_unit),
-    .step_depthwise_i(step_depthwise && !lines_i.on),
+    .step_depthwise_i(joined_depthwise && !lines_i.on),
     .step_tag_i      (array_tag),
     .step_lines_i    (lines_i.on),
     .step_taps_i     (lines_taps),

@@ -147,7 +147,7 @@ module reef_fetch
 
   // Judgement
   logic known, depthwise, dense, counts, kernel, channels, dense_shape, aligned, reserved, lines;
-  logic elements;
+  logic elements, joined;
 
   assign depthwise = descriptor.opcode == OpDepthwiseConv2d;
   assign dense = descriptor.opcode == OpFullyConnected;
@@ -173,6 +173,8 @@ module reef_fetch
       && descriptor.depth_multiplier == 16'd1 && 32'(descriptor.input_width) <= LineColumns
       && descriptor.kernel_height <= 16'd4 && descriptor.kernel_width <= 16'd8
       && descriptor.weight_block_bytes <= WeightRows * InputLanes * OutputLanes / 2;
+  assign joined = !depthwise
+      && descriptor.weight_block_bytes <= WeightRows * InputLanes * OutputLanes;
   assign aligned = descriptor.weights_address[3:0] == 0 && descriptor.parameters_address[3:0] == 0;
 
   always_comb begin
@@ -182,7 +184,7 @@ module reef_fetch
       if (!elements_fit(elements_t'(descriptor))) error_o = ErrBadField;
       else if (check != descriptor.check) error_o = ErrBadCheck;
     end else if (!(reserved && counts && kernel && channels && (!dense || dense_shape)
-               && (!descriptor.lines || lines)) || $signed(
+               && (!descriptor.lines || lines) && (!descriptor.joined || joined)) || $signed(
             descriptor.activation_min
         ) > $signed(
             descriptor.activation_max

@@ -69,6 +69,7 @@ module reef_pixels
     else chunk = 34'(WeightRows * InputLanes);
     row_weight_bytes = descriptor_i.kernel_row_bytes << OutputBits;
     if (!depthwise_i) row_weight_bytes = whole_steps(descriptor_i.kernel_row_bytes) << OutputBits;
+    if (descriptor_i.joined) row_weight_bytes = descriptor_i.kernel_row_bytes;
   end
 
   // Where the loops are. `left` and `top`: the kernel's corner in the image, negative in the
@@ -147,8 +148,13 @@ module reef_pixels
     end else if (!empty) begin
       run_o.address = row_address_q + 32'(from);
       run_o.bytes = 32'(to - from);
-      run_o.phase = 4'(from[InputBits-1:0]);
-      run_o.unit = (resident_i ? resident_unit : 14'd0) + 14'((from - position_q) >> InputBits);
+      if (descriptor_i.joined) begin
+        run_o.joined = 1'b1;
+        run_o.unit = 14'(row_weights_q) + 14'(from);
+      end else begin
+        run_o.phase = 4'(from[InputBits-1:0]);
+        run_o.unit = (resident_i ? resident_unit : 14'd0) + 14'((from - position_q) >> InputBits);
+      end
     end
   end
   assign run_valid_o = busy_q && emit;

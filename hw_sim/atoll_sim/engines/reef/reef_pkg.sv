@@ -14,7 +14,8 @@ package reef_pkg;
     logic [31:0] kernel_row_bytes;
     logic [31:0] weight_block_bytes;
     logic [31:0] row_pitch;
-    logic [13:0] reserved_12;
+    logic [12:0] reserved_12;
+    logic        joined;
     logic        lines;
     logic        uniform;
     logic [15:0] depth_multiplier;
@@ -170,8 +171,10 @@ package reef_pkg;
     logic [31:0] address;
     logic [31:0] bytes;    // 0: no read, one step without any contribution
     logic [3:0]  phase;    // input lane of the first byte
-    logic [13:0] unit;     // weights of the first step: a row of them, or a depthwise tap
+    logic [13:0] unit;     // weights of the first step: a row of them, or a depthwise tap; joined,
+                           // the byte of the kernel that it begins at
     logic        depthwise;
+    logic        joined;   // with other rows of the kernel
     tag_t        tag;
   } run_t;
 
