@@ -14,7 +14,7 @@ from tests.requests import load_requests
 
 from atoll.ops.registry import OPERATORS
 from atoll.pipeline import BuildOptions, Compiled, compile_file
-from atoll.place.costs import FINISH_CYCLES
+from atoll.place.measured import FINISH_CYCLES
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve import load_soc
 from atoll.samples import random_sample

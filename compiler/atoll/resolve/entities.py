@@ -255,7 +255,10 @@ class Engine(Device):
         runs: operator kinds this instance may run, sorted; a subset of the spec's.
         constants_width: bytes per cycle of its clock from the memory of its constants, 0 if not
             known.
-        workspace_width: likewise of the narrowest memory that it writes; both for estimates.
+        constants_wait: cycles of its clock that a change between that memory and one of activations
+            takes, 0 if it works in one alone.
+        workspace_width: as `constants_width`, of the narrowest memory that it writes; all three are
+            for estimates.
     """
 
     spec: AcceleratorSpec
@@ -264,6 +267,7 @@ class Engine(Device):
     irq: int | None
     runs: tuple[str, ...]
     constants_width: int = 0
+    constants_wait: int = 0
     workspace_width: int = 0
 
 

@@ -1,119 +1,200 @@
-"""How long reef is busy with an operator."""
+"""How long reef is busy with an operator, and what it moves for it."""
 
-from math import ceil, gcd
+from collections.abc import Mapping
+from math import ceil, gcd, prod
 from typing import NamedTuple
 
+from atoll.ir.busy import Bound
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.packing import LINE_ROWS, PARAMETER_BYTES
+from atoll_sim.engines.reef.runs import average, inside, places
 
 START_CYCLES = 60
+UNDER_WAY = 4
+"""Pixels between the array and the memory."""
 
 
-def busy_cycles(shape: Geometry, npu: Engine, commands: int = 0) -> int:
+class Effort(NamedTuple):
+    """What an operator takes.
+
+    Attributes:
+        cycles: busy.
+        parts: cycles that each part needs by itself.
+        read_bytes: of the input, and so on; whole beats, all repetitions.
+    """
+
+    cycles: int
+    parts: Mapping[Bound, int]
+    read_bytes: int
+    written_bytes: int
+    weight_bytes: int
+    parameter_bytes: int
+
+
+def effort_of(shape: Geometry, npu: Engine, commands: int = 0) -> Effort:
     """Predict busy cycles from array steps and from the bytes that nothing hides.
 
     Each block of output channels first reads its parameters and, if they fit on chip, its weights;
-    otherwise every pixel reads them again. A pixel takes one array step for each kernel row and
-    chunk of input lanes (depthwise: each tap), and no less than the memory takes for the beats that
-    it reads and writes one after the other, and a cycle for as many channels as there are
-    requantisers.
-    Commands beside one for each sample read parameters and weights again. Within 15 % of what
-    benches/reef_layers.py has measured.
+    otherwise every pixel reads them again. From the second block on, each pixel that is written
+    while they are read has the port change between two memories. A pixel takes one array step for
+    each kernel row and chunk of input lanes (depthwise: each tap), and no less than the memory
+    takes for the beats that it reads and writes one after the other, and a cycle for as many
+    channels as there are requantisers.
+    Commands beside one for each sample read parameters and weights again.
 
     Args:
         shape: the operator.
         npu: the instance.
         commands: that it takes, 0 for one for each sample.
     """
-    loads, blocks = _loads(shape, npu), _blocks(shape, npu)
-    pixels = shape.output[0] * shape.output[1]
-    scalers = min(npu.params["requantisers"], npu.params["output_lanes"])
-    steps, reading = _steps(shape, npu), _reading(shape, npu)
+    lanes, channels = npu.params["output_lanes"], shape.output[2]
+    widths = [min(lanes, channels - first) for first in range(0, channels, lanes)]
+    known = {width: _block(shape, npu, width) for width in {*widths}}
+    blocks = [known[width] for width in widths]
+    loads = _loads(shape, npu)
+    again, pixels = max(shape.samples, commands), prod(shape.output[:2])
+    repeated = shape.samples * pixels if loads.each_pixel else again
+    loading = len(blocks) * (again * loads.once + repeated * loads.each_pixel)
+    changes = npu.constants_wait * _written_meanwhile(shape, loads.beats)
     computing = sum(
-        max(
-            steps,
-            pixels * -(-width // scalers),
-            ceil(reading + pixels * _beats(width, shape.output[2], npu)),
-        )
-        for width in blocks
+        max(block.computing, ceil(block.moving + (changes if number else 0)))
+        for number, block in enumerate(blocks)
     )
-    again = shape.samples + max(0, commands - shape.samples)
-    setting_up = again * (START_CYCLES + len(blocks) * loads.once)
-    return setting_up + shape.samples * (computing + len(blocks) * pixels * loads.each_pixel)
+    samples = shape.samples
+    port = npu.params["data_bytes"]
+    return Effort(
+        cycles=again * (START_CYCLES + _filling(shape)) + loading + samples * computing,
+        parts={
+            Bound.COMPUTE: samples * sum(block.computing for block in blocks),
+            Bound.READ: ceil(samples * sum(block.reading for block in blocks)),
+            Bound.WRITE: ceil(samples * sum(block.writing for block in blocks)),
+            Bound.WEIGHTS: loading,
+        },
+        read_bytes=ceil(samples * sum(block.read_beats for block in blocks)) * port,
+        written_bytes=ceil(samples * sum(block.written_beats for block in blocks)) * port,
+        weight_bytes=len(blocks) * repeated * shape.block_bytes(npu),
+        parameter_bytes=again * len(blocks) * lanes * PARAMETER_BYTES,
+    )
 
 
 class _Loads(NamedTuple):
-    """Cycles of reading constants: once for each block of channels, and for each pixel of it."""
+    """Cycles of reading constants: once for each block of channels, and for each pixel of it.
+
+    Attributes:
+        beats: of the port, of what is read once.
+    """
 
     once: int
     each_pixel: int
+    beats: int
 
 
 def _loads(shape: Geometry, npu: Engine) -> _Loads:
-    params = npu.params
+    params, port = npu.params, npu.params["data_bytes"]
     lanes, width = params["output_lanes"], _narrower(npu.constants_width, npu)
-    weights = shape.block_bytes(npu)
+    weights, table = shape.block_bytes(npu), lanes * PARAMETER_BYTES
     resident = weights <= params["weight_rows"] * params["input_lanes"] * lanes
-    parameters = -(-lanes * PARAMETER_BYTES // width)
-    reading = -(-weights // width)
-    return _Loads(parameters + reading, 0) if resident else _Loads(parameters, reading)
+    parameters, reading = -(-table // width), -(-weights // width)
+    if resident:
+        return _Loads(parameters + reading, 0, -(-table // port) - (-weights // port))
+    return _Loads(parameters, reading, -(-table // port))
 
 
-def _steps(shape: Geometry, npu: Engine) -> int:
-    """Count the cycles of the array for a block."""
+class _Block(NamedTuple):
+    """Cycles and beats of one block of output channels.
+
+    Attributes:
+        computing: cycles of the array, or of the requantisers.
+        reading: cycles of the memory.
+        writing: likewise.
+    """
+
+    computing: int
+    reading: float
+    writing: float
+    read_beats: float
+    written_beats: float
+
+    @property
+    def moving(self) -> float:
+        """Cycles of the memory, which does one of both at a time."""
+        return self.reading + self.writing
+
+
+def _block(shape: Geometry, npu: Engine, width: int) -> _Block:
+    """Return what a block of `width` output channels takes."""
+    params, port = npu.params, npu.params["data_bytes"]
+    memory = _narrower(npu.workspace_width, npu)
+    pixels, scalers = prod(shape.output[:2]), min(params["requantisers"], params["output_lanes"])
+    steps, read = _pointwise(shape, npu, width) if shape.depthwise else _dense(shape, npu)
+    written = pixels * _channels(width, shape.output[2], npu)
+    return _Block(
+        computing=max(ceil(steps), pixels * -(-width // scalers)),
+        reading=read * -(-port // memory),
+        writing=written * -(-min(port, width) // memory),
+        read_beats=read,
+        written_beats=written,
+    )
+
+
+def _pointwise(shape: Geometry, npu: Engine, width: int) -> tuple[float, float]:
+    """Return steps, and beats that are read, where each output channel has one of the input."""
+    beats = _channels(width, shape.input[2], npu)
     if shape.lines:
         columns = npu.params["input_lanes"] // LINE_ROWS
-        return shape.output[0] * shape.output[1] * -(-shape.kernel[1] // columns)
+        steps = prod(shape.output[:2]) * -(-shape.kernel[1] // columns)
+        return steps, prod(shape.seen) * beats
+    rows, columns = (sum(map(len, each)) for each in _inside(shape))
+    return rows * columns, rows * columns * beats
+
+
+def _dense(shape: Geometry, npu: Engine) -> tuple[float, float]:
+    """Return steps, and beats that are read, where each output channel has all of the input."""
+    beat, lanes, depth = npu.params["data_bytes"], npu.params["input_lanes"], shape.input[2]
     rows, columns = _inside(shape)
-    if shape.depthwise:
-        return rows * columns
-    return rows * shape.output[1] * -(-shape.kernel_row // npu.params["input_lanes"])
+    runs = [
+        average(len(seen) * depth, places(shape.input[1] * depth, beat, seen.start * depth), lanes)
+        for seen in columns
+        if seen
+    ]
+    count = sum(map(len, rows))
+    return count * sum(each.steps for each in runs), count * sum(each.beats for each in runs)
 
 
-def _reading(shape: Geometry, npu: Engine) -> float:
-    """Count the cycles of the memory for what a block reads."""
-    rows, columns = shape.seen if shape.lines else _inside(shape)
-    if shape.depthwise:
-        return rows * columns * _beats(npu.params["output_lanes"], shape.input[2], npu)
-    return rows * shape.output[1] * _beats(shape.kernel_row, shape.input[2], npu)
-
-
-def _inside(shape: Geometry) -> tuple[int, int]:
-    """Count the rows of the kernel that lie inside the image over all rows of pixels, and columns.
-
-    What lies outside is not read.
-    """
+def _inside(shape: Geometry) -> tuple[list[range], list[range]]:
+    """Return what each row and column of windows has inside of the image; no more is read."""
     rows, columns = (
-        sum(
-            max(0, min(extent, at * stride - pad + taps) - max(0, at * stride - pad))
-            for at in range(places)
-        )
-        for places, taps, stride, pad, extent in zip(
+        inside(*each)
+        for each in zip(
             shape.output[:2], shape.kernel, shape.stride, shape.pad, shape.input[:2], strict=True
         )
     )
     return rows, columns
 
 
-def _beats(size: int, channels: int, npu: Engine) -> float:
-    """Return the cycles of the memory, on average, for a run that begins at any pixel.
+def _channels(width: int, channels: int, npu: Engine) -> float:
+    """Return the beats, on average, of `width` of the channels of any pixel."""
+    lanes, beat = npu.params["output_lanes"], npu.params["data_bytes"]
+    return average(width, places(gcd(channels, lanes), beat), lanes).beats
 
-    A beat that the run begins or ends in is moved whole. Runs of a block begin at multiples of its
-    channels.
+
+def _filling(shape: Geometry) -> int:
+    """Return the cycles until the first window's pixels are there."""
+    if not shape.lines:
+        return 0
+    rows, columns = (max(0, k - 1 - pad) for k, pad in zip(shape.kernel, shape.pad, strict=True))
+    return min(rows * shape.seen[1] + columns, prod(shape.seen))
+
+
+def _written_meanwhile(shape: Geometry, beats: int) -> int:
+    """Return how many pixels are written while the next block's `beats` of constants are read.
+
+    By lines, two rows are still to be computed when the last pixel of a block has been read, unless
+    windows go on by several rows.
     """
-    beat = _narrower(npu.workspace_width, npu)
-    return (
-        1 + (size - gcd(channels, size, beat)) / beat
-        if size % beat or channels % beat
-        else size / beat
-    )
-
-
-def _blocks(shape: Geometry, npu: Engine) -> list[int]:
-    """Return the channels of each block."""
-    lanes, channels = npu.params["output_lanes"], shape.output[2]
-    return [min(lanes, channels - first) for first in range(0, channels, lanes)]
+    waiting = 2 * shape.output[1] + 2 * UNDER_WAY if shape.lines and shape.stride[0] == 1 else 0
+    return min(beats, prod(shape.output[:2]) + 1, UNDER_WAY + waiting)
 
 
 def _narrower(memory: int, npu: Engine) -> int:

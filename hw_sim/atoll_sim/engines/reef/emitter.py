@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from atoll.ir.busy import Busy
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.lower.accelerator import Job
 from atoll.ops.quantization import activation_range
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
-from atoll_sim.engines.reef.cycles import busy_cycles
+from atoll_sim.engines.reef.cycles import effort_of
 from atoll_sim.engines.reef.descriptor import Descriptor, Flag, Opcode
 from atoll_sim.engines.reef.geometry import Geometry, geometry_of
 from atoll_sim.engines.reef.means import scaling_of, weights_of, zero_points
@@ -105,8 +106,23 @@ class ReefEmitter:
         return with_check(command)
 
     def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> int:
-        """Predict busy cycles, see `reef_cycles`."""
-        return busy_cycles(geometry_of(op, graph, npu), npu, commands)
+        """Predict busy cycles, see `cycles`."""
+        return self.busy(op, graph, npu, commands).cycles
+
+    def busy(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> Busy:
+        """Predict with what an instance is busy, see `cycles`."""
+        effort = effort_of(geometry_of(op, graph, npu), npu, commands)
+        reads = {
+            op.inputs[0]: effort.read_bytes,
+            _weights(op): effort.weight_bytes,
+            _parameters(op): effort.parameter_bytes,
+        }
+        return Busy(
+            cycles=effort.cycles,
+            parts=effort.parts,
+            reads=reads,
+            writes={op.outputs[0]: effort.written_bytes},
+        )
 
 
 def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:

@@ -1,0 +1,34 @@
+"""Cycles of the host that were measured in RTL: what drivers, steps and start-up code take.
+
+All are of PicoRV32 with instructions from a memory of `MEASURED_LATENCY`, as the rates of operators
+are (`atoll.ops.kind.Rates`). `python -m benchmarks.estimate --calibrate` measures them again, and
+tests/e2e/test_estimates.py holds them against RTL.
+"""
+
+MEASURED_LATENCY = 2
+OTHER_CYCLES = 7
+"""Cycles of a typical instruction besides the latency of its fetch."""
+
+START_CYCLES = 430
+"""From an operator's begin event until the host's driver has had an engine start."""
+
+FINISH_CYCLES = 590
+"""From the engine's last access until the host's driver knows and the end event is there."""
+
+LEAST_CYCLES = 1250
+"""What the driver takes by itself: an engine that is done earlier waits for it."""
+
+CROSSING_CYCLES, CROSSING_ENGINE_CYCLES = 38, 30
+"""What the driver's accesses to registers, and an engine's first ones to memory, take longer where
+the engine has a clock of its own: cycles of the host, and of the engine."""
+
+ACCESS_CYCLES, MOVE_CYCLES, WORD_CYCLES, BYTE_CYCLES, TURN_CYCLES = 45, 160, 16, 60, 70
+"""What the driver of a program takes for each register, for each push or pop, for each of their
+words, for bytes that it moves one by one, and for each turn of a repetition."""
+
+PART_CYCLES = 900
+"""What the host takes for each further core that an operator is spread over: start, wait, answer.
+"""
+
+BETWEEN_CYCLES = 71
+"""From the end event of an operator until the begin event of the next one."""
