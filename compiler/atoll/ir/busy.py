@@ -25,14 +25,12 @@ class Busy:
         cycles: from its start until it is done.
         parts: what each part would take if nothing else were to be done; some go on at once.
         reads: bytes that it reads of each tensor and each constant of its job, repetitions
-            included; what is not here is read once.
-        writes: likewise.
+            included; what is not here is read once. What it writes is written once.
     """
 
     cycles: int
     parts: Mapping[Bound, int]
     reads: Mapping[str, int] = field(default_factory=dict)
-    writes: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def bound(self) -> Bound:

@@ -32,3 +32,18 @@ PART_CYCLES = 900
 
 BETWEEN_CYCLES = 71
 """From the end event of an operator until the begin event of the next one."""
+
+BEFORE_CYCLES = 1500
+"""From reset until the first operator begins, beside what the loops of the start-up code take."""
+
+START_BLOCK = 16
+"""Bytes that a turn of the start-up code's loops handles."""
+
+FILLED_CYCLES, COPIED_CYCLES = 49, 87
+"""For each such block of a stack that is painted, and of constants that are copied to RAM."""
+
+AFTER_CYCLES = 765
+"""From the end of the last operator until the firmware's end."""
+
+FETCH_BYTES, FETCH_CYCLES = 4, 5
+"""Bytes of a fetch of instructions, and the cycles from one to the next besides the latency."""

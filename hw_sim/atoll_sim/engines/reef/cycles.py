@@ -21,13 +21,12 @@ class Effort(NamedTuple):
     Attributes:
         cycles: busy.
         parts: cycles that each part needs by itself.
-        read_bytes: of the input, and so on; whole beats, all repetitions.
+        read_bytes: of the input, in whole beats, with all repetitions; the others likewise.
     """
 
     cycles: int
     parts: Mapping[Bound, int]
     read_bytes: int
-    written_bytes: int
     weight_bytes: int
     parameter_bytes: int
 
@@ -72,7 +71,6 @@ def effort_of(shape: Geometry, npu: Engine, commands: int = 0) -> Effort:
             Bound.WEIGHTS: loading,
         },
         read_bytes=ceil(samples * sum(block.read_beats for block in blocks)) * port,
-        written_bytes=ceil(samples * sum(block.written_beats for block in blocks)) * port,
         weight_bytes=len(blocks) * repeated * shape.block_bytes(npu),
         parameter_bytes=again * len(blocks) * lanes * PARAMETER_BYTES,
     )
@@ -102,19 +100,19 @@ def _loads(shape: Geometry, npu: Engine) -> _Loads:
 
 
 class _Block(NamedTuple):
-    """Cycles and beats of one block of output channels.
+    """What one block of output channels takes.
 
     Attributes:
         computing: cycles of the array, or of the requantisers.
         reading: cycles of the memory.
         writing: likewise.
+        read_beats: of the port.
     """
 
     computing: int
     reading: float
     writing: float
     read_beats: float
-    written_beats: float
 
     @property
     def moving(self) -> float:
@@ -134,7 +132,6 @@ def _block(shape: Geometry, npu: Engine, width: int) -> _Block:
         reading=read * -(-port // memory),
         writing=written * -(-min(port, width) // memory),
         read_beats=read,
-        written_beats=written,
     )
 
 

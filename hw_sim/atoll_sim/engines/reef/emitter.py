@@ -117,12 +117,7 @@ class ReefEmitter:
             _weights(op): effort.weight_bytes,
             _parameters(op): effort.parameter_bytes,
         }
-        return Busy(
-            cycles=effort.cycles,
-            parts=effort.parts,
-            reads=reads,
-            writes={op.outputs[0]: effort.written_bytes},
-        )
+        return Busy(cycles=effort.cycles, parts=effort.parts, reads=reads)
 
 
 def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:
