@@ -27,7 +27,7 @@ def estimate(
     accelerators: AcceleratorsOption = True,
     machine: JsonOption = False,
 ) -> None:
-    """Estimate cycles and bytes of a network on a chip, without building or simulating.
+    """Estimate cycles and bytes of a network, without building it.
 
     For each operator: its device, its cycles, what decides them (compute, read, write, weights, the
     start or the driver of an engine, or a core), and for each memory the bytes read and written and

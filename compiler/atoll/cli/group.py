@@ -31,7 +31,7 @@ OWN = {
     "plan": ("atoll.cli.plan:plan", "Plan memory: of networks on a chip, or of a bare instance."),
     "estimate": (
         "atoll.cli.estimate:estimate",
-        "Estimate cycles and bytes of a network on a chip, without building or simulating.",
+        "Estimate cycles and bytes of a network, without building it.",
     ),
     "build": ("atoll.cli.build:build_command", "Compile networks for a chip."),
     "check-image": (

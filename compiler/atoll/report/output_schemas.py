@@ -192,9 +192,7 @@ RUN = one_or_more(_REPORT)
 
 DOCTOR = object_of(
     ok=FLAG,
-    checks=each(
-        object_of(name=TEXT, ok=FLAG, found=TEXT, remedy=TEXT, required=FLAG),
-    ),
+    checks=each(object_of(name=TEXT, ok=FLAG, found=TEXT, remedy=TEXT, required=FLAG)),
 )
 CORE = object_of(
     **dict.fromkeys(("core", "isa", "module"), TEXT),
