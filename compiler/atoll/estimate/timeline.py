@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, Step
-from atoll.place.costs import fetched
-from atoll.place.measured import BETWEEN_CYCLES, FINISH_CYCLES, START_CYCLES
+from atoll.place.costs import driver_cycles, fetched
+from atoll.place.measured import BETWEEN_CYCLES
 from atoll.resolve.soc import ResolvedSoc
 
 
@@ -29,9 +29,8 @@ def timeline_of(steps: Sequence[Step], cycles: Mapping[str, int], soc: ResolvedS
 
     What it starts goes on beside it until it waits for that.
     """
-    start, finish, between = (
-        fetched(each, soc.host_cpu, soc) for each in (START_CYCLES, FINISH_CYCLES, BETWEEN_CYCLES)
-    )
+    start, finish, _ = driver_cycles(soc)
+    between = fetched(BETWEEN_CYCLES, soc.host_cpu, soc)
     now, length = 0, 0
     begins: dict[str, int] = {}
     ends: dict[str, int] = {}

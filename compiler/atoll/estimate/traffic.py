@@ -8,7 +8,7 @@ from atoll.ir.tir import Step
 from atoll.ops.registry import kind_of
 from atoll.pipeline import Compiled
 from atoll.place.copy_costs import speed_of
-from atoll.place.measured import FETCH_BYTES, FETCH_CYCLES
+from atoll.place.measured import FETCH_BYTES, KERNEL_CYCLES
 from atoll.report.estimate import Traffic
 from atoll.resolve.soc import Cpu
 
@@ -89,7 +89,7 @@ def _fetched(compiled: Compiled, op: Operator, cycles: int) -> Iterator[Traffic]
         core = compiled.soc.device(name)
         if isinstance(core, Cpu):
             latency = compiled.soc.memory(core.code.memory).read_latency
-            count = cycles // (FETCH_CYCLES + latency)
+            count = cycles // (KERNEL_CYCLES + latency)
             yield _moved(core.code.memory, count * FETCH_BYTES, count, written=False)
 
 

@@ -16,6 +16,8 @@ from atoll.place.measured import (
     CROSSING_CYCLES,
     CROSSING_ENGINE_CYCLES,
     FINISH_CYCLES,
+    FURTHER_CYCLES,
+    KERNEL_CYCLES,
     LEAST_CYCLES,
     MEASURED_LATENCY,
     MOVE_CYCLES,
@@ -92,12 +94,19 @@ def compute_cycles(
     """
     if not isinstance(device, Engine):
         assert isinstance(device, Cpu)
-        return _of_host(fetched(kind_of(op).cycles(op, graph), device, soc), device, soc)
+        cycles = kind_of(op).cycles(op, graph)
+        return _of_host(fetched(cycles, device, soc, KERNEL_CYCLES), device, soc)
     busy = max(busy_cycles(op, graph, device, soc, commands), _driving(op, graph, device, soc))
-    start, finish, least = (
-        fetched(cycles, soc.host_cpu, soc) for cycles in (START_CYCLES, FINISH_CYCLES, LEAST_CYCLES)
-    )
+    start, finish, least = driver_cycles(soc)
     return max(least, start + busy + finish) + _crossing(device, soc)
+
+
+def driver_cycles(soc: ResolvedSoc) -> tuple[int, int, int]:
+    """Return what the host takes to start an engine, to know that it is done, and at least."""
+    further = FURTHER_CYCLES * max(0, len(soc.engines) + len(soc.remote_cpus) - 1)
+    half, host = further // 2, soc.host_cpu
+    start, finish = (fetched(each + half, host, soc) for each in (START_CYCLES, FINISH_CYCLES))
+    return start, finish, fetched(LEAST_CYCLES + further, host, soc)
 
 
 def _driving(op: Operator, graph: Graph, engine: Engine, soc: ResolvedSoc) -> int:
@@ -189,10 +198,13 @@ def busy_cycles(
     return _of_host(engine_cycles(op, graph, engine, commands), engine, soc)
 
 
-def fetched(cycles: int, core: Cpu, soc: ResolvedSoc) -> int:
-    """Return what `cycles` become with the latency of the memory of the core's instructions."""
+def fetched(cycles: int, core: Cpu, soc: ResolvedSoc, other: int = OTHER_CYCLES) -> int:
+    """Return what `cycles` become with the latency of the memory of the core's instructions.
+
+    `other` is what passes between two fetches besides it.
+    """
     latency = soc.memory(core.code.memory).read_latency
-    return -(-cycles * (OTHER_CYCLES + latency) // (OTHER_CYCLES + MEASURED_LATENCY))
+    return -(-cycles * (other + latency) // (other + MEASURED_LATENCY))
 
 
 def _of_host(cycles: int, device: Device, soc: ResolvedSoc) -> int:

@@ -6,8 +6,8 @@ tests/e2e/test_estimates.py holds them against RTL.
 """
 
 MEASURED_LATENCY = 2
-OTHER_CYCLES = 7
-"""Cycles of a typical instruction besides the latency of its fetch."""
+OTHER_CYCLES, KERNEL_CYCLES = 7, 5
+"""Cycles from one fetch of instructions to the next besides the latency: of drivers, of kernels."""
 
 START_CYCLES = 430
 """From an operator's begin event until the host's driver has had an engine start."""
@@ -17,6 +17,9 @@ FINISH_CYCLES = 590
 
 LEAST_CYCLES = 1250
 """What the driver takes by itself: an engine that is done earlier waits for it."""
+
+FURTHER_CYCLES = 60
+"""What each further engine or core that the host drives adds: half to start, half to finish."""
 
 CROSSING_CYCLES, CROSSING_ENGINE_CYCLES = 38, 30
 """What the driver's accesses to registers, and an engine's first ones to memory, take longer where
@@ -45,5 +48,5 @@ FILLED_CYCLES, COPIED_CYCLES = 49, 87
 AFTER_CYCLES = 765
 """From the end of the last operator until the firmware's end."""
 
-FETCH_BYTES, FETCH_CYCLES = 4, 5
-"""Bytes of a fetch of instructions, and the cycles from one to the next besides the latency."""
+FETCH_BYTES = 4
+"""Bytes of a fetch of instructions."""
