@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from atoll.codegen.commands import command_counts
 from atoll.estimate.around import after_cycles, before_cycles
+from atoll.estimate.expected import expected
 from atoll.estimate.timeline import Timeline, timeline_of
 from atoll.estimate.traffic import added, traffic_of
 from atoll.ir.tir import AcceleratorWait
 from atoll.pipeline import Compiled
-from atoll.place.costs import Spent, fetched, spent_by
+from atoll.place.costs import Spent, fetched
 from atoll.place.measured import BETWEEN_CYCLES
 from atoll.report.estimate import LayerEstimate, NetworkEstimate
 
@@ -20,7 +20,7 @@ def estimates_of(models: Sequence[Compiled]) -> tuple[NetworkEstimate, ...]:
 
 def _estimate(model: Compiled, models: tuple[Compiled, ...]) -> NetworkEstimate:
     soc = model.soc
-    spent = spent_by(model.graph, soc, command_counts(model.module))
+    spent = expected(model)
     cycles = {name: each.cycles for name, each in spent.items()}
     timeline = timeline_of(model.module.entry.steps, cycles, soc)
     layers = tuple(_layers(model, spent, timeline))

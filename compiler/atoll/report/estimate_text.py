@@ -17,9 +17,9 @@ def render_estimate(estimate: NetworkEstimate) -> Group:
 def layer_grid(estimate: NetworkEstimate) -> Grid:
     """Return a row for each operator, with two columns for each memory that any of them uses."""
     memories = [each.memory for each in estimate.traffic]
-    headings = (head for name in memories for head in (f"{name} read/written", "its port"))
+    headings = (head for name in memories for head in (f"{name} r/w", "port"))
     return Grid(
-        title=f"{estimate.model} on {estimate.soc}: cycles, and bytes by memory",
+        title=f"{estimate.model} on {estimate.soc}: cycles, bytes read and written",
         headings=("operator", "device", "cycles", "bound by", *headings),
         left=("operator", "device", "bound by"),
         rows=[

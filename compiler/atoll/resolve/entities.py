@@ -257,8 +257,9 @@ class Engine(Device):
             known.
         constants_wait: cycles of its clock that a change between that memory and one of activations
             takes, 0 if it works in one alone.
-        workspace_width: as `constants_width`, of the narrowest memory that it writes; all three are
-            for estimates.
+        workspace_width: as `constants_width`, of the narrowest memory that it writes.
+        pool_memories: of each pool of activations, its memory and such a width. These four are for
+            estimates.
     """
 
     spec: AcceleratorSpec
@@ -269,6 +270,7 @@ class Engine(Device):
     constants_width: int = 0
     constants_wait: int = 0
     workspace_width: int = 0
+    pool_memories: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

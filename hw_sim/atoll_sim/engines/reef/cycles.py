@@ -8,11 +8,30 @@ from atoll.ir.busy import Bound
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.packing import LINE_ROWS, PARAMETER_BYTES
-from atoll_sim.engines.reef.runs import average, inside, places
+from atoll_sim.engines.reef.runs import average, beginnings, inside
 
 START_CYCLES = 60
+CHANGE_CYCLES = 2
+"""Of the port, for each pixel that is written to another memory than its input is in."""
 UNDER_WAY = 4
 """Pixels between the array and the memory."""
+
+
+class Places(NamedTuple):
+    """Where the activations of an operator are.
+
+    Attributes:
+        read: bytes per cycle from the memory of its input, 0 where nobody knows yet.
+        written: likewise of its output.
+        apart: these are two memories.
+    """
+
+    read: int = 0
+    written: int = 0
+    apart: bool = False
+
+
+UNKNOWN = Places()
 
 
 class Effort(NamedTuple):
@@ -31,7 +50,7 @@ class Effort(NamedTuple):
     parameter_bytes: int
 
 
-def effort_of(shape: Geometry, npu: Engine, commands: int = 0) -> Effort:
+def effort_of(shape: Geometry, npu: Engine, commands: int = 0, places: Places = UNKNOWN) -> Effort:
     """Predict busy cycles from array steps and from the bytes that nothing hides.
 
     Each block of output channels first reads its parameters and, if they fit on chip, its weights;
@@ -46,16 +65,17 @@ def effort_of(shape: Geometry, npu: Engine, commands: int = 0) -> Effort:
         shape: the operator.
         npu: the instance.
         commands: that it takes, 0 for one for each sample.
+        places: of the activations.
     """
     lanes, channels = npu.params["output_lanes"], shape.output[2]
     widths = [min(lanes, channels - first) for first in range(0, channels, lanes)]
-    known = {width: _block(shape, npu, width) for width in {*widths}}
+    known = {width: _block(shape, npu, width, places) for width in {*widths}}
     blocks = [known[width] for width in widths]
     loads = _loads(shape, npu)
     again, pixels = max(shape.samples, commands), prod(shape.output[:2])
     repeated = shape.samples * pixels if loads.each_pixel else again
     loading = len(blocks) * (again * loads.once + repeated * loads.each_pixel)
-    changes = npu.constants_wait * _written_meanwhile(shape, loads.beats)
+    changes = npu.constants_wait * _changes(shape, npu, loads, blocks[0].computing)
     computing = sum(
         max(block.computing, ceil(block.moving + (changes if number else 0)))
         for number, block in enumerate(blocks)
@@ -106,31 +126,36 @@ class _Block(NamedTuple):
         computing: cycles of the array, or of the requantisers.
         reading: cycles of the memory.
         writing: likewise.
+        changing: cycles of changes between the memories of input and output.
         read_beats: of the port.
     """
 
     computing: int
     reading: float
     writing: float
+    changing: int
     read_beats: float
 
     @property
     def moving(self) -> float:
         """Cycles of the memory, which does one of both at a time."""
-        return self.reading + self.writing
+        return self.reading + self.writing + self.changing
 
 
-def _block(shape: Geometry, npu: Engine, width: int) -> _Block:
+def _block(shape: Geometry, npu: Engine, width: int, places: Places) -> _Block:
     """Return what a block of `width` output channels takes."""
     params, port = npu.params, npu.params["data_bytes"]
-    memory = _narrower(npu.workspace_width, npu)
+    read_width, written_width = (
+        _narrower(each or npu.workspace_width, npu) for each in (places.read, places.written)
+    )
     pixels, scalers = prod(shape.output[:2]), min(params["requantisers"], params["output_lanes"])
     steps, read = _pointwise(shape, npu, width) if shape.depthwise else _dense(shape, npu)
     written = pixels * _channels(width, shape.output[2], npu)
     return _Block(
         computing=max(ceil(steps), pixels * -(-width // scalers)),
-        reading=read * -(-port // memory),
-        writing=written * -(-min(port, width) // memory),
+        reading=read * -(-port // read_width),
+        writing=written * -(-min(port, width) // written_width),
+        changing=CHANGE_CYCLES * pixels if places.apart else 0,
         read_beats=read,
     )
 
@@ -151,7 +176,9 @@ def _dense(shape: Geometry, npu: Engine) -> tuple[float, float]:
     beat, lanes, depth = npu.params["data_bytes"], npu.params["input_lanes"], shape.input[2]
     rows, columns = _inside(shape)
     runs = [
-        average(len(seen) * depth, places(shape.input[1] * depth, beat, seen.start * depth), lanes)
+        average(
+            len(seen) * depth, beginnings(shape.input[1] * depth, beat, seen.start * depth), lanes
+        )
         for seen in columns
         if seen
     ]
@@ -173,7 +200,7 @@ def _inside(shape: Geometry) -> tuple[list[range], list[range]]:
 def _channels(width: int, channels: int, npu: Engine) -> float:
     """Return the beats, on average, of `width` of the channels of any pixel."""
     lanes, beat = npu.params["output_lanes"], npu.params["data_bytes"]
-    return average(width, places(gcd(channels, lanes), beat), lanes).beats
+    return average(width, beginnings(gcd(channels, lanes), beat), lanes).beats
 
 
 def _filling(shape: Geometry) -> int:
@@ -184,14 +211,17 @@ def _filling(shape: Geometry) -> int:
     return min(rows * shape.seen[1] + columns, prod(shape.seen))
 
 
-def _written_meanwhile(shape: Geometry, beats: int) -> int:
-    """Return how many pixels are written while the next block's `beats` of constants are read.
+def _changes(shape: Geometry, npu: Engine, loads: _Loads, computing: int) -> int:
+    """Return how often the next block's constants are interrupted by a pixel that is written.
 
     By lines, two rows are still to be computed when the last pixel of a block has been read, unless
-    windows go on by several rows.
+    windows go on by several rows. No more are written than the array makes meanwhile.
     """
-    waiting = 2 * shape.output[1] + 2 * UNDER_WAY if shape.lines and shape.stride[0] == 1 else 0
-    return min(beats, prod(shape.output[:2]) + 1, UNDER_WAY + waiting)
+    pixels, rows = prod(shape.output[:2]), 0
+    if shape.lines and shape.stride[0] == 1:
+        rows = 2 * shape.output[1] + UNDER_WAY
+    made = (loads.once + 2 * npu.constants_wait) * pixels // computing
+    return min(loads.beats, pixels + 1, rows + UNDER_WAY, made + 1)
 
 
 def _narrower(memory: int, npu: Engine) -> int:

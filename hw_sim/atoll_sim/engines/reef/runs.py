@@ -37,7 +37,7 @@ def run(size: int, offset: int, beat: int, lanes: int) -> Run:
     return Run(beats, beats + -(-waiting // lanes))
 
 
-def places(step: int, beat: int, first: int = 0) -> range:
+def beginnings(step: int, beat: int, first: int = 0) -> range:
     """Return where in a beat multiples of `step` bytes from `first` on begin."""
     apart = gcd(step, beat)
     return range(first % apart, beat, apart)
