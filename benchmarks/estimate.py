@@ -2,8 +2,8 @@
 
 Run as ``python -m benchmarks.estimate [NETWORK.tflite...]``; `make bench` does for the example.
 ``--chip NAME`` chooses among `CHIPS`, ``--layers`` prints every layer, ``--json`` all of it.
-``--calibrate`` measures the constants of `atoll.place.measured` again. Cycle counts are the same on
-every machine.
+``--random N`` runs networks of random layers, to which nothing was fitted. ``--calibrate`` measures
+the constants of `atoll.place.measured` again. Cycle counts are the same on every machine.
 """
 
 import argparse
@@ -17,12 +17,15 @@ from rich.console import Console
 from rich.table import Table
 
 from atoll.estimate.network import estimates_of
-from atoll.pipeline import compile_file
+from atoll.frontend.registry import Source
+from atoll.pipeline import BuildOptions, compile_file, compile_graph
 from atoll.resolve import load_soc
 from atoll.samples import random_sample
 from atoll_sim.run import run_models
 from benchmarks.estimate_constants import constants
+from benchmarks.estimate_layers import random_network
 
+NOWHERE = Source("", b"", Path())
 DIGITS = Path(__file__).parents[1] / "examples" / "01_digits" / "digits_int8.tflite"
 
 
@@ -41,9 +44,13 @@ CHIPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "far": ("lagoon", ("memories.flash.read_latency=6",)),
     "atoll2": ("atoll2", ()),
     "twin": ("twin", ()),
+    "core": ("lagoon", ()),
 }
-"""By name: lagoon, lagoon with reefs of other lanes or with instructions and weights far away, and
-chips with several engines."""
+"""By name: lagoon, the same with reefs of other lanes or with instructions and weights far away,
+chips with several engines, and lagoon's core alone."""
+
+UNSEEN = 100
+"""The first seed of networks that nobody looked at while estimates were fitted."""
 
 USUAL = ("lagoon", "4x4", "16x16")
 """What is measured where nobody asks for other chips."""
@@ -93,10 +100,20 @@ class Comparison:
         return max(self.layers, key=lambda layer: abs(layer.error))
 
 
-def compare(chip: str, network: Path) -> Comparison:
-    """Run a network on one of `CHIPS` in RTL, and hold the estimate against it."""
+def compare(chip: str, network: Path | int) -> Comparison:
+    """Run a network on one of `CHIPS` in RTL, and hold the estimate against it.
+
+    Args:
+        chip: its name.
+        network: a file, or the seed of a network of random layers.
+    """
     soc, overrides = CHIPS[chip]
-    compiled = compile_file(load_soc(soc, overrides), network)
+    options = BuildOptions(accelerators=chip != "core")
+    if isinstance(network, int):
+        made = random_network(network)
+        compiled = compile_graph(load_soc(soc, overrides), made, NOWHERE, options)
+    else:
+        compiled = compile_file(load_soc(soc, overrides), network, options)
     (estimate,) = estimates_of((compiled,))
     (outcome,) = run_models((compiled,), (random_sample(compiled.graph),))
     report = outcome.report
@@ -153,7 +170,7 @@ def layer_table(each: Comparison) -> Table:
     return table
 
 
-def _compared(chips: Sequence[str], networks: Sequence[Path]) -> Iterator[Comparison]:
+def _compared(chips: Sequence[str], networks: Sequence[Path | int]) -> Iterator[Comparison]:
     return (compare(chip, network) for chip in chips for network in networks)
 
 
@@ -161,7 +178,10 @@ def main() -> int:
     """Print tables, or JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("networks", nargs="*", type=Path, metavar="NETWORK.tflite")
-    parser.add_argument("--chip", action="append", choices=CHIPS, help="several times for several")
+    parser.add_argument("--chip", action="append", choices=CHIPS, help="may be repeated")
+    parser.add_argument(
+        "--random", type=int, metavar="N", help="N networks of random layers instead"
+    )
     parser.add_argument("--layers", action="store_true", help="print every layer")
     parser.add_argument("--calibrate", action="store_true", help="measure the constants instead")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -173,7 +193,10 @@ def main() -> int:
             table.add_row(constant.name, f"{constant.now:,}", f"{constant.measured:,}")
         console.print(table)
         return 0
-    found = [*_compared(arguments.chip or USUAL, arguments.networks or [DIGITS])]
+    networks = arguments.networks or [DIGITS]
+    if arguments.random:
+        networks = range(UNSEEN, UNSEEN + arguments.random)
+    found = [*_compared(arguments.chip or USUAL, networks)]
     if arguments.json:
         print(json.dumps([asdict(each) for each in found], indent=2))
         return 0

@@ -8,13 +8,15 @@ from atoll.ir.busy import Bound
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.packing import LINE_ROWS, PARAMETER_BYTES
-from atoll_sim.engines.reef.runs import average, beginnings, inside
+from atoll_sim.engines.reef.runs import Run, average, beginnings, inside
 
 START_CYCLES = 60
 CHANGE_CYCLES = 2
 """Of the port, for each pixel that is written to another memory than its input is in."""
-UNDER_WAY = 4
-"""Pixels between the array and the memory."""
+PARTED_CYCLES = 2
+"""Of the port, for each run of several beats that is written, where a pixel is read in one."""
+READ_AHEAD, UNDER_WAY = 8, 3
+"""Beats that are read ahead of the array, and pixels between the array and the memory."""
 
 
 class Places(NamedTuple):
@@ -75,7 +77,7 @@ def effort_of(shape: Geometry, npu: Engine, commands: int = 0, places: Places = 
     again, pixels = max(shape.samples, commands), prod(shape.output[:2])
     repeated = shape.samples * pixels if loads.each_pixel else again
     loading = len(blocks) * (again * loads.once + repeated * loads.each_pixel)
-    changes = npu.constants_wait * _changes(shape, npu, loads, blocks[0].computing)
+    changes = npu.constants_wait * _changes(shape, npu, loads, blocks[0])
     computing = sum(
         max(block.computing, ceil(block.moving + (changes if number else 0)))
         for number, block in enumerate(blocks)
@@ -150,11 +152,13 @@ def _block(shape: Geometry, npu: Engine, width: int, places: Places) -> _Block:
     )
     pixels, scalers = prod(shape.output[:2]), min(params["requantisers"], params["output_lanes"])
     steps, read = _pointwise(shape, npu, width) if shape.depthwise else _dense(shape, npu)
-    written = pixels * _channels(width, shape.output[2], npu)
+    written = _channels(width, shape.output[2], npu)
+    beat = -(-min(port, width) // written_width)
+    parted = written.parted * PARTED_CYCLES if read <= pixels else 0
     return _Block(
         computing=max(ceil(steps), pixels * -(-width // scalers)),
         reading=read * -(-port // read_width),
-        writing=written * -(-min(port, width) // written_width),
+        writing=pixels * (written.beats * beat + parted),
         changing=CHANGE_CYCLES * pixels if places.apart else 0,
         read_beats=read,
     )
@@ -162,7 +166,7 @@ def _block(shape: Geometry, npu: Engine, width: int, places: Places) -> _Block:
 
 def _pointwise(shape: Geometry, npu: Engine, width: int) -> tuple[float, float]:
     """Return steps, and beats that are read, where each output channel has one of the input."""
-    beats = _channels(width, shape.input[2], npu)
+    beats = _channels(width, shape.input[2], npu).beats
     if shape.lines:
         columns = npu.params["input_lanes"] // LINE_ROWS
         steps = prod(shape.output[:2]) * -(-shape.kernel[1] // columns)
@@ -197,10 +201,10 @@ def _inside(shape: Geometry) -> tuple[list[range], list[range]]:
     return rows, columns
 
 
-def _channels(width: int, channels: int, npu: Engine) -> float:
-    """Return the beats, on average, of `width` of the channels of any pixel."""
+def _channels(width: int, channels: int, npu: Engine) -> Run:
+    """Return what `width` of the channels of any pixel take."""
     lanes, beat = npu.params["output_lanes"], npu.params["data_bytes"]
-    return average(width, beginnings(gcd(channels, lanes), beat), lanes).beats
+    return average(width, beginnings(gcd(channels, lanes), beat), lanes)
 
 
 def _filling(shape: Geometry) -> int:
@@ -211,17 +215,19 @@ def _filling(shape: Geometry) -> int:
     return min(rows * shape.seen[1] + columns, prod(shape.seen))
 
 
-def _changes(shape: Geometry, npu: Engine, loads: _Loads, computing: int) -> int:
+def _changes(shape: Geometry, npu: Engine, loads: _Loads, block: _Block) -> int:
     """Return how often the next block's constants are interrupted by a pixel that is written.
 
-    By lines, two rows are still to be computed when the last pixel of a block has been read, unless
-    windows go on by several rows. No more are written than the array makes meanwhile.
+    Those are written meanwhile of which all has been read. By lines, two rows more are still to be
+    computed when the last pixel of a block has been read, unless windows go on by several rows. No
+    more are written than the array makes meanwhile.
     """
     pixels, rows = prod(shape.output[:2]), 0
     if shape.lines and shape.stride[0] == 1:
-        rows = 2 * shape.output[1] + UNDER_WAY
-    made = (loads.once + 2 * npu.constants_wait) * pixels // computing
-    return min(loads.beats, pixels + 1, rows + UNDER_WAY, made + 1)
+        rows = 2 * shape.output[1]
+    ahead = UNDER_WAY + int(READ_AHEAD * pixels / block.read_beats)
+    made = (loads.once + 2 * npu.constants_wait) * pixels // block.computing
+    return min(loads.beats, pixels + 1, rows + ahead, made + 1)
 
 
 def _narrower(memory: int, npu: Engine) -> int:
