@@ -22,6 +22,7 @@ test-all: lint
 bench: $(DEV)
 	$(BIN)/python -m benchmarks.simulator
 	$(BIN)/python -m benchmarks.instructions $(or $(NETWORKS),examples/01_digits/digits_int8.tflite)
+	$(BIN)/python -m benchmarks.estimate $(NETWORKS)
 	$(BIN)/python -m benchmarks.planner $(if $(MINIMALLOC),--minimalloc $(MINIMALLOC)) \
 	  $(if $(INSTANCES),--instances $(INSTANCES))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 
-from atoll.codegen.commands import command_counts, encode_commands, padded, with_counts
+from atoll.codegen.commands import encode_commands, padded, with_counts
 from atoll.contract.accepted import accepted, agreed
 from atoll.contract.contract import Contract, contract_of
 from atoll.description.build import BuildRequests
@@ -285,11 +285,6 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
         commands=padded(commands, jobs),
         contract=contract_of(module, plan, graph, soc),
     )
-
-
-def expected_cycles(compiled: Compiled) -> Mapping[str, int]:
-    """Return what each operator should take on its device, with the commands that it has."""
-    return cycles_of(compiled.graph, compiled.soc, command_counts(compiled.module))
 
 
 def explanation(compiled: Compiled) -> Explanation:

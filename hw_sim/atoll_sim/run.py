@@ -10,8 +10,9 @@ import numpy as np
 
 from atoll.bsp.image_stacks import stacks_of
 from atoll.build_tree import build
+from atoll.estimate.expected import expected
 from atoll.ops.registry import kind_of
-from atoll.pipeline import Compiled, expected_cycles
+from atoll.pipeline import Compiled
 from atoll.progress import Progress, silent
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve.soc import Engine
@@ -227,7 +228,7 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
     for phase in result.phases:
         for number in phase.operators if phase.sample == 0 else ():
             phases[number].append(phase)
-    estimates = expected_cycles(compiled) if phases else {}
+    estimates = expected(compiled) if phases else {}
     for number, during in phases.items():
         op = compiled.graph.operators[number]
         begin, end = during[0].begin, during[-1].end
@@ -241,7 +242,7 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
             begin=begin,
             cycles=end - begin,
             worked=max(0, done - begin),
-            estimate=estimates[op.name],
+            estimate=estimates[op.name].cycles,
             instructions=sum(counted) if (counted := _counted(during)) else None,
             clock=device.clock,
             host_clock=compiled.soc.host_cpu.clock,

@@ -219,7 +219,7 @@ def fill_accelerators(folder: Path, chip: str) -> None:
     )
     edits = {
         "emitter": {"reef.emitter:": "reef.absent_emitter:"},
-        "no_class": {emitter: "atoll_sim.engines.reef.cycles:busy_cycles"},
+        "no_class": {emitter: "atoll_sim.engines.reef.cycles:effort_of"},
         "raises": {"operators:\n": "operators:\n  ADD: {}\n"},
         "identity": {"    ID: 0x00\n": ""},
         "model": {model: emitter},

@@ -20,6 +20,7 @@ COMMANDS = {
     "check": ["check", "twin"],
     "fault": ["check", "tests/bad/overlapping_memories.yaml"],
     "plan": ["plan", "lagoon", DIGITS],
+    "estimate": ["estimate", "lagoon", DIGITS],
     "run": ["run", "lagoon", DIGITS, "--cpu", "native", "--accelerator", "model", "--brief"],
 }
 BOXES = re.compile("[\u2500-\u257f]")

@@ -29,6 +29,10 @@ OWN = {
     "check": ("atoll.cli.check:check", "Check a SoC description and print its summary."),
     "explain": ("atoll.cli.explain:explain", "Explain a chip, or where a network's buffers are."),
     "plan": ("atoll.cli.plan:plan", "Plan memory: of networks on a chip, or of a bare instance."),
+    "estimate": (
+        "atoll.cli.estimate:estimate",
+        "Estimate cycles and bytes of a network, without building it.",
+    ),
     "build": ("atoll.cli.build:build_command", "Compile networks for a chip."),
     "check-image": (
         "atoll.cli.check_image:check_image",

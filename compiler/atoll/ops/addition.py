@@ -37,7 +37,7 @@ ADD_LEFT_SHIFT = 20
 RESCALED_CYCLES = 52
 """Cycles of a core for each multiplier of an addition that is no power of two, and element."""
 
-WEIGHTED_CYCLES = 68
+WEIGHTED_CYCLES = 74
 """Cycles of a core for each element of a weighted sum."""
 
 _POWER_OF_TWO = 2**30

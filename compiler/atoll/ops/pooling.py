@@ -92,7 +92,7 @@ class AveragePool2D(Pooling):
     """AVERAGE_POOL_2D: the mean of the taps inside the image, halves away from zero."""
 
     tflite = TfliteForm(code="AVERAGE_POOL_2D", table="Pool2DOptions", fields=_TABLE, read=_options)
-    rates = Rates(tap=26)
+    rates = Rates(tap=14, made=50)
 
     def pooled(self, image: Integers, window: Window) -> Integers:
         """Divide sums as C does, after adding half the divisor to the magnitude."""

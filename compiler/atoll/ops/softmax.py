@@ -48,7 +48,7 @@ from atoll.resolve.storage_scope import GLOBAL
 INPUT_INTEGER_BITS = 5
 SUM_INTEGER_BITS = 12
 GREATEST_DEPTH = (1 << SUM_INTEGER_BITS) - 1
-ROW_CYCLES = 900
+ROW_CYCLES = 1000
 """Cycles of a core for the inverse of a row's sum."""
 
 OUTPUT_SCALE, OUTPUT_ZERO_POINT = 1 / 256, -128
@@ -68,7 +68,7 @@ class Softmax(OperatorKind):
     """SOFTMAX; `beta` multiplies the input."""
 
     tflite = TfliteForm(code="SOFTMAX", table="SoftmaxOptions", fields={0: 4}, read=_options)
-    rates = Rates(made=200)
+    rates = Rates(made=150)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an output of scale 1/256 and zero point -128, as the specification demands."""

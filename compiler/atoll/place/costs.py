@@ -1,51 +1,37 @@
-"""Estimate what an operator costs on a device, in cycles of the host."""
+"""Estimate what an operator takes on a device, in cycles of the host."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ir.layouts import Layout
+from atoll.ir.busy import Bound, Busy
+from atoll.ir.graph import Graph, Operator
 from atoll.ops.formulas import formulas, values_of
 from atoll.ops.parallel_loops import parallel_loop
-from atoll.ops.registry import COPY, RELAYOUT, kind_of
+from atoll.ops.registry import kind_of
 from atoll.place.candidates import homes_of
-from atoll.place.copy_engines import covers
+from atoll.place.measured import (
+    ACCESS_CYCLES,
+    BYTE_CYCLES,
+    CROSSING_CYCLES,
+    CROSSING_ENGINE_CYCLES,
+    FINISH_CYCLES,
+    FURTHER_CYCLES,
+    KERNEL_CYCLES,
+    LEAST_CYCLES,
+    MEASURED_LATENCY,
+    MOVE_CYCLES,
+    OTHER_CYCLES,
+    PART_CYCLES,
+    START_CYCLES,
+    TURN_CYCLES,
+    WORD_CYCLES,
+)
 from atoll.program.effort import effort_of
 from atoll.resolve.engine_parts import emitter_of, whole
-from atoll.resolve.soc import Access, Cpu, Device, Dma, Engine, PoolSpeed, ResolvedSoc
-
-START_CYCLES = 430
-"""From an operator's begin event until the host's driver has had an engine start."""
-
-FINISH_CYCLES = 590
-"""From the engine's last access until the host's driver knows and the end event is there."""
-
-LEAST_CYCLES = 1250
-"""What the driver takes by itself: an engine that is done earlier waits for it.
-
-All three are measured in RTL for instructions from a memory of `MEASURED_LATENCY`, as the rates of
-operators are; tests/e2e/test_estimates.py holds them against RTL again.
-"""
-
-CROSSING_CYCLES, CROSSING_ENGINE_CYCLES = 38, 30
-"""What the driver's accesses to registers, and an engine's first ones to memory, take longer where
-the engine has a clock of its own: cycles of the host, and of the engine. Measured as these."""
-
-ACCESS_CYCLES, MOVE_CYCLES, WORD_CYCLES, BYTE_CYCLES, TURN_CYCLES = 45, 160, 16, 60, 70
-"""What the driver of a program takes for each register, for each push or pop, for each of their
-words, for bytes that it moves one by one, and for each turn of a repetition. Measured as these."""
-
-PART_CYCLES = 900
-"""What the host takes for each further core that an operator is spread over: start, wait, answer.
-
-Measured as these."""
+from atoll.resolve.soc import Access, Cpu, Device, Engine, ResolvedSoc
 
 FEWEST: Mapping[str, int] = MappingProxyType({})
-
-MEASURED_LATENCY = 2
-OTHER_CYCLES = 7
-"""Cycles of a typical instruction besides the latency of its fetch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +56,57 @@ class Cost:
         return f"about {self.cycles} cycles{copies}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What an operator takes on its device, waited for at once, and why so much.
+
+    Attributes:
+        cycles: of the host, from its begin event to its end event.
+        bound: what decides.
+        busy: what its engine does, in cycles of that; None on a core.
+    """
+
+    cycles: int
+    bound: Bound
+    busy: Busy | None = None
+
+
+def spent(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc, commands: int = 0) -> Spent:
+    """Predict as `compute_cycles`, and say what decides."""
+    cycles = compute_cycles(op, graph, device, soc, commands)
+    if not isinstance(device, Engine):
+        return Spent(cycles=cycles, bound=Bound.CORE)
+    busy, driving = engine_busy(op, graph, device, commands), _driving(op, graph, device, soc)
+    working = _of_host(busy.cycles, device, soc)
+    bound = Bound.DRIVER if driving > working else busy.bound
+    if cycles >= 2 * max(working, driving):
+        bound = Bound.START
+    return Spent(cycles=cycles, bound=bound, busy=busy)
+
+
 def compute_cycles(
     op: Operator, graph: Graph, device: Device, soc: ResolvedSoc, commands: int = 0
 ) -> int:
     """Predict the cycles of the host from begin to end of `op` on `device`, waited for at once.
 
-    `commands` is how many commands an engine takes for it, 0 for as few as possible.
+    Placement, schedules and estimates all ask this. `commands` is how many commands an engine takes
+    for it, 0 for as few as possible.
     """
     if not isinstance(device, Engine):
         assert isinstance(device, Cpu)
-        return _of_host(_fetched(kind_of(op).cycles(op, graph), device, soc), device, soc)
+        cycles = kind_of(op).cycles(op, graph)
+        return _of_host(fetched(cycles, device, soc, KERNEL_CYCLES), device, soc)
     busy = max(busy_cycles(op, graph, device, soc, commands), _driving(op, graph, device, soc))
-    start, finish, least = (
-        _fetched(cycles, soc.host_cpu, soc)
-        for cycles in (START_CYCLES, FINISH_CYCLES, LEAST_CYCLES)
-    )
+    start, finish, least = driver_cycles(soc)
     return max(least, start + busy + finish) + _crossing(device, soc)
+
+
+def driver_cycles(soc: ResolvedSoc) -> tuple[int, int, int]:
+    """Return what the host takes to start an engine, to know that it is done, and at least."""
+    further = FURTHER_CYCLES * max(0, len(soc.engines) + len(soc.remote_cpus) - 1)
+    half, host = further // 2, soc.host_cpu
+    start, finish = (fetched(each + half, host, soc) for each in (START_CYCLES, FINISH_CYCLES))
+    return start, finish, fetched(LEAST_CYCLES + further, host, soc)
 
 
 def _driving(op: Operator, graph: Graph, engine: Engine, soc: ResolvedSoc) -> int:
@@ -98,7 +119,7 @@ def _driving(op: Operator, graph: Graph, engine: Engine, soc: ResolvedSoc) -> in
     counts = (effort.accesses, effort.moves, effort.words, effort.bytes, effort.turns)
     each = (ACCESS_CYCLES, MOVE_CYCLES, WORD_CYCLES, BYTE_CYCLES, TURN_CYCLES)
     cycles = sum(count * cost for count, cost in zip(counts, each, strict=True))
-    return _fetched(cycles, soc.host_cpu, soc)
+    return fetched(cycles, soc.host_cpu, soc)
 
 
 def _crossing(engine: Engine, soc: ResolvedSoc) -> int:
@@ -136,7 +157,7 @@ def _by_parts(
         return
     kernel = kind_of(op).lower_for(op, graph, core.vectors).function
     alone = compute_cycles(op, graph, core, soc)
-    asking = _fetched(PART_CYCLES, soc.host_cpu, soc)
+    asking = fetched(PART_CYCLES, soc.host_cpu, soc)
     for parts in counts:
         if loop := parallel_loop(kernel, names, parts):
             yield parts, int(alone * loop.share(parts)) + asking * (parts - 1)
@@ -177,10 +198,13 @@ def busy_cycles(
     return _of_host(engine_cycles(op, graph, engine, commands), engine, soc)
 
 
-def _fetched(cycles: int, core: Cpu, soc: ResolvedSoc) -> int:
-    """Return what `cycles` become with the latency of the memory of the core's instructions."""
+def fetched(cycles: int, core: Cpu, soc: ResolvedSoc, other: int = OTHER_CYCLES) -> int:
+    """Return what `cycles` become with the latency of the memory of the core's instructions.
+
+    `other` is what passes between two fetches besides it.
+    """
     latency = soc.memory(core.code.memory).read_latency
-    return -(-cycles * (OTHER_CYCLES + latency) // (OTHER_CYCLES + MEASURED_LATENCY))
+    return -(-cycles * (other + latency) // (other + MEASURED_LATENCY))
 
 
 def _of_host(cycles: int, device: Device, soc: ResolvedSoc) -> int:
@@ -200,6 +224,22 @@ def engine_cycles(op: Operator, graph: Graph, engine: Engine, commands: int) -> 
     return whole(found)
 
 
+def engine_busy(op: Operator, graph: Graph, engine: Engine, commands: int) -> Busy:
+    """Return what `engine` does in these cycles; it computes where its emitter has no `busy`.
+
+    Raises:
+        AtollError: as `engine_cycles`.
+    """
+    emitter, about = emitter_of(engine), f"operator '{op.name}' ({op.kind.upper()})"
+    cycles = engine_cycles(op, graph, engine, commands)
+    if not callable(getattr(emitter.value, "busy", None)):
+        return Busy(cycles=cycles, parts={Bound.COMPUTE: cycles})
+    busy = emitter.call("busy", op, graph, engine, commands, about=about)
+    if not isinstance(busy, Busy):
+        raise emitter.wrong("busy", f"{busy!r:.80}, no Busy", about)
+    return replace(busy, cycles=cycles)
+
+
 def cycles_of(
     graph: Graph, soc: ResolvedSoc, commands: Mapping[str, int] = FEWEST
 ) -> Mapping[str, int]:
@@ -208,6 +248,21 @@ def cycles_of(
     `commands` has the number of commands of operators that take more than the fewest.
     """
     return {op.name: _placed_cycles(op, graph, soc, commands) for op in graph.operators}
+
+
+def spent_by(
+    graph: Graph, soc: ResolvedSoc, commands: Mapping[str, int] = FEWEST
+) -> Mapping[str, Spent]:
+    """Predict as `cycles_of`, and say what decides."""
+    found: dict[str, Spent] = {}
+    for op in graph.operators:
+        device = soc.device(op.device)
+        if op.helpers:
+            cycles = _placed_cycles(op, graph, soc, commands)
+            found[op.name] = Spent(cycles=cycles, bound=Bound.CORE)
+        else:
+            found[op.name] = spent(op, graph, device, soc, commands.get(op.name, 0))
+    return found
 
 
 def _placed_cycles(
@@ -219,77 +274,3 @@ def _placed_cycles(
         assert cycles is not None, f"{op.name} has no {len(op.devices)} parts"
         return cycles
     return compute_cycles(op, graph, device, soc, commands.get(op.name, 0))
-
-
-def copy_cycles(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> int:
-    """Predict the time to move `tensor` between two devices: none over a pool that they share.
-
-    Otherwise it is what the DMA engine takes that reaches both sides, else the host; and at least
-    what the pools' speeds say.
-    """
-    if homes_of(soc, {reader: Access.READ} | {writer: Access.WRITE}, tensor):
-        return 0
-    copied = replace(tensor, name=f"{tensor.name}_copy")
-    op = Operator(
-        name=COPY, kind=COPY, inputs=(tensor.name,), outputs=(copied.name,), attributes={}
-    )
-    graph = Graph(
-        name=COPY,
-        inputs=(tensor.name,),
-        outputs=(copied.name,),
-        tensors=(tensor, copied),
-        operators=(op,),
-    )
-    mover = _mover(tensor, writer, reader, soc)
-    moving = compute_cycles(op, graph, mover, soc)
-    return max(moving, transfer_cycles(tensor, writer, reader, soc))
-
-
-def layout_cycles(source: Tensor, layout: Layout, soc: ResolvedSoc) -> int:
-    """Predict the time to give a tensor another layout, or to take it back."""
-    changed = replace(source, name=f"{source.name}_laid", layout=layout, data=None)
-    tensors = (replace(source, layout=None), changed)
-    names = tuple(tensor.name for tensor in tensors)
-    op = Operator(name=RELAYOUT, kind=RELAYOUT, inputs=names[:1], outputs=names[1:], attributes={})
-    graph = Graph(
-        name=RELAYOUT, inputs=names[:1], outputs=names[1:], tensors=tensors, operators=(op,)
-    )
-    return compute_cycles(op, graph, next(filter(changes_layouts, soc.dmas), soc.host_cpu), soc)
-
-
-def changes_layouts(engine: Engine) -> bool:
-    """Tell whether an engine runs RELAYOUT."""
-    return any(each.kind == RELAYOUT for each in engine.spec.operators) and (
-        isinstance(engine, Dma) or RELAYOUT in engine.runs
-    )
-
-
-def _mover(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> Device:
-    for dma in soc.dmas:
-        sources = homes_of(soc, {writer: Access.WRITE, dma.name: Access.READ}, tensor)
-        targets = homes_of(soc, {dma.name: Access.WRITE, reader: Access.READ}, tensor)
-        if covers(dma, soc, sources, targets):
-            return dma
-    return soc.host_cpu
-
-
-def transfer_cycles(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> int:
-    """Predict what the memories take to move `tensor`, whoever moves it, in cycles of the host.
-
-    It is read from the first pool of the one device and written to the first of the other, at the
-    speed that the description gives them (M1).
-    """
-    source = homes_of(soc, {writer: Access.WRITE}, tensor)[:1]
-    target = homes_of(soc, {reader: Access.READ}, tensor)[:1]
-    moves = [(speed, speed.read_cycles(tensor.size)) for speed in _speeds(source, soc)]
-    moves += [(speed, speed.write_cycles(tensor.size)) for speed in _speeds(target, soc)]
-    return sum(-(-cycles * soc.host_cpu.clock // speed.clock) for speed, cycles in moves)
-
-
-def _speeds(pools: Iterable[str], soc: ResolvedSoc) -> Iterator[PoolSpeed]:
-    for name in pools:
-        pool = soc.pool(name)
-        width, clock = soc.memory(pool.region.memory).width, soc.host_cpu.clock
-        yield pool.speed or PoolSpeed(
-            read_bandwidth=width, write_bandwidth=width, latency=0, burst=0, clock=clock
-        )

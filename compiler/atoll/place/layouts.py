@@ -9,8 +9,8 @@ from atoll.ir.layouts import Layout
 from atoll.ops.operand_layouts import input_layouts, output_layout
 from atoll.ops.registry import RELAYOUT, kind_of
 from atoll.place.candidates import homes_of
+from atoll.place.copy_costs import changes_layouts
 from atoll.place.copy_engines import covers
-from atoll.place.costs import changes_layouts
 from atoll.place.replicas import readers_of
 from atoll.resolve.soc import Access, Dma, Npu, ResolvedSoc
 

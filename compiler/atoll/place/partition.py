@@ -10,14 +10,8 @@ from atoll.ir.layouts import Layout
 from atoll.ops.operand_layouts import input_layouts, output_layout
 from atoll.ops.registry import COPY, kind_of
 from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles
-from atoll.place.costs import (
-    Cost,
-    compute_cycles,
-    copy_cycles,
-    helpers_for,
-    layout_cycles,
-    spread_cycles,
-)
+from atoll.place.copy_costs import copy_cycles, layout_cycles
+from atoll.place.costs import Cost, compute_cycles, helpers_for, spread_cycles
 from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
 from atoll.place.wishes import Wish, unify, wishes_for

@@ -6,6 +6,7 @@ numbers of bytes from 0. A key that is not here is not printed.
 
 from collections.abc import Mapping
 
+from atoll.report.estimate_schema import ESTIMATE
 from atoll.report.json_shapes import (
     COUNT,
     FLAG,
@@ -191,9 +192,7 @@ RUN = one_or_more(_REPORT)
 
 DOCTOR = object_of(
     ok=FLAG,
-    checks=each(
-        object_of(name=TEXT, ok=FLAG, found=TEXT, remedy=TEXT, required=FLAG),
-    ),
+    checks=each(object_of(name=TEXT, ok=FLAG, found=TEXT, remedy=TEXT, required=FLAG)),
 )
 CORE = object_of(
     **dict.fromkeys(("core", "isa", "module"), TEXT),
@@ -279,6 +278,7 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "check-image": ("what an image takes, and what is not as the chip has it", CHECK_IMAGE),
     "explain": ("a chip, or where a network's buffers are", EXPLAIN),
     "plan": ("a memory plan", PLAN),
+    "estimate": ("what a network takes, a list for several networks", ESTIMATE),
     "build": ("the firmware of a build folder, or its objects", BUILD),
     "bsp": ("what became of the files of a board support package", BSP),
     "selftest": ("what failed tests of a chip's self-test mean", SELFTEST),

@@ -1,4 +1,4 @@
-"""How many bytes a cycle an accelerator gets from the memories that it works in."""
+"""How many bytes a cycle an accelerator gets from the memories that it works in, and how soon."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -18,25 +18,31 @@ def with_widths(
     by_name = {memory.name: memory for memory in memories}
     bus = next(device.clock for device in devices if device.name == host)
 
-    def widths(engine: Engine, *, constants: bool) -> Iterator[int]:
+    def used(engine: Engine, *, constants: bool) -> Iterator[tuple[str, int, Memory]]:
+        """Yield each pool, its bytes in a cycle, and its memory."""
         for pool in pools:
-            access = pool.reach[engine.name]
+            access, memory = pool.reach[engine.name], by_name[pool.region.memory]
             fits = access is not Access.NONE if constants else access is Access.WRITE
             role = "constants" if constants else "workspace"
             if fits and pool.role in (role, "both"):
                 bandwidth = pool.speed.read_bandwidth if pool.speed else 2**32
-                yield _at_its_clock(min(by_name[pool.region.memory].width, bandwidth), engine, bus)
+                width = _at_its_clock(min(memory.width, bandwidth), engine, bus)
+                yield pool.name, width, memory
 
-    return tuple(
-        replace(
-            device,
-            constants_width=next(widths(device, constants=True), 0),
-            workspace_width=min(widths(device, constants=False), default=0),
+    def known(engine: Engine) -> Engine:
+        read, written = (tuple(used(engine, constants=each)) for each in (True, False))
+        _, width, memory = read[0] if read else ("", 0, None)
+        apart = memory and {each.name for _, _, each in written} != {memory.name}
+        waits = memory.read_latency + 1 if memory and apart else 0
+        return replace(
+            engine,
+            constants_width=width,
+            constants_wait=-(-waits * engine.clock // bus),
+            workspace_width=min((width for _, width, _ in written), default=0),
+            pool_memories={name: (memory.name, width) for name, width, memory in written},
         )
-        if isinstance(device, Engine)
-        else device
-        for device in devices
-    )
+
+    return tuple(known(each) if isinstance(each, Engine) else each for each in devices)
 
 
 def _at_its_clock(width: int, engine: Engine, bus: int) -> int:

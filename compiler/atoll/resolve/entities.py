@@ -255,7 +255,11 @@ class Engine(Device):
         runs: operator kinds this instance may run, sorted; a subset of the spec's.
         constants_width: bytes per cycle of its clock from the memory of its constants, 0 if not
             known.
-        workspace_width: likewise of the narrowest memory that it writes; both for estimates.
+        constants_wait: cycles of its clock that a change between that memory and one of activations
+            takes, 0 if it works in one alone.
+        workspace_width: as `constants_width`, of the narrowest memory that it writes.
+        pool_memories: of each pool of activations, its memory and such a width. These four are for
+            estimates.
     """
 
     spec: AcceleratorSpec
@@ -264,7 +268,9 @@ class Engine(Device):
     irq: int | None
     runs: tuple[str, ...]
     constants_width: int = 0
+    constants_wait: int = 0
     workspace_width: int = 0
+    pool_memories: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

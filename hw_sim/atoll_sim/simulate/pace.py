@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from atoll.estimate.network import estimates_of
 from atoll.files import write_text
 from atoll.pipeline import Compiled
-from atoll.place.costs import cycles_of
 from atoll.progress import Progress, about
 from atoll_sim.trace.run_files import Seen, read_pace
 from atoll_sim.trace.simulation import SimResult
@@ -79,11 +79,12 @@ class Pace:
 def pace_of(models: Sequence[Compiled], runs: int, executable: Path) -> Pace:
     """Return what is known of `runs` runs of the models in turn before they begin."""
     speed = _speed(executable)
-    each = [sum(cycles_of(model.graph, model.soc).values()) for model in models]
+    each = estimates_of(models)
+    running = sum(estimate.network for estimate in each) * runs // len(each)
     return Pace(
         models=models,
         runs=runs,
-        cycles=max(1, sum(each) * runs // len(each)),
+        cycles=each[0].before + running + each[0].after,
         speed=speed or TYPICAL,
         measured=speed is not None,
     )

@@ -12,7 +12,7 @@ from tests.unit.codegen.test_reef_commands import Memory, activation, constant, 
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
 from atoll_sim.engines.interface import Outcome
-from atoll_sim.engines.reef.elements import element_cycles
+from atoll_sim.engines.reef.elements import busy_of
 from atoll_sim.engines.reef.emitter import ReefEmitter
 from atoll_sim.engines.reef.model import ReefModel
 
@@ -103,4 +103,4 @@ def test_all_pairs_of_values() -> None:
 def test_estimates_are_near_what_the_bench_measured() -> None:
     for (lanes, data_bytes), (elements, cycles) in MEASURED.items():
         device = npu(lanes, lanes, data_bytes)
-        assert element_cycles(elements, device) == pytest.approx(cycles, rel=0.12)
+        assert busy_of(elements, device) == pytest.approx(cycles, rel=0.12)

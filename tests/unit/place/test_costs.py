@@ -7,14 +7,9 @@ from math import prod
 import pytest
 
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
-from atoll.place.costs import (
-    CROSSING_CYCLES,
-    CROSSING_ENGINE_CYCLES,
-    Cost,
-    compute_cycles,
-    copy_cycles,
-    transfer_cycles,
-)
+from atoll.place.copy_costs import copy_cycles, transfer_cycles
+from atoll.place.costs import Cost, compute_cycles
+from atoll.place.measured import CROSSING_CYCLES, CROSSING_ENGINE_CYCLES
 from atoll.place.partition import decide
 from atoll.resolve import load_soc
 from atoll.resolve.soc import PoolSpeed, ResolvedSoc

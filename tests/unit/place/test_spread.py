@@ -10,7 +10,8 @@ from tests.requests import load_requests
 from atoll.description.build import BuildRequests
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.isa.find import instruction_set
-from atoll.place.costs import PART_CYCLES, compute_cycles, cycles_of, spread_cycles
+from atoll.place.costs import compute_cycles, cycles_of, spread_cycles
+from atoll.place.measured import PART_CYCLES
 from atoll.place.plan_devices import DevicePlan, may_spread, plan_devices
 from atoll.place.spread import spread_operators
 from atoll.resolve.soc import ResolvedSoc

@@ -12,6 +12,7 @@ from atoll.build_tree import build
 from atoll.cli import main
 from atoll.cli import working as cli_progress
 from atoll.cli.working import working
+from atoll.estimate.network import estimates_of
 from atoll.pipeline import Compiled, compile_file
 from atoll.progress import about, duration, left, told
 from atoll.resolve import load_soc
@@ -63,7 +64,9 @@ def test_the_first_run_of_a_model_is_said_to_be_typical(compiled: Compiled, tmp_
     pace = pace_of([compiled], 20, tmp_path / "model")
     assert (pace.measured, pace.speed) == (False, TYPICAL)
     assert "typical; never measured here" in str(pace)
-    assert pace.cycles == 20 * pace_of([compiled], 1, tmp_path / "model").cycles
+    (estimate,) = estimates_of((compiled,))
+    assert pace.cycles == estimate.total + 19 * estimate.network
+    assert pace_of([compiled], 1, tmp_path / "model").cycles == estimate.total
 
 
 def test_the_speed_of_a_run_lies_beside_its_model(compiled: Compiled, tmp_path: Path) -> None:

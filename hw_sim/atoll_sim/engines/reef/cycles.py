@@ -1,119 +1,261 @@
-"""How long reef is busy with an operator."""
+"""How long reef is busy with an operator, and what it moves for it."""
 
-from math import ceil, gcd
+from collections.abc import Mapping
+from math import ceil, gcd, prod
 from typing import NamedTuple
 
+from atoll.ir.busy import Bound
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.packing import LINE_ROWS, PARAMETER_BYTES
+from atoll_sim.engines.reef.runs import Run, average, beginnings, inside
 
 START_CYCLES = 60
+CHANGE_CYCLES = 2
+"""Of the port, for each pixel that is written to another memory than its input is in."""
+PARTED_CYCLES = 2
+"""Of the port, for each run of several beats that is written, where a pixel is read in one."""
+BURST_BEATS, DRAIN_CYCLES = 16, 40
+"""Beats of a burst of constants; from the last pixel's steps until its set has left."""
 
 
-def busy_cycles(shape: Geometry, npu: Engine, commands: int = 0) -> int:
+class Places(NamedTuple):
+    """Where the activations of an operator are.
+
+    Attributes:
+        read: bytes per cycle from the memory of its input, 0 where nobody knows yet.
+        written: likewise of its output.
+        apart: these are two memories.
+    """
+
+    read: int = 0
+    written: int = 0
+    apart: bool = False
+
+
+UNKNOWN = Places()
+
+
+class Effort(NamedTuple):
+    """What an operator takes.
+
+    Attributes:
+        cycles: busy.
+        parts: cycles that each part needs by itself.
+        read_bytes: of the input, in whole beats, with all repetitions; the others likewise.
+    """
+
+    cycles: int
+    parts: Mapping[Bound, int]
+    read_bytes: int
+    weight_bytes: int
+    parameter_bytes: int
+
+
+def effort_of(shape: Geometry, npu: Engine, commands: int = 0, places: Places = UNKNOWN) -> Effort:
     """Predict busy cycles from array steps and from the bytes that nothing hides.
 
-    Each block of output channels first reads its parameters and, if they fit on chip, its weights;
-    otherwise every pixel reads them again. A pixel takes one array step for each kernel row and
-    chunk of input lanes (depthwise: each tap), and no less than the memory takes for the beats that
-    it reads and writes one after the other, and a cycle for as many channels as there are
-    requantisers.
-    Commands beside one for each sample read parameters and weights again. Within 15 % of what
-    benches/reef_layers.py has measured.
+    A set of blocks of output channels, see `reef_loader.sv`, takes no less than the array, and no
+    less than the memory for the beats that it reads and writes one after the other. Parameters and
+    weights of the next set are read meanwhile, where there is space for them: they cost what the
+    memory has no time for. Where they lie in another memory than activations, the port changes
+    between both for each burst of them. Otherwise each set reads its own first. Weights that do not
+    fit on chip are read again for every pixel. Commands beside one for each sample read parameters
+    and weights again.
 
     Args:
         shape: the operator.
         npu: the instance.
         commands: that it takes, 0 for one for each sample.
+        places: of the activations.
     """
-    loads, blocks = _loads(shape, npu), _blocks(shape, npu)
-    pixels = shape.output[0] * shape.output[1]
-    scalers = min(npu.params["requantisers"], npu.params["output_lanes"])
-    steps, reading = _steps(shape, npu), _reading(shape, npu)
-    computing = sum(
-        max(
-            steps,
-            pixels * -(-width // scalers),
-            ceil(reading + pixels * _beats(width, shape.output[2], npu)),
-        )
-        for width in blocks
+    loads, samples, port = _loads(shape, npu), shape.samples, npu.params["data_bytes"]
+    again, pixels = max(samples, commands), prod(shape.output[:2])
+    known = {width: _block(shape, npu, width, places) for width in {*_widths(shape, npu)}}
+    sets = [[known[width] for width in widths] for widths in _sets(shape, npu)]
+    blocks = sum(map(len, sets))
+    repeated = samples * pixels if loads.each_pixel else again
+    loading = blocks * (again * loads.once + repeated * loads.each_pixel)
+    cycles = again * (START_CYCLES + _filling(shape) + len(sets[0]) * loads.once)
+    following = [*map(len, sets[1:]), 0]
+    for members, coming in zip(sets, following, strict=True):
+        computing, moving = _computing(members), _moving(members)
+        if loads.ahead:
+            bursts = ceil(min(coming * loads.beats, moving) / BURST_BEATS)
+            load = again * (coming * loads.once + 2 * npu.constants_wait * bursts)
+            cycles += max(samples * computing, ceil(samples * moving) + load)
+        else:
+            cycles += samples * max(computing, ceil(moving))
+            cycles += again * (coming * loads.once + DRAIN_CYCLES * bool(coming))
+        cycles += samples * pixels * loads.each_pixel * len(members)
+    return Effort(
+        cycles=cycles,
+        parts={
+            Bound.COMPUTE: samples * sum(map(_computing, sets)),
+            Bound.READ: ceil(samples * sum(members[0].reading for members in sets)),
+            Bound.WRITE: ceil(samples * sum(each.writing for members in sets for each in members)),
+            Bound.WEIGHTS: loading,
+        },
+        read_bytes=ceil(samples * sum(members[0].read_beats for members in sets)) * port,
+        weight_bytes=blocks * repeated * shape.block_bytes(npu),
+        parameter_bytes=again * blocks * npu.params["output_lanes"] * PARAMETER_BYTES,
     )
-    again = shape.samples + max(0, commands - shape.samples)
-    setting_up = again * (START_CYCLES + len(blocks) * loads.once)
-    return setting_up + shape.samples * (computing + len(blocks) * pixels * loads.each_pixel)
+
+
+def _widths(shape: Geometry, npu: Engine) -> list[int]:
+    """Return the output channels of each block."""
+    lanes, channels = npu.params["output_lanes"], shape.output[2]
+    return [min(lanes, channels - first) for first in range(0, channels, lanes)]
+
+
+def _sets(shape: Geometry, npu: Engine) -> list[list[int]]:
+    """Return the output channels of each block of each set: one, or a pair."""
+    widths, rows = _widths(shape, npu), _rows(shape, npu)
+    most = npu.params["weight_rows"]
+    fits = 4 * rows <= most or (len(widths) <= 2 and 2 * rows <= most)
+    size = 2 if fits and not shape.depthwise else 1
+    return [widths[first : first + size] for first in range(0, len(widths), size)]
+
+
+def _rows(shape: Geometry, npu: Engine) -> int:
+    """Return the rows of weights that a block fills."""
+    return -(-shape.block_bytes(npu) // (npu.params["input_lanes"] * npu.params["output_lanes"]))
 
 
 class _Loads(NamedTuple):
-    """Cycles of reading constants: once for each block of channels, and for each pixel of it."""
+    """Cycles of reading constants: once for each block of channels, and for each pixel of it.
+
+    Attributes:
+        beats: of the port, of what is read once.
+        ahead: while the set before is computed.
+    """
 
     once: int
     each_pixel: int
+    beats: int
+    ahead: bool
 
 
 def _loads(shape: Geometry, npu: Engine) -> _Loads:
-    params = npu.params
+    params, port = npu.params, npu.params["data_bytes"]
     lanes, width = params["output_lanes"], _narrower(npu.constants_width, npu)
-    weights = shape.block_bytes(npu)
-    resident = weights <= params["weight_rows"] * params["input_lanes"] * lanes
-    parameters = -(-lanes * PARAMETER_BYTES // width)
-    reading = -(-weights // width)
-    return _Loads(parameters + reading, 0) if resident else _Loads(parameters, reading)
+    weights, table = shape.block_bytes(npu), lanes * PARAMETER_BYTES
+    rows, most = _rows(shape, npu) * len(_sets(shape, npu)[0]), params["weight_rows"]
+    parameters, reading = -(-table // width), -(-weights // width)
+    if rows > most:
+        return _Loads(parameters, reading, -(-table // port), True)
+    beats = -(-table // port) - (-weights // port)
+    return _Loads(parameters + reading, 0, beats, 2 * rows <= most)
 
 
-def _steps(shape: Geometry, npu: Engine) -> int:
-    """Count the cycles of the array for a block."""
+class _Block(NamedTuple):
+    """What one block of output channels takes.
+
+    Attributes:
+        steps: cycles of the array that each block of a set takes.
+        feeding: cycles in which steps come, once for a set.
+        scaling: cycles of the requantisers.
+        reading: cycles of the memory, once for a set.
+        writing: likewise.
+        changing: cycles of changes between the memories of input and output.
+        read_beats: of the port.
+    """
+
+    steps: float
+    feeding: float
+    scaling: int
+    reading: float
+    writing: float
+    changing: int
+    read_beats: float
+
+
+def _computing(members: list[_Block]) -> int:
+    """Return the cycles of array and requantisers for a set."""
+    steps = sum(block.steps for block in members)
+    return max(ceil(max(steps, members[0].feeding)), sum(block.scaling for block in members))
+
+
+def _moving(members: list[_Block]) -> float:
+    """Return the cycles of the memory for a set; it reads or writes at a time."""
+    return members[0].reading + sum(block.writing + block.changing for block in members)
+
+
+def _block(shape: Geometry, npu: Engine, width: int, places: Places) -> _Block:
+    """Return what a block of `width` output channels takes."""
+    params, port = npu.params, npu.params["data_bytes"]
+    read_width, written_width = (
+        _narrower(each or npu.workspace_width, npu) for each in (places.read, places.written)
+    )
+    pixels, scalers = prod(shape.output[:2]), min(params["requantisers"], params["output_lanes"])
+    steps, feeding, read = _pointwise(shape, npu, width) if shape.depthwise else _dense(shape, npu)
+    written = _channels(width, shape.output[2], npu)
+    beat = -(-min(port, width) // written_width)
+    parted = written.parted * PARTED_CYCLES if read <= pixels else 0
+    return _Block(
+        steps=steps,
+        feeding=feeding,
+        scaling=pixels * -(-width // scalers),
+        reading=read * -(-port // read_width),
+        writing=pixels * (written.beats * beat + parted),
+        changing=CHANGE_CYCLES * pixels if places.apart else 0,
+        read_beats=read,
+    )
+
+
+def _pointwise(shape: Geometry, npu: Engine, width: int) -> tuple[float, float, float]:
+    """Return steps, likewise, and beats read, where each output channel has one of the input."""
+    beats = _channels(width, shape.input[2], npu).beats
     if shape.lines:
         columns = npu.params["input_lanes"] // LINE_ROWS
-        return shape.output[0] * shape.output[1] * -(-shape.kernel[1] // columns)
+        steps = prod(shape.output[:2]) * -(-shape.kernel[1] // columns)
+        return steps, steps, prod(shape.seen) * beats
+    rows, columns = (sum(map(len, each)) for each in _inside(shape))
+    return rows * columns, rows * columns, rows * columns * beats
+
+
+def _dense(shape: Geometry, npu: Engine) -> tuple[float, float, float]:
+    """Return steps of a block, cycles in which they come, and beats that are read for them."""
+    beat, lanes, depth = npu.params["data_bytes"], npu.params["input_lanes"], shape.input[2]
     rows, columns = _inside(shape)
-    if shape.depthwise:
-        return rows * columns
-    return rows * shape.output[1] * -(-shape.kernel_row // npu.params["input_lanes"])
-
-
-def _reading(shape: Geometry, npu: Engine) -> float:
-    """Count the cycles of the memory for what a block reads."""
-    rows, columns = shape.seen if shape.lines else _inside(shape)
-    if shape.depthwise:
-        return rows * columns * _beats(npu.params["output_lanes"], shape.input[2], npu)
-    return rows * shape.output[1] * _beats(shape.kernel_row, shape.input[2], npu)
-
-
-def _inside(shape: Geometry) -> tuple[int, int]:
-    """Count the rows of the kernel that lie inside the image over all rows of pixels, and columns.
-
-    What lies outside is not read.
-    """
-    rows, columns = (
-        sum(
-            max(0, min(extent, at * stride - pad + taps) - max(0, at * stride - pad))
-            for at in range(places)
+    runs = [
+        average(
+            len(seen) * depth, beginnings(shape.input[1] * depth, beat, seen.start * depth), lanes
         )
-        for places, taps, stride, pad, extent in zip(
+        for seen in columns
+        if seen
+    ]
+    count = sum(map(len, rows))
+    feeding, beats = (count * sum(each[at] for each in runs) for at in (1, 0))
+    sizes = [len(seen) * depth for seen in columns]
+    if shape.joined:
+        return sum(-(-len(seen) * size // lanes) for seen in rows for size in sizes), feeding, beats
+    return count * sum(-(-size // lanes) for size in sizes), feeding, beats
+
+
+def _inside(shape: Geometry) -> tuple[list[range], list[range]]:
+    """Return what each row and column of windows has inside of the image; no more is read."""
+    rows, columns = (
+        inside(*each)
+        for each in zip(
             shape.output[:2], shape.kernel, shape.stride, shape.pad, shape.input[:2], strict=True
         )
     )
     return rows, columns
 
 
-def _beats(size: int, channels: int, npu: Engine) -> float:
-    """Return the cycles of the memory, on average, for a run that begins at any pixel.
-
-    A beat that the run begins or ends in is moved whole. Runs of a block begin at multiples of its
-    channels.
-    """
-    beat = _narrower(npu.workspace_width, npu)
-    return (
-        1 + (size - gcd(channels, size, beat)) / beat
-        if size % beat or channels % beat
-        else size / beat
-    )
+def _channels(width: int, channels: int, npu: Engine) -> Run:
+    """Return what `width` of the channels of any pixel take."""
+    lanes, beat = npu.params["output_lanes"], npu.params["data_bytes"]
+    return average(width, beginnings(gcd(channels, lanes), beat), lanes)
 
 
-def _blocks(shape: Geometry, npu: Engine) -> list[int]:
-    """Return the channels of each block."""
-    lanes, channels = npu.params["output_lanes"], shape.output[2]
-    return [min(lanes, channels - first) for first in range(0, channels, lanes)]
+def _filling(shape: Geometry) -> int:
+    """Return the cycles until the first window's pixels are there."""
+    if not shape.lines:
+        return 0
+    rows, columns = (max(0, k - 1 - pad) for k, pad in zip(shape.kernel, shape.pad, strict=True))
+    return min(rows * shape.seen[1] + columns, prod(shape.seen))
 
 
 def _narrower(memory: int, npu: Engine) -> int:

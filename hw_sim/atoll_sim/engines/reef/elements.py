@@ -7,6 +7,7 @@ from math import ceil
 from struct import Struct
 from typing import ClassVar
 
+from atoll.ir.busy import Bound, Busy
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.lower.accelerator import Job
@@ -115,15 +116,20 @@ def command_of(op: Operator, graph: Graph, address: Callable[[str], int]) -> byt
     ).encode()
 
 
-def element_cycles(elements: int, npu: Engine) -> int:
-    """Predict busy cycles: each operand takes a step for as many elements as there are lanes.
+def busy_of(op: Operator, graph: Graph, npu: Engine) -> Busy:
+    """Predict with what an instance is busy.
 
-    A memory that moves one beat at a time takes a third beat for what is written.
+    Each operand takes a step for as many elements as there are lanes. A memory moves one beat at a
+    time, of three.
     """
-    port, lanes = npu.params["data_bytes"], npu.params["input_lanes"]
-    memory = npu.workspace_width or 0
-    moved = 3 / min(port, memory) if memory else 0.0
-    return START_CYCLES + ceil(elements * max(2 / lanes, moved))
+    count, params = graph.results(op)[0].elements, npu.params
+    beat = -(-count // min(params["data_bytes"], npu.workspace_width or params["data_bytes"]))
+    parts = {
+        Bound.COMPUTE: ceil(2 * count / params["input_lanes"]),
+        Bound.READ: 2 * beat,
+        Bound.WRITE: beat,
+    }
+    return Busy(cycles=START_CYCLES + max(parts[Bound.COMPUTE], 3 * beat), parts=parts)
 
 
 def _constants(op: Operator, graph: Graph) -> list[Tensor]:

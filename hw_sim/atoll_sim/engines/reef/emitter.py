@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from atoll.ir.busy import Busy
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.lower.accelerator import Job
@@ -10,7 +11,7 @@ from atoll.ops.quantization import activation_range
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
 from atoll_sim.engines.reef import elements
-from atoll_sim.engines.reef.cycles import busy_cycles
+from atoll_sim.engines.reef.cycles import Places, effort_of
 from atoll_sim.engines.reef.descriptor import Descriptor, Flag, Opcode
 from atoll_sim.engines.reef.geometry import Geometry, geometry_of
 from atoll_sim.engines.reef.means import scaling_of, weights_of, zero_points
@@ -113,10 +114,27 @@ class ReefEmitter:
         return with_check(command)
 
     def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> int:
-        """Predict busy cycles, see `reef_cycles`."""
+        """Predict busy cycles, see `cycles`."""
+        return self.busy(op, graph, npu, commands).cycles
+
+    def busy(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> Busy:
+        """Predict with what an instance is busy, see `cycles` and `elements`."""
         if elements.takes(op):
-            return elements.element_cycles(graph.results(op)[0].elements, npu)
-        return busy_cycles(geometry_of(op, graph, npu), npu, commands)
+            return elements.busy_of(op, graph, npu)
+        effort = effort_of(geometry_of(op, graph, npu), npu, commands, _places(op, graph, npu))
+        reads = {
+            op.inputs[0]: effort.read_bytes,
+            _weights(op): effort.weight_bytes,
+            _parameters(op): effort.parameter_bytes,
+        }
+        return Busy(cycles=effort.cycles, parts=effort.parts, reads=reads)
+
+
+def _places(op: Operator, graph: Graph, npu: Engine) -> Places:
+    """Return where the activations are, as far as the graph says."""
+    pools = (graph.tensor(name).pool for name in (op.inputs[0], op.outputs[0]))
+    (source, read), (target, written) = (npu.pool_memories.get(pool, ("", 0)) for pool in pools)
+    return Places(read, written, "" not in (source, target) and source != target)
 
 
 def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
+from atoll.ir.busy import Bound, Busy
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.layout_moves import Rows, fillings, moves
 from atoll.ir.layouts import Layout
@@ -72,14 +73,19 @@ class RippleEmitter:
         return with_check(command)
 
     def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> int:
-        """Predict busy cycles: each beat is written and answered before the next one."""
+        """Predict busy cycles, see `busy`."""
+        return self.busy(op, graph, npu, commands).cycles
+
+    def busy(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> Busy:
+        """Predict with what it is busy: each beat is written and answered before the next one."""
         width, cycles = npu.params["data_bytes"], _START_CYCLES
         listed = _commands(op, graph)
         for _, _, target, rows in listed:
             count = rows.rows * rows.planes
             beats = -(-(target % width + rows.run) // width)
             cycles += _BEAT_CYCLES * beats * count + count // _ROWS_A_CYCLE
-        return cycles + _COMMAND_CYCLES * (len(listed) - 1)
+        cycles += _COMMAND_CYCLES * (len(listed) - 1)
+        return Busy(cycles=cycles, parts={Bound.WRITE: cycles})
 
 
 _READS, _WRITES, _FILLS = "reads", "writes", "fills"

@@ -1,0 +1,87 @@
+"""Measure what `atoll.place.measured` holds and a run of firmware shows, on lagoon in RTL."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+
+from atoll.pipeline import Compiled, compile_file
+from atoll.place import measured
+from atoll.place.costs import busy_cycles
+from atoll.report.result import LayerCycles, RunReport
+from atoll.resolve import load_soc
+from atoll.resolve.soc import Engine
+from atoll.samples import random_sample
+from atoll_sim.run import run_models
+
+DIGITS = Path(__file__).parents[1] / "examples" / "01_digits" / "digits_int8.tflite"
+HALF_STACK = "devices.cpu.stack.size=4 KiB"
+IN_RAM = (
+    "pools.weights.memory=sram",
+    "pools.weights.size=64 KiB",
+    "pools.weights.offset=192 KiB",
+    "pools.shared.size=128 KiB",
+    "pools.weights.reach.cpu=rw",
+)
+"""Lagoon with its constants in RAM, which the start-up code copies."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constant:
+    """One of them: its value now, and what it is in RTL."""
+
+    name: str
+    now: int
+    measured: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    compiled: Compiled
+    report: RunReport
+
+    @property
+    def layers(self) -> Sequence[LayerCycles]:
+        return self.report.by_layer
+
+    @property
+    def before(self) -> int:
+        return self.layers[0].begin
+
+    def on_engines(self) -> Iterator[tuple[LayerCycles, int]]:
+        """Yield the layers on engines, and how long an engine should be busy with each."""
+        soc, graph = self.compiled.soc, self.compiled.graph
+        operators = {op.name: op for op in graph.operators}
+        for layer in self.layers:
+            device = soc.device(layer.device)
+            if isinstance(device, Engine):
+                yield layer, busy_cycles(operators[layer.operator], graph, device, soc)
+
+
+def constants() -> Iterator[Constant]:
+    """Yield each constant, in the order of `atoll.place.measured`."""
+    usual, half, copied = (_run(*each) for each in ((), (HALF_STACK,), IN_RAM))
+    engines = [*usual.on_engines()]
+    stack = usual.compiled.soc.host_cpu.stack.size
+    blocks = stack // measured.START_BLOCK
+    filled = (usual.before - half.before) * 2 / blocks
+    constant = copied.compiled.plan.use["weights"].used / measured.START_BLOCK
+    found = {
+        "START_CYCLES": median(layer.worked - busy for layer, busy in engines),
+        "FINISH_CYCLES": median(layer.cycles - layer.worked for layer, _ in engines),
+        "BETWEEN_CYCLES": median(b.begin - a.end for a, b in pairwise(usual.layers)),
+        "BEFORE_CYCLES": usual.before - filled * blocks,
+        "FILLED_CYCLES": filled,
+        "COPIED_CYCLES": (copied.before - usual.before) / constant,
+        "AFTER_CYCLES": usual.report.total_cycles - usual.layers[-1].end,
+    }
+    for name, value in found.items():
+        yield Constant(name=name, now=getattr(measured, name), measured=round(value))
+
+
+def _run(*overrides: str) -> _Run:
+    compiled = compile_file(load_soc("lagoon", overrides), DIGITS)
+    (outcome,) = run_models((compiled,), (random_sample(compiled.graph),))
+    assert outcome.report.passed, f"digits do not run on lagoon with {overrides} as they should"
+    return _Run(compiled=compiled, report=outcome.report)

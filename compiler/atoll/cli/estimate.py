@@ -1,0 +1,49 @@
+"""The command `atoll estimate`: what networks take on a chip, before anything is built."""
+
+from atoll.cli.options import (
+    AcceleratorsOption,
+    JsonOption,
+    ModelsArgument,
+    PlacementOptions,
+    SetOption,
+    SocArgument,
+)
+from atoll.cli.output import out
+from atoll.cli.requests import build_options
+from atoll.cli.working import working
+from atoll.estimate.network import estimates_of
+from atoll.report.estimate_text import render_estimate
+from atoll.resolve import load_soc
+from atoll.several_models import compile_models
+from atoll.shown import json_text
+
+
+def estimate(
+    soc: SocArgument,
+    models: ModelsArgument,
+    *,
+    placement: PlacementOptions,
+    overrides: SetOption = None,
+    accelerators: AcceleratorsOption = True,
+    machine: JsonOption = False,
+) -> None:
+    """Estimate cycles and bytes of a network, without building it.
+
+    For each operator: its device, its cycles, what decides them (compute, read, write, weights, the
+    start or the driver of an engine, or a core), and for each memory the bytes read and written and
+    the cycles that its port needs for them. Then sums, and what atoll run would take from reset to
+    exit. All cycles are of the host's clock.
+
+    Example: atoll estimate lagoon model.tflite --set devices.npu.params.output_lanes=16
+    """
+    options = build_options(models, placement, accelerators=accelerators)
+    with working("compiling and planning"):
+        found = estimates_of(compile_models(load_soc(soc, overrides or ()), models, options))
+    if machine:
+        objects = [each.as_json() for each in found]
+        print(json_text(objects if len(objects) > 1 else objects[0]), end="")
+        return
+    for number, each in enumerate(found):
+        if number:
+            out.print()
+        out.print(render_estimate(each))

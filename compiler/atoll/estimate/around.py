@@ -1,0 +1,37 @@
+"""What a run takes besides its operators: from reset to the first one, and after the last one."""
+
+from atoll.pipeline import Compiled
+from atoll.place.costs import fetched
+from atoll.place.measured import (
+    AFTER_CYCLES,
+    BEFORE_CYCLES,
+    COPIED_CYCLES,
+    FILLED_CYCLES,
+    START_BLOCK,
+)
+from atoll.resolve.soc import ResolvedSoc
+
+
+def before_cycles(soc: ResolvedSoc, models: tuple[Compiled, ...]) -> int:
+    """Predict the cycles of the host from reset until the first operator begins.
+
+    The start-up code paints the stacks and copies the constants of pools in RAM.
+    """
+    host = soc.host_cpu
+    filled = sum(stack.size for stack in host.stacks)
+    copied = sum(
+        max(model.plan.use[pool.name].used for model in models)
+        for pool in soc.pools
+        if pool.role != "workspace" and soc.memory(pool.region.memory).kind == "ram"
+    )
+    cycles = (
+        BEFORE_CYCLES
+        + FILLED_CYCLES * filled // START_BLOCK
+        + COPIED_CYCLES * copied // START_BLOCK
+    )
+    return fetched(cycles, host, soc)
+
+
+def after_cycles(soc: ResolvedSoc) -> int:
+    """Predict the cycles of the host from the end of the last operator to the end of the run."""
+    return fetched(AFTER_CYCLES, soc.host_cpu, soc)

@@ -1,0 +1,65 @@
+"""Estimate a compiled network: each operator, what it moves, and the whole run."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from atoll.estimate.around import after_cycles, before_cycles
+from atoll.estimate.expected import expected
+from atoll.estimate.timeline import Timeline, timeline_of
+from atoll.estimate.traffic import added, traffic_of
+from atoll.ir.tir import AcceleratorWait
+from atoll.pipeline import Compiled
+from atoll.place.costs import Spent, fetched
+from atoll.place.measured import BETWEEN_CYCLES
+from atoll.report.estimate import LayerEstimate, NetworkEstimate
+
+
+def estimates_of(models: Sequence[Compiled]) -> tuple[NetworkEstimate, ...]:
+    """Return what each of the networks takes that share a firmware, if it runs as the first."""
+    return tuple(_estimate(model, tuple(models)) for model in models)
+
+
+def _estimate(model: Compiled, models: tuple[Compiled, ...]) -> NetworkEstimate:
+    soc = model.soc
+    spent = expected(model)
+    cycles = {name: each.cycles for name, each in spent.items()}
+    timeline = timeline_of(model.module.entry.steps, cycles, soc)
+    layers = tuple(_layers(model, spent, timeline))
+    between = fetched(BETWEEN_CYCLES, soc.host_cpu, soc) * max(0, len(layers) - 1)
+    moved = [each for layer in layers for each in layer.traffic]
+    names = {each.memory for each in moved}
+    return NetworkEstimate(
+        soc=soc.name,
+        model=model.graph.name,
+        before=before_cycles(soc, models),
+        network=timeline.length,
+        sequential=sum(layer.cycles for layer in layers) + between,
+        after=after_cycles(soc),
+        layers=layers,
+        traffic=tuple(
+            added(memory.name, (each for each in moved if each.memory == memory.name))
+            for memory in soc.memories
+            if memory.name in names
+        ),
+        host_clock=soc.host_cpu.clock,
+    )
+
+
+def _layers(
+    model: Compiled, spent: Mapping[str, Spent], timeline: Timeline
+) -> Iterator[LayerEstimate]:
+    operators = {op.name: op for op in model.graph.operators}
+    for step in model.module.entry.steps:
+        if isinstance(step.action, AcceleratorWait):
+            continue
+        op, each = operators[step.operator], spent[step.operator]
+        yield LayerEstimate(
+            operator=op.name,
+            kind=op.kind,
+            devices=op.devices,
+            begin=timeline.begins[op.name],
+            end=timeline.ends[op.name],
+            cycles=each.cycles,
+            bound=each.bound,
+            parts=each.busy.parts if each.busy else {},
+            traffic=traffic_of(model, step, op, each.cycles, each.busy),
+        )

@@ -1,0 +1,25 @@
+"""What `atoll estimate --json` prints, as a JSON Schema."""
+
+from atoll.ir.busy import Bound
+from atoll.report.json_shapes import COUNT, TEXT, choice, each, named, object_of, one_or_more
+
+_TRAFFIC = object_of(memory=TEXT, **dict.fromkeys(("read_bytes", "written_bytes", "cycles"), COUNT))
+_ESTIMATED = object_of(
+    **dict.fromkeys(("operator", "kind", "device"), TEXT),
+    helpers=each(TEXT),
+    **dict.fromkeys(("begin", "end", "cycles"), COUNT),
+    bound=choice(*Bound),
+    parts=named(COUNT),
+    memories=each(_TRAFFIC),
+)
+ESTIMATE = one_or_more(
+    object_of(
+        **dict.fromkeys(("soc", "model"), TEXT),
+        cycles=object_of(
+            **dict.fromkeys(("total", "before", "network", "after", "sequential"), COUNT),
+            **dict.fromkeys(("clock_hz", "total_ns"), COUNT),
+            by_layer=each(_ESTIMATED),
+            by_memory=each(_TRAFFIC),
+        ),
+    )
+)

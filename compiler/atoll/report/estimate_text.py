@@ -1,0 +1,85 @@
+"""An estimate as a person reads it in a terminal."""
+
+from collections.abc import Iterator
+
+from rich.console import Group
+
+from atoll.report.estimate import LayerEstimate, NetworkEstimate
+from atoll.report.grid import Grid, Sentence
+from atoll.report.result import nanoseconds
+
+
+def render_estimate(estimate: NetworkEstimate) -> Group:
+    """Lay the layers out, then the memories, then what the whole run takes."""
+    return Group(layer_grid(estimate), memory_grid(estimate), *_sums(estimate))
+
+
+def layer_grid(estimate: NetworkEstimate) -> Grid:
+    """Return a row for each operator, with two columns for each memory that any of them uses."""
+    memories = [each.memory for each in estimate.traffic]
+    headings = (head for name in memories for head in (f"{name} r/w", "port"))
+    return Grid(
+        title=f"{estimate.model} on {estimate.soc}: cycles, bytes read and written",
+        headings=("operator", "device", "cycles", "bound by", *headings),
+        left=("operator", "device", "bound by"),
+        rows=[
+            (
+                layer.operator,
+                _devices(layer),
+                f"{layer.cycles:,}",
+                str(layer.bound),
+                *(cell for name in memories for cell in _cells(layer, name)),
+            )
+            for layer in estimate.layers
+        ],
+    )
+
+
+def _devices(layer: LayerEstimate) -> str:
+    first, *helpers = layer.devices
+    return f"{first} + {len(helpers)}" if helpers else first
+
+
+def _cells(layer: LayerEstimate, memory: str) -> tuple[str, str]:
+    """Return what a layer moves of a memory, and the cycles of the memory's port."""
+    for each in layer.traffic:
+        if each.memory == memory:
+            return f"{each.read:,}/{each.written:,}", f"{each.cycles:,}"
+    return "", ""
+
+
+def memory_grid(estimate: NetworkEstimate) -> Grid:
+    """Return a row for each memory: what all layers move of it."""
+    return Grid(
+        headings=("memory", "read", "written", "its port", "of the network"),
+        left=("memory",),
+        rows=[
+            (
+                each.memory,
+                f"{each.read:,} B",
+                f"{each.written:,} B",
+                f"{each.cycles:,} cycles",
+                f"{100 * each.cycles / max(1, estimate.network):.1f} %",
+            )
+            for each in estimate.traffic
+        ],
+    )
+
+
+def _sums(estimate: NetworkEstimate) -> Iterator[Sentence]:
+    devices = dict.fromkeys(layer.devices[0] for layer in estimate.layers)
+    sums = (
+        f"{device} {sum(e.cycles for e in estimate.layers if e.devices[0] == device):,}"
+        for device in devices
+    )
+    yield Sentence(f"cycles by device: {', '.join(sums)}")
+    if estimate.network < estimate.sequential:
+        saved = f"{estimate.sequential - estimate.network:,} fewer than one after the other"
+        yield Sentence(f"devices at once: {estimate.network:,} cycles, {saved}")
+    seconds = nanoseconds(estimate.total, estimate.host_clock) / 1e6
+    yield Sentence(
+        f"{estimate.before:,} cycles before the first layer, {estimate.network:,} for the network, "
+        f"{estimate.after:,} after it: {estimate.total:,} from reset to exit, {seconds:,.3f} ms "
+        f"at {estimate.host_clock / 1e6:,g} MHz",
+        style="green",
+    )

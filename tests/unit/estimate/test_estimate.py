@@ -1,0 +1,177 @@
+"""P1: what `atoll estimate` says is what placement used, and adds up."""
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.requests import load_requests
+
+from atoll.codegen.commands import command_counts
+from atoll.estimate.around import before_cycles
+from atoll.estimate.network import estimates_of
+from atoll.estimate.timeline import timeline_of
+from atoll.ir.busy import Bound, Busy
+from atoll.ir.tir import AcceleratorStart, AcceleratorWait, Step
+from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll.place.costs import cycles_of
+from atoll.place.measured import BETWEEN_CYCLES, FINISH_CYCLES, START_CYCLES
+from atoll.report.estimate import NetworkEstimate
+from atoll.resolve import load_soc
+
+ROOT = Path(__file__).parents[3]
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+CHIPS = ("lagoon", "atoll2", "twin", "quad")
+
+
+@cache
+def compiled(chip: str, *overrides: str, accelerators: bool = True) -> Compiled:
+    options = BuildOptions(accelerators=accelerators)
+    return compile_file(load_soc(chip, overrides), DIGITS, options)
+
+
+def estimate(chip: str, *overrides: str, accelerators: bool = True) -> NetworkEstimate:
+    return estimates_of((compiled(chip, *overrides, accelerators=accelerators),))[0]
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_p1_cycles_of_layers_are_those_that_placement_weighs(chip: str) -> None:
+    model = compiled(chip)
+    weighed = cycles_of(model.graph, model.soc, command_counts(model.module))
+    found = {layer.operator: layer.cycles for layer in estimate(chip).layers}
+    if chip == "atoll2":
+        found |= {name: weighed[name] for name in found if pools_of(name, model) != {"shared"}}
+    assert found == weighed
+
+
+def pools_of(operator: str, model: Compiled) -> set[str]:
+    op = next(op for op in model.graph.operators if op.name == operator)
+    names = map(model.graph.storage, (op.inputs[0], *op.outputs))
+    return {model.plan.placements[name].pool for name in names}
+
+
+def test_p1_a_plan_says_which_memories_an_engine_works_in() -> None:
+    """Of atoll2's reefs: one memory is wider than another, and between two an engine changes."""
+    model = compiled("atoll2")
+    weighed = cycles_of(model.graph, model.soc, command_counts(model.module))
+    found = {layer.operator: layer.cycles for layer in estimate("atoll2").layers}
+    assert pools_of("conv_2d_0", model) == {"conv_private", "shared"}
+    assert found["conv_2d_0"] != weighed["conv_2d_0"]
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_p1_totals_are_the_sums_of_layers(chip: str) -> None:
+    found = estimate(chip)
+    assert found.total == found.before + found.network + found.after
+    assert found.network == max(layer.end for layer in found.layers)
+    own = sum(layer.cycles for layer in found.layers)
+    between, rest = divmod(found.sequential - own, len(found.layers) - 1)
+    assert rest == 0 < between < 100
+    for memory in found.traffic:
+        parts = [e for layer in found.layers for e in layer.traffic if e.memory == memory.memory]
+        assert (memory.read, memory.written, memory.cycles) == (
+            sum(part.read for part in parts),
+            sum(part.written for part in parts),
+            sum(part.cycles for part in parts),
+        )
+
+
+def test_p1_devices_at_once_take_less_than_one_after_the_other() -> None:
+    assert estimate("twin").network < estimate("twin").sequential
+    assert estimate("lagoon").network == estimate("lagoon").sequential
+    alone = estimate("twin", accelerators=False)
+    assert alone.network == alone.sequential
+
+
+def test_p1_another_overlap_is_another_count_of_commands() -> None:
+    requests = load_requests(None, (), (), (), "all")
+    model = compile_file(load_soc("lagoon"), DIGITS, BuildOptions(requests=requests))
+    usual = {layer.operator: layer.cycles for layer in estimate("lagoon").layers}
+    more = {layer.operator: layer.cycles for layer in estimates_of((model,))[0].layers}
+    several = {name for name, count in command_counts(model.module).items() if count > 1}
+    assert several
+    assert all((more[name] > usual[name]) == (name in several) for name in usual)
+
+
+def test_p1_every_layer_says_what_decides() -> None:
+    bounds = {layer.operator: layer.bound for layer in estimate("lagoon").layers}
+    assert bounds["add_3"] == bounds["softmax_9"] == Bound.CORE
+    assert bounds["conv_2d_0"] == Bound.READ
+    assert bounds["average_pool_2d_6"] == Bound.START
+    slow = estimate("lagoon", "memories.flash.read_latency=3", "pools.weights.read_bandwidth=1")
+    assert {layer.operator: layer.bound for layer in slow.layers}["fully_connected_8"] == "weights"
+
+
+@pytest.mark.parametrize(
+    ("parts", "bound"),
+    [
+        ({Bound.COMPUTE: 9, Bound.READ: 5, Bound.WRITE: 4, Bound.WEIGHTS: 9}, Bound.COMPUTE),
+        ({Bound.COMPUTE: 8, Bound.READ: 5, Bound.WRITE: 4}, Bound.READ),
+        ({Bound.COMPUTE: 8, Bound.READ: 4, Bound.WRITE: 5, Bound.WEIGHTS: 9}, Bound.WRITE),
+        ({Bound.COMPUTE: 8, Bound.READ: 4, Bound.WRITE: 5, Bound.WEIGHTS: 10}, Bound.WEIGHTS),
+    ],
+)
+def test_p1_the_longest_part_decides(parts: dict[Bound, int], bound: Bound) -> None:
+    assert Busy(cycles=20, parts=parts).bound is bound
+
+
+def test_p1_bytes_are_those_of_buffers_in_their_memories() -> None:
+    layers = {layer.operator: layer for layer in estimate("lagoon").layers}
+    moved = {each.memory: each for each in layers["depthwise_conv_2d_1"].traffic}
+    commands, table, weights = 64, 24 * 16, 3 * 128
+    assert (moved["flash"].read, moved["flash"].written) == (commands + table + weights, 0)
+    assert (moved["sram"].read, moved["sram"].written) == (8 * 8 * 24, 8 * 8 * 24)
+    latencies, beats = 2, 2 * 8 * 8 * 24 // 8
+    assert moved["sram"].cycles == beats + latencies
+    (narrow,) = (
+        each
+        for layer in estimate("lagoon", "memories.sram.width=4").layers
+        for each in layer.traffic
+        if (layer.operator, each.memory) == ("depthwise_conv_2d_1", "sram")
+    )
+    assert narrow.cycles == 2 * beats + latencies
+
+
+def test_p1_a_core_reads_for_each_tap() -> None:
+    layers = estimate("lagoon", accelerators=False).layers
+    (conv,) = (layer for layer in layers if layer.operator == "conv_2d_2")
+    moved = {each.memory: each for each in conv.traffic}
+    assert moved["dtcm"].read == 8 * 8 * 24 * 24
+    assert moved["dtcm"].written == 8 * 8 * 24
+
+
+def steps() -> Iterator[Step]:
+    for name, action in (
+        ("a", AcceleratorStart("npu", "a_commands", 1)),
+        ("b", compiled("lagoon").module.entry.steps[3].action),
+        ("a", AcceleratorWait("npu")),
+    ):
+        yield Step(operator=name, number=0, device="", reads=(), writes=(), action=action)
+
+
+@pytest.mark.parametrize(
+    ("engine", "core", "length"),
+    [
+        (9000, 2000, 9000),
+        (2000, 9000, START_CYCLES + BETWEEN_CYCLES + 9000 + BETWEEN_CYCLES + FINISH_CYCLES),
+    ],
+)
+def test_p1_the_host_goes_on_beside_what_it_starts(engine: int, core: int, length: int) -> None:
+    line = timeline_of(tuple(steps()), {"a": engine, "b": core}, compiled("lagoon").soc)
+    assert line.begins == {"a": 0, "b": START_CYCLES + BETWEEN_CYCLES}
+    assert line.length == line.ends["a"] == length
+
+
+def test_p1_start_up_paints_stacks_and_copies_constants() -> None:
+    usual = before_cycles(compiled("lagoon").soc, (compiled("lagoon"),))
+    half = compiled("lagoon", "devices.cpu.stack.size=4 KiB")
+    assert usual - before_cycles(half.soc, (half,)) == 4096 // 16 * 49
+    in_ram = compiled(
+        "lagoon",
+        "pools.weights.memory=sram",
+        "pools.weights.size=64 KiB",
+        "pools.weights.offset=192 KiB",
+        "pools.shared.size=128 KiB",
+        "pools.weights.reach.cpu=rw",
+    )
+    assert before_cycles(in_ram.soc, (in_ram,)) > usual + in_ram.plan.use["weights"].used
