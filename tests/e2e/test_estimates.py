@@ -11,6 +11,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from benchmarks.estimate import UNSEEN, compare
+from benchmarks.estimate_layers import LAYERS
 from tests.requests import load_requests
 
 from atoll.build_tree import build
@@ -174,3 +176,10 @@ def moved_by(device: str, compiled: Compiled, folder: Path) -> dict[str, tuple[i
     return {
         name: (kinds[AccessKind.READ], kinds[AccessKind.WRITE]) for name, kinds in moved.items()
     }
+
+
+def test_p1_estimates_hold_for_layers_that_nothing_was_fitted_to() -> None:
+    found = compare("lagoon", UNSEEN)
+    assert len(found.layers) == LAYERS
+    assert abs(found.error) < 0.1
+    assert abs(found.worst.error) < 0.15
