@@ -95,14 +95,11 @@ module reef
 
   assign fault = read_fault.valid ? read_fault : write_fault;
 
-  // Operator
+  // Operator, and beats of those over elements
   block_t [1:0] blocks;
   lines_t lines;
   elements_t elements;
-  logic vector_start, vector_on, vector_closed;
-
-  // Beats of commands over elements
-  logic vector_valid, vector_ready;
+  logic vector_start, vector_on, vector_closed, vector_valid, vector_ready;
   logic [32-$clog2(DataBytes)-1:0] vector_index;
   logic [DataBytes*8-1:0] vector_data;
   logic [DataBytes-1:0] vector_strobe;
@@ -125,7 +122,6 @@ module reef
 
   // All but the registers sleeps between lists.
   logic clk, awake;
-
   engine_clock u_clock (
     .clk_i,
     .rst_ni,
@@ -200,10 +196,8 @@ module reef
     .vector_closed_i(vector_closed)
   );
 
-  engine_reader #(
-    .DataBytes(DataBytes)
-  ) u_reader (
-    .clk_i          (clk),
+  engine_reader #(.DataBytes(DataBytes)) u_reader (
+    .clk_i        (clk),
     .rst_ni,
     .halt_i       (halt),
     .flush_i      (flush),
@@ -233,7 +227,7 @@ module reef
     .InputLanes(InputLanes), .OutputLanes(OutputLanes), .Requantisers(Scalers),
     .WeightRows(WeightRows), .LineColumns(LineColumns), .Vector(Vector), .DataBytes(DataBytes)
   ) u_datapath (
-    .clk_i          (clk),
+    .clk_i            (clk),
     .rst_ni,
     .flush_i          (flush),
     .blocks_i         (blocks),
@@ -264,10 +258,8 @@ module reef
     .idle_o           (idle)
   );
 
-  reef_writer #(
-    .OutputLanes(OutputLanes), .Requantisers(Scalers), .DataBytes(DataBytes)
-  ) u_writer (
-    .clk_i          (clk),
+  reef_writer #(.OutputLanes(OutputLanes), .Requantisers(Scalers), .DataBytes(DataBytes)) u_writer (
+    .clk_i        (clk),
     .rst_ni,
     .halt_i       (halt),
     .flush_i      (flush),
