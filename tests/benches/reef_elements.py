@@ -229,7 +229,7 @@ async def refuses_illegal_commands(dut: Any, opcode: ElementOpcode) -> None:
 
 @cocotb.test()
 async def keeps_the_port_busy(dut: Any) -> None:
-    """With a memory that answers at once, an operand's step takes a cycle and little more."""
+    """With a memory that answers soon, an operand's step takes a cycle and little more."""
     random = Random(cocotb.RANDOM_SEED)
     system = System(dut)
     await system.start(0)
@@ -244,4 +244,6 @@ async def keeps_the_port_busy(dut: Any) -> None:
     assert system.outputs(program)
     steps = 2 * 2048 // parameter("InputLanes", 8)
     dut._log.info(f"2048 elements in {ending.cycles} cycles, {steps} steps")
-    assert steps < ending.cycles < 1.2 * steps + 100
+    # Answers that take many cycles delay bursts as short as those of turns.
+    each = 1.2 if parameter("Latency", 1) < 10 else 2
+    assert steps < ending.cycles < each * steps + 100
