@@ -11,7 +11,9 @@ CORTEX_M7 = (
     "devices.cpu.isa=armv7e-m",
     "devices.cpu.cache.line=32",
     "memories.dtcm.cached=false",
+    "devices.npu.params.vector=0",
 )
+"""A core with a cache on lagoon; it adds between operators of the accelerator."""
 
 
 def cached_lagoon(*settings: str) -> ResolvedSoc:

@@ -58,14 +58,20 @@ def scale(value: int, multiplier: int, shift: int) -> int:
 
 
 def random_elements(random: Random, opcode: ElementOpcode, most: int = 300) -> Elements:
-    """Make operands of random length; many results are inside the range of int8."""
+    """Make operands of random length; many results are inside the range of int8.
+
+    Of some additions the scaled operands are so small that each rounding shows in the result.
+    """
     count = random.choice((1, 2, random.randint(1, 40), random.randint(1, most)))
     add = opcode is ElementOpcode.ADD
     low, high = sorted(random.choices((-128, -128, -20, 0, 60, 127, 127), k=2))
     multipliers = [random.choice((1 << 30, random.randrange(1 << 30, 1 << 31))) for _ in range(3)]
     shifts = [random.choice((0, -1, -random.randrange(8))) for _ in range(2)]
     result = random.choice((-17, -18, -19, -20)) if add else random.choice((-5, -6, -7, -8))
-    if random.random() < 0.15:
+    if add and random.random() < 0.2:
+        shifts = [-random.randrange(18, 28) for _ in range(2)]
+        result = random.choice((0, 1, 2))
+    elif random.random() < 0.15:
         multipliers = [random.choice((0, 1, (1 << 31) - 1)) for _ in range(3)]
         shifts = [random.choice((0, -30, -31)) for _ in range(2)]
         result = random.choice((-31, -30, 0, 1, 29, 30))
@@ -105,12 +111,14 @@ def place(program: Program, made: Elements, **changes: int) -> None:
 
 
 @cocotb.test()
-@cocotb.parametrize(opcode=list(ElementOpcode), rest=[0, 60, 200])
-async def computes_what_exact_integers_say(dut: Any, opcode: ElementOpcode, rest: int) -> None:
-    """Random commands give the right bytes and touch no others."""
+@cocotb.parametrize(opcode=list(ElementOpcode), rest=[(0, 0), (0, 240), (60, 60), (200, 200)])
+async def computes_what_exact_integers_say(
+    dut: Any, opcode: ElementOpcode, rest: tuple[int, int]
+) -> None:
+    """Random commands give the right bytes and touch no others, also where writes take long."""
     random = Random(f"{cocotb.RANDOM_SEED} {opcode} {rest}")
     system = System(dut)
-    await system.start(rest)
+    await system.start(*rest)
     for _ in range(parameter("Operators", 8)):
         program = system.program(random)
         place(program, random_elements(random, opcode))
@@ -221,7 +229,7 @@ async def refuses_illegal_commands(dut: Any, opcode: ElementOpcode) -> None:
 
 @cocotb.test()
 async def keeps_the_port_busy(dut: Any) -> None:
-    """With a memory that answers at once, an operand's step takes a cycle and little more."""
+    """With a memory that answers soon, an operand's step takes a cycle and little more."""
     random = Random(cocotb.RANDOM_SEED)
     system = System(dut)
     await system.start(0)
@@ -236,4 +244,6 @@ async def keeps_the_port_busy(dut: Any) -> None:
     assert system.outputs(program)
     steps = 2 * 2048 // parameter("InputLanes", 8)
     dut._log.info(f"2048 elements in {ending.cycles} cycles, {steps} steps")
-    assert steps < ending.cycles < 1.2 * steps + 100
+    # Answers that take many cycles delay bursts as short as those of turns.
+    each = 1.2 if parameter("Latency", 1) < 10 else 2
+    assert steps < ending.cycles < each * steps + 100

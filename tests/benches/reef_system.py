@@ -69,12 +69,16 @@ class System:
         lanes = parameter("InputLanes", 8), parameter("OutputLanes", 8)
         return Program(random, *lanes)
 
-    async def start(self, rest: int = 0) -> None:
-        """Start the clock, reset, and let the memory rest with this chance in 256."""
+    async def start(self, rest: int = 0, write_rest: int = 0) -> None:
+        """Start the clock, reset, and let the memory rest with this chance in 256.
+
+        Data to write rests with the chance `write_rest`, if that is higher.
+        """
         Clock(self.dut.clk_i, PERIOD_NS, unit="ns").start()
         for name in ("address_i", "wdata_i", "write_i", "read_i", "forgive_i"):
             getattr(self.dut, name).value = 0
         self.dut.rest_i.value = rest
+        self.dut.u_memory.write_rest.value = write_rest
         await self.reset()
 
     async def reset(self) -> None:

@@ -90,6 +90,13 @@ def test_p5_copies_are_those_between_private_memories(compiled: Compiled) -> Non
     assert plan_devices(compiled.graph, compiled.soc).graph == compiled.graph
 
 
+@pytest.mark.parametrize("chip", ["pair"])
+def test_an_accelerator_with_a_unit_for_elements_takes_all(compiled: Compiled) -> None:
+    soc = load_soc(str(DATA / "pair.yaml"), ["devices.npu_a.params.vector=1"])
+    graph = compile_file(soc, compiled.source.path).graph
+    assert [op.device for op in graph.operators] == ["npu_a"] * 3
+
+
 @pytest.mark.rtl
 @pytest.mark.parametrize(
     "chip",

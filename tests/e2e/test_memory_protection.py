@@ -27,6 +27,7 @@ CHIP = """\
 extends: lagoon
 devices:
   cpu: {{core: ibex, protection: {protection}}}
+  npu: {{params: {{vector: 0}}}}
 pools:
   private: {{reach: {{cpu: {access}, npu: rw}}}}
 """
@@ -86,7 +87,7 @@ def test_a_stray_pointer_traps(access: str, rule: str, tmp_path: Path) -> None:
     assert (found.buffer, found.offset, found.pool) == (buffer, 0, "private")
     assert found.address == wrong.plan.address(buffer)
     assert found.key == "pools.private.reach.cpu"
-    assert found.at.endswith("guarded.yaml:5:26")
+    assert found.at.endswith("guarded.yaml:6:26")
 
 
 def test_a_stack_that_overflows_meets_its_guard(tmp_path: Path) -> None:

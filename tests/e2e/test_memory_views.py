@@ -23,11 +23,13 @@ from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 ROOT = Path(__file__).parents[2]
 SHORE = str(ROOT / "tests" / "data" / "shore.yaml")
 MODEL = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+ADDS = "devices.npu.params.vector={}"
+"""1 where the reef adds, 0 where the core does, to and from which more is copied then."""
 
 
-@pytest.fixture(scope="module")
-def compiled() -> Compiled:
-    return compile_file(load_soc(SHORE), MODEL)
+@pytest.fixture(scope="module", params=[0, 1], ids=["core-adds", "reef-adds"])
+def compiled(request: pytest.FixtureRequest) -> Compiled:
+    return compile_file(load_soc(SHORE, (ADDS.format(request.param),)), MODEL)
 
 
 def engine_of(compiled: Compiled, name: str) -> Engine:
@@ -37,7 +39,8 @@ def engine_of(compiled: Compiled, name: str) -> Engine:
 
 
 def report_of(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
-    assert main(["run", SHORE, str(MODEL), "--json", *options]) == 0
+    where = ["--set", ADDS.format(0)]
+    assert main(["run", SHORE, str(MODEL), "--json", *where, *options]) == 0
     report: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert report["bit_exact"] is True
     assert report["layers_compared"] == report["layers_equal"] == 15

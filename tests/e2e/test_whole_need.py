@@ -58,7 +58,8 @@ def test_c5_an_operator_that_a_pin_keeps_off_an_accelerator_says_so() -> None:
     compiled = compile_file(load_soc("lagoon"), DIGITS, BuildOptions(requests=pins))
     reasons = {each.operator: each.reason for each in compiled.decisions}
     assert reasons["conv_2d_0"] == "pins keep it off npu, which could run it"
-    assert reasons["add_3"] == "no accelerator can run it"
+    assert reasons["add_3"] == "pins keep it off npu, which could run it", "it reads that tensor"
+    assert reasons["softmax_9"] == "no accelerator can run it"
 
 
 def test_live_bytes_that_are_more_than_what_is_needed_are_explained() -> None:

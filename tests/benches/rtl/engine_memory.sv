@@ -54,6 +54,9 @@ module engine_memory #(
   logic readable[Words]  /*verilator public_flat_rw*/;
   logic [DataBytes-1:0] writable[Words]  /*verilator public_flat_rw*/;
 
+  // Likewise the chance in 256 that data to write rests, if it is higher than `rest_i`.
+  logic [7:0] write_rest  /*verilator public_flat_rw*/ = '0;
+
   typedef struct packed {
     logic [31:0]          due;
     logic [7:0]           last;
@@ -150,7 +153,7 @@ module engine_memory #(
   logic [1:0] bresp_q;
 
   assign s_axi_awready_o = awake[2] && !aw_full;
-  assign s_axi_wready_o = awake[3] && !w_full;
+  assign s_axi_wready_o = awake[3] && noise_q[31:24] >= write_rest && !w_full;
   assign write = aw_valid && w_valid && !written_full;
   assign refused = w_strobe & ~writable[aw_index];
 

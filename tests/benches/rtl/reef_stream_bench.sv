@@ -61,7 +61,6 @@ module reef_stream_bench
   fault_t fault;
   tag_t tag;
   logic reader_want, step_joined, unused;
-  logic [13:0] load_unit;
 
   assign run = '{
       kind: kind_e'(kind_i),
@@ -79,7 +78,7 @@ module reef_stream_bench
   assign m_axi_arid  = 1'b0;
   assign step_first_o = tag.first;
   assign step_last_o  = tag.last;
-  assign unused      = ^{starved, fault, m_axi_rid, tag, load_unit, step_joined};
+  assign unused      = ^{starved, fault, m_axi_rid, tag, step_joined};
 
   engine_reader #(
     .DataBytes(DataBytes)
@@ -129,7 +128,6 @@ module reef_stream_bench
     .load_valid_o,
     .load_kind_o (load_kind),
     .load_beat_o,
-    .load_unit_o (load_unit),
     .step_valid_o,
     .step_ready_i,
     .step_data_o,

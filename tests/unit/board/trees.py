@@ -83,7 +83,8 @@ def span(node: Any) -> tuple[int, int]:
 
 def blob(tree: Any) -> bytes:
     """Return a `DT` as a flattened devicetree."""
-    writer = libfdt.FdtSw()
+    # It grows for nodes and properties, but not for its end.
+    writer = libfdt.FdtSw(size_hint=1 << 16)
     writer.finish_reservemap()
 
     def write(node: Any) -> None:

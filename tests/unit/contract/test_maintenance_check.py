@@ -43,6 +43,16 @@ def test_the_host_cleans_what_it_wrote_and_forgets_what_others_wrote(lagoon: Com
     assert by_step["conv_2d_5"] == [], "the accelerator's own result, over lines that are clean"
 
 
+def test_nothing_is_done_for_what_the_accelerator_adds() -> None:
+    """It reads and writes memory beside the caches; the host only clears what it had there."""
+    compiled = compile_file(cached_lagoon("devices.npu.params.vector=1"), DIGITS)
+    (add,) = (step for step in compiled.module.entry.steps if step.operator == "add_3")
+    assert (add.device, add.before, add.after) == ("npu", (), ())
+    assert [each for each in operations(compiled) if "invalidate" in each] == [
+        "cpu invalidate fully_connected_8_out"
+    ]
+
+
 def test_another_core_cleans_at_once_and_the_caller_forgets(twin: Compiled) -> None:
     (add,) = (step for step in twin.module.entry.steps if step.operator == "add_3")
     assert [each.core for each in add.before] == ["dsp", "dsp"]

@@ -118,7 +118,8 @@ def test_c5_an_unknown_buffer_is_an_error_with_the_nearest_name(lagoon: Compiled
 
 
 def test_c5_the_command_tells_all_of_one_buffer(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "lagoon", str(DIGITS), "--buffer", "conv_2d_0_out"]) == 0
+    without = ["--set", "devices.npu.params.vector=0"]
+    assert main(["explain", "lagoon", str(DIGITS), "--buffer", "conv_2d_0_out", *without]) == 0
     assert capsys.readouterr().out == (
         "conv_2d_0_out: activation, 1536 B, steps 0..3\n"
         "  where: shared at 0x20000000, offset 0; scope global.shared\n"
@@ -135,7 +136,7 @@ def test_c5_the_command_tells_all_of_one_buffer(capsys: pytest.CaptureFixture[st
         "    conv_2d_0 on npu: about 2172 cycles; not cpu: about 465408 cycles, not fewer\n"
         "    depthwise_conv_2d_1 on npu: about 1656 cycles; "
         "not cpu: about 516096 cycles, not fewer\n"
-        "    add_3 on cpu: no accelerator can run it; not npu: does not run add\n"
+        "    add_3 on cpu: no accelerator can run it; not npu: vector is 0, at least 1\n"
     )
 
 

@@ -3,7 +3,7 @@
 // reef, an int8 tensor accelerator; docs/reef.md is its contract.
 //
 // What is computed passes one in-order path: runs of bytes are requested (`reef_commands`), read
-// (`engine_reader`), and cut into steps (`reef_aligner`). They meet the weights in `reef_array`;
+// (`engine_readers`), and cut into steps (`reef_aligner`). They meet the weights in `reef_array`;
 // finished pixels are scaled in `reef_requantize` and written by `reef_writer`. Parameters and
 // weights come through a reader of their own, ahead of the pixels that need them (`reef_loader`).
 module reef
@@ -76,71 +76,40 @@ module reef
   output logic                   irq_o
 );
 
-  `ATOLL_ASSERT_INIT(LegalLanes, InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16})
-  `ATOLL_ASSERT_INIT(LegalRequantisers, Requantisers inside {1, 2, 4, 8, 16})
-  `ATOLL_ASSERT_INIT(LegalRows, $onehot(WeightRows) && WeightRows >= 16 && WeightRows <= 1024)
-  `ATOLL_ASSERT_INIT(LegalBeat,
-      DataBytes inside {8, 16} && DataBytes >= InputLanes && DataBytes >= OutputLanes)
   `ATOLL_ASSERT_INIT(LegalVector, Vector inside {0, 1})
   `ATOLL_ASSERT_INIT(LegalColumns, LineColumns inside {0, 16, 32, 64, 128, 256})
 
   localparam int unsigned Scalers = Requantisers < OutputLanes ? Requantisers : OutputLanes;
-  localparam int unsigned Groups = OutputLanes / Scalers;
-  localparam int unsigned GroupBits = Groups > 1 ? $clog2(Groups) : 1;
+  localparam int unsigned GroupBits = OutputLanes > Scalers ? $clog2(OutputLanes / Scalers) : 1;
+
   // List and faults; of two in one cycle, that of the read counts
   logic start, abort, ended, halt, flush;
-  logic [31:0] list_address, list_count;
+  logic [31:0] list_address, list_count, constants_address, constants_bytes;
   status_t status;
-  fault_t fault, read_fault, write_fault;
-
-  assign fault = read_fault.valid ? read_fault : write_fault;
-
-  // Operator
-  block_t [3:0] blocks;
-  lines_t lines;
-  elements_t elements;
-  logic vector_start, vector_on, vector_closed;
-
-  // Beats of commands over elements
-  logic vector_valid, vector_ready;
-  logic [32-$clog2(DataBytes)-1:0] vector_index;
-  logic [DataBytes*8-1:0] vector_data;
-  logic [DataBytes-1:0] vector_strobe;
+  fault_t read_fault, write_fault;
 
   // Runs go to the reader and to the datapath alike.
-  logic run_valid, run_ready, reader_ready, datapath_ready;
   run_t run;
-
-  assign run_ready = reader_ready && datapath_ready;
+  logic run_valid, reader_ready, datapath_ready;
 
   // Data
-  logic beat_valid, beat_pop, descriptor_load;
-  logic [DataBytes*8-1:0] beat_data;
+  logic beat_valid, beat_pop, descriptor_load, bytes_valid, bytes_ready;
+  logic [DataBytes*8-1:0] beat_data, constants_data, vector_data;
   logic [15:0] load_beat;
-  logic bytes_valid, bytes_ready;
   logic [Scalers-1:0][7:0] bytes;
   logic [GroupBits-1:0] bytes_group;
   tag_t bytes_tag;
+  logic vector_closed, vector_valid, vector_ready;
   logic starved, idle, closed, reader_idle, writer_idle, writer_bus_idle;
 
-  // Parameters and weights
-  logic constants_run_valid, constants_run_ready, constants_valid, constants_pop, constants_idle;
-  logic [31:0] constants_address, constants_bytes;
-  logic [DataBytes*8-1:0] constants_data;
-  logic load_table, load_weights;
-  logic [1:0] table_bank;
-  logic [$clog2(WeightRows)-1:0] weights_row;
-  logic [15:0] constants_beat;
-
-  // What both readers ask for, that of constants at 1
-  logic [1:0][31:0] araddr;
-  logic [1:0][7:0] arlen;
-  logic [1:0][2:0] arsize;
-  logic [1:0][1:0] arburst;
-  logic [1:0] read_want, read_grant, arvalid, arready, rvalid, rready;
-  fault_t [1:0] read_faults;
-
-  assign read_fault = read_faults[0].valid ? read_faults[0] : read_faults[1];
+  // Operator, its parameters and weights, and beats over elements
+  block_t [3:0] blocks;
+  lines_t lines;
+  vector_t vector;
+  constants_t constants;
+  logic [31-$clog2(DataBytes):0] vector_index;
+  logic [DataBytes-1:0] vector_strobe;
+  logic constants_run_valid, constants_run_ready, constants_valid, constants_pop;
 
   // All but the registers sleeps between lists.
   logic clk, awake;
@@ -197,12 +166,12 @@ module reef
     .list_count_i   (list_count),
     .status_o       (status),
     .ended_o        (ended),
-    .bus_fault_i    (fault),
-    .bus_idle_i     (reader_idle && constants_idle && writer_bus_idle),
+    .bus_fault_i    (read_fault.valid ? read_fault : write_fault),
+    .bus_idle_i     (reader_idle && writer_bus_idle),
     .halt_o         (halt),
     .flush_o        (flush),
     .run_valid_o    (run_valid),
-    .run_ready_i    (run_ready),
+    .run_ready_i    (reader_ready && datapath_ready),
     .run_o          (run),
     .load_i         (descriptor_load),
     .beat_i         (load_beat),
@@ -213,105 +182,41 @@ module reef
     .constants_bytes_o  (constants_bytes),
     .beat_valid_i   (constants_valid),
     .beat_pop_o     (constants_pop),
-    .table_o        (load_table),
-    .weights_o      (load_weights),
-    .table_bank_o   (table_bank),
-    .weights_row_o  (weights_row),
-    .constants_beat_o(constants_beat),
+    .constants_o    (constants),
     .closed_i       (closed),
     .writer_idle_i  (writer_idle),
     .starved_i      (starved),
     .idle_i         (idle),
     .blocks_o       (blocks),
     .lines_o        (lines),
-    .vector_start_o (vector_start),
-    .vector_on_o    (vector_on),
-    .elements_o     (elements),
+    .vector_o       (vector),
     .vector_closed_i(vector_closed)
   );
 
-  engine_reader #(
+  engine_readers #(
     .DataBytes(DataBytes)
-  ) u_reader (
+  ) u_readers (
     .clk_i          (clk),
     .rst_ni,
-    .halt_i       (halt),
-    .flush_i      (flush),
-    .run_valid_i  (run_valid && datapath_ready),
-    .run_ready_o  (reader_ready),
-    .run_address_i(run.address),
-    .run_bytes_i  (run.bytes),
-    .beat_valid_o (beat_valid),
-    .beat_data_o  (beat_data),
-    .beat_pop_i   (beat_pop),
-    .fault_o      (read_faults[0]),
-    .idle_o       (reader_idle),
-    .want_o       (read_want[0]),
-    .grant_i      (read_grant[0]),
-    .m_axi_araddr_o (araddr[0]),
-    .m_axi_arlen_o  (arlen[0]),
-    .m_axi_arsize_o (arsize[0]),
-    .m_axi_arburst_o(arburst[0]),
-    .m_axi_arvalid_o(arvalid[0]),
-    .m_axi_arready_i(arready[0]),
-    .m_axi_rdata_i,
-    .m_axi_rresp_i,
-    .m_axi_rlast_i,
-    .m_axi_rvalid_i (rvalid[0]),
-    .m_axi_rready_o (rready[0])
-  );
-
-  engine_reader #(
-    .DataBytes (DataBytes),
-    .Bursts    (4)
-  ) u_constants (
-    .clk_i          (clk),
-    .rst_ni,
-    .halt_i       (halt),
-    .flush_i      (flush),
-    .run_valid_i  (constants_run_valid),
-    .run_ready_o  (constants_run_ready),
-    .run_address_i(constants_address),
-    .run_bytes_i  (constants_bytes),
-    .beat_valid_o (constants_valid),
-    .beat_data_o  (constants_data),
-    .beat_pop_i   (constants_pop),
-    .fault_o      (read_faults[1]),
-    .idle_o       (constants_idle),
-    .want_o       (read_want[1]),
-    .grant_i      (read_grant[1]),
-    .m_axi_araddr_o (araddr[1]),
-    .m_axi_arlen_o  (arlen[1]),
-    .m_axi_arsize_o (arsize[1]),
-    .m_axi_arburst_o(arburst[1]),
-    .m_axi_arvalid_o(arvalid[1]),
-    .m_axi_arready_i(arready[1]),
-    .m_axi_rdata_i,
-    .m_axi_rresp_i,
-    .m_axi_rlast_i,
-    .m_axi_rvalid_i (rvalid[1]),
-    .m_axi_rready_o (rready[1])
-  );
-
-  engine_read_merge u_reads (
-    .clk_i          (clk),
-    .rst_ni,
-    .want_i         (read_want),
-    .grant_o        (read_grant),
-    .s_axi_araddr_i (araddr),
-    .s_axi_arlen_i  (arlen),
-    .s_axi_arsize_i (arsize),
-    .s_axi_arburst_i(arburst),
-    .s_axi_arvalid_i(arvalid),
-    .s_axi_arready_o(arready),
-    .s_axi_rvalid_o (rvalid),
-    .s_axi_rready_i (rready),
+    .halt_i         (halt),
+    .flush_i        (flush),
+    .run_valid_i    ({constants_run_valid, run_valid && datapath_ready}),
+    .run_ready_o    ({constants_run_ready, reader_ready}),
+    .run_address_i  ({constants_address, run.address}),
+    .run_bytes_i    ({constants_bytes, run.bytes}),
+    .beat_valid_o   ({constants_valid, beat_valid}),
+    .beat_data_o    ({constants_data, beat_data}),
+    .beat_pop_i     ({constants_pop, beat_pop}),
+    .fault_o        (read_fault),
+    .idle_o         (reader_idle),
     .m_axi_araddr_o,
     .m_axi_arlen_o,
     .m_axi_arsize_o,
     .m_axi_arburst_o,
     .m_axi_arvalid_o,
     .m_axi_arready_i,
+    .m_axi_rdata_i,
+    .m_axi_rresp_i,
     .m_axi_rlast_i,
     .m_axi_rvalid_i,
     .m_axi_rready_o
@@ -321,7 +226,7 @@ module reef
     .InputLanes(InputLanes), .OutputLanes(OutputLanes), .Requantisers(Scalers),
     .WeightRows(WeightRows), .LineColumns(LineColumns), .Vector(Vector), .DataBytes(DataBytes)
   ) u_datapath (
-    .clk_i          (clk),
+    .clk_i            (clk),
     .rst_ni,
     .flush_i          (flush),
     .blocks_i         (blocks),
@@ -332,11 +237,7 @@ module reef
     .beat_valid_i     (beat_valid),
     .beat_data_i      (beat_data),
     .beat_pop_o       (beat_pop),
-    .table_i          (load_table),
-    .weights_i        (load_weights),
-    .table_bank_i     (table_bank),
-    .weights_row_i    (weights_row),
-    .constants_beat_i (constants_beat),
+    .constants_i      (constants),
     .constants_data_i (constants_data),
     .descriptor_load_o(descriptor_load),
     .load_beat_o      (load_beat),
@@ -345,9 +246,7 @@ module reef
     .bytes_o          (bytes),
     .bytes_group_o    (bytes_group),
     .bytes_tag_o      (bytes_tag),
-    .vector_start_i   (vector_start),
-    .vector_on_i      (vector_on),
-    .elements_i       (elements),
+    .vector_i         (vector),
     .beat_valid_o     (vector_valid),
     .beat_ready_i     (vector_ready),
     .beat_index_o     (vector_index),
@@ -358,10 +257,8 @@ module reef
     .idle_o           (idle)
   );
 
-  reef_writer #(
-    .OutputLanes(OutputLanes), .Requantisers(Scalers), .DataBytes(DataBytes)
-  ) u_writer (
-    .clk_i          (clk),
+  reef_writer #(.OutputLanes(OutputLanes), .Requantisers(Scalers), .DataBytes(DataBytes)) u_writer (
+    .clk_i        (clk),
     .rst_ni,
     .halt_i       (halt),
     .flush_i      (flush),
@@ -397,6 +294,6 @@ module reef
   );
 
   `ATOLL_ASSERT(RestsAsleep, !awake |->
-      reader_idle && constants_idle && writer_idle && idle && !run_valid && !bytes_valid && !halt && !flush)
+      reader_idle && writer_idle && idle && !run_valid && !bytes_valid && !halt && !flush)
 
 endmodule

@@ -34,7 +34,6 @@ module reef_aligner
   output logic                    load_valid_o,
   output kind_e                   load_kind_o,
   output logic  [           15:0] load_beat_o,
-  output logic  [           13:0] load_unit_o,
   // Steps of the input runs
   output logic                    step_valid_o,
   input  logic                    step_ready_i,
@@ -205,7 +204,6 @@ module reef_aligner
   assign load_valid_o = load;
   assign load_kind_o  = head.kind;
   assign load_beat_o  = beat_q;
-  assign load_unit_o  = head.unit;
   assign starved_o    = head_valid && head.kind != KindDescriptor && !empty && !beat_valid_i;
 
   `ATOLL_ASSERT_KNOWN(KnownControl,

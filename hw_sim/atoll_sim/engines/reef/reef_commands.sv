@@ -44,12 +44,7 @@ module reef_commands
   output logic      [           31:0]      constants_bytes_o,
   input  logic                             beat_valid_i,
   output logic                             beat_pop_o,
-  // A beat of a parameter table or of weights, and its number from a bank or a row on
-  output logic                             table_o,
-  output logic                             weights_o,
-  output logic      [            1:0]      table_bank_o,
-  output logic      [$clog2(WeightRows)-1:0] weights_row_o,
-  output logic      [           15:0]      constants_beat_o,
+  output constants_t                       constants_o,
   // A set of blocks has left the datapath; nothing is left to write; the array has no data
   input  logic                             closed_i,
   input  logic                             writer_idle_i,
@@ -59,10 +54,8 @@ module reef_commands
   // The blocks of all banks, see `reef_loader`
   output block_t    [            3:0]      blocks_o,
   output lines_t                           lines_o,
-  // A command over elements begins, and is at work; its last beat is taken
-  output logic                             vector_start_o,
-  output logic                             vector_on_o,
-  output elements_t                        elements_o,
+  // A command over elements; its last beat is taken
+  output vector_t                          vector_o,
   input  logic                             vector_closed_i
 );
 
@@ -77,17 +70,20 @@ module reef_commands
   run_t fetch_run, operator_run;
 
   // Commands over elements have a sequencer of their own.
-  logic vector, vector_done, vector_run_valid, block_done, block_run_valid;
+  logic vector, vector_on, vector_done, vector_run_valid, block_done, block_run_valid;
   run_t vector_run, block_run;
 
   // What the loader says
   logic resident, pairs, loaded, take, empty, settle, settle_set, waiting;
   logic [15:0][3:0] lane_byte;
 
-  assign elements_o         = elements_t'(descriptor);
+  assign vector_o           = '{
+          start: run_start && vector,
+          on: vector_on,
+          command: elements_t'(descriptor)
+      };
   assign vector             = Vector != 0
       && (descriptor.opcode == OpAdd || descriptor.opcode == OpMul);
-  assign vector_start_o     = run_start && vector;
   assign run_done           = block_done || vector_done;
   assign operator_run_valid = block_run_valid || vector_run_valid;
   assign operator_run       = vector_run_valid ? vector_run : block_run;
@@ -199,11 +195,7 @@ module reef_commands
     .run_bytes_o  (constants_bytes_o),
     .beat_valid_i,
     .beat_pop_o,
-    .table_o,
-    .weights_o,
-    .bank_o       (table_bank_o),
-    .row_o        (weights_row_o),
-    .beat_o       (constants_beat_o)
+    .beat_o       (constants_o)
   );
 
   if (Vector != 0) begin : gen_vector
@@ -213,10 +205,10 @@ module reef_commands
       .clk_i,
       .rst_ni,
       .flush_i      (flush_o),
-      .start_i      (vector_start_o),
-      .command_i    (elements_o),
+      .start_i      (vector_o.start),
+      .command_i    (vector_o.command),
       .done_o       (vector_done),
-      .on_o         (vector_on_o),
+      .on_o         (vector_on),
       .run_valid_o  (vector_run_valid),
       .run_ready_i,
       .run_o        (vector_run),
@@ -228,7 +220,7 @@ module reef_commands
     logic unused;
 
     assign vector_done      = 1'b0;
-    assign vector_on_o      = 1'b0;
+    assign vector_on        = 1'b0;
     assign vector_run_valid = 1'b0;
     assign vector_run       = '0;
     assign unused           = vector_closed_i;

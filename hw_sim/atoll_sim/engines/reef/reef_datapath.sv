@@ -30,12 +30,8 @@ module reef_datapath
   input  logic                             beat_valid_i,
   input  logic      [DataBytes*8-1:0]      beat_data_i,
   output logic                             beat_pop_o,
-  // A beat of a parameter table or of weights, and its number from a bank or a row on
-  input  logic                             table_i,
-  input  logic                             weights_i,
-  input  logic      [            1:0]      table_bank_i,
-  input  logic      [$clog2(WeightRows)-1:0] weights_row_i,
-  input  logic      [           15:0]      constants_beat_i,
+  // Parameters and weights
+  input  constants_t                       constants_i,
   input  logic      [DataBytes*8-1:0]      constants_data_i,
   // A beat of a descriptor, and its number
   output logic                             descriptor_load_o,
@@ -46,10 +42,8 @@ module reef_datapath
   output logic  [Requantisers-1:0][7:0]    bytes_o,
   output logic      [  GroupBits-1:0]      bytes_group_o,
   output tag_t                             bytes_tag_o,
-  // A command over elements begins, and is at work
-  input  logic                             vector_start_i,
-  input  logic                             vector_on_i,
-  input  elements_t                        elements_i,
+  // A command over elements
+  input  vector_t                          vector_i,
   // The beats that it writes; the last one is taken
   output logic                             beat_valid_o,
   input  logic                             beat_ready_i,
@@ -68,9 +62,7 @@ module reef_datapath
 
   logic load_valid;
   kind_e load_kind;
-  logic [15:0] load_beat;
-  logic [13:0] load_unit;
-  logic load_weights, unused;
+  logic load_weights;
 
   // Steps of the runs, those by lines, and what of them goes to the array
   logic step_valid, step_ready, step_depthwise, step_joined;
@@ -107,10 +99,8 @@ module reef_datapath
   logic [OutputLanes-1:0][5:0] shift;
 
   assign descriptor_load_o = load_valid && load_kind == KindDescriptor;
-  assign load_beat_o       = load_beat;
   assign load_weights      = load_valid && load_kind == KindWeights;
-  assign unused            = ^load_unit;
-  assign step_ready        = vector_on_i ? vector_ready : lines_i.on ? pixel_ready : joiner_ready;
+  assign step_ready        = vector_i.on ? vector_ready : lines_i.on ? pixel_ready : joiner_ready;
   assign array_valid       = lines_i.on ? lines_valid : joined_valid;
   assign array_unit        = lines_i.on ? lines_row : joined_unit;
   assign array_tag         = lines_i.on ? lines_tag : joined_tag;
@@ -131,8 +121,7 @@ module reef_datapath
     .beat_pop_o,
     .load_valid_o    (load_valid),
     .load_kind_o     (load_kind),
-    .load_beat_o     (load_beat),
-    .load_unit_o     (load_unit),
+    .load_beat_o,
     .step_valid_o    (step_valid),
     .step_ready_i    (step_ready),
     .step_data_o     (step_data),
@@ -152,7 +141,7 @@ module reef_datapath
     .clk_i,
     .rst_ni,
     .flush_i,
-    .step_valid_i (step_valid && !lines_i.on && !vector_on_i),
+    .step_valid_i (step_valid && !lines_i.on && !vector_i.on),
     .step_ready_o (joiner_ready),
     .step_data_i  (step_data),
     .step_mask_i  (step_mask),
@@ -189,11 +178,8 @@ module reef_datapath
       .step_tag_o   (lines_tag)
     );
   end else begin : gen_no_lines
-    assign pixel_ready = 1'b0;
-    assign lines_valid = 1'b0;
-    assign lines_taps  = '0;
-    assign lines_row   = '0;
-    assign lines_tag   = '0;
+    assign {pixel_ready, lines_valid} = '0;
+    assign {lines_taps, lines_row, lines_tag} = '0;
   end
 
   if (Vector != 0) begin : gen_vector
@@ -204,9 +190,9 @@ module reef_datapath
       .clk_i,
       .rst_ni,
       .flush_i,
-      .start_i      (vector_start_i),
-      .command_i    (elements_i),
-      .step_valid_i (step_valid && vector_on_i),
+      .start_i      (vector_i.start),
+      .command_i    (vector_i.command),
+      .step_valid_i (step_valid && vector_i.on),
       .step_ready_o (vector_ready),
       .step_data_i  (step_data[InputLanes*8-1:0]),
       .step_mask_i  (step_mask[InputLanes-1:0]),
@@ -221,13 +207,9 @@ module reef_datapath
   end else begin : gen_no_vector
     logic unused_vector;
 
-    assign vector_ready    = 1'b0;
-    assign beat_valid_o    = 1'b0;
-    assign beat_index_o    = '0;
-    assign beat_data_o     = '0;
-    assign beat_strobe_o   = '0;
-    assign vector_closed_o = 1'b0;
-    assign unused_vector   = ^{vector_start_i, elements_i, beat_ready_i};
+    assign {vector_ready, beat_valid_o, vector_closed_o} = '0;
+    assign {beat_index_o, beat_data_o, beat_strobe_o} = '0;
+    assign unused_vector = ^{vector_i, beat_ready_i};
   end
 
   reef_parameters #(
@@ -235,9 +217,9 @@ module reef_datapath
     .DataBytes  (DataBytes)
   ) u_parameters (
     .clk_i,
-    .load_i      (table_i),
-    .load_bank_i (table_bank_i),
-    .beat_i      (constants_beat_i),
+    .load_i      (constants_i.parameters),
+    .load_bank_i (constants_i.bank),
+    .beat_i      (constants_i.beat),
     .data_i      (constants_data_i),
     .bias_bank_i (bias_bank),
     .bias_o      (bias),
@@ -254,10 +236,10 @@ module reef_datapath
   ) u_weights (
     .clk_i,
     .rst_ni,
-    .load_i    (weights_i || load_weights),
-    .load_row_i(weights_i ? weights_row_i : RowBits'(load_unit)),
-    .beat_i    (weights_i ? constants_beat_i : load_beat),
-    .data_i    (weights_i ? constants_data_i : beat_data_i),
+    .load_i    (constants_i.weights || load_weights),
+    .load_row_i(constants_i.weights ? RowBits'(constants_i.row) : '0),
+    .beat_i    (constants_i.weights ? constants_i.beat : load_beat_o),
+    .data_i    (constants_i.weights ? constants_data_i : beat_data_i),
     .read_i    (weight_read),
     .read_row_i(weight_row),
     .row_o     (weights)

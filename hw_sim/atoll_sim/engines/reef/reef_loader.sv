@@ -46,12 +46,7 @@ module reef_loader
   // The beats read
   input  logic                          beat_valid_i,
   output logic                          beat_pop_o,
-  // A beat of a table or of weights, and its number
-  output logic                          table_o,
-  output logic                          weights_o,
-  output logic   [ 1:0]                 bank_o,
-  output logic   [$clog2(WeightRows)-1:0] row_o,
-  output logic   [15:0]                 beat_o
+  output constants_t                    beat_o
 );
 
   `ATOLL_ASSERT_INIT(LegalLanes, InputLanes inside {4, 8, 16} && OutputLanes inside {4, 8, 16})
@@ -233,11 +228,13 @@ module reef_loader
   assign beat_pop_o = beat_valid_i && loads_valid;
   assign ends       = beat_pop_o && beat_q + 16'd1 == load.beats;
   assign arrives    = ends && load.ends;
-  assign table_o    = beat_pop_o && !load.weights;
-  assign weights_o  = beat_pop_o && load.weights;
-  assign bank_o     = {load.set, 1'b0};
-  assign row_o      = load.row;
-  assign beat_o     = beat_q;
+  assign beat_o = '{
+          parameters: beat_pop_o && !load.weights,
+          weights: beat_pop_o && load.weights,
+          bank: {load.set, 1'b0},
+          row: 14'(load.row),
+          beat: beat_q
+      };
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) beat_q <= '0;

@@ -149,6 +149,22 @@ package reef_pkg;
     logic [2:0]  pad_left;
   } lines_t;
 
+  // A command over elements, see `reef_vector`.
+  typedef struct packed {
+    logic      start;    // begins in this cycle
+    logic      on;       // is at work
+    elements_t command;
+  } vector_t;
+
+  // A beat of a parameter table or of weights that come ahead of pixels.
+  typedef struct packed {
+    logic        parameters;
+    logic        weights;
+    logic [1:0]  bank;
+    logic [13:0] row;        // of weights that the run begins in
+    logic [15:0] beat;       // its number in the run
+  } constants_t;
+
   // What travels with the data of a pixel.
   typedef struct packed {
     logic [1:0] bank;    // of its block: the set, and which block of it

@@ -1,0 +1,138 @@
+`include "atoll_assert.svh"
+
+// Two readers, see `engine_reader`, that share the read channels of one AXI4 master.
+//
+// Reader 0 comes first: reader 1 requests a burst only when it has nothing to request or no space.
+// One address at most is on the bus, so that none is left over when the readers are halted. Answers
+// come in the order of the requests, all with one ID.
+module engine_readers
+  import engine_pkg::*;
+#(
+  // Bytes of a beat.
+  parameter int unsigned DataBytes = 8,
+  // Bursts under way, a power of two.
+  parameter int unsigned Bursts = 16
+) (
+  // Clock and asynchronous reset
+  input  logic                       clk_i,
+  input  logic                       rst_ni,
+  // Issue nothing new; the address on the bus stays
+  input  logic                       halt_i,
+  // Forget runs and beats, and drop what still arrives; only while halted
+  input  logic                       flush_i,
+  // Runs to read; a run of 0 bytes reads nothing
+  input  logic [1:0]                 run_valid_i,
+  output logic [1:0]                 run_ready_o,
+  input  logic [1:0][          31:0] run_address_i,
+  input  logic [1:0][          31:0] run_bytes_i,
+  // Heads of the queues of beats
+  output logic [1:0]                 beat_valid_o,
+  output logic [1:0][DataBytes*8-1:0] beat_data_o,
+  input  logic [1:0]                 beat_pop_i,
+  // An error answer in this cycle
+  output fault_t                     fault_o,
+  // Nothing is outstanding on the bus
+  output logic                       idle_o,
+  // AXI4 read channels
+  output logic [               31:0] m_axi_araddr_o,
+  output logic [                7:0] m_axi_arlen_o,
+  output logic [                2:0] m_axi_arsize_o,
+  output logic [                1:0] m_axi_arburst_o,
+  output logic                       m_axi_arvalid_o,
+  input  logic                       m_axi_arready_i,
+  input  logic [    DataBytes*8-1:0] m_axi_rdata_i,
+  input  logic [                1:0] m_axi_rresp_i,
+  input  logic                       m_axi_rlast_i,
+  input  logic                       m_axi_rvalid_i,
+  output logic                       m_axi_rready_o
+);
+
+  `ATOLL_ASSERT_INIT(LegalBursts, $onehot(Bursts) && Bursts >= 2)
+
+  logic [1:0][31:0] araddr;
+  logic [1:0][7:0] arlen;
+  logic [1:0][2:0] arsize;
+  logic [1:0][1:0] arburst;
+  logic [1:0] want, grant, arvalid, rvalid, rready, idle;
+  fault_t [1:0] faults;
+  logic shown, next, free, owner_valid, owner, full;
+
+  for (genvar i = 0; i < 2; i++) begin : gen_reader
+    engine_reader #(
+      .DataBytes(DataBytes)
+    ) u_reader (
+      .clk_i,
+      .rst_ni,
+      .halt_i,
+      .flush_i,
+      .run_valid_i    (run_valid_i[i]),
+      .run_ready_o    (run_ready_o[i]),
+      .run_address_i  (run_address_i[i]),
+      .run_bytes_i    (run_bytes_i[i]),
+      .beat_valid_o   (beat_valid_o[i]),
+      .beat_data_o    (beat_data_o[i]),
+      .beat_pop_i     (beat_pop_i[i]),
+      .fault_o        (faults[i]),
+      .idle_o         (idle[i]),
+      .want_o         (want[i]),
+      .grant_i        (grant[i]),
+      .m_axi_araddr_o (araddr[i]),
+      .m_axi_arlen_o  (arlen[i]),
+      .m_axi_arsize_o (arsize[i]),
+      .m_axi_arburst_o(arburst[i]),
+      .m_axi_arvalid_o(arvalid[i]),
+      .m_axi_arready_i,
+      .m_axi_rdata_i,
+      .m_axi_rresp_i,
+      .m_axi_rlast_i,
+      .m_axi_rvalid_i (rvalid[i]),
+      .m_axi_rready_o (rready[i])
+    );
+  end
+
+  assign fault_o = faults[0].valid ? faults[0] : faults[1];
+  assign idle_o  = &idle;
+
+  // The address on the bus is that of this reader.
+  assign shown           = arvalid[1];
+  assign m_axi_arvalid_o = |arvalid;
+  assign m_axi_araddr_o  = araddr[shown];
+  assign m_axi_arlen_o   = arlen[shown];
+  assign m_axi_arsize_o  = arsize[shown];
+  assign m_axi_arburst_o = arburst[shown];
+
+  // The next one is granted when that one is taken.
+  assign free = (!m_axi_arvalid_o || m_axi_arready_i) && !full;
+  assign next = !want[0];
+  always_comb begin
+    grant       = '0;
+    grant[next] = free;
+  end
+
+  atoll_fifo #(
+    .Width(1),
+    .Depth(Bursts)
+  ) u_owners (
+    .clk_i,
+    .rst_ni,
+    .flush_i(1'b0),
+    .push_i (|(want & grant)),
+    .data_i (next),
+    .pop_i  (m_axi_rvalid_i && m_axi_rready_o && m_axi_rlast_i),
+    .valid_o(owner_valid),
+    .data_o (owner),
+    .full_o (full)
+  );
+
+  always_comb begin
+    rvalid        = '0;
+    rvalid[owner] = m_axi_rvalid_i && owner_valid;
+  end
+  assign m_axi_rready_o = owner_valid && rready[owner];
+
+  `ATOLL_ASSERT_KNOWN(KnownControl, {grant, rvalid, m_axi_arvalid_o, m_axi_rready_o})
+  `ATOLL_ASSERT(OneAddress, $onehot0(arvalid))
+  `ATOLL_ASSERT(AddressIsHeld, m_axi_arvalid_o && !m_axi_arready_i |=>
+                m_axi_arvalid_o && $stable({m_axi_araddr_o, m_axi_arlen_o}))
+
+endmodule
