@@ -220,10 +220,7 @@ def fill_accelerators(folder: Path, chip: str) -> None:
     edits = {
         "emitter": {"reef.emitter:": "reef.absent_emitter:"},
         "no_class": {emitter: "atoll_sim.engines.reef.cycles:effort_of"},
-        "raises": {"operators:
-": "operators:
-  SOFTMAX: {}
-"},
+        "raises": {"operators:\n": "operators:\n  SOFTMAX: {}\n"},
         "identity": {"    ID: 0x00\n": ""},
         "model": {model: emitter},
         "elsewhere": {"[0x04, 0x08, 0x0C, 0x10]": "[0x14]"},
