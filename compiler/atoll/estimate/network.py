@@ -7,9 +7,10 @@ from atoll.estimate.expected import expected
 from atoll.estimate.timeline import Timeline, timeline_of
 from atoll.estimate.traffic import added, traffic_of
 from atoll.ir.tir import AcceleratorWait
+from atoll.ops.registry import kind_of
 from atoll.pipeline import Compiled
 from atoll.place.costs import Spent, fetched
-from atoll.place.measured import BETWEEN_CYCLES
+from atoll.place.measured import BETWEEN_CYCLES, MEASURED_CORE
 from atoll.report.estimate import LayerEstimate, NetworkEstimate
 
 
@@ -41,7 +42,20 @@ def _estimate(model: Compiled, models: tuple[Compiled, ...]) -> NetworkEstimate:
             if memory.name in names
         ),
         host_clock=soc.host_cpu.clock,
+        notes=tuple(dict.fromkeys(_notes(model))),
     )
+
+
+def _notes(model: Compiled) -> Iterator[str]:
+    """Say of which devices the cycles are less sure."""
+    soc, operators = model.soc, model.graph.operators
+    used = {soc.host, *(name for op in operators for name in op.devices)}
+    for core in soc.cpus:
+        if core.name in used and core.spec.name != MEASURED_CORE:
+            yield f"{core.name}: {core.spec.name} is not measured; it counts as {MEASURED_CORE}"
+    for op in operators:
+        if what := kind_of(op).unproven:
+            yield f"{op.device}: {what}"
 
 
 def _layers(

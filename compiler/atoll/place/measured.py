@@ -1,11 +1,11 @@
 """Cycles of the host that were measured in RTL: what drivers, steps and start-up code take.
 
-All are of PicoRV32 with instructions from a memory of `MEASURED_LATENCY`, as the rates of operators
-are (`atoll.ops.kind.Rates`). `python -m benchmarks.estimate --calibrate` measures them again, and
-tests/e2e/test_estimates.py holds them against RTL.
+All are of `MEASURED_CORE` with instructions from a memory of `MEASURED_LATENCY`, as the rates of
+operators are (`atoll.ops.kind.Rates`). `python -m benchmarks.estimate --calibrate` measures them
+again, and tests/e2e/test_estimates.py holds them against RTL.
 """
 
-MEASURED_LATENCY = 2
+MEASURED_CORE, MEASURED_LATENCY = "picorv32", 2
 OTHER_CYCLES, KERNEL_CYCLES = 7, 5
 """Cycles from one fetch of instructions to the next besides the latency: of drivers, of kernels."""
 

@@ -85,6 +85,7 @@ class NetworkEstimate:
         layers: in the order in which they begin.
         traffic: of all layers, by memory.
         host_clock: hertz.
+        notes: what a reader should know.
     """
 
     soc: str
@@ -96,6 +97,7 @@ class NetworkEstimate:
     layers: tuple[LayerEstimate, ...]
     traffic: tuple[Traffic, ...]
     host_clock: int
+    notes: tuple[str, ...] = ()
 
     @property
     def total(self) -> int:
@@ -118,4 +120,5 @@ class NetworkEstimate:
                 "by_layer": [layer.as_json() for layer in self.layers],
                 "by_memory": [each.as_json() for each in self.traffic],
             },
+            "notes": list(self.notes),
         }

@@ -21,5 +21,6 @@ ESTIMATE = one_or_more(
             by_layer=each(_ESTIMATED),
             by_memory=each(_TRAFFIC),
         ),
+        notes=each(TEXT),
     )
 )

@@ -76,6 +76,8 @@ def _sums(estimate: NetworkEstimate) -> Iterator[Sentence]:
     if estimate.network < estimate.sequential:
         saved = f"{estimate.sequential - estimate.network:,} fewer than one after the other"
         yield Sentence(f"devices at once: {estimate.network:,} cycles, {saved}")
+    for note in estimate.notes:
+        yield Sentence(f"note: {note}")
     seconds = nanoseconds(estimate.total, estimate.host_clock) / 1e6
     yield Sentence(
         f"{estimate.before:,} cycles before the first layer, {estimate.network:,} for the network, "

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from functools import cache
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from tests.requests import load_requests
 
 from atoll.codegen.commands import command_counts
@@ -17,6 +19,7 @@ from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.place.costs import cycles_of
 from atoll.place.measured import BETWEEN_CYCLES, FINISH_CYCLES, START_CYCLES
 from atoll.report.estimate import NetworkEstimate
+from atoll.report.estimate_text import render_estimate
 from atoll.resolve import load_soc
 
 ROOT = Path(__file__).parents[3]
@@ -100,6 +103,19 @@ def test_p1_every_layer_says_what_decides() -> None:
     assert bounds["average_pool_2d_6"] == Bound.START
     slow = estimate("lagoon", "memories.flash.read_latency=3", "pools.weights.read_bandwidth=1")
     assert {layer.operator: layer.bound for layer in slow.layers}["fully_connected_8"] == "weights"
+
+
+def test_p1_cores_that_were_not_measured_are_named() -> None:
+    assert estimate("lagoon").notes == ()
+    assert estimate("pulp").notes == ("fc: cv32e40p is not measured; it counts as picorv32",)
+    assert "note: fc: cv32e40p is not measured" in text_of(estimate("pulp"))
+
+
+def text_of(found: NetworkEstimate) -> str:
+    console = Console(file=StringIO(), width=200)
+    console.print(render_estimate(found))
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
 
 
 @pytest.mark.parametrize(
