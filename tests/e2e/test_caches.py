@@ -67,7 +67,8 @@ def test_kws(shared_models: Path) -> None:
         compile_file(cached_lagoon(), shared_models / "kws_ref_model.tflite"), seed=1
     )
     assert campaign.passed, campaign.text(verbose=True)
-    assert len(campaign.trials) == 6
+    # The network's input, two tensors where the caller may have stored, and what SOFTMAX reads.
+    assert len(campaign.trials) == 4
 
 
 @pytest.mark.parametrize("evictions", [0, 1, 2])
