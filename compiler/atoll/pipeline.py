@@ -23,7 +23,7 @@ from atoll.lower.overlap_runs import OverlapRuns
 from atoll.lower.overlapping import OVERLAPPING, Overlapping
 from atoll.lower.passes import PASSES, Observer, Program, run_passes
 from atoll.memory.algorithms import DEFAULT
-from atoll.memory.build_problem import NOTHING, build_problem
+from atoll.memory.build_problem import NOTHING, build_problem, with_parts
 from atoll.memory.effort import Effort
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory, solve
@@ -40,6 +40,8 @@ from atoll.resolve.remedy.whole_need import with_whole_need
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.stack.stack_frames import FRAME_ALLOWANCE
+from atoll.tile.asked import asked_tiling
+from atoll.tile.cut import tiled
 from atoll.vela.subgraphs import with_subgraphs
 
 STAGES = ("frontend", "place", *(each.name for each in PASSES), "overlap-runs", "memory")
@@ -169,6 +171,9 @@ class _Pipeline:
         fused = with_patterns(network, soc, options.requests) if options.accelerators else network
         spread = self.spread and may_spread(options.requests, soc)
         networks = (network,) if fused is network else (fused, network)
+        cuts = self.options.requests.model.tile
+        if not isinstance(cuts, str):
+            networks = (tiled(network, asked_tiling(network, self.options.requests)),)
         *tries, last = product(networks, (True, False) if spread else (False,))
         for each, shared in tries:
             with suppress(PlacementError, PlanError):
@@ -182,6 +187,7 @@ class _Pipeline:
         )
         graph = assign_copies(placed.graph, soc) if accelerators else placed.graph
         graph = with_views(graph, soc)
+        graph = assign_copies(graph, soc) if accelerators else graph
         decisions = described(placed.decisions, graph)
         if spread:
             graph, decisions = spread_operators(graph, soc, decisions)
@@ -260,11 +266,11 @@ class _Pipeline:
                 problem = build_problem(overlapped, soc, self.taken)
                 answer = solve(problem, name=options.algorithm, effort=options.effort)
                 if isinstance(answer, MemoryPlan):
-                    return overlapped, answer
+                    return overlapped, with_parts(answer, overlapped.entry)
         steps = [*(step.operator for step in module.entry.steps), "the caller reads"]
         problem = build_problem(module, soc, self.taken)
         plan = plan_memory(problem, steps, name=options.algorithm, effort=options.effort)
-        return module, plan
+        return module, with_parts(plan, module.entry)
 
 
 def _wanted(error: PlanError) -> int:

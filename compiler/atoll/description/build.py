@@ -90,6 +90,19 @@ Freed = Annotated[
 Overlap = Literal["none", "free", "all"]
 
 
+class CutRequest(Described):
+    """A chain of operators that is cut into stripes of rows."""
+
+    first: Word = Field(description="The first operator.")
+    last: Word = Field(description="The last one; all between them belong to the chain.")
+    stripes: int = Field(ge=2, le=4096, description="How many stripes.")
+
+
+Tile = Literal["auto", "never"] | tuple[CutRequest, ...]
+_TILE = "Chains of operators that are cut into stripes of rows, so that tensors between them need "
+_TILE += "not exist as a whole: where memory is short, never, or those listed."
+
+
 class NetworkBuild(Described):
     """What a user asks of one of the networks that share a firmware."""
 
@@ -101,6 +114,9 @@ class NetworkBuild(Described):
     )
     spread: bool | None = Field(
         default=None, description="As 'spread' of the whole file, which counts otherwise."
+    )
+    tile: Tile | None = Field(
+        default=None, description="As 'tile' of the whole file, which counts otherwise."
     )
 
 
@@ -120,6 +136,11 @@ class Build(Described):
         default=True,
         description="Whether an operator may be spread over cores of one kind, each of which makes "
         "a part of it, where that is faster.",
+    )
+    tile: Tile = Field(
+        default="auto",
+        description=_TILE,
+        examples=["[{first: conv_2d_0, last: depthwise_conv_2d_3, stripes: 8}]"],
     )
     networks: dict[str, NetworkBuild] = Field(
         default={},
@@ -143,7 +164,12 @@ class BuildRequests:
             "free": list(self.model.free),
             "overlap": self.model.overlap,
             **({} if self.model.spread else {"spread": False}),
+            **({} if self.model.tile == "auto" else {"tile": self._tile()}),
         }
+
+    def _tile(self) -> Plain:
+        cuts = self.model.tile
+        return cuts if isinstance(cuts, str) else [cut.model_dump() for cut in cuts]
 
 
 def requests_from(

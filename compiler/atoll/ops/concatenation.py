@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Concatenation(Movement):
     With its result over an operand joining takes about 1.7 times the cycles (rv32imc, RTL).
     """
 
-    tflite = TfliteForm(
+    tflite: ClassVar[TfliteForm | None] = TfliteForm(
         code="CONCATENATION", table="ConcatenationOptions", fields={0: 4, 1: 1}, read=_options
     )
     rates = Rates(made=10)
