@@ -3,28 +3,25 @@
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 
-from atoll.codegen.commands import command_counts, encode_commands, padded, with_counts
+from atoll.codegen.commands import encode_commands, padded, with_counts
+from atoll.compiled import BuildOptions, Compiled, expected_cycles, explanation, with_plan
 from atoll.contract.accepted import accepted, agreed
-from atoll.contract.contract import Contract, contract_of
-from atoll.description.build import BuildRequests
 from atoll.errors import PlacementError, PlanError
 from atoll.frontend.registry import Source, load_network, read_source
 from atoll.interchange.plan_text import plan_json
 from atoll.ir.graph import Graph
 from atoll.ir.tir import Entry, IRModule
 from atoll.ir.verify import verify
-from atoll.lower.accelerator import Job
 from atoll.lower.jobs import prepare_jobs
 from atoll.lower.overlap_runs import OverlapRuns
 from atoll.lower.overlapping import OVERLAPPING, Overlapping
 from atoll.lower.passes import PASSES, Observer, Program, run_passes
-from atoll.memory.algorithms import DEFAULT
 from atoll.memory.build_problem import NOTHING, build_problem, with_parts
-from atoll.memory.effort import Effort
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory, solve
 from atoll.place.copy_engines import assign_copies
@@ -34,15 +31,26 @@ from atoll.place.patterns import with_patterns
 from atoll.place.plan_devices import may_spread, plan_devices
 from atoll.place.spread import spread_operators
 from atoll.place.views import described, with_views
-from atoll.report.explain_buffers import buffer_stories
-from atoll.report.explain_text import Explanation
 from atoll.resolve.remedy.whole_need import with_whole_need
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.stack.stack_frames import FRAME_ALLOWANCE
 from atoll.tile.asked import asked_tiling
-from atoll.tile.cut import tiled
+from atoll.tile.cut import Tiling, tiled
+from atoll.tile.fit import Fitting, with_smallest
 from atoll.vela.subgraphs import with_subgraphs
+
+__all__ = [
+    "SPARE_STACK",
+    "STAGES",
+    "BuildOptions",
+    "Compiled",
+    "compile_file",
+    "compile_graph",
+    "expected_cycles",
+    "explanation",
+    "with_plan",
+]
 
 STAGES = ("frontend", "place", *(each.name for each in PASSES), "overlap-runs", "memory")
 SPARE_STACK = RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
@@ -50,51 +58,6 @@ SPARE_STACK = RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
 
 UNLIMITED = 1 << 62
 """More bytes than any remedy asks for."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildOptions:
-    """What a user may choose.
-
-    Attributes:
-        accelerators: False compiles every operator for the cores.
-        requests: where operators and tensors shall be.
-        algorithm: name of the memory planner.
-        effort: what it may spend.
-    """
-
-    accelerators: bool = True
-    requests: BuildRequests = field(default_factory=BuildRequests)
-    algorithm: str = DEFAULT
-    effort: Effort = field(default_factory=Effort)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compiled:
-    """A network planned for a chip: everything but machine code.
-
-    Attributes:
-        source: the model file.
-        graph: the placed graph; its operator order is the order of execution.
-        decisions: why each operator of the network runs where it runs.
-        copies: for each constant that repeats another, the one that stands for both.
-        jobs: what accelerators were asked to run, by operator.
-        splits: commands that an accelerator may spend on one operator for the sake of memory.
-        commands: bytes of each command list, by buffer.
-    """
-
-    soc: ResolvedSoc
-    options: BuildOptions
-    source: Source
-    graph: Graph
-    decisions: tuple[Decision, ...]
-    module: IRModule
-    copies: Mapping[str, str]
-    jobs: Mapping[str, Job]
-    plan: MemoryPlan
-    splits: int
-    commands: Mapping[str, bytes]
-    contract: Contract
 
 
 def compile_file(
@@ -139,9 +102,15 @@ def compile_graph(
         return through.run()
     except (PlacementError, PlanError) as error:
         unseen = replace(through, observe=lambda stage, result: None, spread=False)
-        raise with_whole_need(
-            error, soc, lambda chip: _used(replace(unseen, soc=chip).run().plan)
-        ) from error
+
+        def used(chip: ResolvedSoc, *, tiles: bool = False) -> Mapping[str, int]:
+            return _used(replace(unseen, soc=chip, tiles=tiles).run().plan)
+
+        whole = with_whole_need(error, soc, used)
+        smaller = with_smallest(error, whole, unseen.fitting(error))
+        if smaller is None:
+            raise whole from error
+        raise with_whole_need(smaller, soc, partial(used, tiles=True)) from error
 
 
 def _used(plan: MemoryPlan) -> Mapping[str, int]:
@@ -161,19 +130,52 @@ class _Pipeline:
     observe: Observer
     taken: Mapping[str, int]
     spread: bool = True
+    tiles: bool = True
 
     def run(self) -> Compiled:
-        """Place, then plan."""
-        soc, options, network = self.soc, self.options, self.network
-        self.observe("frontend", network)
-        if options.accelerators:
-            network = with_subgraphs(network, self.source, soc)
+        """Place, then plan; what does not fit is cut into stripes."""
+        self.observe("frontend", self.network)
+        asked = self.options.requests.model.tile
+        if not isinstance(asked, str):
+            tiling = asked_tiling(self._subgraphs, self.options.requests)
+            return self._cut(tiled(self._subgraphs, tiling), self.soc, tiling)
+        try:
+            return self._whole()
+        except (PlacementError, PlanError) as error:
+            fitting = self.fitting(error)
+            if fitting is None or (found := fitting.fitted()) is None:
+                raise
+            return found
+
+    def fitting(self, error: PlacementError | PlanError) -> Fitting[Compiled] | None:
+        """Return the ways to cut the network, None if nobody wants that."""
+        if not self.tiles or self.options.requests.model.tile != "auto":
+            return None
+        return Fitting(
+            network=self._subgraphs,
+            soc=self.soc,
+            requests=self.options.requests,
+            accelerators=self.options.accelerators,
+            error=error,
+            compiled=self._cut,
+            used=lambda compiled, key: _used(compiled.plan)[key],
+        )
+
+    def _cut(self, network: Graph, soc: ResolvedSoc, tiling: Tiling) -> Compiled:
+        made = replace(self, soc=soc)._placed(network, spread=False)
+        return replace(made, tiling=tiling)
+
+    @property
+    def _subgraphs(self) -> Graph:
+        if not self.options.accelerators:
+            return self.network
+        return with_subgraphs(self.network, self.source, self.soc)
+
+    def _whole(self) -> Compiled:
+        soc, options, network = self.soc, self.options, self._subgraphs
         fused = with_patterns(network, soc, options.requests) if options.accelerators else network
         spread = self.spread and may_spread(options.requests, soc)
         networks = (network,) if fused is network else (fused, network)
-        cuts = self.options.requests.model.tile
-        if not isinstance(cuts, str):
-            networks = (tiled(network, asked_tiling(network, self.options.requests)),)
         *tries, last = product(networks, (True, False) if spread else (False,))
         for each, shared in tries:
             with suppress(PlacementError, PlanError):
@@ -277,30 +279,3 @@ def _wanted(error: PlanError) -> int:
     """Return the bytes that the remedies of an error ask for."""
     sizes = {key: size for fault in error.faults for key, size in fault.wants}
     return sum(sizes.values()) if sizes else UNLIMITED
-
-
-def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
-    """Return the same program on another plan; nothing checks that the plan is right."""
-    graph, soc, jobs = compiled.graph, compiled.soc, compiled.jobs
-    commands = encode_commands(graph, soc, jobs, compiled.copies, plan, compiled.splits)
-    module = with_counts(compiled.module, jobs, commands)
-    return replace(
-        compiled,
-        plan=plan,
-        module=module,
-        commands=padded(commands, jobs),
-        contract=contract_of(module, plan, graph, soc),
-    )
-
-
-def expected_cycles(compiled: Compiled) -> Mapping[str, int]:
-    """Return what each operator should take on its device, with the commands that it has."""
-    return cycles_of(compiled.graph, compiled.soc, command_counts(compiled.module))
-
-
-def explanation(compiled: Compiled) -> Explanation:
-    """Return where every buffer of the compiled network is, and why (C5)."""
-    soc, graph = compiled.soc, compiled.graph
-    stories = buffer_stories(soc, graph, compiled.module, compiled.plan)
-    decisions = compiled.decisions
-    return Explanation(soc=soc.name, model=graph.name, buffers=stories, decisions=decisions)

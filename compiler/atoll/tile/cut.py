@@ -30,11 +30,13 @@ class Tiling:
 
     Attributes:
         cuts: disjoint, in order.
-        apart: the pool of each tensor that lies in a memory of its own, rows being copied.
+        apart: the pool of each tensor that lies elsewhere than it would, rows being copied.
+        devices: where operators run that would run elsewhere.
     """
 
     cuts: tuple[Cut, ...] = ()
     apart: Mapping[str, str] = field(default_factory=dict)
+    devices: Mapping[str, str] = field(default_factory=dict)
 
 
 def tiled(network: Graph, tiling: Tiling) -> Graph:
@@ -50,6 +52,7 @@ def tiled(network: Graph, tiling: Tiling) -> Graph:
         operators += writer.chain(chain, stripes)
         done = cut.end
     operators += network.operators[done:]
+    operators = [replace(op, device=tiling.devices.get(op.name, op.device)) for op in operators]
     touched = {name for op in operators for name in (*op.inputs, *op.outputs)}
     touched |= {*network.inputs, *network.outputs}
     tensors = (

@@ -1,0 +1,188 @@
+"""Cut a network until it fits: the cheapest way that a compiler accepts, else the smallest pool.
+
+What is found by estimates is compiled; where that needs more than there is, the next estimate is
+for a pool that is smaller by what was missing.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Generic, TypeVar
+
+from atoll.description.build import BuildRequests
+from atoll.errors import AtollError, PlacementError, PlanError
+from atoll.ir.graph import Graph
+from atoll.place.candidates import candidate_pools
+from atoll.place.plan_devices import plan_devices
+from atoll.resolve.soc import Pool, ResolvedSoc
+from atoll.tile.costs import Ground
+from atoll.tile.cut import Tiling, tiled
+from atoll.tile.search import Found, Search
+from atoll.units import format_size
+
+ROUNDS = 6
+"""Compilations that are tried for one pool."""
+
+STEPS = (1.0, 1.15, 1.35, 1.7)
+"""How much larger than the least room by estimates those rooms are that may be the smallest."""
+
+Result = TypeVar("Result")
+Refusal = PlacementError | PlanError
+
+_UNLIMITED = 1 << 40
+
+
+@dataclass(frozen=True)
+class Fitting(Generic[Result]):
+    """A network that does not fit a chip.
+
+    Attributes:
+        network: as it would be placed.
+        soc: the chip.
+        requests: what the user asks for.
+        accelerators: whether operators may run on them.
+        error: why it does not fit.
+        compiled: compiles a network that is cut for the chip.
+        used: compiles one for another chip and returns the bytes used of the pool.
+    """
+
+    network: Graph
+    soc: ResolvedSoc
+    requests: BuildRequests
+    accelerators: bool
+    error: Refusal
+    compiled: Callable[[Graph, ResolvedSoc, Tiling], Result]
+    used: Callable[[Result, str], int]
+
+    def fitted(self) -> Result | None:
+        """Return what the compiler made of the cheapest cuts that fit, None if none do."""
+        tried: set[str] = set()
+        for found in self._candidates():
+            if str(found.tiling) in tried:
+                continue
+            tried.add(str(found.tiling))
+            try:
+                return self._compile(found, self.soc)
+            except (PlacementError, PlanError) as error:
+                self._missing[:] = [self._shortage(error)]
+        return None
+
+    @cached_property
+    def _missing(self) -> list[int]:
+        return [0]
+
+    def smallest(self) -> int | None:
+        """Return the bytes of the smallest pool known with which the network fits."""
+        if self.pool is None:
+            return None
+        sizes = []
+        roomy = _roomy(self.soc, {self.pool.name})
+        for found in self._least():
+            try:
+                sizes.append(self.used(self._compile(found, roomy), self.key))
+            except (PlacementError, PlanError):
+                continue
+        return min(sizes, default=None)
+
+    def _compile(self, found: Found, soc: ResolvedSoc) -> Result:
+        return self.compiled(tiled(self.network, found.tiling), soc, found.tiling)
+
+    def _candidates(self) -> Iterator[Found]:
+        if self.pool is None or self._search is None:
+            return
+        room = self.pool.room
+        for _ in range(ROUNDS):
+            found = self._search.best(room)
+            if found is None:
+                break
+            self._missing[:] = [0]
+            yield found
+            room -= max(self._missing[0], room // 16)
+        yield from self._least()
+
+    def _least(self) -> Iterator[Found]:
+        """Yield ways for rooms near the least one."""
+        if self._search is None:
+            return
+        low, high = 0, sum(self._search.ground.sizes.values())
+        if self._search.best(high) is None:
+            return
+        while high - low > 16:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._search.best(middle) is None else (low, middle)
+        for step in STEPS:
+            if found := self._search.best(int(high * step)):
+                yield found
+
+    @cached_property
+    def pool(self) -> Pool | None:
+        """The pool that is too small, None if that is not what is wrong."""
+        wants = [key.split(".") for fault in self.error.faults for key, _ in fault.wants]
+        names = dict.fromkeys(key[1] for key in wants if key[0] == "pools" and key[2:] == ["size"])
+        pools = [pool for pool in self.soc.pools if pool.name in names and pool.role != "constants"]
+        return pools[0] if pools else None
+
+    @property
+    def key(self) -> str:
+        """The size of the pool, as a dotted key."""
+        return f"pools.{self.pool.name}.size" if self.pool else ""
+
+    def _shortage(self, error: Refusal) -> int:
+        """Return the bytes of the pool that were missing, 0 if it was something else."""
+        assert self.pool is not None
+        wanted = [size for fault in error.faults for each, size in fault.wants if each == self.key]
+        return max(wanted, default=0) - self.pool.region.size if wanted else 0
+
+    @cached_property
+    def _search(self) -> Search | None:
+        assert self.pool is not None
+        roomy = _roomy(self.soc, {pool.name for pool in self.soc.pools})
+        try:
+            plan = plan_devices(self.network, roomy, self.requests, accelerators=self.accelerators)
+        except PlacementError:
+            return None
+        homes = candidate_pools(plan.graph, roomy)
+        held = frozenset(
+            name for name in self.network.by_name if {*homes.get(name, ())} == {self.pool.name}
+        )
+        devices = {op.name: op.device for op in plan.graph.operators}
+        asked = self.requests.model
+        fixed = frozenset((*asked.place, *asked.pin, *asked.free))
+        return Search(Ground(self.network, self.soc, devices, self.pool.name, held, fixed))
+
+
+def with_smallest(
+    error: Refusal, whole: AtollError, fitting: Fitting[Result] | None
+) -> Refusal | None:
+    """Return an error that names the smallest pool with which a network fits if it is cut.
+
+    None if it needs no less then.
+
+    Args:
+        error: why it does not fit.
+        whole: the same with what it needs as it is.
+        fitting: the ways to cut it.
+    """
+    size = fitting.smallest() if fitting else None
+    needed = dict(want for fault in whole.faults for want in fault.wants)
+    if fitting is None or size is None or size >= needed.get(fitting.key, 0):
+        return None
+    made = type(error).all(
+        replace(
+            fault,
+            message=f"{fault.message}; cut into stripes of rows, it needs {format_size(size)}",
+            wants=((fitting.key, size),),
+        )
+        for fault in error.faults
+    )
+    assert isinstance(made, PlacementError | PlanError)
+    return made
+
+
+def _roomy(soc: ResolvedSoc, names: set[str]) -> ResolvedSoc:
+    """Return a chip some of whose pools have no limit."""
+    pools = (
+        replace(pool, region=replace(pool.region, size=_UNLIMITED)) if pool.name in names else pool
+        for pool in soc.pools
+    )
+    return replace(soc, pools=tuple(pools))
