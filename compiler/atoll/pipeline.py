@@ -4,14 +4,13 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
 from pathlib import Path
 
 from atoll.codegen.commands import encode_commands, padded, with_counts
 from atoll.compiled import BuildOptions, Compiled, expected_cycles, explanation, with_plan
 from atoll.contract.accepted import accepted, agreed
-from atoll.errors import PlacementError, PlanError
+from atoll.errors import AtollError, PlacementError, PlanError
 from atoll.frontend.registry import Source, load_network, read_source
 from atoll.interchange.plan_text import plan_json
 from atoll.ir.graph import Graph
@@ -101,16 +100,27 @@ def compile_graph(
     try:
         return through.run()
     except (PlacementError, PlanError) as error:
-        unseen = replace(through, observe=lambda stage, result: None, spread=False)
+        fitting = through.fitting(error)
+        if fitting and (found := fitting.fitted()):
+            return found
+        raise _refusal(through, error, fitting) from error
 
-        def used(chip: ResolvedSoc, *, tiles: bool = False) -> Mapping[str, int]:
-            return _used(replace(unseen, soc=chip, tiles=tiles).run().plan)
 
-        whole = with_whole_need(error, soc, used)
-        smaller = with_smallest(error, whole, unseen.fitting(error))
-        if smaller is None:
-            raise whole from error
-        raise with_whole_need(smaller, soc, partial(used, tiles=True)) from error
+def _refusal(
+    through: "_Pipeline", error: PlacementError | PlanError, fitting: Fitting[Compiled] | None
+) -> AtollError:
+    """Return an error that names all that a network needs, as it is or cut."""
+    unseen = replace(through, observe=lambda stage, result: None, spread=False)
+
+    def used(chip: ResolvedSoc) -> Mapping[str, int]:
+        return _used(replace(unseen, soc=chip).run().plan)
+
+    def used_by_stripes(chip: ResolvedSoc) -> Mapping[str, int]:
+        return _used(replace(unseen, soc=chip).in_stripes(error).plan)
+
+    whole = with_whole_need(error, through.soc, used)
+    smaller = with_smallest(error, whole, fitting)
+    return whole if smaller is None else with_whole_need(smaller, through.soc, used_by_stripes)
 
 
 def _used(plan: MemoryPlan) -> Mapping[str, int]:
@@ -130,26 +140,27 @@ class _Pipeline:
     observe: Observer
     taken: Mapping[str, int]
     spread: bool = True
-    tiles: bool = True
 
     def run(self) -> Compiled:
-        """Place, then plan; what does not fit is cut into stripes."""
+        """Place, then plan."""
         self.observe("frontend", self.network)
         asked = self.options.requests.model.tile
         if not isinstance(asked, str):
             tiling = asked_tiling(self._subgraphs, self.options.requests)
             return self._cut(tiled(self._subgraphs, tiling), self.soc, tiling)
-        try:
-            return self._whole()
-        except (PlacementError, PlanError) as error:
-            fitting = self.fitting(error)
-            if fitting is None or (found := fitting.fitted()) is None:
-                raise
-            return found
+        return self._whole()
+
+    def in_stripes(self, error: PlacementError | PlanError) -> Compiled:
+        """Cut what does not fit because of `error`, as it was or after a change of the chip."""
+        fitting = self.fitting(error)
+        found = fitting.fitted() if fitting else None
+        if found is None:
+            raise error
+        return found
 
     def fitting(self, error: PlacementError | PlanError) -> Fitting[Compiled] | None:
         """Return the ways to cut the network, None if nobody wants that."""
-        if not self.tiles or self.options.requests.model.tile != "auto":
+        if self.options.requests.model.tile != "auto":
             return None
         return Fitting(
             network=self._subgraphs,
@@ -158,7 +169,6 @@ class _Pipeline:
             accelerators=self.options.accelerators,
             error=error,
             compiled=self._cut,
-            used=lambda compiled, key: _used(compiled.plan)[key],
         )
 
     def _cut(self, network: Graph, soc: ResolvedSoc, tiling: Tiling) -> Compiled:

@@ -5,7 +5,7 @@ for a pool that is smaller by what was missing.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Generic, TypeVar
 
@@ -43,7 +43,7 @@ class Fitting(Generic[Result]):
         accelerators: whether operators may run on them.
         error: why it does not fit.
         compiled: compiles a network that is cut for the chip.
-        used: compiles one for another chip and returns the bytes used of the pool.
+        needs: of each compilation that failed, the bytes of the pool that it needs, 0 if unknown.
     """
 
     network: Graph
@@ -52,7 +52,7 @@ class Fitting(Generic[Result]):
     accelerators: bool
     error: Refusal
     compiled: Callable[[Graph, ResolvedSoc, Tiling], Result]
-    used: Callable[[Result, str], int]
+    needs: list[int] = field(default_factory=list)
 
     def fitted(self) -> Result | None:
         """Return what the compiler made of the cheapest cuts that fit, None if none do."""
@@ -64,28 +64,30 @@ class Fitting(Generic[Result]):
             try:
                 return self._compile(found, self.soc)
             except (PlacementError, PlanError) as error:
-                self._missing[:] = [self._shortage(error)]
+                self.needs.append(self._need(error) or self._need_of(found))
         return None
-
-    @cached_property
-    def _missing(self) -> list[int]:
-        return [0]
-
-    def smallest(self) -> int | None:
-        """Return the bytes of the smallest pool known with which the network fits."""
-        if self.pool is None:
-            return None
-        sizes = []
-        roomy = _roomy(self.soc, {self.pool.name})
-        for found in self._least():
-            try:
-                sizes.append(self.used(self._compile(found, roomy), self.key))
-            except (PlacementError, PlanError):
-                continue
-        return min(sizes, default=None)
 
     def _compile(self, found: Found, soc: ResolvedSoc) -> Result:
         return self.compiled(tiled(self.network, found.tiling), soc, found.tiling)
+
+    def _need_of(self, found: Found) -> int:
+        """Return the bytes of the pool that some cuts need which have tensors larger than that."""
+        assert self.pool is not None
+        for step in STEPS:
+            size = int(found.room * step) + self.pool.region.size - self.pool.room
+            try:
+                self._compile(found, _sized(self.soc, {self.pool.name}, size))
+            except (PlacementError, PlanError) as error:
+                if need := self._need(error):
+                    return need
+            else:
+                return size
+        return 0
+
+    @property
+    def smallest(self) -> int | None:
+        """The bytes of the smallest pool that cuts were found to need which did not fit."""
+        return min((size for size in self.needs if size), default=None)
 
     def _candidates(self) -> Iterator[Found]:
         if self.pool is None or self._search is None:
@@ -95,9 +97,9 @@ class Fitting(Generic[Result]):
             found = self._search.best(room)
             if found is None:
                 break
-            self._missing[:] = [0]
             yield found
-            room -= max(self._missing[0], room // 16)
+            missing = self.needs[-1] - self.pool.region.size if self.needs else 0
+            room -= max(missing, room // 16)
         yield from self._least()
 
     def _least(self) -> Iterator[Found]:
@@ -127,16 +129,16 @@ class Fitting(Generic[Result]):
         """The size of the pool, as a dotted key."""
         return f"pools.{self.pool.name}.size" if self.pool else ""
 
-    def _shortage(self, error: Refusal) -> int:
-        """Return the bytes of the pool that were missing, 0 if it was something else."""
-        assert self.pool is not None
-        wanted = [size for fault in error.faults for each, size in fault.wants if each == self.key]
-        return max(wanted, default=0) - self.pool.region.size if wanted else 0
+    def _need(self, error: Refusal) -> int:
+        """Return the bytes of the pool with which all would fit, 0 if that is not known."""
+        faults = [fault for fault in error.faults if fault.code == "E062"]
+        wants = [want for fault in faults for want in fault.wants]
+        return wants[0][1] if len(wants) == 1 and wants[0][0] == self.key else 0
 
     @cached_property
     def _search(self) -> Search | None:
         assert self.pool is not None
-        roomy = _roomy(self.soc, {pool.name for pool in self.soc.pools})
+        roomy = _sized(self.soc, {pool.name for pool in self.soc.pools}, _UNLIMITED)
         try:
             plan = plan_devices(self.network, roomy, self.requests, accelerators=self.accelerators)
         except PlacementError:
@@ -163,7 +165,7 @@ def with_smallest(
         whole: the same with what it needs as it is.
         fitting: the ways to cut it.
     """
-    size = fitting.smallest() if fitting else None
+    size = fitting.smallest if fitting else None
     needed = dict(want for fault in whole.faults for want in fault.wants)
     if fitting is None or size is None or size >= needed.get(fitting.key, 0):
         return None
@@ -179,10 +181,10 @@ def with_smallest(
     return made
 
 
-def _roomy(soc: ResolvedSoc, names: set[str]) -> ResolvedSoc:
-    """Return a chip some of whose pools have no limit."""
+def _sized(soc: ResolvedSoc, names: set[str], size: int) -> ResolvedSoc:
+    """Return a chip some of whose pools have a size."""
     pools = (
-        replace(pool, region=replace(pool.region, size=_UNLIMITED)) if pool.name in names else pool
+        replace(pool, region=replace(pool.region, size=size)) if pool.name in names else pool
         for pool in soc.pools
     )
     return replace(soc, pools=tuple(pools))

@@ -35,10 +35,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A way to cut a network, and its cycles by estimate."""
+    """A way to cut a network for a pool of `room` bytes, and its cycles by estimate."""
 
     tiling: Tiling
     cycles: int
+    room: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +76,9 @@ class Search:
                     if known is None or path.cycles + step.cycles < known.cycles:
                         reached[step.end][step.apart] = path.then(step)
         best = min(reached[end].values(), key=lambda each: each.cycles, default=None)
-        return None if best is None else self._found(best)
+        return None if best is None else self._found(best, room)
 
-    def _found(self, path: "_Path") -> Found:
+    def _found(self, path: "_Path", room: int) -> Found:
         pools = {name: self.ground.apart(name) for name in sorted(path.apart)}
         host = self.ground.soc.host
         return Found(
@@ -87,6 +88,7 @@ class Search:
                 devices={name: host for step in path.steps for name in step.moved},
             ),
             path.cycles,
+            room,
         )
 
     def _subsets(self, names: frozenset[str]) -> Iterator[Apart]:
