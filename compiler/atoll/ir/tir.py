@@ -257,12 +257,24 @@ class Entry:
         begin = part.offset if part else 0
         return begin, begin + self.sizes.get(name, 0)
 
+    @cached_property
+    def beside(self) -> Mapping[str, tuple[str, ...]]:
+        """For each buffer or part of one, all that have a byte that it has, itself included."""
+        of_one: dict[str, list[str]] = {}
+        for name in self.sizes:
+            of_one.setdefault(self.storage(name), []).append(name)
+        groups = {name: group for group in of_one.values() for name in group}
+        return MappingProxyType(
+            {name: tuple(it for it in groups[name] if self._meet(name, it)) for name in groups}
+        )
+
     def meet(self, one: str, other: str) -> bool:
         """Tell whether two names stand for a byte that both have."""
-        if one == other:
-            return True
+        return one == other or other in self.beside.get(one, ())
+
+    def _meet(self, one: str, other: str) -> bool:
         (begin, end), (since, until) = self.extent(one), self.extent(other)
-        return self.storage(one) == self.storage(other) and begin < until and since < end
+        return one == other or (begin < until and since < end)
 
     def __str__(self) -> str:
         ports = f"entry {bracketed(self.inputs)} -> {bracketed(self.outputs)}"

@@ -51,7 +51,7 @@ class Overlap:
         """Yield the buffers that a later operator of the graph has touched too early."""
         for name in dict.fromkeys((*step.reads, *step.writes)):
             rivals = self._touched if name in step.writes else self._written
-            latest = max((rivals[it] for it in rivals if self._entry.meet(it, name)), default=-1)
+            latest = max(rivals.get(it, -1) for it in self._entry.beside.get(name, (name,)))
             if latest > step.number:
                 yield f"touches '{name}', comes after step {latest}"
             self._touched[name] = max(step.number, self._touched.get(name, -1))

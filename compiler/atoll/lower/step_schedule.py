@@ -70,13 +70,7 @@ class Work:
 def _predecessors(entry: Entry, steps: Sequence[Step]) -> Iterator[frozenset[int]]:
     writer: dict[str, int] = {}
     readers: dict[str, list[int]] = defaultdict(list)
-    beside: dict[str, tuple[str, ...]] = {name: (name,) for name in entry.sizes}
-    for part in entry.parts:
-        meeting = tuple(each for each in entry.sizes if entry.meet(each, part.name))
-        beside |= {part.name: meeting}
-    for name, meeting in [(name, each) for name, each in beside.items() if len(each) > 1]:
-        for other in meeting:
-            beside[other] = tuple(dict.fromkeys((*beside[other], name)))
+    beside = entry.beside
     for position, step in enumerate(steps):
         touched = (other for name in (*step.reads, *step.writes) for other in beside[name])
         before = {writer[name] for name in touched if name in writer}

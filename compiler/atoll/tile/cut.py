@@ -119,7 +119,10 @@ class _Writer:
     ) -> Iterator[Operator]:
         inputs = list(op.inputs)
         for position, (name, span) in enumerate(zip(op.inputs, work.reads, strict=True)):
-            if name not in names or span is None:
+            if span is None:
+                continue
+            if name and self._network.tensor(name).data is not None:
+                inputs[position] = self._constant(name, span, number)
                 continue
             inputs[position] = names[name]
             if span != stripe.rows[name]:
@@ -162,6 +165,16 @@ class _Writer:
             first_row=span[0],
         )
         self.tensors.append(rows)
+        return name
+
+    def _constant(self, origin: str, span: Span, number: int) -> str:
+        """Make a constant of some rows of one of the network."""
+        whole = self._network.tensor(origin)
+        data = whole.array[:, span[0] : span[1]]
+        name = self._fresh(f"{origin}_stripe{number}")
+        self.tensors.append(
+            replace(whole, name=name, shape=data.shape, data=data.tobytes(), index=-1)
+        )
         return name
 
     def _fresh(self, name: str) -> str:

@@ -20,10 +20,10 @@ from atoll.tile.cut import Tiling, tiled
 from atoll.tile.search import Found, Search
 from atoll.units import format_size
 
-ROUNDS = 6
+ROUNDS = 5
 """Compilations that are tried for one pool."""
 
-STEPS = (1.0, 1.15, 1.35, 1.7)
+STEPS = (1.0, 1.3)
 """How much larger than the least room by estimates those rooms are that may be the smallest."""
 
 Result = TypeVar("Result")

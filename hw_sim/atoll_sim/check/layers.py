@@ -56,7 +56,7 @@ def _results(graph: Graph, sample: int, result: SimResult) -> Iterator[_Result]:
     layers = result.layers[sample] if sample < len(result.layers) else {}
     for index, op in enumerate(graph.operators):
         for name in op.outputs:
-            yield _Result(name, op.name, op.device, layers.get(index, {}).get(name))
+            yield _Result(name, op.name, op.device, layers.get(index, {}).get(graph.buffer(name)))
     outputs = result.outputs[sample] if sample < len(result.outputs) else {}
     for name in graph.outputs:
         yield _Result(name, "the end of the run", "the host", outputs.get(name))
