@@ -25,6 +25,8 @@ class Ground:
         devices: of each operator, were the pool large enough.
         pool: its name.
         held: the tensors that have to be in the pool.
+        overlaps: of each operator the bytes by which its result must lie below those operands that
+            it may lie over.
         fixed: operators and tensors that the user says something of; they stay as they are.
     """
 
@@ -33,6 +35,7 @@ class Ground:
     devices: Mapping[str, str]
     pool: str
     held: frozenset[str]
+    overlaps: Mapping[str, Mapping[str, int]]
     fixed: frozenset[str] = field(default_factory=frozenset)
 
     @cached_property
@@ -180,16 +183,23 @@ def stripe_bytes(ground: Ground, chain: Chain, stripe: Stripe, apart: frozenset[
         (result,) = op.outputs
         live[result] = sizes.get(result, 0)
         ending = [name for name in live if last[name] <= number and name != result]
-        most = max(most, sum(live.values()) - saved(ground, live, ending, result))
+        most = max(most, sum(live.values()) - saved(ground, op, live, ending))
         for name in (*ending, *([result] if last[result] <= number else ())):
             del live[name]
     return most
 
 
-def saved(ground: Ground, live: Mapping[str, int], ending: Sequence[str], result: str) -> int:
-    """Return the bytes that a result may share with an operand that ends."""
-    shared = max((min(live[name], live[result]) for name in ending), default=0)
-    return max(0, shared - ground.row(result))
+def saved(ground: Ground, op: Operator, live: Mapping[str, int], ending: Iterable[str]) -> int:
+    """Return the bytes that a result, or a stripe of it, may share with an operand that ends."""
+    (result,) = op.outputs
+    whole, made = ground.network.tensor(result).size, live.get(result, 0)
+    most = 0
+    for name in ending:
+        if (distance := ground.overlaps[op.name].get(name)) is not None:
+            part = distance * made // whole + ground.row(result) if made < whole else distance
+            apart = part if distance else 0
+            most = max(most, live[name] + made - max(made, apart + live[name]))
+    return most
 
 
 def _own(

@@ -1,17 +1,18 @@
 """Cut a network until it fits: the cheapest way that a compiler accepts, else the smallest pool.
 
 What is found by estimates is compiled; where that needs more than there is, the next estimate is
-for a pool that is smaller by what was missing.
+for a pool that is a little smaller.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Generic, TypeVar
 
 from atoll.description.build import BuildRequests
 from atoll.errors import AtollError, PlacementError, PlanError
-from atoll.ir.graph import Graph
+from atoll.ir.graph import Graph, Operator
 from atoll.place.candidates import candidate_pools
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve.soc import Pool, ResolvedSoc
@@ -20,8 +21,8 @@ from atoll.tile.cut import Tiling, tiled
 from atoll.tile.search import Found, Search
 from atoll.units import format_size
 
-ROUNDS = 5
-"""Compilations that are tried for one pool."""
+ROUNDS, SHARE = 8, 24
+"""Compilations that are tried for one pool, each for less room by this share."""
 
 STEPS = (1.0, 1.3)
 """How much larger than the least room by estimates those rooms are that may be the smallest."""
@@ -30,6 +31,22 @@ Result = TypeVar("Result")
 Refusal = PlacementError | PlanError
 
 _UNLIMITED = 1 << 40
+
+
+@dataclass(frozen=True)
+class Way(Generic[Result]):
+    """A way to compile.
+
+    Attributes:
+        compiled: compiles a network that is cut for a chip.
+        told: likewise, but says what is needed if that does not fit.
+        overlaps: returns by how many bytes the result of an operator must lie below those operands
+            that it may lie over, by name.
+    """
+
+    compiled: Callable[[Graph, ResolvedSoc, Tiling], Result]
+    told: Callable[[Graph, ResolvedSoc, Tiling], Result]
+    overlaps: Callable[[Operator], Mapping[str, int]]
 
 
 @dataclass(frozen=True)
@@ -42,7 +59,8 @@ class Fitting(Generic[Result]):
         requests: what the user asks for.
         accelerators: whether operators may run on them.
         error: why it does not fit.
-        compiled: compiles a network that is cut for the chip.
+        ways: to compile; the last needs the least memory.
+        cost: of what was compiled.
         needs: of each compilation that failed, the bytes of the pool that it needs, 0 if unknown.
     """
 
@@ -51,32 +69,43 @@ class Fitting(Generic[Result]):
     requests: BuildRequests
     accelerators: bool
     error: Refusal
-    compiled: Callable[[Graph, ResolvedSoc, Tiling], Result]
+    ways: Sequence[Way[Result]]
+    cost: Callable[[Result], int]
     needs: list[int] = field(default_factory=list)
 
     def fitted(self) -> Result | None:
-        """Return what the compiler made of the cheapest cuts that fit, None if none do."""
+        """Return what came out of the cheapest cuts that fit, None if none do."""
+        made = [result for way in self.ways if (result := self._by(way)) is not None]
+        return min(made, key=self.cost, default=None)
+
+    def _by(self, way: Way[Result]) -> Result | None:
+        if self.pool is None or (search := self._search(way)) is None:
+            return None
         tried: set[str] = set()
-        for found in self._candidates():
-            if str(found.tiling) in tried:
-                continue
-            tried.add(str(found.tiling))
+        for found in _candidates(search, self.pool.room):
+            if (name := str(found.tiling)) not in tried:
+                tried.add(name)
+                with suppress(PlacementError, PlanError):
+                    return way.compiled(tiled(self.network, found.tiling), self.soc, found.tiling)
+        return self._least(way, search) if way is self.ways[-1] else None
+
+    def _least(self, way: Way[Result], search: Search) -> Result | None:
+        """Try cuts that need least, and note what they do need."""
+        for found in _least(search):
             try:
-                return self._compile(found, self.soc)
+                return way.told(tiled(self.network, found.tiling), self.soc, found.tiling)
             except (PlacementError, PlanError) as error:
-                self.needs.append(self._need(error) or self._need_of(found))
+                self.needs.append(self._need(error) or self._need_of(found, way))
         return None
 
-    def _compile(self, found: Found, soc: ResolvedSoc) -> Result:
-        return self.compiled(tiled(self.network, found.tiling), soc, found.tiling)
-
-    def _need_of(self, found: Found) -> int:
+    def _need_of(self, found: Found, way: Way[Result]) -> int:
         """Return the bytes of the pool that some cuts need which have tensors larger than that."""
         assert self.pool is not None
         for step in STEPS:
             size = int(found.room * step) + self.pool.region.size - self.pool.room
+            chip = _sized(self.soc, {self.pool.name}, size)
             try:
-                self._compile(found, _sized(self.soc, {self.pool.name}, size))
+                way.told(tiled(self.network, found.tiling), chip, found.tiling)
             except (PlacementError, PlanError) as error:
                 if need := self._need(error):
                     return need
@@ -88,33 +117,6 @@ class Fitting(Generic[Result]):
     def smallest(self) -> int | None:
         """The bytes of the smallest pool that cuts were found to need which did not fit."""
         return min((size for size in self.needs if size), default=None)
-
-    def _candidates(self) -> Iterator[Found]:
-        if self.pool is None or self._search is None:
-            return
-        room = self.pool.room
-        for _ in range(ROUNDS):
-            found = self._search.best(room)
-            if found is None:
-                break
-            yield found
-            missing = self.needs[-1] - self.pool.region.size if self.needs else 0
-            room -= max(missing, room // 16)
-        yield from self._least()
-
-    def _least(self) -> Iterator[Found]:
-        """Yield ways for rooms near the least one."""
-        if self._search is None:
-            return
-        low, high = 0, sum(self._search.ground.sizes.values())
-        if self._search.best(high) is None:
-            return
-        while high - low > 16:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self._search.best(middle) is None else (low, middle)
-        for step in STEPS:
-            if found := self._search.best(int(high * step)):
-                yield found
 
     @cached_property
     def pool(self) -> Pool | None:
@@ -135,8 +137,8 @@ class Fitting(Generic[Result]):
         wants = [want for fault in faults for want in fault.wants]
         return wants[0][1] if len(wants) == 1 and wants[0][0] == self.key else 0
 
-    @cached_property
-    def _search(self) -> Search | None:
+    def _search(self, way: Way[Result]) -> Search | None:
+        """Return the search for cuts of the network, None if it cannot be placed at all."""
         assert self.pool is not None
         roomy = _sized(self.soc, {pool.name for pool in self.soc.pools}, _UNLIMITED)
         try:
@@ -150,7 +152,33 @@ class Fitting(Generic[Result]):
         devices = {op.name: op.device for op in plan.graph.operators}
         asked = self.requests.model
         fixed = frozenset((*asked.place, *asked.pin, *asked.free))
-        return Search(Ground(self.network, self.soc, devices, self.pool.name, held, fixed))
+        overlaps = {
+            op.name: way.overlaps(replace(op, device=devices[op.name]))
+            for op in self.network.operators
+        }
+        ground = Ground(self.network, self.soc, devices, self.pool.name, held, overlaps, fixed)
+        return Search(ground)
+
+
+def _candidates(search: Search, room: int) -> Iterator[Found]:
+    """Yield ways for a room and for smaller ones: estimates are not exact."""
+    for _ in range(ROUNDS):
+        if found := search.best(room):
+            yield found
+        room -= room // SHARE
+
+
+def _least(search: Search) -> Iterator[Found]:
+    """Yield ways for rooms near the least one."""
+    low, high = 0, sum(search.ground.sizes.values())
+    if search.best(high) is None:
+        return
+    while high - low > 16:
+        middle = (low + high) // 2
+        low, high = (middle, high) if search.best(middle) is None else (low, middle)
+    for step in STEPS:
+        if found := search.best(int(high * step)):
+            yield found
 
 
 def with_smallest(

@@ -123,8 +123,8 @@ class Search:
             held = live | {name: ground.size(name) for name in results if name not in made}
             ending = [name for name in live if ground.last[name] <= number]
             most = sum(held.values())
-            if ending and results and results[0] in held:
-                most -= saved(ground, held, ending, results[0])
+            if len(results) == 1 and results[0] in held:
+                most -= saved(ground, op, held, ending)
             if most <= room:
                 after = (apart | made) & ground.live[number + 1]
                 names = (op.name,) if moved else ()

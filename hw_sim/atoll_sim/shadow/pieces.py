@@ -61,6 +61,8 @@ class Pieces:
         """Return the pieces that a span has bytes of."""
         cuts, first = self._cuts[span.buffer], self._first[span.buffer]
         last = len(cuts) - 1
+        if last == 1:
+            return range(first, first + 1)
         begin = max(0, bisect_right(cuts, span.address) - 1)
         end = min(last, bisect_left(cuts, span.end))
         return range(first + begin, first + max(begin, end))
