@@ -19,6 +19,7 @@ from atoll.report.explain_buffers import buffer_stories
 from atoll.report.explain_text import Explanation
 from atoll.resolve.soc import ResolvedSoc
 from atoll.tile.cut import Tiling
+from atoll.tile.story import cut_stories
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,7 @@ class Compiled:
 
     Attributes:
         source: the model file.
+        network: before it was cut into stripes and placed.
         graph: the placed graph; its operator order is the order of execution.
         decisions: why each operator of the network runs where it runs.
         copies: for each constant that repeats another, the one that stands for both.
@@ -56,6 +58,7 @@ class Compiled:
     soc: ResolvedSoc
     options: BuildOptions
     source: Source
+    network: Graph
     graph: Graph
     decisions: tuple[Decision, ...]
     module: IRModule
@@ -92,4 +95,7 @@ def explanation(compiled: Compiled) -> Explanation:
     soc, graph = compiled.soc, compiled.graph
     stories = buffer_stories(soc, graph, compiled.module, compiled.plan)
     decisions = compiled.decisions
-    return Explanation(soc=soc.name, model=graph.name, buffers=stories, decisions=decisions)
+    cuts = cut_stories(compiled.network, compiled.tiling, graph, soc)
+    return Explanation(
+        soc=soc.name, model=graph.name, buffers=stories, decisions=decisions, cuts=cuts
+    )

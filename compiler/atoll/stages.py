@@ -161,6 +161,7 @@ class Stages:
             soc=soc,
             options=self.options,
             source=self.source,
+            network=self.network,
             graph=graph,
             decisions=decisions,
             module=module,

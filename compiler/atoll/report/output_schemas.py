@@ -88,6 +88,14 @@ _NETWORK = object_of(
     model=TEXT,
     buffers=each(_BUFFER),
     operators=each(object_of(operator=TEXT, device=TEXT, reason=TEXT, rejected=named(TEXT))),
+    cuts=each(
+        object_of(
+            **dict.fromkeys(("first", "last"), TEXT),
+            **dict.fromkeys(("stripes", "whole_bytes", "stripe_bytes"), COUNT),
+            **dict.fromkeys(("whole_cycles", "cycles"), COUNT),
+            apart=named(TEXT),
+        )
+    ),
 )
 EXPLAIN: Shape = {"anyOf": [_CHIP, one_or_more(_NETWORK)]}
 
