@@ -132,7 +132,8 @@ def _in_stripes(stages: Stages, error: PlacementError | PlanError) -> Compiled:
 
 def _fitting(stages: Stages, error: PlacementError | PlanError) -> Fitting[Compiled] | None:
     """Return the ways to cut a network that does not fit, None if nobody wants that."""
-    if stages.options.requests.model.tile != "auto":
+    asked = stages.options.requests.model
+    if asked.tile == "never" or asked.cuts:
         return None
     network, soc, options = stages.subgraphs, stages.soc, stages.options
     ways = []

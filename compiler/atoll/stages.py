@@ -73,8 +73,7 @@ class Stages:
     def run(self) -> Compiled:
         """Place, then plan."""
         self.observe("frontend", self.network)
-        asked = self.options.requests.model.tile
-        if not isinstance(asked, str):
+        if self.options.requests.model.cuts:
             tiling = asked_tiling(self.subgraphs, self.options.requests)
             return self.cut(tiled(self.subgraphs, tiling), self.soc, tiling)
         return self._whole()

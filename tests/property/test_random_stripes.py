@@ -47,7 +47,7 @@ def requests_for(network: Graph, cuts: tuple[Cut, ...]) -> BuildOptions:
         for cut in cuts
     )
     options = BuildOptions()
-    model = options.requests.model.model_copy(update={"tile": asked})
+    model = options.requests.model.model_copy(update={"cuts": asked})
     return replace(options, requests=replace(options.requests, model=model))
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from atoll.description.fields import Described, Version, must_be
+from atoll.description.fields import Described, Version, must_be, number
 from atoll.description.messages import validate
 from atoll.description.tree import Entry, Listing, Node, Plain, Scalar, SourceMap, Table, merge
 from atoll.errors import Fault, UsageError
@@ -95,12 +95,18 @@ class CutRequest(Described):
 
     first: Word = Field(description="The first operator.")
     last: Word = Field(description="The last one; all between them belong to the chain.")
-    stripes: int = Field(ge=2, le=4096, description="How many stripes.")
+    stripes: Annotated[int, *number(2, 4096)] = Field(description="How many stripes.")
 
 
-Tile = Literal["auto", "never"] | tuple[CutRequest, ...]
-_TILE = "Chains of operators that are cut into stripes of rows, so that tensors between them need "
-_TILE += "not exist as a whole: where memory is short, never, or those listed."
+Tile = Literal["auto", "never"]
+Cuts = Annotated[
+    tuple[CutRequest, ...],
+    Field(
+        max_length=MAX_REQUESTS,
+        description="Chains of operators that are cut into stripes of rows, and no others.",
+        examples=["[{first: conv_2d_0, last: depthwise_conv_2d_3, stripes: 8}]"],
+    ),
+]
 
 
 class NetworkBuild(Described):
@@ -118,6 +124,7 @@ class NetworkBuild(Described):
     tile: Tile | None = Field(
         default=None, description="As 'tile' of the whole file, which counts otherwise."
     )
+    cuts: Cuts = ()
 
 
 class Build(Described):
@@ -139,9 +146,10 @@ class Build(Described):
     )
     tile: Tile = Field(
         default="auto",
-        description=_TILE,
-        examples=["[{first: conv_2d_0, last: depthwise_conv_2d_3, stripes: 8}]"],
+        description="Whether a network whose tensors do not fit is cut: 'auto' cuts chains of "
+        "operators into stripes of rows, so that tensors between them need not exist as a whole.",
     )
+    cuts: Cuts = ()
     networks: dict[str, NetworkBuild] = Field(
         default={},
         max_length=MAX_REQUESTS,
@@ -164,12 +172,9 @@ class BuildRequests:
             "free": list(self.model.free),
             "overlap": self.model.overlap,
             **({} if self.model.spread else {"spread": False}),
-            **({} if self.model.tile == "auto" else {"tile": self._tile()}),
+            **({} if self.model.tile == "auto" else {"tile": self.model.tile}),
+            **({"cuts": [cut.model_dump() for cut in self.model.cuts]} if self.model.cuts else {}),
         }
-
-    def _tile(self) -> Plain:
-        cuts = self.model.tile
-        return cuts if isinstance(cuts, str) else [cut.model_dump() for cut in cuts]
 
 
 def requests_from(

@@ -20,9 +20,8 @@ def asked_tiling(network: Graph, requests: BuildRequests) -> Tiling:
     numbers = {op.name: number for number, op in enumerate(network.operators)}
     cuts: list[Cut] = []
     faults: list[Fault] = []
-    assert not isinstance(requests.model.tile, str)
-    for position, asked in enumerate(requests.model.tile):
-        at = requests.where.at("tile", str(position))
+    for position, asked in enumerate(requests.model.cuts):
+        at = requests.where.at("cuts", str(position))
         unknown = [name for name in (asked.first, asked.last) if name not in numbers]
         for name in unknown:
             message = f"build options cut operator '{name}', which is not there"
