@@ -188,7 +188,7 @@ def judge(
 ) -> Outcome:
     """Hold what a run did against reference, plan and stack bound."""
     begin = time.perf_counter()
-    layers = check_layers(compiled.graph, samples, result, compiled.soc)
+    layers = check_layers(compiled.graph, samples, result, compiled.soc, compiled.network)
     stacks = stack_use(compiled.soc, result, setup.stacks)
     report = RunReport(
         soc=compiled.soc.name,

@@ -15,7 +15,8 @@ _WORD = r"[A-Za-z_]\w*"
 _HEADER = re.compile(rf"graph (?P<name>{_WORD})\((?P<ins>[\w, ]*)\) -> \((?P<outs>[\w, ]*)\)")
 _TENSOR = re.compile(
     rf"%(?P<name>{_WORD}): (?P<dtype>\w+)\[(?P<shape>scalar|\d+(?:x\d+)*)\]"
-    rf"(?P<const> const)?(?: view of %(?P<view>{_WORD}))?(?: in (?P<pool>{_WORD}))?"
+    rf"(?P<const> const)?(?: view of %(?P<view>{_WORD})(?: from (?P<offset>\d+))?)?"
+    rf"(?: in (?P<pool>{_WORD}))?"
 )
 _OPERATOR = re.compile(
     rf"(?P<outs>[%\w, ]*?) ?= (?P<kind>{_WORD})\((?P<ins>[%\w, ]*)\) \{{(?P<options>[^{{}}]*)\}}"
@@ -66,6 +67,7 @@ def _tensor(line: str, number: int) -> Tensor:
         data=bytes(size) if found["const"] else None,
         pool=found["pool"] or "",
         view=found["view"] or "",
+        offset=int(found["offset"] or 0),
     )
 
 

@@ -12,6 +12,7 @@ from atoll.ir.tir import (
     AcceleratorWait,
     Action,
     Allocate,
+    BufferPart,
     CallSpread,
     CallStart,
     Constant,
@@ -59,21 +60,44 @@ def _entry(tokens: Tokens) -> Entry:
     outputs = _names(tokens)
     tokens.expect("{")
     allocations: list[Allocate] = []
+    parts: list[BufferPart] = []
     constants: list[Constant] = []
     steps: list[Step] = []
     while tokens.next == "allocate":
         allocations.append(read_allocate(tokens))
+    while tokens.next == "part":
+        parts.append(_buffer_part(tokens))
     while tokens.next == "constant":
         constants.append(_constant(tokens))
     while tokens.next == "step":
         steps.append(_step(tokens))
     after = _maintenance(tokens, "after")
     tokens.expect("}")
-    return Entry(inputs, outputs, tuple(allocations), tuple(constants), tuple(steps), after)
+    return Entry(
+        inputs,
+        outputs,
+        tuple(allocations),
+        tuple(constants),
+        tuple(steps),
+        after=after,
+        parts=tuple(parts),
+    )
 
 
 def _names(tokens: Tokens) -> tuple[str, ...]:
     return tokens.nests(tokens.name, "[", "]")
+
+
+def _buffer_part(tokens: Tokens) -> BufferPart:
+    """Read ``part name: size of buffer from offset``."""
+    tokens.expect("part")
+    name = tokens.name()
+    tokens.expect(":")
+    size = tokens.number()
+    tokens.expect("of")
+    buffer = tokens.name()
+    tokens.expect("from")
+    return BufferPart(name=name, buffer=buffer, offset=tokens.number(), size=size)
 
 
 def _constant(tokens: Tokens) -> Constant:

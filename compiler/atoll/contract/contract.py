@@ -17,7 +17,7 @@ UNREAD = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """The bytes of a planned buffer."""
+    """The bytes of a planned buffer, or of a part of it."""
 
     buffer: str
     pool: str
@@ -170,7 +170,7 @@ def _phase(
         reads=tuple(spans[name] for name in dict.fromkeys(reads)),
         writes=tuple(spans[name] for name in writes),
         heaps=tuple(_heaps(step, device, module, plan)),
-        overlaps=tuple(_overlaps(step, spans, lives)),
+        overlaps=tuple(_overlaps(step, module.entry, spans, lives)),
         parts=tuple(_phase(step, (other,), module, plan, known) for other in others),
     )
 
@@ -184,21 +184,25 @@ def _heaps(step: Step, device: str, module: IRModule, plan: MemoryPlan) -> Itera
             yield Span(buffer="heap", pool=pool.name, address=origin, size=pool.heap)
 
 
-def _overlaps(step: Step, spans: Mapping[str, Span], lives: "_Lives") -> Iterator[tuple[str, str]]:
+def _overlaps(
+    step: Step, entry: Entry, spans: Mapping[str, Span], lives: "_Lives"
+) -> Iterator[tuple[str, str]]:
     """Yield the results that the plan has laid over an operand, far enough below its start.
 
     The operand is needed no more: neither by a later operator nor by the caller.
     """
     for each in step.overlaps:
-        written, read = spans[each.written], spans[each.read]
-        over = written.address + each.distance <= read.address < written.end
-        if over and lives.last(each.read) == step.number:
-            yield each.written, each.read
+        below = spans[each.written].address + each.distance <= spans[each.read].address
+        later, earlier = entry.storage(each.written), entry.storage(each.read)
+        written, read = spans[later], spans[earlier]
+        over = written.address < read.end and read.address < written.end
+        if below and over and lives.last(earlier) == step.number:
+            yield later, earlier
 
 
 def _span(entry: Entry, plan: MemoryPlan, buffer: str) -> Span:
     return Span(
-        buffer=buffer,
+        buffer=entry.storage(buffer),
         pool=plan.placements[buffer].pool,
         address=plan.address(buffer),
         size=entry.sizes[buffer],
@@ -242,7 +246,7 @@ class _Lives:
         self._first: dict[str, int] = {}
         self._last: dict[str, int] = dict.fromkeys(entry.inputs, UNREAD)
         for step in entry.steps:
-            for buffer in (*step.reads, *step.writes):
+            for buffer in map(entry.storage, (*step.reads, *step.writes)):
                 self._first.setdefault(buffer, step.number)
                 self._last[buffer] = step.number
 

@@ -9,7 +9,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 
 from atoll.errors import Fault, PlanError
-from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, IRModule, Step
+from atoll.ir.tir import (
+    AcceleratorStart,
+    AcceleratorWait,
+    CallStart,
+    Entry,
+    IRModule,
+    Step,
+)
 from atoll.memory.problem import MemoryPlan
 
 Place = tuple[int, int]
@@ -43,7 +50,8 @@ def program_faults(
         if name in entry.sizes
     }
     constants = tuple(each.name for each in entry.constants)
-    run = _Run(places)
+    yield from _apart(entry, plan)
+    run = _Run(places, entry)
     yield from run.fill((*constants, *entry.inputs))
     for step in entry.steps:
         yield from run.step(step)
@@ -54,8 +62,9 @@ def program_faults(
 class _Run:
     """Whose value each byte holds, and what devices are working on at the same time."""
 
-    def __init__(self, places: Mapping[str, Place]) -> None:
+    def __init__(self, places: Mapping[str, Place], entry: Entry) -> None:
         self._places = places
+        self._entry = entry
         self._held = _Held()
         self._under_way: dict[str, Step] = {}
 
@@ -63,7 +72,7 @@ class _Run:
         """Put constants and inputs in their places; none may lie over another."""
         names = tuple(names)
         for name in names:
-            self._held.take(*self._places[name], name)
+            self._take(name)
         yield from self.read(names, "before the run")
 
     def step(self, step: Step) -> Iterator[Fault]:
@@ -76,14 +85,17 @@ class _Run:
         yield from self._disturbed(step)
         yield from self._over_operands(step)
         for name in step.writes:
-            self._held.take(*self._places[name], name)
+            self._take(name)
         if isinstance(step.action, (AcceleratorStart, CallStart)):
             self._under_way[step.device] = step
+
+    def _take(self, name: str) -> None:
+        self._held.take(*self._places[name], self._entry.storage(name))
 
     def read(self, names: Iterable[str], when: str) -> Iterator[Fault]:
         """Yield the buffers whose value is not all there."""
         for name in names:
-            other = self._held.other(*self._places[name], name)
+            other = self._held.other(*self._places[name], self._entry.storage(name))
             if other is not None:
                 holder = f"'{other}' is in its place" if other else "it was never written"
                 yield _lost(f"buffer '{name}' is read {when}, but {holder}")
@@ -156,6 +168,15 @@ class _Held:
         if first < len(self._spans) and self._spans[first][1] <= begin:
             first += 1
         return first, max(first, bisect_left(self._begins, end))
+
+
+def _apart(entry: Entry, plan: MemoryPlan) -> Iterator[Fault]:
+    """Yield the parts that lie elsewhere than in their buffer."""
+    for part in entry.parts:
+        if part.name in plan.placements:
+            found, wanted = plan.address(part.name), plan.address(part.buffer) + part.offset
+            if found != wanted:
+                yield _lost(f"'{part.name}' is at {found:#x}, its bytes of '{part.buffer}' are not")
 
 
 def _lost(message: str) -> Fault:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from atoll.description.fields import Described, Version, must_be
+from atoll.description.fields import Described, Version, must_be, number
 from atoll.description.messages import validate
 from atoll.description.tree import Entry, Listing, Node, Plain, Scalar, SourceMap, Table, merge
 from atoll.errors import Fault, UsageError
@@ -90,6 +90,25 @@ Freed = Annotated[
 Overlap = Literal["none", "free", "all"]
 
 
+class CutRequest(Described):
+    """A chain of operators that is cut into stripes of rows."""
+
+    first: Word = Field(description="The first operator.")
+    last: Word = Field(description="The last one; all between them belong to the chain.")
+    stripes: Annotated[int, *number(2, 4096)] = Field(description="How many stripes.")
+
+
+Tile = Literal["auto", "never"]
+Cuts = Annotated[
+    tuple[CutRequest, ...],
+    Field(
+        max_length=MAX_REQUESTS,
+        description="Chains of operators that are cut into stripes of rows, and no others.",
+        examples=["[{first: conv_2d_0, last: depthwise_conv_2d_3, stripes: 8}]"],
+    ),
+]
+
+
 class NetworkBuild(Described):
     """What a user asks of one of the networks that share a firmware."""
 
@@ -102,6 +121,10 @@ class NetworkBuild(Described):
     spread: bool | None = Field(
         default=None, description="As 'spread' of the whole file, which counts otherwise."
     )
+    tile: Tile | None = Field(
+        default=None, description="As 'tile' of the whole file, which counts otherwise."
+    )
+    cuts: Cuts = ()
 
 
 class Build(Described):
@@ -121,6 +144,12 @@ class Build(Described):
         description="Whether an operator may be spread over cores of one kind, each of which makes "
         "a part of it, where that is faster.",
     )
+    tile: Tile = Field(
+        default="auto",
+        description="Whether a network whose tensors do not fit is cut: 'auto' cuts chains of "
+        "operators into stripes of rows, so that tensors between them need not exist as a whole.",
+    )
+    cuts: Cuts = ()
     networks: dict[str, NetworkBuild] = Field(
         default={},
         max_length=MAX_REQUESTS,
@@ -143,6 +172,8 @@ class BuildRequests:
             "free": list(self.model.free),
             "overlap": self.model.overlap,
             **({} if self.model.spread else {"spread": False}),
+            **({} if self.model.tile == "auto" else {"tile": self.model.tile}),
+            **({"cuts": [cut.model_dump() for cut in self.model.cuts]} if self.model.cuts else {}),
         }
 
 

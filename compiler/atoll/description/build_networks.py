@@ -11,7 +11,7 @@ from atoll.description.tree import Node, SourceMap, Table, merge
 from atoll.description.yaml_text import read_yaml
 from atoll.errors import DescriptionError, Fault
 
-OF_ONE = ("place", "pin", "free")
+OF_ONE = ("place", "pin", "free", "cuts")
 """Keys that name operators and tensors, which belong to one network."""
 
 

@@ -40,6 +40,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "DEPTHWISE_CONV_2D": _CONVOLUTION,
         "ETHOS_U": ("macs", "operators"),
         "FULLY_CONNECTED": _CONVOLUTION,
+        "JOIN_ROWS": _MOVEMENT,
         "MAX_POOL_2D": _POOLING,
         "MEAN": ("macs", "reduced"),
         "MUL": _ELEMENTWISE,
@@ -47,6 +48,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "QUANTIZE": _ELEMENTWISE,
         "RELAYOUT": (*_MOVEMENT, "patches"),
         "RESHAPE": _MOVEMENT,
+        "ROWS": _MOVEMENT,
         "SOFTMAX": ("macs", "rows", "depth"),
     }
 )

@@ -22,5 +22,6 @@ def plan_json(plan: MemoryPlan) -> dict[str, object]:
                 "candidates": list(buffers[name].pools),
             }
             for name, placement in sorted(plan.placements.items())
+            if name in buffers
         },
     }

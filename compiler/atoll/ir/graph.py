@@ -44,6 +44,9 @@ class Tensor:
         index: number of the tensor in the model file, -1 if a pass made it.
         pool: the only pool that may hold it, "" where memory planning may choose.
         view: the tensor whose bytes it is, no view itself; "" if it has bytes of its own.
+        offset: bytes of that tensor before those of a view.
+        rows_of: the network's tensor [1, H, W, C] of which it holds some rows, "" if none.
+        first_row: the first of them.
         layout: how its elements lie, None for row-major order; `shape` is what they are to
             operators either way.
     """
@@ -56,6 +59,9 @@ class Tensor:
     index: int = -1
     pool: str = ""
     view: str = ""
+    offset: int = 0
+    rows_of: str = ""
+    first_row: int = 0
     layout: Layout | None = None
 
     @property
@@ -92,6 +98,7 @@ class Tensor:
         dims = "x".join(map(str, self.shape)) or "scalar"
         constant = " const" if self.data is not None else ""
         view = self.view and f" view of %{self.view}"
+        view += f" from {self.offset}" if self.offset else ""
         place = self.pool and f" in {self.pool}"
         laid = f" as {self.layout}" if self.layout else ""
         return f"%{self.name}: {self.dtype}[{dims}]{laid}{constant}{view}{place}"
@@ -189,6 +196,21 @@ class Graph:
     def storage(self, name: str) -> str:
         """Return the tensor that has the bytes of a tensor: itself unless it is a view."""
         return self.by_name[name].view or name
+
+    def is_part(self, name: str) -> bool:
+        """Tell whether a tensor is a view of some of the bytes of another one, not of all."""
+        tensor = self.by_name[name]
+        return bool(tensor.view) and tensor.size != self.by_name[tensor.view].size
+
+    def buffer(self, name: str) -> str:
+        """Return what programs call the bytes of a tensor: its own name if it is a part."""
+        return name if self.is_part(name) else self.storage(name)
+
+    @property
+    def written_in_parts(self) -> tuple[str, ...]:
+        """The tensors that no operator writes as a whole, but views of theirs."""
+        names = (self.by_name[name].view for op in self.operators for name in op.outputs)
+        return tuple(dict.fromkeys(filter(None, names)))
 
     def operands(self, op: Operator) -> tuple[Tensor | None, ...]:
         """Return the input tensors of `op`, None where one is absent."""

@@ -6,7 +6,7 @@ Everything prints as text that can be parsed.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -22,6 +22,7 @@ from atoll.ir.actions import (
     EngineAction,
     KernelCall,
 )
+from atoll.ir.buffers import BufferPart, Constant
 from atoll.ir.graph import Tensor
 from atoll.ir.maintenance import Maintenance
 from atoll.ir.safe_overlap import SafeOverlap
@@ -65,6 +66,7 @@ __all__ = [
     "Allocate",
     "Binary",
     "BufferParam",
+    "BufferPart",
     "Call",
     "CallExtern",
     "CallSpread",
@@ -118,28 +120,6 @@ class Lowered:
     arguments: tuple[str, ...]
     constants: tuple[Tensor, ...] = ()
     library: tuple[PrimFunc, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Constant:
-    """Bytes that the image carries.
-
-    Attributes:
-        data: None while later stages make them, as for command lists.
-        pools: candidate pools, best first.
-    """
-
-    name: str
-    size: int
-    align: int
-    pools: tuple[str, ...]
-    data: bytes | None = field(default=None, repr=False)
-
-    def __str__(self) -> str:
-        data = "later" if self.data is None else f"0x{self.data.hex()}"
-        return (
-            f"constant {self.name}: {self.size} align {self.align} {bracketed(self.pools)} = {data}"
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,6 +222,7 @@ class Entry:
         inputs: allocations that the caller fills, in the caller's order.
         outputs: allocations that the caller reads.
         allocations: activations and workspace.
+        parts: of allocations, by names that steps use as those of buffers.
         after: what the host does to its data cache before the caller reads.
     """
 
@@ -251,16 +232,53 @@ class Entry:
     constants: tuple[Constant, ...]
     steps: tuple[Step, ...]
     after: tuple[Maintenance, ...] = ()
+    parts: tuple[BufferPart, ...] = ()
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:
-        """Bytes of every buffer."""
+        """Bytes of every buffer, and of every part of one."""
         sizes = {item.buffer: item.size for item in self.allocations}
+        sizes |= {item.name: item.size for item in self.parts}
         return MappingProxyType(sizes | {item.name: item.size for item in self.constants})
+
+    @cached_property
+    def part_by_name(self) -> Mapping[str, BufferPart]:
+        """Parts by name."""
+        return MappingProxyType({part.name: part for part in self.parts})
+
+    def storage(self, name: str) -> str:
+        """Return the buffer whose bytes a name stands for: itself unless it is a part."""
+        part = self.part_by_name.get(name)
+        return part.buffer if part else name
+
+    def extent(self, name: str) -> tuple[int, int]:
+        """Return the first byte of that buffer that a name stands for, and the one past its end."""
+        part = self.part_by_name.get(name)
+        begin = part.offset if part else 0
+        return begin, begin + self.sizes.get(name, 0)
+
+    @cached_property
+    def beside(self) -> Mapping[str, tuple[str, ...]]:
+        """For each buffer or part of one, all that have a byte that it has, itself included."""
+        of_one: dict[str, list[str]] = {}
+        for name in self.sizes:
+            of_one.setdefault(self.storage(name), []).append(name)
+        groups = {name: group for group in of_one.values() for name in group}
+        return MappingProxyType(
+            {name: tuple(it for it in groups[name] if self._meet(name, it)) for name in groups}
+        )
+
+    def meet(self, one: str, other: str) -> bool:
+        """Tell whether two names stand for a byte that both have."""
+        return one == other or other in self.beside.get(one, ())
+
+    def _meet(self, one: str, other: str) -> bool:
+        (begin, end), (since, until) = self.extent(one), self.extent(other)
+        return one == other or (begin < until and since < end)
 
     def __str__(self) -> str:
         ports = f"entry {bracketed(self.inputs)} -> {bracketed(self.outputs)}"
-        lines = (*self.allocations, *self.constants, *self.steps)
+        lines = (*self.allocations, *self.parts, *self.constants, *self.steps)
         text = f"{ports} {{\n" + "".join(f"  {line}\n" for line in lines)
         return text + (f"  after {bracketed(map(str, self.after))}\n" if self.after else "") + "}\n"
 

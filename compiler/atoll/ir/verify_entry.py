@@ -23,6 +23,7 @@ from atoll.ir.tir import (
     Step,
 )
 from atoll.ir.verify_overlap import Overlap
+from atoll.ir.written import Written
 from atoll.resolve.storage_scope import GLOBAL, ON_STACK, narrows
 
 
@@ -31,13 +32,14 @@ def entry_faults(module: IRModule) -> Iterator[Fault]:
     entry = module.entry
     for message in _buffers(entry):
         yield ill_formed("entry", message)
-    written = {*entry.inputs, *(constant.name for constant in entry.constants)}
-    overlap = Overlap()
+    written = Written(entry)
+    written.add((*entry.inputs, *(constant.name for constant in entry.constants)))
+    overlap = Overlap(entry)
     for step in entry.steps:
         for message in (*_step(step, module, written), *overlap.objections(step)):
             yield ill_formed(f"step {step.number} '{step.operator}'", message)
         if not isinstance(step.action, (AcceleratorStart, CallStart)):
-            written.update(step.writes)
+            written.add(step.writes)
     for name in overlap.pending:
         yield ill_formed("entry", f"never waits for '{name}'")
     for name in entry.outputs:
@@ -49,6 +51,7 @@ def _buffers(entry: Entry) -> Iterator[str]:
     allocated = {allocate.buffer for allocate in entry.allocations}
     names = Counter(allocate.buffer for allocate in entry.allocations)
     names.update(constant.name for constant in entry.constants)
+    names.update(part.name for part in entry.parts)
     yield from (f"declares '{name}' again" for name, count in names.items() if count > 1)
     for name in (*entry.inputs, *entry.outputs):
         if name not in allocated:
@@ -57,6 +60,10 @@ def _buffers(entry: Entry) -> Iterator[str]:
         yield from _place(allocate.buffer, allocate)
         if not narrows(allocate.scope, GLOBAL) or narrows(allocate.scope, ON_STACK):
             yield f"scope '{allocate.scope}' of '{allocate.buffer}' is none of an entry"
+    sizes = {allocate.buffer: allocate.size for allocate in entry.allocations}
+    for part in entry.parts:
+        if part.offset < 0 or not 0 < part.size <= sizes.get(part.buffer, 0) - part.offset:
+            yield f"declares '{part.name}', which is no part of '{part.buffer}'"
     for constant in entry.constants:
         yield from _place(constant.name, constant)
         if constant.data is not None and len(constant.data) != constant.size:
@@ -74,7 +81,7 @@ def _place(name: str, buffer: Allocate | Constant) -> Iterator[str]:
         yield f"alignment {buffer.align} of '{name}' is no power of two"
 
 
-def _step(step: Step, module: IRModule, written: set[str]) -> Iterator[str]:
+def _step(step: Step, module: IRModule, written: Written) -> Iterator[str]:
     entry = module.entry
     constants = {constant.name for constant in entry.constants}
     for name in (*step.reads, *step.writes):

@@ -1,14 +1,16 @@
 """The rules of order: bytes pass on as in the graph, every start has its wait, nobody disturbs."""
 
 from collections.abc import Iterator
+from itertools import product
 
-from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, Step
+from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, Entry, Step
 
 
-def disturbs(step: Step, other: Step) -> bool:
+def disturbs(step: Step, other: Step, entry: Entry) -> bool:
     """Say whether two steps must not run at once: one writes what the other touches."""
     mine, theirs = {*step.reads, *step.writes}, {*other.reads, *other.writes}
-    return not (mine.isdisjoint(other.writes) and theirs.isdisjoint(step.writes))
+    pairs = (*product(mine, other.writes), *product(step.writes, theirs))
+    return any(entry.meet(one, two) for one, two in pairs)
 
 
 class Overlap:
@@ -21,7 +23,8 @@ class Overlap:
         pending: the start of what each device is busy with, by device.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, entry: Entry) -> None:
+        self._entry = entry
         self.pending: dict[str, Step] = {}
         self._seen: set[int] = set()
         self._touched: dict[str, int] = {}
@@ -38,7 +41,7 @@ class Overlap:
         for start in self.pending.values():
             if start.device in step.devices:
                 yield f"runs on '{start.device}', which is busy with '{start.operator}'"
-            elif disturbs(step, start):
+            elif disturbs(step, start, self._entry):
                 yield f"disturbs '{start.operator}', which runs on '{start.device}'"
         yield from self._order(step)
         if isinstance(step.action, (AcceleratorStart, CallStart)):
@@ -48,7 +51,8 @@ class Overlap:
         """Yield the buffers that a later operator of the graph has touched too early."""
         for name in dict.fromkeys((*step.reads, *step.writes)):
             rivals = self._touched if name in step.writes else self._written
-            if (latest := rivals.get(name, -1)) > step.number:
+            latest = max(rivals.get(it, -1) for it in self._entry.beside.get(name, (name,)))
+            if latest > step.number:
                 yield f"touches '{name}', comes after step {latest}"
             self._touched[name] = max(step.number, self._touched.get(name, -1))
             if name in step.writes:

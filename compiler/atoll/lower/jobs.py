@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.lower.accelerator import Job
+from atoll.lower.overlapping import Overlapping
+from atoll.ops.registry import kind_of
 from atoll.resolve.engine_parts import emitter_of, whole
 from atoll.resolve.soc import Engine, ResolvedSoc
 
@@ -51,6 +53,26 @@ def refuse_repetition(job: Job, npu: Engine, taken: set[str]) -> None:
         what = f"a Job with the buffer '{repeated}', which another operator's job has"
         raise emitter_of(npu).wrong("prepare", what, f"operator '{job.operator}'")
     taken.update(made)
+
+
+def overlaps_of(
+    op: Operator, network: Graph, soc: ResolvedSoc, overlapping: Overlapping
+) -> Mapping[str, int]:
+    """Return by how many bytes a result must lie below those operands that it may lie over.
+
+    Args:
+        op: placed.
+        network: that it is of.
+        soc: the chip.
+        overlapping: where results may lie over operands.
+    """
+    if overlapping.keeps_apart(op):
+        return {}
+    if isinstance(npu := soc.device(op.device), Engine):
+        job = prepared(op, network, npu, overlapping.splits)
+        return {each.read: each.distance for each in job.overlaps}
+    distances = zip(op.inputs, kind_of(op).overlap(op, network), strict=True)
+    return {name: distance for name, distance in distances if distance is not None}
 
 
 def named(op: Operator) -> str:

@@ -11,6 +11,7 @@ from atoll.ir.tir import (
     AcceleratorWait,
     Action,
     CallStart,
+    Entry,
     IRModule,
     KernelCall,
     Step,
@@ -47,14 +48,16 @@ class OverlapRuns:
         steps = module.entry.steps
         if len({step.number for step in steps}) < len(steps):
             return module
-        best = self._schedule(steps)
+        best = self._schedule(module.entry)
         if max(best.ends.values(), default=0) >= sum(best.work.cycles):
             return module
         ordered = tuple(_steps(steps, best.events))
         return replace(module, entry=replace(module.entry, steps=ordered))
 
-    def _schedule(self, steps: tuple[Step, ...]) -> Timeline:
+    def _schedule(self, entry: Entry) -> Timeline:
+        steps = entry.steps
         work = Work(
+            entry=entry,
             steps=steps,
             cycles=tuple(self.cycles[step.operator] for step in steps),
             beside=tuple(

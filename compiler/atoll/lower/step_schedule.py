@@ -8,7 +8,7 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-from atoll.ir.tir import Step
+from atoll.ir.tir import Entry, Step
 
 SLACK = 4
 """A device counts as surely done when a quarter more than its estimate has passed."""
@@ -34,10 +34,12 @@ class Work:
     """Steps in an order that is right, and what is known of them.
 
     Attributes:
+        entry: says which names stand for bytes of one buffer.
         cycles: estimate for each step.
         beside: for each step, whether its device works while the host goes on.
     """
 
+    entry: Entry
     steps: tuple[Step, ...]
     cycles: tuple[int, ...]
     beside: tuple[bool, ...]
@@ -45,7 +47,7 @@ class Work:
     @cached_property
     def before(self) -> tuple[frozenset[int], ...]:
         """For each step the earlier ones whose bytes it needs or overwrites."""
-        return tuple(_predecessors(self.steps))
+        return tuple(_predecessors(self.entry, self.steps))
 
     @cached_property
     def after(self) -> tuple[tuple[int, ...], ...]:
@@ -65,15 +67,19 @@ class Work:
         return tuple(longest)
 
 
-def _predecessors(steps: Sequence[Step]) -> Iterator[frozenset[int]]:
+def _predecessors(entry: Entry, steps: Sequence[Step]) -> Iterator[frozenset[int]]:
     writer: dict[str, int] = {}
     readers: dict[str, list[int]] = defaultdict(list)
+    beside = entry.beside
     for position, step in enumerate(steps):
-        before = {writer[name] for name in (*step.reads, *step.writes) if name in writer}
+        touched = (other for name in (*step.reads, *step.writes) for other in beside[name])
+        before = {writer[name] for name in touched if name in writer}
         for name in step.reads:
             readers[name].append(position)
         for name in step.writes:
-            before.update(readers.pop(name, ()))
+            for other in beside[name]:
+                before.update(readers[other])
+            readers.pop(name, ())
             writer[name] = position
         yield frozenset(before - {position})
 

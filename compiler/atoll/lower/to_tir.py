@@ -8,6 +8,7 @@ from atoll.ir.tir import (
     AcceleratorRun,
     Action,
     Allocate,
+    BufferPart,
     CallSpread,
     Constant,
     CoreCall,
@@ -110,6 +111,7 @@ class _Lowering:
         self._library: dict[PrimFunc, None] = {}
         self._allocations: dict[str, Allocate] = {}
         self._constants: dict[str, Constant] = {}
+        self._parts: dict[str, BufferPart] = {}
         self._steps: list[Step] = []
         for name in (*graph.inputs, *graph.outputs):
             self._touch(graph.tensor(name), (soc.host,))
@@ -118,7 +120,7 @@ class _Lowering:
         """Add a step that runs a kernel, whose result is `apart` from its operands."""
         made = {tensor.name: tensor for tensor in lowered.constants}
         names = tuple(
-            name if name in made else self._graph.storage(name) for name in lowered.arguments
+            name if name in made else self._graph.buffer(name) for name in lowered.arguments
         )
         for name in names:
             self._touch(made.get(name) or self._graph.tensor(name), op.devices)
@@ -164,8 +166,8 @@ class _Lowering:
         assert isinstance(engine, Engine)
         mover = self._soc.host if engine.spec.fed else job.device
         driver = self._soc.host if engine.spec.program else job.device
-        reads = tuple(map(self._graph.storage, job.reads))
-        for name in (*reads, *job.writes):
+        reads, writes = (tuple(map(self._graph.buffer, each)) for each in (job.reads, job.writes))
+        for name in (*reads, *writes):
             self._touch(self._graph.tensor(name), (mover,))
         for tensor in job.constants:
             self._touch(tensor, (mover,), job.alignment)
@@ -182,10 +184,15 @@ class _Lowering:
                 number=number,
                 device=mover,
                 reads=_unique((*reads, *constants)),
-                writes=_unique(job.writes),
+                writes=_unique(writes),
                 action=AcceleratorRun(job.device, job.commands, job.commands_count),
                 overlaps=tuple(
-                    replace(each, read=self._graph.storage(each.read)) for each in job.overlaps
+                    SafeOverlap(
+                        self._graph.buffer(each.written),
+                        self._graph.buffer(each.read),
+                        each.distance,
+                    )
+                    for each in job.overlaps
                 ),
                 record=job.commands if driver != mover else "",
                 driver=driver if engine.spec.program else "",
@@ -200,6 +207,7 @@ class _Lowering:
             allocations=tuple(self._allocations.values()),
             constants=tuple(self._constants.values()),
             steps=tuple(self._steps),
+            parts=tuple(self._parts.values()),
         )
         functions = with_callees(self._kernels.values(), self._library)
         return IRModule(self._graph.name, functions, entry)
@@ -209,11 +217,11 @@ class _Lowering:
         distances: dict[str, int | None] = {}
         for name, distance in zip(op.inputs, kind_of(op).overlap(op, self._graph), strict=True):
             if name and self._graph.tensor(name).data is None:
-                read = self._graph.storage(name)
+                read = self._graph.buffer(name)
                 before = distances.get(read, 0)
                 apart = distance is None or before is None
                 distances[read] = None if apart else max(distance or 0, before or 0)
-        (written,) = op.outputs
+        written = self._graph.buffer(*op.outputs)
         return tuple(
             SafeOverlap(written, read, distance)
             for read, distance in distances.items()
@@ -225,6 +233,13 @@ class _Lowering:
     ) -> None:
         """Make sure that a tensor has a buffer."""
         if tensor.name in self._allocations or tensor.name in self._constants:
+            return
+        if tensor.view:
+            self._touch(self._graph.tensor(tensor.view), devices)
+            part = BufferPart(
+                name=tensor.name, buffer=tensor.view, offset=tensor.offset, size=tensor.size
+            )
+            self._parts[tensor.name] = part
             return
         if tensor.data is None:
             self._allocations[tensor.name] = Allocate(

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
-from atoll.ir.tir import Entry, IRModule
+from atoll.ir.tir import Entry, IRModule, SafeOverlap
 from atoll.memory.cache_lines import whole_lines
-from atoll.memory.problem import Buffer, Interval, Overlap, PoolSpace, Problem
+from atoll.memory.problem import Buffer, Interval, MemoryPlan, Overlap, PoolSpace, Problem
 from atoll.resolve.soc import ResolvedSoc
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
@@ -22,7 +23,8 @@ def build_problem(
     """
     entry = module.entry
     live = live_intervals(entry, mapped_inputs=soc.interface.map_inputs)
-    uses = Counter(name for step in entry.steps for name in (*step.reads, *step.writes))
+    touched = (name for step in entry.steps for name in (*step.reads, *step.writes))
+    uses = Counter(map(entry.storage, touched))
     sized = [(item.buffer, item.size, item.align, item.pools) for item in entry.allocations]
     sized = list(whole_lines(entry, soc, sized))
     sized += [(item.name, item.size, item.align, item.pools) for item in entry.constants]
@@ -58,7 +60,7 @@ def live_intervals(entry: Entry, *, mapped_inputs: bool = False) -> Mapping[str,
     first: dict[str, int] = dict.fromkeys(entry.inputs, 0)
     last: dict[str, int] = dict.fromkeys(entry.inputs, end if mapped_inputs else 0)
     for number, step in enumerate(entry.steps):
-        for buffer in (*step.reads, *step.writes):
+        for buffer in map(entry.storage, (*step.reads, *step.writes)):
             first.setdefault(buffer, number)
             last[buffer] = max(number, last.get(buffer, 0))
     for buffer in entry.outputs:
@@ -68,12 +70,41 @@ def live_intervals(entry: Entry, *, mapped_inputs: bool = False) -> Mapping[str,
     return MappingProxyType(live | {constant.name: (0, end + 1) for constant in entry.constants})
 
 
+def with_parts(plan: MemoryPlan, entry: Entry) -> MemoryPlan:
+    """Return the plan that also says where the parts of its buffers are."""
+    parts = {
+        part.name: replace(
+            plan.placements[part.buffer],
+            buffer=part.name,
+            offset=plan.placements[part.buffer].offset + part.offset,
+        )
+        for part in entry.parts
+        if part.buffer in plan.placements
+    }
+    return replace(plan, placements={**plan.placements, **parts})
+
+
 def _overlaps(entry: Entry, live: Mapping[str, Interval]) -> Iterator[Overlap]:
-    """Yield what may share bytes: where an operand's life ends as the result's begins."""
+    """Yield what may share bytes: where an operand's life ends as the result's begins.
+
+    Of an operand of which a step reads several parts, each must allow it.
+    """
     for number, step in enumerate(entry.steps):
+        found: dict[tuple[str, str], list[SafeOverlap]] = {}
         for each in step.overlaps:
-            if live[each.read][1] == number + 1 and live[each.written][0] == number:
-                yield Overlap(later=each.written, earlier=each.read, distance=each.distance)
+            pair = entry.storage(each.written), entry.storage(each.read)
+            found.setdefault(pair, []).append(each)
+        for (later, earlier), group in found.items():
+            reads = {name for name in step.reads if entry.storage(name) == earlier}
+            ends = live[earlier][1] == number + 1 and live[later][0] == number
+            if ends and reads == {each.read for each in group}:
+                distance = max(_distance(entry, each) for each in group)
+                yield Overlap(later=later, earlier=earlier, distance=max(0, distance))
+
+
+def _distance(entry: Entry, each: SafeOverlap) -> int:
+    """Return the distance of two buffers that makes that of their parts."""
+    return each.distance + entry.extent(each.written)[0] - entry.extent(each.read)[0]
 
 
 def pool_spaces(soc: ResolvedSoc, taken: Mapping[str, int] = NOTHING) -> tuple[PoolSpace, ...]:

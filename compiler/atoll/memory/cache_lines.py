@@ -43,5 +43,5 @@ def _touching(entry: Entry, soc: ResolvedSoc) -> defaultdict[str, set[str]]:
         found[name].add(soc.host)
     for step in entry.steps:
         for name in (*step.reads, *step.writes):
-            found[name].add(step.device)
+            found[entry.storage(name)].add(step.device)
     return found

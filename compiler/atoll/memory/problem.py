@@ -139,7 +139,7 @@ class MemoryPlan:
     """An answer to `problem`; `atoll.memory.checker` has accepted it.
 
     Attributes:
-        placements: one per buffer, by buffer name.
+        placements: one per buffer, by buffer name; of a program, one more per part of a buffer.
         use: by pool name, for every pool of the problem.
         cost: sum over the buffers; 0 if each is in its best pool.
         cost_bound: no plan costs less.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from atoll.ir.expressions import add, multiply
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered
 from atoll.ops import checks
+from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, Rates
@@ -29,7 +30,7 @@ class Concatenation(Movement):
     With its result over an operand joining takes about 1.7 times the cycles (rv32imc, RTL).
     """
 
-    tflite = TfliteForm(
+    tflite: ClassVar[TfliteForm | None] = TfliteForm(
         code="CONCATENATION", table="ConcatenationOptions", fields={0: 4, 1: 1}, read=_options
     )
     rates = Rates(made=10)
@@ -45,6 +46,13 @@ class Concatenation(Movement):
         """Join the inputs in their order."""
         present = [values for values in inputs if values is not None]
         return (np.concatenate(present, axis=op.integer("axis")),)
+
+    def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
+        """Join the same rows of all inputs, if it joins within rows."""
+        dimensions = len(graph.results(op)[0].shape)
+        if op.integer("axis") % dimensions < 2:
+            return None
+        return RowWork(reads=(rows,) * len(op.inputs), attributes=op.attributes)
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Let each input lie where it ends up, or above."""

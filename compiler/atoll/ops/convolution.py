@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from atoll.errors import Fault
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops import checks, window_rules
+from atoll.ops.by_rows import RowWork, Span, window_rows
 from atoll.ops.checks import required
 from atoll.ops.kind import Array, Distances, OperatorKind, Rates
 from atoll.ops.overlap import window_distance
@@ -128,6 +129,13 @@ class Convolution(OperatorKind):
         image, window = self.image(x, weights), self.window(op, weights)
         constants = (None,) * (len(op.inputs) - 1)
         return (window_distance(image, window, output.shape[-1]), *constants)
+
+    def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
+        """Read the windows of those rows, if it slides one."""
+        x, weights, output = tensors(op, graph)
+        if len(x.shape) != 4 or len(output.shape) != 4:
+            return None
+        return window_rows(op, self.window(op, weights), x.shape[1], rows)
 
     def _weights(self, op: Operator, graph: Graph) -> Iterator[Fault]:
         """Require weights with zero point 0, quantised as a whole or per output channel."""

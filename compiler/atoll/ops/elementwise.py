@@ -13,6 +13,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Const, Expr, Lowered, Operation, Type
 from atoll.ops import checks
 from atoll.ops import fixed_point_loops as loops
+from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, OperatorKind, Rates
@@ -57,6 +58,16 @@ class Elementwise(OperatorKind):
         (output,) = graph.results(op)
         smaller = any(x is not None and x.shape != output.shape for x in graph.operands(op))
         return {"macs": 0, "elements": output.elements, "broadcast": int(smaller)}
+
+    def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
+        """Read the same rows, and all of an input that is the same for each row."""
+        (output,) = graph.results(op)
+        shapes = [x.shape for x in graph.operands(op) if x is not None]
+        if any(len(shape) > 1 and len(shape) != len(output.shape) for shape in shapes):
+            return None
+        tall = (len(s) == len(output.shape) and s[1] == output.shape[1] for s in shapes)
+        reads = tuple(rows if same else None for same in tall)
+        return RowWork(reads=reads, attributes=op.attributes)
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Let the output take the place of an input that is not broadcast."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered
 from atoll.isa.instruction_set import Vectors
+from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.tflite_form import TfliteForm
 
 Array = NDArray[np.generic]
@@ -103,6 +104,14 @@ class OperatorKind(ABC):
             where the two must not share bytes.
         """
         return (None,) * len(op.inputs)
+
+    def view_offset(self, op: Operator, graph: Graph) -> int:
+        """Return where the bytes of its result begin in its first input, if it is a `view`."""
+        return 0
+
+    def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
+        """Return how it makes some rows of its result [1, H, W, C], None if it cannot."""
+        return None
 
     def why_off_cores(self, op: Operator) -> str:
         """Say, for people, why an accelerator must run `op`; asked where `on_cores` is False."""

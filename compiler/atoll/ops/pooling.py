@@ -10,6 +10,7 @@ from atoll.ir.expressions import add, binary, clamp, maximum, multiply, select, 
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered, Operation, Type
 from atoll.ops import checks, window_rules
+from atoll.ops.by_rows import RowWork, Span, window_rows
 from atoll.ops.channel_loops import block_width
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
@@ -82,6 +83,10 @@ class Pooling(OperatorKind):
         """Keep the window of the current pixel until it is done."""
         shape = required(op, graph, 0).shape
         return (window_distance(shape, _window(op), shape[-1]),)
+
+    def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
+        """Read the windows of those rows."""
+        return window_rows(op, _window(op), required(op, graph, 0).shape[1], rows)
 
     @abstractmethod
     def pooled(self, image: Integers, window: Window) -> Integers:

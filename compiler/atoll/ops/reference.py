@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from atoll.errors import AtollError
-from atoll.ir.graph import Graph, Operator
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator
 from atoll.ops.kind import Array
 from atoll.ops.registry import kind_of
 from atoll.plugins import foreign_code, load
@@ -35,15 +35,23 @@ def run(
         assert value.dtype == np.dtype(tensor.dtype), f"{tensor}: {value.dtype}"
         values[name] = value
     views = {tensor.name: tensor for tensor in graph.tensors if tensor.view}
+    for name in graph.written_in_parts:
+        values[name] = np.zeros(graph.tensor(name).shape, graph.tensor(name).dtype)
 
     def viewed(name: str) -> Array:
-        if name in views:
-            return values[views[name].view].reshape(views[name].shape)
-        return values[name]
+        if name not in views:
+            return values[name]
+        view = views[name]
+        first = view.offset // ITEM_BYTES[view.dtype]
+        return values[view.view].reshape(-1)[first : first + view.elements].reshape(view.shape)
 
     for op in graph.operators:
         arguments = [viewed(name) if name else None for name in op.inputs]
-        values.update(zip(op.outputs, computed(op, graph, arguments, soc), strict=True))
+        for name, value in zip(op.outputs, computed(op, graph, arguments, soc), strict=True):
+            if name in views:
+                viewed(name)[...] = value
+            else:
+                values[name] = value
     return values | {name: viewed(name) for name in views}
 
 

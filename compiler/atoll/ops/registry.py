@@ -17,6 +17,9 @@ COPY = "copy"
 RELAYOUT = "relayout"
 """The kind that placement makes where an accelerator wants a tensor in another layout."""
 
+ROWS, JOIN = "rows", "join_rows"
+"""The kinds that tiling makes: some rows of a tensor, and rows put one below the other."""
+
 OPERATORS: Mapping[str, str] = MappingProxyType(
     {
         "add": "atoll.ops.addition:ADD",
@@ -27,6 +30,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "depthwise_conv_2d": "atoll.ops.depthwise_conv_2d:DEPTHWISE_CONV_2D",
         "ethos_u": "atoll.ops.ethos_u:ETHOS_U",
         "fully_connected": "atoll.ops.fully_connected:FULLY_CONNECTED",
+        JOIN: "atoll.ops.rows:JOIN",
         "max_pool_2d": "atoll.ops.pooling:MAX_POOL_2D",
         "mean": "atoll.ops.reduction:MEAN",
         "mul": "atoll.ops.elementwise:MUL",
@@ -34,6 +38,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "quantize": "atoll.ops.elementwise:QUANTIZE",
         RELAYOUT: "atoll.ops.relayout:RELAYOUT",
         "reshape": "atoll.ops.movement:RESHAPE",
+        ROWS: "atoll.ops.rows:ROWS",
         "softmax": "atoll.ops.softmax:SOFTMAX",
     }
 )

@@ -77,7 +77,7 @@ def needs_of(graph: Graph, soc: ResolvedSoc) -> Mapping[str, Needs]:
                 needs[graph.storage(name)].setdefault(device, Access.READ)
     for op in graph.operators:
         for name in op.outputs:
-            needs[name] |= dict.fromkeys(op.devices, Access.WRITE)
+            needs[graph.storage(name)] |= dict.fromkeys(op.devices, Access.WRITE)
     for name in graph.inputs:
         needs[name][soc.host] = Access.WRITE
     return MappingProxyType(needs)

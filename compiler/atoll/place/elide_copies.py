@@ -44,8 +44,10 @@ class _Merger:
         self._merged: dict[str, str] = {}
         self._tensors = dict(graph.by_name)
         self._copies: dict[str, list[str]] = {}
-        self._writer = dict.fromkeys(graph.inputs, soc.host)
-        self._writer |= {name: op.device for op in graph.operators for name in op.outputs}
+        self._writers = {name: {soc.host} for name in graph.inputs}
+        for op in graph.operators:
+            for name in op.outputs:
+                self._writers.setdefault(graph.storage(name), set()).add(op.device)
         self._reads = {name: Counter[str]() for name in graph.by_name}
         for op in graph.operators:
             for name in op.reads:
@@ -59,7 +61,7 @@ class _Merger:
         if not self._merged:
             return self._graph
         tensors = tuple(
-            replace(each, view=self._storage(each.view)) if each.view in self._merged else each
+            self._followed(each) if each.view in self._merged else each
             for name, each in self._tensors.items()
             if name not in self._merged
         )
@@ -68,12 +70,23 @@ class _Merger:
     def _renamed(self, op: Operator) -> Operator:
         return op.renamed(self._merged)
 
+    def _followed(self, view: Tensor) -> Tensor:
+        """Return a view of a tensor that was merged into another one, as one of that."""
+        offset, name = view.offset, view.view
+        while name in self._merged or self._tensors[name].view:
+            if name in self._merged:
+                name = self._merged[name]
+            else:
+                offset += self._tensors[name].offset
+                name = self._tensors[name].view
+        return replace(view, view=name, offset=offset)
+
     def _stays(self, op: Operator) -> bool:
         if op.kind != COPY:
             return True
         (source,), (result,) = op.inputs, op.outputs
         copies = self._copies.setdefault(source, [])
-        if result not in self._graph.outputs:
+        if result not in self._graph.outputs and not self._tensors[result].view:
             reads = self._reads[self._storage(source)]
             reads[op.device] -= 1
             for target in (source, *copies):
@@ -105,6 +118,5 @@ class _Merger:
 
     def _possible(self, tensor: Tensor, reads: Counter[str]) -> bool:
         needs = dict.fromkeys((name for name, uses in reads.items() if uses > 0), Access.READ)
-        if writer := self._writer.get(tensor.name):
-            needs[writer] = Access.WRITE
+        needs |= dict.fromkeys(self._writers.get(tensor.name, ()), Access.WRITE)
         return bool(homes_of(self._soc, needs, tensor))

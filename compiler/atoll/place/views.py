@@ -1,10 +1,10 @@
-"""Reshapes that move no byte: their result is a view of the tensor that they read."""
+"""Operators that move no byte: their result is a view of what they read, or made of views of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ops.registry import kind_of
+from atoll.ops.registry import COPY, JOIN, ROWS, kind_of
 from atoll.place.candidates import homes_of, needs_of
 from atoll.place.elide_copies import ElideCopies
 from atoll.place.partition import Decision
@@ -15,7 +15,9 @@ def with_views(graph: Graph, soc: ResolvedSoc) -> Graph:
     """Return a placed graph whose reshapes are views wherever one storage can serve.
 
     The operator goes; its output stays, as a view of its input. That needs a pool which all the
-    devices that touch either reach, and an output that the caller does not read. A copy made only
+    devices that touch either reach, and an output that the caller does not read. Likewise rows of
+    a tensor, which are copied where that is impossible, and rows that are joined: each is written
+    where it ends up, or copied there at once. A copy made only
     for a device whose reshape is gone goes too, so planning the result again changes nothing (P3).
     """
     elide = ElideCopies(soc)
@@ -33,6 +35,7 @@ class _Viewer:
     soc: ResolvedSoc
     tensors: dict[str, Tensor] = field(init=False)
     needs: dict[str, dict[str, Access]] = field(init=False)
+    copies: dict[str, list[Operator]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.tensors = dict(self.graph.by_name)
@@ -40,13 +43,84 @@ class _Viewer:
         self.needs = {name: dict(needs) for name, needs in wanted.items()}
 
     def run(self) -> Graph:
-        operators = tuple(self._kept())
+        operators = tuple(self._copied(self._kept()))
         return replace(self.graph, operators=operators, tensors=tuple(self.tensors.values()))
 
     def _kept(self) -> Iterator[Operator]:
         for op in self.graph.operators:
-            if not kind_of(op).view or not self._viewed(op):
-                yield op
+            if op.kind == JOIN:
+                self._joined(op)
+            elif not kind_of(op).view or not self._viewed(op):
+                yield self._copy_of_part(op) if op.kind == ROWS else op
+
+    def _copied(self, operators: Iterable[Operator]) -> Iterator[Operator]:
+        """Yield operators, each followed by the copies of what it made."""
+        for op in tuple(operators):
+            yield op
+            yield from (copy for name in op.outputs for copy in self.copies.get(name, ()))
+
+    def _copy_of_part(self, op: Operator) -> Operator:
+        """Return the copy that takes the place of an operator whose result is no view."""
+        source = self.tensors[op.inputs[0]]
+        part = replace(self.tensors[op.outputs[0]], name=f"{op.outputs[0]}_source", index=-1)
+        offset = source.offset + kind_of(op).view_offset(op, self.graph)
+        view = replace(part, view=source.view or source.name, offset=offset, pool="")
+        self.tensors[view.name] = view
+        return replace(op, kind=COPY, inputs=(view.name,), attributes={})
+
+    def _joined(self, op: Operator) -> None:
+        """Have the inputs of `op` written where they end up, or copied there."""
+        (name,), offset = op.outputs, 0
+        needs = {**self.needs[name], op.device: Access.READ}
+        if name not in self.graph.outputs and not self._reads(op.device, name):
+            del needs[op.device]
+        for position, piece in enumerate(op.inputs):
+            target, source = self.tensors[name], self.tensors[piece]
+            both = _together(needs, self._needs_joined(piece, op))
+            if not source.view and not source.pool and homes_of(self.soc, both, target):
+                self._move(piece, name, offset)
+                needs = both
+            else:
+                view = replace(source, name=f"{name}_rows{position}", index=-1, pool="")
+                self.tensors[view.name] = replace(view, view=name, offset=offset)
+                copies = self.copies.setdefault(source.view or piece, [])
+                copies.append(
+                    Operator(
+                        name=f"{op.name}_{position}",
+                        kind=COPY,
+                        inputs=(piece,),
+                        outputs=(view.name,),
+                        attributes={},
+                        device=op.device,
+                    )
+                )
+                needs = needs | {op.device: Access.WRITE}
+            offset += source.size
+        self.needs[name] = needs
+
+    def _move(self, piece: str, target: str, offset: int) -> None:
+        """Make a tensor, and all views of it, views of `target`."""
+        for each in tuple(self.tensors.values()):
+            if each.name == piece or each.view == piece:
+                further = each.offset if each.view else 0
+                moved = replace(each, view=target, offset=offset + further, pool="")
+                self.tensors[each.name] = moved
+
+    def _needs_joined(self, piece: str, op: Operator) -> dict[str, Access]:
+        """Return what devices need of a tensor if `op` reads it no more."""
+        needs = dict(self.needs[piece])
+        if needs.get(op.device) is Access.READ and not self._reads(op.device, piece, op):
+            del needs[op.device]
+        return needs
+
+    def _reads(self, device: str, name: str, beside: Operator | None = None) -> bool:
+        """Tell whether a device reads a tensor, or a view of it."""
+        storage = {each.name: each.view or each.name for each in self.tensors.values()}
+        return any(
+            device in op.devices and name in map(storage.get, op.reads)
+            for op in self.graph.operators
+            if op is not beside
+        )
 
     def _viewed(self, op: Operator) -> bool:
         """Make the output of `op` a view, if that is possible."""
@@ -61,9 +135,17 @@ class _Viewer:
         possible = view.pool in ("", pool) and homes_of(self.soc, needs, shared)
         if result in self.graph.outputs or storage.data is not None or not possible:
             return False
-        self.tensors |= {storage.name: shared, result: replace(view, view=storage.name, pool="")}
+        offset = source.offset + kind_of(op).view_offset(op, self.graph)
+        changed = replace(view, view=storage.name, offset=offset, pool="")
+        self.tensors |= {storage.name: shared, result: changed}
         self.needs[storage.name] = needs
         return True
+
+
+def _together(one: Mapping[str, Access], other: Mapping[str, Access]) -> dict[str, Access]:
+    """Return what devices need of bytes that serve two tensors."""
+    writes = {name for needs in (one, other) for name in needs if needs[name] is Access.WRITE}
+    return {name: Access.WRITE if name in writes else Access.READ for name in (*one, *other)}
 
 
 def described(decisions: tuple[Decision, ...], graph: Graph) -> tuple[Decision, ...]:

@@ -58,7 +58,7 @@ def uses_of(entry: Entry, host: str) -> Mapping[str, tuple[Use, ...]]:
             for name in dict.fromkeys((*reads, *writes)):
                 access = Access.WRITE if name in writes else Access.READ
                 use = Use(step=number, operator=step.operator, device=device, access=access)
-                uses[name].append(use)
+                uses[entry.storage(name)].append(use)
     for name in entry.outputs:
         uses[name].append(
             Use(step=None, operator=CALLER_OUT, device=host, access=Access.READ),

@@ -8,6 +8,7 @@ from atoll.report.buffer_uses import Use, needs_of_uses
 from atoll.report.explain_buffers import BufferStory, story_of
 from atoll.resolve.tables import Table, as_text
 from atoll.shown import shown
+from atoll.tile.story import CutStory
 
 USES_SHOWN = 8
 
@@ -20,6 +21,7 @@ class Explanation:
     model: str
     buffers: tuple[BufferStory, ...]
     decisions: tuple[Decision, ...]
+    cuts: tuple[CutStory, ...] = ()
 
     def text(self, buffer: str | None = None, columns: int | None = None) -> str:
         """Return all as tables of at most so many columns, or all about one buffer.
@@ -28,7 +30,9 @@ class Explanation:
             UsageError: E028; there is no such buffer.
         """
         if buffer is None:
-            return as_text((story_table(self.buffers), decision_table(self.decisions)), columns)
+            tables = (story_table(self.buffers), decision_table(self.decisions))
+            cuts = (cut_table(self.cuts),) if self.cuts else ()
+            return as_text((*tables, *cuts), columns)
         story = story_of(self.buffers, buffer)
         return story_text(story, touching(story, self.decisions))
 
@@ -47,6 +51,7 @@ class Explanation:
             "model": self.model,
             "buffers": [story.as_json() for story in stories],
             "operators": decisions_json(decisions),
+            "cuts": [cut.as_json() for cut in self.cuts],
         }
 
 
@@ -86,6 +91,30 @@ def decision_table(decisions: Iterable[Decision]) -> Table:
                 "; ".join(f"{device}: {why}" for device, why in decision.rejected),
             )
             for decision in decisions
+        ),
+    )
+
+
+def cut_table(cuts: Iterable[CutStory]) -> Table:
+    """Return one line for each chain that is cut into stripes of rows."""
+    return Table(
+        key="cuts",
+        title="Chains in stripes of rows",
+        columns=(
+            *("operators", "stripes", "bytes between", "whole bytes", "cycles", "whole cycles"),
+            "apart",
+        ),
+        rows=tuple(
+            (
+                f"{cut.first} .. {cut.last}",
+                cut.stripes,
+                cut.stripe_bytes,
+                cut.whole_bytes,
+                cut.cycles,
+                cut.whole_cycles,
+                ", ".join(f"{name} in {pool}" for name, pool in cut.apart.items()) or "-",
+            )
+            for cut in cuts
         ),
     )
 

@@ -7,6 +7,7 @@ numbers of bytes from 0. A key that is not here is not printed.
 from collections.abc import Mapping
 
 from atoll.report.estimate_schema import ESTIMATE
+from atoll.report.explain_schema import ACCESS, EXPLAINED, STEPS
 from atoll.report.json_shapes import (
     COUNT,
     FLAG,
@@ -23,8 +24,6 @@ from atoll.report.json_shapes import (
     one_or_more,
 )
 from atoll.report.validate_schema import validated
-
-_ACCESS = choice("none", "ro", "rw")
 
 _DEVICE = object_of(
     **dict.fromkeys(("device", "kind", "is", "note"), TEXT),
@@ -66,37 +65,21 @@ _CHIP = object_of(
     speeds=each(_SPEED),
     scopes=each(object_of(device=TEXT, scope=TEXT)),
     address_map=each(object_of(**_SPAN, what=TEXT, kind=TEXT)),
-    reach=each(object_of(pool=TEXT, access=named(_ACCESS))),
-    reach_layers=each(object_of(pool=TEXT, device=TEXT, access=_ACCESS, set_by=TEXT)),
+    reach=each(object_of(pool=TEXT, access=named(ACCESS))),
+    reach_layers=each(object_of(pool=TEXT, device=TEXT, access=ACCESS, set_by=TEXT)),
     stacks=each(object_of(device=TEXT, limit=TEXT, size_bytes=COUNT, set_by=TEXT)),
     accelerators=each(
         object_of(device=TEXT, accelerator=TEXT, parameters=named(NUMBER), runs=each(TEXT))
     ),
     layers=each(object_of(key=TEXT, layer=TEXT)),
 )
-_STEPS = each({"type": "array", "items": COUNT, "minItems": 2, "maxItems": 2})
-_BUFFER = object_of(
-    **dict.fromkeys(("name", "what", "scope", "place", "rule"), TEXT),
-    **dict.fromkeys(("size_bytes", "offset_bytes", "address"), maybe(COUNT)),
-    seen_at=named(COUNT),
-    live_steps=_STEPS,
-    uses=each(object_of(step=maybe(COUNT), operator=TEXT, device=TEXT, access=_ACCESS)),
-    alternatives=each(object_of(place=TEXT, lacks=each(TEXT), remark=TEXT)),
-    views=each(TEXT),
-)
-_NETWORK = object_of(
-    soc=TEXT,
-    model=TEXT,
-    buffers=each(_BUFFER),
-    operators=each(object_of(operator=TEXT, device=TEXT, reason=TEXT, rejected=named(TEXT))),
-)
-EXPLAIN: Shape = {"anyOf": [_CHIP, one_or_more(_NETWORK)]}
+EXPLAIN: Shape = {"anyOf": [_CHIP, one_or_more(EXPLAINED)]}
 
 _FIGURES = dict.fromkeys(("size_bytes", "used_bytes", "peak_bytes", "bound_bytes"), COUNT)
 _PLACED = object_of(
     pool=TEXT,
     **dict.fromkeys(("offset_bytes", "address", "size_bytes", "alignment_bytes"), COUNT),
-    live_steps=_STEPS,
+    live_steps=STEPS,
     candidates=each(TEXT),
 )
 _PLAN: Mapping[str, Shape] = {

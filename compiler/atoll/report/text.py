@@ -32,11 +32,12 @@ def render(report: RunReport, plan: MemoryPlan | None = None, *, brief: bool = F
 def memory_maps(plan: MemoryPlan) -> Iterator[Grid]:
     """Yield a table for each pool that holds a buffer, by address."""
     for pool in plan.problem.pools:
-        inside = [p for p in plan.placements.values() if p.pool == pool.name]
+        buffers = {buffer.name: buffer for buffer in plan.problem.buffers}
+        inside = [plan.placements[name] for name in buffers]
+        inside = [place for place in inside if place.pool == pool.name]
         if not inside:
             continue
         use = plan.use[pool.name]
-        buffers = {buffer.name: buffer for buffer in plan.problem.buffers}
         yield Grid(
             title=f"pool {pool.name}: {use.used:,} of {use.size:,} B used, bound {use.bound:,} B",
             headings=("address", "bytes", "live steps", "buffer"),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from atoll.ir.graph import Graph, Tensor
 from atoll.ops import reference
 from atoll.report.result import Mismatch
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.samples import Sample
 from atoll_sim.trace.simulation import SimResult
 
@@ -33,17 +33,23 @@ class _Result:
 
 
 def check_layers(
-    graph: Graph, samples: Sequence[Sample], result: SimResult, soc: ResolvedSoc | None = None
+    graph: Graph,
+    samples: Sequence[Sample],
+    result: SimResult,
+    soc: ResolvedSoc | None = None,
+    network: Graph | None = None,
 ) -> LayerCheck:
     """Compare each operator's results, and the outputs, of every sample with the reference.
 
-    It is that of its accelerator on `soc`, where that rounds in its own way. A tensor that a failed
-    run never produced counts as compared and different.
+    It is that of its accelerator on `soc`, where that rounds in its own way; of stripes, that of
+    the rows of `network`, which was cut into them. A tensor that a failed run never produced counts
+    as compared and different.
     """
     compared = 0
     mismatches: list[Mismatch] = []
     for number, sample in enumerate(samples):
         expected = reference.run(graph, sample, soc)
+        expected |= _rows(graph, sample, network) if network and not _rounds(graph, soc) else {}
         for found in _results(graph, number, result):
             compared += 1
             tensor = graph.tensor(found.tensor)
@@ -51,12 +57,31 @@ def check_layers(
     return LayerCheck(compared, tuple(mismatches))
 
 
+def _rounds(graph: Graph, soc: ResolvedSoc | None) -> bool:
+    """Tell whether a device computes by a reference of its own."""
+    devices = ((soc.device(op.device), op.kind) for op in graph.operators) if soc else ()
+    return any(
+        isinstance(device, Engine) and bool(device.spec.support(kind).reference)
+        for device, kind in devices
+    )
+
+
+def _rows(graph: Graph, sample: Sample, network: Graph) -> dict[str, NDArray[np.generic]]:
+    """Return what stripes must hold by the reference of the network that was cut into them."""
+    parts = [tensor for tensor in graph.tensors if tensor.rows_of]
+    whole = reference.run(network, sample) if parts else {}
+    return {
+        part.name: whole[part.rows_of][:, part.first_row : part.first_row + part.shape[1]]
+        for part in parts
+    }
+
+
 def _results(graph: Graph, sample: int, result: SimResult) -> Iterator[_Result]:
     """Yield what each operator wrote, then the outputs after the run: they must still hold it."""
     layers = result.layers[sample] if sample < len(result.layers) else {}
     for index, op in enumerate(graph.operators):
         for name in op.outputs:
-            yield _Result(name, op.name, op.device, layers.get(index, {}).get(name))
+            yield _Result(name, op.name, op.device, layers.get(index, {}).get(graph.buffer(name)))
     outputs = result.outputs[sample] if sample < len(result.outputs) else {}
     for name in graph.outputs:
         yield _Result(name, "the end of the run", "the host", outputs.get(name))

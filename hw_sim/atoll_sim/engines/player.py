@@ -82,6 +82,6 @@ def _read(name: str, bus: Bus, compiled: Compiled, step: Step, job: Job) -> Arra
 def _address(name: str, compiled: Compiled, step: Step) -> int:
     """Return where whoever moves the data sees a buffer."""
     graph = compiled.graph
-    stored = graph.storage(name) if name in graph.by_name else name
+    stored = graph.buffer(name) if name in graph.by_name else name
     stored = compiled.copies.get(stored, stored)
     return seen_by(compiled.soc, step.device, compiled.plan.address(stored))

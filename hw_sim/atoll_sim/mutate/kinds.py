@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from random import Random
 
-from atoll_sim.mutate import commands, firewall, linker, plan, program
+from atoll_sim.mutate import commands, firewall, linker, plan, program, tiles
 from atoll_sim.mutate.mutant import Mutant, Right
 
 TRIES = 60
@@ -31,6 +31,7 @@ KINDS: Mapping[str, Kind] = {
     "early free": Kind("plan", plan.early_free),
     "output freed early": Kind("plan", plan.output_freed_early),
     "shrunk": Kind("plan", plan.shrunk),
+    "tile moved": Kind("plan", tiles.tile_moved),
     "dropped copy": Kind("program", program.dropped_copy),
     "dropped operator": Kind("program", program.dropped_operator),
     "dropped wait": Kind("program", program.dropped_wait),
@@ -41,6 +42,7 @@ KINDS: Mapping[str, Kind] = {
     "wrong size": Kind("commands", commands.wrong_size),
     "flipped bit": Kind("commands", commands.flipped_bit),
     "dropped command": Kind("commands", commands.dropped_command),
+    "halo short": Kind("commands", tiles.halo_short),
     "other view": Kind("commands", commands.other_view),
     "shifted pool": Kind("linker", linker.shifted_pool),
     "overlapping data": Kind("linker", linker.data_over),

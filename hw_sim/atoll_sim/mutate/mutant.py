@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from atoll.ir.tir import Step
+from atoll.memory.build_problem import with_parts
 from atoll.memory.problem import MemoryPlan, Placement
 from atoll.pipeline import Compiled, with_plan
 from atoll.samples import Sample
@@ -93,8 +94,12 @@ class Mutant:
 
 
 def placed(compiled: Compiled, placements: Sequence[Placement]) -> Compiled:
-    """Return the program with some buffers elsewhere; commands and contract follow the plan."""
-    return with_plan(compiled, replaced(compiled.plan, placements))
+    """Return the program with some buffers elsewhere; commands and contract follow the plan.
+
+    Parts move with their buffers unless they are among what is elsewhere.
+    """
+    moved = with_parts(replaced(compiled.plan, placements), compiled.module.entry)
+    return with_plan(compiled, replaced(moved, placements))
 
 
 def replaced(plan: MemoryPlan, placements: Sequence[Placement]) -> MemoryPlan:

@@ -170,15 +170,21 @@ def _elsewhere(
 
 def misplaced(plan: MemoryPlan) -> Iterator[str]:
     """Yield what the checker has against places by themselves, clashes and costs aside."""
-    for fault in violations(plan):
+    for fault in violations(_whole(plan)):
         if fault.code != "E063" and fault.message.startswith("buffer "):
             yield fault.message
 
 
 def _valid(plan: MemoryPlan) -> bool:
     """Tell whether every buffer is where it may be and apart from those that conflict."""
-    clash = any(fault.code == "E063" for fault in violations(plan))
+    clash = any(fault.code == "E063" for fault in violations(_whole(plan)))
     return not clash and not any(misplaced(plan))
+
+
+def _whole(plan: MemoryPlan) -> MemoryPlan:
+    """Return a plan without the places of parts of buffers."""
+    places = {buffer.name: plan.placements[buffer.name] for buffer in plan.problem.buffers}
+    return replace(plan, placements=places)
 
 
 def _text(place: Placement) -> str:

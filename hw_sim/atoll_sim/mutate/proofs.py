@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atoll.codegen.pool_images import pool_images
+from atoll.contract.program_check import program_faults
 from atoll.ir.tir import Step
 from atoll.pipeline import Compiled
 from atoll.resolve.soc import Memory
@@ -24,8 +25,9 @@ from atoll_sim.simulate.firmware import Segment
 def proof(right: Right, mutant: Mutant, segments: Sequence[Segment]) -> str | None:
     """Say why `mutant`, whose image loads `segments`, runs as the right build; None if unknown."""
     if mutant.judged.plan.placements != right.compiled.plan.placements:
-        shared = "constants share bytes, and all hold what was compiled"
-        return shared if only_equal_constants(right, mutant) else None
+        if only_equal_constants(right, mutant):
+            return "constants share bytes, and all hold what was compiled"
+        return "no byte is overwritten before it is read" if kept(right, mutant) else None
     if not same_decisions(right, mutant):
         return None
     different = differing(right, segments)
@@ -61,6 +63,28 @@ def only_equal_constants(right: Right, mutant: Mutant) -> bool:
         and all(name in contents for name in moved)
         and all(map(holds, contents))
     )
+
+
+def kept(right: Right, mutant: Mutant) -> bool:
+    """Tell whether a program runs as it is on another plan that keeps each value while needed."""
+    built, soc = mutant.built, mutant.built.soc
+    same = built.module.functions == right.compiled.module.functions
+    mapped = soc.interface.map_inputs
+    return (
+        same
+        and _without_counts(built) == _without_counts(right.compiled)
+        and mutant.judged is built
+        and not any(misplaced(built.plan))
+        and not any(program_faults(built.module, built.plan, mapped_inputs=mapped))
+    )
+
+
+def _without_counts(compiled: Compiled) -> Sequence[tuple[object, ...]]:
+    """Return the steps, whatever number of commands they take."""
+    return [
+        (step.operator, step.number, step.device, step.reads, step.writes, type(step.action))
+        for step in compiled.module.entry.steps
+    ]
 
 
 def same_decisions(right: Right, mutant: Mutant) -> bool:

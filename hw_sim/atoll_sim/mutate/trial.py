@@ -96,8 +96,8 @@ def expected_bytes(compiled: Compiled, sample: Sample) -> Iterator[tuple[int, st
     written = {step.number: step.writes for step in compiled.module.entry.steps}
     for number, operator in enumerate(compiled.graph.operators):
         for name in operator.outputs:
-            if name in written.get(number, ()):
-                yield number, name, compiled.graph.tensor(name).bytes_of(values[name])
+            if (buffer := compiled.graph.buffer(name)) in written.get(number, ()):
+                yield number, buffer, compiled.graph.tensor(name).bytes_of(values[name])
     for name in compiled.graph.outputs:
         yield AFTER_RUN, name, values[name].tobytes()
 

@@ -59,7 +59,10 @@ void Shadow::mark(Bytes& bytes, uint32_t offset, uint64_t enabled, uint32_t mast
     bytes.tag[offset + static_cast<uint32_t>(__builtin_ctzll(rest))] = tag;
   }
   const uint16_t op = active_[master];
-  if (op != kNone && table_.operators[op].destination == buffer) {
+  const uint32_t destination = op == kNone ? kNoWord : table_.operators[op].destination;
+  if (destination == kNoWord) return;
+  const Span& copied = table_.buffers[destination].span;
+  if (table_.buffers[buffer].span.origin - copied.origin < copied.size) {
     moved_[master] += static_cast<uint64_t>(__builtin_popcountll(enabled));
   }
 }

@@ -11,6 +11,7 @@ from atoll.memory.build_problem import NOTHING
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Memory, Pool, Region, ResolvedSoc
 from atoll_sim.chip.plan import beat_bytes
 from atoll_sim.protocol.layout import U32
+from atoll_sim.shadow.pieces import Pieces, cuts_of
 from atoll_sim.shadow.records import (
     BUFFER,
     CONTENT,
@@ -150,34 +151,38 @@ class _Packer:
     def add(self, contract: Contract, contents: Mapping[str, bytes]) -> None:
         """Append the buffers and operators of one network."""
         base, model = len(self.operators), len(self.models)
-        first = len(self.buffers)
-        number = {each.span.buffer: first + index for index, each in enumerate(contract.lifetimes)}
-        ports = _ports(contract)
+        ports, cuts = _ports(contract), cuts_of(contract)
+        number = Pieces(contract, cuts, len(self.buffers))
         for each in contract.lifetimes:
-            self._add_buffer(each, model, ports.get(each.span.buffer, 0), base)
+            for at in number.of(each.span):
+                port = ports.get(each.span.buffer, 0)
+                self._add_piece(each, number.spans[at], model, port, base)
         self.contents += [
-            CONTENT.row(buffer=number[name], crc=crc32(data)) for name, data in contents.items()
+            CONTENT.row(buffer=number.one(name), crc=crc32(data)) for name, data in contents.items()
         ]
         phases = [phase for _, phase in sorted(contract.phases.items())]
         parts = [part for phase in phases for part in (phase, *phase.parts)]
         heaps = dict.fromkeys(heap for part in parts for heap in part.heaps)
         for heap in heaps:
-            number[_heap_key(heap)] = len(self.buffers)
+            number.heaps[heap] = len(self.buffers)
             span = SPAN.row(origin=heap.address, size=heap.size)
             self.buffers.append(_buffer(span, BufferKind.HEAP, model))
             self.covered.append(_covered(heap))
         count = max(contract.phases, default=-1) + 1
         copies = {
-            copy.number: (number[copy.source.buffer], number[copy.destination.buffer])
+            copy.number: (
+                self._whole(copy.source, number, model),
+                self._whole(copy.destination, number, model),
+            )
             for copy in contract.copies
         }
-        part = base + count
+        part_row = base + count
         for index in range(count):
             phase = contract.phases.get(index)
             self.named.append((model, phase.operator if phase else ""))
             source, destination = copies.get(index, (NONE, NONE))
-            row = part if phase and phase.parts else NONE
-            part += len(phase.parts) if phase else 0
+            row = part_row if phase and phase.parts else NONE
+            part_row += len(phase.parts) if phase else 0
             self.operators.append(self._operator(phase, number, row, source, destination))
         for phase in phases:
             for left, piece in zip(reversed(range(len(phase.parts))), phase.parts, strict=True):
@@ -186,20 +191,29 @@ class _Packer:
                 self.operators.append(self._operator(piece, number, row))
         self.models.append(MODEL.row(first=base, count=count))
 
-    def _add_buffer(self, each: Lifetime, model: int, port: int, base: int) -> None:
-        span = each.span
+    def _add_piece(self, each: Lifetime, span: Span, model: int, port: int, base: int) -> None:
         last = {None: NONE, UNREAD: NEVER}.get(each.last, base + (each.last or 0))
         self.buffers.append(
             BUFFER.row(
                 span=SPAN.row(origin=span.address, size=span.size),
-                alignment=each.alignment,
+                alignment=each.alignment if span.address == each.span.address else 1,
                 kind=BufferKind.CONSTANT if each.constant else BufferKind.WORKSPACE,
                 owner=model,
                 ports=port,
                 last=last,
             )
         )
+        self.covered.append(_covered(each.span))
+
+    def _whole(self, span: Span, number: Pieces, model: int) -> int:
+        """Return the number of a span as a whole, which nobody is granted if it is several."""
+        pieces = number.of(span)
+        if len(pieces) == 1:
+            return pieces[0]
+        row = SPAN.row(origin=span.address, size=span.size)
+        self.buffers.append(_buffer(row, BufferKind.WORKSPACE, model))
         self.covered.append(_covered(span))
+        return len(self.buffers) - 1
 
     def add_areas(self, areas: Iterable[Area]) -> None:
         """Append code, data and stacks; what a stack must not reach is a buffer of its own."""
@@ -220,17 +234,17 @@ class _Packer:
     def _operator(
         self,
         phase: Phase | None,
-        number: Mapping[str, int],
+        number: Pieces,
         part: int,
         source: int = NONE,
         destination: int = NONE,
     ) -> Row:
         reads = writes = overlaps = (0, 0)
         if phase is not None:
-            heaps = [number[_heap_key(heap)] for heap in phase.heaps]
-            reads = self._list([*(number[span.buffer] for span in phase.reads), *heaps])
-            writes = self._list([*(number[span.buffer] for span in phase.writes), *heaps])
-            overlaps = self._list(number[name] for pair in phase.overlaps for name in pair)
+            heaps = [number.heaps[heap] for heap in phase.heaps]
+            reads = self._list([*number.each(phase.reads), *heaps])
+            writes = self._list([*number.each(phase.writes), *heaps])
+            overlaps = self._list(each for pair in number.pairs(phase) for each in pair)
         return OPERATOR.row(
             master=NONE if phase is None else self.masters[phase.device],
             reads=reads[0],
@@ -275,11 +289,6 @@ def _buffer(span: Row, kind: BufferKind, owner: int) -> Row:
 
 def _covered(span: Span) -> Covered:
     return Covered(name=span.buffer, place=span.pool, address=span.address)
-
-
-def _heap_key(heap: Span) -> str:
-    """Return what no buffer is called."""
-    return f"{heap.pool}:{heap.buffer}"
 
 
 def _ports(contract: Contract) -> Mapping[str, int]:

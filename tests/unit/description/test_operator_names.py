@@ -36,7 +36,7 @@ def test_the_features_are_those_of_the_operators(
     assert met == {kind: {*FEATURES[kind]} for kind in met}
     numbers = {op.kind.upper(): {*kind_of(op).quantities(op, graph)} for op in graph.operators}
     assert numbers == {kind: {*QUANTITIES.get(kind, ())} for kind in numbers}
-    assert {*FEATURES} - {*met} <= {"COPY", "ETHOS_U", "RELAYOUT"}
+    assert {*FEATURES} - {*met} <= {"COPY", "ETHOS_U", "JOIN_ROWS", "RELAYOUT", "ROWS"}
     assert FEATURES["COPY"] == FEATURES["RESHAPE"]
     assert FEATURES["RELAYOUT"] == (*FEATURES["COPY"], "patches")
 

@@ -1,0 +1,101 @@
+"""What the compiler is asked and what it returns; the same on another plan."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from atoll.codegen.commands import command_counts, encode_commands, padded, with_counts
+from atoll.contract.contract import Contract, contract_of
+from atoll.description.build import BuildRequests
+from atoll.frontend.registry import Source
+from atoll.ir.graph import Graph
+from atoll.ir.tir import IRModule
+from atoll.lower.accelerator import Job
+from atoll.memory.algorithms import DEFAULT
+from atoll.memory.effort import Effort
+from atoll.memory.problem import MemoryPlan
+from atoll.place.costs import cycles_of
+from atoll.place.partition import Decision
+from atoll.report.explain_buffers import buffer_stories
+from atoll.report.explain_text import Explanation
+from atoll.resolve.soc import ResolvedSoc
+from atoll.tile.cut import Tiling
+from atoll.tile.story import cut_stories
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOptions:
+    """What a user may choose.
+
+    Attributes:
+        accelerators: False compiles every operator for the cores.
+        requests: where operators and tensors shall be.
+        algorithm: name of the memory planner.
+        effort: what it may spend.
+    """
+
+    accelerators: bool = True
+    requests: BuildRequests = field(default_factory=BuildRequests)
+    algorithm: str = DEFAULT
+    effort: Effort = field(default_factory=Effort)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """A network planned for a chip: everything but machine code.
+
+    Attributes:
+        source: the model file.
+        network: before it was cut into stripes and placed.
+        graph: the placed graph; its operator order is the order of execution.
+        decisions: why each operator of the network runs where it runs.
+        copies: for each constant that repeats another, the one that stands for both.
+        jobs: what accelerators were asked to run, by operator.
+        splits: commands that an accelerator may spend on one operator for the sake of memory.
+        commands: bytes of each command list, by buffer.
+        tiling: which operators of the network were cut into stripes.
+    """
+
+    soc: ResolvedSoc
+    options: BuildOptions
+    source: Source
+    network: Graph
+    graph: Graph
+    decisions: tuple[Decision, ...]
+    module: IRModule
+    copies: Mapping[str, str]
+    jobs: Mapping[str, Job]
+    plan: MemoryPlan
+    splits: int
+    commands: Mapping[str, bytes]
+    contract: Contract
+    tiling: Tiling = field(default_factory=Tiling)
+
+
+def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
+    """Return the same program on another plan; nothing checks that the plan is right."""
+    graph, soc, jobs = compiled.graph, compiled.soc, compiled.jobs
+    commands = encode_commands(graph, soc, jobs, compiled.copies, plan, compiled.splits)
+    module = with_counts(compiled.module, jobs, commands)
+    return replace(
+        compiled,
+        plan=plan,
+        module=module,
+        commands=padded(commands, jobs),
+        contract=contract_of(module, plan, graph, soc),
+    )
+
+
+def expected_cycles(compiled: Compiled) -> Mapping[str, int]:
+    """Return what each operator should take on its device, with the commands that it has."""
+    return cycles_of(compiled.graph, compiled.soc, command_counts(compiled.module))
+
+
+def explanation(compiled: Compiled) -> Explanation:
+    """Return where every buffer of the compiled network is, and why (C5)."""
+    soc, graph = compiled.soc, compiled.graph
+    stories = buffer_stories(soc, graph, compiled.module, compiled.plan)
+    decisions = compiled.decisions
+    cuts = cut_stories(compiled.network, compiled.tiling, graph, soc)
+    return Explanation(
+        soc=soc.name, model=graph.name, buffers=stories, decisions=decisions, cuts=cuts
+    )

@@ -1,0 +1,40 @@
+"""What steps touch besides allocations: constants, and parts of allocations."""
+
+from dataclasses import dataclass, field
+
+from atoll.ir.statements import bracketed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constant:
+    """Bytes that the image carries.
+
+    Attributes:
+        data: None while later stages make them, as for command lists.
+        pools: candidate pools, best first.
+    """
+
+    name: str
+    size: int
+    align: int
+    pools: tuple[str, ...]
+    data: bytes | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        data = "later" if self.data is None else f"0x{self.data.hex()}"
+        return (
+            f"constant {self.name}: {self.size} align {self.align} {bracketed(self.pools)} = {data}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BufferPart:
+    """Some bytes of an allocation under a name of their own, for steps that touch no others."""
+
+    name: str
+    buffer: str
+    offset: int
+    size: int
+
+    def __str__(self) -> str:
+        return f"part {self.name}: {self.size} of {self.buffer} from {self.offset}"

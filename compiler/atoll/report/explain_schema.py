@@ -1,0 +1,29 @@
+"""What `atoll explain --json` tells of a network, as a JSON Schema."""
+
+from atoll.report.json_shapes import COUNT, TEXT, choice, each, maybe, named, object_of
+
+ACCESS = choice("none", "ro", "rw")
+STEPS = each({"type": "array", "items": COUNT, "minItems": 2, "maxItems": 2})
+_BUFFER = object_of(
+    **dict.fromkeys(("name", "what", "scope", "place", "rule"), TEXT),
+    **dict.fromkeys(("size_bytes", "offset_bytes", "address"), maybe(COUNT)),
+    seen_at=named(COUNT),
+    live_steps=STEPS,
+    uses=each(object_of(step=maybe(COUNT), operator=TEXT, device=TEXT, access=ACCESS)),
+    alternatives=each(object_of(place=TEXT, lacks=each(TEXT), remark=TEXT)),
+    views=each(TEXT),
+)
+EXPLAINED = object_of(
+    soc=TEXT,
+    model=TEXT,
+    buffers=each(_BUFFER),
+    operators=each(object_of(operator=TEXT, device=TEXT, reason=TEXT, rejected=named(TEXT))),
+    cuts=each(
+        object_of(
+            **dict.fromkeys(("first", "last"), TEXT),
+            **dict.fromkeys(("stripes", "whole_bytes", "stripe_bytes"), COUNT),
+            **dict.fromkeys(("whole_cycles", "cycles"), COUNT),
+            apart=named(TEXT),
+        )
+    ),
+)

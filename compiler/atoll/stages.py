@@ -1,0 +1,211 @@
+"""The stages of the compiler, from placement to commands: each is a call, each arrow a value."""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import product
+
+from atoll.codegen.commands import encode_commands, padded, with_counts
+from atoll.compiled import BuildOptions, Compiled
+from atoll.contract.accepted import accepted, agreed
+from atoll.errors import PlacementError, PlanError
+from atoll.frontend.registry import Source
+from atoll.interchange.plan_text import plan_json
+from atoll.ir.graph import Graph
+from atoll.ir.tir import Entry, IRModule
+from atoll.ir.verify import verify
+from atoll.lower.jobs import prepare_jobs
+from atoll.lower.overlap_runs import OverlapRuns
+from atoll.lower.overlapping import OVERLAPPING, Overlapping
+from atoll.lower.passes import PASSES, Observer, Program, run_passes
+from atoll.memory.build_problem import build_problem, with_parts
+from atoll.memory.problem import MemoryPlan
+from atoll.memory.solve import plan_memory, solve
+from atoll.place.copy_engines import assign_copies
+from atoll.place.costs import cycles_of
+from atoll.place.partition import Decision
+from atoll.place.patterns import with_patterns
+from atoll.place.plan_devices import may_spread, plan_devices
+from atoll.place.spread import spread_operators
+from atoll.place.views import described, with_views
+from atoll.resolve.soc import ResolvedSoc
+from atoll.stack.stack_bound import RUNTIME_ALLOWANCE, check_stack
+from atoll.stack.stack_frames import FRAME_ALLOWANCE
+from atoll.tile.asked import asked_tiling
+from atoll.tile.cut import Tiling, tiled
+from atoll.vela.subgraphs import with_subgraphs
+
+STAGES = ("frontend", "place", *(each.name for each in PASSES), "overlap-runs", "memory")
+SPARE_STACK = RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
+"""Bytes that kernels leave free on each core's stack."""
+
+UNLIMITED = 1 << 62
+"""More bytes than any remedy asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The stages, and what all of them are given.
+
+    Attributes:
+        soc: the chip.
+        options: what the user chose.
+        network: as a front end made it.
+        source: what it was made from.
+        observe: told the result of every stage.
+        taken: bytes at the start of pools that hold other models' constants.
+        spread: whether operators may be spread over cores.
+        overlapping: where results may lie over operands, if not as the options say.
+        explains: what does not fit is explained, with all that it needs.
+    """
+
+    soc: ResolvedSoc
+    options: BuildOptions
+    network: Graph
+    source: Source
+    observe: Observer
+    taken: Mapping[str, int]
+    spread: bool = True
+    overlapping: tuple[Overlapping, ...] = ()
+    explains: bool = True
+
+    def run(self) -> Compiled:
+        """Place, then plan."""
+        self.observe("frontend", self.network)
+        if self.options.requests.model.cuts:
+            tiling = asked_tiling(self.subgraphs, self.options.requests)
+            return self.cut(tiled(self.subgraphs, tiling), self.soc, tiling)
+        return self._whole()
+
+    @property
+    def ways(self) -> tuple[Overlapping, ...]:
+        """Where results may lie over operands, in the order in which that is tried."""
+        return self.overlapping or OVERLAPPING[self.options.requests.model.overlap]
+
+    def cut(self, network: Graph, soc: ResolvedSoc, tiling: Tiling) -> Compiled:
+        """Take a network in stripes to a plan on a chip."""
+        made = replace(self, soc=soc)._placed(network, spread=False)
+        return replace(made, tiling=tiling)
+
+    @property
+    def subgraphs(self) -> Graph:
+        """The network, with what other compilers make of parts of it."""
+        if not self.options.accelerators:
+            return self.network
+        return with_subgraphs(self.network, self.source, self.soc)
+
+    def _whole(self) -> Compiled:
+        soc, options, network = self.soc, self.options, self.subgraphs
+        fused = with_patterns(network, soc, options.requests) if options.accelerators else network
+        spread = self.spread and may_spread(options.requests, soc)
+        networks = (network,) if fused is network else (fused, network)
+        *tries, last = product(networks, (True, False) if spread else (False,))
+        for each, shared in tries:
+            with suppress(PlacementError, PlanError):
+                return self._placed(each, spread=shared)
+        return self._placed(last[0], spread=last[1])
+
+    def _placed(self, network: Graph, *, spread: bool) -> Compiled:
+        soc, accelerators = self.soc, self.options.accelerators
+        placed = plan_devices(
+            network, soc, self.options.requests, accelerators=accelerators, spread=spread
+        )
+        graph = assign_copies(placed.graph, soc) if accelerators else placed.graph
+        graph = with_views(graph, soc)
+        graph = assign_copies(graph, soc) if accelerators else graph
+        decisions = described(placed.decisions, graph)
+        if spread:
+            graph, decisions = spread_operators(graph, soc, decisions)
+        self.observe("place", graph)
+        return self._planned(graph, decisions)
+
+    def _planned(self, graph: Graph, decisions: tuple[Decision, ...]) -> Compiled:
+        """Plan; where that is too large and the user allows it, with overlaps that cost time."""
+        first, *further = self.ways
+        try:
+            return self._planned_once(graph, decisions, first)
+        except PlanError as error:
+            if not further or error.faults[0].code != "E062":
+                raise
+            without = error
+        try:
+            return self._planned_once(graph, decisions, *further)
+        except PlanError as error:
+            raise min(error, without, key=_wanted) from error
+
+    def _planned_once(
+        self, graph: Graph, decisions: tuple[Decision, ...], overlapping: Overlapping
+    ) -> Compiled:
+        soc, splits = self.soc, overlapping.splits
+        lowered = run_passes(
+            Program(
+                soc=soc,
+                graph=graph,
+                jobs=prepare_jobs(graph, soc, splits),
+                overlapping=overlapping,
+                spare=SPARE_STACK,
+                module=IRModule(graph.name, (), Entry((), (), (), (), ())),
+            ),
+            self.observe,
+        )
+        check_stack(lowered.module, soc)
+        module, plan = self._scheduled(lowered.module, cycles_of(graph, soc))
+        module = accepted(module, plan, soc)
+        self.observe("overlap-runs", module)
+        self.observe("memory", json.dumps(plan_json(plan), indent=2))
+        encoded = encode_commands(graph, soc, lowered.jobs, lowered.copies, plan, splits)
+        module = with_counts(module, lowered.jobs, encoded)
+        return Compiled(
+            soc=soc,
+            options=self.options,
+            source=self.source,
+            network=self.network,
+            graph=graph,
+            decisions=decisions,
+            module=module,
+            copies=lowered.copies,
+            plan=plan,
+            jobs=lowered.jobs,
+            splits=splits,
+            commands=padded(encoded, lowered.jobs),
+            contract=agreed(module, plan, graph, soc, encoded),
+        )
+
+    def _scheduled(
+        self, module: IRModule, cycles: Mapping[str, int]
+    ) -> tuple[IRModule, MemoryPlan]:
+        """Let as many devices work at the same time as the pools have room for.
+
+        All asynchronous ones are tried first, cores included, then DMA engines alone, then one
+        device at a time. Only the last of these is worth an explanation of what does not fit.
+        """
+        soc, options = self.soc, self.options
+        engines, copiers = (
+            frozenset(each.name for each in among if each.spec.asynchronous)
+            for among in (soc.engines, soc.dmas)
+        )
+        cores = frozenset(core.name for core in soc.remote_cpus)
+        for devices in (engines | cores, copiers):
+            overlapped = OverlapRuns(devices=devices, cycles=cycles).run(module)
+            verify(overlapped)
+            if overlapped != module:
+                problem = build_problem(overlapped, soc, self.taken)
+                answer = solve(problem, name=options.algorithm, effort=options.effort)
+                if isinstance(answer, MemoryPlan):
+                    return overlapped, with_parts(answer, overlapped.entry)
+        steps = [*(step.operator for step in module.entry.steps), "the caller reads"]
+        problem = build_problem(module, soc, self.taken)
+        if not self.explains:
+            answer = solve(problem, name=options.algorithm, effort=options.effort)
+            if not isinstance(answer, MemoryPlan):
+                raise PlanError("E062", "the pools are too small")
+            return module, with_parts(answer, module.entry)
+        plan = plan_memory(problem, steps, name=options.algorithm, effort=options.effort)
+        return module, with_parts(plan, module.entry)
+
+
+def _wanted(error: PlanError) -> int:
+    """Return the bytes that the remedies of an error ask for."""
+    sizes = {key: size for fault in error.faults for key, size in fault.wants}
+    return sum(sizes.values()) if sizes else UNLIMITED

@@ -1,0 +1,1 @@
+"""Networks larger than their memory: chains of operators cut into stripes of rows."""

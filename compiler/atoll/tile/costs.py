@@ -1,0 +1,214 @@
+"""What operators of a network cost, whole and in stripes: cycles, and bytes of a pool."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ops.registry import COPY, kind_of
+from atoll.place.candidates import WORKSPACE_ROLES, allows, by_preference
+from atoll.place.costs import compute_cycles
+from atoll.place.measured import FINISH_CYCLES, LEAST_CYCLES, START_CYCLES
+from atoll.resolve.soc import Access, Engine, ResolvedSoc
+from atoll.tile.stripes import Chain, Stripe
+
+CALL_CYCLES = 200
+"""What a core takes to begin and end one more piece of an operator."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A network on a chip on which one pool is too small.
+
+    Attributes:
+        network: as it is placed.
+        soc: the chip.
+        devices: of each operator, were the pool large enough.
+        pool: its name.
+        held: the tensors that have to be in the pool.
+        overlaps: of each operator the bytes by which its result must lie below those operands that
+            it may lie over.
+        fixed: operators and tensors that the user says something of; they stay as they are.
+    """
+
+    network: Graph
+    soc: ResolvedSoc
+    devices: Mapping[str, str]
+    pool: str
+    held: frozenset[str]
+    overlaps: Mapping[str, Mapping[str, int]]
+    fixed: frozenset[str] = field(default_factory=frozenset)
+
+    @cached_property
+    def last(self) -> Mapping[str, int]:
+        """The last operator that needs each tensor; of an output one that does not exist."""
+        last: dict[str, int] = {}
+        for number, op in enumerate(self.network.operators):
+            last |= dict.fromkeys((*op.reads, *op.outputs), number)
+        last |= dict.fromkeys(self.network.outputs, len(self.network.operators))
+        for op in reversed(self.network.operators):
+            if kind_of(op).view:
+                last[op.inputs[0]] = max(last[op.inputs[0]], last[op.outputs[0]])
+        return last
+
+    @cached_property
+    def live(self) -> Sequence[frozenset[str]]:
+        """The tensors of the pool that exist before each operator, and after the last."""
+        made, live = {*self.network.inputs}, []
+        for number, op in enumerate(self.network.operators):
+            live.append(self._needed(made, number))
+            made |= {*op.outputs}
+        end = len(self.network.operators)
+        return (*live, self._needed(made, end))
+
+    def _needed(self, names: Iterable[str], number: int) -> frozenset[str]:
+        """Return those tensors of the pool that an operator or a later one needs."""
+        return frozenset(
+            name for name in names if name in self.held and self.last.get(name, -1) >= number
+        )
+
+    def size(self, name: str) -> int:
+        """Return the bytes of a tensor in the pool, 0 if it is elsewhere or a view."""
+        return self.sizes[name] if name in self.held else 0
+
+    @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        """Bytes of each tensor; none of a view."""
+        views = {op.outputs[0] for op in self.network.operators if kind_of(op).view}
+        return {t.name: 0 if t.name in views else t.size for t in self.network.tensors}
+
+    def row(self, name: str) -> int:
+        """Return the bytes of a row of an image, all of another tensor."""
+        tensor = self.network.tensor(name)
+        return tensor.size // tensor.shape[1] if len(tensor.shape) == 4 else tensor.size
+
+    def apart(self, name: str) -> str | None:
+        """Return another pool that could hold a tensor, which the host would copy, if any."""
+        tensor = self.network.tensor(name)
+        if name in self.fixed or tensor.pool:
+            return None
+        return next(
+            (
+                pool.name
+                for pool in by_preference(self.soc)
+                if pool.name != self.pool
+                and pool.role in WORKSPACE_ROLES
+                and pool.room >= tensor.size
+                and allows(pool.reach[self.soc.host], Access.WRITE)
+            ),
+            None,
+        )
+
+    def on_host(self, op: Operator) -> bool:
+        """Tell whether the host runs an operator."""
+        return self.devices[op.name] == self.soc.host
+
+    @cached_property
+    def cycles(self) -> Mapping[str, int]:
+        """What each operator takes as a whole."""
+        return {
+            op.name: compute_cycles(
+                op, self.network, self.soc.device(self.devices[op.name]), self.soc
+            )
+            for op in self.network.operators
+        }
+
+    @cached_property
+    def host_cycles(self) -> Mapping[str, int]:
+        """What each operator takes on the host, if that can run it."""
+        host = self.soc.host_cpu
+        return {
+            op.name: compute_cycles(op, self.network, host, self.soc)
+            for op in self.network.operators
+            if kind_of(op).on_cores and op.name not in self.fixed
+        }
+
+    def part_cycles(self, op: Operator, share: float) -> int:
+        """Return what a share of an operator takes."""
+        cycles = self.cycles[op.name]
+        if isinstance(self.soc.device(self.devices[op.name]), Engine):
+            fixed = START_CYCLES + FINISH_CYCLES
+            return max(LEAST_CYCLES, fixed + int(max(0, cycles - fixed) * share))
+        return CALL_CYCLES + int(cycles * share)
+
+    @cached_property
+    def copies(self) -> Mapping[str, int]:
+        """What the host takes to copy each tensor of the pool."""
+        return {name: _copy_cycles(self.network.tensor(name), self.soc) for name in self.held}
+
+    def copy_cycles(self, name: str, rows: int) -> int:
+        """Return what the host takes to copy some rows of a tensor."""
+        return CALL_CYCLES + self.copies[name] * rows // self.network.tensor(name).shape[1]
+
+
+def _copy_cycles(tensor: Tensor, soc: ResolvedSoc) -> int:
+    copied = Tensor(name="copied", shape=tensor.shape, dtype=tensor.dtype)
+    op = Operator(
+        name=COPY, kind=COPY, inputs=(tensor.name,), outputs=(copied.name,), attributes={}
+    )
+    graph = Graph(COPY, (tensor, copied), (op,), op.inputs, op.outputs)
+    return compute_cycles(op, graph, soc.host_cpu, soc)
+
+
+def stripe_cycles(ground: Ground, chain: Chain, stripe: Stripe, apart: frozenset[str]) -> int:
+    """Return what a stripe takes, with the copies of what lies apart."""
+    total = 0
+    for op in chain.operators:
+        if op.name in stripe.work:
+            begin, end = stripe.rows[op.outputs[0]]
+            height = ground.network.tensor(op.outputs[0]).shape[1]
+            total += ground.part_cycles(op, (end - begin) / height)
+    for name in apart:
+        spans = stripe.given if name in chain.made else stripe.rows
+        if name in spans:
+            total += ground.copy_cycles(name, spans[name][1] - spans[name][0])
+    return total
+
+
+def stripe_bytes(ground: Ground, chain: Chain, stripe: Stripe, apart: frozenset[str]) -> int:
+    """Return the most bytes of the pool that tensors of a stripe need at once.
+
+    Results are taken to lie over operands that end there, as far as rows allow.
+    """
+    sizes = dict(_own(ground, chain, stripe, apart))
+    last = {
+        name: number
+        for number, op in enumerate(chain.operators)
+        for name in (*op.reads, *op.outputs)
+    }
+    live = {name: sizes[name] for name in chain.read if name in sizes}
+    most = sum(live.values())
+    for number, op in enumerate(chain.operators):
+        if op.name not in stripe.work:
+            continue
+        (result,) = op.outputs
+        live[result] = sizes.get(result, 0)
+        ending = [name for name in live if last[name] <= number and name != result]
+        most = max(most, sum(live.values()) - saved(ground, op, live, ending))
+        for name in (*ending, *([result] if last[result] <= number else ())):
+            del live[name]
+    return most
+
+
+def saved(ground: Ground, op: Operator, live: Mapping[str, int], ending: Iterable[str]) -> int:
+    """Return the bytes that a result, or a stripe of it, may share with an operand that ends."""
+    (result,) = op.outputs
+    whole, made = ground.network.tensor(result).size, live.get(result, 0)
+    most = 0
+    for name in ending:
+        if (distance := ground.overlaps[op.name].get(name)) is not None:
+            part = distance * made // whole + ground.row(result) if made < whole else distance
+            apart = part if distance else 0
+            most = max(most, live[name] + made - max(made, apart + live[name]))
+    return most
+
+
+def _own(
+    ground: Ground, chain: Chain, stripe: Stripe, apart: frozenset[str]
+) -> Iterator[tuple[str, int]]:
+    """Yield the tensors of a stripe that have bytes of their own."""
+    for name, (begin, end) in stripe.rows.items():
+        outside = name in chain.read
+        in_place = stripe.given.get(name) == (begin, end) or outside
+        if not (in_place and name not in apart):
+            yield name, (end - begin) * ground.row(name)

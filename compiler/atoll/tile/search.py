@@ -1,0 +1,172 @@
+"""The cheapest way to cut a network so that it fits a pool, by estimates: a shortest path.
+
+Between two operators the state is which of the tensors that live there lie apart, in another pool.
+A step is one operator as it is, or a chain of them in stripes.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from atoll.tile.costs import Ground, saved, stripe_bytes, stripe_cycles
+from atoll.tile.cut import Cut, Tiling
+from atoll.tile.stripes import Chain, Stripe, stripes_of
+
+COUNTS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128)
+"""Numbers of stripes that are tried."""
+
+LONGEST = 24
+"""Operators of a chain."""
+
+Apart = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How some operators run, and what that costs in cycles and in bytes."""
+
+    end: int
+    apart: Apart
+    cycles: int
+    made: Apart = frozenset()
+    cut: Cut | None = None
+    moved: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A way to cut a network for a pool of `room` bytes, and its cycles by estimate."""
+
+    tiling: Tiling
+    cycles: int
+    room: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """Steps from the first operator on; `apart` is all that ever lay apart."""
+
+    cycles: int
+    apart: Apart
+    steps: tuple[Step, ...] = ()
+
+    def then(self, step: Step) -> "_Path":
+        return _Path(self.cycles + step.cycles, self.apart | step.made, (*self.steps, step))
+
+
+@dataclass
+class Search:
+    """Finds ways to cut one network for pools of several sizes."""
+
+    ground: Ground
+    _stripes: dict[tuple[int, int, int], tuple[Stripe, ...] | None] = field(default_factory=dict)
+    _needs: dict[tuple[int, int, int, Apart], tuple[int, int]] = field(default_factory=dict)
+
+    def best(self, room: int) -> Found | None:
+        """Return the cheapest way for a pool of `room` bytes, None if there is none."""
+        ground = self.ground
+        end = len(ground.network.operators)
+        first = ground.live[0] & frozenset(ground.network.inputs)
+        reached: list[dict[Apart, _Path]] = [{} for _ in range(end + 1)]
+        reached[0] = {apart: _Path(0, apart) for apart in self._subsets(first)}
+        for number in range(end):
+            for apart, path in reached[number].items():
+                for step in self._steps(number, apart, room):
+                    known = reached[step.end].get(step.apart)
+                    if known is None or path.cycles + step.cycles < known.cycles:
+                        reached[step.end][step.apart] = path.then(step)
+        best = min(reached[end].values(), key=lambda each: each.cycles, default=None)
+        return None if best is None else self._found(best, room)
+
+    def _found(self, path: "_Path", room: int) -> Found:
+        pools = {name: self.ground.apart(name) for name in sorted(path.apart)}
+        host = self.ground.soc.host
+        return Found(
+            Tiling(
+                cuts=tuple(step.cut for step in path.steps if step.cut),
+                apart={name: pool for name, pool in pools.items() if pool},
+                devices={name: host for step in path.steps for name in step.moved},
+            ),
+            path.cycles,
+            room,
+        )
+
+    def _subsets(self, names: frozenset[str]) -> Iterator[Apart]:
+        """Yield what may lie apart of some tensors."""
+        possible = sorted(name for name in names if self.ground.apart(name))
+        for count in range(min(2, len(possible)) + 1):
+            yield from map(frozenset, combinations(possible, count))
+
+    def _steps(self, number: int, apart: Apart, room: int) -> Iterator[Step]:
+        yield from self._whole(number, apart, room)
+        for end in range(number + 1, min(len(self.ground.network.operators), number + LONGEST) + 1):
+            op = self.ground.network.operators[end - 1]
+            if op.name in self.ground.fixed or not self.ground.fixed.isdisjoint(op.outputs):
+                return
+            if self._cut(number, end, 2) is None:
+                return
+            yield from self._chains(number, end, apart, room)
+
+    def _whole(self, number: int, apart: Apart, room: int) -> Iterator[Step]:
+        """Yield the operator as it is; what reads a tensor that lies apart runs on the host."""
+        ground = self.ground
+        op = ground.network.operators[number]
+        beyond = not apart.isdisjoint(op.reads)
+        moved = beyond and not ground.on_host(op)
+        if moved and op.name not in ground.host_cycles:
+            return
+        cycles = (ground.host_cycles if moved else ground.cycles)[op.name]
+        live = {name: ground.size(name) for name in ground.live[number] - apart}
+        results = [name for name in op.outputs if name in ground.held]
+        free = self._subsets(frozenset(results)) if ground.on_host(op) else [frozenset[str]()]
+        for made in free:
+            held = live | {name: ground.size(name) for name in results if name not in made}
+            ending = [name for name in live if ground.last[name] <= number]
+            most = sum(held.values())
+            if len(results) == 1 and results[0] in held:
+                most -= saved(ground, op, held, ending)
+            if most <= room:
+                after = (apart | made) & ground.live[number + 1]
+                names = (op.name,) if moved else ()
+                yield Step(number + 1, after, cycles, made, moved=names)
+
+    def _chains(self, begin: int, end: int, apart: Apart, room: int) -> Iterator[Step]:
+        """Yield a chain in stripes that fit, for each choice of what lies apart."""
+        ground = self.ground
+        chain = Chain(ground.network, begin, end)
+        around = sum(ground.size(name) for name in ground.live[begin] - apart)
+        for made in self._subsets(frozenset(chain.needed) & ground.held):
+            whole = sum(ground.size(name) for name in chain.needed if name not in made)
+            if around + whole > room:
+                continue
+            for count in COUNTS:
+                needs = self._need(begin, end, count, made | (apart & frozenset(chain.read)))
+                if needs is None:
+                    break
+                if around + whole + needs[0] <= room:
+                    after = (apart | made) & ground.live[end]
+                    cut = Cut(begin=begin, end=end, stripes=count)
+                    yield Step(end, after, needs[1], made, cut)
+
+    def _need(self, begin: int, end: int, count: int, apart: Apart) -> tuple[int, int] | None:
+        """Return bytes and cycles of a chain in stripes."""
+        key = begin, end, count, apart
+        if key not in self._needs:
+            stripes = self._cut(begin, end, count)
+            if stripes is None:
+                return None
+            chain = Chain(self.ground.network, begin, end)
+            most = max(stripe_bytes(self.ground, chain, each, apart) for each in stripes)
+            cycles = sum(stripe_cycles(self.ground, chain, each, apart) for each in stripes)
+            self._needs[key] = most, cycles
+        return self._needs[key]
+
+    def _cut(self, begin: int, end: int, count: int) -> tuple[Stripe, ...] | None:
+        """Return the stripes of a chain, None if it cannot be cut so."""
+        key = begin, end, count
+        if key not in self._stripes:
+            chain = Chain(self.ground.network, begin, end)
+            heights = [self.ground.network.tensor(name).shape[1:2] for name in chain.needed]
+            possible = heights and all(height and height[0] >= count for height in heights)
+            self._stripes[key] = stripes_of(chain, count) if possible else None
+        return self._stripes[key]

@@ -1,0 +1,120 @@
+"""Random networks in random stripes compute, on every byte, what they compute as they are."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from tests.effort import cases
+from tests.property.test_random_networks import CHIPS, random_network
+
+from atoll.description.build import CutRequest
+from atoll.errors import AtollError
+from atoll.frontend.tflite import load_tflite
+from atoll.ir.graph import Graph
+from atoll.ops import reference
+from atoll.ops.registry import kind_of
+from atoll.pipeline import BuildOptions, compile_file
+from atoll.resolve import load_soc
+from atoll.samples import random_sample
+from atoll.tile.cut import Cut, Tiling, tiled
+from atoll.tile.stripes import Chain, stripes_of
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+
+GROUPS = cases(6)
+PER_GROUP = 12
+
+
+def random_cuts(network: Graph, chance: random.Random) -> Iterator[Cut]:
+    """Yield disjoint chains that can be cut."""
+    number = 0
+    while number < len(network.operators):
+        end = chance.randint(number + 1, len(network.operators))
+        count = chance.choice((2, 3, 5, 8))
+        if stripes_of(Chain(network, number, end), count):
+            yield Cut(begin=number, end=end, stripes=count)
+            number = end
+        number += 1
+
+
+def requests_for(network: Graph, cuts: tuple[Cut, ...]) -> BuildOptions:
+    names = [op.name for op in network.operators]
+    asked = tuple(
+        CutRequest(first=names[cut.begin], last=names[cut.end - 1], stripes=cut.stripes)
+        for cut in cuts
+    )
+    options = BuildOptions()
+    model = options.requests.model.model_copy(update={"cuts": asked})
+    return replace(options, requests=replace(options.requests, model=model))
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_stripes_compute_the_rows_of_the_network(
+    group: int, tmp_path: Path, tflite_builder: ModuleType
+) -> None:
+    chance, path, rows = random.Random(f"rows {group}"), tmp_path / "network.tflite", 0
+    for _ in range(4 * PER_GROUP):
+        path.write_bytes(random_network(tflite_builder, chance))
+        network = load_tflite(path)
+        cut = tiled(network, Tiling(cuts=tuple(random_cuts(network, chance))))
+        for op in cut.operators:
+            kind_of(op).check(op, cut)
+        (sample,) = random_sample(network)
+        whole, made = reference.run(network, sample), reference.run(cut, sample)
+        for tensor in cut.tensors:
+            if tensor.rows_of:
+                rows += 1
+                first, last = tensor.first_row, tensor.first_row + tensor.shape[1]
+                np.testing.assert_array_equal(
+                    made[tensor.name], whole[tensor.rows_of][:, first:last]
+                )
+        for name in network.outputs:
+            np.testing.assert_array_equal(made[name], whole[name])
+    assert rows > 4 * PER_GROUP
+
+
+def runs_in_stripes(path: Path, chip: str, chance: random.Random, cpu: CpuKind) -> int:
+    """Run a network in stripes; return how many operators it had more, 0 if it does not fit."""
+    network = load_tflite(path)
+    cuts = tuple(random_cuts(network, chance))
+    try:
+        compiled = compile_file(load_soc(chip), path, requests_for(network, cuts))
+    except AtollError as error:
+        faults = error.faults
+    else:
+        faults = ()
+    if faults:
+        assert all(fault.code in ("E061", "E062") for fault in faults), faults
+        return 0
+    kind = AcceleratorKind.MODEL if cpu is CpuKind.NATIVE else AcceleratorKind.RTL
+    (run,) = run_models((compiled,), (random_sample(compiled.graph),), cpu=cpu, accelerator=kind)
+    assert run.report.passed, (run.report.mismatches, run.report.violations)
+    return len(compiled.graph.operators) - len(network.operators)
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_networks_in_stripes_run_as_planned(
+    group: int, tmp_path: Path, tflite_builder: ModuleType
+) -> None:
+    chance, path, more = random.Random(f"stripes {group}"), tmp_path / "network.tflite", 0
+    for _ in range(PER_GROUP):
+        path.write_bytes(random_network(tflite_builder, chance))
+        more += runs_in_stripes(path, chance.choice(CHIPS), chance, CpuKind.NATIVE)
+    assert more > PER_GROUP
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(
+    "count", [3, pytest.param(40, marks=pytest.mark.slow)], ids=["few", "many"]
+)
+def test_networks_in_stripes_in_full_rtl(
+    count: int, tmp_path: Path, tflite_builder: ModuleType
+) -> None:
+    chance, path, more = random.Random("stripes in RTL"), tmp_path / "network.tflite", 0
+    for _ in range(count):
+        path.write_bytes(random_network(tflite_builder, chance))
+        more += runs_in_stripes(path, "lagoon", chance, CpuKind.RTL)
+    assert more > count
