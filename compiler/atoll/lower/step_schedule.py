@@ -36,11 +36,15 @@ class Work:
     Attributes:
         cycles: estimate for each step.
         beside: for each step, whether its device works while the host goes on.
+        starting: cycles of a step that is beside others in which the host starts its device.
+        finishing: cycles in which the host hears of its end.
     """
 
     steps: tuple[Step, ...]
     cycles: tuple[int, ...]
     beside: tuple[bool, ...]
+    starting: int = 0
+    finishing: int = 0
 
     @cached_property
     def before(self) -> tuple[frozenset[int], ...]:
@@ -107,9 +111,10 @@ class Timeline:
         for other in sorted(self._pending.values(), key=lambda each: (self.ends[each], each)):
             if other in needed or self.ends[other] + work.cycles[other] // SLACK <= begin:
                 self._wait(other)
+        begin = max(begin, self.now)
         self.ends[position] = begin + work.cycles[position]
         if work.beside[position]:
-            self.now = begin
+            self.now = min(begin + work.starting, self.ends[position])
             self._pending[device] = position
             self.events.append(Event(Phase.START, position))
         else:
@@ -128,7 +133,7 @@ class Timeline:
 
     def _wait(self, position: int) -> None:
         del self._pending[self.work.steps[position].device]
-        self.now = max(self.now, self.ends[position])
+        self.now = max(self.now + self.work.finishing, self.ends[position])
         self.events.append(Event(Phase.WAIT, position))
 
 
