@@ -23,7 +23,7 @@ from atoll.memory.build_problem import build_problem, with_parts
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory, solve
 from atoll.place.copy_engines import assign_copies
-from atoll.place.costs import cycles_of
+from atoll.place.costs import cycles_of, driver_cycles
 from atoll.place.partition import Decision
 from atoll.place.patterns import with_patterns
 from atoll.place.plan_devices import may_spread, plan_devices
@@ -180,14 +180,14 @@ class Stages:
         All asynchronous ones are tried first, cores included, then DMA engines alone, then one
         device at a time. Only the last of these is worth an explanation of what does not fit.
         """
-        soc, options = self.soc, self.options
+        soc, options, host = self.soc, self.options, driver_cycles(self.soc)[:2]
         engines, copiers = (
             frozenset(each.name for each in among if each.spec.asynchronous)
             for among in (soc.engines, soc.dmas)
         )
         cores = frozenset(core.name for core in soc.remote_cpus)
         for devices in (engines | cores, copiers):
-            overlapped = OverlapRuns(devices=devices, cycles=cycles).run(module)
+            overlapped = OverlapRuns(devices=devices, cycles=cycles, host=host).run(module)
             verify(overlapped)
             if overlapped != module:
                 problem = build_problem(overlapped, soc, self.taken)

@@ -56,7 +56,7 @@ def test_p6_a_copy_runs_while_an_accelerator_computes(digits: Ran) -> None:
         for copy in copies
         for other in others
     ]
-    assert sum(max(0, cycles) for cycles in shared) > 1000
+    assert sum(max(0, cycles) for cycles in shared) > 500
     parts = sum(report.concurrency.by_device.values())
     assert report.concurrency.working == parts - report.concurrency.saved < parts
 

@@ -37,11 +37,13 @@ class OverlapRuns:
     Attributes:
         devices: names of the devices that work while the host goes on; the host is none of them.
         cycles: estimate for each operator, by name; only comparisons rely on it.
+        host: of these, what the host itself takes to start a device and to hear of its end.
     """
 
     name: ClassVar[str] = "overlap-runs"
     devices: frozenset[str]
     cycles: Mapping[str, int]
+    host: tuple[int, int] = (0, 0)
 
     def run(self, module: IRModule) -> IRModule:
         """Return the module with its steps in the new order; what is split already stays."""
@@ -49,7 +51,7 @@ class OverlapRuns:
         if len({step.number for step in steps}) < len(steps):
             return module
         best = self._schedule(module.entry)
-        if max(best.ends.values(), default=0) >= sum(best.work.cycles):
+        if best.now >= sum(best.work.cycles):
             return module
         ordered = tuple(_steps(steps, best.events))
         return replace(module, entry=replace(module.entry, steps=ordered))
@@ -63,6 +65,8 @@ class OverlapRuns:
             beside=tuple(
                 step.device in self.devices and _halves(step) is not None for step in steps
             ),
+            starting=self.host[0],
+            finishing=self.host[1],
         )
         return min((list_schedule(work, window) for window in WINDOWS), key=lambda each: each.now)
 

@@ -37,12 +37,16 @@ class Work:
         entry: says which names stand for bytes of one buffer.
         cycles: estimate for each step.
         beside: for each step, whether its device works while the host goes on.
+        starting: cycles of a step that is beside others in which the host starts its device.
+        finishing: cycles in which the host hears of its end.
     """
 
     entry: Entry
     steps: tuple[Step, ...]
     cycles: tuple[int, ...]
     beside: tuple[bool, ...]
+    starting: int = 0
+    finishing: int = 0
 
     @cached_property
     def before(self) -> tuple[frozenset[int], ...]:
@@ -113,9 +117,10 @@ class Timeline:
         for other in sorted(self._pending.values(), key=lambda each: (self.ends[each], each)):
             if other in needed or self.ends[other] + work.cycles[other] // SLACK <= begin:
                 self._wait(other)
+        begin = max(begin, self.now)
         self.ends[position] = begin + work.cycles[position]
         if work.beside[position]:
-            self.now = begin
+            self.now = min(begin + work.starting, self.ends[position])
             self._pending[device] = position
             self.events.append(Event(Phase.START, position))
         else:
@@ -134,7 +139,7 @@ class Timeline:
 
     def _wait(self, position: int) -> None:
         del self._pending[self.work.steps[position].device]
-        self.now = max(self.now, self.ends[position])
+        self.now = max(self.now + self.work.finishing, self.ends[position])
         self.events.append(Event(Phase.WAIT, position))
 
 

@@ -40,9 +40,12 @@ def order(module: IRModule) -> list[str]:
 
 
 def overlapped(
-    *steps: str, devices: Iterable[str] = ("dma",), cycles: Mapping[str, int] = UNIT
+    *steps: str,
+    devices: Iterable[str] = ("dma",),
+    cycles: Mapping[str, int] = UNIT,
+    host: tuple[int, int] = (0, 0),
 ) -> IRModule:
-    overlap = OverlapRuns(devices=frozenset(devices), cycles={**UNIT, **cycles})
+    overlap = OverlapRuns(devices=frozenset(devices), cycles={**UNIT, **cycles}, host=host)
     module = overlap.run(program(*steps))
     verify(module)
     assert parse_module(str(module)) == module
@@ -53,6 +56,13 @@ def overlapped(
 def test_p6_a_copy_runs_beside_what_does_not_need_it() -> None:
     module = overlapped("dma x>a", "npu x>b", "npu b>c", "npu ac>d")
     assert order(module) == ["1 run", "0 start", "2 run", "0 wait", "3 run"]
+
+
+@pytest.mark.parametrize(("host", "gained"), [((40, 40), True), ((40, 60), False)])
+def test_p6_what_the_host_takes_for_a_device_counts(host: tuple[int, int], gained: bool) -> None:
+    """A copy of 100 cycles beside others is worth its start and its end, which are the host's."""
+    steps = ("dma x>a", "npu x>b", "npu b>c", "npu ac>d")
+    assert (overlapped(*steps, host=host) != program(*steps)) is gained
 
 
 def test_p6_a_late_copy_starts_right_after_its_producer() -> None:
