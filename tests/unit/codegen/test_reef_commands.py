@@ -248,6 +248,7 @@ def test_p1_estimates_are_near_what_the_bench_measured(name: str, instance: Inst
         depth_multiplier=shape.multiplier,
         depthwise=shape.depthwise,
         lines=shape.lines,
+        joined=shape.joined,
     )
     input_lanes, output_lanes, data_bytes, weight_rows, _ = instance
     device = npu(input_lanes, output_lanes, data_bytes, weight_rows)

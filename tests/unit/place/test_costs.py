@@ -37,8 +37,8 @@ def tensor(name: str, *shape: int, constant: bool = False) -> Tensor:
     return Tensor(name=name, shape=shape, dtype="int8", quantization=scale, data=data)
 
 
-def layers(count: int, width: int) -> Graph:
-    """Make a chain of pointwise convolutions, `width` to `width` channels."""
+def layers(count: int, width: int, side: int = 1) -> Graph:
+    """Make a chain of pointwise convolutions of a square image, `width` to `width` channels."""
     operators = (
         Operator(
             name=f"conv_{n}",
@@ -49,7 +49,7 @@ def layers(count: int, width: int) -> Graph:
         )
         for n in range(count)
     )
-    activations = (tensor(f"t{n}", 1, 1, 1, width) for n in range(count + 1))
+    activations = (tensor(f"t{n}", 1, side, side, width) for n in range(count + 1))
     return Graph(
         name="m",
         tensors=(tensor("w", width, 1, 1, width, constant=True), *activations),
@@ -88,11 +88,11 @@ def test_p1_the_faster_accelerator_wins_over_shared_memory(
 def test_p1_copies_from_and_to_neighbours_count(
     neighbours: tuple[int, ...], device: str, make: Callable[..., ResolvedSoc]
 ) -> None:
-    soc, graph = make(APART), layers(3, 96)
+    soc, graph = make(APART), layers(3, 96, side=3)
     middle = graph.operators[1]
     far, near = (compute_cycles(middle, graph, soc.device(name), soc) for name in ("far", "near"))
     moving = copy_cycles(graph.tensor("t1"), "near", "far", soc)
-    assert moving == compute_cycles(*copying(96), soc.host_cpu, soc)
+    assert moving == compute_cycles(*copying(9 * 96), soc.host_cpu, soc)
     assert far + moving < near <= far + 2 * moving
     placed = graph.with_operators(
         replace(op, device="near") if number in neighbours else op
@@ -145,7 +145,7 @@ def test_m1_a_copy_takes_its_mover_and_at_least_what_the_pools_say(
 
 
 def test_m1_a_slow_pool_makes_placement_avoid_its_copies(make: Callable[..., ResolvedSoc]) -> None:
-    soc, graph = make(APART), layers(3, 96)
+    soc, graph = make(APART), layers(3, 96, side=3)
     placed = graph.with_operators(
         replace(op, device="near") if number == 0 else op
         for number, op in enumerate(graph.operators)

@@ -119,8 +119,8 @@ def command_of(op: Operator, graph: Graph, address: Callable[[str], int]) -> byt
 def busy_of(op: Operator, graph: Graph, npu: Engine) -> Busy:
     """Predict with what an instance is busy.
 
-    Each operand takes a step for as many elements as there are lanes. A memory moves one beat at a
-    time, of three.
+    Each operand takes a step for as many elements as there are lanes. A memory that is known moves
+    one beat at a time, of three; otherwise it is taken to write while it reads.
     """
     count, params = graph.results(op)[0].elements, npu.params
     beat = -(-count // min(params["data_bytes"], npu.workspace_width or params["data_bytes"]))
@@ -129,7 +129,8 @@ def busy_of(op: Operator, graph: Graph, npu: Engine) -> Busy:
         Bound.READ: 2 * beat,
         Bound.WRITE: beat,
     }
-    return Busy(cycles=START_CYCLES + max(parts[Bound.COMPUTE], 3 * beat), parts=parts)
+    moving = 3 * beat if npu.workspace_width else 2 * beat
+    return Busy(cycles=START_CYCLES + max(parts[Bound.COMPUTE], moving), parts=parts)
 
 
 def _constants(op: Operator, graph: Graph) -> list[Tensor]:
