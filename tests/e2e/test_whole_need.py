@@ -1,6 +1,7 @@
 """What does not fit is told all that it needs at once, in edits with which it fits."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,9 +35,11 @@ CRAMPED: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def refusal(chip: str, overrides: tuple[str, ...]) -> tuple[Fault, ...]:
-    """Return why the digits network has no plan on a chip, () if it has one."""
+    """Return why the digits network has no plan as it is on a chip, () if it has one."""
+    asked = load_requests(None)
+    whole = replace(asked, model=asked.model.model_copy(update={"tile": "never"}))
     try:
-        compile_file(load_soc(chip, overrides), DIGITS)
+        compile_file(load_soc(chip, overrides), DIGITS, BuildOptions(requests=whole))
     except AtollError as error:
         return error.faults
     return ()

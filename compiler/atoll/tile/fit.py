@@ -18,7 +18,7 @@ from atoll.place.plan_devices import plan_devices
 from atoll.resolve.soc import Pool, ResolvedSoc
 from atoll.tile.costs import Ground
 from atoll.tile.cut import Tiling, tiled
-from atoll.tile.search import Found, Search
+from atoll.tile.search import Found, Search, Stripes
 from atoll.units import format_size
 
 ROUNDS, SHARE = 8, 24
@@ -72,6 +72,7 @@ class Fitting(Generic[Result]):
     ways: Sequence[Way[Result]]
     cost: Callable[[Result], int]
     needs: list[int] = field(default_factory=list)
+    _stripes: Stripes = field(default_factory=dict)
 
     def fitted(self) -> Result | None:
         """Return what came out of the cheapest cuts that fit, None if none do."""
@@ -157,7 +158,7 @@ class Fitting(Generic[Result]):
             for op in self.network.operators
         }
         ground = Ground(self.network, self.soc, devices, self.pool.name, held, overlaps, fixed)
-        return Search(ground)
+        return Search(ground, self._stripes)
 
 
 def _candidates(search: Search, room: int) -> Iterator[Found]:

@@ -10,15 +10,21 @@ from itertools import combinations
 
 from atoll.tile.costs import Ground, saved, stripe_bytes, stripe_cycles
 from atoll.tile.cut import Cut, Tiling
-from atoll.tile.stripes import Chain, Stripe, stripes_of
+from atoll.tile.stripes import Chain, Stripe, Works, stripes_of
 
 COUNTS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128)
 """Numbers of stripes that are tried."""
+
+FEWEST = 2
+"""Numbers of stripes that are weighed of those that fit, since rows do not divide alike."""
 
 LONGEST = 24
 """Operators of a chain."""
 
 Apart = frozenset[str]
+
+Stripes = dict[tuple[int, int, int], tuple[Stripe, ...] | None]
+"""The stripes of chains, by begin, end and count; None where there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +62,15 @@ class _Path:
 
 @dataclass
 class Search:
-    """Finds ways to cut one network for pools of several sizes."""
+    """Finds ways to cut one network for pools of several sizes.
+
+    Attributes:
+        stripes: of chains that were looked at, by begin, end and count; searches may share it.
+    """
 
     ground: Ground
-    _stripes: dict[tuple[int, int, int], tuple[Stripe, ...] | None] = field(default_factory=dict)
+    stripes: Stripes = field(default_factory=dict)
+    _known: Works = field(default_factory=dict)
     _needs: dict[tuple[int, int, int, Apart], tuple[int, int]] = field(default_factory=dict)
 
     def best(self, room: int) -> Found | None:
@@ -139,6 +150,7 @@ class Search:
             whole = sum(ground.size(name) for name in chain.needed if name not in made)
             if around + whole > room:
                 continue
+            fitting = 0
             for count in COUNTS:
                 needs = self._need(begin, end, count, made | (apart & frozenset(chain.read)))
                 if needs is None:
@@ -147,6 +159,9 @@ class Search:
                     after = (apart | made) & ground.live[end]
                     cut = Cut(begin=begin, end=end, stripes=count)
                     yield Step(end, after, needs[1], made, cut)
+                    fitting += 1
+                if fitting == FEWEST:
+                    break
 
     def _need(self, begin: int, end: int, count: int, apart: Apart) -> tuple[int, int] | None:
         """Return bytes and cycles of a chain in stripes."""
@@ -164,9 +179,9 @@ class Search:
     def _cut(self, begin: int, end: int, count: int) -> tuple[Stripe, ...] | None:
         """Return the stripes of a chain, None if it cannot be cut so."""
         key = begin, end, count
-        if key not in self._stripes:
-            chain = Chain(self.ground.network, begin, end)
+        if key not in self.stripes:
+            chain = Chain(self.ground.network, begin, end, self._known)
             heights = [self.ground.network.tensor(name).shape[1:2] for name in chain.needed]
             possible = heights and all(height and height[0] >= count for height in heights)
-            self._stripes[key] = stripes_of(chain, count) if possible else None
-        return self._stripes[key]
+            self.stripes[key] = stripes_of(chain, count) if possible else None
+        return self.stripes[key]

@@ -8,6 +8,9 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.registry import kind_of
 
+Works = dict[tuple[str, Span], RowWork | None]
+"""How operators make rows of their results, by their names and the rows."""
+
 
 @dataclass(frozen=True)
 class Chain:
@@ -17,11 +20,13 @@ class Chain:
         network: the whole.
         begin: number of the first.
         end: number of the one behind the last.
+        known: how operators make rows, as far as that was asked; chains of a network may share it.
     """
 
     network: Graph
     begin: int
     end: int
+    known: Works = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def operators(self) -> tuple[Operator, ...]:
@@ -64,11 +69,16 @@ class Chain:
                 return None
             if (wanted := rows.get(op.outputs[0])) is None:
                 continue
-            found = kind_of(op).by_rows(op, self.network, wanted)
+            found = self._work(op, wanted)
             if found is None or not self._follow(op, found, rows):
                 return None
             work[op.name] = found
         return Stripe(rows=rows, given=given, work=work)
+
+    def _work(self, op: Operator, rows: Span) -> RowWork | None:
+        if (op.name, rows) not in self.known:
+            self.known[op.name, rows] = kind_of(op).by_rows(op, self.network, rows)
+        return self.known[op.name, rows]
 
     def _follow(self, op: Operator, work: RowWork, rows: dict[str, Span]) -> bool:
         """Add what an operator reads to the rows that are wanted; tell whether that is possible."""
