@@ -1,4 +1,4 @@
-"""Bugs planted in reef's unit for elements: its bench notices each of them."""
+"""Bugs planted in reef: a bench notices each of them."""
 
 import pytest
 from tests.benches.reef_sources import SYSTEM_BENCH, SYSTEM_TOP
@@ -9,7 +9,7 @@ from atoll_sim.chip.sources import found
 
 pytestmark = [pytest.mark.rtl, pytest.mark.slow]
 
-PLANTED = {
+IN_ELEMENTS = {
     "zero point of the second operand": (
         "reef_element.sv",
         "9'(signed'(second_i)) - 9'(signed'(command_i.second_zero))",
@@ -41,8 +41,8 @@ PLANTED = {
     ),
     "room for the second operand": (
         "reef_vector.sv",
-        "step_tag_i.bank ? !second_full : !first_full",
-        "!first_full || (step_tag_i.bank && !second_full)",
+        "step_tag_i.bank[0] ? !second_full : !first_full",
+        "!first_full || (step_tag_i.bank[0] && !second_full)",
     ),
     "second half of a step": ("reef_vector.sv", "half_q || masks[1] == 0;", "half_q;"),
     "second operand twice": (
@@ -52,15 +52,66 @@ PLANTED = {
     ),
     "sign of a multiplier": ("reef_pkg.sv", "!multiplier[31] && (shift == 0", "(shift == 0"),
 }
-"""File, what is right, and what is not."""
+"""File, what is right, and what is not; the bench of elements finds it."""
+
+IN_OPERATORS = {
+    "rows of the second block": (
+        "reef_loader.sv",
+        "first_block.row + 14'(block_bytes >> RowBits)",
+        "first_block.row",
+    ),
+    "channels of the second block": (
+        "reef_loader.sv",
+        "first_block.address + OutputLanes",
+        "first_block.address",
+    ),
+    "rows of the next set": (
+        "reef_loader.sv",
+        "halves && set_q ? WeightBits'(WeightRows / 2) : '0;",
+        "'0;",
+    ),
+    "a set before it is there": (
+        "reef_loader.sv",
+        "loaded_o      = loaded_q != 0;",
+        "loaded_o      = open_q != 0;",
+    ),
+    "bytes beyond a step": (
+        "reef_joiner.sv",
+        "data_q <= whole ? data[InputLanes*16-1:InputLanes*8] : data[InputLanes*8-1:0];",
+        "data_q <= data[InputLanes*8-1:0];",
+    ),
+    "a step that none follows": ("reef_joiner.sv", "mask_q != 0 && unit != unit_q", "1'b0"),
+    "whose steps are depthwise": (
+        "reef_joiner.sv",
+        "!queued && step_depthwise_i",
+        "step_depthwise_i",
+    ),
+    "sums of a pair": ("reef_array.sv", "tag.bank[0] = second_q;", "tag.bank[0] = 1'b0;"),
+    "pixels of a pair": (
+        "reef_writer.sv",
+        "if (collected) next_q[bytes_tag_i.bank[0]]",
+        "if (collected) next_q[0]",
+    ),
+    "who gets an answer": (
+        "engine_readers.sv",
+        "rvalid[owner] = m_axi_rvalid_i && owner_valid;",
+        "rvalid[0] = m_axi_rvalid_i && owner_valid;",
+    ),
+}
+"""Likewise, of the bench of operators."""
+
+PLANTED = {
+    **{name: ("reef_elements", *bug) for name, bug in IN_ELEMENTS.items()},
+    **{name: ("reef_operators", *bug) for name, bug in IN_OPERATORS.items()},
+}
 
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_bug_is_found(name: str) -> None:
-    file, right, wrong = PLANTED[name]
+    bench, file, right, wrong = PLANTED[name]
     text = found(file, FOLDERS).read_text()
     assert text.count(right) == 1
     sources = [source for source in SYSTEM_BENCH if source != file]
     planted = {file: text.replace(right, wrong), **SYSTEM_TOP}
-    with pytest.raises(BenchError, match="tests of bench 'reef_elements' failed"):
-        run_bench("reef_elements", "reef_system_bench", sources, DEFAULT, generated=planted)
+    with pytest.raises(BenchError, match=f"tests of bench '{bench}' failed"):
+        run_bench(bench, "reef_system_bench", sources, DEFAULT, generated=planted)

@@ -2,7 +2,8 @@
 
 // Two readers, see `engine_reader`, that share the read channels of one AXI4 master.
 //
-// Reader 0 comes first: reader 1 requests a burst only when it has nothing to request or no space.
+// Reader 0 comes first: reader 1 requests a burst only when it has nothing to request or no space,
+// and one at a time as long as beats of reader 0 are queued.
 // One address at most is on the bus, so that none is left over when the readers are halted. Answers
 // come in the order of the requests, all with one ID.
 module engine_readers
@@ -55,7 +56,9 @@ module engine_readers
   logic [1:0][1:0] arburst;
   logic [1:0] want, grant, arvalid, rvalid, rready, idle;
   fault_t [1:0] faults;
-  logic shown, next, free, owner_valid, owner, full;
+  logic shown, next, free, ends, owner_valid, owner, full;
+  // Bursts under way of reader 1
+  logic [$clog2(Bursts):0] second_q;
 
   for (genvar i = 0; i < 2; i++) begin : gen_reader
     engine_reader #(
@@ -106,7 +109,16 @@ module engine_readers
   assign next = !want[0];
   always_comb begin
     grant       = '0;
-    grant[next] = free;
+    grant[next] = free && (!next || second_q == 0 || !beat_valid_o[0]);
+  end
+
+  assign ends = m_axi_rvalid_i && m_axi_rready_o && m_axi_rlast_i;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) second_q <= '0;
+    else
+      second_q <= second_q + ($clog2(Bursts) + 1)'(want[1] && grant[1])
+          - ($clog2(Bursts) + 1)'(ends && owner);
   end
 
   atoll_fifo #(
@@ -118,7 +130,7 @@ module engine_readers
     .flush_i(1'b0),
     .push_i (|(want & grant)),
     .data_i (next),
-    .pop_i  (m_axi_rvalid_i && m_axi_rready_o && m_axi_rlast_i),
+    .pop_i  (ends),
     .valid_o(owner_valid),
     .data_o (owner),
     .full_o (full)

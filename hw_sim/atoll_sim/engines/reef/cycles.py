@@ -17,6 +17,8 @@ PARTED_CYCLES = 2
 """Of the port, for each run of several beats that is written, where a pixel is read in one."""
 BURST_BEATS, DRAIN_CYCLES = 16, 40
 """Beats of a burst of constants; from the last pixel's steps until its set has left."""
+SET_CYCLES = 16
+"""From the last constants of a set to the first of the next but one, beside its steps."""
 
 
 class Places(NamedTuple):
@@ -83,6 +85,7 @@ def effort_of(shape: Geometry, npu: Engine, commands: int = 0, places: Places = 
         if loads.ahead:
             bursts = ceil(min(coming * loads.beats, moving) / BURST_BEATS)
             load = again * (coming * loads.once + 2 * npu.constants_wait * bursts)
+            load += again * SET_CYCLES * bool(coming)
             cycles += max(samples * computing, ceil(samples * moving) + load)
         else:
             cycles += samples * max(computing, ceil(moving))
@@ -154,6 +157,7 @@ class _Block(NamedTuple):
     Attributes:
         steps: cycles of the array that each block of a set takes.
         feeding: cycles in which steps come, once for a set.
+        joined: steps are queued, so that the array need not wait for one.
         scaling: cycles of the requantisers.
         reading: cycles of the memory, once for a set.
         writing: likewise.
@@ -163,6 +167,7 @@ class _Block(NamedTuple):
 
     steps: float
     feeding: float
+    joined: bool
     scaling: int
     reading: float
     writing: float
@@ -172,8 +177,10 @@ class _Block(NamedTuple):
 
 def _computing(members: list[_Block]) -> int:
     """Return the cycles of array and requantisers for a set."""
-    steps = sum(block.steps for block in members)
-    return max(ceil(max(steps, members[0].feeding)), sum(block.scaling for block in members))
+    steps, first = sum(block.steps for block in members), members[0]
+    waiting = 0 if first.joined else first.feeding - first.steps
+    array = ceil(max(steps + waiting, first.feeding))
+    return max(array, sum(block.scaling for block in members))
 
 
 def _moving(members: list[_Block]) -> float:
@@ -195,6 +202,7 @@ def _block(shape: Geometry, npu: Engine, width: int, places: Places) -> _Block:
     return _Block(
         steps=steps,
         feeding=feeding,
+        joined=shape.joined,
         scaling=pixels * -(-width // scalers),
         reading=read * -(-port // read_width),
         writing=pixels * (written.beats * beat + parted),
