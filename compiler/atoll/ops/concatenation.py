@@ -33,7 +33,7 @@ class Concatenation(Movement):
     tflite: ClassVar[TfliteForm | None] = TfliteForm(
         code="CONCATENATION", table="ConcatenationOptions", fields={0: 4, 1: 1}, read=_options
     )
-    rates = Rates(made=10)
+    rates = Rates(made=12)
     slower_over_operands = True
 
     def check(self, op: Operator, graph: Graph) -> None:
