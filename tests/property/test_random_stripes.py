@@ -1,13 +1,14 @@
 """Random networks in random stripes compute, on every byte, what they compute as they are."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+from tests.cached_chips import cached_lagoon, cached_twin
 from tests.effort import cases
 from tests.property.test_random_networks import CHIPS, random_network
 
@@ -19,6 +20,7 @@ from atoll.ops import reference
 from atoll.ops.registry import kind_of
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
 from atoll.samples import random_sample
 from atoll.tile.cut import Cut, Tiling, tiled
 from atoll.tile.stripes import Chain, stripes_of
@@ -104,6 +106,25 @@ def test_networks_in_stripes_run_as_planned(
         path.write_bytes(random_network(tflite_builder, chance))
         more += runs_in_stripes(path, chance.choice(CHIPS), chance, CpuKind.NATIVE)
     assert more > PER_GROUP
+
+
+@pytest.mark.parametrize("chip", [cached_lagoon, cached_twin])
+def test_stripes_share_no_line_of_a_cache_with_another_device(
+    chip: Callable[[], ResolvedSoc], tmp_path: Path, tflite_builder: ModuleType
+) -> None:
+    """Cache maintenance is checked byte by byte as each network is compiled."""
+    chance, path, made = random.Random(5), tmp_path / "network.tflite", 0
+    codes: set[str] = set()
+    for _ in range(cases(30)):
+        path.write_bytes(random_network(tflite_builder, chance))
+        network = load_tflite(path)
+        options = requests_for(network, tuple(random_cuts(network, chance)))
+        try:
+            made += len(compile_file(chip(), path, options).module.entry.parts)
+        except AtollError as error:
+            codes |= {fault.code for fault in error.faults}
+    assert made > cases(30)
+    assert codes <= {"E061", "E062"}
 
 
 @pytest.mark.rtl

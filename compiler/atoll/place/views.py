@@ -69,34 +69,55 @@ class _Viewer:
         return replace(op, kind=COPY, inputs=(view.name,), attributes={})
 
     def _joined(self, op: Operator) -> None:
-        """Have the inputs of `op` written where they end up, or copied there."""
+        """Have all inputs of `op` written where they end up, or all copied there."""
         (name,), offset = op.outputs, 0
         needs = {**self.needs[name], op.device: Access.READ}
         if name not in self.graph.outputs and not self._reads(op.device, name):
             del needs[op.device]
+        together = self._needs_together(op, needs)
         for position, piece in enumerate(op.inputs):
-            target, source = self.tensors[name], self.tensors[piece]
-            both = _together(needs, self._needs_joined(piece, op))
-            if not source.view and not source.pool and homes_of(self.soc, both, target):
+            if together is not None:
                 self._move(piece, name, offset)
-                needs = both
             else:
-                view = replace(source, name=f"{name}_rows{position}", index=-1, pool="")
-                self.tensors[view.name] = replace(view, view=name, offset=offset)
-                copies = self.copies.setdefault(source.view or piece, [])
-                copies.append(
-                    Operator(
-                        name=f"{op.name}_{position}",
-                        kind=COPY,
-                        inputs=(piece,),
-                        outputs=(view.name,),
-                        attributes={},
-                        device=op.device,
-                    )
-                )
-                needs = needs | {op.device: Access.WRITE}
-            offset += source.size
-        self.needs[name] = needs
+                self._copy(op, position, offset)
+            offset += self.tensors[piece].size
+        self.needs[name] = together or needs | {op.device: Access.WRITE}
+
+    def _needs_together(
+        self, op: Operator, needs: Mapping[str, Access]
+    ) -> dict[str, Access] | None:
+        """Return what devices need of the bytes that serve an operator's inputs and its result.
+
+        None where that is impossible, or several devices would write, one of which has a cache: a
+        line of it may hold bytes of others.
+        """
+        found = dict(needs)
+        writers: set[str] = set()
+        for piece in map(self.tensors.__getitem__, op.inputs):
+            if piece.view or piece.pool:
+                return None
+            own = self._needs_joined(piece.name, op)
+            writers |= {device for device, need in own.items() if need is Access.WRITE}
+            found = _together(found, own)
+        cached = {cpu.name for cpu in self.soc.cached_cpus}
+        mixed = len(writers) > 1 and bool(writers & cached)
+        homes = homes_of(self.soc, found, self.tensors[op.outputs[0]])
+        return None if mixed or not homes else found
+
+    def _copy(self, op: Operator, position: int, offset: int) -> None:
+        """Have an input of `op` copied to where it ends up, as soon as it is there."""
+        (name,), source = op.outputs, self.tensors[op.inputs[position]]
+        view = replace(source, name=f"{name}_rows{position}", index=-1, pool="")
+        self.tensors[view.name] = replace(view, view=name, offset=offset)
+        copy = Operator(
+            name=f"{op.name}_{position}",
+            kind=COPY,
+            inputs=(source.name,),
+            outputs=(view.name,),
+            attributes={},
+            device=op.device,
+        )
+        self.copies.setdefault(source.view or source.name, []).append(copy)
 
     def _move(self, piece: str, target: str, offset: int) -> None:
         """Make a tensor, and all views of it, views of `target`."""
