@@ -1,6 +1,6 @@
 """What operators of a network cost, whole and in stripes: cycles, and bytes of a pool."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -24,8 +24,8 @@ class Ground:
         network: as it is placed.
         soc: the chip.
         devices: of each operator, were the pool large enough.
-        pool: its name.
-        held: the tensors that have to be in the pool.
+        pools: its name, and those of others that can take its place for all of these tensors.
+        held: the tensors that have to be in one of them.
         overlaps: of each operator the bytes by which its result must lie below those operands that
             it may lie over.
         fixed: operators and tensors that the user says something of; they stay as they are.
@@ -34,7 +34,7 @@ class Ground:
     network: Graph
     soc: ResolvedSoc
     devices: Mapping[str, str]
-    pool: str
+    pools: Collection[str]
     held: frozenset[str]
     overlaps: Mapping[str, Mapping[str, int]]
     fixed: frozenset[str] = field(default_factory=frozenset)
@@ -91,7 +91,7 @@ class Ground:
             (
                 pool.name
                 for pool in by_preference(self.soc)
-                if pool.name != self.pool
+                if pool.name not in self.pools
                 and pool.role in WORKSPACE_ROLES
                 and pool.room >= tensor.size
                 and allows(pool.reach[self.soc.host], Access.WRITE)

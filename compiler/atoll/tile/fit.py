@@ -83,7 +83,8 @@ class Fitting(Generic[Result]):
         if self.pool is None or (search := self._search(way)) is None:
             return None
         tried: set[str] = set()
-        for found in _candidates(search, self.pool.room):
+        room = sum(self.soc.pool(name).room for name in search.ground.pools)
+        for found in _candidates(search, room):
             if (name := str(found.tiling)) not in tried:
                 tried.add(name)
                 with suppress(PlacementError, PlanError):
@@ -96,14 +97,16 @@ class Fitting(Generic[Result]):
             try:
                 return way.told(tiled(self.network, found.tiling), self.soc, found.tiling)
             except (PlacementError, PlanError) as error:
-                self.needs.append(self._need(error) or self._need_of(found, way))
+                self.needs.append(self._need(error) or self._need_of(found, way, search))
         return None
 
-    def _need_of(self, found: Found, way: Way[Result]) -> int:
+    def _need_of(self, found: Found, way: Way[Result], search: Search) -> int:
         """Return the bytes of the pool that some cuts need which have tensors larger than that."""
         assert self.pool is not None
         for step in STEPS:
-            size = int(found.room * step) + self.pool.region.size - self.pool.room
+            others = (each for each in search.ground.pools if each != self.pool.name)
+            room = int(found.room * step) - sum(self.soc.pool(each).room for each in others)
+            size = max(1, room) + self.pool.region.size - self.pool.room
             chip = _sized(self.soc, {self.pool.name}, size)
             try:
                 way.told(tiled(self.network, found.tiling), chip, found.tiling)
@@ -147,9 +150,11 @@ class Fitting(Generic[Result]):
         except PlacementError:
             return None
         homes = candidate_pools(plan.graph, roomy)
-        held = frozenset(
-            name for name in self.network.by_name if {*homes.get(name, ())} == {self.pool.name}
-        )
+        possible = {name: {*homes.get(name, ())} for name in self.network.by_name}
+        alone = any(pools == {self.pool.name} for pools in possible.values())
+        together = [pools for pools in possible.values() if self.pool.name in pools]
+        pools = {self.pool.name} if alone else set[str]().union(*together)
+        held = frozenset(name for name, each in possible.items() if each and each <= pools)
         devices = {op.name: op.device for op in plan.graph.operators}
         asked = self.requests.model
         fixed = frozenset((*asked.place, *asked.pin, *asked.free))
@@ -157,7 +162,7 @@ class Fitting(Generic[Result]):
             op.name: way.overlaps(replace(op, device=devices[op.name]))
             for op in self.network.operators
         }
-        ground = Ground(self.network, self.soc, devices, self.pool.name, held, overlaps, fixed)
+        ground = Ground(self.network, self.soc, devices, pools, held, overlaps, fixed)
         return Search(ground, self._stripes)
 
 

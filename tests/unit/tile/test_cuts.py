@@ -9,7 +9,7 @@ from atoll.errors import AtollError
 from atoll.frontend.tflite import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY
-from atoll.pipeline import compile_file, explanation
+from atoll.pipeline import BuildOptions, compile_file, explanation
 from atoll.place.plan_devices import plan_devices
 from atoll.place.views import with_views
 from atoll.resolve import load_soc
@@ -77,6 +77,14 @@ def test_what_does_not_fit_is_cut_and_says_so() -> None:
     assert cut.stripe_bytes < cut.whole_bytes
     assert cut.cycles > cut.whole_cycles
     assert "Chains in stripes of rows" in explanation(compiled).text()
+
+
+def test_cores_alone_are_cut_for_all_pools_together() -> None:
+    chip = load_soc("lagoon", ("pools.shared.size=1 KiB", "pools.private.size=2 KiB"))
+    compiled = compile_file(chip, DIGITS, BuildOptions(accelerators=False))
+    assert compiled.tiling.cuts
+    assert not compiled.tiling.apart
+    assert {op.device for op in compiled.graph.operators} == {"cpu"}
 
 
 def test_an_error_names_the_smallest_pool_and_that_works() -> None:
