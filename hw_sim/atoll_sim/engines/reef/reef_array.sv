@@ -63,14 +63,12 @@ module reef_array
   logic [TapBits-1:0] tap_q;
   logic [StepBytes*9-1:0] centred_q;
   logic [OutputLanes-1:0][InputLanes-1:0][8:0] taps_q;
-  logic [1:0][OutputLanes-1:0][31:0] sums_q;
 
   // A finished pixel stays in the sums until they are taken.
   assign advance       = !done_q || sums_ready_i;
   assign step_ready_o  = advance && (!step_tag_i.pair || second_q);
   assign accept        = step_valid_i && advance;
   assign sums_valid_o  = done_q;
-  assign sums_o        = sums_q[sums_tag_q.bank[0]];
   assign sums_tag_o    = sums_tag_q;
   assign bias_bank_o   = tag_q.bank;
   assign coming        = blocks_i[tag.bank];
@@ -139,16 +137,18 @@ module reef_array
 
   for (genvar lane = 0; lane < OutputLanes; lane++) begin : gen_lane
     logic [31:0] begun;
+    logic [1:0][31:0] sums_q;
 
-    assign begun = tag_q.first ? bias_i[lane] : sums_q[tag_q.bank[0]][lane];
+    assign begun        = tag_q.first ? bias_i[lane] : sums_q[tag_q.bank[0]];
+    assign sums_o[lane] = sums_q[sums_tag_q.bank[0]];
     always_ff @(posedge clk_i) begin
       if (valid_q && advance) begin
         if (depthwise_q)
-          sums_q[tag_q.bank[0]][lane] <= begun + product(
+          sums_q[tag_q.bank[0]] <= begun + product(
               centred_q[block.lane_byte[lane]*9+:9], tap_weights[lane*8+:8]
           );
         else
-          sums_q[tag_q.bank[0]][lane] <= begun + dot_product(
+          sums_q[tag_q.bank[0]] <= begun + dot_product(
               lines_q ? taps_q[lane] : centred_q[InputLanes*9-1:0],
               weight_row_i[lane*InputLanes*8+:InputLanes*8]
           );
