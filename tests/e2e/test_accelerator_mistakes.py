@@ -153,7 +153,7 @@ IN_TEXT = {
         "11_systolic_array/loom.py", "import numpy", "import numpyy", "E041", "loom.yaml:43"
     ),
     "interrupt said, none in RTL": Mistake(
-        "10_vector_engine/plover.yaml", "interrupt: none", "interrupt: level", "E010", "chip.yaml:7"
+        "10_vector_engine/plover.yaml", "interrupt: none", "interrupt: level", "E010", "chip.yaml:8"
     ),
     "data port said, none in RTL": Mistake(
         "10_vector_engine/plover.yaml",

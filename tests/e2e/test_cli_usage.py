@@ -13,7 +13,18 @@ DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
 NATIVE = ["run", "lagoon", DIGITS, "--cpu", "native", "--accelerator", "model"]
 COMMANDS = (
     *("accelerator", "check", "check-image", "explain", "plan", "schema", "new", "build", "doctor"),
-    *("core", "bsp", "import", "diff", "run", "run-image", "selftest", "simulate", "validate"),
+    *(
+        "core",
+        "bsp",
+        "estimate",
+        "import",
+        "diff",
+        "run",
+        "run-image",
+        "selftest",
+        "simulate",
+        "validate",
+    ),
 )
 
 MISUSES: tuple[tuple[list[str], str, str], ...] = (

@@ -140,7 +140,8 @@ def test_p6_several_operators_are_under_way_at_once(compiled: Compiled, result: 
     assert devices
     assert all(len(found) == 2 and "dma" in found for found in devices)
     started = [s for s in compiled.module.entry.steps if isinstance(s.action, AcceleratorStart)]
-    assert len(devices) >= SAMPLES * len(started)
+    assert len(started) == 2
+    assert len(devices) >= SAMPLES, "one of the copies ends before the accelerator begins"
 
 
 @pytest.mark.rtl

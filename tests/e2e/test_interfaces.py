@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 from tests.requests import load_requests
 
-from atoll import pipeline
+from atoll import stages
 from atoll.contract.program_check import program_faults
 from atoll.errors import ModelError, PlanError
 from atoll.ir.tir import IRModule
@@ -160,7 +160,7 @@ def test_a_plan_of_lives_that_forget_an_output_is_refused_by_the_program(
         entry = replace(module.entry, outputs=module.entry.outputs[-1:])
         return build_problem(replace(module, entry=entry), *others)
 
-    monkeypatch.setattr(pipeline, "build_problem", forgetful)
+    monkeypatch.setattr(stages, "build_problem", forgetful)
     with pytest.raises(PlanError, match=r"E063.*'quantize_0_out' is read when the run has ended"):
         compiled(models, "outputs_read_later", tmp_path)
 

@@ -65,17 +65,20 @@ def test_m2_a_core_alone_needs_as_little(network: str, shared_models: Path) -> N
     assert compiled.plan.use["private"].used == TARGETS[network] + SCRATCH[network]
 
 
-def test_m5_strips_come_where_memory_is_short(shared_models: Path) -> None:
+def test_m5_strips_come_where_memory_is_short(shared_models: Path, tmp_path: Path) -> None:
     """With 11 KiB the keyword network fits only if its results lie over their operands."""
     model = shared_models / "kws_ref_model.tflite"
     small = load_soc("lagoon", ["pools.shared.size=11 KiB"])
-    compiled = compile_file(small, model, BuildOptions())
+    whole = tmp_path / "whole.yaml"
+    whole.write_text("tile: never\n")
+    asked = BuildOptions(requests=load_requests(whole))
+    compiled = compile_file(small, model, asked)
     assert compiled.plan.use["shared"].used <= 11 * 1024
     assert max(job.commands_count for job in compiled.jobs.values()) > 1
     roomy = compile_file(load_soc("lagoon"), model, BuildOptions())
     assert {job.commands_count for job in roomy.jobs.values()} == {1}
     with pytest.raises(PlanError, match="too small"):
-        compile_file(small, model, BuildOptions(requests=load_requests(None, overlap="none")))
+        compile_file(small, model, BuildOptions(requests=load_requests(whole, overlap="none")))
 
 
 def test_m2_joining_over_operands_costs_time_and_is_done_only_for_memory(
