@@ -39,6 +39,7 @@ def lanes(read: int, made: int, port: int) -> tuple[str, ...]:
 CHIPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "lagoon": ("lagoon", ()),
     "4x4": ("lagoon", lanes(4, 4, 8)),
+    "8x8": ("lagoon", lanes(8, 8, 8)),
     "16x8": ("lagoon", lanes(16, 8, 16)),
     "16x16": ("lagoon", lanes(16, 16, 16)),
     "far": ("lagoon", ("memories.flash.read_latency=6",)),

@@ -179,7 +179,7 @@ def _least(search: Search) -> Iterator[Found]:
     low, high = 0, sum(search.ground.sizes.values())
     if search.best(high) is None:
         return
-    while high - low > 16:
+    while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if search.best(middle) is None else (low, middle)
     for step in STEPS:
