@@ -17,7 +17,7 @@ PARTED_CYCLES = 2
 """Of the port, for each run of several beats that is written, where a pixel is read in one."""
 BURST_BEATS, DRAIN_CYCLES = 16, 40
 """Beats of a burst of constants; from the last pixel's steps until its set has left."""
-SET_CYCLES = 16
+SET_CYCLES = 8
 """From the last constants of a set to the first of the next but one, beside its steps."""
 
 
