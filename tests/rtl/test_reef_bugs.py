@@ -58,7 +58,7 @@ IN_OPERATORS = {
     "rows of the second block": (
         "reef_loader.sv",
         "first_block.row + 14'(block_bytes >> RowBits)",
-        "first_block.row",
+        "first_block.row + 14'(block_bytes >> RowBits) - 14'd1",
     ),
     "channels of the second block": (
         "reef_loader.sv",
@@ -78,7 +78,7 @@ IN_OPERATORS = {
     "bytes beyond a step": (
         "reef_joiner.sv",
         "data_q <= whole ? data[InputLanes*16-1:InputLanes*8] : data[InputLanes*8-1:0];",
-        "data_q <= data[InputLanes*8-1:0];",
+        "data_q <= !whole ? data[InputLanes*16-1:InputLanes*8] : data[InputLanes*8-1:0];",
     ),
     "a step that none follows": ("reef_joiner.sv", "mask_q != 0 && unit != unit_q", "1'b0"),
     "whose steps are depthwise": (
@@ -90,7 +90,7 @@ IN_OPERATORS = {
     "pixels of a pair": (
         "reef_writer.sv",
         "if (collected) next_q[bytes_tag_i.bank[0]]",
-        "if (collected) next_q[0]",
+        "if (collected) next_q[!bytes_tag_i.bank[0]]",
     ),
     "who gets an answer": (
         "engine_readers.sv",
