@@ -65,7 +65,8 @@ module reef_lines
   logic [3:0] done_q;
   logic issue, advance, last_step, last_x, last_y;
 
-  // The row that windows from now on begin in; the last pixel of this window
+  // The row that windows from now on begin in, at most the first one of the next block; the last
+  // pixel of this window
   logic [17:0] needed_row, last_row, ahead, behind;
   place_t height, width, bottom, right;
   logic [15:0] last_column;
@@ -75,7 +76,7 @@ module reef_lines
   assign width       = place_t'({3'b0, lines_i.width});
   assign bottom      = top_q + place_t'(lines_i.kernel_height) - 19'sd1;
   assign right       = left_q + place_t'(lines_i.kernel_width) - 19'sd1;
-  assign needed_row  = base_q + (top_q < 0 ? '0 : 18'(top_q));
+  assign needed_row  = base_q + (top_q < 0 ? '0 : top_q < height ? 18'(top_q) : 18'(lines_i.height));
   assign last_row    = base_q + (bottom >= height ? 18'(lines_i.height) - 18'd1 : 18'(bottom));
   assign last_column = right >= width ? lines_i.width - 16'd1 : 16'(right);
   assign ahead       = row_q - needed_row;
