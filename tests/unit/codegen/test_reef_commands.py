@@ -235,7 +235,7 @@ def test_model_runs_the_commands_bit_exact(
 @pytest.mark.parametrize("instance", INSTANCES)
 @pytest.mark.parametrize("name", LAYERS)
 def test_p1_estimates_are_near_what_the_bench_measured(name: str, instance: Instance) -> None:
-    """The bench's memory reads and writes at once; those of chips take beats one by one."""
+    """The bench's memory reads and writes at once, as one that is not known is taken to."""
     layer = LAYERS[name]
     shape, measured = layer.shape, layer.cycles[INSTANCES.index(instance)]
     geometry = Geometry(
@@ -252,4 +252,4 @@ def test_p1_estimates_are_near_what_the_bench_measured(name: str, instance: Inst
     )
     input_lanes, output_lanes, data_bytes, weight_rows, _ = instance
     device = npu(input_lanes, output_lanes, data_bytes, weight_rows)
-    assert effort_of(geometry, device).cycles == pytest.approx(measured, rel=0.16)
+    assert effort_of(geometry, device).cycles == pytest.approx(measured, rel=0.12)

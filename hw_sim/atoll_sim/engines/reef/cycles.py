@@ -10,7 +10,8 @@ from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.packing import LINE_ROWS, PARAMETER_BYTES
 from atoll_sim.engines.reef.runs import Run, average, beginnings, inside
 
-START_CYCLES = 60
+START_CYCLES, NEXT_CYCLES = 60, 40
+"""Of the first command, and of each further one."""
 CHANGE_CYCLES = 2
 """Of the port, for each pixel that is written to another memory than its input is in."""
 PARTED_CYCLES = 2
@@ -78,10 +79,11 @@ def effort_of(shape: Geometry, npu: Engine, commands: int = 0, places: Places = 
     blocks = sum(map(len, sets))
     repeated = samples * pixels if loads.each_pixel else again
     loading = blocks * (again * loads.once + repeated * loads.each_pixel)
-    cycles = again * (START_CYCLES + _filling(shape) + len(sets[0]) * loads.once)
+    cycles = START_CYCLES + (again - 1) * NEXT_CYCLES
+    cycles += again * (_filling(shape) + len(sets[0]) * loads.once)
     following = [*map(len, sets[1:]), 0]
     for members, coming in zip(sets, following, strict=True):
-        computing, moving = _computing(members), _moving(members)
+        computing, moving = _computing(members), _moving(members, npu)
         if loads.ahead:
             bursts = ceil(min(coming * loads.beats, moving) / BURST_BEATS)
             load = again * (coming * loads.once + 2 * npu.constants_wait * bursts)
@@ -183,9 +185,11 @@ def _computing(members: list[_Block]) -> int:
     return max(array, sum(block.scaling for block in members))
 
 
-def _moving(members: list[_Block]) -> float:
-    """Return the cycles of the memory for a set; it reads or writes at a time."""
-    return members[0].reading + sum(block.writing + block.changing for block in members)
+def _moving(members: list[_Block], npu: Engine) -> float:
+    """Return the cycles of the memory for a set; one that is known reads or writes at a time."""
+    reading = members[0].reading
+    writing = sum(block.writing + block.changing for block in members)
+    return reading + writing if npu.workspace_width else max(reading, writing)
 
 
 def _block(shape: Geometry, npu: Engine, width: int, places: Places) -> _Block:

@@ -16,9 +16,9 @@ from atoll.ops.elementwise import scale_factor
 from atoll.ops.quantization import activation_range, quantize_multiplier, zero_point_of
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common import encode
+from atoll_sim.engines.reef.cycles import START_CYCLES
 from atoll_sim.engines.reef.geometry import operand
 
-START_CYCLES = 60
 STEPS = 8
 """Steps of input lanes that are read of one operand before the other has its turn."""
 
