@@ -19,9 +19,6 @@ from atoll_sim.engines.common import encode
 from atoll_sim.engines.reef.cycles import START_CYCLES
 from atoll_sim.engines.reef.geometry import operand
 
-STEPS = 8
-"""Steps of input lanes that are read of one operand before the other has its turn."""
-
 
 class ElementOpcode(IntEnum):
     """What a command makes of two elements."""
