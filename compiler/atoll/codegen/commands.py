@@ -8,9 +8,11 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import EngineAction, IRModule, Step
 from atoll.lower.accelerator import Job
 from atoll.lower.jobs import named
+from atoll.lower.joined_lists import with_links
 from atoll.memory.problem import MemoryPlan
 from atoll.plugins import Part
 from atoll.resolve.engine_parts import emitter_of
+from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine, ResolvedSoc
 
 
@@ -112,5 +114,27 @@ def command_counts(module: IRModule) -> Mapping[str, int]:
 
 def padded(commands: Mapping[str, bytes], jobs: Mapping[str, Job]) -> Mapping[str, bytes]:
     """Return command lists as large as they were planned, zeros behind the last command."""
-    sizes = {job.commands: job.commands_size for job in jobs.values()}
+    sizes = {job.commands: job.commands_size + job.link_size for job in jobs.values()}
     return {name: data.ljust(sizes[name], b"\0") for name, data in commands.items()}
+
+
+def linked(
+    commands: Mapping[str, bytes], module: IRModule, plan: MemoryPlan, soc: ResolvedSoc
+) -> Mapping[str, bytes]:
+    """Return command lists of `padded` as an image has them: an engine goes from one to the next.
+
+    Which those are follows from the steps of the module (`atoll.lower.joined_lists`).
+    """
+    lists = dict(commands)
+    engines = {
+        step.action.commands: step.action.device
+        for step in module.entry.steps
+        if isinstance(step.action, EngineAction)
+    }
+    with_links(
+        module.entry.steps,
+        soc,
+        lists,
+        lambda name: seen_by(soc, engines[name], plan.address(name)),
+    )
+    return lists

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from llvmlite import ir
 
 from atoll.c_functions import with_functions
+from atoll.codegen.commands import linked
 from atoll.codegen.core_steps import functions_on, overlapping_parameters
 from atoll.codegen.kept_code import kept_code
 from atoll.codegen.llvm_entry import emit_entry
@@ -50,7 +51,7 @@ def emit_object(
         module: verified; every kernel-local buffer has a place.
         plan: where the entry's buffers are.
         soc: the chip.
-        commands: command lists by buffer name.
+        commands: command lists by buffer name, of `atoll.codegen.commands.padded`.
         position: of the model among those of the firmware, from 0.
 
     Returns:
@@ -65,7 +66,7 @@ def emit_object(
     """
     target = ir.Module(module.name)
     _emit_core_functions(target, module, soc.host_cpu)
-    emit_entry(target, module, plan, soc, commands, position)
+    emit_entry(target, module, plan, soc, linked(commands, module, plan, soc), position)
     return _machine_code(target, soc.host_cpu, module)
 
 

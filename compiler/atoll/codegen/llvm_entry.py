@@ -1,6 +1,6 @@
 """The run function of a model and the pools that its buffers lie in, as LLVM IR."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from llvmlite import ir
 
@@ -19,6 +19,7 @@ from atoll.ir.tir import (
     KernelCall,
     Step,
 )
+from atoll.lower.joined_lists import joined
 from atoll.memory.problem import MemoryPlan
 from atoll.protocol import Status
 from atoll.resolve.mailbox import core_command
@@ -94,8 +95,8 @@ class _RunFunction:
             self._require(name)
         for name in self._arguments.inputs:
             self._transfer("inputs", name, outward=False)
-        for step in self._entry.steps:
-            self._step(step)
+        for first, *further in joined(self._entry.steps, self._soc):
+            self._step(first, further)
         self._caches.maintain(self._builder, self._entry.after)
         for name in self._arguments.outputs:
             self._transfer("outputs", name, outward=True)
@@ -123,10 +124,12 @@ class _RunFunction:
             target, source = (given, planned) if outward else (planned, given)
             builder.call(self._copy, [target, source, I32(self._entry.sizes[name])])
 
-    def _step(self, step: Step) -> None:
-        event = [I32(self._soc.device(step.runner).ordinal), I32(step.number)]
+    def _step(self, step: Step, further: Sequence[Step]) -> None:
+        """Run a step; `further` ones are what its engine goes on with."""
+        ordinal = I32(self._soc.device(step.runner).ordinal)
+        last = further[-1] if further else step
         if not isinstance(step.action, AcceleratorWait):
-            self._builder.call(self._begin, event)
+            self._builder.call(self._begin, [ordinal, I32(step.number)])
         self._caches.maintain(self._builder, step.before)
         match step.action:
             case KernelCall() if step.device != self._soc.host:
@@ -140,7 +143,8 @@ class _RunFunction:
                 self._spread(step, parts)
             case AcceleratorRun(device, commands, count):
                 place = self._pools.address(commands)
-                self._checked(self._accelerate, self._ordinal(device), place, I32(count))
+                number = I32(count + bool(further))
+                self._checked(self._accelerate, self._ordinal(device), place, number)
             case AcceleratorStart(device, commands, count):
                 place = self._pools.address(commands)
                 self._checked(self._start, self._ordinal(device), place, I32(count))
@@ -150,7 +154,7 @@ class _RunFunction:
                 self._checked(self._wait_for(device), self._ordinal(device))
         if not isinstance(step.action, (AcceleratorStart, CallStart)):
             self._checked(self._guard, I32(0))
-            self._builder.call(self._end, event)
+            self._builder.call(self._end, [ordinal, I32(last.number)])
 
     def _call(self, step: Step, function: str, arguments: tuple[str, ...]) -> None:
         """Run a kernel on the host."""

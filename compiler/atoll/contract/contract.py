@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from atoll.contract.areas import Area, areas_of
 from atoll.ir.graph import Graph
-from atoll.ir.tir import AcceleratorWait, Entry, IRModule, Step
+from atoll.ir.tir import AcceleratorWait, EngineAction, Entry, IRModule, Step
 from atoll.ir.walk import runtime_allocations
+from atoll.lower.joined_lists import joined
 from atoll.memory.problem import MemoryPlan
 from atoll.ops.registry import COPY
 from atoll.resolve.soc import ResolvedSoc
@@ -87,6 +89,22 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Succession:
+    """An operator that an engine begins by itself: it reads the first of its commands.
+
+    Attributes:
+        address: of that command.
+        before: number of the operator that thereby ends.
+        number: of the one that begins.
+    """
+
+    device: str
+    address: int
+    before: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
     """What a correct run touches.
 
@@ -99,6 +117,7 @@ class Contract:
         lifetimes: of every planned buffer, constants last.
         copies: operators that only move bytes, in order.
         areas: code, data and stacks of the cores, and register blocks.
+        successions: operators that the host does not start.
     """
 
     inputs: tuple[Span, ...]
@@ -108,6 +127,7 @@ class Contract:
     lifetimes: tuple[Lifetime, ...]
     copies: tuple[Copy, ...]
     areas: tuple[Area, ...]
+    successions: tuple[Succession, ...] = ()
 
 
 def contract_of(module: IRModule, plan: MemoryPlan, graph: Graph, soc: ResolvedSoc) -> Contract:
@@ -148,8 +168,21 @@ def contract_of(module: IRModule, plan: MemoryPlan, graph: Graph, soc: ResolvedS
             for step in begun
             if step.operator in copies
         ),
+        successions=tuple(_successions(entry, spans, soc)),
         areas=areas_of(soc),
     )
+
+
+def _successions(entry: Entry, spans: Mapping[str, Span], soc: ResolvedSoc) -> Iterator[Succession]:
+    for together in joined(entry.steps, soc):
+        for before, step in pairwise(together):
+            assert isinstance(step.action, EngineAction)
+            yield Succession(
+                device=step.action.device,
+                address=spans[step.action.commands].address,
+                before=before.number,
+                number=step.number,
+            )
 
 
 def _phase(

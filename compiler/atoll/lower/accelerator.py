@@ -27,6 +27,8 @@ class Job:
         alignment: bytes that `constants` start at multiples of.
         commands_alignment: bytes that `commands` starts at a multiple of.
         overlaps: which of `writes` may lie over which of `reads`, and how.
+        link_size: bytes that the compiler keeps behind `commands` for one that goes on with another
+            list (`Linking`); emitters leave it alone.
     """
 
     operator: str
@@ -40,6 +42,7 @@ class Job:
     alignment: int = 16
     commands_alignment: int = 64
     overlaps: tuple[SafeOverlap, ...] = ()
+    link_size: int = 0
 
 
 class CommandEmitter(Protocol):
@@ -97,4 +100,16 @@ class CommandEmitter(Protocol):
             npu: the instance that would run it.
             commands: how many commands it takes, 0 for as few as possible.
         """
+        ...
+
+
+class Linking(Protocol):
+    """What an emitter also has if its engine goes from one list of commands to the next by itself.
+
+    The engine reads the first command of the next list only when every write of the commands before
+    it has been answered.
+    """
+
+    def link(self, address: int, count: int) -> bytes:
+        """Return the command, as large as any other, that goes on with `count` commands there."""
         ...

@@ -1,10 +1,12 @@
 """Ask the emitters of accelerators for their jobs, and judge what they return."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.lower.accelerator import Job
+from atoll.lower.joined_lists import links
 from atoll.lower.overlapping import Overlapping
 from atoll.ops.registry import kind_of
 from atoll.resolve.engine_parts import emitter_of, whole
@@ -39,6 +41,8 @@ def prepared(op: Operator, graph: Graph, npu: Engine, splits: int) -> Job:
         raise emitter.wrong("prepare", f"{job!r:.80}, no Job", about)
     if objection := next(_objections(job, op, graph, npu), None):
         raise emitter.wrong("prepare", f"a Job whose {objection}", about)
+    if links(emitter):
+        return replace(job, link_size=job.commands_size // job.commands_count)
     return job
 
 

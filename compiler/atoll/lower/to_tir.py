@@ -171,11 +171,12 @@ class _Lowering:
             self._touch(self._graph.tensor(name), (mover,))
         for tensor in job.constants:
             self._touch(tensor, (mover,), job.alignment)
+        size = job.commands_size + job.link_size
         self._constants[job.commands] = Constant(
             name=job.commands,
-            size=job.commands_size,
+            size=size,
             align=job.commands_alignment,
-            pools=constant_pools(self._soc, job.commands, job.commands_size, driver),
+            pools=constant_pools(self._soc, job.commands, size, driver),
         )
         constants = (*(tensor.name for tensor in job.constants), job.commands)
         self._steps.append(

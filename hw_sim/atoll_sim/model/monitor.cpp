@@ -140,6 +140,10 @@ void close_phase() {
 // Called from the SystemVerilog, atoll_monitor.sv and atoll_doorbell.sv.
 extern "C" {
 
+constexpr unsigned kListAlignment = 64;
+
+void atoll_saw_event(unsigned kind, unsigned value);
+
 void atoll_saw_access(unsigned master, unsigned kind, unsigned address,
                       unsigned long long bytes) {
   const size_t memory = monitor::memory_of(address);
@@ -151,6 +155,18 @@ void atoll_saw_access(unsigned master, unsigned kind, unsigned address,
   account.touched[memory].mark(address - chip::map().memories[memory].origin, bytes);
   shadow::Shadow& watcher = monitor::watcher();
   if (watcher.loaded()) watcher.access(monitor::log().cycle, master, kind, address, bytes);
+}
+
+// An engine is about to read at `address`. If it thereby goes on with another operator by itself, log
+// that, and return the two words of TRACE that tell it, else 0: the end is in the upper half.
+unsigned long long atoll_goes_on(unsigned master, unsigned address) {
+  const shadow::Shadow& watcher = monitor::watcher();
+  if (address % kListAlignment != 0 || !watcher.loaded()) return 0;
+  const shadow::Succession* found = watcher.succession(master, address);
+  if (!found) return 0;
+  atoll_saw_event(record::kTrace, found->ended);
+  atoll_saw_event(record::kTrace, found->begun);
+  return static_cast<unsigned long long>(found->ended) << 32 | found->begun;
 }
 
 void atoll_saw_blocked(unsigned master, unsigned kind, unsigned address,

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from atoll.codegen.commands import linked
 from atoll.codegen.pool_images import pool_images
 from atoll.contract.program_check import program_faults
 from atoll.ir.tir import Step
@@ -49,7 +50,8 @@ def only_equal_constants(right: Right, mutant: Mutant) -> bool:
     built = mutant.built
     now, was = built.plan.placements, right.compiled.plan.placements
     contents = contents_of(built)
-    images = pool_images(built.module, built.plan, built.commands)
+    commands = linked(built.commands, built.module, built.plan, built.soc)
+    images = pool_images(built.module, built.plan, commands)
 
     def holds(name: str) -> bool:
         offset = now[name].offset

@@ -19,6 +19,8 @@ module atoll_doorbell
   input  logic [NumMasters-1:0] violated_i,
   // Masters that stand still for good
   input  logic [NumMasters-1:0] trap_i,
+  // Masters that have gone on with another operator by themselves
+  input  logic [NumMasters-1:0] goes_on_i,
   // Changes when there is news
   output logic [          31:0] doorbell_o
 );
@@ -43,7 +45,7 @@ module atoll_doorbell
       violated_q <= violated_i;
       trap_q     <= trap_i;
       doorbell_o <= doorbell_o + 32'(exit_i || trace_i || result_i)
-          + 32'(violated_q != violated_i) + 32'(trap_q != trap_i);
+          + 32'(violated_q != violated_i) + 32'(trap_q != trap_i) + 32'(goes_on_i != '0);
     end
   end
 

@@ -15,7 +15,7 @@ from atoll_sim.protocol.layout import U32, U64, Field, Layout, Number, record
 from atoll_sim.shadow.rules import RULES
 
 RECORDS = "shadow_records.h"
-MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 5
+MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 6
 NONE = 0xFFFF_FFFF
 NEVER = 0xFFFF_FFFE
 
@@ -97,6 +97,16 @@ OPERATOR = record(
 
 CONTENT = record("Content", "What a constant must hold.", buffer=U32, crc=U32)
 
+SUCCESSION = record(
+    "Succession",
+    "An operator that a master begins by itself, as it reads the first of its commands.",
+    master=U32,
+    address=Field(U32, "of that command"),
+    model=U32,
+    ended=Field(U32, "word of TRACE that tells the end of the operator before"),
+    begun=Field(U32, "likewise, of its own begin"),
+)
+
 SECTIONS: Mapping[str, Layout | Number] = {
     "masters": MASTER,
     "memories": SPAN,
@@ -106,6 +116,7 @@ SECTIONS: Mapping[str, Layout | Number] = {
     "operators": OPERATOR,
     "filled": SPAN,
     "contents": CONTENT,
+    "successions": SUCCESSION,
     "lists": U32,
 }
 """Of a table, in their order; the host fills `filled` before the first run."""
@@ -134,7 +145,7 @@ FINDING = record(
 def records_header() -> str:
     """Write ``shadow_records.h``."""
     rules = {rule.symbol: (number, rule.name) for number, rule in enumerate(RULES)}
-    layouts = (HEAD, MASTER, SPAN, POOL, BUFFER, MODEL, OPERATOR, CONTENT, FINDING)
+    layouts = (HEAD, MASTER, SPAN, POOL, BUFFER, MODEL, OPERATOR, CONTENT, SUCCESSION, FINDING)
     parts = (
         constants(magic=MAGIC, version=VERSION, no_word=NONE, never=NEVER, rules=len(RULES)),
         enumeration(BufferKind),

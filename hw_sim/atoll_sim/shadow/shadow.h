@@ -32,6 +32,10 @@ class Shadow {
   // A TRACE event of the firmware (docs/platform.md).
   void trace(uint64_t cycle, uint32_t word);
 
+  // What a master that reads at `address` thereby begins by itself, if the operator before is under
+  // way on it; else null.
+  const Succession* succession(uint32_t master, uint32_t address) const;
+
   // An access that reached memory: the bytes that `enabled` names, counted from `address`.
   void access(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t address, uint64_t enabled);
 

@@ -32,6 +32,15 @@ void Shadow::trace(uint64_t cycle, uint32_t word) {
   }
 }
 
+const Succession* Shadow::succession(uint32_t master, uint32_t address) const {
+  for (const Succession& each : table_.successions) {
+    if (each.address != address || each.master != master || each.model != model_) continue;
+    const uint32_t before = table_.models[model_].first + console::operator_of(each.ended);
+    return active_[master] == before ? &each : nullptr;
+  }
+  return nullptr;
+}
+
 void Shadow::begin_run(uint64_t cycle) {
   model_ = run_++ % table_.models.size();
   inside_ = true;

@@ -77,6 +77,9 @@ bool Table::sound() const {
   for (const Content& content : contents) {
     if (content.buffer >= buffers.size()) return false;
   }
+  for (const Succession& each : successions) {
+    if (each.master >= masters.size() || each.model >= models.size()) return false;
+  }
   for (size_t number = 0; number < operators.size(); ++number) {
     const Operator& op = operators[number];
     const bool later = op.part > number && op.part < operators.size();

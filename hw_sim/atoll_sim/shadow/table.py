@@ -6,8 +6,9 @@ from zlib import crc32
 
 from atoll.bsp.linker import copied_pools
 from atoll.contract.areas import Area
-from atoll.contract.contract import UNREAD, Contract, Lifetime, Phase, Span
+from atoll.contract.contract import UNREAD, Contract, Lifetime, Phase, Span, Succession
 from atoll.memory.build_problem import NOTHING
+from atoll.protocol import Trace, TraceEvent
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Memory, Pool, Region, ResolvedSoc
 from atoll_sim.chip.plan import beat_bytes
 from atoll_sim.protocol.layout import U32
@@ -25,6 +26,7 @@ from atoll_sim.shadow.records import (
     POOL,
     SECTIONS,
     SPAN,
+    SUCCESSION,
     VERSION,
     BufferKind,
     Port,
@@ -109,6 +111,7 @@ def shadow_table(
         "operators": packer.operators,
         "filled": [_span(pool.region) for pool in copied_pools(soc)],
         "contents": packer.contents,
+        "successions": packer.successions,
         "lists": packer.lists,
     }
     return ShadowTable(
@@ -147,6 +150,7 @@ class _Packer:
         self.named: list[tuple[int, str]] = []
         self.lists: list[int] = []
         self.contents: list[Row] = []
+        self.successions: list[Row] = []
 
     def add(self, contract: Contract, contents: Mapping[str, bytes]) -> None:
         """Append the buffers and operators of one network."""
@@ -160,6 +164,7 @@ class _Packer:
         self.contents += [
             CONTENT.row(buffer=number.one(name), crc=crc32(data)) for name, data in contents.items()
         ]
+        self.successions += [self._succession(each, model) for each in contract.successions]
         phases = [phase for _, phase in sorted(contract.phases.items())]
         parts = [part for phase in phases for part in (phase, *phase.parts)]
         heaps = dict.fromkeys(heap for part in parts for heap in part.heaps)
@@ -190,6 +195,16 @@ class _Packer:
                 row = len(self.operators) + 1 if left else NONE
                 self.operators.append(self._operator(piece, number, row))
         self.models.append(MODEL.row(first=base, count=count))
+
+    def _succession(self, each: Succession, model: int) -> Row:
+        ordinal = self.soc.device(each.device).ordinal
+        return SUCCESSION.row(
+            master=self.masters[each.device],
+            address=each.address,
+            model=model,
+            ended=Trace(TraceEvent.OPERATOR_END, each.before, ordinal).word(),
+            begun=Trace(TraceEvent.OPERATOR_BEGIN, each.number, ordinal).word(),
+        )
 
     def _add_piece(self, each: Lifetime, span: Span, model: int, port: int, base: int) -> None:
         last = {None: NONE, UNREAD: NEVER}.get(each.last, base + (each.last or 0))

@@ -20,6 +20,7 @@ from atoll.ir.tir import (
     Step,
 )
 from atoll.ir.walk import runtime_allocations
+from atoll.lower.joined_lists import joined
 from atoll.protocol import Status
 from atoll.resolve.mailbox import core_command, step_function
 from atoll.resolve.soc import Cpu, ResolvedSoc
@@ -82,8 +83,8 @@ class RunText:
             lines.append(f"if (pools->{identifier(pool)} != atoll_pool_{pool}) {{")
             lines.append(f"  return {Status.ARGUMENT:d};\n}}")
         lines += (self._transfer("inputs", each) for each in arguments.inputs)
-        for step in self._module.entry.steps:
-            lines += self._step(step)
+        for first, *further in joined(self._module.entry.steps, self._soc):
+            lines += self._step(first, further)
         lines += cache_calls(self._module, self._soc.host, self._module.entry.after)
         lines += (self._transfer("outputs", each) for each in arguments.outputs)
         lines.append("return atoll_guard_check(status);" if arguments.outputs else "return status;")
@@ -99,13 +100,15 @@ class RunText:
             f"  atoll_copy({to}, {source}, {size}u);\n}}"
         )
 
-    def _step(self, step: Step) -> Iterator[str]:
-        event = f"({self._soc.device(step.runner).ordinal}, {step.number});"
-        action = step.action
+    def _step(self, step: Step, further: Sequence[Step]) -> Iterator[str]:
+        """Print a step; `further` ones are what its engine goes on with."""
+        ordinal, action = self._soc.device(step.runner).ordinal, step.action
+        title = ", ".join((step.operator, *(each.operator for each in further)))
         if isinstance(action, AcceleratorWait):
-            yield f"\n/* {step.operator}: the end of it on {step.device} */"
+            yield f"\n/* {title}: the end of it on {step.device} */"
         else:
-            yield f"\n/* {step.operator} on {step.device} */\natoll_trace_begin{event}"
+            begin = f"atoll_trace_begin({ordinal}, {step.number});"
+            yield f"\n/* {title} on {step.device} */\n{begin}"
         yield from cache_calls(self._module, self._soc.host, step.before)
         match action:
             case KernelCall() if step.device != self._soc.host:
@@ -118,7 +121,7 @@ class RunText:
             case CallSpread(parts):
                 yield from self._spread(step, parts)
             case AcceleratorRun(device, commands, count):
-                at = f"{self._device(device)}, {place(commands)}, {count}"
+                at = f"{self._device(device)}, {place(commands)}, {count + bool(further)}"
                 yield from self._checked(f"atoll_npu_run({at})")
             case AcceleratorStart(device, commands, count):
                 at = f"{self._device(device)}, {place(commands)}, {count}"
@@ -129,7 +132,8 @@ class RunText:
                 yield from self._checked(self._wait(device))
         if not isinstance(action, (AcceleratorStart, CallStart)):
             yield from self._checked("atoll_guard_check(0)")
-            yield f"atoll_trace_end{event}"
+            last = further[-1] if further else step
+            yield f"atoll_trace_end({ordinal}, {last.number});"
 
     def _call(self, function: str, names: Sequence[str]) -> Iterator[str]:
         """Run a kernel on the host."""

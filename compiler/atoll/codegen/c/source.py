@@ -16,6 +16,7 @@ from atoll.codegen.c.expressions import (
 )
 from atoll.codegen.c.functions import FunctionText, signature
 from atoll.codegen.c.pools import foreign_pools, host_pools
+from atoll.codegen.commands import linked
 from atoll.codegen.core_steps import calls_on, functions_on, maintains, overlapping_parameters
 from atoll.codegen.run_arguments import run_arguments
 from atoll.ir.tir import IRModule, PrimFunc
@@ -73,7 +74,7 @@ def emit_sources(
         _title(module, soc.host),
         HEAD,
         RUNTIME,
-        *host_pools(module, plan, soc, commands),
+        *host_pools(module, plan, soc, linked(commands, module, plan, soc)),
         *_kernels(module, soc.host_cpu),
         *((CACHES,) if maintains(module, soc.host) else ()),
         *run.structs(),

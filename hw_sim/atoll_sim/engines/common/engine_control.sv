@@ -23,6 +23,8 @@ module engine_control
   output logic   [31:0] fetch_address_o,
   input  logic          fetch_done_i,
   input  error_e        fetch_error_i,
+  // What was fetched says with which list to go on
+  input  link_t         link_i,
   // Run of what it describes
   output logic          run_start_o,
   input  logic          run_done_i,
@@ -49,11 +51,13 @@ module engine_control
   logic asked_q;
   fault_t fault_d, fault_q, fault;
   logic [31:0] address_d, address_q, completed_d, completed_q, cycles_q, stalls_q;
+  // Descriptors of the present list that have not completed
+  logic [15:0] left_d, left_q;
   logic running, legal_count, last;
 
   assign running     = state_q == StFetch || state_q == StRun;
   assign legal_count = list_count_i[31:16] == 0 && list_count_i != 0;
-  assign last        = completed_q + 32'd1 == list_count_i;
+  assign last        = left_q == 16'd1;
 
   // The first fault counts; of simultaneous ones, the first of this order.
   always_comb begin
@@ -70,6 +74,7 @@ module engine_control
     fault_d       = fault_q;
     address_d     = address_q;
     completed_d   = completed_q;
+    left_d        = left_q;
     fetch_start_o = 1'b0;
     run_start_o   = 1'b0;
     ended_o       = 1'b0;
@@ -80,6 +85,7 @@ module engine_control
         done_d      = 1'b0;
         completed_d = '0;
         address_d   = list_address_i;
+        left_d      = list_count_i[15:0];
         fault_d     = '{valid: 1'b0, error: ErrNone, address: '0};
         if (list_address_i[5:0] != 0)
           fault_d = '{valid: 1'b1, error: ErrMisaligned, address: list_address_i};
@@ -91,7 +97,12 @@ module engine_control
       // The next descriptor is read and judged.
       StFetch: begin
         fetch_start_o = !asked_q && !fault.valid;
-        if (fetch_done_i) begin
+        if (fetch_done_i && link_i.valid) begin
+          // Its list ends here.
+          completed_d = completed_q + 32'd1;
+          address_d   = link_i.address;
+          left_d      = link_i.count;
+        end else if (fetch_done_i) begin
           run_start_o = !fault.valid;
           state_d     = StRun;
         end
@@ -101,6 +112,7 @@ module engine_control
       if (run_done_i) begin
         completed_d = completed_q + 32'd1;
         address_d   = address_q + DescriptorBytes;
+        left_d      = left_q - 16'd1;
         state_d     = last ? StIdle : StFetch;
         done_d      = last && !fault.valid;
         ended_o     = last && !fault.valid;
@@ -127,13 +139,15 @@ module engine_control
       fault_q     <= '{valid: 1'b0, error: ErrNone, address: '0};
       address_q   <= '0;
       completed_q <= '0;
+      left_q      <= '0;
     end else begin
       state_q     <= state_d;
       done_q      <= done_d;
-      asked_q     <= state_d == StFetch && (fetch_start_o || asked_q);
+      asked_q     <= state_d == StFetch && !fetch_done_i && (fetch_start_o || asked_q);
       fault_q     <= fault_d;
       address_q   <= address_d;
       completed_q <= completed_d;
+      left_q      <= left_d;
     end
   end
 
@@ -163,6 +177,7 @@ module engine_control
   assign flush_o         = state_q == StDrain;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {ended_o, fetch_start_o, run_start_o, halt_o, flush_o})
+  `ATOLL_ASSERT(SomethingIsLeft, running |-> left_q != 0)
   `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> !status_o.busy)
   `ATOLL_ASSERT(NeverRunsAfterAFault, fault_q.valid |-> !running)
   `ATOLL_ASSERT(BusIsAtRestWhenIdle, state_q == StIdle |-> bus_idle_i)

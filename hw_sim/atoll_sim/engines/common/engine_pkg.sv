@@ -25,6 +25,13 @@ package engine_pkg;
     logic [31:0] address;
   } fault_t;
 
+  // The list to go on with, and how many descriptors it has.
+  typedef struct packed {
+    logic        valid;
+    logic [31:0] address;
+    logic [15:0] count;
+  } link_t;
+
   // How the list stands, as the registers report it.
   typedef struct packed {
     logic        busy;

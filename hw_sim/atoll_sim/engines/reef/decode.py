@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atoll_sim.engines.common.decode import WORDS, ErrorCode, check_of
+from atoll_sim.engines.common.decode import BYTES, WORDS, ErrorCode, check_of
 
-CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, ADD, MUL = 1, 2, 3, 4, 5
+CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, ADD, MUL, LINK = 1, 2, 3, 4, 5, 6
 ALIGNMENT = 16
 
 
@@ -48,6 +48,11 @@ class Command:
     def over_elements(self) -> bool:
         """One element of each operand makes one of the result."""
         return self.opcode in (ADD, MUL)
+
+    @property
+    def links(self) -> bool:
+        """It ends its list and goes on with another one."""
+        return self.opcode == LINK
 
     @property
     def input_shape(self) -> tuple[int, int, int]:
@@ -102,16 +107,24 @@ class Command:
         """
         known = self.opcode in (CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED)
         vector = self.over_elements and bool(instance["vector"])
-        if not (known or vector) or self.words[0] >> 8 & 0xFF != 1:
+        if not (known or vector or self.links) or self.words[0] >> 8 & 0xFF != 1:
             return ErrorCode.BAD_OPCODE
-        legal = self._elements_are_legal() if vector else self._fields_are_legal(instance)
+        if self.links:
+            legal = self.words[2] in range(1, 1 << 16) and not any(self.words[3:])
+        else:
+            legal = self._elements_are_legal() if vector else self._fields_are_legal(instance)
         if not legal:
             return ErrorCode.BAD_FIELD
-        if not vector and (self.words[3] % ALIGNMENT or self.words[4] % ALIGNMENT):
+        if not self._is_aligned():
             return ErrorCode.MISALIGNED
         if self.half(0, True) != check_of(self.words):
             return ErrorCode.BAD_CHECK
         return ErrorCode.NONE
+
+    def _is_aligned(self) -> bool:
+        if self.links:
+            return self.words[1] % BYTES == 0
+        return self.over_elements or not (self.words[3] % ALIGNMENT or self.words[4] % ALIGNMENT)
 
     def _elements_are_legal(self) -> bool:
         shifts = [self.signed_byte(9, index) for index in range(3)]

@@ -55,3 +55,14 @@ class Descriptor(encode.Descriptor):
     input_row_pitch: int
     weight_block_bytes: int
     kernel_row_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link(encode.Descriptor):
+    """The fields of a command that goes on with another list."""
+
+    # Words 0; 1 and 2; 3 to 15.
+    layout: ClassVar[Struct] = Struct("<BBH 2I 52x")
+    opcode: int = 6
+    address: int
+    count: int

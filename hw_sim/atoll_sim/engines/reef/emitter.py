@@ -12,7 +12,7 @@ from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
 from atoll_sim.engines.reef import elements
 from atoll_sim.engines.reef.cycles import Places, effort_of
-from atoll_sim.engines.reef.descriptor import Descriptor, Flag, Opcode
+from atoll_sim.engines.reef.descriptor import Descriptor, Flag, Link, Opcode
 from atoll_sim.engines.reef.geometry import Geometry, geometry_of
 from atoll_sim.engines.reef.means import scaling_of, weights_of, zero_points
 from atoll_sim.engines.reef.packing import (
@@ -112,6 +112,10 @@ class ReefEmitter:
     def sealed(self, command: bytes) -> bytes:
         """Make the CRC of a command anew."""
         return with_check(command)
+
+    def link(self, address: int, count: int) -> bytes:
+        """Return the command that goes on with another list."""
+        return Link(address=address, count=count).encode()
 
     def estimate_cycles(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> int:
         """Predict busy cycles, see `cycles`."""

@@ -48,20 +48,28 @@ class ReefModel:
                 raise _StopError(ErrorCode.MISALIGNED, list_address)
             if not 1 <= count <= 0xFFFF:
                 raise _StopError(ErrorCode.BAD_FIELD, list_address)
-            for address in range(list_address, list_address + count * BYTES, BYTES):
-                self._execute(bus, address)
+            address, left = list_address, count
+            while left:
+                command = self._execute(bus, address)
                 completed += 1
+                address, left = address + BYTES, left - 1
+                if command.links:
+                    address, left = command.words[1:3]
         except _StopError as stop:
             return Outcome(stop.error, stop.address, completed)
         return Outcome(ErrorCode.NONE, 0, completed)
 
-    def _execute(self, bus: Bus, address: int) -> None:
+    def _execute(self, bus: Bus, address: int) -> Command:
         command = Command.from_bytes(self._read(bus, address, BYTES))
         if error := command.error(self._params):
             raise _StopError(error, address)
         if command.over_elements:
             self._write(bus, command.words[2], self._elements(bus, command))
-            return
+        elif not command.links:
+            self._compute(bus, command)
+        return command
+
+    def _compute(self, bus: Bus, command: Command) -> None:
         table = self._read_table(bus, command)
         weights = self._read_weights(bus, command)
         image = self._read_image(bus, command)

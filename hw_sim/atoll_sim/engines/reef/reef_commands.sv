@@ -62,6 +62,7 @@ module reef_commands
   logic fetch_start, fetch_done, run_start, run_done;
   logic [31:0] fetch_address;
   error_e fetch_error;
+  link_t link;
   descriptor_t descriptor;
   geometry_t geometry;
 
@@ -104,6 +105,7 @@ module reef_commands
     .fetch_address_o(fetch_address),
     .fetch_done_i   (fetch_done),
     .fetch_error_i  (fetch_error),
+    .link_i         (link),
     .run_start_o    (run_start),
     .run_done_i     (run_done),
     .bus_fault_i,
@@ -134,6 +136,7 @@ module reef_commands
     .data_i,
     .done_o      (fetch_done),
     .error_o     (fetch_error),
+    .link_o      (link),
     .descriptor_o(descriptor),
     .geometry_o  (geometry)
   );

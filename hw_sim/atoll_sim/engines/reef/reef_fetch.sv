@@ -32,6 +32,7 @@ module reef_fetch
   // For one cycle: the descriptor was judged; from then on the rest is stable
   output logic                          done_o,
   output error_e                        error_o,
+  output link_t                         link_o,
   output descriptor_t                   descriptor_o,
   output geometry_t                     geometry_o
 );
@@ -147,12 +148,15 @@ module reef_fetch
 
   // Judgement
   logic known, depthwise, dense, counts, kernel, channels, dense_shape, aligned, reserved, lines;
-  logic elements, joined;
+  logic elements, joined, is_link;
+  link_command_t link;
 
   assign depthwise = descriptor.opcode == OpDepthwiseConv2d;
   assign dense = descriptor.opcode == OpFullyConnected;
   assign elements = Vector != 0 && (descriptor.opcode == OpAdd || descriptor.opcode == OpMul);
-  assign known = (descriptor.opcode == OpConv2d || depthwise || dense || elements)
+  assign link = link_command_t'(descriptor);
+  assign is_link = descriptor.opcode == OpLink;
+  assign known = (descriptor.opcode == OpConv2d || depthwise || dense || elements || is_link)
       && descriptor.version == DescriptorVersion;
   assign reserved = descriptor.reserved_12 == 0;
   assign counts = descriptor.input_height != 0 && descriptor.input_width != 0
@@ -180,7 +184,11 @@ module reef_fetch
   always_comb begin
     error_o = ErrNone;
     if (!known) error_o = ErrBadOpcode;
-    else if (elements) begin
+    else if (is_link) begin
+      if (!link_fits(link)) error_o = ErrBadField;
+      else if (link.address[5:0] != 0) error_o = ErrMisaligned;
+      else if (check != descriptor.check) error_o = ErrBadCheck;
+    end else if (elements) begin
       if (!elements_fit(elements_t'(descriptor))) error_o = ErrBadField;
       else if (check != descriptor.check) error_o = ErrBadCheck;
     end else if (!(reserved && counts && kernel && channels && (!dense || dense_shape)
@@ -202,6 +210,11 @@ module reef_fetch
   end
   assign run_valid_o  = state_q == StAsk;
   assign done_o       = state_q == StJudge;
+  assign link_o       = '{
+          valid: done_o && is_link && error_o == ErrNone,
+          address: link.address,
+          count: link.count
+      };
   assign descriptor_o = descriptor;
   assign geometry_o   = geometry_q;
 

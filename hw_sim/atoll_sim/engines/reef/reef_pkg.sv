@@ -6,7 +6,8 @@ package reef_pkg;
     OpDepthwiseConv2d = 8'd2,
     OpFullyConnected  = 8'd3,
     OpAdd             = 8'd4,
-    OpMul             = 8'd5
+    OpMul             = 8'd5,
+    OpLink            = 8'd6
   } opcode_e;
 
   // One command as it lies in memory: word 15 comes first here, word 0 last.
@@ -70,6 +71,24 @@ package reef_pkg;
     logic [7:0]   version;
     logic [7:0]   opcode;
   } elements_t;
+
+  // A command that ends its list and goes on with another one.
+  typedef struct packed {
+    logic [415:0] reserved_3;
+    logic [15:0]  reserved_2;
+    logic [15:0]  count;
+    logic [31:0]  address;
+    logic [15:0]  check;
+    logic [7:0]   version;
+    logic [7:0]   opcode;
+  } link_command_t;
+
+  // A link has only fields in their ranges.
+  function automatic logic link_fits(link_command_t command);
+    logic unused;
+    unused = ^command;
+    return command.reserved_3 == 0 && command.reserved_2 == 0 && command.count != 0;
+  endfunction
 
   // An operand of an addition is scaled by at most 1 / 2; of a product there is nothing to scale.
   function automatic logic operand_fits(logic add, logic [31:0] multiplier, logic [7:0] shift);

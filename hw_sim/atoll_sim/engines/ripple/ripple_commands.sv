@@ -62,6 +62,7 @@ module ripple_commands
     .fetch_address_o(run_address_o),
     .fetch_done_i   (fetch_done),
     .fetch_error_i  (fetch_error),
+    .link_i         ('0),
     .run_start_o    (copy_start_o),
     .run_done_i     (copied),
     .bus_fault_i,
