@@ -11,7 +11,7 @@ from pathlib import Path
 
 from atoll.cli.output import as_command
 from atoll.errors import PlacementError, PlanError
-from atoll.pipeline import Compiled, compile_file, expected_cycles
+from atoll.pipeline import Compiled, compile_file, expected
 from atoll.resolve import load_soc
 from atoll.samples import random_sample
 from atoll.units import format_size
@@ -39,7 +39,7 @@ def _measured(compiled: Compiled, pool: str) -> str:
         raise SystemExit(f"{compiled.graph.name} is wrong: {report.mismatches} {report.violations}")
     others = sum(use.used for name, use in compiled.plan.use.items() if name != pool)
     constants = sum(each.size for each in compiled.module.entry.constants)
-    estimate = sum(expected_cycles(compiled).values())
+    estimate = sum(each.cycles for each in expected(compiled).values())
     cells = (
         compiled.plan.use[pool].used,
         others - constants if others > constants else 0,

@@ -7,17 +7,18 @@ from atoll.codegen.commands import command_counts, encode_commands, padded, with
 from atoll.contract.contract import Contract, contract_of
 from atoll.description.build import BuildRequests
 from atoll.frontend.registry import Source
-from atoll.ir.graph import Graph
+from atoll.ir.graph import Graph, Tensor
 from atoll.ir.tir import IRModule
 from atoll.lower.accelerator import Job
+from atoll.lower.joined_lists import joined
 from atoll.memory.algorithms import DEFAULT
 from atoll.memory.effort import Effort
 from atoll.memory.problem import MemoryPlan
-from atoll.place.costs import cycles_of
+from atoll.place.costs import Spent, in_list, spent_by
 from atoll.place.partition import Decision
 from atoll.report.explain_buffers import buffer_stories
 from atoll.report.explain_text import Explanation
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.tile.cut import Tiling
 from atoll.tile.story import cut_stories
 
@@ -85,9 +86,28 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
     )
 
 
-def expected_cycles(compiled: Compiled) -> Mapping[str, int]:
-    """Return what each operator should take on its device, with the commands that it has."""
-    return cycles_of(compiled.graph, compiled.soc, command_counts(compiled.module))
+def expected(compiled: Compiled) -> Mapping[str, Spent]:
+    """Return what each operator should take on its device, by name.
+
+    That is what placement weighs, with what only a plan says: how many commands there are, in which
+    memories the tensors are, and which operators an engine goes on with by itself.
+    """
+    graph, soc, places = compiled.graph, compiled.soc, compiled.plan.placements
+
+    def placed(tensor: Tensor) -> Tensor:
+        place = places.get(graph.storage(tensor.name))
+        return replace(tensor, pool=place.pool) if place else tensor
+
+    planned = replace(graph, tensors=tuple(map(placed, graph.tensors)))
+    found = dict(spent_by(planned, soc, command_counts(compiled.module)))
+    for steps in joined(compiled.module.entry.steps, soc):
+        for step in steps if len(steps) > 1 else ():
+            engine = soc.device(step.device)
+            assert isinstance(engine, Engine)
+            found[step.operator] = in_list(
+                found[step.operator], engine, soc, first=step is steps[0], last=step is steps[-1]
+            )
+    return found
 
 
 def explanation(compiled: Compiled) -> Explanation:
@@ -95,7 +115,8 @@ def explanation(compiled: Compiled) -> Explanation:
     soc, graph = compiled.soc, compiled.graph
     stories = buffer_stories(soc, graph, compiled.module, compiled.plan)
     decisions = compiled.decisions
-    cuts = cut_stories(compiled.network, compiled.tiling, graph, soc)
+    cycles = {name: each.cycles for name, each in expected(compiled).items()}
+    cuts = cut_stories(compiled.network, compiled.tiling, graph, soc, cycles)
     return Explanation(
         soc=soc.name, model=graph.name, buffers=stories, decisions=decisions, cuts=cuts
     )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from atoll.compiled import BuildOptions, Compiled, expected_cycles, explanation, with_plan
+from atoll.compiled import BuildOptions, Compiled, expected, explanation, with_plan
 from atoll.errors import AtollError, PlacementError, PlanError
 from atoll.frontend.registry import Source, load_network, read_source
 from atoll.ir.graph import Graph
@@ -25,7 +25,7 @@ __all__ = [
     "Compiled",
     "compile_file",
     "compile_graph",
-    "expected_cycles",
+    "expected",
     "explanation",
     "with_plan",
 ]
@@ -148,5 +148,5 @@ def _fitting(stages: Stages, error: PlacementError | PlanError) -> Fitting[Compi
         accelerators=options.accelerators,
         error=error,
         ways=ways,
-        cost=lambda compiled: sum(expected_cycles(compiled).values()),
+        cost=lambda compiled: sum(each.cycles for each in expected(compiled).values()),
     )

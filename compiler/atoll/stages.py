@@ -1,9 +1,10 @@
 """The stages of the compiler, from placement to commands: each is a call, each arrow a value."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 
 from atoll.codegen.commands import encode_commands, padded, with_counts
@@ -13,9 +14,10 @@ from atoll.errors import PlacementError, PlanError
 from atoll.frontend.registry import Source
 from atoll.interchange.plan_text import plan_json
 from atoll.ir.graph import Graph
-from atoll.ir.tir import Entry, IRModule
+from atoll.ir.tir import Entry, IRModule, Step
 from atoll.ir.verify import verify
 from atoll.lower.jobs import prepare_jobs
+from atoll.lower.joined_lists import joined
 from atoll.lower.overlap_runs import OverlapRuns
 from atoll.lower.overlapping import OVERLAPPING, Overlapping
 from atoll.lower.passes import PASSES, Observer, Program, run_passes
@@ -23,7 +25,7 @@ from atoll.memory.build_problem import build_problem, with_parts
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory, solve
 from atoll.place.copy_engines import assign_copies
-from atoll.place.costs import cycles_of, driver_cycles
+from atoll.place.costs import cycles_of, driver_cycles, joint_saving
 from atoll.place.partition import Decision
 from atoll.place.patterns import with_patterns
 from atoll.place.plan_devices import may_spread, plan_devices
@@ -187,7 +189,9 @@ class Stages:
         )
         cores = frozenset(core.name for core in soc.remote_cpus)
         for devices in (engines | cores, copiers):
-            overlapped = OverlapRuns(devices=devices, cycles=cycles, host=host).run(module)
+            overlapped = OverlapRuns(
+                devices=devices, cycles=cycles, host=host, saving=partial(_saving, soc=soc)
+            ).run(module)
             verify(overlapped)
             if overlapped != module:
                 problem = build_problem(overlapped, soc, self.taken)
@@ -209,3 +213,8 @@ def _wanted(error: PlanError) -> int:
     """Return the bytes that the remedies of an error ask for."""
     sizes = {key: size for fault in error.faults for key, size in fault.wants}
     return sum(sizes.values()) if sizes else UNLIMITED
+
+
+def _saving(steps: Sequence[Step], soc: ResolvedSoc) -> int:
+    """Return what steps take less since engines go from one to the next by themselves."""
+    return sum(len(each) - 1 for each in joined(steps, soc)) * joint_saving(soc)

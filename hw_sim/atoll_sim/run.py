@@ -10,9 +10,8 @@ import numpy as np
 
 from atoll.bsp.image_stacks import stacks_of
 from atoll.build_tree import build
-from atoll.estimate.expected import expected
 from atoll.ops.registry import kind_of
-from atoll.pipeline import Compiled
+from atoll.pipeline import Compiled, expected
 from atoll.progress import Progress, silent
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve.soc import Engine

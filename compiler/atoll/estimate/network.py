@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from atoll.estimate.around import after_cycles, before_cycles
-from atoll.estimate.expected import expected
 from atoll.estimate.timeline import Timeline, timeline_of
 from atoll.estimate.traffic import added, traffic_of
 from atoll.ir.tir import AcceleratorWait
+from atoll.lower.joined_lists import joined
 from atoll.ops.registry import kind_of
-from atoll.pipeline import Compiled
+from atoll.pipeline import Compiled, expected
 from atoll.place.costs import Spent, fetched
 from atoll.place.measured import BETWEEN_CYCLES, MEASURED_CORE
 from atoll.report.estimate import LayerEstimate, NetworkEstimate
@@ -25,7 +25,9 @@ def _estimate(model: Compiled, models: tuple[Compiled, ...]) -> NetworkEstimate:
     cycles = {name: each.cycles for name, each in spent.items()}
     timeline = timeline_of(model.module.entry.steps, cycles, soc)
     layers = tuple(_layers(model, spent, timeline))
-    between = fetched(BETWEEN_CYCLES, soc.host_cpu, soc) * max(0, len(layers) - 1)
+    lists = sum(1 for _ in joined(model.module.entry.steps, soc))
+    waits = sum(isinstance(step.action, AcceleratorWait) for step in model.module.entry.steps)
+    between = fetched(BETWEEN_CYCLES, soc.host_cpu, soc) * max(0, lists - waits - 1)
     moved = [each for layer in layers for each in layer.traffic]
     names = {each.memory for each in moved}
     return NetworkEstimate(

@@ -1,9 +1,10 @@
 """When each operator of a program begins and ends, by the cycles that are expected of each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, Step
+from atoll.lower.joined_lists import joined
 from atoll.place.costs import driver_cycles, fetched
 from atoll.place.measured import BETWEEN_CYCLES
 from atoll.resolve.soc import ResolvedSoc
@@ -34,7 +35,7 @@ def timeline_of(steps: Sequence[Step], cycles: Mapping[str, int], soc: ResolvedS
     now, length = 0, 0
     begins: dict[str, int] = {}
     ends: dict[str, int] = {}
-    for step in steps:
+    for step, goes_on in _with_joints(steps, soc):
         name = step.operator
         if isinstance(step.action, AcceleratorStart | CallStart):
             begins[name] = now
@@ -46,5 +47,12 @@ def timeline_of(steps: Sequence[Step], cycles: Mapping[str, int], soc: ResolvedS
         else:
             begins[name] = now
             length = ends[name] = now + cycles[name]
-        now = length + between
+        now = length + (0 if goes_on else between)
     return Timeline(begins=begins, ends=ends, length=length)
+
+
+def _with_joints(steps: Sequence[Step], soc: ResolvedSoc) -> Iterator[tuple[Step, bool]]:
+    """Yield the steps, and of each whether its engine goes on with the next one by itself."""
+    for together in joined(steps, soc):
+        for step in together:
+            yield step, step is not together[-1]

@@ -6,10 +6,9 @@ from dataclasses import replace
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.lower.accelerator import Job
-from atoll.lower.joined_lists import links
 from atoll.lower.overlapping import Overlapping
 from atoll.ops.registry import kind_of
-from atoll.resolve.engine_parts import emitter_of, whole
+from atoll.resolve.engine_parts import emitter_of, links, whole
 from atoll.resolve.soc import Engine, ResolvedSoc
 
 _MOST = {"commands_size": 2**28, "commands_count": 65535}

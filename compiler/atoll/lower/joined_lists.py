@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from atoll.ir.tir import AcceleratorRun, EngineAction, Step
 from atoll.plugins import Part
-from atoll.resolve.engine_parts import emitter_of
+from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.soc import Engine, ResolvedSoc
 
 
@@ -33,11 +33,6 @@ def _follows(before: Step, step: Step, soc: ResolvedSoc) -> bool:
     assert isinstance(engine, Engine)
     alike = one.device == two.device and not (before.after or step.before)
     return alike and links(emitter_of(engine))
-
-
-def links(emitter: Part) -> bool:
-    """Say whether an emitter makes commands that go on with another list."""
-    return callable(getattr(emitter.value, "link", None))
 
 
 def with_links(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from types import MappingProxyType
 
 from atoll.ir.busy import Bound, Busy
@@ -12,11 +13,13 @@ from atoll.ops.registry import kind_of
 from atoll.place.candidates import homes_of
 from atoll.place.measured import (
     ACCESS_CYCLES,
+    BETWEEN_CYCLES,
     BYTE_CYCLES,
     CROSSING_CYCLES,
     CROSSING_ENGINE_CYCLES,
     FINISH_CYCLES,
     FURTHER_CYCLES,
+    GOES_ON_CYCLES,
     KERNEL_CYCLES,
     LEAST_CYCLES,
     MEASURED_LATENCY,
@@ -28,7 +31,7 @@ from atoll.place.measured import (
     WORD_CYCLES,
 )
 from atoll.program.effort import effort_of
-from atoll.resolve.engine_parts import emitter_of, whole
+from atoll.resolve.engine_parts import emitter_of, links, whole
 from atoll.resolve.soc import Access, Cpu, Device, Engine, ResolvedSoc
 
 FEWEST: Mapping[str, int] = MappingProxyType({})
@@ -82,6 +85,33 @@ def spent(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc, commands
     if cycles >= 2 * max(working, driving):
         bound = Bound.START
     return Spent(cycles=cycles, bound=bound, busy=busy)
+
+
+def in_list(each: Spent, engine: Engine, soc: ResolvedSoc, *, first: bool, last: bool) -> Spent:
+    """Return what an operator takes among those that its engine goes through by itself.
+
+    The host starts the first one and hears of the end of the last one.
+
+    Args:
+        each: what it takes alone.
+        engine: runs it.
+        soc: the chip.
+        first: the host starts it.
+        last: the engine goes on with nothing.
+    """
+    assert each.busy is not None
+    start, finish, _ = driver_cycles(soc)
+    cycles = working = _of_host(each.busy.cycles, engine, soc)
+    cycles += start + _crossing(engine, soc) if first else 0
+    cycles += finish if last else _of_host(GOES_ON_CYCLES, engine, soc)
+    bound = Bound.START if cycles >= 2 * working else each.busy.bound
+    return Spent(cycles=cycles, bound=bound, busy=each.busy)
+
+
+def joint_saving(soc: ResolvedSoc) -> int:
+    """Return what the host saves where an engine goes on by itself, in cycles of the host."""
+    start, finish, _ = driver_cycles(soc)
+    return start + finish + fetched(BETWEEN_CYCLES, soc.host_cpu, soc) - GOES_ON_CYCLES
 
 
 def compute_cycles(
@@ -248,6 +278,19 @@ def cycles_of(
     `commands` has the number of commands of operators that take more than the fewest.
     """
     return {op.name: _placed_cycles(op, graph, soc, commands) for op in graph.operators}
+
+
+def cycles_in_order(graph: Graph, soc: ResolvedSoc) -> int:
+    """Predict the cycles of all operators of a placed graph, one after the other.
+
+    Engines that can go from one to the next by themselves do so.
+    """
+    devices = [soc.device(op.device) for op in graph.operators]
+    joints = sum(
+        one == two and isinstance(two, Engine) and links(emitter_of(two))
+        for one, two in pairwise(devices)
+    )
+    return sum(cycles_of(graph, soc).values()) - joints * joint_saving(soc)
 
 
 def spent_by(

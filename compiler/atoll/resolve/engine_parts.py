@@ -35,6 +35,11 @@ def emitter_of(engine: Engine) -> Part:
     return make_part(spec.emitter, who, EMITTER_METHODS, at=spec.places.get("emitter"))
 
 
+def links(emitter: Part) -> bool:
+    """Say whether an emitter makes commands that go on with another list."""
+    return callable(getattr(emitter.value, "link", None))
+
+
 def check_functions(engine: Engine) -> None:
     """Load each function that the description of `engine` names for an operator.
 

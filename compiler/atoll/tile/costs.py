@@ -8,7 +8,8 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY, kind_of
 from atoll.place.candidates import WORKSPACE_ROLES, allows, by_preference
 from atoll.place.costs import compute_cycles
-from atoll.place.measured import FINISH_CYCLES, LEAST_CYCLES, START_CYCLES
+from atoll.place.measured import FINISH_CYCLES, GOES_ON_CYCLES, LEAST_CYCLES, START_CYCLES
+from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.soc import Access, Engine, ResolvedSoc
 from atoll.tile.stripes import Chain, Stripe
 
@@ -126,9 +127,12 @@ class Ground:
     def part_cycles(self, op: Operator, share: float) -> int:
         """Return what a share of an operator takes."""
         cycles = self.cycles[op.name]
-        if isinstance(self.soc.device(self.devices[op.name]), Engine):
+        if isinstance(engine := self.soc.device(self.devices[op.name]), Engine):
             fixed = START_CYCLES + FINISH_CYCLES
-            return max(LEAST_CYCLES, fixed + int(max(0, cycles - fixed) * share))
+            working = int(max(0, cycles - fixed) * share)
+            if links(emitter_of(engine)):
+                return GOES_ON_CYCLES + working
+            return max(LEAST_CYCLES, fixed + working)
         return CALL_CYCLES + int(cycles * share)
 
     @cached_property

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import COPY
-from atoll.place.costs import cycles_of
+from atoll.place.costs import cycles_in_order
 from atoll.resolve.soc import ResolvedSoc
 from atoll.tile.cut import Cut, Tiling
 from atoll.tile.stripes import Chain
@@ -41,7 +41,7 @@ class CutStory:
 
 
 def cut_stories(
-    network: Graph, tiling: Tiling, placed: Graph, soc: ResolvedSoc
+    network: Graph, tiling: Tiling, placed: Graph, soc: ResolvedSoc, cycles: Mapping[str, int]
 ) -> tuple[CutStory, ...]:
     """Return what became of each chain of a network.
 
@@ -50,8 +50,8 @@ def cut_stories(
         tiling: how.
         placed: what was made of it.
         soc: the chip.
+        cycles: what each operator of that should take.
     """
-    cycles = cycles_of(placed, soc)
     return tuple(_story(network, cut, tiling, placed, soc, cycles) for cut in tiling.cuts)
 
 
@@ -77,7 +77,7 @@ def _story(
         stripes=cut.stripes,
         whole_bytes=max(_pairs(chain, {}), default=0),
         stripe_bytes=max(_pairs(chain, _largest(placed)), default=0),
-        whole_cycles=sum(cycles_of(as_they_are, soc).values()),
+        whole_cycles=cycles_in_order(as_they_are, soc),
         cycles=sum(cycles[name] for names in stripes.values() for name in names)
         + sum(cycles[op.name] for op in placed.operators if _moves(op, placed, touched)),
         apart={name: tiling.apart[name] for name in sorted(touched)},

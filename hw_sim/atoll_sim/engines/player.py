@@ -1,10 +1,12 @@
 """Plays the operators of an accelerator that has no model of lists: each by its function."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import EngineAction, Step
 from atoll.lower.accelerator import Job
+from atoll.lower.joined_lists import joined
 from atoll.ops.kind import Array
 from atoll.ops.reference import computed, computed_by
 from atoll.pipeline import Compiled
@@ -29,6 +31,34 @@ def lists_of(models: Iterable[Compiled]) -> Mapping[tuple[str, int], tuple[Compi
         for step in compiled.module.entry.steps
         if isinstance(step.action, EngineAction)
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The list of commands of one step, where whoever reads it sees it."""
+
+    step: Step
+    address: int
+    count: int
+
+
+def joined_of(models: Iterable[Compiled]) -> Mapping[tuple[str, int], tuple[Listed, ...]]:
+    """Return the lists that an engine runs by itself after another, by engine and address.
+
+    The address is that of the one which the host starts; it comes first. Models of lists follow
+    the commands themselves.
+    """
+    found = {}
+    for compiled in models:
+        for steps in joined(compiled.module.entry.steps, compiled.soc):
+            lists = tuple(
+                Listed(step, list_address(compiled, step), step.action.count)
+                for step in steps
+                if isinstance(step.action, EngineAction)
+            )
+            if len(lists) > 1:
+                found[lists[0].step.runner, lists[0].address] = lists
+    return found
 
 
 def play(bus: Bus, compiled: Compiled, step: Step, engine: Engine) -> Outcome:

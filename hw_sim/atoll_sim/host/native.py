@@ -28,6 +28,7 @@ from atoll_sim.engines.interface import Outcome
 from atoll_sim.engines.player import list_address, lists_of, play
 from atoll_sim.host.memory import Accessed, DeviceBus, HostMemory, Kept
 from atoll_sim.host.watch import Watch
+from atoll_sim.shadow.contents import contents_of
 from atoll_sim.trace.simulation import Phase, SimResult, Stop, Touched
 
 FINE = Outcome(error=0, fault_address=0, completed=0)
@@ -202,12 +203,9 @@ class HostCores:
         }
 
     def _load_constants(self, compiled: Compiled) -> None:
-        for constant in compiled.module.entry.constants:
-            data = constant.data
-            if data is None:
-                data = compiled.commands[constant.name]
-            if constant.name in compiled.plan.placements:
-                self._memory.write(compiled.plan.address(constant.name), data)
+        for name, data in contents_of(compiled).items():
+            if name in compiled.plan.placements:
+                self._memory.write(compiled.plan.address(name), data)
 
     def _fill(self, compiled: Compiled, sample: Sample) -> None:
         for name, values in sample.items():

@@ -1,7 +1,9 @@
 """The chip around the cores of an instruction-set simulation, and whose turn it is."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
+from atoll.ir.tir import Step
 from atoll.protocol import ConsoleRegister, Trace, TraceEvent
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.memory_views import core_as_it_sees, on_bus, seen_by
@@ -10,6 +12,7 @@ from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.engines.list_registers import EngineRegisters, list_registers
+from atoll_sim.engines.player import joined_of
 from atoll_sim.engines.program_registers import ProgramRegisters
 from atoll_sim.host.watch import BUS_ERRORS
 from atoll_sim.iss.core import IssCore
@@ -67,6 +70,7 @@ class IssChip:
         self._model = model
         self._bench = bench
         self._played = engines
+        self._joined = joined_of(engines.models)
         self._code = code
         self._masters = {master.name: master for master in plan_chip(soc).masters}
         self.instructions: list[int] = []
@@ -192,10 +196,11 @@ class IssChip:
 
     def _wrote(self, register: ConsoleRegister, value: int) -> None:
         kind = EVENTS[register]
-        self._model.saw_event(kind, value & 0xFF if kind is EventKind.UART else value)
         if kind is EventKind.TRACE:
-            self.instructions.append(self._counted())
+            self._traced(value)
             self._turned_to(Trace.of(value))
+        else:
+            self._model.saw_event(kind, value & 0xFF if kind is EventKind.UART else value)
         if kind is EventKind.TRACE and Trace.of(value).event == TraceEvent.RUN_BEGIN:
             self._model.litter(self._bench.work.turn(self._bench.asked - 1))
         if kind is not EventKind.UART:
@@ -203,6 +208,10 @@ class IssChip:
             self._model.reads_as_caller = kind is EventKind.TRACE and ended
             self.serve()
             self._model.reads_as_caller = False
+
+    def _traced(self, word: int) -> None:
+        self._model.saw_event(EventKind.TRACE, word)
+        self.instructions.append(self._counted())
 
     def restarts(self) -> int | None:
         """See `around.Around`."""
@@ -225,6 +234,33 @@ class IssChip:
                 self._programs[found[0].name].begin(begun)
 
     def _run_list(self, engine: Engine, now: int, address: int, count: int) -> tuple[Outcome, int]:
+        """Run a list, and those that the engine goes on with; return how they ended, and when."""
+        lists = self._joined.get((engine.name, address), ())
+        if not lists or count != lists[0].count + 1:
+            return self._run_one(engine, now, address, count)
+        cycles = completed = 0
+        for place, each in enumerate(lists):
+            if place:
+                self._model.at(now + cycles)
+                self._goes_on(engine, lists[place - 1].step, each.step)
+                completed += 1
+            outcome, taken = self._run_one(engine, now + cycles, each.address, each.count)
+            cycles, completed = cycles + taken, completed + outcome.completed
+            if outcome.error:
+                break
+        self._model.at(now)
+        return replace(outcome, completed=completed), cycles
+
+    def _goes_on(self, engine: Engine, before: Step, step: Step) -> None:
+        """Log that an engine has begun an operator by itself."""
+        for event, number in (
+            (TraceEvent.OPERATOR_END, before.number),
+            (TraceEvent.OPERATOR_BEGIN, step.number),
+        ):
+            self._traced(Trace(event, number, engine.ordinal).word())
+        self.serve()
+
+    def _run_one(self, engine: Engine, now: int, address: int, count: int) -> tuple[Outcome, int]:
         accelerators = self._played.accelerators
         self._model.engine_begins()
         outcome = accelerators.run(engine, address, count)

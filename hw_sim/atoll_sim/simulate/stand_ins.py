@@ -22,7 +22,7 @@ from atoll_sim.engines.calls import model_of, run_model, teach
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import BusFault, Outcome
 from atoll_sim.engines.list_registers import EngineRegisters, list_registers
-from atoll_sim.engines.player import list_address, lists_of, play
+from atoll_sim.engines.player import Listed, joined_of, list_address, lists_of, play
 from atoll_sim.engines.program_registers import Begun, ProgramRegisters
 from atoll_sim.engines.script import script_of
 
@@ -95,7 +95,7 @@ class StandIns:
         self.soc = soc
         self.error: AtollError | None = None
         self._models = models
-        self._lists = lists_of(models)
+        self._lists, self._joined = lists_of(models), joined_of(models)
         engines = [engine for engine in soc.engines if engine.name in names]
         numbers = {master.name: master.index for master in plan_chip(soc).masters}
         self._engines = {numbers[engine.name]: engine for engine in engines}
@@ -203,10 +203,14 @@ class StandIns:
         cycles = 1
         if found:
             compiled, step = found
-            op = compiled.graph.operators[step.number]
-            cycles = busy_cycles(op, compiled.graph, engine, self.soc, count)
+            lists = self._joined.get((engine.name, address), (Listed(step, address, count),))
+            cycles = sum(self._cycles(compiled, each, engine) for each in lists)
         self._started = moved, cycles
         return outcome, NEVER
+
+    def _cycles(self, compiled: Compiled, each: Listed, engine: Engine) -> int:
+        op = compiled.graph.operators[each.step.number]
+        return busy_cycles(op, compiled.graph, engine, self.soc, each.count)
 
     def _steps(self, engine: Engine) -> Iterator[tuple[Compiled, Step]]:
         """Yield what an accelerator with a program runs, run after run."""
