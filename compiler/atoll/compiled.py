@@ -14,7 +14,8 @@ from atoll.lower.joined_lists import joined
 from atoll.memory.algorithms import DEFAULT
 from atoll.memory.effort import Effort
 from atoll.memory.problem import MemoryPlan
-from atoll.place.costs import Spent, in_list, spent_by
+from atoll.place.costs import Spent, spent_by
+from atoll.place.list_costs import in_list
 from atoll.place.partition import Decision
 from atoll.report.explain_buffers import buffer_stories
 from atoll.report.explain_text import Explanation

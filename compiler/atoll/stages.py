@@ -25,7 +25,8 @@ from atoll.memory.build_problem import build_problem, with_parts
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory, solve
 from atoll.place.copy_engines import assign_copies
-from atoll.place.costs import cycles_of, driver_cycles, joint_saving
+from atoll.place.costs import cycles_of, driver_cycles
+from atoll.place.list_costs import joint_saving
 from atoll.place.partition import Decision
 from atoll.place.patterns import with_patterns
 from atoll.place.plan_devices import may_spread, plan_devices

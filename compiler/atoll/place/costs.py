@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from types import MappingProxyType
 
 from atoll.ir.busy import Bound, Busy
@@ -13,13 +12,11 @@ from atoll.ops.registry import kind_of
 from atoll.place.candidates import homes_of
 from atoll.place.measured import (
     ACCESS_CYCLES,
-    BETWEEN_CYCLES,
     BYTE_CYCLES,
     CROSSING_CYCLES,
     CROSSING_ENGINE_CYCLES,
     FINISH_CYCLES,
     FURTHER_CYCLES,
-    GOES_ON_CYCLES,
     KERNEL_CYCLES,
     LEAST_CYCLES,
     MEASURED_LATENCY,
@@ -31,7 +28,7 @@ from atoll.place.measured import (
     WORD_CYCLES,
 )
 from atoll.program.effort import effort_of
-from atoll.resolve.engine_parts import emitter_of, links, whole
+from atoll.resolve.engine_parts import emitter_of, whole
 from atoll.resolve.soc import Access, Cpu, Device, Engine, ResolvedSoc
 
 FEWEST: Mapping[str, int] = MappingProxyType({})
@@ -80,38 +77,11 @@ def spent(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc, commands
     if not isinstance(device, Engine):
         return Spent(cycles=cycles, bound=Bound.CORE)
     busy, driving = engine_busy(op, graph, device, commands), _driving(op, graph, device, soc)
-    working = _of_host(busy.cycles, device, soc)
+    working = of_host(busy.cycles, device, soc)
     bound = Bound.DRIVER if driving > working else busy.bound
     if cycles >= 2 * max(working, driving):
         bound = Bound.START
     return Spent(cycles=cycles, bound=bound, busy=busy)
-
-
-def in_list(each: Spent, engine: Engine, soc: ResolvedSoc, *, first: bool, last: bool) -> Spent:
-    """Return what an operator takes among those that its engine goes through by itself.
-
-    The host starts the first one and hears of the end of the last one.
-
-    Args:
-        each: what it takes alone.
-        engine: runs it.
-        soc: the chip.
-        first: the host starts it.
-        last: the engine goes on with nothing.
-    """
-    assert each.busy is not None
-    start, finish, _ = driver_cycles(soc)
-    cycles = working = _of_host(each.busy.cycles, engine, soc)
-    cycles += start + _crossing(engine, soc) if first else 0
-    cycles += finish if last else _of_host(GOES_ON_CYCLES, engine, soc)
-    bound = Bound.START if cycles >= 2 * working else each.busy.bound
-    return Spent(cycles=cycles, bound=bound, busy=each.busy)
-
-
-def joint_saving(soc: ResolvedSoc) -> int:
-    """Return what the host saves where an engine goes on by itself, in cycles of the host."""
-    start, finish, _ = driver_cycles(soc)
-    return start + finish + fetched(BETWEEN_CYCLES, soc.host_cpu, soc) - GOES_ON_CYCLES
 
 
 def compute_cycles(
@@ -125,10 +95,10 @@ def compute_cycles(
     if not isinstance(device, Engine):
         assert isinstance(device, Cpu)
         cycles = kind_of(op).cycles(op, graph)
-        return _of_host(fetched(cycles, device, soc, KERNEL_CYCLES), device, soc)
+        return of_host(fetched(cycles, device, soc, KERNEL_CYCLES), device, soc)
     busy = max(busy_cycles(op, graph, device, soc, commands), _driving(op, graph, device, soc))
     start, finish, least = driver_cycles(soc)
-    return max(least, start + busy + finish) + _crossing(device, soc)
+    return max(least, start + busy + finish) + crossing_cycles(device, soc)
 
 
 def driver_cycles(soc: ResolvedSoc) -> tuple[int, int, int]:
@@ -152,11 +122,11 @@ def _driving(op: Operator, graph: Graph, engine: Engine, soc: ResolvedSoc) -> in
     return fetched(cycles, soc.host_cpu, soc)
 
 
-def _crossing(engine: Engine, soc: ResolvedSoc) -> int:
+def crossing_cycles(engine: Engine, soc: ResolvedSoc) -> int:
     """Return the cycles of the host for crossings between its clock and that of an engine."""
     if engine.clock == soc.host_cpu.clock:
         return 0
-    return CROSSING_CYCLES + _of_host(CROSSING_ENGINE_CYCLES, engine, soc)
+    return CROSSING_CYCLES + of_host(CROSSING_ENGINE_CYCLES, engine, soc)
 
 
 def spread_cycles(
@@ -225,7 +195,7 @@ def busy_cycles(
     op: Operator, graph: Graph, engine: Engine, soc: ResolvedSoc, commands: int = 0
 ) -> int:
     """Predict how long an engine itself is busy with `op`, in cycles of the host."""
-    return _of_host(engine_cycles(op, graph, engine, commands), engine, soc)
+    return of_host(engine_cycles(op, graph, engine, commands), engine, soc)
 
 
 def fetched(cycles: int, core: Cpu, soc: ResolvedSoc, other: int = OTHER_CYCLES) -> int:
@@ -237,7 +207,8 @@ def fetched(cycles: int, core: Cpu, soc: ResolvedSoc, other: int = OTHER_CYCLES)
     return -(-cycles * (other + latency) // (other + MEASURED_LATENCY))
 
 
-def _of_host(cycles: int, device: Device, soc: ResolvedSoc) -> int:
+def of_host(cycles: int, device: Device, soc: ResolvedSoc) -> int:
+    """Return cycles of a device in cycles of the host."""
     return -(-cycles * soc.host_cpu.clock // device.clock)
 
 
@@ -278,19 +249,6 @@ def cycles_of(
     `commands` has the number of commands of operators that take more than the fewest.
     """
     return {op.name: _placed_cycles(op, graph, soc, commands) for op in graph.operators}
-
-
-def cycles_in_order(graph: Graph, soc: ResolvedSoc) -> int:
-    """Predict the cycles of all operators of a placed graph, one after the other.
-
-    Engines that can go from one to the next by themselves do so.
-    """
-    devices = [soc.device(op.device) for op in graph.operators]
-    joints = sum(
-        one == two and isinstance(two, Engine) and links(emitter_of(two))
-        for one, two in pairwise(devices)
-    )
-    return sum(cycles_of(graph, soc).values()) - joints * joint_saving(soc)
 
 
 def spent_by(

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import COPY
-from atoll.place.costs import cycles_in_order
+from atoll.place.list_costs import cycles_in_order
 from atoll.resolve.soc import ResolvedSoc
 from atoll.tile.cut import Cut, Tiling
 from atoll.tile.stripes import Chain

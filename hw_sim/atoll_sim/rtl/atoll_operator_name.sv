@@ -1,7 +1,8 @@
 // Shows in waveforms, as text, which operator one device runs. Only for simulation: it drives
 // nothing, and is part only of models that record waveforms.
 //
-// The text follows TRACE events, the firmware's and those of engines that go on by themselves; the names come from the C++ side (recorder.cpp).
+// The text follows TRACE events, the firmware's and those of engines that go on by themselves; the
+// names come from the C++ side (recorder.cpp).
 module atoll_operator_name #(
   // Ordinal of the device in TRACE events.
   parameter int unsigned Device     = 0,

@@ -1,54 +1,23 @@
 """Pack contracts as the table that the shadow memory loads."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from zlib import crc32
 
 from atoll.bsp.linker import copied_pools
 from atoll.contract.areas import Area
-from atoll.contract.contract import UNREAD, Contract, Lifetime, Phase, Span, Succession
+from atoll.contract.contract import Contract
 from atoll.memory.build_problem import NOTHING
-from atoll.protocol import Trace, TraceEvent
-from atoll.resolve.soc import Access, Cpu, Device, Engine, Memory, Pool, Region, ResolvedSoc
+from atoll.resolve.soc import Cpu, Device, Engine, ResolvedSoc
 from atoll_sim.chip.plan import beat_bytes
 from atoll_sim.protocol.layout import U32
-from atoll_sim.shadow.pieces import Pieces, cuts_of
+from atoll_sim.shadow.packer import AREA_KINDS, Covered, Packer, span_row
 from atoll_sim.shadow.records import (
-    BUFFER,
-    CONTENT,
     HEAD,
     MAGIC,
     MASTER,
-    MODEL,
-    NEVER,
-    NONE,
-    OPERATOR,
-    POOL,
     SECTIONS,
-    SPAN,
-    SUCCESSION,
     VERSION,
-    BufferKind,
-    Port,
 )
-
-AREA_KINDS = {"code": BufferKind.CODE, "data": BufferKind.DATA, "stack": BufferKind.STACK}
-
-Row = tuple[object, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Covered:
-    """What one number of a buffer stands for in findings.
-
-    Attributes:
-        place: the pool, or the region, that it is in.
-        address: its first byte, that offsets count from.
-    """
-
-    name: str
-    place: str
-    address: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,27 +58,21 @@ def shadow_table(
         beats: engines read whole beats, as in RTL; else what is seen is what they asked for.
     """
     masters = bus_masters(soc)
-    packer = _Packer(soc, [device.name for device in masters])
+    packer = Packer(soc, [device.name for device in masters])
     for number, contract in enumerate(contracts):
         packer.add(contract, contents[number] if contents else {})
-    packer.add_areas(
-        replace(area, size=data[area.device], limit=data[area.device])
-        if area.kind == "data" and area.device in data
-        else area
-        for area in contracts[0].areas
-        if area.kind in AREA_KINDS
-    )
+    packer.add_areas(_limited(area, data) for area in contracts[0].areas if area.kind in AREA_KINDS)
     widths = [
         beat_bytes(each) or 1 if beats and isinstance(each, Engine) else 1 for each in masters
     ]
     sections: Mapping[str, Sequence[object]] = {
         "masters": [MASTER.row(beat=width) for width in widths],
-        "memories": [_span(memory) for memory in soc.memories],
+        "memories": [span_row(memory) for memory in soc.memories],
         "pools": [packer.pool(pool) for pool in soc.pools],
         "buffers": packer.buffers,
         "models": packer.models,
         "operators": packer.operators,
-        "filled": [_span(pool.region) for pool in copied_pools(soc)],
+        "filled": [span_row(pool.region) for pool in copied_pools(soc)],
         "contents": packer.contents,
         "successions": packer.successions,
         "lists": packer.lists,
@@ -121,6 +84,13 @@ def shadow_table(
         operators=tuple(packer.named),
         models=len(contracts),
     )
+
+
+def _limited(area: Area, data: Mapping[str, int]) -> Area:
+    """Return an area without what the image of a core leaves free of its data region."""
+    if area.kind != "data" or area.device not in data:
+        return area
+    return replace(area, size=data[area.device], limit=data[area.device])
 
 
 def _packed(host: int, sections: Mapping[str, Sequence[object]]) -> bytes:
@@ -135,178 +105,3 @@ def _packed(host: int, sections: Mapping[str, Sequence[object]]) -> bytes:
 def bus_masters(soc: ResolvedSoc) -> tuple[Device, ...]:
     """Return the devices that make accesses, in the order of the monitors' numbers."""
     return tuple(device for device in soc.devices if isinstance(device, (Cpu, Engine)))
-
-
-class _Packer:
-    """Numbers buffers and operators of all contracts."""
-
-    def __init__(self, soc: ResolvedSoc, masters: Sequence[str]) -> None:
-        self.soc = soc
-        self.masters = {name: number for number, name in enumerate(masters)}
-        self.buffers: list[Row] = []
-        self.covered: list[Covered] = []
-        self.models: list[Row] = []
-        self.operators: list[Row] = []
-        self.named: list[tuple[int, str]] = []
-        self.lists: list[int] = []
-        self.contents: list[Row] = []
-        self.successions: list[Row] = []
-
-    def add(self, contract: Contract, contents: Mapping[str, bytes]) -> None:
-        """Append the buffers and operators of one network."""
-        base, model = len(self.operators), len(self.models)
-        ports, cuts = _ports(contract), cuts_of(contract)
-        number = Pieces(contract, cuts, len(self.buffers))
-        for each in contract.lifetimes:
-            for at in number.of(each.span):
-                port = ports.get(each.span.buffer, 0)
-                self._add_piece(each, number.spans[at], model, port, base)
-        self.contents += [
-            CONTENT.row(buffer=number.one(name), crc=crc32(data)) for name, data in contents.items()
-        ]
-        self.successions += [self._succession(each, model) for each in contract.successions]
-        phases = [phase for _, phase in sorted(contract.phases.items())]
-        parts = [part for phase in phases for part in (phase, *phase.parts)]
-        heaps = dict.fromkeys(heap for part in parts for heap in part.heaps)
-        for heap in heaps:
-            number.heaps[heap] = len(self.buffers)
-            span = SPAN.row(origin=heap.address, size=heap.size)
-            self.buffers.append(_buffer(span, BufferKind.HEAP, model))
-            self.covered.append(_covered(heap))
-        count = max(contract.phases, default=-1) + 1
-        copies = {
-            copy.number: (
-                self._whole(copy.source, number, model),
-                self._whole(copy.destination, number, model),
-            )
-            for copy in contract.copies
-        }
-        part_row = base + count
-        for index in range(count):
-            phase = contract.phases.get(index)
-            self.named.append((model, phase.operator if phase else ""))
-            source, destination = copies.get(index, (NONE, NONE))
-            row = part_row if phase and phase.parts else NONE
-            part_row += len(phase.parts) if phase else 0
-            self.operators.append(self._operator(phase, number, row, source, destination))
-        for phase in phases:
-            for left, piece in zip(reversed(range(len(phase.parts))), phase.parts, strict=True):
-                self.named.append((model, phase.operator))
-                row = len(self.operators) + 1 if left else NONE
-                self.operators.append(self._operator(piece, number, row))
-        self.models.append(MODEL.row(first=base, count=count))
-
-    def _succession(self, each: Succession, model: int) -> Row:
-        ordinal = self.soc.device(each.device).ordinal
-        return SUCCESSION.row(
-            master=self.masters[each.device],
-            address=each.address,
-            model=model,
-            ended=Trace(TraceEvent.OPERATOR_END, each.before, ordinal).word(),
-            begun=Trace(TraceEvent.OPERATOR_BEGIN, each.number, ordinal).word(),
-        )
-
-    def _add_piece(self, each: Lifetime, span: Span, model: int, port: int, base: int) -> None:
-        last = {None: NONE, UNREAD: NEVER}.get(each.last, base + (each.last or 0))
-        self.buffers.append(
-            BUFFER.row(
-                span=SPAN.row(origin=span.address, size=span.size),
-                alignment=each.alignment if span.address == each.span.address else 1,
-                kind=BufferKind.CONSTANT if each.constant else BufferKind.WORKSPACE,
-                owner=model,
-                ports=port,
-                last=last,
-            )
-        )
-        self.covered.append(_covered(each.span))
-
-    def _whole(self, span: Span, number: Pieces, model: int) -> int:
-        """Return the number of a span as a whole, which nobody is granted if it is several."""
-        pieces = number.of(span)
-        if len(pieces) == 1:
-            return pieces[0]
-        row = SPAN.row(origin=span.address, size=span.size)
-        self.buffers.append(_buffer(row, BufferKind.WORKSPACE, model))
-        self.covered.append(_covered(span))
-        return len(self.buffers) - 1
-
-    def add_areas(self, areas: Iterable[Area]) -> None:
-        """Append code, data and stacks; what a stack must not reach is a buffer of its own."""
-        for area in areas:
-            beyond = area.size - area.limit
-            kind, owner = AREA_KINDS[area.kind], self.masters[area.device]
-            parts = [
-                (area.address, beyond, BufferKind.BEYOND_STACK),
-                (area.address + beyond, area.limit, kind),
-            ]
-            for address, size, part in parts:
-                if size:
-                    span = SPAN.row(origin=address, size=size)
-                    self.buffers.append(_buffer(span, part, owner))
-                    covered = Covered(name="", place=area.name, address=area.address)
-                    self.covered.append(covered)
-
-    def _operator(
-        self,
-        phase: Phase | None,
-        number: Pieces,
-        part: int,
-        source: int = NONE,
-        destination: int = NONE,
-    ) -> Row:
-        reads = writes = overlaps = (0, 0)
-        if phase is not None:
-            heaps = [number.heaps[heap] for heap in phase.heaps]
-            reads = self._list([*number.each(phase.reads), *heaps])
-            writes = self._list([*number.each(phase.writes), *heaps])
-            overlaps = self._list(each for pair in number.pairs(phase) for each in pair)
-        return OPERATOR.row(
-            master=NONE if phase is None else self.masters[phase.device],
-            reads=reads[0],
-            read_count=reads[1],
-            writes=writes[0],
-            write_count=writes[1],
-            overlaps=overlaps[0],
-            overlap_count=overlaps[1] // 2,
-            source=source,
-            destination=destination,
-            part=part,
-        )
-
-    def _list(self, numbers: Iterable[int]) -> tuple[int, int]:
-        first = len(self.lists)
-        self.lists += numbers
-        return first, len(self.lists) - first
-
-    def pool(self, pool: Pool) -> Row:
-        """Return the row of a pool: who may read it, and who may write it."""
-
-        def bits(allowed: Callable[[Access], bool]) -> int:
-            return sum(
-                1 << number for name, number in self.masters.items() if allowed(pool.reach[name])
-            )
-
-        return POOL.row(
-            span=_span(pool.region),
-            readers=bits(lambda access: access is not Access.NONE),
-            writers=bits(lambda access: access is Access.WRITE),
-        )
-
-
-def _span(place: Memory | Region) -> Row:
-    return SPAN.row(origin=place.origin, size=place.size)
-
-
-def _buffer(span: Row, kind: BufferKind, owner: int) -> Row:
-    """Return the row of what is there all the time."""
-    return BUFFER.row(span=span, alignment=1, kind=kind, owner=owner, ports=0, last=NONE)
-
-
-def _covered(span: Span) -> Covered:
-    return Covered(name=span.buffer, place=span.pool, address=span.address)
-
-
-def _ports(contract: Contract) -> Mapping[str, int]:
-    inputs = {span.buffer: int(Port.INPUT) for span in contract.inputs}
-    outputs: Iterator[str] = (span.buffer for span in contract.outputs)
-    return inputs | {name: inputs.get(name, 0) | Port.OUTPUT for name in outputs}

@@ -7,9 +7,10 @@ from atoll.contract.contract import Contract
 from atoll.report.result import Violation
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll_sim.protocol.records import KINDS, AccessKind
+from atoll_sim.shadow.packer import Covered
 from atoll_sim.shadow.records import FINDING
 from atoll_sim.shadow.rules import RULES, RuleText
-from atoll_sim.shadow.table import Covered, ShadowTable
+from atoll_sim.shadow.table import ShadowTable
 from atoll_sim.trace.simulation import Finding, SimResult
 
 BETWEEN = "none"

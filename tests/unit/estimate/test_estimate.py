@@ -15,8 +15,10 @@ from atoll.estimate.network import estimates_of
 from atoll.estimate.timeline import timeline_of
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, Step
+from atoll.lower.joined_lists import joined
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.place.costs import cycles_of
+from atoll.place.list_costs import joint_saving
 from atoll.place.measured import BETWEEN_CYCLES, FINISH_CYCLES, START_CYCLES
 from atoll.report.estimate import NetworkEstimate
 from atoll.report.estimate_text import render_estimate
@@ -44,6 +46,14 @@ def test_p1_cycles_of_layers_are_those_that_placement_weighs(chip: str) -> None:
     found = {layer.operator: layer.cycles for layer in estimate(chip).layers}
     if chip == "atoll2":
         found |= {name: weighed[name] for name in found if pools_of(name, model) != {"shared"}}
+    if chip == "lagoon":
+        (listed,) = (each for each in joined(model.module.entry.steps, model.soc) if len(each) > 1)
+        names = [step.operator for step in listed]
+        less = sum(weighed[name] - found[name] for name in names)
+        saving = joint_saving(model.soc) - BETWEEN_CYCLES
+        assert saving > 900
+        assert less == saving * (len(names) - 1)
+        found |= {name: weighed[name] for name in names}
     assert found == weighed
 
 
@@ -68,7 +78,11 @@ def test_p1_totals_are_the_sums_of_layers(chip: str) -> None:
     assert found.total == found.before + found.network + found.after
     assert found.network == max(layer.end for layer in found.layers)
     own = sum(layer.cycles for layer in found.layers)
-    between, rest = divmod(found.sequential - own, len(found.layers) - 1)
+    lists = sum(1 for _ in joined(compiled(chip).module.entry.steps, compiled(chip).soc))
+    waits = sum(
+        isinstance(step.action, AcceleratorWait) for step in compiled(chip).module.entry.steps
+    )
+    between, rest = divmod(found.sequential - own, lists - waits - 1)
     assert rest == 0 < between < 100
     for memory in found.traffic:
         parts = [e for layer in found.layers for e in layer.traffic if e.memory == memory.memory]
@@ -99,7 +113,8 @@ def test_p1_another_overlap_is_another_count_of_commands() -> None:
 def test_p1_every_layer_says_what_decides() -> None:
     bounds = {layer.operator: layer.bound for layer in estimate("lagoon").layers}
     assert bounds["softmax_9"] == Bound.CORE
-    assert bounds["average_pool_2d_6"] == Bound.START
+    assert bounds["average_pool_2d_6"] == Bound.WEIGHTS
+    assert bounds["fully_connected_8"] == Bound.START
     narrow = {
         layer.operator: layer.bound for layer in estimate("lagoon", "memories.sram.width=4").layers
     }
@@ -137,7 +152,7 @@ def test_p1_the_longest_part_decides(parts: dict[Bound, int], bound: Bound) -> N
 def test_p1_bytes_are_those_of_buffers_in_their_memories() -> None:
     layers = {layer.operator: layer for layer in estimate("lagoon").layers}
     moved = {each.memory: each for each in layers["depthwise_conv_2d_1"].traffic}
-    commands, table, weights = 64, 24 * 16, 3 * 128
+    commands, table, weights = 2 * 64, 24 * 16, 3 * 128
     assert (moved["flash"].read, moved["flash"].written) == (commands + table + weights, 0)
     assert (moved["sram"].read, moved["sram"].written) == (8 * 8 * 24, 8 * 8 * 24)
     latencies, beats = 2, 2 * 8 * 8 * 24 // 8

@@ -1,0 +1,50 @@
+"""What operators take whose engine goes from one to the next by itself, in cycles of the host."""
+
+from itertools import pairwise
+
+from atoll.ir.busy import Bound
+from atoll.ir.graph import Graph
+from atoll.place.costs import Spent, crossing_cycles, cycles_of, driver_cycles, fetched, of_host
+from atoll.place.measured import BETWEEN_CYCLES, GOES_ON_CYCLES
+from atoll.resolve.engine_parts import emitter_of, links
+from atoll.resolve.soc import Engine, ResolvedSoc
+
+
+def in_list(each: Spent, engine: Engine, soc: ResolvedSoc, *, first: bool, last: bool) -> Spent:
+    """Return what an operator takes among those that its engine goes through by itself.
+
+    The host starts the first one and hears of the end of the last one.
+
+    Args:
+        each: what it takes alone.
+        engine: runs it.
+        soc: the chip.
+        first: the host starts it.
+        last: the engine goes on with nothing.
+    """
+    assert each.busy is not None
+    start, finish, _ = driver_cycles(soc)
+    cycles = working = of_host(each.busy.cycles, engine, soc)
+    cycles += start + crossing_cycles(engine, soc) if first else 0
+    cycles += finish if last else of_host(GOES_ON_CYCLES, engine, soc)
+    bound = Bound.START if cycles >= 2 * working else each.busy.bound
+    return Spent(cycles=cycles, bound=bound, busy=each.busy)
+
+
+def joint_saving(soc: ResolvedSoc) -> int:
+    """Return what the host saves where an engine goes on by itself, in cycles of the host."""
+    start, finish, _ = driver_cycles(soc)
+    return start + finish + fetched(BETWEEN_CYCLES, soc.host_cpu, soc) - GOES_ON_CYCLES
+
+
+def cycles_in_order(graph: Graph, soc: ResolvedSoc) -> int:
+    """Predict the cycles of all operators of a placed graph, one after the other.
+
+    Engines that can go from one to the next by themselves do so.
+    """
+    devices = [soc.device(op.device) for op in graph.operators]
+    joints = sum(
+        one == two and isinstance(two, Engine) and links(emitter_of(two))
+        for one, two in pairwise(devices)
+    )
+    return sum(cycles_of(graph, soc).values()) - joints * joint_saving(soc)
