@@ -114,6 +114,8 @@ def test_p1_every_layer_says_what_decides() -> None:
     bounds = {layer.operator: layer.bound for layer in estimate("lagoon").layers}
     assert bounds["softmax_9"] == Bound.CORE
     assert bounds["average_pool_2d_6"] == Bound.WEIGHTS
+    alone = {layer.operator: layer.bound for layer in estimate("twin").layers}
+    assert alone["conv_2d_0"] == Bound.START
     narrow = {
         layer.operator: layer.bound for layer in estimate("lagoon", "memories.sram.width=4").layers
     }
