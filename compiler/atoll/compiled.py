@@ -18,6 +18,7 @@ from atoll.place.partition import Decision
 from atoll.report.explain_buffers import buffer_stories
 from atoll.report.explain_text import Explanation
 from atoll.resolve.soc import ResolvedSoc
+from atoll.stream.choose import NOTHING, Streaming
 from atoll.tile.cut import Tiling
 from atoll.tile.story import cut_stories
 
@@ -53,6 +54,7 @@ class Compiled:
         splits: commands that an accelerator may spend on one operator for the sake of memory.
         commands: bytes of each command list, by buffer.
         tiling: which operators of the network were cut into stripes.
+        streaming: whose constants are copied ahead.
     """
 
     soc: ResolvedSoc
@@ -69,6 +71,17 @@ class Compiled:
     commands: Mapping[str, bytes]
     contract: Contract
     tiling: Tiling = field(default_factory=Tiling)
+    streaming: Streaming = NOTHING
+
+    @property
+    def homes(self) -> Mapping[str, str]:
+        """The pool of the constants that an accelerator reads for each of its operators."""
+        homes: dict[str, str] = {}
+        for name, job in self.jobs.items():
+            for constant in job.constants[:1]:
+                stored = self.copies.get(constant.name, constant.name)
+                homes[name] = self.plan.placements[stored].pool
+        return homes
 
 
 def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
@@ -87,7 +100,8 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
 
 def expected_cycles(compiled: Compiled) -> Mapping[str, int]:
     """Return what each operator should take on its device, with the commands that it has."""
-    return cycles_of(compiled.graph, compiled.soc, command_counts(compiled.module))
+    counts = command_counts(compiled.module)
+    return cycles_of(compiled.graph, compiled.soc, counts, compiled.homes)
 
 
 def explanation(compiled: Compiled) -> Explanation:

@@ -22,4 +22,4 @@ def expected(compiled: Compiled) -> Mapping[str, Spent]:
         return replace(tensor, pool=place.pool) if place else tensor
 
     planned = replace(graph, tensors=tuple(map(placed, graph.tensors)))
-    return spent_by(planned, compiled.soc, command_counts(compiled.module))
+    return spent_by(planned, compiled.soc, command_counts(compiled.module), compiled.homes)

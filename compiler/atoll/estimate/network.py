@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from atoll.estimate.around import after_cycles, before_cycles
 from atoll.estimate.expected import expected
-from atoll.estimate.timeline import Timeline, timeline_of
 from atoll.estimate.traffic import added, traffic_of
 from atoll.ir.tir import AcceleratorWait
+from atoll.lower.timeline import Timeline, timeline_of
 from atoll.ops.registry import kind_of
 from atoll.pipeline import Compiled
 from atoll.place.costs import Spent, fetched

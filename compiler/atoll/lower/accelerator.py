@@ -1,7 +1,7 @@
 """What a stage needs to know of a command-driven accelerator; its emitter supplies it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from atoll.ir.graph import Graph, Operator, Tensor
@@ -27,6 +27,8 @@ class Job:
         alignment: bytes that `constants` start at multiples of.
         commands_alignment: bytes that `commands` starts at a multiple of.
         overlaps: which of `writes` may lie over which of `reads`, and how.
+        copied: for constants that are copied ahead, which are not among `constants`, the buffers
+            among `reads` that hold them.
     """
 
     operator: str
@@ -40,6 +42,7 @@ class Job:
     alignment: int = 16
     commands_alignment: int = 64
     overlaps: tuple[SafeOverlap, ...] = ()
+    copied: Mapping[str, str] = field(default_factory=dict)
 
 
 class CommandEmitter(Protocol):

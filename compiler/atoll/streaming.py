@@ -1,0 +1,76 @@
+"""Compile a network again with constants that are copied ahead: where that is faster, or must be."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+from atoll.compiled import Compiled, expected_cycles
+from atoll.errors import PlacementError, PlanError
+from atoll.ir.graph import Graph
+from atoll.lower.timeline import timeline_of
+from atoll.stages import Stages
+from atoll.stream.choose import Chooser, Streaming
+from atoll.tile.cut import Tiling, tiled
+
+SHARES = (1.0, 0.75, 0.5, 0.35)
+"""Of a pool's room, what streams may take besides operands; each is tried until a plan is found."""
+
+
+def with_streaming(stages: Stages, compiled: Compiled) -> Compiled:
+    """Return a network that is compiled again with streams, if it takes fewer cycles so.
+
+    With ``stream: always`` it need not. What was weighed is noted either way.
+    """
+    if not _may_stream(stages):
+        return compiled
+    homes, direct = compiled.homes, length_of(compiled)
+    weighed = _chosen(stages, compiled.graph, homes)
+    known = replace(compiled, streaming=replace(weighed, chosen=(), direct=direct))
+    if weighed.chosen:
+        for found in _compiled(stages, homes, compiled.tiling):
+            made = replace(found, streaming=replace(found.streaming, direct=direct))
+            return made if _always(stages) or length_of(made) < direct else known
+    return known
+
+
+def streamed_to_fit(stages: Stages) -> Compiled | None:
+    """Return a network all of whose constants are streamed that can be, None if none fits so."""
+    if not _may_stream(stages):
+        return None
+    return next((made for made in _compiled(stages, {}, Tiling()) if made.streaming.chosen), None)
+
+
+def length_of(compiled: Compiled) -> int:
+    """Predict the cycles from the begin of the first operator to the end of the last one."""
+    steps = compiled.module.entry.steps
+    return timeline_of(steps, expected_cycles(compiled), compiled.soc).length
+
+
+def _compiled(stages: Stages, homes: Mapping[str, str], tiling: Tiling) -> Iterator[Compiled]:
+    """Yield a network with streams, for each share of the pools in which it fits."""
+    for share in SHARES:
+        streamed = replace(
+            stages,
+            streaming=lambda graph, share=share: _chosen(stages, graph, homes, share),
+        )
+        with suppress(PlacementError, PlanError):
+            if tiling.cuts:
+                yield streamed.cut(tiled(stages.subgraphs, tiling), stages.soc, tiling)
+            else:
+                yield streamed.run()
+
+
+def _chosen(
+    stages: Stages, graph: Graph, homes: Mapping[str, str], share: float = SHARES[0]
+) -> Streaming:
+    every = _always(stages) or not homes
+    return Chooser(graph, stages.soc, homes, share).streaming(every=every)
+
+
+def _may_stream(stages: Stages) -> bool:
+    asked = stages.options.requests.model.stream
+    return asked != "never" and stages.options.accelerators and bool(stages.soc.dmas)
+
+
+def _always(stages: Stages) -> bool:
+    return stages.options.requests.model.stream == "always"
