@@ -10,6 +10,7 @@ from atoll.frontend.registry import Source
 from atoll.ir.graph import Graph
 from atoll.ir.tir import IRModule
 from atoll.lower.accelerator import Job
+from atoll.lower.timeline import timeline_of
 from atoll.memory.algorithms import DEFAULT
 from atoll.memory.effort import Effort
 from atoll.memory.problem import MemoryPlan
@@ -19,6 +20,7 @@ from atoll.report.explain_buffers import buffer_stories
 from atoll.report.explain_text import Explanation
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stream.choose import NOTHING, Streaming
+from atoll.stream.story import streaming_story
 from atoll.tile.cut import Tiling
 from atoll.tile.story import cut_stories
 
@@ -104,6 +106,12 @@ def expected_cycles(compiled: Compiled) -> Mapping[str, int]:
     return cycles_of(compiled.graph, compiled.soc, counts, compiled.homes)
 
 
+def expected_length(compiled: Compiled) -> int:
+    """Predict the cycles from the begin of the first operator to the end of the last one."""
+    steps = compiled.module.entry.steps
+    return timeline_of(steps, expected_cycles(compiled), compiled.soc).length
+
+
 def explanation(compiled: Compiled) -> Explanation:
     """Return where every buffer of the compiled network is, and why (C5)."""
     soc, graph = compiled.soc, compiled.graph
@@ -111,5 +119,10 @@ def explanation(compiled: Compiled) -> Explanation:
     decisions = compiled.decisions
     cuts = cut_stories(compiled.network, compiled.tiling, graph, soc)
     return Explanation(
-        soc=soc.name, model=graph.name, buffers=stories, decisions=decisions, cuts=cuts
+        soc=soc.name,
+        model=graph.name,
+        buffers=stories,
+        decisions=decisions,
+        cuts=cuts,
+        streaming=streaming_story(compiled.streaming, expected_length(compiled)),
     )

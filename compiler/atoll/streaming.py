@@ -1,13 +1,13 @@
-"""Compile a network again with constants that are copied ahead: where that is faster, or must be."""
+"""Compile a network again with constants that are copied ahead, where that is worth it."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
-from atoll.compiled import Compiled, expected_cycles
+from atoll.compiled import Compiled, expected_length
 from atoll.errors import PlacementError, PlanError
 from atoll.ir.graph import Graph
-from atoll.lower.timeline import timeline_of
 from atoll.stages import Stages
 from atoll.stream.choose import Chooser, Streaming
 from atoll.tile.cut import Tiling, tiled
@@ -23,13 +23,13 @@ def with_streaming(stages: Stages, compiled: Compiled) -> Compiled:
     """
     if not _may_stream(stages):
         return compiled
-    homes, direct = compiled.homes, length_of(compiled)
+    homes, direct = compiled.homes, expected_length(compiled)
     weighed = _chosen(stages, compiled.graph, homes)
     known = replace(compiled, streaming=replace(weighed, chosen=(), direct=direct))
     if weighed.chosen:
         for found in _compiled(stages, homes, compiled.tiling):
             made = replace(found, streaming=replace(found.streaming, direct=direct))
-            return made if _always(stages) or length_of(made) < direct else known
+            return made if _always(stages) or expected_length(made) < direct else known
     return known
 
 
@@ -40,19 +40,11 @@ def streamed_to_fit(stages: Stages) -> Compiled | None:
     return next((made for made in _compiled(stages, {}, Tiling()) if made.streaming.chosen), None)
 
 
-def length_of(compiled: Compiled) -> int:
-    """Predict the cycles from the begin of the first operator to the end of the last one."""
-    steps = compiled.module.entry.steps
-    return timeline_of(steps, expected_cycles(compiled), compiled.soc).length
-
-
 def _compiled(stages: Stages, homes: Mapping[str, str], tiling: Tiling) -> Iterator[Compiled]:
     """Yield a network with streams, for each share of the pools in which it fits."""
     for share in SHARES:
-        streamed = replace(
-            stages,
-            streaming=lambda graph, share=share: _chosen(stages, graph, homes, share),
-        )
+        choose = partial(_chosen, stages, homes=homes, share=share)
+        streamed = replace(stages, streaming=choose)
         with suppress(PlacementError, PlanError):
             if tiling.cuts:
                 yield streamed.cut(tiled(stages.subgraphs, tiling), stages.soc, tiling)

@@ -10,7 +10,7 @@ from atoll.ops.formulas import formulas, values_of
 from atoll.ops.parallel_loops import parallel_loop
 from atoll.ops.registry import kind_of
 from atoll.place.candidates import homes_of
-from atoll.place.constant_costs import packed_pools, reading
+from atoll.place.constant_costs import copied_pools, reading
 from atoll.place.measured import (
     ACCESS_CYCLES,
     BYTE_CYCLES,
@@ -256,7 +256,7 @@ def cycles_of(
         commands: of operators that take more than the fewest, how many.
         constants: the pool of the constants of operators, where that is not the first one.
     """
-    pools = {**packed_pools(graph, soc), **constants}
+    pools = {**copied_pools(graph, soc), **constants}
     return {op.name: _placed_cycles(op, graph, soc, commands, pools) for op in graph.operators}
 
 
@@ -268,7 +268,7 @@ def spent_by(
 ) -> Mapping[str, Spent]:
     """Predict as `cycles_of`, and say what decides."""
     found: dict[str, Spent] = {}
-    pools = {**packed_pools(graph, soc), **constants}
+    pools = {**copied_pools(graph, soc), **constants}
     for op in graph.operators:
         device = reading(soc.device(op.device), pools.get(op.name, ""), soc)
         if op.helpers:

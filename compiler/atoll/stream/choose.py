@@ -9,7 +9,7 @@ from atoll.ops.registry import COPY
 from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, homes_of, pools_for
 from atoll.place.constant_costs import reading
 from atoll.place.costs import compute_cycles, cycles_of
-from atoll.resolve.soc import Access, Dma, Npu, Pool, ResolvedSoc
+from atoll.resolve.soc import Access, Device, Dma, Npu, Pool, ResolvedSoc
 from atoll.stream.parts import counts_of, mover_of_parts, relayout_of
 from atoll.stream.streams import Stream, constants_of, size_of
 
@@ -154,16 +154,16 @@ class Chooser:
         for target in map(soc.pool, targets):
             into = {source for source, to in dma.moves if to == target.region.memory}
             parts = self._parts(op, size, target)
-            if source := self._source(op, dma, into, target, size):
-                if parts:
-                    yield Stream(
-                        operator=op.name,
-                        size=size,
-                        mover=dma.name,
-                        source=source,
-                        target=target.name,
-                        parts=parts,
-                    )
+            source = self._source(op, dma, into, target, size)
+            if parts and source:
+                yield Stream(
+                    operator=op.name,
+                    size=size,
+                    mover=dma.name,
+                    source=source,
+                    target=target.name,
+                    parts=parts,
+                )
 
     def _source(
         self, op: Operator, dma: Dma, into: Collection[str], target: Pool, size: int
@@ -215,13 +215,16 @@ class Chooser:
     def _copying(self, stream: Stream) -> int:
         """Predict the copy of a part."""
         size = stream.size // stream.parts
-        source = Tensor(name="from", shape=(size,), dtype="int8", pool=stream.source)
-        target = replace(source, name="to", pool=stream.target)
+        source = Tensor(
+            name="from", shape=(size,), dtype="int8", pool=stream.source, data=bytes(size)
+        )
+        target = replace(source, name="to", pool=stream.target, data=None)
         op = Operator(name=COPY, kind=COPY, inputs=("from",), outputs=("to",), attributes={})
         graph = Graph(COPY, (source, target), (op,), ("from",), ("to",))
-        return compute_cycles(op, graph, self.soc.device(stream.mover), self.soc)
+        mover = reading(self.soc.device(stream.mover), stream.source, self.soc)
+        return compute_cycles(op, graph, mover, self.soc)
 
-    def _in_parts(self, op: Operator, npu: Npu, count: int) -> int:
+    def _in_parts(self, op: Operator, npu: Device, count: int) -> int:
         """Predict the parts of an operator, and bringing their channels together."""
         (result,) = self.graph.results(op)
         channels = result.shape[-1] // count

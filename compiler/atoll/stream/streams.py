@@ -44,13 +44,14 @@ def with_streams(graph: Graph, soc: ResolvedSoc, streams: Sequence[Stream]) -> G
     """
     by_name: dict[str, Stream] = {}
     for stream in streams:
-        graph, names = with_parts(graph, soc, stream.operator, stream.parts)
-        by_name |= dict.fromkeys(names, stream)
+        graph, parts = with_parts(graph, soc, stream.operator, stream.parts)
+        by_name |= dict.fromkeys(parts, stream)
     tensors: list[Tensor] = list(graph.tensors)
     operators: list[Operator] = []
     names = copy_names(graph)
     for op in graph.operators:
-        if stream := by_name.get(op.name):
+        if op.name in by_name:
+            stream = by_name[op.name]
             source, copied, *views = _tensors(op, graph, soc, stream)
             tensors += (source, copied, *views)
             operators.append(

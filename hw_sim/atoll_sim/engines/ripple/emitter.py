@@ -16,7 +16,8 @@ CONTRACT_VERSION = 2
 _FILLING_BYTES = 64
 _START_CYCLES = 40
 _COMMAND_CYCLES = 30
-_BEAT_CYCLES = 4
+_WAIT_CYCLES = 2
+"""From the request of a beat until the next one is asked of another memory, without its words."""
 _ROWS_A_CYCLE = 2
 
 
@@ -77,15 +78,25 @@ class RippleEmitter:
         return self.busy(op, graph, npu, commands).cycles
 
     def busy(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> Busy:
-        """Predict with what it is busy: each beat is written and answered before the next one."""
-        width, cycles = npu.params["data_bytes"], _START_CYCLES
+        """Predict with what it is busy: the port reads one beat and then writes one."""
+        width, cycles, beat = npu.params["data_bytes"], _START_CYCLES, _beat_cycles(op, graph, npu)
         listed = _commands(op, graph)
         for _, _, target, rows in listed:
             count = rows.rows * rows.planes
             beats = -(-(target % width + rows.run) // width)
-            cycles += _BEAT_CYCLES * beats * count + count // _ROWS_A_CYCLE
+            cycles += beat * beats * count + count // _ROWS_A_CYCLE
         cycles += _COMMAND_CYCLES * (len(listed) - 1)
         return Busy(cycles=cycles, parts={Bound.WRITE: cycles})
+
+
+def _beat_cycles(op: Operator, graph: Graph, npu: Engine) -> int:
+    """Return the cycles of a beat: waiting for memory, words that are read, words written."""
+    width, wait = npu.params["data_bytes"], _WAIT_CYCLES
+    source, (target,) = graph.tensor(op.inputs[0]), graph.results(op)
+    read, written = (npu.pool_memories.get(each.pool, ("", width))[1] for each in (source, target))
+    if source.data is not None:
+        wait, read = max(wait, npu.constants_wait), npu.constants_width or width
+    return wait + -(-width // read) + -(-width // written)
 
 
 _READS, _WRITES, _FILLS = "reads", "writes", "fills"
