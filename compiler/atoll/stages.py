@@ -61,6 +61,7 @@ class Stages:
         overlapping: where results may lie over operands, if not as the options say.
         explains: what does not fit is explained, with all that it needs.
         streaming: chooses whose constants are copied ahead, given the placed graph.
+        reaching: the chip as placement sees it, if accelerators reach more there than they do.
     """
 
     soc: ResolvedSoc
@@ -73,6 +74,7 @@ class Stages:
     overlapping: tuple[Overlapping, ...] = ()
     explains: bool = True
     streaming: Callable[[Graph], Streaming] = lambda graph: NOTHING
+    reaching: ResolvedSoc | None = None
 
     def run(self) -> Compiled:
         """Place, then plan."""
@@ -111,13 +113,14 @@ class Stages:
         return self._placed(last[0], spread=last[1])
 
     def _placed(self, network: Graph, *, spread: bool) -> Compiled:
-        soc, accelerators = self.soc, self.options.accelerators
+        soc, accelerators = self.reaching or self.soc, self.options.accelerators
         placed = plan_devices(
             network, soc, self.options.requests, accelerators=accelerators, spread=spread
         )
         graph = assign_copies(placed.graph, soc) if accelerators else placed.graph
         graph = with_views(graph, soc)
         graph = assign_copies(graph, soc) if accelerators else graph
+        soc = self.soc
         decisions = described(placed.decisions, graph)
         streaming = self.streaming(graph)
         graph = with_streams(graph, soc, streaming.streams)

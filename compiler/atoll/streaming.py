@@ -8,6 +8,8 @@ from functools import partial
 from atoll.compiled import Compiled, expected_length
 from atoll.errors import PlacementError, PlanError
 from atoll.ir.graph import Graph
+from atoll.place.capabilities import takes_constants
+from atoll.resolve.soc import Access, Pool, ResolvedSoc
 from atoll.stages import Stages
 from atoll.stream.choose import Chooser, Streaming
 from atoll.tile.cut import Tiling, tiled
@@ -37,7 +39,21 @@ def streamed_to_fit(stages: Stages) -> Compiled | None:
     """Return a network all of whose constants are streamed that can be, None if none fits so."""
     if not _may_stream(stages):
         return None
+    stages = replace(stages, reaching=_reaching(stages.soc))
     return next((made for made in _compiled(stages, {}, Tiling()) if made.streaming.chosen), None)
+
+
+def _reaching(soc: ResolvedSoc) -> ResolvedSoc:
+    """Return a chip whose accelerators reach what its DMA engines can bring them."""
+    takers = {npu.name: Access.READ for npu in soc.npus if not takes_constants(npu, soc)}
+    brought = {source for dma in soc.dmas for source, _ in dma.moves}
+
+    def reached(pool: Pool) -> Pool:
+        if pool.role != "constants" or pool.region.memory not in brought:
+            return pool
+        return replace(pool, reach={**pool.reach, **takers})
+
+    return replace(soc, pools=tuple(map(reached, soc.pools)))
 
 
 def _compiled(stages: Stages, homes: Mapping[str, str], tiling: Tiling) -> Iterator[Compiled]:
