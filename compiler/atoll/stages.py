@@ -33,7 +33,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.stack.stack_frames import FRAME_ALLOWANCE
 from atoll.stream.choose import NOTHING, Streaming
-from atoll.stream.streams import with_streams
+from atoll.stream.streams import check_reach, with_streams
 from atoll.tile.asked import asked_tiling
 from atoll.tile.cut import Tiling, tiled
 from atoll.vela.subgraphs import with_subgraphs
@@ -124,6 +124,8 @@ class Stages:
         decisions = described(placed.decisions, graph)
         streaming = self.streaming(graph)
         graph = with_streams(graph, soc, streaming.streams)
+        if self.reaching:
+            check_reach(graph, soc)
         if spread:
             graph, decisions = spread_operators(graph, soc, decisions)
         self.observe("place", graph)

@@ -18,8 +18,12 @@ SHARES = (1.0, 0.75, 0.5, 0.35)
 """Of a pool's room, what streams may take besides operands; each is tried until a plan is found."""
 
 
+LEAST_SAVED = 32
+"""Streams have to save this part of a network's cycles; estimates are no more exact than that."""
+
+
 def with_streaming(stages: Stages, compiled: Compiled) -> Compiled:
-    """Return a network that is compiled again with streams, if it takes fewer cycles so.
+    """Return a network that is compiled again with streams, if it takes clearly fewer cycles so.
 
     With ``stream: always`` it need not. What was weighed is noted either way.
     """
@@ -31,7 +35,8 @@ def with_streaming(stages: Stages, compiled: Compiled) -> Compiled:
     if weighed.chosen:
         for found in _compiled(stages, homes, compiled.tiling):
             made = replace(found, streaming=replace(found.streaming, direct=direct))
-            return made if _always(stages) or expected_length(made) < direct else known
+            pays = expected_length(made) + direct // LEAST_SAVED <= direct
+            return made if _always(stages) or pays else known
     return known
 
 

@@ -11,7 +11,7 @@ from atoll.place.constant_costs import reading
 from atoll.place.costs import compute_cycles, cycles_of
 from atoll.resolve.soc import Access, Device, Dma, Npu, Pool, ResolvedSoc
 from atoll.stream.parts import counts_of, mover_of_parts, relayout_of
-from atoll.stream.streams import Stream, constants_of, size_of
+from atoll.stream.streams import Stream, constants_of
 
 AHEAD = 2
 """Operators whose constants are in faster memory at the same time: one computes, one is copied."""
@@ -134,10 +134,9 @@ class Chooser:
         npu = self.soc.device(op.device)
         if not isinstance(npu, Npu) or op.packed or npu.spec.fed:
             return None
-        constants, alignment = constants_of(op, self.graph, self.soc)
-        if not constants:
+        size = constants_of(op, self.graph, self.soc).size
+        if not size:
             return None
-        size = size_of(constants, alignment)
         for dma in self.soc.dmas:
             if way := next(self._ways(op, npu, dma, size), None):
                 return self._weighed(op, npu, way)
@@ -181,14 +180,19 @@ class Chooser:
         return max(pools, key=lambda pool: pool.room).name if pools else ""
 
     def _parts(self, op: Operator, size: int, target: Pool) -> int:
-        """Return how many parts are small enough, 0 if none are."""
+        """Return how many parts are so small that two have room, or at least one; 0 if none are."""
         touched = {self.graph.storage(name) for name in (*op.inputs, *op.outputs) if name}
         tensors = [self.graph.tensor(name) for name in touched]
         held = sum(each.size for each in tensors if each.data is None)
-        room = (target.room * self.share - held) / AHEAD
-        counts = [count for count in counts_of(op, self.graph) if size <= count * room]
-        fitting = (count for count in counts if count == 1 or self._joins(op, count))
-        return next(fitting, 0)
+        room = target.room * self.share - held
+        counts = [
+            count
+            for count in counts_of(op, self.graph)
+            if size <= count * room and (count == 1 or self._joins(op, count))
+        ]
+        return next(
+            (count for count in counts if AHEAD * size <= count * room), max(counts or (0,))
+        )
 
     def _joins(self, op: Operator, count: int) -> bool:
         """Tell whether somebody can bring the channels of parts together."""

@@ -7,9 +7,11 @@ contract and the checks know of no streams.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from atoll.errors import PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.lower.jobs import prepared
 from atoll.ops.registry import COPY
+from atoll.place.candidates import homes_of, needs_of
 from atoll.place.replicas import copy_names
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.stream.parts import with_parts
@@ -52,7 +54,8 @@ def with_streams(graph: Graph, soc: ResolvedSoc, streams: Sequence[Stream]) -> G
     for op in graph.operators:
         if op.name in by_name:
             stream = by_name[op.name]
-            source, copied, *views = _tensors(op, graph, soc, stream)
+            constants = constants_of(op, graph, soc)
+            source, copied, *views = _tensors(op, constants, stream)
             tensors += (source, copied, *views)
             operators.append(
                 Operator(
@@ -64,31 +67,75 @@ def with_streams(graph: Graph, soc: ResolvedSoc, streams: Sequence[Stream]) -> G
                     device=stream.mover,
                 )
             )
-            op = replace(op, packed=tuple(view.name for view in views))
+            made = [view.name for view in views]
+            packed = len(constants.packed)
+            operands = (each.name for each in constants.operands)
+            op = op.renamed(dict(zip(operands, made[packed:], strict=True)))
+            op = replace(op, packed=tuple(made[:packed]))
         operators.append(op)
     return replace(graph, tensors=tuple(tensors), operators=tuple(operators))
 
 
-def constants_of(op: Operator, graph: Graph, soc: ResolvedSoc) -> tuple[tuple[Tensor, ...], int]:
-    """Return the constants that an accelerator reads for `op`, and what they are aligned to."""
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """What an accelerator reads for one operator beside activations.
+
+    Attributes:
+        packed: tensors that its emitter made.
+        operands: constants of the network that it reads as they are.
+        alignment: of each of them, in bytes.
+    """
+
+    packed: tuple[Tensor, ...]
+    operands: tuple[Tensor, ...]
+    alignment: int
+
+    @property
+    def every(self) -> tuple[Tensor, ...]:
+        """All of them."""
+        return (*self.packed, *self.operands)
+
+    def room(self, constant: Tensor) -> int:
+        """Return the bytes from the start of one to that of the next."""
+        return -(-constant.size // self.alignment) * self.alignment
+
+    @property
+    def size(self) -> int:
+        """The bytes of all of them one behind the other."""
+        return sum(map(self.room, self.every))
+
+
+def constants_of(op: Operator, graph: Graph, soc: ResolvedSoc) -> Constants:
+    """Return the constants that an accelerator reads for `op`."""
     engine = soc.device(op.device)
     assert isinstance(engine, Engine)
     job = prepared(op, graph, engine, 1)
-    return job.constants, job.alignment
+    read = (graph.tensor(name) for name in dict.fromkeys(job.reads))
+    operands = tuple(each for each in read if each.data is not None)
+    return Constants(job.constants, operands, job.alignment)
 
 
-def size_of(constants: Sequence[Tensor], alignment: int) -> int:
-    """Return the bytes of constants one behind the other."""
-    return sum(-(-each.size // alignment) * alignment for each in constants)
+def check_reach(graph: Graph, soc: ResolvedSoc) -> None:
+    """Accept a graph whose every constant is where those who touch it reach it.
+
+    Raises:
+        PlacementError: E060; one is not.
+    """
+    needs = needs_of(graph, soc)
+    for tensor in graph.tensors:
+        wanted = needs[tensor.name]
+        if tensor.data is not None and wanted and not homes_of(soc, wanted, tensor):
+            readers = ", ".join(wanted)
+            message = f"constant '{tensor.name}' is in no pool that {readers} reach"
+            raise PlacementError("E060", message)
 
 
-def _tensors(op: Operator, graph: Graph, soc: ResolvedSoc, stream: Stream) -> Iterator[Tensor]:
+def _tensors(op: Operator, constants: Constants, stream: Stream) -> Iterator[Tensor]:
     """Yield all constants of `op` as one, what they are copied to, and a view for each of them."""
-    constants, alignment = constants_of(op, graph, soc)
     data = b""
-    for each in constants:
+    for each in constants.every:
         assert each.data is not None
-        data += each.data + bytes(-each.size % alignment)
+        data += each.data + bytes(constants.room(each) - each.size)
     source = Tensor(
         name=f"{op.name}_constants",
         shape=(len(data),),
@@ -100,7 +147,8 @@ def _tensors(op: Operator, graph: Graph, soc: ResolvedSoc, stream: Stream) -> It
     copied = replace(source, name=f"{op.name}_streamed", data=None, pool=stream.target)
     yield copied
     offset = 0
-    for each in constants:
-        name = f"{each.name}_streamed"
-        yield replace(each, name=name, data=None, view=copied.name, offset=offset)
-        offset += size_of((each,), alignment)
+    for number, each in enumerate(constants.every):
+        own = number < len(constants.packed)
+        name = f"{each.name}_streamed" if own else f"{op.name}_{each.name}_streamed"
+        yield replace(each, name=name, data=None, view=copied.name, offset=offset, index=-1)
+        offset += constants.room(each)
