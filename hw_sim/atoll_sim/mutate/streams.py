@@ -11,8 +11,14 @@ from atoll_sim.mutate.mutant import Mutant, Right
 
 def swapped_early(right: Right, random: Random) -> Mutant | None:
     """Copy over what is still read, or read what is still copied; the contract stays."""
-    faults = [*_taken(right), *_given(right)]
+    faults = tuple(faults_of(right))
     return random.choice(faults) if faults else None
+
+
+def faults_of(right: Right) -> Iterator[Mutant]:
+    """Yield all such faults of a build."""
+    yield from _taken(right)
+    yield from _given(right)
 
 
 def _taken(right: Right) -> Iterator[Mutant]:
