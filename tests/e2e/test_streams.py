@@ -55,7 +55,7 @@ def test_each_buffer_that_is_swapped_early_is_noticed(model: Path) -> None:
     with temporary_folder() as folder:
         right, report = run_right(compiled, build_model(compiled.soc), folder)
         assert report.passed, report.violations
-            mutants = tuple(faults_of(right))
+        mutants = tuple(faults_of(right))
         said = {each.sentence.split("'")[2].split()[0] for each in mutants}
         assert said == {"begins", "copies"}
         trials = [try_mutant(right, mutant) for mutant in mutants]
