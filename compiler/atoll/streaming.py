@@ -8,6 +8,7 @@ from functools import partial
 from atoll.compiled import Compiled, expected_length
 from atoll.errors import PlacementError, PlanError
 from atoll.ir.graph import Graph
+from atoll.place.candidates import CONSTANT_ROLES
 from atoll.place.capabilities import takes_constants
 from atoll.resolve.soc import Access, Pool, ResolvedSoc
 from atoll.stages import Stages
@@ -81,8 +82,10 @@ def _chosen(
 
 
 def _may_stream(stages: Stages) -> bool:
-    asked = stages.options.requests.model.stream
-    return asked != "never" and stages.options.accelerators and bool(stages.soc.dmas)
+    asked, soc = stages.options.requests.model.stream, stages.soc
+    held = {pool.region.memory for pool in soc.pools if pool.role in CONSTANT_ROLES}
+    brings = any(source in held for dma in soc.dmas for source, _ in dma.moves)
+    return asked != "never" and stages.options.accelerators and brings
 
 
 def _always(stages: Stages) -> bool:

@@ -254,9 +254,10 @@ def cycles_of(
         graph: placed.
         soc: the chip.
         commands: of operators that take more than the fewest, how many.
-        constants: the pool of the constants of operators, where that is not the first one.
+        constants: the pool of the constants of operators, where that is not the first one; what is
+            copied ahead is read from the copy.
     """
-    pools = {**copied_pools(graph, soc), **constants}
+    pools = {**constants, **copied_pools(graph, soc)}
     return {op.name: _placed_cycles(op, graph, soc, commands, pools) for op in graph.operators}
 
 
@@ -268,7 +269,7 @@ def spent_by(
 ) -> Mapping[str, Spent]:
     """Predict as `cycles_of`, and say what decides."""
     found: dict[str, Spent] = {}
-    pools = {**copied_pools(graph, soc), **constants}
+    pools = {**constants, **copied_pools(graph, soc)}
     for op in graph.operators:
         device = reading(soc.device(op.device), pools.get(op.name, ""), soc)
         if op.helpers:

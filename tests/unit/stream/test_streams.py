@@ -12,6 +12,7 @@ from atoll.errors import PlacementError
 from atoll.ops import reference
 from atoll.ops.registry import COPY, RELAYOUT
 from atoll.pipeline import compile_file
+from atoll.place.costs import cycles_of
 from atoll.resolve import load_soc
 from atoll.samples import random_sample
 from atoll.stream.parts import counts_of, with_parts
@@ -127,6 +128,15 @@ def test_only_what_is_worth_it_is_streamed(tmp_path: Path) -> None:
     never = compiled(tmp_path, "never", layers=deep)
     assert never.streaming.streams == ()
     assert explanation(never).streaming is None
+
+
+def test_what_is_copied_is_read_from_the_copy_by_estimate(tmp_path: Path) -> None:
+    made = compiled(tmp_path, "always")
+    cycles = cycles_of(made.graph, made.soc)
+    assert cycles_of(made.graph, made.soc, constants={"conv_2d_0": "external"}) == cycles
+    whole = compiled(tmp_path, "never")
+    far = cycles_of(whole.graph, whole.soc, constants={"conv_2d_0": "external"})
+    assert far["conv_2d_0"] > cycles["conv_2d_0"] * 1.1
 
 
 def test_what_an_accelerator_does_not_reach_is_brought_to_it(tmp_path: Path) -> None:
