@@ -7,10 +7,11 @@ from functools import cached_property
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY
 from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, homes_of, pools_for
+from atoll.place.capabilities import obstacles
 from atoll.place.constant_costs import reading
 from atoll.place.costs import compute_cycles, cycles_of
 from atoll.resolve.soc import Access, Device, Dma, Npu, Pool, ResolvedSoc
-from atoll.stream.parts import counts_of, mover_of_parts, relayout_of
+from atoll.stream.parts import counts_of, first_part, mover_of_parts, relayout_of
 from atoll.stream.streams import Stream, constants_of
 
 AHEAD = 2
@@ -188,14 +189,17 @@ class Chooser:
         counts = [
             count
             for count in counts_of(op, self.graph)
-            if size <= count * room and (count == 1 or self._joins(op, count))
+            if size <= count * room and (count == 1 or self._can_be_cut(op, count))
         ]
         return next(
             (count for count in counts if AHEAD * size <= count * room), max(counts or (0,))
         )
 
-    def _joins(self, op: Operator, count: int) -> bool:
-        """Tell whether somebody can bring the channels of parts together."""
+    def _can_be_cut(self, op: Operator, count: int) -> bool:
+        """Tell whether the accelerator runs such parts and somebody can bring them together."""
+        npu = self.soc.device(op.device)
+        if any(obstacles(op, first_part(op, self.graph, count), npu, self.soc)):
+            return False
         move, graph = relayout_of(op, self.graph, count)
         host, soc = self.soc.host, self.soc
         if mover_of_parts(move, graph, soc, op.device) != host:
@@ -231,17 +235,7 @@ class Chooser:
     def _in_parts(self, op: Operator, npu: Device, count: int) -> int:
         """Predict the parts of an operator, and bringing their channels together."""
         (result,) = self.graph.results(op)
-        channels = result.shape[-1] // count
-        names = (*filter(None, op.inputs[1:]), *op.outputs)
-        smaller: dict[str, Tensor] = {}
-        for name in names:
-            each = self.graph.tensor(name)
-            first = each.data is not None
-            shape = (channels, *each.shape[1:]) if first else (*each.shape[:-1], channels)
-            data = each.data[: each.size // count] if each.data is not None else None
-            smaller[name] = replace(each, shape=shape, data=data, view="", quantization=None)
-        tensors = (smaller.get(each.name, each) for each in self.graph.tensors)
-        graph = replace(self.graph, tensors=tuple(tensors))
+        graph = first_part(op, self.graph, count)
         cycles = count * compute_cycles(op, graph, npu, self.soc)
         if result.elements == result.shape[-1]:
             return cycles

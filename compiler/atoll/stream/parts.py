@@ -59,6 +59,17 @@ def with_parts(
     return graph, tuple(part.name for part in made)
 
 
+def first_part(op: Operator, graph: Graph, count: int) -> Graph:
+    """Return a graph in which `op` makes no more than the first of `count` parts."""
+    (result,) = graph.results(op)
+    shape = (*result.shape[:-1], result.shape[-1] // count)
+    smaller = {result.name: replace(result, shape=shape, view="")}
+    for name in filter(None, op.inputs[1:]):
+        smaller[name] = replace(_channels(graph.tensor(name), 0, count), name=name)
+    tensors = (smaller.get(each.name, each) for each in graph.tensors)
+    return replace(graph, tensors=tuple(tensors))
+
+
 def relayout_of(op: Operator, graph: Graph, count: int) -> tuple[Operator, Graph]:
     """Return what brings the channels of parts together, and a graph that it can be judged in."""
     (result,) = graph.results(op)

@@ -15,6 +15,7 @@ from atoll.pipeline import compile_file
 from atoll.place.costs import cycles_of
 from atoll.resolve import load_soc
 from atoll.samples import random_sample
+from atoll.stream.choose import Chooser
 from atoll.stream.parts import counts_of, with_parts
 from atoll_sim.run import run_models
 from atoll_sim.session import AcceleratorKind, CpuKind
@@ -147,6 +148,25 @@ def test_what_an_accelerator_does_not_reach_is_brought_to_it(tmp_path: Path) -> 
     assert made.streaming.direct is None
     assert {op.device for op in made.graph.operators} == {"npu", "dma"}
     runs(made)
+
+
+def test_parts_keep_to_the_limits_of_their_accelerator(tmp_path: Path) -> None:
+    chip = load_soc(str(CHIP), (LITTLE_ROOM,))
+    whole = compiled(tmp_path, "never", LITTLE_ROOM)
+    npu = next(each for each in chip.npus)
+
+    def parts(least: int) -> dict[str, int]:
+        supports = tuple(
+            replace(each, limits={**each.limits, "out_channels": (least, 64)})
+            for each in npu.spec.operators
+        )
+        limited = replace(npu, spec=replace(npu.spec, operators=supports))
+        devices = tuple(limited if each.name == npu.name else each for each in chip.devices)
+        chooser = Chooser(whole.graph, replace(chip, devices=devices), whole.homes)
+        return {each.stream.operator: each.stream.parts for each in chooser.possible}
+
+    assert parts(1)["conv_2d_1"] == parts(32)["conv_2d_1"] == 2
+    assert parts(33)["conv_2d_1"] == 1
 
 
 def test_without_a_dma_engine_that_moves_so_nothing_is_streamed(tmp_path: Path) -> None:
