@@ -9,6 +9,7 @@ from benchmarks.streaming import CHIP, Layer, network, streaming
 
 from atoll.compiled import Compiled, explanation
 from atoll.errors import PlacementError
+from atoll.estimate.network import estimates_of
 from atoll.ops import reference
 from atoll.ops.registry import COPY, RELAYOUT
 from atoll.pipeline import compile_file
@@ -184,3 +185,16 @@ def test_the_story_is_told_to_people_and_programs(tmp_path: Path) -> None:
         *("conv_2d_0", "external", "shared", "dma"),
     )
     assert first["size_bytes"] == 64 * 32 * 9 + 64 * 16
+
+
+def test_estimates_count_the_bytes_where_they_are_read(tmp_path: Path) -> None:
+    made = compiled(tmp_path, "always", LITTLE_ROOM)
+    (estimate,) = estimates_of((made,))
+    layers = {each.operator: each for each in estimate.layers}
+    moved = {each.memory: each for each in layers["conv_2d_1_part0"].traffic}
+    weights = 32 * 64 * 9
+    assert moved["sram"].read > weights
+    assert moved["sram"].written == 8 * 8 * 32
+    assert moved["external"].read == 64  # its command
+    copy = {each.memory: each for each in layers["copy_1"].traffic}
+    assert copy["sram"].written == weights + 32 * 16

@@ -104,7 +104,7 @@ def effort_of(shape: Geometry, npu: Engine, commands: int = 0, places: Places = 
             Bound.WEIGHTS: loading,
         },
         read_bytes=ceil(samples * sum(members[0].read_beats for members in sets)) * port,
-        weight_bytes=blocks * repeated * shape.block_bytes(npu),
+        weight_bytes=ceil(blocks * repeated * shape.block_bytes(npu) * loads.share),
         parameter_bytes=again * blocks * npu.params["output_lanes"] * PARAMETER_BYTES,
     )
 
@@ -135,12 +135,14 @@ class _Loads(NamedTuple):
     Attributes:
         beats: of the port, of what is read once.
         ahead: while the set before is computed.
+        share: of the weights that are read each time; none are for taps outside of the image.
     """
 
     once: int
     each_pixel: int
     beats: int
     ahead: bool
+    share: float = 1.0
 
 
 def _loads(shape: Geometry, npu: Engine) -> _Loads:
@@ -150,7 +152,8 @@ def _loads(shape: Geometry, npu: Engine) -> _Loads:
     rows, most = _rows(shape, npu) * len(_sets(shape, npu)[0]), params["weight_rows"]
     parameters, reading = (_reading(size, npu) for size in (table, weights))
     if rows > most:
-        return _Loads(parameters, ceil(reading * _seen(shape)), -(-table // port), True)
+        share = _seen(shape)
+        return _Loads(parameters, ceil(reading * share), -(-table // port), True, share)
     beats = -(-table // port) - (-weights // port)
     return _Loads(parameters + reading, 0, beats, 2 * rows <= most)
 
