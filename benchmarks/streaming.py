@@ -34,7 +34,7 @@ LAYERS: tuple[Layer, ...] = (
 IMAGE = (1, 16, 16, 32)
 
 LATENCIES = (8, 16, 20)
-PORTS = (8, 64)
+PORTS = (8, 16)
 
 
 def network(image: tuple[int, ...], layers: Sequence[Layer], seed: int = 1) -> bytes:
@@ -97,7 +97,7 @@ def rows(path: Path, latencies: Sequence[int], ports: Sequence[int]) -> Iterator
             streamed = (*settings, f"devices.dma.params.data_bytes={port}")
             yield f"| {latency} cycles | {port} bytes | {_measured(path, streamed, 'auto')} |"
     alone = ("pools.external.reach.npu=none",)
-    yield f"| 16 cycles, not for reef | 64 bytes | {_measured(path, alone, 'auto')} |"
+    yield f"| 16 cycles, not for reef | 8 bytes | {_measured(path, alone, 'auto')} |"
 
 
 def _measured(path: Path, settings: tuple[str, ...], stream: str) -> str:
