@@ -11,6 +11,7 @@ from atoll.ir.graph import Graph, Tensor
 from atoll.ir.tir import IRModule
 from atoll.lower.accelerator import Job
 from atoll.lower.joined_lists import joined
+from atoll.lower.timeline import timeline_of
 from atoll.memory.algorithms import DEFAULT
 from atoll.memory.effort import Effort
 from atoll.memory.problem import MemoryPlan
@@ -20,6 +21,8 @@ from atoll.place.partition import Decision
 from atoll.report.explain_buffers import buffer_stories
 from atoll.report.explain_text import Explanation
 from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.stream.choose import NOTHING, Streaming
+from atoll.stream.story import streaming_story
 from atoll.tile.cut import Tiling
 from atoll.tile.story import cut_stories
 
@@ -55,6 +58,7 @@ class Compiled:
         splits: commands that an accelerator may spend on one operator for the sake of memory.
         commands: bytes of each command list, by buffer.
         tiling: which operators of the network were cut into stripes.
+        streaming: whose constants are copied ahead.
     """
 
     soc: ResolvedSoc
@@ -71,6 +75,17 @@ class Compiled:
     commands: Mapping[str, bytes]
     contract: Contract
     tiling: Tiling = field(default_factory=Tiling)
+    streaming: Streaming = NOTHING
+
+    @property
+    def homes(self) -> Mapping[str, str]:
+        """The pool of the constants that an accelerator reads for each of its operators."""
+        homes: dict[str, str] = {}
+        for name, job in self.jobs.items():
+            for constant in job.constants[:1]:
+                stored = self.copies.get(constant.name, constant.name)
+                homes[name] = self.plan.placements[stored].pool
+        return homes
 
 
 def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
@@ -100,7 +115,7 @@ def expected(compiled: Compiled) -> Mapping[str, Spent]:
         return replace(tensor, pool=place.pool) if place else tensor
 
     planned = replace(graph, tensors=tuple(map(placed, graph.tensors)))
-    found = dict(spent_by(planned, soc, command_counts(compiled.module)))
+    found = dict(spent_by(planned, soc, command_counts(compiled.module), compiled.homes))
     for steps in joined(compiled.module.entry.steps, soc):
         for step in steps if len(steps) > 1 else ():
             engine = soc.device(step.device)
@@ -111,6 +126,12 @@ def expected(compiled: Compiled) -> Mapping[str, Spent]:
     return found
 
 
+def expected_length(compiled: Compiled) -> int:
+    """Predict the cycles from the begin of the first operator to the end of the last one."""
+    cycles = {name: each.cycles for name, each in expected(compiled).items()}
+    return timeline_of(compiled.module.entry.steps, cycles, compiled.soc).length
+
+
 def explanation(compiled: Compiled) -> Explanation:
     """Return where every buffer of the compiled network is, and why (C5)."""
     soc, graph = compiled.soc, compiled.graph
@@ -119,5 +140,10 @@ def explanation(compiled: Compiled) -> Explanation:
     cycles = {name: each.cycles for name, each in expected(compiled).items()}
     cuts = cut_stories(compiled.network, compiled.tiling, graph, soc, cycles)
     return Explanation(
-        soc=soc.name, model=graph.name, buffers=stories, decisions=decisions, cuts=cuts
+        soc=soc.name,
+        model=graph.name,
+        buffers=stories,
+        decisions=decisions,
+        cuts=cuts,
+        streaming=streaming_story(compiled.streaming, expected_length(compiled)),
     )

@@ -16,6 +16,7 @@ from atoll.memory.problem import MemoryPlan
 from atoll.resolve.remedy.whole_need import with_whole_need
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stages import SPARE_STACK, STAGES, Stages
+from atoll.streaming import streamed_to_fit, with_streaming
 from atoll.tile.fit import Fitting, Way, with_smallest
 
 __all__ = [
@@ -70,10 +71,12 @@ def compile_graph(
     """
     through = Stages(soc, options or BuildOptions(), network, source, observe, taken)
     try:
-        return _cheaper(through, through.run())
+        return with_streaming(through, _cheaper(through, through.run()))
     except (PlacementError, PlanError) as error:
         fitting = _fitting(through, error)
         if fitting and (found := fitting.fitted()):
+            return with_streaming(through, found)
+        if found := streamed_to_fit(through):
             return found
         raise _refusal(through, error, fitting) from error
 

@@ -1,7 +1,7 @@
 """The stages of the compiler, from placement to commands: each is a call, each arrow a value."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,6 +35,8 @@ from atoll.place.views import described, with_views
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.stack.stack_frames import FRAME_ALLOWANCE
+from atoll.stream.choose import NOTHING, Streaming
+from atoll.stream.streams import check_reach, with_streams
 from atoll.tile.asked import asked_tiling
 from atoll.tile.cut import Tiling, tiled
 from atoll.vela.subgraphs import with_subgraphs
@@ -61,6 +63,8 @@ class Stages:
         spread: whether operators may be spread over cores.
         overlapping: where results may lie over operands, if not as the options say.
         explains: what does not fit is explained, with all that it needs.
+        streaming: chooses whose constants are copied ahead, given the placed graph.
+        reaching: the chip as placement sees it, if accelerators reach more there than they do.
     """
 
     soc: ResolvedSoc
@@ -72,6 +76,8 @@ class Stages:
     spread: bool = True
     overlapping: tuple[Overlapping, ...] = ()
     explains: bool = True
+    streaming: Callable[[Graph], Streaming] = lambda graph: NOTHING
+    reaching: ResolvedSoc | None = None
 
     def run(self) -> Compiled:
         """Place, then plan."""
@@ -110,35 +116,46 @@ class Stages:
         return self._placed(last[0], spread=last[1])
 
     def _placed(self, network: Graph, *, spread: bool) -> Compiled:
-        soc, accelerators = self.soc, self.options.accelerators
+        soc, accelerators = self.reaching or self.soc, self.options.accelerators
         placed = plan_devices(
             network, soc, self.options.requests, accelerators=accelerators, spread=spread
         )
         graph = assign_copies(placed.graph, soc) if accelerators else placed.graph
         graph = with_views(graph, soc)
         graph = assign_copies(graph, soc) if accelerators else graph
+        soc = self.soc
         decisions = described(placed.decisions, graph)
+        streaming = self.streaming(graph)
+        graph = with_streams(graph, soc, streaming.streams)
+        if self.reaching:
+            check_reach(graph, soc)
         if spread:
             graph, decisions = spread_operators(graph, soc, decisions)
         self.observe("place", graph)
-        return self._planned(graph, decisions)
+        return replace(self._planned(graph, decisions, streaming.homes), streaming=streaming)
 
-    def _planned(self, graph: Graph, decisions: tuple[Decision, ...]) -> Compiled:
+    def _planned(
+        self, graph: Graph, decisions: tuple[Decision, ...], homes: Mapping[str, str]
+    ) -> Compiled:
         """Plan; where that is too large and the user allows it, with overlaps that cost time."""
         first, *further = self.ways
         try:
-            return self._planned_once(graph, decisions, first)
+            return self._planned_once(graph, decisions, homes, first)
         except PlanError as error:
             if not further or error.faults[0].code != "E062":
                 raise
             without = error
         try:
-            return self._planned_once(graph, decisions, *further)
+            return self._planned_once(graph, decisions, homes, *further)
         except PlanError as error:
             raise min(error, without, key=_wanted) from error
 
     def _planned_once(
-        self, graph: Graph, decisions: tuple[Decision, ...], overlapping: Overlapping
+        self,
+        graph: Graph,
+        decisions: tuple[Decision, ...],
+        homes: Mapping[str, str],
+        overlapping: Overlapping,
     ) -> Compiled:
         soc, splits = self.soc, overlapping.splits
         lowered = run_passes(
@@ -153,7 +170,8 @@ class Stages:
             self.observe,
         )
         check_stack(lowered.module, soc)
-        module, plan = self._scheduled(lowered.module, cycles_of(graph, soc))
+        cycles = cycles_of(graph, soc, constants=homes)
+        module, plan = self._scheduled(lowered.module, cycles)
         module = accepted(module, plan, soc)
         self.observe("overlap-runs", module)
         self.observe("memory", json.dumps(plan_json(plan), indent=2))
@@ -190,11 +208,11 @@ class Stages:
         )
         cores = frozenset(core.name for core in soc.remote_cpus)
         for devices in (engines | cores, copiers):
-            overlapped = OverlapRuns(
+            overlaps = OverlapRuns(
                 devices=devices, cycles=cycles, host=host, saving=partial(_saving, soc=soc)
-            ).run(module)
-            verify(overlapped)
-            if overlapped != module:
+            )
+            for overlapped in overlaps.ways(module):
+                verify(overlapped)
                 problem = build_problem(overlapped, soc, self.taken)
                 answer = solve(problem, name=options.algorithm, effort=options.effort)
                 if isinstance(answer, MemoryPlan):

@@ -10,4 +10,4 @@ _RTL = load_accelerator(find_accelerator("ripple", Path(), None), None).model.rt
 assert _RTL
 RIPPLE = _RTL.sources
 RIPPLE_BENCH = (*RIPPLE, "engine_memory.sv")
-RIPPLE_TOP = system_bench("ripple", {"DataBytes": 8})
+RIPPLE_TOP = system_bench("ripple", {"DataBytes": 8, "Turns": 1})

@@ -10,13 +10,16 @@ NARROW = {"DataBytes": 8, "Latency": 1}
 WIDE = {"DataBytes": 16, "Latency": 6}
 NARROWEST = {"DataBytes": 4, "Latency": 2}
 WIDEST = {"DataBytes": 64, "Latency": 2}
+AT_ONCE = {"DataBytes": 8, "Latency": 1, "Turns": 0}
 
 
 @pytest.mark.parametrize(
     ("bench", "parameters"),
     [
         ("ripple_copies", NARROW),
+        ("ripple_copies", AT_ONCE),
         ("ripple_lists", WIDE),
+        pytest.param("ripple_lists", AT_ONCE, marks=pytest.mark.slow),
         pytest.param("ripple_copies", WIDEST, marks=pytest.mark.slow),
         pytest.param("ripple_lists", WIDEST, marks=pytest.mark.slow),
         pytest.param("ripple_copies", NARROWEST, marks=pytest.mark.slow),

@@ -7,7 +7,7 @@ from functools import partial
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import EngineAction, IRModule, Step
 from atoll.lower.accelerator import Job
-from atoll.lower.jobs import named
+from atoll.lower.jobs import as_emitted, named
 from atoll.lower.joined_lists import with_links
 from atoll.memory.problem import MemoryPlan
 from atoll.plugins import Part
@@ -59,15 +59,15 @@ def encoded(
         AtollError: E041, E110 to E112; the emitter cannot, or returns no commands of that job.
     """
     emitter, about = emitter_of(npu), named(op)
-    known = {*job.reads, *job.writes, *(tensor.name for tensor in job.constants)}
+    known = {*job.reads, *job.writes, *(tensor.name for tensor in job.constants), *job.copied}
 
     def of(buffer: str) -> int:
         if buffer in known:
-            return address(buffer)
+            return address(job.copied.get(buffer, buffer))
         listed = ", ".join(sorted(known))
         raise _asked(emitter, about, buffer, listed)
 
-    data = emitter.call("encode", op, graph, npu, of, splits, about=about)
+    data = emitter.call("encode", as_emitted(op, npu), graph, npu, of, splits, about=about)
     if not isinstance(data, bytes):
         raise emitter.wrong("encode", f"{data!r:.80}, no bytes", about)
     if not 0 < len(data) <= job.commands_size:

@@ -99,6 +99,7 @@ class CutRequest(Described):
 
 
 Tile = Literal["auto", "never"]
+Stream = Literal["auto", "never", "always"]
 Cuts = Annotated[
     tuple[CutRequest, ...],
     Field(
@@ -123,6 +124,9 @@ class NetworkBuild(Described):
     )
     tile: Tile | None = Field(
         default=None, description="As 'tile' of the whole file, which counts otherwise."
+    )
+    stream: Stream | None = Field(
+        default=None, description="As 'stream' of the whole file, which counts otherwise."
     )
     cuts: Cuts = ()
 
@@ -149,6 +153,12 @@ class Build(Described):
         description="Whether a network whose tensors do not fit is cut: 'auto' cuts chains of "
         "operators into stripes of rows, so that tensors between them need not exist as a whole.",
     )
+    stream: Stream = Field(
+        default="auto",
+        description="Whether a DMA engine copies constants to where accelerators read them faster, "
+        "ahead of their use: where that is estimated to be faster or nothing else fits, nowhere, "
+        "or wherever it can.",
+    )
     cuts: Cuts = ()
     networks: dict[str, NetworkBuild] = Field(
         default={},
@@ -173,6 +183,7 @@ class BuildRequests:
             "overlap": self.model.overlap,
             **({} if self.model.spread else {"spread": False}),
             **({} if self.model.tile == "auto" else {"tile": self.model.tile}),
+            **({} if self.model.stream == "auto" else {"stream": self.model.stream}),
             **({"cuts": [cut.model_dump() for cut in self.model.cuts]} if self.model.cuts else {}),
         }
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from atoll.estimate.around import after_cycles, before_cycles
-from atoll.estimate.timeline import Timeline, timeline_of
 from atoll.estimate.traffic import added, traffic_of
 from atoll.ir.tir import AcceleratorWait
 from atoll.lower.joined_lists import joined
+from atoll.lower.timeline import Timeline, timeline_of
 from atoll.ops.registry import kind_of
 from atoll.pipeline import Compiled, expected
 from atoll.place.costs import Spent, fetched

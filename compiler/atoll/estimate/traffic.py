@@ -52,7 +52,9 @@ def added(memory: str, parts: Iterable[Traffic]) -> Traffic:
 def _by_engine(compiled: Compiled, step: Step, busy: Busy) -> Iterator[Traffic]:
     """Yield what an engine moves: as many bytes in a cycle as the pool gives it."""
     soc = compiled.soc
-    often = {_stored(name, compiled): count for name, count in busy.reads.items()}
+    job = compiled.jobs.get(step.operator)
+    copied = job.copied if job else {}
+    often = {_stored(copied.get(name, name), compiled): count for name, count in busy.reads.items()}
     for name, size, written in _touched(step, compiled):
         pool = soc.pool(compiled.plan.placements[name].pool)
         count, speed = size if written else often.get(name, size), speed_of(pool, soc)
@@ -100,14 +102,14 @@ def _moved(memory: str, count: int, cycles: int, *, written: bool) -> Traffic:
 
 
 def _touched(step: Step, compiled: Compiled) -> Iterator[tuple[str, int, bool]]:
-    """Yield the buffers in pools that a step reads and writes, with their bytes."""
-    sizes = {buffer.name: buffer.size for buffer in compiled.plan.problem.buffers}
+    """Yield the buffers in pools that a step reads and writes, or parts, with their bytes."""
+    sizes, places = compiled.module.entry.sizes, compiled.plan.placements
     for names, written in ((step.reads, False), (step.writes, True)):
-        yield from ((name, sizes[name], written) for name in dict.fromkeys(names) if name in sizes)
+        yield from ((name, sizes[name], written) for name in dict.fromkeys(names) if name in places)
 
 
 def _stored(name: str, compiled: Compiled) -> str:
     """Return the buffer that holds a tensor, or a constant of a job."""
     graph = compiled.graph
-    stored = graph.storage(name) if name in graph.by_name else name
+    stored = graph.buffer(name) if name in graph.by_name else name
     return compiled.copies.get(stored, stored)

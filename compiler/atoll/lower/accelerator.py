@@ -1,7 +1,7 @@
 """What a stage needs to know of a command-driven accelerator; its emitter supplies it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from atoll.ir.graph import Graph, Operator, Tensor
@@ -29,6 +29,8 @@ class Job:
         overlaps: which of `writes` may lie over which of `reads`, and how.
         link_size: bytes that the compiler keeps behind `commands` for one that goes on with another
             list (`Linking`); emitters leave it alone.
+        copied: for constants that are copied ahead, which are not among `constants`, the buffers
+            among `reads` that hold them.
     """
 
     operator: str
@@ -43,6 +45,7 @@ class Job:
     commands_alignment: int = 64
     overlaps: tuple[SafeOverlap, ...] = ()
     link_size: int = 0
+    copied: Mapping[str, str] = field(default_factory=dict)
 
 
 class CommandEmitter(Protocol):

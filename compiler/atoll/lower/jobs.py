@@ -8,7 +8,7 @@ from atoll.ir.safe_overlap import SafeOverlap
 from atoll.lower.accelerator import Job
 from atoll.lower.overlapping import Overlapping
 from atoll.ops.registry import kind_of
-from atoll.resolve.engine_parts import emitter_of, links, whole
+from atoll.resolve.engine_parts import RECORDS, emitter_of, links, whole
 from atoll.resolve.soc import Engine, ResolvedSoc
 
 _MOST = {"commands_size": 2**28, "commands_count": 65535}
@@ -34,15 +34,24 @@ def prepared(op: Operator, graph: Graph, npu: Engine, splits: int) -> Job:
     Raises:
         AtollError: E041, E110 to E112; the emitter cannot, or returns what is no job for `op`.
     """
-    emitter, about = emitter_of(npu), named(op)
-    job = emitter.call("prepare", op, graph, npu, splits, about=about)
+    emitter, about, asked = emitter_of(npu), named(op), as_emitted(op, npu)
+    job = emitter.call("prepare", asked, graph, npu, splits, about=about)
     if not isinstance(job, Job):
         raise emitter.wrong("prepare", f"{job!r:.80}, no Job", about)
-    if objection := next(_objections(job, op, graph, npu), None):
+    if objection := next(_objections(job, asked, graph, npu), None):
         raise emitter.wrong("prepare", f"a Job whose {objection}", about)
     if links(emitter):
-        return replace(job, link_size=job.commands_size // job.commands_count)
-    return job
+        job = replace(job, link_size=job.commands_size // job.commands_count)
+    if asked.packed == op.packed:
+        return job
+    names = (constant.name for constant in job.constants)
+    copied = dict(zip(names, op.packed, strict=True))
+    return replace(job, constants=(), reads=(*job.reads, *op.packed), copied=copied)
+
+
+def as_emitted(op: Operator, npu: Engine) -> Operator:
+    """Return an operator as its emitter gets it: only Atoll's own records know of copies."""
+    return op if npu.spec.emitter == RECORDS else replace(op, packed=())
 
 
 def refuse_repetition(job: Job, npu: Engine, taken: set[str]) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import itemgetter
 from typing import ClassVar
 
 from atoll.ir.tir import (
@@ -16,10 +17,20 @@ from atoll.ir.tir import (
     KernelCall,
     Step,
 )
-from atoll.lower.step_schedule import Event, Phase, Timeline, Work, list_schedule
+from atoll.lower.step_schedule import (
+    Event,
+    Phase,
+    Timeline,
+    Work,
+    copies_of_constants,
+    list_schedule,
+)
 
 WINDOWS = (1, 64)
 """Ready steps that a schedule chooses from; each is tried."""
+
+AHEAD = (1, 2, 0)
+"""What `OverlapRuns.ways` tries: one buffer, two of them, any number."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +41,7 @@ class OverlapRuns:
     step at the head of the longest chain always comes next, in the other the host never waits while
     another step can begin. Steps that touch the same bytes, one of them writing, keep their order.
     A wait comes right before the first step that needs it, or earlier if the device is surely done.
+    Copies of constants depend on nothing before them: `ahead` says how early they may begin.
     If nothing is gained, the program stays as it is. Buffers live from start to wait and steps
     change places, so a plan may need more memory than before. What is split loses its overlaps,
     since operand and result are both alive while other steps run.
@@ -40,6 +52,7 @@ class OverlapRuns:
         host: of these, what the host itself takes to start a device and to hear of its end.
         saving: what steps take less, in their order, than the sum of these: an engine may go from
             one to the next by itself.
+        ahead: copies of constants whose bytes may be in use at the same time; 0 for any number.
     """
 
     name: ClassVar[str] = "overlap-runs"
@@ -47,17 +60,38 @@ class OverlapRuns:
     cycles: Mapping[str, int]
     host: tuple[int, int] = (0, 0)
     saving: Callable[[Sequence[Step]], int] = lambda steps: 0
+    ahead: int = 0
 
     def run(self, module: IRModule) -> IRModule:
         """Return the module with its steps in the new order; what is split already stays."""
+        return self._timed(module)[1]
+
+    def ways(self, module: IRModule) -> tuple[IRModule, ...]:
+        """Return the different ways to let devices overlap, that first which ends first.
+
+        They differ in how early constants are copied; of those that end together, that which
+        copies late comes first, since it takes less memory.
+        """
+        copies = bool(copies_of_constants(module.entry))
+        each = (replace(self, ahead=ahead)._timed(module) for ahead in (AHEAD if copies else (0,)))
+        ways: list[IRModule] = []
+        for _, way in sorted(each, key=itemgetter(0)):
+            if way != module and way not in ways:
+                ways.append(way)
+        return tuple(ways)
+
+    def _timed(self, module: IRModule) -> tuple[int, IRModule]:
+        """Return when the last step of the new order ends, and the module."""
         steps = module.entry.steps
         if len({step.number for step in steps}) < len(steps):
-            return module
+            return 0, module
         best = self._schedule(module.entry)
+        alone = sum(best.work.cycles) - self.saving(steps)
         ordered = tuple(_steps(steps, best.events))
-        if best.now - self.saving(ordered) >= sum(best.work.cycles) - self.saving(steps):
-            return module
-        return replace(module, entry=replace(module.entry, steps=ordered))
+        beside = best.now - self.saving(ordered)
+        if beside >= alone:
+            return alone, module
+        return beside, replace(module, entry=replace(module.entry, steps=ordered))
 
     def _schedule(self, entry: Entry) -> Timeline:
         steps = entry.steps
@@ -70,6 +104,7 @@ class OverlapRuns:
             ),
             starting=self.host[0],
             finishing=self.host[1],
+            ahead=self.ahead,
         )
         return min((list_schedule(work, window) for window in WINDOWS), key=lambda each: each.now)
 

@@ -39,6 +39,7 @@ class Work:
         beside: for each step, whether its device works while the host goes on.
         starting: cycles of a step that is beside others in which the host starts its device.
         finishing: cycles in which the host hears of its end.
+        ahead: copies of constants whose bytes may be in use at the same time; 0 for any number.
     """
 
     entry: Entry
@@ -47,11 +48,21 @@ class Work:
     beside: tuple[bool, ...]
     starting: int = 0
     finishing: int = 0
+    ahead: int = 0
 
     @cached_property
     def before(self) -> tuple[frozenset[int], ...]:
-        """For each step the earlier ones whose bytes it needs or overwrites."""
-        return tuple(_predecessors(self.entry, self.steps))
+        """For each step the earlier ones whose bytes it needs or overwrites.
+
+        For a copy of constants also those that read what was copied `ahead` copies before.
+        """
+        before = list(_predecessors(self.entry, self.steps))
+        if self.ahead:
+            copies = [at for at in copies_of_constants(self.entry) if self.beside[at]]
+            for earlier, later in zip(copies, copies[self.ahead :], strict=False):
+                readers = (at for at in range(later) if earlier in before[at])
+                before[later] = before[later].union(readers)
+        return tuple(before)
 
     @cached_property
     def after(self) -> tuple[tuple[int, ...], ...]:
@@ -69,6 +80,12 @@ class Work:
         for position in reversed(range(len(longest))):
             longest[position] += max((longest[later] for later in self.after[position]), default=0)
         return tuple(longest)
+
+
+def copies_of_constants(entry: Entry) -> tuple[int, ...]:
+    """Return the positions of the steps that read nothing but constants."""
+    constants = {constant.name for constant in entry.constants}
+    return tuple(at for at, each in enumerate(entry.steps) if constants.issuperset(each.reads))
 
 
 def _predecessors(entry: Entry, steps: Sequence[Step]) -> Iterator[frozenset[int]]:

@@ -52,7 +52,7 @@ def lower_graph(
         PlacementError: E060, E061; no pool can hold a constant that lowering makes.
     """
     packed = {
-        name: jobs[op.name].alignment
+        graph.storage(name): jobs[op.name].alignment
         for op in graph.operators
         if op.name in jobs
         for name in op.packed

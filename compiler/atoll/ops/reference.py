@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from atoll.errors import AtollError
-from atoll.ir.graph import ITEM_BYTES, Graph, Operator
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ops.kind import Array
 from atoll.ops.registry import kind_of
 from atoll.plugins import foreign_code, load
@@ -38,21 +38,25 @@ def run(
     for name in graph.written_in_parts:
         values[name] = np.zeros(graph.tensor(name).shape, graph.tensor(name).dtype)
 
-    def viewed(name: str) -> Array:
+    def stored(view: Tensor) -> Array:
+        first = view.offset // ITEM_BYTES[view.dtype]
+        whole = values[view.view].reshape(-1).view(view.dtype)
+        return whole[first : first + view.stored]
+
+    def valued(name: str) -> Array:
         if name not in views:
             return values[name]
-        view = views[name]
-        first = view.offset // ITEM_BYTES[view.dtype]
-        return values[view.view].reshape(-1)[first : first + view.elements].reshape(view.shape)
+        view, elements = views[name], stored(views[name])
+        return view.values_in(elements.tobytes()) if view.layout else elements.reshape(view.shape)
 
     for op in graph.operators:
-        arguments = [viewed(name) if name else None for name in op.inputs]
+        arguments = [valued(name) if name else None for name in op.inputs]
         for name, value in zip(op.outputs, computed(op, graph, arguments, soc), strict=True):
             if name in views:
-                viewed(name)[...] = value
+                stored(views[name])[...] = value.reshape(-1)
             else:
                 values[name] = value
-    return values | {name: viewed(name) for name in views}
+    return values | {name: valued(name) for name in views}
 
 
 def computed(

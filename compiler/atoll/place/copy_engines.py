@@ -58,10 +58,13 @@ def _is_hosts(op: Operator, soc: ResolvedSoc) -> bool:
 
 
 def _users(graph: Graph) -> Mapping[str, list[Operator]]:
-    """Return the operators that touch each tensor; a port counts as touched by none."""
+    """Return the operators that touch each tensor or a view of it.
+
+    A port counts as touched by none.
+    """
     users: dict[str, list[Operator]] = {}
     for op in graph.operators:
-        for name in {*op.reads, *op.outputs}:
+        for name in {graph.storage(each) for each in (*op.reads, *op.outputs)}:
             users.setdefault(name, []).append(op)
     return users
 
@@ -74,8 +77,7 @@ def _engine(
     users: Mapping[str, list[Operator]],
 ) -> str | None:
     """Return the engine for a copy, and note in `needs` that it takes the host's place."""
-    source, destination = op.inputs[0], op.outputs[0]
-    assert source is not None
+    source, destination = graph.storage(op.inputs[0]), graph.storage(op.outputs[0])
     for dma in soc.dmas:
         changed: dict[str, dict[str, Access]] = {}
         for name, access in ((source, Access.READ), (destination, Access.WRITE)):

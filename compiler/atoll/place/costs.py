@@ -10,6 +10,7 @@ from atoll.ops.formulas import formulas, values_of
 from atoll.ops.parallel_loops import parallel_loop
 from atoll.ops.registry import kind_of
 from atoll.place.candidates import homes_of
+from atoll.place.constant_costs import copied_pools, reading
 from atoll.place.measured import (
     ACCESS_CYCLES,
     BYTE_CYCLES,
@@ -32,6 +33,7 @@ from atoll.resolve.engine_parts import emitter_of, whole
 from atoll.resolve.soc import Access, Cpu, Device, Engine, ResolvedSoc
 
 FEWEST: Mapping[str, int] = MappingProxyType({})
+USUAL_POOLS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,24 +244,37 @@ def engine_busy(op: Operator, graph: Graph, engine: Engine, commands: int) -> Bu
 
 
 def cycles_of(
-    graph: Graph, soc: ResolvedSoc, commands: Mapping[str, int] = FEWEST
+    graph: Graph,
+    soc: ResolvedSoc,
+    commands: Mapping[str, int] = FEWEST,
+    constants: Mapping[str, str] = USUAL_POOLS,
 ) -> Mapping[str, int]:
     """Predict the cycles of every operator of a placed graph on its device, by name.
 
-    `commands` has the number of commands of operators that take more than the fewest.
+    Args:
+        graph: placed.
+        soc: the chip.
+        commands: of operators that take more than the fewest, how many.
+        constants: the pool of the constants of operators, where that is not the first one; what is
+            copied ahead is read from the copy.
     """
-    return {op.name: _placed_cycles(op, graph, soc, commands) for op in graph.operators}
+    pools = {**constants, **copied_pools(graph, soc)}
+    return {op.name: _placed_cycles(op, graph, soc, commands, pools) for op in graph.operators}
 
 
 def spent_by(
-    graph: Graph, soc: ResolvedSoc, commands: Mapping[str, int] = FEWEST
+    graph: Graph,
+    soc: ResolvedSoc,
+    commands: Mapping[str, int] = FEWEST,
+    constants: Mapping[str, str] = USUAL_POOLS,
 ) -> Mapping[str, Spent]:
     """Predict as `cycles_of`, and say what decides."""
     found: dict[str, Spent] = {}
+    pools = {**constants, **copied_pools(graph, soc)}
     for op in graph.operators:
-        device = soc.device(op.device)
+        device = reading(soc.device(op.device), pools.get(op.name, ""), soc)
         if op.helpers:
-            cycles = _placed_cycles(op, graph, soc, commands)
+            cycles = _placed_cycles(op, graph, soc, commands, pools)
             found[op.name] = Spent(cycles=cycles, bound=Bound.CORE)
         else:
             found[op.name] = spent(op, graph, device, soc, commands.get(op.name, 0))
@@ -267,9 +282,13 @@ def spent_by(
 
 
 def _placed_cycles(
-    op: Operator, graph: Graph, soc: ResolvedSoc, commands: Mapping[str, int]
+    op: Operator,
+    graph: Graph,
+    soc: ResolvedSoc,
+    commands: Mapping[str, int],
+    pools: Mapping[str, str],
 ) -> int:
-    device = soc.device(op.device)
+    device = reading(soc.device(op.device), pools.get(op.name, ""), soc)
     if isinstance(device, Cpu) and op.helpers:
         cycles = spread_cycles(op, graph, device, soc, len(op.devices))
         assert cycles is not None, f"{op.name} has no {len(op.devices)} parts"

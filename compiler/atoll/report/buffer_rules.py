@@ -49,7 +49,11 @@ class Rules:
         words = [self._choice(buffer, needs)]
         if what == "copy":
             source = self.copied[buffer.name]
-            words.insert(0, f"C4: a copy of '{source}', as no pool is reached by all its devices")
+            constant = self.graph.tensor(source).data is not None
+            why = (
+                "brought to its readers" if constant else "as no pool is reached by all its devices"
+            )
+            words.insert(0, f"C4: a copy of '{source}', {why}")
         elif what == "workspace":
             cpu = self.soc.device(next(iter(needs)))
             assert isinstance(cpu, Cpu)

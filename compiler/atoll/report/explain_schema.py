@@ -1,6 +1,6 @@
 """What `atoll explain --json` tells of a network, as a JSON Schema."""
 
-from atoll.report.json_shapes import COUNT, TEXT, choice, each, maybe, named, object_of
+from atoll.report.json_shapes import COUNT, FLAG, TEXT, choice, each, maybe, named, object_of
 
 ACCESS = choice("none", "ro", "rw")
 STEPS = each({"type": "array", "items": COUNT, "minItems": 2, "maxItems": 2})
@@ -13,6 +13,12 @@ _BUFFER = object_of(
     alternatives=each(object_of(place=TEXT, lacks=each(TEXT), remark=TEXT)),
     views=each(TEXT),
 )
+_STREAM = object_of(
+    **dict.fromkeys(("operator", "source", "target", "mover"), TEXT),
+    **dict.fromkeys(("size_bytes", "parts", "copy_cycles", "cycles"), COUNT),
+    streamed=FLAG,
+    direct_cycles=maybe(COUNT),
+)
 EXPLAINED = object_of(
     soc=TEXT,
     model=TEXT,
@@ -24,6 +30,13 @@ EXPLAINED = object_of(
             **dict.fromkeys(("stripes", "whole_bytes", "stripe_bytes"), COUNT),
             **dict.fromkeys(("whole_cycles", "cycles"), COUNT),
             apart=named(TEXT),
+        )
+    ),
+    streaming=maybe(
+        object_of(
+            operators=each(_STREAM),
+            cycles=COUNT,
+            direct_cycles=maybe(COUNT),
         )
     ),
 )

@@ -8,6 +8,7 @@ from atoll.report.buffer_uses import Use, needs_of_uses
 from atoll.report.explain_buffers import BufferStory, story_of
 from atoll.resolve.tables import Table, as_text
 from atoll.shown import shown
+from atoll.stream.story import StreamingStory
 from atoll.tile.story import CutStory
 
 USES_SHOWN = 8
@@ -22,6 +23,7 @@ class Explanation:
     buffers: tuple[BufferStory, ...]
     decisions: tuple[Decision, ...]
     cuts: tuple[CutStory, ...] = ()
+    streaming: StreamingStory | None = None
 
     def text(self, buffer: str | None = None, columns: int | None = None) -> str:
         """Return all as tables of at most so many columns, or all about one buffer.
@@ -32,7 +34,8 @@ class Explanation:
         if buffer is None:
             tables = (story_table(self.buffers), decision_table(self.decisions))
             cuts = (cut_table(self.cuts),) if self.cuts else ()
-            return as_text((*tables, *cuts), columns)
+            streams = (stream_table(self.streaming),) if self.streaming else ()
+            return as_text((*tables, *cuts, *streams), columns)
         story = story_of(self.buffers, buffer)
         return story_text(story, touching(story, self.decisions))
 
@@ -52,6 +55,7 @@ class Explanation:
             "buffers": [story.as_json() for story in stories],
             "operators": decisions_json(decisions),
             "cuts": [cut.as_json() for cut in self.cuts],
+            "streaming": self.streaming.as_json() if self.streaming else None,
         }
 
 
@@ -115,6 +119,35 @@ def cut_table(cuts: Iterable[CutStory]) -> Table:
                 ", ".join(f"{name} in {pool}" for name, pool in cut.apart.items()) or "-",
             )
             for cut in cuts
+        ),
+    )
+
+
+def stream_table(story: StreamingStory) -> Table:
+    """Return one line for each operator whose constants are, or could be, copied ahead."""
+    direct = story.direct_cycles
+    without = "does not fit without" if direct is None else f"{direct:,} cycles without"
+    return Table(
+        key="streaming",
+        title=f"Constants copied ahead: {story.cycles:,} cycles by estimate, {without}",
+        columns=(
+            *("operator", "streamed", "bytes", "from", "to", "by", "parts", "copy cycles"),
+            *("cycles", "direct cycles"),
+        ),
+        rows=tuple(
+            (
+                each.operator,
+                "yes" if each.streamed else "no",
+                each.size_bytes,
+                each.source,
+                each.target,
+                each.mover,
+                each.parts,
+                each.copy_cycles,
+                each.cycles,
+                "-" if each.direct_cycles is None else each.direct_cycles,
+            )
+            for each in story.operators
         ),
     )
 

@@ -25,24 +25,38 @@ def with_widths(
             fits = access is not Access.NONE if constants else access is Access.WRITE
             role = "constants" if constants else "workspace"
             if fits and pool.role in (role, "both"):
-                bandwidth = pool.speed.read_bandwidth if pool.speed else 2**32
-                width = _at_its_clock(min(memory.width, bandwidth), engine, bus)
-                yield pool.name, width, memory
+                yield pool.name, _width(pool, memory, engine, bus), memory
 
     def known(engine: Engine) -> Engine:
         read, written = (tuple(used(engine, constants=each)) for each in (True, False))
-        _, width, memory = read[0] if read else ("", 0, None)
-        apart = memory and {each.name for _, _, each in written} != {memory.name}
-        waits = memory.read_latency + 1 if memory and apart else 0
-        return replace(
+        engine = replace(
             engine,
-            constants_width=width,
-            constants_wait=-(-waits * engine.clock // bus),
             workspace_width=min((width for _, width, _ in written), default=0),
             pool_memories={name: (memory.name, width) for name, width, memory in written},
         )
+        if not read:
+            return engine
+        (pool,) = (each for each in pools if each.name == read[0][0])
+        return constants_from(engine, pool, read[0][2], bus)
 
     return tuple(known(each) if isinstance(each, Engine) else each for each in devices)
+
+
+def constants_from(engine: Engine, pool: Pool, memory: Memory, bus: int) -> Engine:
+    """Return an engine that reads its constants from a pool in `memory`; `bus` is in hertz."""
+    apart = {name for name, _ in engine.pool_memories.values()} != {memory.name}
+    waits = memory.read_latency + 1 if apart else 0
+    return replace(
+        engine,
+        constants_width=_width(pool, memory, engine, bus),
+        constants_wait=-(-waits * engine.clock // bus),
+    )
+
+
+def _width(pool: Pool, memory: Memory, engine: Engine, bus: int) -> int:
+    """Return the bytes that a pool gives in a cycle of `engine`."""
+    bandwidth = pool.speed.read_bandwidth if pool.speed else 2**32
+    return _at_its_clock(min(memory.width, bandwidth), engine, bus)
 
 
 def _at_its_clock(width: int, engine: Engine, bus: int) -> int:

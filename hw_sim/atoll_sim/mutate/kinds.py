@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from random import Random
 
-from atoll_sim.mutate import commands, firewall, linker, plan, program, tiles
+from atoll_sim.mutate import commands, firewall, linker, plan, program, streams, tiles
 from atoll_sim.mutate.mutant import Mutant, Right
 
 TRIES = 60
@@ -37,6 +37,7 @@ KINDS: Mapping[str, Kind] = {
     "dropped wait": Kind("program", program.dropped_wait),
     "swapped operators": Kind("program", program.swapped),
     "wrong operand": Kind("program", program.wrong_operand),
+    "double buffer swapped early": Kind("program", streams.swapped_early),
     "wrong command list": Kind("commands", program.wrong_list),
     "wrong address": Kind("commands", commands.wrong_address),
     "wrong size": Kind("commands", commands.wrong_size),

@@ -70,6 +70,15 @@ def test_p1_overlap_is_free_unless_somebody_says_otherwise(file: Any) -> None:
     assert read_requests(load_requests(asked).plain()).model.overlap == "all"
 
 
+def test_p1_constants_are_streamed_where_that_is_worth_it_unless_somebody_says_otherwise(
+    file: Any,
+) -> None:
+    assert load_requests(None).model.stream == "auto"
+    asked = load_requests(file("stream: never\n"))
+    assert asked.model.stream == "never"
+    assert read_requests(asked.plain()).model.stream == "never"
+
+
 def test_p1_options_survive_as_data(file: Any) -> None:
     asked = load_requests(file(FULL), free=["hidden"])
     assert read_requests(json.loads(json.dumps(asked.plain()))) == asked
@@ -97,6 +106,7 @@ def test_p1_the_schema_accepts_what_the_model_accepts(file: Any) -> None:
         ("place: {a: [b]}", "1:12: error[E012]: 'place.a' must be text, not a list of 1"),
         ("free: yes_all", "1:7: error[E012]: 'free' must be a list, written as [a, b]"),
         ("overlap: some", "1:10: error[E012]: 'overlap' must be"),
+        ("stream: often", "1:9: error[E012]: 'stream' must be"),
         ("networks: {a: {overlap: all}}", "1:12: error[E151]: build options name network 'a'"),
         ("[a]", "1:1: error[E012]: the description must be a mapping"),
         ("version: 2", "1:10: error[E015]: version 2"),

@@ -12,10 +12,10 @@ from tests.requests import load_requests
 from atoll.codegen.commands import command_counts
 from atoll.estimate.around import before_cycles
 from atoll.estimate.network import estimates_of
-from atoll.estimate.timeline import timeline_of
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, Step
 from atoll.lower.joined_lists import joined
+from atoll.lower.timeline import timeline_of
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.place.costs import cycles_of
 from atoll.place.list_costs import joint_saving

@@ -1,6 +1,7 @@
 """Starts as early as producers allow, waits as late as users allow; and what the verifier says."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import pytest
 from tests.ir.module_text import parse_module
@@ -13,7 +14,7 @@ from atoll.memory.build_problem import live_intervals
 
 BUFFERS = ("x", "a", "b", "c", "d", "e")
 UNIT = {f"s{number}": 100 for number in range(9)}
-LISTS = ("l0", "l1", "l2", "l3", "l4")
+LISTS = ("l0", "l1", "l2", "l3", "l4", "l5")
 
 
 def program(*steps: str) -> IRModule:
@@ -127,6 +128,46 @@ def test_p6_the_verifier_refuses_what_disturbs_a_run(old: str, new: str, message
     assert old in text
     with pytest.raises(ProgramError, match=message):
         verify(parse_module(text.replace(old, new, 1)))
+
+
+def streamed(*steps: str) -> IRModule:
+    """Return a program whose copies by dma read nothing but their commands."""
+    text = str(program(*steps))
+    for number, step in enumerate(steps):
+        if step.startswith("dma"):
+            text = text.replace(f"reads [x, l{number}]", f"reads [l{number}]")
+    module = parse_module(text)
+    verify(module)
+    return module
+
+
+CONSTANTS_AHEAD = ("dma x>a", "npu ax>b", "dma x>c", "npu bc>d", "dma x>e", "npu de>b")
+
+
+@pytest.mark.parametrize(
+    ("ahead", "expected"),
+    [
+        (1, "0 run, 1 run, 2 run, 3 run, 4 run, 5 run"),
+        (2, "0 run, 1 start, 2 run, 1 wait, 4 start, 3 run, 4 wait, 5 run"),
+        (0, "0 run, 1 start, 2 run, 4 run, 1 wait, 3 run, 5 run"),
+    ],
+)
+def test_p6_constants_are_copied_so_far_ahead(ahead: int, expected: str) -> None:
+    cycles = {**UNIT, "s1": 300, "s3": 50}
+    overlap = OverlapRuns(devices=frozenset({"dma", "npu"}), cycles=cycles, ahead=ahead)
+    made = overlap.run(streamed(*CONSTANTS_AHEAD))
+    verify(made)
+    assert ", ".join(order(made)) == expected
+
+
+def test_p6_what_ends_first_is_tried_first() -> None:
+    steps = ("dma x>a", "npu ax>b", "dma x>c", "npu bc>d", "dma x>e", "npu de>b")
+    overlap = OverlapRuns(devices=frozenset({"dma", "npu"}), cycles={**UNIT, "s1": 300, "s3": 300})
+    module = streamed(*steps)
+    ways = overlap.ways(module)
+    assert ways[0] == replace(overlap, ahead=2).run(module)
+    assert [*ways].count(ways[0]) == 1
+    assert len(overlap.ways(program("dma x>a", "npu x>b", "npu b>c", "npu ac>d"))) == 1
 
 
 def test_p6_two_accelerators_work_at_once() -> None:

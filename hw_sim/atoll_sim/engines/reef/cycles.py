@@ -18,6 +18,8 @@ PARTED_CYCLES = 2
 """Of the port, for each run of several beats that is written, where a pixel is read in one."""
 BURST_BEATS, DRAIN_CYCLES = 16, 40
 """Beats of a burst of constants; from the last pixel's steps until its set has left."""
+BEATS_UNDER_WAY, TURN_CYCLES = 8, 3
+"""Beats that a port asks for before the first is there; what it takes longer than memory waits."""
 SET_CYCLES = 8
 """From the last constants of a set to the first of the next but one, beside its steps."""
 
@@ -102,7 +104,7 @@ def effort_of(shape: Geometry, npu: Engine, commands: int = 0, places: Places = 
             Bound.WEIGHTS: loading,
         },
         read_bytes=ceil(samples * sum(members[0].read_beats for members in sets)) * port,
-        weight_bytes=blocks * repeated * shape.block_bytes(npu),
+        weight_bytes=ceil(blocks * repeated * shape.block_bytes(npu) * loads.share),
         parameter_bytes=again * blocks * npu.params["output_lanes"] * PARAMETER_BYTES,
     )
 
@@ -133,24 +135,40 @@ class _Loads(NamedTuple):
     Attributes:
         beats: of the port, of what is read once.
         ahead: while the set before is computed.
+        share: of the weights that are read each time; none are for taps outside of the image.
     """
 
     once: int
     each_pixel: int
     beats: int
     ahead: bool
+    share: float = 1.0
 
 
 def _loads(shape: Geometry, npu: Engine) -> _Loads:
     params, port = npu.params, npu.params["data_bytes"]
-    lanes, width = params["output_lanes"], _narrower(npu.constants_width, npu)
+    lanes = params["output_lanes"]
     weights, table = shape.block_bytes(npu), lanes * PARAMETER_BYTES
     rows, most = _rows(shape, npu) * len(_sets(shape, npu)[0]), params["weight_rows"]
-    parameters, reading = -(-table // width), -(-weights // width)
+    parameters, reading = (_reading(size, npu) for size in (table, weights))
     if rows > most:
-        return _Loads(parameters, reading, -(-table // port), True)
+        share = _seen(shape)
+        return _Loads(parameters, ceil(reading * share), -(-table // port), True, share)
     beats = -(-table // port) - (-weights // port)
     return _Loads(parameters + reading, 0, beats, 2 * rows <= most)
+
+
+def _seen(shape: Geometry) -> float:
+    """Return the share of the taps of all windows that lie inside the image."""
+    taps = (sum(map(len, each)) for each in _inside(shape))
+    return prod(taps) / prod((*shape.output[:2], *shape.kernel))
+
+
+def _reading(size: int, npu: Engine) -> int:
+    """Return the cycles in which constants come: so many beats at most are under way at a time."""
+    width, port = _narrower(npu.constants_width, npu), npu.params["data_bytes"]
+    waiting = size * (npu.constants_wait + TURN_CYCLES)
+    return max(-(-size // width), waiting // (BEATS_UNDER_WAY * port))
 
 
 class _Block(NamedTuple):

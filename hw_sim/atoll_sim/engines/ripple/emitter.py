@@ -1,6 +1,7 @@
 """Commands for the ripple DMA engine: a copy is one row, a change of layout planes of rows."""
 
 from collections.abc import Callable, Iterator, Mapping
+from math import ceil
 
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
@@ -16,7 +17,11 @@ CONTRACT_VERSION = 2
 _FILLING_BYTES = 64
 _START_CYCLES = 40
 _COMMAND_CYCLES = 30
-_BEAT_CYCLES = 4
+_WAIT_CYCLES = 2
+"""From the request of a beat until another memory can be asked, without its words."""
+_QUEUE_BEATS = 32
+_UNDER_WAY, _RETURN_CYCLES = 8, 3
+"""Beats that the bus has under way for the port, and what each takes besides its memory's wait."""
 _ROWS_A_CYCLE = 2
 
 
@@ -77,15 +82,30 @@ class RippleEmitter:
         return self.busy(op, graph, npu, commands).cycles
 
     def busy(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> Busy:
-        """Predict with what it is busy: each beat is written and answered before the next one."""
+        """Predict with what it is busy: the port reads as many beats as it queues, then writes."""
         width, cycles = npu.params["data_bytes"], _START_CYCLES
+        turn, beat = _turn_cycles(op, graph, npu)
         listed = _commands(op, graph)
         for _, _, target, rows in listed:
             count = rows.rows * rows.planes
-            beats = -(-(target % width + rows.run) // width)
-            cycles += _BEAT_CYCLES * beats * count + count // _ROWS_A_CYCLE
+            beats = -(-(target % width + rows.run) // width) * count
+            turns = -(-beats // _QUEUE_BEATS) if npu.params["turns"] else beats
+            cycles += ceil(turns * turn + beats * beat) + count // _ROWS_A_CYCLE
         cycles += _COMMAND_CYCLES * (len(listed) - 1)
         return Busy(cycles=cycles, parts={Bound.WRITE: cycles})
+
+
+def _turn_cycles(op: Operator, graph: Graph, npu: Engine) -> tuple[float, float]:
+    """Return the cycles of a turn beside its beats, and those of a beat."""
+    width, wait = npu.params["data_bytes"], _WAIT_CYCLES
+    source, (target,) = graph.tensor(op.inputs[0]), graph.results(op)
+    read, written = (npu.pool_memories.get(each.pool, ("", width))[1] for each in (source, target))
+    if source.data is not None:
+        wait, read = max(wait, npu.constants_wait), npu.constants_width or width
+    words = -(-width // read), -(-width // written)
+    if not npu.params["turns"]:
+        return wait, sum(words)
+    return wait + sum(words), max(words[0], (wait + _RETURN_CYCLES) / _UNDER_WAY) + words[1]
 
 
 _READS, _WRITES, _FILLS = "reads", "writes", "fills"

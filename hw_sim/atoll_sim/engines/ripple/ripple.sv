@@ -9,7 +9,9 @@ module ripple
   import ripple_pkg::*;
 #(
   // Bytes of a beat: 8 or 16.
-  parameter int unsigned DataBytes = 8
+  parameter int unsigned DataBytes = 8,
+  // Reads and writes take turns.
+  parameter int unsigned Turns     = 1
 ) (
   // Clock and asynchronous reset
   input  logic                   clk_i,
@@ -63,6 +65,7 @@ module ripple
 );
 
   `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 4 && DataBytes <= 64)
+  `ATOLL_ASSERT_INIT(LegalTurns, Turns <= 1)
 
   localparam logic [31:0] Id = 32'h4C50_4952;
   localparam int unsigned IndexBits = 32 - $clog2(DataBytes);
@@ -87,6 +90,13 @@ module ripple
   logic [DataBytes-1:0] write_strobe;
 
   assign fault = read_fault.valid ? read_fault : write_fault;
+
+  // Whether a burst may be asked for, and a beat written. With turns, a memory is asked for all
+  // that the reader's queue holds before another one is.
+  logic may_read, may_write;
+
+  assign may_read  = reader_want && (Turns == 0 || port_idle);
+  assign may_write = Turns == 0 || reader_idle;
 
   // All but the registers sleeps between lists.
   logic clk, awake;
@@ -188,7 +198,7 @@ module ripple
     .fault_o      (read_fault),
     .idle_o       (reader_idle),
     .want_o       (reader_want),
-    .grant_i      (reader_want),
+    .grant_i      (may_read),
     .m_axi_araddr_o,
     .m_axi_arlen_o,
     .m_axi_arsize_o,
@@ -214,7 +224,7 @@ module ripple
     .beat_data_i   (beat_data),
     .beat_pop_o    (row_pop),
     .write_valid_o (write_valid),
-    .write_ready_i (write_ready),
+    .write_ready_i (write_ready && may_write),
     .write_index_o (write_index),
     .write_data_o  (write_data),
     .write_strobe_o(write_strobe),
@@ -228,7 +238,7 @@ module ripple
     .clk_i(clk),
     .rst_ni,
     .halt_i  (halt),
-    .valid_i (write_valid),
+    .valid_i (write_valid && may_write),
     .ready_o (write_ready),
     .index_i (write_index),
     .data_i  (write_data),

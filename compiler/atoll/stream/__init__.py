@@ -1,0 +1,1 @@
+"""Constants that a DMA engine copies to faster memory before an accelerator reads them."""
