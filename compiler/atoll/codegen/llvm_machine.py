@@ -17,12 +17,15 @@ KEEP_ORDER = ("-enable-misched=0", "-pre-RA-sched=source")
 adds the first, and the registers of a core do not hold them. The second option is for Arm, which
 orders them once more, before registers are given out."""
 
+WORDS = "-align-all-nofallthru-blocks=2"
+"""Code that is jumped to begins with a word: cores that fetch words lose a cycle or more else."""
+
 
 @cache
 def _initialize() -> None:
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
-    for option in (*KEEP_ORDER, SMALL_LOOPS):
+    for option in (*KEEP_ORDER, SMALL_LOOPS, WORDS):
         binding.set_option("atoll", option)
 
 

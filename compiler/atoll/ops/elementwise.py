@@ -32,7 +32,7 @@ from atoll.ops.tflite_form import TfliteForm, only_activation
 _VALUES = np.arange(256, dtype=np.uint8).view(np.int8)
 """The values of int8 in the order of their bytes as numbers without a sign."""
 
-NEIGHBOURS = 8
+NEIGHBOURS = 16
 """Elements that an iteration of the innermost loop makes, where they divide it."""
 
 MAPPED_CYCLES = 36

@@ -1,0 +1,95 @@
+"""Stores of sums that are shifted and clamped, for cores that branch to choose a value."""
+
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from atoll.codegen.llvm_anchors import hidden
+from atoll.codegen.llvm_arithmetic import integer
+from atoll.ir.tir import Binary, Cast, Const, Expr, Operation, Store, Type
+
+_RARELY = (1, 2000)
+"""How often a branch is taken, and how often it is not."""
+
+_WORD, _BYTE = integer(Type.I32), integer(Type.I8)
+
+
+@dataclass(frozen=True, slots=True)
+class ClampedShift:
+    """``(sum + start) >> places``, at least `least` and at most `most`, an `I8`."""
+
+    sum: Expr
+    start: int
+    places: int
+    least: int
+    most: int
+
+
+class ClampedStores:
+    """Emits them in one function."""
+
+    def __init__(self, builder: ir.IRBuilder) -> None:
+        self._builder = builder
+        self._hidden: dict[int, ir.Value] = {}
+
+    def emit(self, clamped: ClampedShift, sum: ir.Value, address: ir.Value) -> None:
+        """Store: what is beyond a limit is known before the shift, and needs none.
+
+        Each limit is stored in a place of its own, which the optimiser shall leave as it is:
+        behind a common store every element would have a move or a jump more.
+        """
+        builder, places = self._builder, clamped.places
+        after = builder.append_basic_block("stored")
+        total = builder.add(sum, self._number(clamped.start))
+        bounds = (
+            ("<", clamped.least, clamped.least << places),
+            (">=", clamped.most, (clamped.most + 1) << places),
+        )
+        for order, limit, bound in bounds:
+            if not -(2**31) < bound < 2**31:
+                continue
+            beyond, within = (builder.append_basic_block(name) for name in ("beyond", "within"))
+            outside = builder.icmp_signed(order, total, _WORD(bound))
+            builder.cbranch(outside, beyond, within).set_weights(_RARELY)
+            builder.position_at_end(beyond)
+            builder.store(_BYTE(limit), address)
+            builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], side_effect=True)
+            builder.branch(after)
+            builder.position_at_end(within)
+        builder.store(builder.trunc(builder.lshr(total, self._number(places)), _BYTE), address)
+        builder.branch(after)
+        builder.position_at_end(after)
+
+    def _number(self, number: int) -> ir.Value:
+        """Return a number that the optimiser does not know.
+
+        It would add the start to both limits, behind the branches, and shift by a constant. Then
+        instructions of two bytes come one by one, and those between them begin within a word.
+        """
+        if number not in self._hidden:
+            with self._builder.goto_entry_block():
+                self._hidden[number] = hidden(self._builder, _WORD(number))
+        return self._hidden[number]
+
+
+def clamped_shift(value: Expr) -> ClampedShift | None:
+    """Return what `value` is if it is a sum that is shifted by a constant, and clamped."""
+    match value:
+        case Cast(
+            value=Binary(
+                Operation.MIN,
+                Binary(
+                    Operation.MAX,
+                    Binary(
+                        Operation.SHR,
+                        Binary(Operation.ADD, sum, Const(start, Type.I32)),
+                        Const(places),
+                    ),
+                    Const(least),
+                ),
+                Const(most),
+            ),
+            type=Type.I8,
+        ):
+            return ClampedShift(sum, start, places, least, most)
+    return None
