@@ -1,4 +1,4 @@
-"""Stores of sums that are shifted and clamped, for cores that branch to choose a value."""
+"""Stores of clamped values, for cores that branch to choose one of two."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ from llvmlite import ir
 
 from atoll.codegen.llvm_anchors import hidden
 from atoll.codegen.llvm_arithmetic import integer
-from atoll.ir.tir import Binary, Cast, Const, Expr, Operation, Store, Type
+from atoll.ir.tir import Binary, Cast, Const, Expr, Operation, Type
 
 _RARELY = (1, 2000)
 """How often a branch is taken, and how often it is not."""
@@ -15,10 +15,10 @@ _WORD, _BYTE = integer(Type.I32), integer(Type.I8)
 
 
 @dataclass(frozen=True, slots=True)
-class ClampedShift:
-    """``(sum + start) >> places``, at least `least` and at most `most`, an `I8`."""
+class Clamped:
+    """``(value + start) >> places``, at least `least` and at most `most`, an `I8`."""
 
-    sum: Expr
+    value: Expr
     start: int
     places: int
     least: int
@@ -32,7 +32,7 @@ class ClampedStores:
         self._builder = builder
         self._hidden: dict[int, ir.Value] = {}
 
-    def emit(self, clamped: ClampedShift, sum: ir.Value, address: ir.Value) -> None:
+    def emit(self, clamped: Clamped, value: ir.Value, address: ir.Value) -> None:
         """Store: what is beyond a limit is known before the shift, and needs none.
 
         Each limit is stored in a place of its own, which the optimiser shall leave as it is:
@@ -40,7 +40,8 @@ class ClampedStores:
         """
         builder, places = self._builder, clamped.places
         after = builder.append_basic_block("stored")
-        total = builder.add(sum, self._number(clamped.start))
+        if clamped.start:
+            value = builder.add(value, self._number(clamped.start))
         bounds = (
             ("<", clamped.least, clamped.least << places),
             (">=", clamped.most, (clamped.most + 1) << places),
@@ -49,14 +50,15 @@ class ClampedStores:
             if not -(2**31) < bound < 2**31:
                 continue
             beyond, within = (builder.append_basic_block(name) for name in ("beyond", "within"))
-            outside = builder.icmp_signed(order, total, _WORD(bound))
+            outside = builder.icmp_signed(order, value, _WORD(bound))
             builder.cbranch(outside, beyond, within).set_weights(_RARELY)
             builder.position_at_end(beyond)
             builder.store(_BYTE(limit), address)
             builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], side_effect=True)
             builder.branch(after)
             builder.position_at_end(within)
-        builder.store(builder.trunc(builder.lshr(total, self._number(places)), _BYTE), address)
+        shifted = builder.lshr(value, self._number(places)) if places else value
+        builder.store(builder.trunc(shifted, _BYTE), address)
         builder.branch(after)
         builder.position_at_end(after)
 
@@ -72,24 +74,19 @@ class ClampedStores:
         return self._hidden[number]
 
 
-def clamped_shift(value: Expr) -> ClampedShift | None:
-    """Return what `value` is if it is a sum that is shifted by a constant, and clamped."""
+def clamped(value: Expr) -> Clamped | None:
+    """Return what `value` is if it is clamped to constants and narrowed to `I8`."""
     match value:
         case Cast(
             value=Binary(
-                Operation.MIN,
-                Binary(
-                    Operation.MAX,
-                    Binary(
-                        Operation.SHR,
-                        Binary(Operation.ADD, sum, Const(start, Type.I32)),
-                        Const(places),
-                    ),
-                    Const(least),
-                ),
-                Const(most),
+                Operation.MIN, Binary(Operation.MAX, inner, Const(least)), Const(most, Type.I32)
             ),
             type=Type.I8,
         ):
-            return ClampedShift(sum, start, places, least, most)
+            match inner:
+                case Binary(
+                    Operation.SHR, Binary(Operation.ADD, total, Const(start)), Const(places)
+                ):
+                    return Clamped(total, start, places, least, most)
+            return Clamped(inner, 0, 0, least, most)
     return None

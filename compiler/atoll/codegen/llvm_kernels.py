@@ -8,7 +8,7 @@ from llvmlite import ir
 from atoll.c_functions import CFunction
 from atoll.codegen.llvm_anchors import aligned
 from atoll.codegen.llvm_arithmetic import binary, converted, integer
-from atoll.codegen.llvm_clamp import ClampedStores, clamped_shift
+from atoll.codegen.llvm_clamp import ClampedStores, clamped
 from atoll.codegen.llvm_dot import dot
 from atoll.codegen.llvm_heap import POINTER, HeapBlocks
 from atoll.codegen.llvm_lanes import Lanes
@@ -142,9 +142,9 @@ class _Emitter:
                 self._lanes(statement)
             case For():
                 self._loop(statement)
-            case Store(value=value) if self._branches and (clamped := clamped_shift(value)):
+            case Store(value=value) if self._branches and (limited := clamped(value)):
                 place = self.address(statement.buffer, statement.index)
-                self._clamped.emit(clamped, self.value(clamped.sum), place)
+                self._clamped.emit(limited, self.value(limited.value), place)
             case Store():
                 value = self.value(statement.value)
                 self._builder.store(value, self.address(statement.buffer, statement.index))

@@ -12,7 +12,12 @@ _WIDE = ("avx512", "avx10")
 SMALL_LOOPS = "-unroll-threshold=265"
 """Less than at -O3 (300): a short sum of products stays a loop, which registers hold."""
 
-KEEP_ORDER = ("-enable-misched=0", "-pre-RA-sched=source")
+KEEP_ORDER = (
+    "-enable-misched=0",
+    "-pre-RA-sched=source",
+    "-riscv-enable-machine-combiner=0",
+    "-disable-machine-sink",
+)
 """Keep the order of the loop programs: LLVM would make all products of a block of sums before it
 adds the first, and the registers of a core do not hold them. The second option is for Arm, which
 orders them once more, before registers are given out."""

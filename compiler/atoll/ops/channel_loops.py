@@ -1,8 +1,9 @@
 """Blocks of output channels: sums in registers, then requantised and stored."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -244,11 +245,28 @@ class ChannelSums:
             values = [
                 self.builder.let("value", self.value(source, add(pixel, at))) for pixel in pixels
             ]
-            for lane, row in enumerate(rows):
-                weight = self.builder.let("weight", self.weights.wide(add(row, at)))
-                for value, pixel_sums in zip(values, sums, strict=True):
-                    total = pixel_sums[lane]
-                    total[0] = add(total[0], multiply(value, weight))
+            products = (
+                (pixel_sums[lane], value, weight)
+                for lane, row in enumerate(rows)
+                for weight in [self.builder.let("weight", self.weights.wide(add(row, at)))]
+                for value, pixel_sums in zip(values, sums, strict=True)
+            )
+            self.add_pairs(products)
+
+    def add_pairs(self, products: Iterable[tuple[Buffer, Expr, Expr]]) -> None:
+        """Add products to their sums, two at once.
+
+        A core that multiplies slowly need not wait for one of them, and where instructions may
+        have two bytes, those that add come in pairs: what follows begins with a word.
+
+        Args:
+            products: a sum, and the factors of what is added to it.
+        """
+        remaining = iter(products)
+        while pair := tuple(islice(remaining, 2)):
+            made = [self.builder.let("product", multiply(*factors)) for _, *factors in pair]
+            for (total, *_), product in zip(pair, made, strict=True):
+                total[0] = add(total[0], product)
 
     def _rounds(self, count: int, width: int, allowed: tuple[int, ...]) -> Iterator[Expr]:
         """Loop over `count` times `width`, as many as is `allowed` a round: yield their begins."""

@@ -220,8 +220,9 @@ class _Rows:
             (pixel * across.stride + kx * across.dilation, kx, pixel)
             for kx, pixel in product(range(across.kernel), range(len(sums)))
         ]
-        for column, kx, pixel in sorted(products):
-            sums[pixel][0] = add(sums[pixel][0], multiply(value(column), weight(kx)))
+        kernel.add_pairs(
+            (sums[pixel], value(column), weight(kx)) for column, kx, pixel in sorted(products)
+        )
 
     def _fill(self, begin: Operand, length: int) -> None:
         with self._kernel.builder.loop("i", 0, length) as i:

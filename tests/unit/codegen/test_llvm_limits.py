@@ -3,13 +3,13 @@
 import pytest
 from tests.llvm_text import dump
 
-from atoll.codegen.llvm_arithmetic import RARELY
+from atoll.codegen.llvm_clamp import _RARELY
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import binary, clamp, multiply
 from atoll.ir.tir import Direction, Entry, IRModule, Operation, PrimFunc, Type
 from atoll.isa.find import instruction_set
 
-WEIGHTS = f'!"branch_weights", i32 {RARELY[0]}, i32 {RARELY[1]}'
+WEIGHTS = f'!"branch_weights", i32 {_RARELY[0]}, i32 {RARELY[1]}'
 
 
 def limited(*, shifted: bool) -> PrimFunc:
