@@ -21,6 +21,7 @@ _CASTS = {
     Conversion.TRUNC: ir.IRBuilder.trunc,
 }
 
+
 def integer(type: Type) -> ir.IntType:
     """Return the LLVM type of a number."""
     return ir.IntType(type.bits)

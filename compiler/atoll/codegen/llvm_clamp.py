@@ -8,9 +8,10 @@ from atoll.codegen.llvm_anchors import hidden
 from atoll.codegen.llvm_arithmetic import integer
 from atoll.ir.tir import Binary, Cast, Const, Expr, Operation, Type
 
-_RARELY = (1, 2000)
+RARELY = (1, 2000)
 """How often a branch is taken, and how often it is not."""
 
+_LEAST = -(2**31)
 _WORD, _BYTE = integer(Type.I32), integer(Type.I8)
 
 
@@ -23,6 +24,16 @@ class Clamped:
     places: int
     least: int
     most: int
+
+    @property
+    def below(self) -> int:
+        """What is less is below the least."""
+        return self.least << self.places
+
+    @property
+    def above(self) -> int:
+        """What is not less is above the most."""
+        return (self.most + 1) << self.places
 
 
 class ClampedStores:
@@ -42,22 +53,19 @@ class ClampedStores:
         after = builder.append_basic_block("stored")
         if clamped.start:
             value = builder.add(value, self._number(clamped.start))
-        bounds = (
-            ("<", clamped.least, clamped.least << places),
-            (">=", clamped.most, (clamped.most + 1) << places),
-        )
+        bounds = ("<", clamped.least, clamped.below), (">=", clamped.most, clamped.above)
         for order, limit, bound in bounds:
-            if not -(2**31) < bound < 2**31:
-                continue
+            if not _LEAST < bound < -_LEAST:
+                continue  # no number is beyond it
             beyond, within = (builder.append_basic_block(name) for name in ("beyond", "within"))
             outside = builder.icmp_signed(order, value, _WORD(bound))
-            builder.cbranch(outside, beyond, within).set_weights(_RARELY)
+            builder.cbranch(outside, beyond, within).set_weights(RARELY)
             builder.position_at_end(beyond)
             builder.store(_BYTE(limit), address)
             builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], side_effect=True)
             builder.branch(after)
             builder.position_at_end(within)
-        shifted = builder.lshr(value, self._number(places)) if places else value
+        shifted = builder.ashr(value, self._number(places)) if places else value
         builder.store(builder.trunc(shifted, _BYTE), address)
         builder.branch(after)
         builder.position_at_end(after)
@@ -83,10 +91,16 @@ def clamped(value: Expr) -> Clamped | None:
             ),
             type=Type.I8,
         ):
-            match inner:
-                case Binary(
-                    Operation.SHR, Binary(Operation.ADD, total, Const(start)), Const(places)
-                ):
-                    return Clamped(total, start, places, least, most)
-            return Clamped(inner, 0, 0, least, most)
+            found = _shifted(inner, least, most)
+            some_are_within = found.below < -_LEAST and found.above > _LEAST
+            return found if some_are_within else None
     return None
+
+
+def _shifted(value: Expr, least: int, most: int) -> Clamped:
+    match value:
+        case Binary(
+            Operation.SHR, Binary(Operation.ADD, total, Const(start)), Const(places)
+        ) if 0 <= places < _WORD.width:
+            return Clamped(total, start, places, least, most)
+    return Clamped(value, 0, 0, least, most)

@@ -28,7 +28,6 @@ from atoll.ir.tir import (
     If,
     Let,
     Load,
-    Operation,
     PrimFunc,
     Return,
     RuntimeAllocate,

@@ -25,6 +25,26 @@ class Vectors(StrEnum):
     """A function unit beside the core, words that are aligned."""
 
 
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """What a core makes sums of products with.
+
+    Attributes:
+        vectors: what multiplies several numbers at once.
+        registers: that its instructions take for numbers and addresses.
+    """
+
+    vectors: Vectors
+    registers: int
+
+
+MANY = 31
+"""Registers of the instruction sets that have the most."""
+
+SCALAR = Arithmetic(Vectors.NONE, MANY)
+"""A core that multiplies number by number."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlvmTarget:
     """Triple, processor, features, ABI, relocation and code model in LLVM's terms."""
@@ -76,6 +96,7 @@ class InstructionSet:
         zig: what compiles C and links, from PyPI.
         gcc: likewise, the GNU cross tools; None where no common package brings them.
         vectors: what operators' sums of products are laid out for.
+        registers: that its instructions take for numbers and addresses.
         selects: whether it chooses one of two values without a branch.
     """
 
@@ -88,4 +109,5 @@ class InstructionSet:
     zig: ZigTarget
     gcc: GccTarget | None = None
     vectors: Vectors = Vectors.NONE
+    registers: int = MANY
     selects: bool = True

@@ -13,7 +13,7 @@ from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, multiply, subtract
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Const, Expr, Lowered, Type
-from atoll.isa.instruction_set import Vectors
+from atoll.isa.instruction_set import SCALAR, Arithmetic
 from atoll.ops import window_loops
 from atoll.ops.channel_loops import WORD, ChannelSums, block_width
 from atoll.ops.convolution import WEIGHTS, Convolution, Sums, tensors, window_options
@@ -51,12 +51,12 @@ class Conv2D(Convolution):
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Return the loop program of cores without vectors."""
-        return self.lower_for(op, graph, Vectors.NONE)
+        return self.lower_for(op, graph, SCALAR)
 
-    def lower_for(self, op: Operator, graph: Graph, vectors: Vectors) -> Lowered:
+    def lower_for(self, op: Operator, graph: Graph, arithmetic: Arithmetic) -> Lowered:
         """Loop over groups of pixels, whose windows are gathered first, and blocks of channels."""
         x, weights, y = tensors(op, graph)
-        kernel = ChannelSums(op, graph, folds=True, vectors=vectors)
+        kernel = ChannelSums(op, graph, folds=True, arithmetic=arithmetic)
         _, height, width, depth = weights.shape
         window = _joined(window_loops.window_of(op, x.shape, y.shape, (height, width)))
         taps, places = height * width * depth, window.across.output

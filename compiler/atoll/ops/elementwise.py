@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import groupby
-from math import gcd, prod
+from math import prod
 
 import numpy as np
 
@@ -33,7 +33,7 @@ _VALUES = np.arange(256, dtype=np.uint8).view(np.int8)
 """The values of int8 in the order of their bytes as numbers without a sign."""
 
 NEIGHBOURS = 16
-"""Elements that an iteration of the innermost loop makes, where they divide it."""
+"""Elements that an iteration of the innermost loop makes at most: as many as divide it."""
 
 MAPPED_CYCLES = 36
 """Cycles of a core for each element that is mapped by a table."""
@@ -237,7 +237,7 @@ def _broadcast(
     places: list[Expr] = [Const(0)] * len(shapes)
     place: Expr = Const(0)
     most = len(extents) - 1
-    at_once = gcd(extents[most], NEIGHBOURS) if extents else 1
+    at_once = _largest_divisor(extents[most]) if extents else 1
     with ExitStack() as nest:
         for level, (extent, step) in enumerate(zip(extents, steps, strict=True)):
             count = at_once if level == most else 1
@@ -259,6 +259,10 @@ def _broadcast(
             )
             for number in range(at_once)
         ]
+
+
+def _largest_divisor(extent: int) -> int:
+    return next(count for count in range(NEIGHBOURS, 0, -1) if extent % count == 0)
 
 
 def _merged(shapes: Sequence[Shape], result: Shape) -> tuple[list[int], list[tuple[int, ...]]]:
