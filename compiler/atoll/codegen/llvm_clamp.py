@@ -62,7 +62,9 @@ class ClampedStores:
             builder.cbranch(outside, beyond, within).set_weights(RARELY)
             builder.position_at_end(beyond)
             builder.store(_BYTE(limit), address)
-            builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], side_effect=True)
+            kept = builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], side_effect=True)
+            kept.attributes.add("readnone")
+            kept.attributes.add("nounwind")
             builder.branch(after)
             builder.position_at_end(within)
         shifted = builder.ashr(value, self._number(places)) if places else value
@@ -99,8 +101,8 @@ def clamped(value: Expr) -> Clamped | None:
 
 def _shifted(value: Expr, least: int, most: int) -> Clamped:
     match value:
-        case Binary(
-            Operation.SHR, Binary(Operation.ADD, total, Const(start)), Const(places)
-        ) if 0 <= places < _WORD.width:
+        case Binary(Operation.SHR, Binary(Operation.ADD, total, Const(start)), Const(places)) if (
+            0 <= places < _WORD.width
+        ):
             return Clamped(total, start, places, least, most)
     return Clamped(value, 0, 0, least, most)

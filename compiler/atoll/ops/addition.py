@@ -13,6 +13,7 @@ from atoll.ops import fixed_point_loops as loops
 from atoll.ops.checks import required
 from atoll.ops.elementwise import (
     BINARY_RULES,
+    LONG_NEIGHBOURS,
     Elementwise,
     centred,
     centring,
@@ -37,7 +38,7 @@ ADD_LEFT_SHIFT = 20
 RESCALED_CYCLES = 52
 """Cycles of a core for each multiplier of an addition that is no power of two, and element."""
 
-WEIGHTED_CYCLES = 74
+WEIGHTED_CYCLES = 60
 """Cycles of a core for each element of a weighted sum."""
 
 _POWER_OF_TWO = 2**30
@@ -97,7 +98,7 @@ class Add(Elementwise):
             ]
             return loops.mbqm(add(*scaled), *result)
 
-        return lowered(op, graph, centring(op, graph, total))
+        return lowered(op, graph, centring(op, graph, total), LONG_NEIGHBOURS)
 
     def cycles(self, op: Operator, graph: Graph) -> int:
         """Count the multipliers with which a core really multiplies."""

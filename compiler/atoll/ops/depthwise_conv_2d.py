@@ -53,7 +53,7 @@ class DepthwiseConv2D(Convolution):
         read=_options,
         constants=WEIGHTS,
     )
-    rates = Rates(mac=24, made=120)
+    rates = Rates(mac=19, made=100)
     parallel = ("oy", "group", "channel", "block")
     channel_axis = 3
 

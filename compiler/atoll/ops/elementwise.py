@@ -32,8 +32,9 @@ from atoll.ops.tflite_form import TfliteForm, only_activation
 _VALUES = np.arange(256, dtype=np.uint8).view(np.int8)
 """The values of int8 in the order of their bytes as numbers without a sign."""
 
-NEIGHBOURS = 16
-"""Elements that an iteration of the innermost loop makes at most: as many as divide it."""
+NEIGHBOURS, LONG_NEIGHBOURS = 16, 4
+"""Elements that an iteration of the innermost loop makes at most, of those that divide it: where an
+element takes a dozen instructions, and where it is rescaled."""
 
 MAPPED_CYCLES = 36
 """Cycles of a core for each element that is mapped by a table."""
@@ -102,9 +103,8 @@ class Mul(Elementwise):
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the output, with dimensions joined that broadcast alike."""
         factor = quantize_multiplier(*scale_factor(op, graph))
-        return lowered(
-            op, graph, centring(op, graph, lambda terms: loops.mbqm(multiply(*terms), *factor))
-        )
+        scaled = centring(op, graph, lambda terms: loops.mbqm(multiply(*terms), *factor))
+        return lowered(op, graph, scaled, LONG_NEIGHBOURS)
 
 
 class Quantize(Elementwise):
@@ -141,7 +141,7 @@ class Quantize(Elementwise):
         factor = quantize_multiplier(*scale_factor(op, graph))
         if not large(op, graph):
             scaled = centring(op, graph, lambda terms: loops.mbqm(terms[0], *factor))
-            return lowered(op, graph, scaled)
+            return lowered(op, graph, scaled, LONG_NEIGHBOURS)
         results = self.reference(op, graph, (_VALUES,))[0]
         return lowered(op, graph, partial(_mapped, results))
 
@@ -208,8 +208,8 @@ def _mapped(results: Array, builder: KernelBuilder) -> Result:
     return lambda values: table.wide(binary(Operation.AND, values[0], 255))
 
 
-def lowered(op: Operator, graph: Graph, prepare: Prepare) -> Lowered:
-    """Compute each output element from the inputs' values."""
+def lowered(op: Operator, graph: Graph, prepare: Prepare, most: int = NEIGHBOURS) -> Lowered:
+    """Compute each output element from the inputs' values, at most so many in an iteration."""
     builder = KernelBuilder(op, graph)
     tensors = [graph.tensor(name) for name in op.inputs]
     sources = [builder.input(position, name) for position, name in enumerate("ab"[: len(tensors)])]
@@ -218,7 +218,7 @@ def lowered(op: Operator, graph: Graph, prepare: Prepare) -> Lowered:
     shapes, result = [tensor.shape for tensor in tensors], output.shape
     if output.layout:
         shapes, result = [(tensor.stored,) for tensor in tensors], (output.stored,)
-    with _broadcast(builder, shapes, result) as elements:
+    with _broadcast(builder, shapes, result, most) as elements:
         for places, place in elements:
             values = [source.wide(index) for source, index in zip(sources, places, strict=True)]
             y[place] = result_of(values)
@@ -227,7 +227,7 @@ def lowered(op: Operator, graph: Graph, prepare: Prepare) -> Lowered:
 
 @contextmanager
 def _broadcast(
-    builder: KernelBuilder, shapes: Sequence[Shape], result: Shape
+    builder: KernelBuilder, shapes: Sequence[Shape], result: Shape, neighbours: int
 ) -> Iterator[list[tuple[list[Expr], Expr]]]:
     """Loop over `result`: yield the index into each input and into the output.
 
@@ -237,7 +237,7 @@ def _broadcast(
     places: list[Expr] = [Const(0)] * len(shapes)
     place: Expr = Const(0)
     most = len(extents) - 1
-    at_once = _largest_divisor(extents[most]) if extents else 1
+    at_once = _largest_divisor(extents[most], neighbours) if extents else 1
     with ExitStack() as nest:
         for level, (extent, step) in enumerate(zip(extents, steps, strict=True)):
             count = at_once if level == most else 1
@@ -261,8 +261,8 @@ def _broadcast(
         ]
 
 
-def _largest_divisor(extent: int) -> int:
-    return next(count for count in range(NEIGHBOURS, 0, -1) if extent % count == 0)
+def _largest_divisor(extent: int, most: int) -> int:
+    return next(count for count in range(most, 0, -1) if extent % count == 0)
 
 
 def _merged(shapes: Sequence[Shape], result: Shape) -> tuple[list[int], list[tuple[int, ...]]]:
