@@ -56,7 +56,7 @@ _VECTORS = (("mve", Vectors.MVE), ("dsp", Vectors.DSP))
 """By feature, what is more first."""
 
 _ALL, _LOW = 14, 8
-"""Registers of 32 bits, the program counter and the stack's pointer apart."""
+"""Registers of Thumb, the program counter and the stack's pointer apart."""
 
 _LOW_ALONE = ("armv6-m", "armv8-m.base")
 """Architectures most of whose instructions take eight registers."""
@@ -159,7 +159,6 @@ def _arm(
                 *(f"-mfloat-abi={'hard' if hard else 'soft'}",),
             ),
         ),
-        registers=_ALL,
     )
 
 

@@ -31,7 +31,8 @@ class Arithmetic:
 
     Attributes:
         vectors: what multiplies several numbers at once.
-        registers: that its instructions take for numbers and addresses.
+        registers: that its instructions take for numbers and addresses. Where LLVM keeps sums in
+            vectors, these are not what there is too few of, and `MANY` stands for them.
     """
 
     vectors: Vectors

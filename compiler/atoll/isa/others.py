@@ -41,5 +41,4 @@ def _x86(name: str) -> InstructionSet:
         zig=ZigTarget(
             target="x86_64-freestanding-none", cpu=name.replace("-", "_"), options=("-fPIC",)
         ),
-        registers=15,
     )

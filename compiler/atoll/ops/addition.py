@@ -35,7 +35,7 @@ from atoll.ops.tflite_form import TfliteForm, only_activation
 from atoll.ops.weighted_sum import WeightedSum, weighted_sum
 
 ADD_LEFT_SHIFT = 20
-RESCALED_CYCLES = 52
+RESCALED_CYCLES = 61
 """Cycles of a core for each multiplier of an addition that is no power of two, and element."""
 
 WEIGHTED_CYCLES = 60
@@ -57,7 +57,7 @@ class Add(Elementwise):
     """ADD with broadcasting: both inputs are brought to one scale with 20 more bits."""
 
     tflite = TfliteForm(code="ADD", table="AddOptions", fields={0: 1}, read=only_activation)
-    rates = Rates(made=105)
+    rates = Rates(made=80)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two int8 inputs that broadcast to the output."""

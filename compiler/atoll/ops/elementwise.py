@@ -81,7 +81,7 @@ class Mul(Elementwise):
     """MUL with broadcasting."""
 
     tflite = TfliteForm(code="MUL", table="MulOptions", fields={0: 1}, read=only_activation)
-    rates = Rates(made=150)
+    rates = Rates(made=135)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two int8 inputs that broadcast to the output."""
@@ -111,7 +111,7 @@ class Quantize(Elementwise):
     """QUANTIZE from int8 to int8 with another scale or zero point."""
 
     tflite = TfliteForm(code="QUANTIZE")
-    rates = Rates(made=100)
+    rates = Rates(made=115)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an int8 input of the output's shape."""

@@ -34,7 +34,7 @@ class FullyConnected(Convolution):
         read=_options,
         constants=WEIGHTS,
     )
-    rates = Rates(mac=25, made=130)
+    rates = Rates(mac=25, made=110)
     parallel = ("row", "block")
     weight_dimensions = 2
 
