@@ -62,7 +62,7 @@ def test_digits_on_each_core(core: str, isa: str, capsys: pytest.CaptureFixture[
     stack = report["stack"]["cpu"]
     assert 0 < stack["watermark_bytes"] <= stack["bound_bytes"] <= stack["limit_bytes"]
     layers = {layer["operator"]: layer for layer in report["cycles"]["by_layer"]}
-    assert layers["add_3"]["instructions"] > 10_000
+    assert layers["add_3"]["instructions"] > 9_000
     assert layers["conv_2d_0"]["instructions"] < 1_000, "the host sleeps meanwhile"
     assert layers["conv_2d_0"]["worked"] > 800
 

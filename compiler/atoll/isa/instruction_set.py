@@ -33,10 +33,12 @@ class Arithmetic:
         vectors: what multiplies several numbers at once.
         registers: that its instructions take for numbers and addresses. Where LLVM keeps sums in
             vectors, these are not what there is too few of, and `MANY` stands for them.
+        multiplies: has an instruction for it.
     """
 
     vectors: Vectors
     registers: int
+    multiplies: bool = True
 
 
 MANY = 31
@@ -98,6 +100,7 @@ class InstructionSet:
         gcc: likewise, the GNU cross tools; None where no common package brings them.
         vectors: what operators' sums of products are laid out for.
         registers: that its instructions take for numbers and addresses.
+        multiplies: has an instruction for it.
         selects: whether it chooses one of two values without a branch.
     """
 
@@ -111,4 +114,5 @@ class InstructionSet:
     gcc: GccTarget | None = None
     vectors: Vectors = Vectors.NONE
     registers: int = MANY
+    multiplies: bool = True
     selects: bool = True

@@ -56,6 +56,7 @@ def find(name: str, abi: str | None = None) -> InstructionSet | None:
             options=(f"-march={march}", f"-mabi={abi}", *(("-mcmodel=medany",) * (bits == 64))),
         ),
         registers=15 if base == "e" else MANY,
+        multiplies="m" in extensions,
         selects="zbb" in extensions,
     )
 

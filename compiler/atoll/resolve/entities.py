@@ -224,7 +224,8 @@ class Cpu(Device):
     @property
     def arithmetic(self) -> Arithmetic:
         """What makes sums of products."""
-        return Arithmetic(self.vectors, self.instructions.registers)
+        kind = self.instructions
+        return Arithmetic(self.vectors, kind.registers, kind.multiplies)
 
     @property
     def isa(self) -> str:

@@ -98,6 +98,7 @@ def equals_reference() -> Check:
         inputs = [values[name] if name else None for name in op.inputs]
         (expected,) = kind_of(op).reference(op, graph, inputs)
         cores = [Arithmetic(*each) for each in product(Vectors, REGISTERS)]
+        cores.append(Arithmetic(Vectors.NONE, MANY, multiplies=False))
         programs = [kind_of(op).lower_for(op, graph, core) for core in cores]
         for lowered in dict.fromkeys(programs):
             _hold(lowered, dict(values), expected, interpreted)
