@@ -20,10 +20,12 @@ KEEP_ORDER = (
 )
 """Keep the order of the loop programs: LLVM would make all products of a block of sums before it
 adds the first, and the registers of a core do not hold them. The second option is for Arm, which
-orders them once more, before registers are given out."""
+orders them once more, before registers are given out; the third one for RISC-V, where sums would be
+added in another order. The last one: products of one pixel would move behind the branches that
+clamp another one's sum, and what they are made of would be spilled until then."""
 
 WORDS = "-align-all-nofallthru-blocks=2"
-"""Code that is jumped to begins with a word: cores that fetch words lose a cycle or more else."""
+"""Code that nothing runs into begins with a word: cores that fetch words lose cycles else."""
 
 
 @cache

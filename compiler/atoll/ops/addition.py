@@ -112,7 +112,7 @@ class Add(Elementwise):
         """
         limits = activation_range(op, graph.results(op)[0])
         weights = weighted(op, graph)
-        if weights and not arithmetic.multiplies and large(op, graph):
+        if weights and not (arithmetic.multiplies or weights.shifts) and large(op, graph):
             return lowered(op, graph, partial(_looked_up, weights, limits))
         if weights:
             return lowered(op, graph, lambda builder: partial(_summed, weights, limits))
