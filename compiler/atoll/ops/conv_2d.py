@@ -24,6 +24,9 @@ from atoll.resolve.storage_scope import GLOBAL
 _MOST_TAPS = 1024
 """Longer windows are gathered one by one."""
 
+ROW_CYCLES = 445
+"""Cycles of a core to copy a row of a pixel's window, of few bytes."""
+
 
 class Conv2D(Convolution):
     """CONV_2D with weights [O, kernel_h, kernel_w, I]."""
@@ -41,6 +44,14 @@ class Conv2D(Convolution):
     def covers(self, op: Operator, x: Tensor, weights: Tensor) -> bool:
         """Require as many input channels as the input has."""
         return x.shape[3] == weights.shape[3]
+
+    def cycles(self, op: Operator, graph: Graph) -> int:
+        """Count the rows of windows that are copied."""
+        found = self.features(op, graph)
+        moved = found["stride_h"] * found["stride_w"] * found["kernel_h"] * found["kernel_w"] > 1
+        pixels = found["batches"] * found["out_height"] * found["out_width"]
+        rows = pixels * found["kernel_h"] if moved else 0
+        return super().cycles(op, graph) + ROW_CYCLES * rows
 
     def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
         """Multiply every patch with every filter as one matrix product."""
