@@ -1,7 +1,7 @@
 """How many sums of products a core makes together: what its registers hold."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from atoll.isa.instruction_set import Arithmetic, Vectors
 
@@ -17,6 +17,8 @@ class Block:
         lanes: of a vector, an `I32` in each.
         align: of what is multiplied at once, bytes; windows and weights are padded to it.
         ahead: products of different sums that are made before the first of them is added.
+        steps: `products` of one sum in one round of the loop, for several pixels, where they divide
+            their count; the most first.
     """
 
     pixels: int
@@ -25,6 +27,7 @@ class Block:
     lanes: int = 1
     align: int = 1
     ahead: int = 2
+    steps: tuple[int, ...] = (2, 1)
 
     def padded(self, length: int) -> int:
         """Return how many products a sum of `length` is made of, zeros included."""
@@ -37,7 +40,12 @@ _BLOCKS: Mapping[Vectors, Block] = {
     Vectors.MVE: Block(pixels=2, channels=2, products=16, lanes=4),
 }
 
-_LARGE, _SMALL = Block(pixels=4, channels=4), Block(pixels=2, channels=4)
+_SCALAR = (
+    Block(pixels=4, channels=4),
+    Block(pixels=2, channels=4),
+    Block(pixels=2, channels=1, ahead=1, steps=(1,)),
+)
+"""For cores that multiply number by number, the largest first."""
 
 _BESIDE = 4
 """Registers for a weight, a product and two addresses, beside the sums and an input of each pixel.
@@ -45,14 +53,11 @@ _BESIDE = 4
 
 
 def block_for(arithmetic: Arithmetic) -> Block:
-    """Return the largest block that fits the registers.
-
-    If none does, sums are in memory anyway: the largest one loads operands the least often, and
-    nothing is kept for a second product.
-    """
+    """Return the largest block that fits the registers."""
     if arithmetic.vectors in _BLOCKS:
         return _BLOCKS[arithmetic.vectors]
-    for block in (_LARGE, _SMALL):
-        if block.pixels * (block.channels + 1) + _BESIDE <= arithmetic.registers:
-            return block
-    return replace(_LARGE, ahead=1)
+    return next(
+        block
+        for block in _SCALAR
+        if block.pixels * (block.channels + 1) + _BESIDE <= arithmetic.registers
+    )

@@ -17,8 +17,8 @@ from atoll.ops.fixed_point_loops import mbqm, quantized, rounded_right, scaled_r
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.quantization import activation_range, channel_scaling, zero_point_of
 
-_STEPS, _STEPS_TOGETHER = (4, 3, 2, 1), (2, 1)
-"""Products of one sum in one round of the loop, for a single pixel and for several."""
+_STEPS = (4, 3, 2, 1)
+"""Products of one sum in one round of the loop, for a single pixel."""
 
 
 WORD = 4
@@ -181,7 +181,7 @@ class ChannelSums:
         if wide == 1:
             self._add_products(sums, source, pixels, rows, length)
             return
-        for at in self._rounds(length // wide, wide, _STEPS_TOGETHER):
+        for at in self._rounds(length // wide, wide, self.registers.steps):
             self._add_dots(sums, source, pixels, rows, at, wide)
         if rest := length % wide:
             self._add_dots(sums, source, pixels, rows, Const(length - rest), rest)
@@ -211,7 +211,7 @@ class ChannelSums:
         length: int,
     ) -> None:
         """Add one product after the other."""
-        for at in self._rounds(length, 1, _STEPS if len(pixels) == 1 else _STEPS_TOGETHER):
+        for at in self._rounds(length, 1, _STEPS if len(pixels) == 1 else self.registers.steps):
             values = [
                 self.builder.let("value", self.value(source, add(pixel, at))) for pixel in pixels
             ]
