@@ -53,13 +53,18 @@ def cmake(folder: Path, preset: str, *definitions: str) -> None:
 
 def said_by(chip: str, overrides: tuple[str, ...], images: Path, folder: Path) -> str:
     """Run the images on the instruction-set simulator, firewalls on; return what they print."""
+    return ran(chip, overrides, images, folder).text
+
+
+def ran(chip: str, overrides: tuple[str, ...], images: Path, folder: Path) -> SimResult:
+    """Run the images likewise."""
     soc = load_soc(chip, overrides)
     simulate = qemu if soc.qemu_machine else iss
     elves = tuple(images / name for name in elf_names(soc))
     started = replace(request(soc, elves[0]), elves=elves, run_dir=folder)
     result = simulate(started)
     assert (result.exit_status, result.findings) == (0, ())
-    return result.text
+    return result
 
 
 def iss(started: SimRequest) -> SimResult:
@@ -154,3 +159,14 @@ def test_a_package_is_checked_and_written_again(
     assert "error[E129]" in capsys.readouterr().err
     assert main([*command, "--set", "memories.sram.size=128 KiB"]) == 0
     assert main([*command, "--check", "--set", "memories.sram.size=128 KiB"]) == 0
+
+
+@pytest.mark.parametrize("chip", ["m33", "ibex"])
+def test_stacks_of_a_package_are_painted_on_demand(chip: str, tmp_path: Path) -> None:
+    settings = [word for each in CHIPS[chip] for word in ("--set", each)]
+    folder, images = tmp_path / "bsp", tmp_path / "bsp" / "build" / "zig"
+    assert main(["bsp", "lagoon", DIGITS, "-o", str(folder), *settings]) == 0
+    for painted in (False, True):
+        cmake(folder, "zig", f"-DATOLL_PAINT_STACKS={'ON' if painted else 'OFF'}")
+        (stack,) = ran("lagoon", CHIPS[chip], images, tmp_path).stacks.values()
+        assert (stack[:64] == b"\xa5" * 64) is painted

@@ -94,6 +94,13 @@ def test_p1_cycles_of_a_core_are_near_the_estimate(
     assert {kind for _, kind, _ in found} >= set(OPERATORS) - unmade
 
 
+def test_p1_an_addition_takes_sixty_cycles_an_element() -> None:
+    """On PicoRV32 with instructions of two bytes, where loops and jumps begin with a word."""
+    compiled, report = measured("lagoon", (), DIGITS, None, accelerators=False)
+    (layer,) = (layer for layer in report.by_layer if layer.kind == "add")
+    assert layer.cycles <= 60 * compiled.graph.tensor("add_3_out").elements
+
+
 @pytest.mark.parametrize(
     "chip",
     [pytest.param(chip, marks=() if chip in SHIPPED else pytest.mark.slow) for chip in CHIPS],

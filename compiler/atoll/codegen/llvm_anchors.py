@@ -1,4 +1,4 @@
-"""Addresses of straight code by a few pointers, each of which short offsets reach from."""
+"""What the optimiser shall not know, and where loops shall begin."""
 
 from collections.abc import Hashable
 
@@ -25,17 +25,27 @@ class Anchors:
         """Return the address `distance` bytes behind `first`, which is the same for one start."""
         pointers = self._pointers.setdefault(start, {})
         if not pointers:
-            pointers[0] = self._opaque(first)
+            pointers[0] = hidden(self._builder, first)
         near = (at for at in pointers if abs(distance - at) <= _REACH)
         anchor = next(near, distance + _REACH)
         if anchor not in pointers:
-            pointers[anchor] = self._opaque(self._past(pointers[0], anchor))
+            pointers[anchor] = hidden(self._builder, self._past(pointers[0], anchor))
         return self._past(pointers[anchor], distance - anchor)
 
     def _past(self, pointer: ir.Value, distance: int) -> ir.Value:
         return self._builder.gep(pointer, [_WORD(distance)], source_etype=_BYTE)
 
-    def _opaque(self, pointer: ir.Value) -> ir.Value:
-        """Return the same pointer from assembly without an instruction, which hides its origin."""
-        type = ir.FunctionType(pointer.type, [pointer.type])
-        return self._builder.asm(type, "", "=r,0", [pointer], side_effect=False)
+
+def hidden(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    """Return the same value from assembly without an instruction, which hides its origin."""
+    type = ir.FunctionType(value.type, [value.type])
+    return builder.asm(type, "", "=r,0", [value], side_effect=False)
+
+
+def aligned(branch: ir.instructions.Instruction) -> None:
+    """Have the loop whose branch this is begin with a word."""
+    module = branch.function.module
+    bytes = module.add_metadata(["llvm.loop.align", _WORD(4)])
+    loop = ir.values.MDValue(module, (), name=str(len(module.metadata)))
+    loop.operands = (loop, bytes)
+    branch.set_metadata("llvm.loop", loop)

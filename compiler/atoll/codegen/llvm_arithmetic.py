@@ -21,9 +21,6 @@ _CASTS = {
     Conversion.TRUNC: ir.IRBuilder.trunc,
 }
 
-RARELY = (1, 2000)
-"""How often a branch is taken, and how often it is not."""
-
 
 def integer(type: Type) -> ir.IntType:
     """Return the LLVM type of a number."""
@@ -42,20 +39,6 @@ def binary(
         return builder.icmp_signed(operation.value, left, right)
     order = "<" if operation is Operation.MIN else ">"
     return builder.select(builder.icmp_signed(order, left, right), left, right)
-
-
-def rarely_above(builder: ir.IRBuilder, value: ir.Value, most: ir.Value) -> ir.Value:
-    """Return at most `most`, by a branch that is hardly ever taken."""
-    within = builder.block
-    above, after = (builder.append_basic_block(name) for name in ("above", "after"))
-    builder.cbranch(builder.icmp_signed(">", value, most), above, after).set_weights(RARELY)
-    builder.position_at_end(above)
-    builder.branch(after)
-    builder.position_at_end(after)
-    capped = builder.phi(value.type)
-    capped.add_incoming(value, within)
-    capped.add_incoming(most, above)
-    return capped
 
 
 def _modulo_width(builder: ir.IRBuilder, amount: ir.Value) -> ir.Value:

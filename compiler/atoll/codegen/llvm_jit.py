@@ -39,11 +39,14 @@ class NativeProgram:
         module: IRModule,
         level: int = 3,
         heaps: Mapping[str, HeapMemory] = MappingProxyType({}),
+        *,
+        branches: bool = False,
     ) -> None:
-        """Compile; `heaps` are by pool, all that the kernels name."""
+        """Compile; `heaps` are by pool, all that the kernels name; see `emit_functions`."""
         machine = host_machine()
         source = new_module(module.name, machine)
-        emit_functions(source, module.functions, "", overlapping_parameters(module))
+        overlapping = overlapping_parameters(module)
+        emit_functions(source, module.functions, "", overlapping, branches=branches)
         named = [symbol for symbol in source.global_values if symbol.name.startswith(HEAP_SYMBOL)]
         for symbol in named:
             symbol.initializer = ir.Constant(symbol.value_type, None)

@@ -6,7 +6,9 @@ from types import MappingProxyType
 from llvmlite import ir
 
 from atoll.c_functions import CFunction
-from atoll.codegen.llvm_arithmetic import binary, converted, integer, rarely_above
+from atoll.codegen.llvm_anchors import aligned
+from atoll.codegen.llvm_arithmetic import binary, converted, integer
+from atoll.codegen.llvm_clamp import ClampedStores, clamped
 from atoll.codegen.llvm_dot import dot
 from atoll.codegen.llvm_heap import POINTER, HeapBlocks
 from atoll.codegen.llvm_lanes import Lanes
@@ -26,7 +28,6 @@ from atoll.ir.tir import (
     If,
     Let,
     Load,
-    Operation,
     PrimFunc,
     Return,
     RuntimeAllocate,
@@ -62,7 +63,7 @@ def emit_functions(
     buffers that are sized at run time returns a status, 0 or a negative code. Buffers are apart
     in memory, but for the parameters in `overlapping`. `vectors` are those of the core, `units`
     what executes instructions of function units. A core that `branches` where others choose one
-    of two values hardly ever does where a weighted sum is clamped from above.
+    of two values branches only where a weighted sum is beyond its limits.
     """
     known = {function.name: function for function in functions}
     for function in known.values():
@@ -114,6 +115,7 @@ class _Emitter:
         self._values: dict[str, ir.Value] = {}
         self._buffers: dict[str, tuple[ir.Value, Type]] = {}
         self._heap = HeapBlocks(module, self._builder)
+        self._clamped = ClampedStores(self._builder)
         for argument, parameter in zip(declared.args, function.parameters, strict=True):
             if isinstance(parameter, BufferParam):
                 self._buffers[parameter.name] = argument, parameter.type
@@ -139,6 +141,9 @@ class _Emitter:
                 self._lanes(statement)
             case For():
                 self._loop(statement)
+            case Store(value=value) if self._branches and (limited := clamped(value)):
+                place = self.address(statement.buffer, statement.index)
+                self._clamped.emit(limited, self.value(limited.value), place)
             case Store():
                 value = self.value(statement.value)
                 self._builder.store(value, self.address(statement.buffer, statement.index))
@@ -182,7 +187,9 @@ class _Emitter:
         self._block(loop.body)
         following = builder.add(counter, integer(Type.I32)(1), flags=("nsw",))
         counter.add_incoming(following, builder.block)
-        builder.cbranch(builder.icmp_signed("<", following, end), body, after)
+        again = builder.cbranch(builder.icmp_signed("<", following, end), body, after)
+        if self._branches:
+            aligned(again)
         builder.position_at_end(after)
 
     def _lanes(self, loop: For) -> None:
@@ -228,13 +235,6 @@ class _Emitter:
                 return self._values[expr.name]
             case Load():
                 return builder.load(self.address(expr.buffer, expr.index), typ=integer(expr.type))
-            case Binary(
-                Operation.MIN,
-                Binary(Operation.MAX, Binary(Operation.SHR) as total, Const() as least),
-                Const() as most,
-            ) if self._branches:
-                capped = rarely_above(builder, self.value(total), self.value(most))
-                return binary(builder, Operation.MAX, capped, self.value(least))
             case Binary(operation, left, right):
                 return binary(builder, operation, self.value(left), self.value(right))
             case Select():

@@ -12,17 +12,27 @@ _WIDE = ("avx512", "avx10")
 SMALL_LOOPS = "-unroll-threshold=265"
 """Less than at -O3 (300): a short sum of products stays a loop, which registers hold."""
 
-KEEP_ORDER = ("-enable-misched=0", "-pre-RA-sched=source")
+KEEP_ORDER = (
+    "-enable-misched=0",
+    "-pre-RA-sched=source",
+    "-riscv-enable-machine-combiner=0",
+    "-disable-machine-sink",
+)
 """Keep the order of the loop programs: LLVM would make all products of a block of sums before it
 adds the first, and the registers of a core do not hold them. The second option is for Arm, which
-orders them once more, before registers are given out."""
+orders them once more, before registers are given out; the third one for RISC-V, where sums would be
+added in another order. The last one: products of one pixel would move behind the branches that
+clamp another one's sum, and what they are made of would be spilled until then."""
+
+WORDS = "-align-all-nofallthru-blocks=2"
+"""Code that nothing runs into begins with a word: cores that fetch words lose cycles else."""
 
 
 @cache
 def _initialize() -> None:
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
-    for option in (*KEEP_ORDER, SMALL_LOOPS):
+    for option in (*KEEP_ORDER, SMALL_LOOPS, WORDS):
         binding.set_option("atoll", option)
 
 

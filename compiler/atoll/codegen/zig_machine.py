@@ -8,7 +8,7 @@ import sys
 from llvmlite import ir
 
 from atoll.cache import cache_folder
-from atoll.codegen.llvm_machine import KEEP_ORDER, aimed, core_machine, optimized
+from atoll.codegen.llvm_machine import KEEP_ORDER, WORDS, aimed, core_machine, optimized
 from atoll.errors import ToolchainError
 from atoll.isa.instruction_set import InstructionSet
 from atoll.scratch import scratch_folder, temporary_folder
@@ -23,7 +23,7 @@ def machine_code_by_zig(module: ir.Module, instructions: InstructionSet, level: 
     """
     machine = core_machine(instructions.llvm)
     text = str(optimized(aimed(module, machine), machine, level))
-    options = [word for option in KEEP_ORDER for word in ("-mllvm", option)]
+    options = [word for option in (*KEEP_ORDER, WORDS) for word in ("-mllvm", option)]
     zig = instructions.zig
     with temporary_folder() as folder:
         (folder / "module.ll").write_text(text, encoding="utf-8")

@@ -55,6 +55,12 @@ _DOUBLE_UNIT = "fp-armv8d16"
 _VECTORS = (("mve", Vectors.MVE), ("dsp", Vectors.DSP))
 """By feature, what is more first."""
 
+_ALL, _LOW = 14, 8
+"""Registers of Thumb, the program counter and the stack's pointer apart."""
+
+_LOW_ALONE = ("armv6-m", "armv8-m.base")
+"""Architectures most of whose instructions take eight registers."""
+
 _ABSENT = ("dsp", "mve", "vfp2sp", "fp64")
 """What zig's cores may have, and an architecture without a feature has not."""
 
@@ -109,6 +115,7 @@ def _thumb(
                 f"-mfloat-abi={'hard' if hard else _soft(extensions)}",
             ),
         ),
+        registers=_LOW if architecture in _LOW_ALONE else _ALL,
         vectors=next((have for each, have in _VECTORS if each not in dropped), Vectors.NONE),
     )
 

@@ -25,6 +25,29 @@ class Vectors(StrEnum):
     """A function unit beside the core, words that are aligned."""
 
 
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """What a core makes sums of products with.
+
+    Attributes:
+        vectors: what multiplies several numbers at once.
+        registers: that its instructions take for numbers and addresses. Where LLVM keeps sums in
+            vectors, these are not what there is too few of, and `MANY` stands for them.
+        multiplies: has an instruction for it.
+    """
+
+    vectors: Vectors
+    registers: int
+    multiplies: bool = True
+
+
+MANY = 31
+"""Registers of the instruction sets that have the most."""
+
+SCALAR = Arithmetic(Vectors.NONE, MANY)
+"""A core that multiplies number by number."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlvmTarget:
     """Triple, processor, features, ABI, relocation and code model in LLVM's terms."""
@@ -76,6 +99,8 @@ class InstructionSet:
         zig: what compiles C and links, from PyPI.
         gcc: likewise, the GNU cross tools; None where no common package brings them.
         vectors: what operators' sums of products are laid out for.
+        registers: that its instructions take for numbers and addresses.
+        multiplies: has an instruction for it.
         selects: whether it chooses one of two values without a branch.
     """
 
@@ -88,4 +113,6 @@ class InstructionSet:
     zig: ZigTarget
     gcc: GccTarget | None = None
     vectors: Vectors = Vectors.NONE
+    registers: int = MANY
+    multiplies: bool = True
     selects: bool = True

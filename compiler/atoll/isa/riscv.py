@@ -6,7 +6,7 @@ calling conventions those of the psABI.
 
 import re
 
-from atoll.isa.instruction_set import Family, GccTarget, InstructionSet, LlvmTarget, ZigTarget
+from atoll.isa.instruction_set import MANY, Family, GccTarget, InstructionSet, LlvmTarget, ZigTarget
 
 PATTERN = r"rv(?:(?:32|64)(?:im?a?(?:fd?)?|g)|32em?a?)c?(?:_zba)?(?:_zbb)?(?:_zbs)?"
 USUAL = (
@@ -55,6 +55,8 @@ def find(name: str, abi: str | None = None) -> InstructionSet | None:
             program="riscv64-unknown-elf-gcc",
             options=(f"-march={march}", f"-mabi={abi}", *(("-mcmodel=medany",) * (bits == 64))),
         ),
+        registers=15 if base == "e" else MANY,
+        multiplies="m" in extensions,
         selects="zbb" in extensions,
     )
 

@@ -64,7 +64,7 @@ def lower_graph(
         else:
             (core,) = (each for each in soc.cpus if each.name == op.device)
             own = None if op.helpers else unit_kernel(op, graph, core)
-            lowered = own or kind_of(op).lower_for(op, graph, core.vectors)
+            lowered = own or kind_of(op).lower_for(op, graph, core.arithmetic)
             lowering.call(number, op, lowered, apart=bool(op.helpers or own))
     return lowering.module()
 

@@ -1,6 +1,6 @@
 """ADD: both operands are brought to one scale, added and brought to the result's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
 import numpy as np
@@ -8,17 +8,23 @@ import numpy as np
 from atoll.ir.expressions import add, binary, clamp, multiply
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered, Operation
+from atoll.isa.instruction_set import SCALAR, Arithmetic
 from atoll.ops import checks
 from atoll.ops import fixed_point_loops as loops
 from atoll.ops.checks import required
 from atoll.ops.elementwise import (
     BINARY_RULES,
+    LONG_NEIGHBOURS,
+    VALUES,
     Elementwise,
     centred,
     centring,
+    entry_of,
     finished,
+    large,
     lowered,
 )
+from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Rates
 from atoll.ops.quantization import (
     Integers,
@@ -34,10 +40,10 @@ from atoll.ops.tflite_form import TfliteForm, only_activation
 from atoll.ops.weighted_sum import WeightedSum, weighted_sum
 
 ADD_LEFT_SHIFT = 20
-RESCALED_CYCLES = 52
+RESCALED_CYCLES = 61
 """Cycles of a core for each multiplier of an addition that is no power of two, and element."""
 
-WEIGHTED_CYCLES = 74
+WEIGHTED_CYCLES = 60
 """Cycles of a core for each element of a weighted sum."""
 
 _POWER_OF_TWO = 2**30
@@ -52,11 +58,26 @@ def _summed(weights: WeightedSum, limits: tuple[int, int], values: Sequence[Expr
     return clamp(binary(Operation.SHR, total, weights.places), *limits)
 
 
+def _looked_up(
+    weights: WeightedSum, limits: tuple[int, int], builder: KernelBuilder
+) -> Callable[[Sequence[Expr]], Expr]:
+    """Return the same with tables of the products, of which the first ones have the start."""
+    products = VALUES.astype(np.int64)
+    first = builder.table("first", weights.first * products + weights.start)
+    second = builder.table("second", weights.second * products)
+
+    def summed(values: Sequence[Expr]) -> Expr:
+        total = add(first[entry_of(values[0])], second[entry_of(values[1])])
+        return clamp(binary(Operation.SHR, total, weights.places), *limits)
+
+    return summed
+
+
 class Add(Elementwise):
     """ADD with broadcasting: both inputs are brought to one scale with 20 more bits."""
 
     tflite = TfliteForm(code="ADD", table="AddOptions", fields={0: 1}, read=only_activation)
-    rates = Rates(made=105)
+    rates = Rates(made=80)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two int8 inputs that broadcast to the output."""
@@ -80,13 +101,20 @@ class Add(Elementwise):
         return found | bounds_of(op, graph)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
+        """Return the loop program of cores that multiply."""
+        return self.lower_for(op, graph, SCALAR)
+
+    def lower_for(self, op: Operator, graph: Graph, arithmetic: Arithmetic) -> Lowered:
         """Loop over the output, with dimensions joined that broadcast alike.
 
         A weighted sum of the operands takes the place of three rescalings where it gives the
-        same bytes.
+        same bytes. Cores that do not multiply look its products up, if tables are worth it.
         """
         limits = activation_range(op, graph.results(op)[0])
-        if weights := weighted(op, graph):
+        weights = weighted(op, graph)
+        if weights and not (arithmetic.multiplies or weights.shifts) and large(op, graph):
+            return lowered(op, graph, partial(_looked_up, weights, limits))
+        if weights:
             return lowered(op, graph, lambda builder: partial(_summed, weights, limits))
         *factors, result = (quantize_multiplier(factor) for factor in add_factors(op, graph))
 
@@ -97,7 +125,7 @@ class Add(Elementwise):
             ]
             return loops.mbqm(add(*scaled), *result)
 
-        return lowered(op, graph, centring(op, graph, total))
+        return lowered(op, graph, centring(op, graph, total), LONG_NEIGHBOURS)
 
     def cycles(self, op: Operator, graph: Graph) -> int:
         """Count the multipliers with which a core really multiplies."""

@@ -1,8 +1,8 @@
 """Blocks of output channels: sums in registers, then requantised and stored."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,44 +11,15 @@ from atoll.ir.builder import Buffer
 from atoll.ir.expressions import Operand, add, binary, clamp, multiply, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Const, Dot, Expr, Operation, Type
-from atoll.isa.instruction_set import Vectors
+from atoll.isa.instruction_set import SCALAR, Arithmetic
+from atoll.ops.blocks import block_for
 from atoll.ops.fixed_point_loops import mbqm, quantized, rounded_right, scaled_right, srdhm
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.quantization import activation_range, channel_scaling, zero_point_of
 
-_STEPS, _STEPS_TOGETHER = (4, 3, 2, 1), (2, 1)
-"""Products of one sum in one round of the loop, for a single pixel and for several."""
+_STEPS = (4, 3, 2, 1)
+"""Products of one sum in one round of the loop, for a single pixel."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
-    """Sums that the registers of a core hold, with what they are made of.
-
-    Attributes:
-        pixels: whose sums are made together.
-        channels: of each of these pixels.
-        products: of one sum that are made at once.
-        lanes: of a vector, an `I32` in each.
-        align: of what is multiplied at once, bytes; windows and weights are padded to it.
-    """
-
-    pixels: int
-    channels: int
-    products: int
-    lanes: int = 1
-    align: int = 1
-
-    def padded(self, length: int) -> int:
-        """Return how many products a sum of `length` is made of, zeros included."""
-        return -(-length // self.align) * self.align
-
-
-BLOCKS: Mapping[Vectors, Block] = {
-    Vectors.NONE: Block(pixels=4, channels=4, products=1),
-    Vectors.DSP: Block(pixels=2, channels=2, products=4),
-    Vectors.UNIT: Block(pixels=4, channels=4, products=4, align=4),
-    Vectors.MVE: Block(pixels=2, channels=2, products=16, lanes=4),
-}
 
 WORD = 4
 """Alignment of what inputs are copied to: libraries copy words where both sides allow it."""
@@ -99,7 +70,7 @@ class ChannelSums:
         folds: each sum goes over all weights of its channel, with the zero point where the window
             is outside of the image. The zero point's part is a constant then, and in start.
         axis: dimension of the weights that runs over output channels.
-        vectors: what the core has.
+        arithmetic: of the core.
         lanes: channels that are computed at once, in the lanes of vectors; `srdhm` scales them.
     """
 
@@ -110,7 +81,7 @@ class ChannelSums:
         *,
         folds: bool,
         axis: int = 0,
-        vectors: Vectors = Vectors.NONE,
+        arithmetic: Arithmetic = SCALAR,
         lanes: int = 1,
     ) -> None:
         (output,) = graph.results(op)
@@ -118,7 +89,7 @@ class ChannelSums:
         self.builder = KernelBuilder(op, graph)
         self.x = self.builder.input(0, "x")
         self.x_zero = zero_point_of(graph.tensor(op.inputs[0]))
-        self.registers = BLOCKS[vectors]
+        self.registers = block_for(arithmetic)
         self._folds = folds
         weights = np.moveaxis(graph.tensor(op.inputs[1]).array, axis, 0).astype(np.int64)
         rows = weights.reshape(len(bias), -1)
@@ -210,7 +181,7 @@ class ChannelSums:
         if wide == 1:
             self._add_products(sums, source, pixels, rows, length)
             return
-        for at in self._rounds(length // wide, wide, _STEPS_TOGETHER):
+        for at in self._rounds(length // wide, wide, self.registers.steps):
             self._add_dots(sums, source, pixels, rows, at, wide)
         if rest := length % wide:
             self._add_dots(sums, source, pixels, rows, Const(length - rest), rest)
@@ -240,15 +211,32 @@ class ChannelSums:
         length: int,
     ) -> None:
         """Add one product after the other."""
-        for at in self._rounds(length, 1, _STEPS if len(pixels) == 1 else _STEPS_TOGETHER):
+        for at in self._rounds(length, 1, _STEPS if len(pixels) == 1 else self.registers.steps):
             values = [
                 self.builder.let("value", self.value(source, add(pixel, at))) for pixel in pixels
             ]
-            for lane, row in enumerate(rows):
-                weight = self.builder.let("weight", self.weights.wide(add(row, at)))
-                for value, pixel_sums in zip(values, sums, strict=True):
-                    total = pixel_sums[lane]
-                    total[0] = add(total[0], multiply(value, weight))
+            products = (
+                (pixel_sums[lane], value, weight)
+                for lane, row in enumerate(rows)
+                for weight in [self.builder.let("weight", self.weights.wide(add(row, at)))]
+                for value, pixel_sums in zip(values, sums, strict=True)
+            )
+            self.add_products(products)
+
+    def add_products(self, products: Iterable[tuple[Buffer, Expr, Expr]]) -> None:
+        """Add products to their sums, two at once where registers allow it.
+
+        A core that multiplies slowly need not wait for one of them, and where instructions may
+        have two bytes, those that add come in pairs: what follows begins with a word.
+
+        Args:
+            products: a sum, and the factors of what is added to it.
+        """
+        remaining = iter(products)
+        while pair := tuple(islice(remaining, self.registers.ahead)):
+            made = [self.builder.let("product", multiply(*factors)) for _, *factors in pair]
+            for (total, *_), product in zip(pair, made, strict=True):
+                total[0] = add(total[0], product)
 
     def _rounds(self, count: int, width: int, allowed: tuple[int, ...]) -> Iterator[Expr]:
         """Loop over `count` times `width`, as many as is `allowed` a round: yield their begins."""

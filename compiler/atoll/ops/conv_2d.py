@@ -13,7 +13,7 @@ from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, multiply, subtract
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Const, Expr, Lowered, Type
-from atoll.isa.instruction_set import Vectors
+from atoll.isa.instruction_set import SCALAR, Arithmetic
 from atoll.ops import window_loops
 from atoll.ops.channel_loops import WORD, ChannelSums, block_width
 from atoll.ops.convolution import WEIGHTS, Convolution, Sums, tensors, window_options
@@ -23,6 +23,9 @@ from atoll.resolve.storage_scope import GLOBAL
 
 _MOST_TAPS = 1024
 """Longer windows are gathered one by one."""
+
+ROW_CYCLES = 445
+"""Cycles of a core to copy a row of a pixel's window, of few bytes."""
 
 
 class Conv2D(Convolution):
@@ -42,6 +45,14 @@ class Conv2D(Convolution):
         """Require as many input channels as the input has."""
         return x.shape[3] == weights.shape[3]
 
+    def cycles(self, op: Operator, graph: Graph) -> int:
+        """Count the rows of windows that are copied."""
+        found = self.features(op, graph)
+        moved = found["stride_h"] * found["stride_w"] * found["kernel_h"] * found["kernel_w"] > 1
+        pixels = found["batches"] * found["out_height"] * found["out_width"]
+        rows = pixels * found["kernel_h"] if moved else 0
+        return super().cycles(op, graph) + ROW_CYCLES * rows
+
     def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
         """Multiply every patch with every filter as one matrix product."""
         patches = window.patches(image, 0).transpose(0, 1, 2, 4, 5, 3)
@@ -51,12 +62,12 @@ class Conv2D(Convolution):
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Return the loop program of cores without vectors."""
-        return self.lower_for(op, graph, Vectors.NONE)
+        return self.lower_for(op, graph, SCALAR)
 
-    def lower_for(self, op: Operator, graph: Graph, vectors: Vectors) -> Lowered:
+    def lower_for(self, op: Operator, graph: Graph, arithmetic: Arithmetic) -> Lowered:
         """Loop over groups of pixels, whose windows are gathered first, and blocks of channels."""
         x, weights, y = tensors(op, graph)
-        kernel = ChannelSums(op, graph, folds=True, vectors=vectors)
+        kernel = ChannelSums(op, graph, folds=True, arithmetic=arithmetic)
         _, height, width, depth = weights.shape
         window = _joined(window_loops.window_of(op, x.shape, y.shape, (height, width)))
         taps, places = height * width * depth, window.across.output

@@ -39,7 +39,7 @@ class Convolution(OperatorKind):
         channel_axis: dimension of the weights that runs over output channels.
     """
 
-    rates = Rates(mac=16, made=150)
+    rates = Rates(mac=15, made=75)
     weight_dimensions: ClassVar[int] = 4
     channel_axis: ClassVar[int] = 0
 

@@ -8,6 +8,7 @@ several outputs, or a copy would be large, the taps of each pixel are gone throu
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import Any
@@ -18,9 +19,10 @@ from atoll.ir.builder import Buffer, FunctionBuilder
 from atoll.ir.expressions import Operand, add, multiply
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Const, Expr, Lowered, Type
-from atoll.isa.instruction_set import Vectors
+from atoll.isa.instruction_set import SCALAR, Arithmetic, Vectors
 from atoll.ops import window_loops
-from atoll.ops.channel_loops import BLOCKS, WORD, ChannelSums, block_width
+from atoll.ops.blocks import block_for
+from atoll.ops.channel_loops import WORD, ChannelSums, block_width
 from atoll.ops.convolution import WEIGHTS, Convolution, Sums, tensors, window_options
 from atoll.ops.kind import Rates
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
@@ -51,7 +53,7 @@ class DepthwiseConv2D(Convolution):
         read=_options,
         constants=WEIGHTS,
     )
-    rates = Rates(mac=24, made=120)
+    rates = Rates(mac=19, made=100)
     parallel = ("oy", "group", "channel", "block")
     channel_axis = 3
 
@@ -76,9 +78,9 @@ class DepthwiseConv2D(Convolution):
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Return the loop program of cores without vectors."""
-        return self.lower_for(op, graph, Vectors.NONE)
+        return self.lower_for(op, graph, SCALAR)
 
-    def lower_for(self, op: Operator, graph: Graph, vectors: Vectors) -> Lowered:
+    def lower_for(self, op: Operator, graph: Graph, arithmetic: Arithmetic) -> Lowered:
         """Loop over lines of pixels, whose rows are copied first, groups of them, and channels."""
         x, weights, y = tensors(op, graph)
         _, height, width, channels = weights.shape
@@ -86,8 +88,9 @@ class DepthwiseConv2D(Convolution):
         small = height * width <= _MOST_TAPS and _copied(window) * channels <= _MOST_BYTES
         if channels != x.shape[3] or not small:
             return _lower_by_taps(op, graph, window)
-        lanes = BLOCKS[vectors].lanes if channels >= BLOCKS[vectors].lanes else 1
-        kernel = ChannelSums(op, graph, folds=True, axis=self.channel_axis, lanes=lanes)
+        most, scalar = block_for(arithmetic).lanes, replace(arithmetic, vectors=Vectors.NONE)
+        lanes, axis = most if channels >= most else 1, self.channel_axis
+        kernel = ChannelSums(op, graph, folds=True, axis=axis, arithmetic=scalar, lanes=lanes)
         builder, places = kernel.builder, window.across.output
         together = next((n for n in _TOGETHER if places % n == 0), min(_TOGETHER[0], places))
         rows = _Rows(kernel, window, channels, lanes)
@@ -220,8 +223,9 @@ class _Rows:
             (pixel * across.stride + kx * across.dilation, kx, pixel)
             for kx, pixel in product(range(across.kernel), range(len(sums)))
         ]
-        for column, kx, pixel in sorted(products):
-            sums[pixel][0] = add(sums[pixel][0], multiply(value(column), weight(kx)))
+        kernel.add_products(
+            (sums[pixel], value(column), weight(kx)) for column, kx, pixel in sorted(products)
+        )
 
     def _fill(self, begin: Operand, length: int) -> None:
         with self._kernel.builder.loop("i", 0, length) as i:

@@ -1,18 +1,16 @@
 """MUL and QUANTIZE, and what they share with ADD: elements depend on one of every input."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import groupby
-from math import gcd, prod
 
 import numpy as np
 
-from atoll.ir.expressions import add, binary, multiply, subtract
+from atoll.ir.expressions import binary, multiply, subtract
 from atoll.ir.graph import Graph, Operator
-from atoll.ir.tir import Const, Expr, Lowered, Operation, Type
+from atoll.ir.tir import Expr, Lowered, Operation, Type
 from atoll.ops import checks
 from atoll.ops import fixed_point_loops as loops
+from atoll.ops.broadcast_loops import broadcast
 from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
@@ -29,16 +27,15 @@ from atoll.ops.quantization import (
 )
 from atoll.ops.tflite_form import TfliteForm, only_activation
 
-_VALUES = np.arange(256, dtype=np.uint8).view(np.int8)
+VALUES = np.arange(256, dtype=np.uint8).view(np.int8)
 """The values of int8 in the order of their bytes as numbers without a sign."""
 
-NEIGHBOURS = 8
-"""Elements that an iteration of the innermost loop makes, where they divide it."""
+NEIGHBOURS, LONG_NEIGHBOURS = 16, 4
+"""Elements that an iteration of the innermost loop makes at most, of those that divide it: where an
+element takes a dozen instructions, and where it is rescaled."""
 
 MAPPED_CYCLES = 36
 """Cycles of a core for each element that is mapped by a table."""
-
-Shape = tuple[int, ...]
 
 Result = Callable[[Sequence[Expr]], Expr]
 """Makes an element of the output from those of the inputs, as `I32`."""
@@ -80,7 +77,7 @@ class Mul(Elementwise):
     """MUL with broadcasting."""
 
     tflite = TfliteForm(code="MUL", table="MulOptions", fields={0: 1}, read=only_activation)
-    rates = Rates(made=150)
+    rates = Rates(made=135)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two int8 inputs that broadcast to the output."""
@@ -102,16 +99,15 @@ class Mul(Elementwise):
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the output, with dimensions joined that broadcast alike."""
         factor = quantize_multiplier(*scale_factor(op, graph))
-        return lowered(
-            op, graph, centring(op, graph, lambda terms: loops.mbqm(multiply(*terms), *factor))
-        )
+        scaled = centring(op, graph, lambda terms: loops.mbqm(multiply(*terms), *factor))
+        return lowered(op, graph, scaled, LONG_NEIGHBOURS)
 
 
 class Quantize(Elementwise):
     """QUANTIZE from int8 to int8 with another scale or zero point."""
 
     tflite = TfliteForm(code="QUANTIZE")
-    rates = Rates(made=100)
+    rates = Rates(made=115)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an int8 input of the output's shape."""
@@ -141,8 +137,8 @@ class Quantize(Elementwise):
         factor = quantize_multiplier(*scale_factor(op, graph))
         if not large(op, graph):
             scaled = centring(op, graph, lambda terms: loops.mbqm(terms[0], *factor))
-            return lowered(op, graph, scaled)
-        results = self.reference(op, graph, (_VALUES,))[0]
+            return lowered(op, graph, scaled, LONG_NEIGHBOURS)
+        results = self.reference(op, graph, (VALUES,))[0]
         return lowered(op, graph, partial(_mapped, results))
 
     def cycles(self, op: Operator, graph: Graph) -> int:
@@ -186,7 +182,7 @@ def _broadcast_shape(op: Operator, graph: Graph) -> tuple[int, ...] | None:
 
 def large(op: Operator, graph: Graph) -> bool:
     """Tell whether a table of the results has no more entries than are looked up."""
-    return graph.results(op)[0].elements >= len(_VALUES)
+    return graph.results(op)[0].elements >= len(VALUES)
 
 
 def centring(op: Operator, graph: Graph, scaled: Callable[[Sequence[Expr]], Expr]) -> Prepare:
@@ -205,84 +201,29 @@ def centring(op: Operator, graph: Graph, scaled: Callable[[Sequence[Expr]], Expr
 
 def _mapped(results: Array, builder: KernelBuilder) -> Result:
     table = builder.table("results", results.astype(np.int64), Type.I8)
-    return lambda values: table.wide(binary(Operation.AND, values[0], 255))
+    return lambda values: table.wide(entry_of(values[0]))
 
 
-def lowered(op: Operator, graph: Graph, prepare: Prepare) -> Lowered:
-    """Compute each output element from the inputs' values."""
+def entry_of(value: Expr) -> Expr:
+    """Return where a table in the order of `VALUES` has what belongs to a value."""
+    return binary(Operation.AND, value, len(VALUES) - 1)
+
+
+def lowered(op: Operator, graph: Graph, prepare: Prepare, most: int = NEIGHBOURS) -> Lowered:
+    """Compute each output element from the inputs' values, at most so many in an iteration."""
     builder = KernelBuilder(op, graph)
     tensors = [graph.tensor(name) for name in op.inputs]
     sources = [builder.input(position, name) for position, name in enumerate("ab"[: len(tensors)])]
-    y, (output,) = builder.output(), graph.results(op)
     result_of = prepare(builder)
+    y, (output,) = builder.output(), graph.results(op)
     shapes, result = [tensor.shape for tensor in tensors], output.shape
     if output.layout:
         shapes, result = [(tensor.stored,) for tensor in tensors], (output.stored,)
-    with _broadcast(builder, shapes, result) as elements:
+    with broadcast(builder, shapes, result, most) as elements:
         for places, place in elements:
             values = [source.wide(index) for source, index in zip(sources, places, strict=True)]
             y[place] = result_of(values)
     return builder.lowered()
-
-
-@contextmanager
-def _broadcast(
-    builder: KernelBuilder, shapes: Sequence[Shape], result: Shape
-) -> Iterator[list[tuple[list[Expr], Expr]]]:
-    """Loop over `result`: yield the index into each input and into the output.
-
-    Of each element of an iteration: the innermost loop makes a few neighbours at once.
-    """
-    extents, steps = _merged(shapes, result)
-    places: list[Expr] = [Const(0)] * len(shapes)
-    place: Expr = Const(0)
-    most = len(extents) - 1
-    at_once = gcd(extents[most], NEIGHBOURS) if extents else 1
-    with ExitStack() as nest:
-        for level, (extent, step) in enumerate(zip(extents, steps, strict=True)):
-            count = at_once if level == most else 1
-            i = nest.enter_context(builder.loop(f"i{level}", 0, extent // count))
-            inner = count * prod(extents[level + 1 :])
-            place = builder.let(f"y{level}", add(place, multiply(i, inner)))
-            places = [
-                builder.let(f"x{level}", add(index, multiply(i, count * stride)))
-                for index, stride in zip(places, step, strict=True)
-            ]
-        strides = steps[most] if steps else (0,) * len(shapes)
-        yield [
-            (
-                [
-                    add(index, number * stride)
-                    for index, stride in zip(places, strides, strict=True)
-                ],
-                add(place, number),
-            )
-            for number in range(at_once)
-        ]
-
-
-def _merged(shapes: Sequence[Shape], result: Shape) -> tuple[list[int], list[tuple[int, ...]]]:
-    """Join neighbouring dimensions that broadcast alike.
-
-    Returns:
-        Extent of each loop, outermost first, and how far each input moves per iteration.
-    """
-    padded = [(1,) * (len(result) - len(shape)) + shape for shape in shapes]
-    counted = [d for d in range(len(result)) if result[d] > 1]
-
-    def spread(d: int) -> tuple[bool, ...]:
-        return tuple(shape[d] > 1 for shape in padded)
-
-    groups = [(moves, list(dims)) for moves, dims in groupby(counted, key=spread)]
-    extents = [prod(result[d] for d in dims) for _, dims in groups]
-    steps = [
-        tuple(
-            prod(shape[dims[-1] + 1 :]) if moving else 0
-            for moving, shape in zip(moves, padded, strict=True)
-        )
-        for moves, dims in groups
-    ]
-    return extents, steps
 
 
 BINARY_RULES: tuple[checks.Rule, ...] = (

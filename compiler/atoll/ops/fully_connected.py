@@ -1,13 +1,15 @@
 """FULLY_CONNECTED: a 1x1 convolution over the rows of the input."""
 
+from dataclasses import replace
 from typing import Any
 
 from atoll.ir.expressions import add, multiply
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Lowered
-from atoll.isa.instruction_set import Vectors
+from atoll.isa.instruction_set import SCALAR, Arithmetic, Vectors
 from atoll.ops import checks
-from atoll.ops.channel_loops import BLOCKS, ChannelSums, block_width
+from atoll.ops.blocks import block_for
+from atoll.ops.channel_loops import ChannelSums, block_width
 from atoll.ops.convolution import WEIGHTS, Convolution, Sums, tensors
 from atoll.ops.kind import Rates
 from atoll.ops.tflite_form import Attributes, OptionError, Shapes, TfliteForm, activation
@@ -32,7 +34,7 @@ class FullyConnected(Convolution):
         read=_options,
         constants=WEIGHTS,
     )
-    rates = Rates(mac=24, made=150)
+    rates = Rates(mac=25, made=110)
     parallel = ("row", "block")
     weight_dimensions = 2
 
@@ -67,15 +69,17 @@ class FullyConnected(Convolution):
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Return the loop program of cores without vectors."""
-        return self.lower_for(op, graph, Vectors.NONE)
+        return self.lower_for(op, graph, SCALAR)
 
-    def lower_for(self, op: Operator, graph: Graph, vectors: Vectors) -> Lowered:
+    def lower_for(self, op: Operator, graph: Graph, arithmetic: Arithmetic) -> Lowered:
         """Loop over all rows of the input and blocks of output channels."""
         _, weights, y = tensors(op, graph)
         outputs, inputs = weights.shape
-        if vectors is Vectors.UNIT and inputs % BLOCKS[vectors].align:
-            vectors = Vectors.NONE  # rows of the input are no whole words
-        kernel = ChannelSums(op, graph, folds=True, vectors=vectors)
+        if arithmetic.vectors is Vectors.UNIT and inputs % block_for(arithmetic).align:
+            arithmetic = replace(
+                arithmetic, vectors=Vectors.NONE
+            )  # rows of the input are no whole words
+        kernel = ChannelSums(op, graph, folds=True, arithmetic=arithmetic)
         builder, lanes = kernel.builder, block_width(outputs)
         with (
             builder.loop("row", 0, y.elements // outputs) as row,

@@ -6,7 +6,7 @@ from typing import Any
 from atoll.errors import AtollError
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered
-from atoll.isa.instruction_set import Vectors
+from atoll.isa.instruction_set import Arithmetic
 from atoll.ops.kind import Array, Distances, OperatorKind
 from atoll.plugins import CORRECT_MEMBER
 
@@ -50,7 +50,7 @@ class Judged:
                 return found
         raise _wrong(op, "lower", found, "what 'KernelBuilder.lowered' makes")
 
-    def lower_for(self, op: Operator, graph: Graph, vectors: Vectors) -> Lowered:
+    def lower_for(self, op: Operator, graph: Graph, arithmetic: Arithmetic) -> Lowered:
         """Take what `lower` makes: kinds of other packages have one program for all cores."""
         return self.lower(op, graph)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered
-from atoll.isa.instruction_set import Vectors
+from atoll.isa.instruction_set import Arithmetic
 from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.tflite_form import TfliteForm
 
@@ -83,8 +83,8 @@ class OperatorKind(ABC):
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Return the operator's loop program, with shapes and quantisation as constants."""
 
-    def lower_for(self, op: Operator, graph: Graph, vectors: Vectors) -> Lowered:
-        """Return the program that suits cores with `vectors`: of most kinds, one suits all."""
+    def lower_for(self, op: Operator, graph: Graph, arithmetic: Arithmetic) -> Lowered:
+        """Return the program that suits an `arithmetic`: of most kinds, one suits all cores."""
         return self.lower(op, graph)
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:

@@ -28,6 +28,11 @@ class WeightedSum:
     start: int
     places: int
 
+    @property
+    def shifts(self) -> bool:
+        """Whether shifts take the place of multiplications."""
+        return self.first.bit_count() == self.second.bit_count() == 1
+
 
 def weighted_sum(
     scales: tuple[float, float], offset: float, expected: Integers, limits: tuple[int, int]

@@ -157,7 +157,7 @@ def _by_parts(
     names = kind_of(op).parallel
     if not (names and counts):
         return
-    kernel = kind_of(op).lower_for(op, graph, core.vectors).function
+    kernel = kind_of(op).lower_for(op, graph, core.arithmetic).function
     alone = compute_cycles(op, graph, core, soc)
     asking = fetched(PART_CYCLES, soc.host_cpu, soc)
     for parts in counts:

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from atoll.errors import SourceLoc
 from atoll.isa.function_unit import DOT4, FunctionUnit
-from atoll.isa.instruction_set import InstructionSet, Vectors
+from atoll.isa.instruction_set import Arithmetic, InstructionSet, Vectors
 from atoll.resolve.commands import Commands
 from atoll.resolve.data_cache import Cache
 from atoll.resolve.pool_speed import PoolSpeed
@@ -220,6 +220,12 @@ class Cpu(Device):
         if self.unit and self.unit.meaning(DOT4):
             return Vectors.UNIT
         return self.instructions.vectors
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """What makes sums of products."""
+        kind = self.instructions
+        return Arithmetic(self.vectors, kind.registers, kind.multiplies)
 
     @property
     def isa(self) -> str:

@@ -1,6 +1,7 @@
 """Graphs of one operator, and the check that its loop program computes its reference."""
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from atoll.codegen.llvm_jit import NativeProgram
 from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
 from atoll.ir.tir import Entry, IRModule, Lowered
 from atoll.ir.verify import verify
-from atoll.isa.instruction_set import Vectors
+from atoll.isa.instruction_set import MANY, Arithmetic, Vectors
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import with_callees
 from atoll.ops.registry import kind_of
@@ -20,6 +21,8 @@ from atoll.ops.registry import kind_of
 Array = NDArray[Any]
 Check = Callable[..., None]
 GUARD = 64
+REGISTERS = (MANY, 14, 8)
+"""For which blocks of sums differ."""
 STACK = SpecializeStorage(max_alloca=1 << 20, max_stack=1 << 20, pools=())
 
 
@@ -94,7 +97,9 @@ def equals_reference() -> Check:
         }
         inputs = [values[name] if name else None for name in op.inputs]
         (expected,) = kind_of(op).reference(op, graph, inputs)
-        programs = [kind_of(op).lower_for(op, graph, vectors) for vectors in Vectors]
+        cores = [Arithmetic(*each) for each in product(Vectors, REGISTERS)]
+        cores.append(Arithmetic(Vectors.NONE, MANY, multiplies=False))
+        programs = [kind_of(op).lower_for(op, graph, core) for core in cores]
         for lowered in dict.fromkeys(programs):
             _hold(lowered, dict(values), expected, interpreted)
 

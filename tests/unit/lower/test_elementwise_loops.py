@@ -16,6 +16,8 @@ SHAPES = (
     ((4, 1), (1, 6)),
     ((1, 1), (1, 1)),
     ((2, 3, 1, 5), (1, 3, 4, 1)),
+    ((3, 5, 19), (3, 5, 19)),
+    ((3, 1, 19), (5, 1)),
 )
 Check = Callable[..., None]
 
@@ -41,11 +43,10 @@ def test_binary(kind: str, number: int, make: Any, equals_reference: Check) -> N
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_quantize(seed: int, make: Any, equals_reference: Check) -> None:
+@pytest.mark.parametrize("shape", [(3, 5, 2), (3, 5, 19)])
+def test_quantize(shape: tuple[int, ...], seed: int, make: Any, equals_reference: Check) -> None:
     maker = make(seed)
-    graph = maker.graph(
-        "quantize", [maker.activation("x", (3, 5, 2))], maker.activation("y", (3, 5, 2))
-    )
+    graph = maker.graph("quantize", [maker.activation("x", shape)], maker.activation("y", shape))
     equals_reference(graph, maker.rng)
 
 

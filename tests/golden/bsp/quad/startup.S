@@ -63,9 +63,11 @@ atoll_start:
     la      gp, __global_pointer$
     la      sp, atoll_stack_top
 
+#ifndef ATOLL_STACKS_UNPAINTED
     # Paint all stacks; what is no longer painted after a run was used.
     li      a1, 0xA5A5A5A5
     fill    atoll_stack_limit, atoll_stack_top
+#endif
 
     copy    atoll_data_load, atoll_data_start, atoll_data_end
 

@@ -6,6 +6,7 @@
 
 get_filename_component(ATOLL_BSP "${CMAKE_CURRENT_LIST_DIR}" DIRECTORY)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+option(ATOLL_PAINT_STACKS "Start-up code paints stacks, to see how far they were used" OFF)
 include("${ATOLL_BSP}/freertos/atoll_freertos.cmake" OPTIONAL)
 
 set(ATOLL_core0_IMAGE firmware.elf)
@@ -46,6 +47,9 @@ function(atoll_image core)
   set_source_files_properties(${ATOLL_${core}_OBJECTS} PROPERTIES EXTERNAL_OBJECT TRUE)
   target_include_directories(${core} PRIVATE "${ATOLL_BSP}/include")
   target_compile_options(${core} PRIVATE ${ATOLL_${core}_COMPILE})
+  if(NOT ATOLL_PAINT_STACKS)
+    target_compile_definitions(${core} PRIVATE ATOLL_STACKS_UNPAINTED)
+  endif()
   target_link_options(${core} PRIVATE ${ATOLL_${core}_LINK} -T "${ATOLL_${core}_SCRIPT}")
   target_link_libraries(${core} PRIVATE ${ATOLL_${core}_LIBRARIES})
   if(COMMAND atoll_freertos)
