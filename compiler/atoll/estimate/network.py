@@ -64,6 +64,8 @@ def _layers(
     model: Compiled, spent: Mapping[str, Spent], timeline: Timeline
 ) -> Iterator[LayerEstimate]:
     operators = {op.name: op for op in model.graph.operators}
+    lists = joined(model.module.entry.steps, model.soc)
+    going_on = {step.operator for together in lists for step in together[:-1]}
     for step in model.module.entry.steps:
         if isinstance(step.action, AcceleratorWait):
             continue
@@ -77,5 +79,7 @@ def _layers(
             cycles=each.cycles,
             bound=each.bound,
             parts=each.busy.parts if each.busy else {},
-            traffic=traffic_of(model, step, op, each.cycles, each.busy),
+            traffic=traffic_of(
+                model, step, op, each.cycles, each.busy, goes_on=op.name in going_on
+            ),
         )

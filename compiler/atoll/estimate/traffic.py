@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from atoll.ir.busy import Busy
 from atoll.ir.graph import ITEM_BYTES, Operator
-from atoll.ir.tir import Step
+from atoll.ir.tir import EngineAction, Step
 from atoll.ops.registry import kind_of
 from atoll.pipeline import Compiled
 from atoll.place.copy_costs import speed_of
@@ -14,7 +14,7 @@ from atoll.resolve.soc import Cpu
 
 
 def traffic_of(
-    compiled: Compiled, step: Step, op: Operator, cycles: int, busy: Busy | None
+    compiled: Compiled, step: Step, op: Operator, cycles: int, busy: Busy | None, *, goes_on: bool
 ) -> tuple[Traffic, ...]:
     """Return what an operator moves, by memory; those that it does not touch are left out.
 
@@ -27,9 +27,14 @@ def traffic_of(
         op: the operator.
         cycles: of the host, from its begin to its end.
         busy: how often its engine reads what; None on cores.
+        goes_on: the engine goes on with the next operator by itself.
     """
     moved = [
-        *(_on_core(compiled, step, op) if busy is None else _by_engine(compiled, step, busy)),
+        *(
+            _on_core(compiled, step, op)
+            if busy is None
+            else _by_engine(compiled, step, busy, goes_on)
+        ),
         *_fetched(compiled, op, cycles),
     ]
     names = {each.memory for each in moved}
@@ -49,12 +54,15 @@ def added(memory: str, parts: Iterable[Traffic]) -> Traffic:
     return Traffic(memory=memory, read=read, written=written, cycles=cycles)
 
 
-def _by_engine(compiled: Compiled, step: Step, busy: Busy) -> Iterator[Traffic]:
+def _by_engine(compiled: Compiled, step: Step, busy: Busy, goes_on: bool) -> Iterator[Traffic]:
     """Yield what an engine moves: as many bytes in a cycle as the pool gives it."""
     soc = compiled.soc
-    job = compiled.jobs.get(step.operator)
-    copied = job.copied if job else {}
-    often = {_stored(copied.get(name, name), compiled): count for name, count in busy.reads.items()}
+    job, action = compiled.jobs[step.operator], step.action
+    assert isinstance(action, EngineAction)
+    reads, copied = busy.reads, job.copied
+    often = {_stored(copied.get(name, name), compiled): count for name, count in reads.items()}
+    each = job.commands_size // job.commands_count
+    often[job.commands] = action.count * each + (job.link_size if goes_on else 0)
     for name, size, written in _touched(step, compiled):
         pool = soc.pool(compiled.plan.placements[name].pool)
         count, speed = size if written else often.get(name, size), speed_of(pool, soc)

@@ -77,7 +77,7 @@ def test_p6_an_engine_has_parameters_and_registers() -> None:
     assert isinstance(dma, Dma)
     assert (dma.spec.name, dma.params, dma.irq, dma.runs) == (
         "ripple",
-        {"data_bytes": 16},
+        {"data_bytes": 16, "turns": 1},
         5,
         ("copy",),
     )
