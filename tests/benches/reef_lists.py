@@ -6,9 +6,10 @@ from typing import Any
 import cocotb
 from cocotb.triggers import ClockCycles, FallingEdge
 from tests.benches.reef_golden import Shape
-from tests.benches.reef_program import Program
+from tests.benches.reef_program import ORIGIN, Program
 from tests.benches.reef_random import make_layer, random_layer, with_extremes
 from tests.benches.reef_system import (
+    COMPLETED,
     CONTROL,
     IRQ_ENABLE,
     IRQ_STATUS,
@@ -18,12 +19,13 @@ from tests.benches.reef_system import (
     System,
 )
 
-from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
-from atoll_sim.engines.reef.descriptor import Opcode
+from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
+from atoll_sim.engines.reef.descriptor import Link, Opcode
 
 OKAY, SLAVE_ERROR = 0, 2
 BUSY, DONE, FAILED = 1, 2, 4
 START, ABORT, ABORTED = 1, 2, 8
+BAD_OPCODE, BAD_FIELD, MISALIGNED, BAD_CHECK = 5, 6, 7, 9
 LONG = Shape(
     opcode=Opcode.CONV_2D,
     image=(6, 6, 9),
@@ -56,7 +58,7 @@ async def expect_clean(system: System, program: Program) -> None:
     """Run a list and insist on all of its results."""
     ending = await system.run(program)
     assert ending.clean
-    assert ending.completed == program.count
+    assert ending.completed == program.total
     assert system.outputs(program)
 
 
@@ -70,6 +72,76 @@ async def works_through_a_list(dut: Any) -> None:
         program.add(with_extremes(random, random_layer(random, opcode, 5)))
     program.finish()
     await expect_clean(system, program)
+
+
+@cocotb.test()
+async def goes_on_with_other_lists(dut: Any) -> None:
+    """A list ends with a link to the next one, wherever that lies."""
+    system, random = await prepare(dut, "links")
+    for lists in (2, 3, 5):
+        program = system.program(random)
+        for _ in range(5):
+            program.add(random_layer(random, random.choice(list(Opcode)), 5))
+        program.finish(lists)
+        await expect_clean(system, program)
+
+
+@cocotb.test()
+async def runs_nothing_behind_a_link(dut: Any) -> None:
+    """Commands that follow in the same list are left out."""
+    system, random = await prepare(dut, "behind a link")
+    program = make_list(system, random)
+    behind = program.load(program.commands[1], DESCRIPTOR_BYTES)
+    program.image[program.list_address] = link(behind, 1) + program.commands[0]
+    program.count = program.total = 2
+    del program.expected[min(program.expected)]
+    await expect_clean(system, program)
+
+
+def link(address: int = ORIGIN, count: int = 1, **changes: int) -> bytes:
+    return Link(address=address, count=count, **changes).encode()
+
+
+WRONG_LINKS = {
+    "no command": (link(count=0), BAD_FIELD),
+    "too many": (link(count=0x1_0001), BAD_FIELD),
+    "word 3": (with_check(link()[:12] + b"\1" + bytes(51)), BAD_FIELD),
+    "word 15": (with_check(link()[:-1] + b"\1"), BAD_FIELD),
+    "misaligned": (link(ORIGIN + 32), MISALIGNED),
+    "check": (link(check_flipped=4), BAD_CHECK),
+    "version": (link(version=2), BAD_OPCODE),
+}
+
+
+@cocotb.test()
+async def refuses_wrong_links(dut: Any) -> None:
+    """A link that is wrong ends the list as an error, and the next list runs as ever."""
+    system, random = await prepare(dut, "wrong links")
+    for name, (wrong, error) in WRONG_LINKS.items():
+        program = make_list(system, random, count=1)
+        program.list_address = program.load(program.commands[0] + wrong, DESCRIPTOR_BYTES)
+        program.count = 2
+        ending = await system.run(program)
+        assert (ending.status, ending.error, ending.completed) == (FAILED, error, 1), name
+        assert ending.fault_address == program.list_address + DESCRIPTOR_BYTES, name
+        await expect_clean(system, make_list(system, random, count=1))
+
+
+@cocotb.test()
+async def ends_an_endless_list(dut: Any) -> None:
+    """A list that goes on with itself works until it is aborted."""
+    system, random = await prepare(dut, "endless")
+    program = make_list(system, random, count=1)
+    at = program.place(2 * DESCRIPTOR_BYTES, DESCRIPTOR_BYTES)
+    program.image[at] = program.commands[0] + link(at, 2)
+    program.list_address, program.count = at, 2
+    await system.begin(program, {})
+    while await system.read(COMPLETED) < 7:
+        assert await system.read(STATUS) == BUSY
+    assert await system.write(CONTROL, ABORT) == OKAY
+    await system.wait()
+    ending = await system.end(program)
+    assert (ending.status, ending.error) == (FAILED, ABORTED)
 
 
 @cocotb.test()

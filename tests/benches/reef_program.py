@@ -1,11 +1,13 @@
 """Lists of commands and their data, laid out in memory."""
 
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from random import Random
 
 from tests.benches.reef_golden import Layer
 
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
+from atoll_sim.engines.reef.descriptor import Link
 
 ORIGIN = 0x2000_0000
 
@@ -18,6 +20,8 @@ class Program:
         tensor_alignment: of the inputs and outputs.
         image: what the memory holds at the start, by byte address.
         expected: what the outputs must be, by byte address.
+        count: commands of the list that is started.
+        total: commands of all lists, links included.
     """
 
     random: Random
@@ -30,6 +34,7 @@ class Program:
     commands: list[bytes] = field(default_factory=list)
     list_address: int = 0
     count: int = 0
+    total: int = 0
 
     def place(self, size: int, alignment: int) -> int:
         """Reserve bytes at the next multiple of `alignment`, after a random gap."""
@@ -62,7 +67,15 @@ class Program:
         command = layer.descriptor(addresses, block_bytes)
         self.commands.append(replace(command, **changes).encode())
 
-    def finish(self) -> None:
-        """Place the list itself."""
-        self.count = len(self.commands)
-        self.list_address = self.load(b"".join(self.commands), DESCRIPTOR_BYTES)
+    def finish(self, lists: int = 1) -> None:
+        """Place the commands, as so many lists that lie anywhere and go on with each other."""
+        cuts = sorted(self.random.sample(range(1, len(self.commands)), lists - 1))
+        parts = [self.commands[a:b] for a, b in pairwise((0, *cuts, len(self.commands)))]
+        counts = [len(part) + 1 for part in parts[:-1]] + [len(parts[-1])]
+        order = self.random.sample(range(lists), lists)
+        found = {at: self.place(counts[at] * DESCRIPTOR_BYTES, DESCRIPTOR_BYTES) for at in order}
+        places = [found[number] for number in range(lists)]
+        for number, part in enumerate(parts[:-1]):
+            part.append(Link(address=places[number + 1], count=counts[number + 1]).encode())
+        self.image |= {at: b"".join(part) for at, part in zip(places, parts, strict=True)}
+        self.list_address, self.count, self.total = places[0], counts[0], sum(counts)

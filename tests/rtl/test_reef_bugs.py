@@ -100,9 +100,37 @@ IN_OPERATORS = {
 }
 """Likewise, of the bench of operators."""
 
+IN_LISTS = {
+    "length of the next list": (
+        "engine_control.sv",
+        "left_d      = link_i.count;",
+        "left_d      = link_i.count - 16'd1;",
+    ),
+    "place of the next list": (
+        "engine_control.sv",
+        "address_d   = link_i.address;",
+        "address_d   = link_i.address + DescriptorBytes;",
+    ),
+    "a link that is not counted": (
+        "engine_control.sv",
+        "completed_d = completed_q + 32'd1;\n          address_d",
+        "completed_d = completed_q;\n          address_d",
+    ),
+    "alignment of a link": ("reef_fetch.sv", "link.address[5:0] != 0", "link.address[4:0] != 0"),
+    "check of a link": (
+        "reef_fetch.sv",
+        "ErrMisaligned;\n      else if (check != descriptor.check)",
+        "ErrMisaligned;\n      else if (elements && check != descriptor.check)",
+    ),
+    "upper half of a count": ("reef_pkg.sv", "&& command.reserved_2 == 0 &&", "&&"),
+    "words that a link has not": ("reef_pkg.sv", "command.reserved_3 == 0 &&", ""),
+}
+"""Likewise, of the bench of lists."""
+
 PLANTED = {
     **{name: ("reef_elements", *bug) for name, bug in IN_ELEMENTS.items()},
     **{name: ("reef_operators", *bug) for name, bug in IN_OPERATORS.items()},
+    **{name: ("reef_lists", *bug) for name, bug in IN_LISTS.items()},
 }
 
 
