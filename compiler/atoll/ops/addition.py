@@ -67,8 +67,10 @@ def _summed(weights: WeightedSum, limits: tuple[int, int], values: Sequence[Expr
 def _looked_up(
     tables: TabledSum, limits: tuple[int, int], builder: KernelBuilder
 ) -> Callable[[Sequence[Expr]], Expr]:
+    """Return what adds entries of tables; those of the first one have the start if they may."""
     order = VALUES.astype(np.int64) - INT8_MIN
-    first = builder.table("first", np.array(tables.first)[order])
+    folded = tables.start if tables.away is None else 0
+    first = builder.table("first", np.array(tables.first)[order] + folded)
     second = builder.table("second", np.array(tables.second)[order])
 
     def summed(values: Sequence[Expr]) -> Expr:
@@ -77,7 +79,8 @@ def _looked_up(
             total = builder.let("total", total)
             sign = binary(Operation.SHR, total, 31)
             total = add(total, binary(Operation.SHL, sign, tables.away))
-        return clamp(binary(Operation.SHR, add(total, tables.start), tables.places), *limits)
+        total = add(total, tables.start - folded)
+        return clamp(binary(Operation.SHR, total, tables.places), *limits)
 
     return summed
 
