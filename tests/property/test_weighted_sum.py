@@ -9,7 +9,7 @@ from tests.effort import cases
 
 from atoll.ops.addition import ADD_LEFT_SHIFT
 from atoll.ops.quantization import Integers, mbqm, quantize_multiplier
-from atoll.ops.weighted_sum import weighted_sum
+from atoll.ops.weighted_sum import tabled_sum, weighted_sum
 
 VALUES = np.arange(-128, 128, dtype=np.int64)
 CASES = cases(200, least=40)
@@ -81,3 +81,33 @@ def test_there_are_no_weights_for_what_is_no_sum() -> None:
 def test_there_are_no_weights_for_results_that_need_too_many_bits() -> None:
     expected = np.clip(np.add.outer(VALUES, VALUES) << 20, -128, 127)
     assert weighted_sum((2.0**20, 2.0**20), 0.0, expected, (-128, 127)) is None
+
+
+@pytest.mark.parametrize("kind", [powers, alike, usual])
+def test_a_sum_of_table_entries_equals_the_addition(kind: Callable[[Random], Scales]) -> None:
+    """Scales of networks have tables, whether or not they have weights."""
+    random, found = Random(f"tables {kind.__doc__}"), 0
+    for _ in range(CASES):
+        scales = kind(random)
+        zeros = random.randint(-128, 127), random.randint(-128, 127), random.randint(-128, 127)
+        low, high = sorted(random.choices((-128, -128, zeros[2], 0, 127, 127), k=2))
+        expected = rescaled(scales, zeros, (low, high))
+        *operands, result = scales
+        twice_max = 2 * max(operands)
+        first, second = (
+            mbqm((VALUES - zero) << ADD_LEFT_SHIFT, *quantize_multiplier(scale / twice_max))
+            for scale, zero in zip(operands, zeros, strict=False)
+        )
+        step = twice_max / ((1 << ADD_LEFT_SHIFT) * result)
+        tables = tabled_sum((first, second), step, expected, (low, high))
+        if tables is None:
+            continue
+        found += 1
+        entries = np.array(tables.first, np.int32), np.array(tables.second, np.int32)
+        total = np.add.outer(*entries)
+        if tables.away is not None:
+            total += (total >> 31) << np.int32(tables.away)
+        total += np.int32(tables.start)
+        assert total.dtype == np.int32
+        assert np.array_equal(np.clip(total >> tables.places, low, high), expected), scales
+    assert found >= 0.98 * CASES

@@ -27,6 +27,8 @@ from atoll.ops.elementwise import (
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Rates
 from atoll.ops.quantization import (
+    INT8_MAX,
+    INT8_MIN,
     Integers,
     activation_range,
     bounds_of,
@@ -37,7 +39,7 @@ from atoll.ops.quantization import (
     zero_point_of,
 )
 from atoll.ops.tflite_form import TfliteForm, only_activation
-from atoll.ops.weighted_sum import WeightedSum, weighted_sum
+from atoll.ops.weighted_sum import TabledSum, WeightedSum, tabled_sum, weighted_sum
 
 ADD_LEFT_SHIFT = 20
 RESCALED_CYCLES = 61
@@ -46,7 +48,11 @@ RESCALED_CYCLES = 61
 WEIGHTED_CYCLES = 60
 """Cycles of a core for each element of a weighted sum."""
 
+TABLED_CYCLES, AWAY_CYCLES = 80, 19
+"""Cycles of a core for each element of a sum of entries of tables, and where its sign counts."""
+
 _POWER_OF_TWO = 2**30
+_ALL = np.arange(INT8_MIN, INT8_MAX + 1, dtype=np.int64)
 
 Factors = tuple[float, float, float]
 """Real factors of an addition: of the first input, the second one, and the sum."""
@@ -59,16 +65,22 @@ def _summed(weights: WeightedSum, limits: tuple[int, int], values: Sequence[Expr
 
 
 def _looked_up(
-    weights: WeightedSum, limits: tuple[int, int], builder: KernelBuilder
+    tables: TabledSum, limits: tuple[int, int], builder: KernelBuilder
 ) -> Callable[[Sequence[Expr]], Expr]:
-    """Return the same with tables of the products, of which the first ones have the start."""
-    products = VALUES.astype(np.int64)
-    first = builder.table("first", weights.first * products + weights.start)
-    second = builder.table("second", weights.second * products)
+    """Return what adds entries of tables; those of the first one have the start if they may."""
+    order = VALUES.astype(np.int64) - INT8_MIN
+    folded = tables.start if tables.away is None else 0
+    first = builder.table("first", np.array(tables.first)[order] + folded)
+    second = builder.table("second", np.array(tables.second)[order])
 
     def summed(values: Sequence[Expr]) -> Expr:
         total = add(first[entry_of(values[0])], second[entry_of(values[1])])
-        return clamp(binary(Operation.SHR, total, weights.places), *limits)
+        if tables.away is not None:
+            total = builder.let("total", total)
+            sign = binary(Operation.SHR, total, 31)
+            total = add(total, binary(Operation.SHL, sign, tables.away))
+        total = add(total, tables.start - folded)
+        return clamp(binary(Operation.SHR, total, tables.places), *limits)
 
     return summed
 
@@ -108,12 +120,12 @@ class Add(Elementwise):
         """Loop over the output, with dimensions joined that broadcast alike.
 
         A weighted sum of the operands takes the place of three rescalings where it gives the
-        same bytes. Cores that do not multiply look its products up, if tables are worth it.
+        same bytes, and the core multiplies. Else large tensors are worth tables.
         """
-        limits = activation_range(op, graph.results(op)[0])
-        weights = weighted(op, graph)
-        if weights and not (arithmetic.multiplies or weights.shifts) and large(op, graph):
-            return lowered(op, graph, partial(_looked_up, weights, limits))
+        limits, weights = activation_range(op, graph.results(op)[0]), weighted(op, graph)
+        fast = weights and (arithmetic.multiplies or weights.shifts)
+        if not fast and large(op, graph) and (tables := tabled(op, graph)):
+            return lowered(op, graph, partial(_looked_up, tables, limits))
         if weights:
             return lowered(op, graph, lambda builder: partial(_summed, weights, limits))
         *factors, result = (quantize_multiplier(factor) for factor in add_factors(op, graph))
@@ -131,6 +143,9 @@ class Add(Elementwise):
         """Count the multipliers with which a core really multiplies."""
         if weighted(op, graph):
             return WEIGHTED_CYCLES * graph.results(op)[0].elements
+        if large(op, graph) and (tables := tabled(op, graph)):
+            each = TABLED_CYCLES + (0 if tables.away is None else AWAY_CYCLES)
+            return each * graph.results(op)[0].elements
         factors = add_factors(op, graph)
         rescalings = sum(quantize_multiplier(factor)[0] != _POWER_OF_TWO for factor in factors)
         made = graph.results(op)[0].elements
@@ -154,16 +169,38 @@ def weighted(op: Operator, graph: Graph) -> WeightedSum | None:
     return _weights(add_factors(op, graph), scales, zeros, activation_range(op, output))
 
 
+def tabled(op: Operator, graph: Graph) -> TabledSum | None:
+    """Return the tables with which a core adds where no weights are right."""
+    (output,) = graph.results(op)
+    tensors = (required(op, graph, 0), required(op, graph, 1), output)
+    zeros = tuple(map(zero_point_of, tensors))
+    return _tables(add_factors(op, graph), zeros, activation_range(op, output))
+
+
 @lru_cache(maxsize=1024)
 def _weights(
     factors: Factors, scales: tuple[float, ...], zeros: tuple[int, ...], limits: tuple[int, int]
 ) -> WeightedSum | None:
-    values = np.arange(-128, 128, dtype=np.int64)
-    left, right = values[:, None] - zeros[0], values[None, :] - zeros[1]
-    expected = np.clip(_rescaled(left, right, factors) + zeros[2], *limits)
+    expected = _expected(factors, zeros, limits)
     steps = scales[0] / scales[2], scales[1] / scales[2]
     offset = zeros[2] - steps[0] * zeros[0] - steps[1] * zeros[1]
     return weighted_sum(steps, offset, expected, limits)
+
+
+@lru_cache(maxsize=1024)
+def _tables(factors: Factors, zeros: tuple[int, ...], limits: tuple[int, int]) -> TabledSum | None:
+    *operands, result = factors
+    first, second = (
+        mbqm((_ALL - zero) << ADD_LEFT_SHIFT, *quantize_multiplier(factor))
+        for zero, factor in zip(zeros, operands, strict=False)
+    )
+    return tabled_sum((first, second), result, _expected(factors, zeros, limits), limits)
+
+
+def _expected(factors: Factors, zeros: tuple[int, ...], limits: tuple[int, int]) -> Integers:
+    """Return the sum of each pair of values, of -128 first."""
+    left, right = _ALL[:, None] - zeros[0], _ALL[None, :] - zeros[1]
+    return np.clip(_rescaled(left, right, factors) + zeros[2], *limits)
 
 
 def _rescaled(left: Integers, right: Integers, factors: Factors) -> Integers:

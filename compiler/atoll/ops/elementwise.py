@@ -34,7 +34,7 @@ NEIGHBOURS, LONG_NEIGHBOURS = 16, 4
 """Elements that an iteration of the innermost loop makes at most, of those that divide it: where an
 element takes a dozen instructions, and where it is rescaled."""
 
-MAPPED_CYCLES = 36
+MAPPED_CYCLES = 32
 """Cycles of a core for each element that is mapped by a table."""
 
 Result = Callable[[Sequence[Expr]], Expr]

@@ -1,4 +1,7 @@
-"""A weighted sum of two int8 operands that rounds as an addition does: one shift, no rescaling."""
+"""Sums of two int8 operands that round as an addition does: one shift, no rescaling.
+
+Of products with weights, or of entries of two tables.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +13,7 @@ import numpy as np
 from atoll.ops.quantization import Integers
 
 _MOST_PLACES, _LEAST_PLACES, _REACH = 24, 8, 6
+_INT8 = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,55 @@ class WeightedSum:
         return self.first.bit_count() == self.second.bit_count() == 1
 
 
+@dataclass(frozen=True, slots=True)
+class TabledSum:
+    """``(total + away + start) >> places``, to be clamped, is the sum of a and b.
+
+    ``total`` is ``first[a] + second[b]``. What TFLite rounds away from zero, at a half, is below
+    zero by a little more than above: ``away`` is 0, or ``-1 << away`` where the total is negative.
+
+    Attributes:
+        first: by the first operand, of -128 first.
+        second: by the second operand.
+        start: what is added: the zero point and rounding are in it.
+        away: see above, None where it is not needed.
+        places: bits that are dropped.
+    """
+
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+    start: int
+    away: int | None
+    places: int
+
+
+def tabled_sum(
+    terms: tuple[Integers, Integers], scale: float, expected: Integers, limits: tuple[int, int]
+) -> TabledSum | None:
+    """Return tables that give `expected` for every pair of int8 values, if they need 32 bits.
+
+    Terms are whole numbers: a few bits more than they have tell their sums apart.
+
+    Args:
+        terms: int64 [256] by each operand, of -128 first.
+        scale: steps of the result for a step of a term.
+        expected: as of `weighted_sum`.
+        limits: as of `weighted_sum`.
+    """
+    furthest = scale * sum(float(np.abs(term).max()) for term in terms) + _INT8
+    places = min(_MOST_PLACES, 31 - ceil(log2(furthest)))
+    if places < _LEAST_PLACES:
+        return None
+    first, second = (np.rint(term * (scale * 2.0**places)).astype(np.int64) for term in terms)
+    totals = np.add.outer(first, second)
+    for away in (None, *range(_REACH + 1)):
+        moved = totals if away is None else totals + ((totals >> 31) << away)
+        start = _start(moved, places, expected, limits)
+        if start is not None:
+            return TabledSum(tuple(first.tolist()), tuple(second.tolist()), start, away, places)
+    return None
+
+
 def weighted_sum(
     scales: tuple[float, float], offset: float, expected: Integers, limits: tuple[int, int]
 ) -> WeightedSum | None:
@@ -54,18 +107,24 @@ def weighted_sum(
     places = min(_MOST_PLACES, 31 - ceil(log2(furthest)))
     if places < _LEAST_PLACES:
         return None
-    low, high = expected <= limits[0], expected >= limits[1]
     for steps in _around():
         first, second = (
             round(scale * 2.0**places) + step for scale, step in zip(scales, steps, strict=True)
         )
         sums = np.add.outer(first * values, second * values)
-        least = ((expected << places) - sums)[~low].max(initial=-(2**31))
-        most = (((expected + 1) << places) - 1 - sums)[~high].min(initial=2**31 - 1)
-        start = int(least + most) // 2
-        if least <= most and np.abs(sums + start).max() < 2**31:
+        start = _start(sums, places, expected, limits)
+        if start is not None:
             return WeightedSum(first, second, start, places)
     return None
+
+
+def _start(sums: Integers, places: int, expected: Integers, limits: tuple[int, int]) -> int | None:
+    """Return what makes the results expected of `sums` before `places` are dropped."""
+    low, high = expected <= limits[0], expected >= limits[1]
+    least = ((expected << places) - sums)[~low].max(initial=-(2**31))
+    most = (((expected + 1) << places) - 1 - sums)[~high].min(initial=2**31 - 1)
+    start = int(least + most) // 2
+    return start if least <= most and np.abs(sums + start).max() < 2**31 else None
 
 
 def _around() -> Iterator[tuple[int, int]]:

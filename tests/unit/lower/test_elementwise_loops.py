@@ -1,10 +1,13 @@
 """Loop programs of ADD, MUL and QUANTIZE equal their references, broadcasting included."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from atoll.ops.addition import tabled, weighted
 from atoll.ops.registry import kind_of
 
 ACTIVATIONS = ("none", "relu", "relu6", "relu_n1_to_1")
@@ -40,6 +43,28 @@ def test_binary(kind: str, number: int, make: Any, equals_reference: Check) -> N
         activation=ACTIVATIONS[number % 4],
     )
     equals_reference(graph, maker.rng)
+
+
+@pytest.mark.parametrize("activation", ["none", "relu_n1_to_1"])
+def test_halves_that_no_weights_round(activation: str, make: Any, equals_reference: Check) -> None:
+    """Sums of these scales are halves for many of all pairs: tables and a sign round them."""
+    maker, every = make(0), np.arange(-128, 128, dtype=np.int8).tobytes()
+    operands = (
+        maker.activation("a", (256, 1), 0.05, 3),
+        maker.activation("b", (1, 256), 0.031, -5),
+    )
+    graph = maker.graph(
+        "add",
+        [replace(each, data=every) for each in operands],
+        maker.activation("y", (256, 256), 0.07, -9),
+        activation=activation,
+    )
+    (op,) = graph.operators
+    assert weighted(op, graph) is None
+    tables = tabled(op, graph)
+    assert tables is not None
+    assert tables.away is not None
+    equals_reference(graph, maker.rng, interpreted=False)
 
 
 @pytest.mark.parametrize("seed", range(6))
