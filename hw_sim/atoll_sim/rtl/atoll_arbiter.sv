@@ -31,6 +31,6 @@ module atoll_arbiter #(
 
   `ATOLL_ASSERT_KNOWN(KnownControl, grant_o)
   `ATOLL_ASSERT(OnlyRequestersAreServed, (grant_o & ~request_i) == '0)
-  `ATOLL_ASSERT(OneGrantIfAny, |request_i |-> $onehot(grant_o))
+  `ATOLL_ASSERT_IF(OneGrantIfAny, |request_i, $onehot(grant_o))
 
 endmodule

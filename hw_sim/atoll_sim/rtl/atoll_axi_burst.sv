@@ -68,10 +68,11 @@ module atoll_axi_burst #(
 
   // What the accelerator must keep (docs/platform.md).
   `ATOLL_ASSERT_KNOWN(KnownControl, {ready_o, beat_valid_o})
-  `ATOLL_ASSERT(OnlyIncrementingBursts, valid_i |-> burst_i == 2'b01)
-  `ATOLL_ASSERT(NeverWiderThanThePort, valid_i |-> size_i <= 3'(OffsetBits))
-  `ATOLL_ASSERT(NeverAcross4KiB, valid_i |->
+  `ATOLL_ASSERT_IF(OnlyIncrementingBursts, valid_i, burst_i == 2'b01)
+  `ATOLL_ASSERT_IF(NeverWiderThanThePort, valid_i, size_i <= 3'(OffsetBits))
+  `ATOLL_ASSERT_IF(NeverAcross4KiB,
+      valid_i,
       (32'(addr_i[11:0]) >> size_i << size_i) + ((32'(len_i) + 32'd1) << size_i) <= 32'd4096)
-  `ATOLL_ASSERT(OnlyValidBeatsAreTaken, taken_i |-> active_q)
+  `ATOLL_ASSERT_IF(OnlyValidBeatsAreTaken, taken_i, active_q)
 
 endmodule

@@ -224,10 +224,10 @@ module atoll_axi_to_bus
 
   `ATOLL_ASSERT_KNOWN(KnownControl,
       {valid_o, s_axi_arready_o, s_axi_rvalid_o, s_axi_awready_o, s_axi_wready_o, s_axi_bvalid_o})
-  `ATOLL_ASSERT(LastBeatIsMarked, s_axi_wvalid_i && s_axi_wready_o |-> s_axi_wlast_i == write_last)
-  `ATOLL_ASSERT(OnlyAwaitedAnswers, rvalid_i |-> beats_valid)
-  `ATOLL_ASSERT(AnswersHaveAPlace,
-      rvalid_i |-> oldest.we ? !(oldest.last && writes_full) : !reads_full)
-  `ATOLL_ASSERT(RequestHolds, valid_o && !ready_i |=> valid_o && $stable({we_o, addr_o}))
+  `ATOLL_ASSERT_IF(LastBeatIsMarked, s_axi_wvalid_i && s_axi_wready_o, s_axi_wlast_i == write_last)
+  `ATOLL_ASSERT_IF(OnlyAwaitedAnswers, rvalid_i, beats_valid)
+  `ATOLL_ASSERT_IF(AnswersHaveAPlace,
+      rvalid_i, oldest.we ? !(oldest.last && writes_full) : !reads_full)
+  `ATOLL_ASSERT_HELD(RequestHolds, valid_o && !ready_i, valid_o, {we_o, addr_o})
 
 endmodule

@@ -156,7 +156,7 @@ module atoll_bus_to_axil
   `ATOLL_ASSERT_KNOWN(KnownControl,
       {ready_o, rvalid_o, m_axil_awvalid_o, m_axil_wvalid_o, m_axil_bready_o, m_axil_arvalid_o,
        m_axil_rready_o})
-  `ATOLL_ASSERT(AddressHolds, m_axil_arvalid_o && !m_axil_arready_i |=> m_axil_arvalid_o)
+  `ATOLL_ASSERT_NEXT(AddressHolds, m_axil_arvalid_o && !m_axil_arready_i, m_axil_arvalid_o)
   `ATOLL_ASSERT(NeverReadAndWrite, !(m_axil_arvalid_o && (m_axil_awvalid_o || m_axil_wvalid_o)))
 
 endmodule

@@ -91,10 +91,10 @@ module atoll_demux
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {mst_rvalid_o, tgt_valid_o})
-  `ATOLL_ASSERT(OnlyKnownTargets, mst_valid_i |-> $onehot(hit))
+  `ATOLL_ASSERT_IF(OnlyKnownTargets, mst_valid_i, $onehot(hit))
   `ATOLL_ASSERT(OnlyOneAnswer, $onehot0(answers))
   `ATOLL_ASSERT(NeverAskedAgain, (tgt_valid_o & dead_q) == '0)
-  `ATOLL_ASSERT(OnlyGivenUpForSilence, $rose(|dead_q) |-> $past(waiting, 2))
-  `ATOLL_ASSERT(NeverUnaskedAnswer, mst_rvalid_o |-> outstanding_q != '0)
+  `ATOLL_ASSERT_NEXT(OnlyGivenUpForSilence, dead_q == '0 && waited_q == '0, dead_q == '0)
+  `ATOLL_ASSERT_IF(NeverUnaskedAnswer, mst_rvalid_o, outstanding_q != '0)
 
 endmodule

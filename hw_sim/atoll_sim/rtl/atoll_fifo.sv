@@ -57,7 +57,7 @@ module atoll_fifo #(
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {valid_o, full_o})
-  `ATOLL_ASSERT(NeverOverflows, push_i |-> !full_o || pop_i)
-  `ATOLL_ASSERT(NeverUnderflows, pop_i |-> valid_o)
+  `ATOLL_ASSERT_IF(NeverOverflows, push_i, !full_o || pop_i)
+  `ATOLL_ASSERT_IF(NeverUnderflows, pop_i, valid_o)
 
 endmodule

@@ -115,7 +115,7 @@ module atoll_guard
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {ready_o, rvalid_o, clear_o, irq_o, kick_o, forget_o})
-  `ATOLL_ASSERT(OnlyForgetsWhatIsWritten, clear_o != '0 |-> valid_i && we_i)
-  `ATOLL_ASSERT(OnlyEnabled, irq_o |-> enable_q != '0)
+  `ATOLL_ASSERT_IF(OnlyForgetsWhatIsWritten, clear_o != '0, valid_i && we_i)
+  `ATOLL_ASSERT_IF(OnlyEnabled, irq_o, enable_q != '0)
 
 endmodule

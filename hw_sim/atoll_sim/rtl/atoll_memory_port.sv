@@ -127,8 +127,8 @@ module atoll_memory_port
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {rvalid_o, bank_request_o})
-  `ATOLL_ASSERT(NeverWriteToRom, !Writable && |bank_request_o |-> bank_strobe_o == '0)
-  `ATOLL_ASSERT(OnlyWithinTheMemory, valid_i |-> addr_i >= origin_i)
-  `ATOLL_ASSERT(OnlyAlignedBeats, valid_i |-> addr_i % DataBytes == 0)
+  `ATOLL_ASSERT_IF(NeverWriteToRom, !Writable && |bank_request_o, bank_strobe_o == '0)
+  `ATOLL_ASSERT_IF(OnlyWithinTheMemory, valid_i, addr_i >= origin_i)
+  `ATOLL_ASSERT_IF(OnlyAlignedBeats, valid_i, addr_i % DataBytes == 0)
 
 endmodule

@@ -75,7 +75,7 @@ module atoll_word_port
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {ready_o, rvalid_o, read_o, write_o})
-  `ATOLL_ASSERT(OnlyWholeWords, read_o || write_o |-> $countones(be_i) == 4)
-  `ATOLL_ASSERT(AnswersEveryRequest, valid_i |=> rvalid_o)
+  `ATOLL_ASSERT_IF(OnlyWholeWords, read_o || write_o, $countones(be_i) == 4)
+  `ATOLL_ASSERT_NEXT(AnswersEveryRequest, valid_i, rvalid_o)
 
 endmodule

@@ -190,9 +190,8 @@ module engine_registers
   `ATOLL_ASSERT_KNOWN(KnownControl,
       {s_axil_awready_o, s_axil_wready_o, s_axil_bvalid_o, s_axil_arready_o, s_axil_rvalid_o,
        start_o, abort_o, irq_o})
-  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_o |-> !status_i.busy)
-  `ATOLL_ASSERT(WriteAnswerIsHeld, bvalid_q && !s_axil_bready_i |=> bvalid_q && $stable(bresp_q))
-  `ATOLL_ASSERT(ReadAnswerIsHeld, rvalid_q && !s_axil_rready_i |=>
-                rvalid_q && $stable(rdata_q) && $stable(rresp_q))
+  `ATOLL_ASSERT_IF(OnlyStartsWhenIdle, start_o, !status_i.busy)
+  `ATOLL_ASSERT_HELD(WriteAnswerIsHeld, bvalid_q && !s_axil_bready_i, bvalid_q, bresp_q)
+  `ATOLL_ASSERT_HELD(ReadAnswerIsHeld, rvalid_q && !s_axil_rready_i, rvalid_q, {rdata_q, rresp_q})
 
 endmodule

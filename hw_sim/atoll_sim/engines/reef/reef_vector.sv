@@ -167,6 +167,6 @@ module reef_vector
   assign unused = ^{step_tag_i.bank, step_tag_i.pair, step_tag_i.first};
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {step_ready_o, beat_valid_o, closed_o})
-  `ATOLL_ASSERT(OnlyStartsWhenEmpty, start_i |-> !first_valid && !second_valid && valid_q == '0)
+  `ATOLL_ASSERT_IF(OnlyStartsWhenEmpty, start_i, !first_valid && !second_valid && valid_q == '0)
 
 endmodule
