@@ -38,15 +38,24 @@ module atoll_axi_burst #(
   logic [2:0] size_q;
   logic [OffsetBits-1:0] first, last;
 
-  assign first        = addr_q[OffsetBits-1:0];
-  assign last         = first | OffsetBits'((8'd1 << size_q) - 8'd1);
-  assign next         = ((addr_q >> size_q) + 32'd1) << size_q;
   assign beat_valid_o = active_q;
   assign beat_addr_o  = {addr_q[31:OffsetBits], OffsetBits'(0)};
   assign beat_last_o  = left_q == '0;
   assign ready_o      = allow_i && (!active_q || (taken_i && beat_last_o));
 
-  assign beat_bytes_o = ({AxiBytes{1'b1}} << first) & ({AxiBytes{1'b1}} >> ~last);
+  // Nothing is worked out between bursts, which saves the simulator time.
+  always_comb begin
+    first        = '0;
+    last         = '0;
+    next         = '0;
+    beat_bytes_o = '0;
+    if (active_q) begin
+      first        = addr_q[OffsetBits-1:0];
+      last         = first | OffsetBits'((8'd1 << size_q) - 8'd1);
+      next         = ((addr_q >> size_q) + 32'd1) << size_q;
+      beat_bytes_o = ({AxiBytes{1'b1}} << first) & ({AxiBytes{1'b1}} >> ~last);
+    end
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

@@ -113,8 +113,9 @@ module atoll_firewall
       asked_addr_q     <= '0;
       asked_we_q       <= 1'b0;
     end else begin
-      deny_q        <= blocked_o;
-      outstanding_q <= outstanding_q + 8'(asked) - 8'(bus_rvalid_i);
+      deny_q <= blocked_o;
+      if (asked && !bus_rvalid_i) outstanding_q <= outstanding_q + 8'd1;
+      if (!asked && bus_rvalid_i) outstanding_q <= outstanding_q - 8'd1;
       if (asked) begin
         asked_addr_q <= first;
         asked_we_q   <= mst_we_i;

@@ -91,7 +91,8 @@ module engine_registers
   assign s_axil_bresp_o = bresp_q;
 
   always_comb begin
-    unique case (write_offset)
+    write_legal = 1'b0;
+    if (write) unique case (write_offset)
       OffsetControl: write_legal = !(status_i.busy && s_axil_wdata_i[0] && s_axil_wstrb_i[0]);
       OffsetListAddress, OffsetListCount: write_legal = !status_i.busy;
       OffsetIrqEnable, OffsetIrqStatus: write_legal = 1'b1;
@@ -148,7 +149,7 @@ module engine_registers
   always_comb begin
     value      = '0;
     read_legal = 1'b1;
-    unique case (read_offset)
+    if (read) unique case (read_offset)
       OffsetId: value = Id;
       OffsetParams: value = Params;
       OffsetWeightRows: begin
