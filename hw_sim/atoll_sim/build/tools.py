@@ -1,9 +1,10 @@
 """Run the tools that build a simulation, and say in short why one failed."""
 
 import os
+import shlex
 import sys
-from collections.abc import Sequence
-from importlib.metadata import distribution
+from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from atoll.cache import cache_folder
@@ -26,6 +27,42 @@ def make_variables() -> tuple[str, ...]:
     compiler = os.environ.get("CXX", "g++")
     tools = {"CXX": compiler, "LINK": compiler, "AR": "ar", "PERL": "perl"}
     return tuple(f"{name}={value}" for name, value in {**tools, "PYTHON3": sys.executable}.items())
+
+
+def faster_compiler() -> tuple[str, ...]:
+    """Return the assignment for make that has the clang of ziglang compile what g++ links.
+
+    It takes a quarter of the time that g++ takes for what Verilator writes, and its code is faster.
+    The C++ library's headers are those of g++. Nothing is returned if `CXX` names a compiler, or if
+    this one fails.
+    """
+    if "CXX" in os.environ or sys.platform != "linux":
+        return ()
+    try:
+        headers = run(["g++", "-E", "-v", "-x", "c++", os.devnull])
+        machine = run(["g++", "-dumpmachine"]).stdout.strip()
+        own = str(distribution("ziglang").locate_file("ziglang/lib/include"))
+        command = [sys.executable, "-m", "ziglang", "clang", "-target", machine, "-nostdinc"]
+        for folder in _searched(headers.stderr):
+            command += ["-isystem", own if "/lib/gcc/" in folder else folder]
+        tried = run(
+            [*command, "-fsyntax-only", "-x", "c++", "-std=c++20", "-include", "memory", os.devnull]
+        )
+    except (OSError, PackageNotFoundError):
+        return ()
+    return (f"CXX={shlex.join([*command, '-x', 'c++'])}",) if tried.returncode == 0 else ()
+
+
+def _searched(said: str) -> Iterator[str]:
+    """Yield the folders that a compiler says it searches for headers."""
+    lines = iter(said.splitlines())
+    for line in lines:
+        if line.startswith("#include <...>"):
+            break
+    for line in lines:
+        if not line.startswith(" "):
+            return
+        yield os.path.normpath(line.strip())
 
 
 def call_tool(command: Sequence[str], what: str, watch: Watch = lambda: None) -> str:

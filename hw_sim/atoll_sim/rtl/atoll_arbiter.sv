@@ -21,8 +21,14 @@ module atoll_arbiter #(
   // Requesters after the one served last.
   logic [NumPorts-1:0] after_q, first;
 
-  assign first   = |(request_i & after_q) ? request_i & after_q : request_i;
-  assign grant_o = first & (~first + NumPorts'(1));
+  always_comb begin
+    first   = '0;
+    grant_o = '0;
+    if (request_i != '0) begin
+      first   = |(request_i & after_q) ? request_i & after_q : request_i;
+      grant_o = first & (~first + NumPorts'(1));
+    end
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) after_q <= '0;
@@ -31,6 +37,6 @@ module atoll_arbiter #(
 
   `ATOLL_ASSERT_KNOWN(KnownControl, grant_o)
   `ATOLL_ASSERT(OnlyRequestersAreServed, (grant_o & ~request_i) == '0)
-  `ATOLL_ASSERT(OneGrantIfAny, |request_i |-> $onehot(grant_o))
+  `ATOLL_ASSERT_IF(OneGrantIfAny, |request_i, $onehot(grant_o))
 
 endmodule

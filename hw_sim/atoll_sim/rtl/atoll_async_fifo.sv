@@ -92,12 +92,10 @@ module atoll_async_fifo #(
 
   `ATOLL_ASSERT_AT(KnownFull, push_clk_i, push_rst_ni, !$isunknown(full_o))
   `ATOLL_ASSERT_AT(KnownValid, pop_clk_i, pop_rst_ni, !$isunknown(valid_o))
-  `ATOLL_ASSERT_AT(NeverOverflows, push_clk_i, push_rst_ni, push_i |-> !full_o)
-  `ATOLL_ASSERT_AT(NeverUnderflows, pop_clk_i, pop_rst_ni, pop_i |-> valid_o)
-  `ATOLL_ASSERT_AT(OneBitPerPush, push_clk_i, push_rst_ni,
-      $onehot0(pushed_gray ^ gray(pushed_q)))
+  `ATOLL_ASSERT_IF_AT(NeverOverflows, push_clk_i, push_rst_ni, push_i, !full_o)
+  `ATOLL_ASSERT_IF_AT(NeverUnderflows, pop_clk_i, pop_rst_ni, pop_i, valid_o)
+  `ATOLL_ASSERT_AT(OneBitPerPush, push_clk_i, push_rst_ni, $onehot0(pushed_gray ^ gray(pushed_q)))
   `ATOLL_ASSERT_AT(OneBitPerPop, pop_clk_i, pop_rst_ni, $onehot0(popped_gray ^ gray(popped_q)))
-  `ATOLL_ASSERT_AT(HeadStays, pop_clk_i, pop_rst_ni,
-      valid_o && !pop_i |=> valid_o && $stable(data_o))
+  `ATOLL_ASSERT_HELD_AT(HeadStays, pop_clk_i, pop_rst_ni, valid_o && !pop_i, valid_o, data_o)
 
 endmodule

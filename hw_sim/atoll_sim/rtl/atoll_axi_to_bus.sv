@@ -137,13 +137,23 @@ module atoll_axi_to_bus
   assign taken          = valid_o && ready_i;
   assign s_axi_wready_o = taken && we_o;
 
-  assign addr    = we_o ? write_addr : read_addr;
-  assign bytes   = we_o ? write_bytes & s_axi_wstrb_i : read_bytes;
-  assign lane    = Lanes > 1 ? LaneBits'(addr >> $clog2(AxiBytes)) : '0;
-  assign addr_o  = {addr[31:BusBits], BusBits'(0)};
-  assign be_o    = DataBytes'(bytes) << (AxiBytes * lane);
-  assign wdata_o = {Lanes{s_axi_wdata_i}};
-  assign issued  = '{we: we_o, last: we_o ? write_last : read_last, lane: lane};
+  // Nothing is worked out without a request, which saves the simulator time.
+  always_comb begin
+    addr    = '0;
+    bytes   = '0;
+    lane    = '0;
+    be_o    = '0;
+    wdata_o = '0;
+    if (valid_o) begin
+      addr    = we_o ? write_addr : read_addr;
+      bytes   = we_o ? write_bytes & s_axi_wstrb_i : read_bytes;
+      lane    = Lanes > 1 ? LaneBits'(addr >> $clog2(AxiBytes)) : '0;
+      be_o    = DataBytes'(bytes) << (AxiBytes * lane);
+      wdata_o = {Lanes{s_axi_wdata_i}};
+    end
+  end
+  assign addr_o = {addr[31:BusBits], BusBits'(0)};
+  assign issued = '{we: we_o, last: we_o ? write_last : read_last, lane: lane};
 
   atoll_fifo #(
     .Width($bits(beat_t)),
@@ -214,20 +224,24 @@ module atoll_axi_to_bus
       held_q    <= valid_o && !ready_i;
       held_we_q <= we_o;
       if (taken) turn_q <= !we_o;
-      read_credit_q <= read_credit_q - CountBits'(taken && !we_o)
-          + CountBits'(s_axi_rvalid_o && s_axi_rready_i);
-      bursts_q <= bursts_q + CountBits'(s_axi_awvalid_i && s_axi_awready_o)
-          - CountBits'(s_axi_bvalid_o && s_axi_bready_i);
+      if (taken || s_axi_rvalid_o) begin
+        read_credit_q <= read_credit_q - CountBits'(taken && !we_o)
+            + CountBits'(s_axi_rvalid_o && s_axi_rready_i);
+      end
+      if (s_axi_awvalid_i || s_axi_bvalid_o) begin
+        bursts_q <= bursts_q + CountBits'(s_axi_awvalid_i && s_axi_awready_o)
+            - CountBits'(s_axi_bvalid_o && s_axi_bready_i);
+      end
       if (rvalid_i && oldest.we) worst_q <= oldest.last ? RespOkay : worst;
     end
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl,
       {valid_o, s_axi_arready_o, s_axi_rvalid_o, s_axi_awready_o, s_axi_wready_o, s_axi_bvalid_o})
-  `ATOLL_ASSERT(LastBeatIsMarked, s_axi_wvalid_i && s_axi_wready_o |-> s_axi_wlast_i == write_last)
-  `ATOLL_ASSERT(OnlyAwaitedAnswers, rvalid_i |-> beats_valid)
-  `ATOLL_ASSERT(AnswersHaveAPlace,
-      rvalid_i |-> oldest.we ? !(oldest.last && writes_full) : !reads_full)
-  `ATOLL_ASSERT(RequestHolds, valid_o && !ready_i |=> valid_o && $stable({we_o, addr_o}))
+  `ATOLL_ASSERT_IF(LastBeatIsMarked, s_axi_wvalid_i && s_axi_wready_o, s_axi_wlast_i == write_last)
+  `ATOLL_ASSERT_IF(OnlyAwaitedAnswers, rvalid_i, beats_valid)
+  `ATOLL_ASSERT_IF(AnswersHaveAPlace,
+      rvalid_i, oldest.we ? !(oldest.last && writes_full) : !reads_full)
+  `ATOLL_ASSERT_HELD(RequestHolds, valid_o && !ready_i, valid_o, {we_o, addr_o})
 
 endmodule

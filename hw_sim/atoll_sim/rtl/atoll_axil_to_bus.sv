@@ -202,11 +202,11 @@ module atoll_axil_to_bus
   `ATOLL_ASSERT_KNOWN(KnownControl,
       {valid_o, s_axil_arready_o, s_axil_rvalid_o, s_axil_awready_o, s_axil_wready_o,
        s_axil_bvalid_o})
-  `ATOLL_ASSERT(OnlyAwaitedAnswers, rvalid_i |-> beats_valid)
-  `ATOLL_ASSERT(AnswersHaveAPlace, rvalid_i |-> oldest.we ? !writes_full : !reads_full)
-  `ATOLL_ASSERT(RequestHolds, valid_o && !ready_i |=> valid_o && $stable({we_o, addr_o, be_o}))
+  `ATOLL_ASSERT_IF(OnlyAwaitedAnswers, rvalid_i, beats_valid)
+  `ATOLL_ASSERT_IF(AnswersHaveAPlace, rvalid_i, oldest.we ? !writes_full : !reads_full)
+  `ATOLL_ASSERT_HELD(RequestHolds, valid_o && !ready_i, valid_o, {we_o, addr_o, be_o})
   // What the accelerator must keep (docs/platform.md).
-  `ATOLL_ASSERT(ReadHolds, s_axil_arvalid_i && !s_axil_arready_o |=>
-      s_axil_arvalid_i && $stable(s_axil_araddr_i))
+  `ATOLL_ASSERT_HELD(ReadHolds,
+      s_axil_arvalid_i && !s_axil_arready_o, s_axil_arvalid_i, s_axil_araddr_i)
 
 endmodule

@@ -77,11 +77,12 @@ module atoll_bus_to_apb
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {m_apb_psel_o, m_apb_penable_o})
-  `ATOLL_ASSERT(SetupComesFirst, $rose(m_apb_psel_o) |-> !m_apb_penable_o)
-  `ATOLL_ASSERT(OneSetupCycle, m_apb_psel_o && !m_apb_penable_o |=> m_apb_penable_o)
-  `ATOLL_ASSERT(OnlyWhileSelected, m_apb_penable_o |-> m_apb_psel_o)
-  `ATOLL_ASSERT(TransferHolds, m_apb_psel_o && !done |=> m_apb_psel_o && m_apb_penable_o
-      && $stable({m_apb_paddr_o, m_apb_pwrite_o, m_apb_pwdata_o, m_apb_pstrb_o}))
-  `ATOLL_ASSERT(ReadsStrobeNothing, m_apb_psel_o && !m_apb_pwrite_o |-> m_apb_pstrb_o == '0)
+  `ATOLL_ASSERT_NEXT(SetupComesFirst, !m_apb_psel_o, !m_apb_penable_o)
+  `ATOLL_ASSERT_NEXT(OneSetupCycle, m_apb_psel_o && !m_apb_penable_o, m_apb_penable_o)
+  `ATOLL_ASSERT_IF(OnlyWhileSelected, m_apb_penable_o, m_apb_psel_o)
+  `ATOLL_ASSERT_HELD(TransferHolds,
+      m_apb_psel_o && !done, m_apb_psel_o && m_apb_penable_o,
+      {m_apb_paddr_o, m_apb_pwrite_o, m_apb_pwdata_o, m_apb_pstrb_o})
+  `ATOLL_ASSERT_IF(ReadsStrobeNothing, m_apb_psel_o && !m_apb_pwrite_o, m_apb_pstrb_o == '0)
 
 endmodule

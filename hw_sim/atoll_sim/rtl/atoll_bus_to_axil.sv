@@ -67,11 +67,7 @@ module atoll_bus_to_axil
   resp_e resp_d, resp_q;
 
   always_comb begin
-    lane = '0;
-    for (int unsigned i = 0; i < Lanes; i++) if (|be_i[4*i+:4]) lane = LaneBits'(i);
-  end
-
-  always_comb begin
+    lane           = '0;
     state_d        = state_q;
     we_d           = we_q;
     lane_d         = lane_q;
@@ -83,7 +79,9 @@ module atoll_bus_to_axil
     data_left_d    = data_left_q;
     unique case (state_q)
       // Take a request; answer at once what is no access to one word.
-      StIdle: begin
+      StIdle:
+      if (valid_i) begin
+        for (int unsigned i = 0; i < Lanes; i++) if (|be_i[4*i+:4]) lane = LaneBits'(i);
         we_d           = we_i;
         lane_d         = lane;
         addr_d         = addr_i + AddrBits'(4 * lane);
@@ -92,9 +90,7 @@ module atoll_bus_to_axil
         resp_d         = RespSlave;
         address_left_d = 1'b1;
         data_left_d    = we_i;
-        if (valid_i) begin
-          state_d = be_i == DataBytes'(be_i[4*lane+:4]) << (4 * lane) ? StSend : StAnswer;
-        end
+        state_d        = be_i == DataBytes'(be_i[4*lane+:4]) << (4 * lane) ? StSend : StAnswer;
       end
       // Hand over address and data, in either order.
       StSend: begin
@@ -125,7 +121,7 @@ module atoll_bus_to_axil
       resp_q         <= RespOkay;
       address_left_q <= 1'b0;
       data_left_q    <= 1'b0;
-    end else begin
+    end else if (valid_i || state_q != StIdle) begin
       state_q        <= state_d;
       we_q           <= we_d;
       lane_q         <= lane_d;
@@ -156,7 +152,7 @@ module atoll_bus_to_axil
   `ATOLL_ASSERT_KNOWN(KnownControl,
       {ready_o, rvalid_o, m_axil_awvalid_o, m_axil_wvalid_o, m_axil_bready_o, m_axil_arvalid_o,
        m_axil_rready_o})
-  `ATOLL_ASSERT(AddressHolds, m_axil_arvalid_o && !m_axil_arready_i |=> m_axil_arvalid_o)
+  `ATOLL_ASSERT_NEXT(AddressHolds, m_axil_arvalid_o && !m_axil_arready_i, m_axil_arvalid_o)
   `ATOLL_ASSERT(NeverReadAndWrite, !(m_axil_arvalid_o && (m_axil_awvalid_o || m_axil_wvalid_o)))
 
 endmodule

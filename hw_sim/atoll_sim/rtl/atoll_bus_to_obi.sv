@@ -76,10 +76,11 @@ module atoll_bus_to_obi
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, m_obi_req_o)
-  `ATOLL_ASSERT(RequestHolds, m_obi_req_o && !m_obi_gnt_i |=> m_obi_req_o
-      && $stable({m_obi_addr_o, m_obi_we_o, m_obi_be_o, m_obi_wdata_o}))
-  `ATOLL_ASSERT(OneRequestPerAccess, m_obi_req_o && m_obi_gnt_i |=> !m_obi_req_o)
+  `ATOLL_ASSERT_HELD(RequestHolds,
+      m_obi_req_o && !m_obi_gnt_i, m_obi_req_o,
+      {m_obi_addr_o, m_obi_we_o, m_obi_be_o, m_obi_wdata_o})
+  `ATOLL_ASSERT_NEXT(OneRequestPerAccess, m_obi_req_o && m_obi_gnt_i, !m_obi_req_o)
   // What the accelerator must keep (docs/platform.md).
-  `ATOLL_ASSERT(OnlyAwaitedAnswers, m_obi_rvalid_i |-> granted_q)
+  `ATOLL_ASSERT_IF(OnlyAwaitedAnswers, m_obi_rvalid_i, granted_q)
 
 endmodule

@@ -73,10 +73,11 @@ module atoll_bus_to_wishbone
   assign done       = m_wb_ack_i || m_wb_err_i;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {m_wb_cyc_o, m_wb_stb_o})
-  `ATOLL_ASSERT(CycleHolds, m_wb_cyc_o && !done |=> m_wb_cyc_o && m_wb_stb_o
-      && $stable({m_wb_adr_o, m_wb_we_o, m_wb_sel_o, m_wb_dat_w_o}))
-  `ATOLL_ASSERT(CycleEnds, m_wb_cyc_o && done |=> !m_wb_cyc_o)
+  `ATOLL_ASSERT_HELD(CycleHolds,
+      m_wb_cyc_o && !done, m_wb_cyc_o && m_wb_stb_o,
+      {m_wb_adr_o, m_wb_we_o, m_wb_sel_o, m_wb_dat_w_o})
+  `ATOLL_ASSERT_NEXT(CycleEnds, m_wb_cyc_o && done, !m_wb_cyc_o)
   // What the accelerator must keep (docs/platform.md).
-  `ATOLL_ASSERT(OneAnswer, m_wb_stb_o |-> !(m_wb_ack_i && m_wb_err_i))
+  `ATOLL_ASSERT_IF(OneAnswer, m_wb_stb_o, !(m_wb_ack_i && m_wb_err_i))
 
 endmodule

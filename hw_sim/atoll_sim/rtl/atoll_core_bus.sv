@@ -152,10 +152,9 @@ module atoll_core_bus
   assign data_err_o     = !own_rvalid && err_i;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {valid_o, instr_gnt_o, data_gnt_o})
-  `ATOLL_ASSERT(OnlyAwaitedAnswers, rvalid_i |-> awaiting)
+  `ATOLL_ASSERT_IF(OnlyAwaitedAnswers, rvalid_i, awaiting)
   `ATOLL_ASSERT(OneAnswerAtATime, !(own_rvalid && rvalid_i && !awaited.instr))
-  `ATOLL_ASSERT(RequestIsKept,
-      valid_o && !ready_i |=> valid_o && $stable({addr_o, we_o, be_o, instr_o}))
-  `ATOLL_ASSERT(NeverWithoutBytes, valid_o |-> be_o != '0)
+  `ATOLL_ASSERT_HELD(RequestIsKept, valid_o && !ready_i, valid_o, {addr_o, we_o, be_o, instr_o})
+  `ATOLL_ASSERT_IF(NeverWithoutBytes, valid_o, be_o != '0)
 
 endmodule

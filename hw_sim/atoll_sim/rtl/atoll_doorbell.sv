@@ -35,26 +35,32 @@ module atoll_doorbell
 `endif
 
   logic [NumMasters-1:0] violated_q, trap_q;
+  logic written, changed;
+
+  assign written = exit_i || trace_i || result_i;
+  assign changed = violated_q != violated_i || trap_q != trap_i || goes_on_i != '0;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       doorbell_o <= '0;
       violated_q <= '0;
       trap_q     <= '0;
-    end else begin
+    end else if (written || changed) begin
       violated_q <= violated_i;
       trap_q     <= trap_i;
-      doorbell_o <= doorbell_o + 32'(exit_i || trace_i || result_i)
+      doorbell_o <= doorbell_o + 32'(written)
           + 32'(violated_q != violated_i) + 32'(trap_q != trap_i) + 32'(goes_on_i != '0);
     end
   end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    if (rst_ni && uart_i) atoll_saw_event(EventUart, value_i);
-    if (rst_ni && exit_i) atoll_saw_event(EventExit, value_i);
-    if (rst_ni && trace_i) atoll_saw_event(EventTrace, value_i);
-    if (rst_ni && result_i) atoll_saw_event(EventResult, value_i);
+    if (rst_ni && (written || uart_i)) begin
+      if (uart_i) atoll_saw_event(EventUart, value_i);
+      if (exit_i) atoll_saw_event(EventExit, value_i);
+      if (trace_i) atoll_saw_event(EventTrace, value_i);
+      if (result_i) atoll_saw_event(EventResult, value_i);
+    end
   end
 `else
   logic unused_text;

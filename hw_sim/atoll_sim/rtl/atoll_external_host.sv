@@ -66,7 +66,7 @@ module atoll_external_host
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {done_o, bus_valid_o})
-  `ATOLL_ASSERT(OnlyWholeWords, bus_valid_o |-> addr_i[1:0] == '0)
-  `ATOLL_ASSERT(OnlyAwaitedAnswers, bus_rvalid_i |-> issued_q)
+  `ATOLL_ASSERT_IF(OnlyWholeWords, bus_valid_o, addr_i[1:0] == '0)
+  `ATOLL_ASSERT_IF(OnlyAwaitedAnswers, bus_rvalid_i, issued_q)
 
 endmodule

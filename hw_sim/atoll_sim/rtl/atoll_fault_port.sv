@@ -61,7 +61,7 @@ module atoll_fault_port
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, fired_o)
-  `ATOLL_ASSERT(OnlyOneFails, fail |=> !fail)
-  `ATOLL_ASSERT(OnlyWhatWasAsked, fail |-> outstanding_q != '0)
+  `ATOLL_ASSERT_NEXT(OnlyOneFails, fail, !fail)
+  `ATOLL_ASSERT_IF(OnlyWhatWasAsked, fail, outstanding_q != '0)
 
 endmodule

@@ -47,8 +47,8 @@ module atoll_fifo #(
       pushed_q <= '0;
       popped_q <= '0;
     end else begin
-      pushed_q <= pushed_q + (IndexBits + 1)'(push_i);
-      popped_q <= popped_q + (IndexBits + 1)'(pop_i);
+      if (push_i) pushed_q <= pushed_q + (IndexBits + 1)'(1);
+      if (pop_i) popped_q <= popped_q + (IndexBits + 1)'(1);
     end
   end
 
@@ -57,7 +57,7 @@ module atoll_fifo #(
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {valid_o, full_o})
-  `ATOLL_ASSERT(NeverOverflows, push_i |-> !full_o || pop_i)
-  `ATOLL_ASSERT(NeverUnderflows, pop_i |-> valid_o)
+  `ATOLL_ASSERT_IF(NeverOverflows, push_i, !full_o || pop_i)
+  `ATOLL_ASSERT_IF(NeverUnderflows, pop_i, valid_o)
 
 endmodule

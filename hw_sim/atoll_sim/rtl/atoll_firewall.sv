@@ -113,8 +113,9 @@ module atoll_firewall
       asked_addr_q     <= '0;
       asked_we_q       <= 1'b0;
     end else begin
-      deny_q        <= blocked_o;
-      outstanding_q <= outstanding_q + 8'(asked) - 8'(bus_rvalid_i);
+      deny_q <= blocked_o;
+      if (asked && !bus_rvalid_i) outstanding_q <= outstanding_q + 8'd1;
+      if (!asked && bus_rvalid_i) outstanding_q <= outstanding_q - 8'd1;
       if (asked) begin
         asked_addr_q <= first;
         asked_we_q   <= mst_we_i;
@@ -130,13 +131,13 @@ module atoll_firewall
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {mst_rvalid_o, bus_valid_o, blocked_o, violated_o})
-  `ATOLL_ASSERT(OnlyReachableBytes, bus_valid_o |-> (mst_we_i ? |writable : |readable))
-  `ATOLL_ASSERT(OnlyOnTheBus, bus_valid_o |-> mst_mapped_i)
-  `ATOLL_ASSERT(DenialIsAnswered, blocked_o |=> mst_rvalid_o && mst_resp_o == RespDecode)
-  `ATOLL_ASSERT(NeverForgotten, violated_o && !clear_i |=> violated_o)
+  `ATOLL_ASSERT_IF(OnlyReachableBytes, bus_valid_o, (mst_we_i ? |writable : |readable))
+  `ATOLL_ASSERT_IF(OnlyOnTheBus, bus_valid_o, mst_mapped_i)
+  `ATOLL_ASSERT_NEXT(DenialIsAnswered, blocked_o, mst_rvalid_o && mst_resp_o == RespDecode)
+  `ATOLL_ASSERT_NEXT(NeverForgotten, violated_o && !clear_i, violated_o)
   `ATOLL_ASSERT(NeverBoth, !(blocked_o && failed))
-  `ATOLL_ASSERT(FailureIsKept, failed |=> violated_o)
+  `ATOLL_ASSERT_NEXT(FailureIsKept, failed, violated_o)
   `ATOLL_ASSERT(NeverTwoAnswers, !(deny_q && bus_rvalid_i))
-  `ATOLL_ASSERT(NeverUnaskedAnswer, bus_rvalid_i |-> busy)
+  `ATOLL_ASSERT_IF(NeverUnaskedAnswer, bus_rvalid_i, busy)
 
 endmodule

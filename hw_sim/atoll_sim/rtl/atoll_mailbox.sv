@@ -162,8 +162,8 @@ module atoll_mailbox
                       core_ready_o, core_rvalid_o, core_irq_o})
   `ATOLL_ASSERT(NeverBusyAndDone, !(busy_q && done_q))
   `ATOLL_ASSERT(NeverRingAndAnswer, !(ring && answer))
-  `ATOLL_ASSERT(OnlyTheHostRings, $rose(busy_q) |-> $past(host_valid_i && host_we_i))
-  `ATOLL_ASSERT(OnlyTheCoreAnswers, $rose(done_q) |-> $past(core_valid_i && core_we_i && busy_q))
-  `ATOLL_ASSERT(TheCommandHolds, busy_q && $past(busy_q) |-> $stable(command_q))
+  `ATOLL_ASSERT_NEXT(OnlyTheHostRings, !busy_q && !(host_valid_i && host_we_i), !busy_q)
+  `ATOLL_ASSERT_NEXT(OnlyTheCoreAnswers, !done_q && !(core_valid_i && core_we_i && busy_q), !done_q)
+  `ATOLL_ASSERT_HELD(TheCommandHolds, busy_q, 1'b1, command_q)
 
 endmodule

@@ -114,11 +114,13 @@ module atoll_memory
       bank_row    = '0;
       bank_strobe = '0;
       bank_wdata  = '0;
-      for (int unsigned p = 0; p < NumPorts; p++) begin
-        if (served[p]) begin
-          bank_row    = row[p];
-          bank_strobe = strobe[p];
-          bank_wdata  = wdata[p];
+      if (served != '0) begin
+        for (int unsigned p = 0; p < NumPorts; p++) begin
+          if (served[p]) begin
+            bank_row    = row[p];
+            bank_strobe = strobe[p];
+            bank_wdata  = wdata[p];
+          end
         end
       end
     end

@@ -76,27 +76,33 @@ module atoll_memory_port
 
   // Nothing is worked out for a port that asks nothing, which saves the simulator time.
   always_comb begin
-    left = '0;
-    step = '0;
+    left           = '0;
+    step           = '0;
+    skip           = 1'b0;
+    word           = '0;
+    bank           = '0;
+    bank_request_o = '0;
+    bank_row_o     = '0;
+    bank_strobe_o  = '0;
+    bank_wdata_o   = '0;
     if (valid_i) begin
       for (int unsigned i = Steps; i > 0; i--) begin
         left[i-1] = |be_i[(i-1)*WordBytes+:WordBytes] && !done_q[i-1];
         if (left[i-1]) step = StepBits'(i - 1);
       end
+      skip = be_i == '0 || (we_i && !Writable);
+      word = ((addr_i - origin_i) >> WordShift) + 32'(step);
+      bank = NumBanks > 1 ? BankBits'(word) : '0;
+      if (!skip) bank_request_o = NumBanks'(1) << bank;
+      bank_row_o    = RowBits'(word >> BankShift);
+      bank_strobe_o = we_i ? be_i[step*WordBytes+:WordBytes] : '0;
+      bank_wdata_o  = wdata_i[8*step*WordBytes+:8*WordBytes];
     end
   end
 
   assign last    = (left & (left - Steps'(1))) == '0;
-  assign skip    = be_i == '0 || (we_i && !Writable);
-  assign word    = ((addr_i - origin_i) >> WordShift) + 32'(step);
-  assign bank    = NumBanks > 1 ? BankBits'(word) : '0;
-  assign granted = skip || bank_grant_i[bank];
+  assign granted = valid_i && (skip || bank_grant_i[bank]);
   assign ready_o = granted && (skip || last);
-
-  assign bank_request_o = valid_i && !skip ? NumBanks'(1) << bank : '0;
-  assign bank_row_o     = RowBits'(word >> BankShift);
-  assign bank_strobe_o  = we_i ? be_i[step*WordBytes+:WordBytes] : '0;
-  assign bank_wdata_o   = wdata_i[8*step*WordBytes+:8*WordBytes];
 
   assign arriving = answer_q[ReadLatency-1];
   always_comb begin
@@ -112,23 +118,26 @@ module atoll_memory_port
       done_q   <= '0;
       answer_q <= '0;
       joined_q <= '0;
-    end else begin
-      if (valid_i && granted) done_q <= ready_o ? '0 : done_q | (Steps'(1) << step);
-      answer_q[0] <= '{
-          valid: valid_i && granted,
-          last: ready_o,
-          err: we_i && !Writable,
-          step: step,
-          bank: bank
-      };
+    end else if (valid_i || answer_q != '0) begin
+      answer_q[0] <= '0;
+      if (granted) begin
+        done_q      <= ready_o ? '0 : done_q | (Steps'(1) << step);
+        answer_q[0] <= '{
+            valid: 1'b1,
+            last: ready_o,
+            err: we_i && !Writable,
+            step: step,
+            bank: bank
+        };
+      end
       for (int unsigned i = 1; i < ReadLatency; i++) answer_q[i] <= answer_q[i-1];
       if (arriving.valid) joined_q <= joined;
     end
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {rvalid_o, bank_request_o})
-  `ATOLL_ASSERT(NeverWriteToRom, !Writable && |bank_request_o |-> bank_strobe_o == '0)
-  `ATOLL_ASSERT(OnlyWithinTheMemory, valid_i |-> addr_i >= origin_i)
-  `ATOLL_ASSERT(OnlyAlignedBeats, valid_i |-> addr_i % DataBytes == 0)
+  `ATOLL_ASSERT_IF(NeverWriteToRom, !Writable && |bank_request_o, bank_strobe_o == '0)
+  `ATOLL_ASSERT_IF(OnlyWithinTheMemory, valid_i, addr_i >= origin_i)
+  `ATOLL_ASSERT_IF(OnlyAlignedBeats, valid_i, addr_i % DataBytes == 0)
 
 endmodule

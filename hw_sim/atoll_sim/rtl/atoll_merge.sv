@@ -101,8 +101,8 @@ module atoll_merge
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {valid_o, mst_ready_o, mst_rvalid_o})
-  `ATOLL_ASSERT(OnlyAwaitedAnswers, rvalid_i |-> awaiting)
-  `ATOLL_ASSERT(OneOwner, rvalid_i |-> $onehot(mst_rvalid_o))
-  `ATOLL_ASSERT(RequestHolds, valid_o && !ready_i |=> valid_o && $stable({we_o, addr_o, be_o}))
+  `ATOLL_ASSERT_IF(OnlyAwaitedAnswers, rvalid_i, awaiting)
+  `ATOLL_ASSERT_IF(OneOwner, rvalid_i, $onehot(mst_rvalid_o))
+  `ATOLL_ASSERT_HELD(RequestHolds, valid_o && !ready_i, valid_o, {we_o, addr_o, be_o})
 
 endmodule

@@ -117,9 +117,9 @@ module atoll_picorv32
   );
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {valid_o, trap_o})
-  `ATOLL_ASSERT(WritesNameTheirBytes,
-      valid_o && we_o |-> be_o == DataBytes'(mem_wstrb) << (4 * lane))
-  `ATOLL_ASSERT(NeverWithoutBytes, valid_o |-> be_o != '0)
-  `ATOLL_ASSERT(OnlyAwaitedAnswers, rvalid_i |-> issued_q)
+  `ATOLL_ASSERT_IF(WritesNameTheirBytes,
+      valid_o && we_o, be_o == DataBytes'(mem_wstrb) << (4 * lane))
+  `ATOLL_ASSERT_IF(NeverWithoutBytes, valid_o, be_o != '0)
+  `ATOLL_ASSERT_IF(OnlyAwaitedAnswers, rvalid_i, issued_q)
 
 endmodule

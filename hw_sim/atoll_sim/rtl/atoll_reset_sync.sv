@@ -24,8 +24,8 @@ module atoll_reset_sync #(
   assign rst_no = stages_q[Stages-1];
 
   `ATOLL_ASSERT_KNOWN(KnownControl, rst_no)
-  `ATOLL_ASSERT(OnlyEndsAfterTheReset, $rose(rst_no) |-> $past(rst_ni, Stages - 1))
+  `ATOLL_ASSERT_NEXT(OnlyEndsAfterTheReset, stages_q == '0, !rst_no)
   // A reset between two edges of a slow clock is seen by the registers alone.
-  `ATOLL_ASSERT(NeverComesBack, rst_no |=> rst_no || stages_q == '0)
+  `ATOLL_ASSERT_NEXT(NeverComesBack, rst_no, rst_no || stages_q == '0)
 
 endmodule

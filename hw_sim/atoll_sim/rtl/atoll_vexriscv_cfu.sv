@@ -164,8 +164,8 @@ module atoll_vexriscv_cfu
     .halted_o      (trap_o)
   );
 
-  `ATOLL_ASSERT(UnitRequestIsKept,
-      unit_valid_o && !unit_ready_i |=> unit_valid_o && $stable({unit_function_o, unit_a_o, unit_b_o}))
-  `ATOLL_ASSERT(NeverCachesData, data_req |-> data_addr[31])
+  `ATOLL_ASSERT_HELD(UnitRequestIsKept,
+      unit_valid_o && !unit_ready_i, unit_valid_o, {unit_function_o, unit_a_o, unit_b_o})
+  `ATOLL_ASSERT_IF(NeverCachesData, data_req, data_addr[31])
 
 endmodule

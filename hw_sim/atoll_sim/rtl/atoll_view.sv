@@ -42,10 +42,12 @@ module atoll_view
 
   assign mapped_o = |seen || !(|hidden);
 
-  `ATOLL_ASSERT(OneView, valid_i |-> $onehot0(seen))
+  `ATOLL_ASSERT_IF(OneView, valid_i, $onehot0(seen))
   for (genvar i = 0; i < NumViews; i++) begin : g_view
-    `ATOLL_ASSERT(InMemory, valid_i && seen[i] |-> addr_o >= memories_i[i].first && addr_o <= memories_i[i].last)
-    `ATOLL_ASSERT(SameSize, valid_i |-> views_i[i].last - views_i[i].first == memories_i[i].last - memories_i[i].first)
+    `ATOLL_ASSERT_IF(InMemory,
+        valid_i && seen[i], addr_o >= memories_i[i].first && addr_o <= memories_i[i].last)
+    `ATOLL_ASSERT_IF(SameSize,
+        valid_i, views_i[i].last - views_i[i].first == memories_i[i].last - memories_i[i].first)
   end
 
 endmodule

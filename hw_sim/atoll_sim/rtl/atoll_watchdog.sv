@@ -56,8 +56,8 @@ module atoll_watchdog #(
   assign rst_no      = rst_ni && running_q;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {restarted_o, rst_no})
-  `ATOLL_ASSERT(OnlyWhenOn, $past(period_i) == '0 |-> !$rose(restarted_o))
-  `ATOLL_ASSERT(NeverJustAfterAKick, kick_i |=> !expired)
-  `ATOLL_ASSERT(RestartIsKept, expired |=> restarted_o && !rst_no)
+  `ATOLL_ASSERT_NEXT(OnlyWhenOn, period_i == '0 && !restarted_o, !restarted_o)
+  `ATOLL_ASSERT_NEXT(NeverJustAfterAKick, kick_i, !expired)
+  `ATOLL_ASSERT_NEXT(RestartIsKept, expired, restarted_o && !rst_no)
 
 endmodule

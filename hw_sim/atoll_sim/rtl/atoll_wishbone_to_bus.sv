@@ -135,11 +135,11 @@ module atoll_wishbone_to_bus
   assign s_wb_err_o   = rvalid_i && live && resp_i != RespOkay;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {valid_o, s_wb_ack_o, s_wb_err_o, s_wb_stall_o})
-  `ATOLL_ASSERT(OnlyAwaitedAnswers, rvalid_i |-> awaiting)
-  `ATOLL_ASSERT(BeatsHaveAPlace, taken |-> !lanes_full)
+  `ATOLL_ASSERT_IF(OnlyAwaitedAnswers, rvalid_i, awaiting)
+  `ATOLL_ASSERT_IF(BeatsHaveAPlace, taken, !lanes_full)
   `ATOLL_ASSERT(NeverMoreThanUnderWay, stale_q <= outstanding_q)
-  `ATOLL_ASSERT(OnlyWithinACycle, s_wb_ack_o || s_wb_err_o |-> s_wb_cyc_i)
+  `ATOLL_ASSERT_IF(OnlyWithinACycle, s_wb_ack_o || s_wb_err_o, s_wb_cyc_i)
   // In classic cycles the accelerator must keep it (docs/platform.md).
-  `ATOLL_ASSERT(RequestHolds, valid_o && !ready_i |=> valid_o && $stable({we_o, addr_o, be_o}))
+  `ATOLL_ASSERT_HELD(RequestHolds, valid_o && !ready_i, valid_o, {we_o, addr_o, be_o})
 
 endmodule

@@ -130,8 +130,8 @@ module atoll_word_access
   assign access_be_o   = be_q;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {ready_o, rvalid_o, access_o})
-  `ATOLL_ASSERT(AccessHolds, access_o && !done_i |=> access_o
-      && $stable({access_we_o, access_addr_o, access_data_o, access_be_o}))
-  `ATOLL_ASSERT(EveryAccessIsAnswered, access_o && done_i |=> rvalid_o)
+  `ATOLL_ASSERT_HELD(AccessHolds,
+      access_o && !done_i, access_o, {access_we_o, access_addr_o, access_data_o, access_be_o})
+  `ATOLL_ASSERT_NEXT(EveryAccessIsAnswered, access_o && done_i, rvalid_o)
 
 endmodule

@@ -43,16 +43,22 @@ module atoll_word_port
   logic whole, good, rvalid_q, good_q;
   logic [31:0] value_q;
 
+  // Nothing is worked out without a request, which saves the simulator time.
   always_comb begin
-    lane = '0;
-    for (int unsigned i = 0; i < Lanes; i++) if (be_i[4*i]) lane = LaneBits'(i);
+    lane     = '0;
+    whole    = 1'b0;
+    offset_o = '0;
+    value_o  = '0;
+    if (valid_i) begin
+      for (int unsigned i = 0; i < Lanes; i++) if (be_i[4*i]) lane = LaneBits'(i);
+      whole    = be_i == DataBytes'(4'hf) << (4 * lane);
+      offset_o = addr_i + 12'(4 * lane);
+      value_o  = wdata_i[32*lane+:32];
+    end
   end
 
-  assign whole    = be_i == DataBytes'(4'hf) << (4 * lane);
-  assign read_o   = valid_i && whole && !we_i;
-  assign write_o  = valid_i && whole && we_i;
-  assign offset_o = addr_i + 12'(4 * lane);
-  assign value_o  = wdata_i[32*lane+:32];
+  assign read_o   = whole && !we_i;
+  assign write_o  = whole && we_i;
   assign good     = (read_o || write_o) && granted_i;
 
   assign ready_o  = 1'b1;
@@ -68,14 +74,16 @@ module atoll_word_port
       value_q  <= '0;
     end else begin
       rvalid_q <= valid_i;
-      good_q   <= good;
-      lane_q   <= lane;
-      value_q  <= good && read_o ? value_i : '0;
+      if (valid_i) begin
+        good_q  <= good;
+        lane_q  <= lane;
+        value_q <= good && read_o ? value_i : '0;
+      end
     end
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {ready_o, rvalid_o, read_o, write_o})
-  `ATOLL_ASSERT(OnlyWholeWords, read_o || write_o |-> $countones(be_i) == 4)
-  `ATOLL_ASSERT(AnswersEveryRequest, valid_i |=> rvalid_o)
+  `ATOLL_ASSERT_IF(OnlyWholeWords, read_o || write_o, $countones(be_i) == 4)
+  `ATOLL_ASSERT_NEXT(AnswersEveryRequest, valid_i, rvalid_o)
 
 endmodule

@@ -137,7 +137,7 @@ module atoll_xif_unit #(
     end
   end
 
-  `ATOLL_ASSERT(UnitRequestIsKept,
-      unit_valid_o && !unit_ready_i |=> unit_valid_o && $stable({unit_function_o, unit_a_o, unit_b_o}))
+  `ATOLL_ASSERT_HELD(UnitRequestIsKept,
+      unit_valid_o && !unit_ready_i, unit_valid_o, {unit_function_o, unit_a_o, unit_b_o})
 
 endmodule

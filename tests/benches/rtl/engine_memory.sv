@@ -246,7 +246,7 @@ module engine_memory #(
     end
   end
 
-  `ATOLL_ASSERT(OnlySingleWrites, s_axi_awvalid_i |-> s_axi_awlen_i == 0)
+  `ATOLL_ASSERT_IF(OnlySingleWrites, s_axi_awvalid_i, s_axi_awlen_i == 0)
 
   logic unused;
   assign unused = ^{s_axi_araddr_i, s_axi_awaddr_i};

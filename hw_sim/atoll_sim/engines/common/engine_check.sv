@@ -49,6 +49,6 @@ module engine_check #(
 
   assign check_o = check_q;
 
-  `ATOLL_ASSERT(OnlyChangesWithABeat, !load_i |=> $stable(check_o))
+  `ATOLL_ASSERT_HELD(OnlyChangesWithABeat, !load_i, 1'b1, check_o)
 
 endmodule

@@ -40,6 +40,6 @@ module engine_clock (
 `endif
 
   `ATOLL_ASSERT_KNOWN(KnownControl, awake_o)
-  `ATOLL_ASSERT(WorksAtOnce, work_i |-> awake_o)
+  `ATOLL_ASSERT_IF(WorksAtOnce, work_i, awake_o)
 
 endmodule

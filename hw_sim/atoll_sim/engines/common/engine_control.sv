@@ -177,9 +177,9 @@ module engine_control
   assign flush_o         = state_q == StDrain;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {ended_o, fetch_start_o, run_start_o, halt_o, flush_o})
-  `ATOLL_ASSERT(SomethingIsLeft, running |-> left_q != 0)
-  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> !status_o.busy)
-  `ATOLL_ASSERT(NeverRunsAfterAFault, fault_q.valid |-> !running)
-  `ATOLL_ASSERT(BusIsAtRestWhenIdle, state_q == StIdle |-> bus_idle_i)
+  `ATOLL_ASSERT_IF(SomethingIsLeft, running, left_q != 0)
+  `ATOLL_ASSERT_IF(OnlyStartsWhenIdle, start_i, !status_o.busy)
+  `ATOLL_ASSERT_IF(NeverRunsAfterAFault, fault_q.valid, !running)
+  `ATOLL_ASSERT_IF(BusIsAtRestWhenIdle, state_q == StIdle, bus_idle_i)
 
 endmodule

@@ -182,10 +182,9 @@ module engine_reader
   `ATOLL_ASSERT_KNOWN(KnownControl,
       {run_ready_o, beat_valid_o, idle_o, m_axi_arvalid_o, m_axi_rready_o})
   `ATOLL_ASSERT(NeverRefusesABeat, !(beat && !flush_i && queue_full))
-  `ATOLL_ASSERT(NeverCrossesAPage, arvalid_q |->
-                32'(arindex_q[PageBits-1:0]) + 32'(arlen_q) < (1 << PageBits))
-  `ATOLL_ASSERT(AddressIsHeld, arvalid_q && !m_axi_arready_i |=>
-                arvalid_q && $stable(arindex_q) && $stable(arlen_q))
-  `ATOLL_ASSERT(OnlyFlushesWhenHalted, flush_i |-> halt_i)
+  `ATOLL_ASSERT_IF(NeverCrossesAPage,
+      arvalid_q, 32'(arindex_q[PageBits-1:0]) + 32'(arlen_q) < (1 << PageBits))
+  `ATOLL_ASSERT_HELD(AddressIsHeld, arvalid_q && !m_axi_arready_i, arvalid_q, {arindex_q, arlen_q})
+  `ATOLL_ASSERT_IF(OnlyFlushesWhenHalted, flush_i, halt_i)
 
 endmodule

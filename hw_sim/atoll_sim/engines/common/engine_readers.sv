@@ -144,7 +144,7 @@ module engine_readers
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {grant, rvalid, m_axi_arvalid_o, m_axi_rready_o})
   `ATOLL_ASSERT(OneAddress, $onehot0(arvalid))
-  `ATOLL_ASSERT(AddressIsHeld, m_axi_arvalid_o && !m_axi_arready_i |=>
-                m_axi_arvalid_o && $stable({m_axi_araddr_o, m_axi_arlen_o}))
+  `ATOLL_ASSERT_HELD(AddressIsHeld,
+      m_axi_arvalid_o && !m_axi_arready_i, m_axi_arvalid_o, {m_axi_araddr_o, m_axi_arlen_o})
 
 endmodule

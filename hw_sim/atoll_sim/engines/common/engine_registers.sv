@@ -91,7 +91,8 @@ module engine_registers
   assign s_axil_bresp_o = bresp_q;
 
   always_comb begin
-    unique case (write_offset)
+    write_legal = 1'b0;
+    if (write) unique case (write_offset)
       OffsetControl: write_legal = !(status_i.busy && s_axil_wdata_i[0] && s_axil_wstrb_i[0]);
       OffsetListAddress, OffsetListCount: write_legal = !status_i.busy;
       OffsetIrqEnable, OffsetIrqStatus: write_legal = 1'b1;
@@ -148,7 +149,7 @@ module engine_registers
   always_comb begin
     value      = '0;
     read_legal = 1'b1;
-    unique case (read_offset)
+    if (read) unique case (read_offset)
       OffsetId: value = Id;
       OffsetParams: value = Params;
       OffsetWeightRows: begin
@@ -190,9 +191,8 @@ module engine_registers
   `ATOLL_ASSERT_KNOWN(KnownControl,
       {s_axil_awready_o, s_axil_wready_o, s_axil_bvalid_o, s_axil_arready_o, s_axil_rvalid_o,
        start_o, abort_o, irq_o})
-  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_o |-> !status_i.busy)
-  `ATOLL_ASSERT(WriteAnswerIsHeld, bvalid_q && !s_axil_bready_i |=> bvalid_q && $stable(bresp_q))
-  `ATOLL_ASSERT(ReadAnswerIsHeld, rvalid_q && !s_axil_rready_i |=>
-                rvalid_q && $stable(rdata_q) && $stable(rresp_q))
+  `ATOLL_ASSERT_IF(OnlyStartsWhenIdle, start_o, !status_i.busy)
+  `ATOLL_ASSERT_HELD(WriteAnswerIsHeld, bvalid_q && !s_axil_bready_i, bvalid_q, bresp_q)
+  `ATOLL_ASSERT_HELD(ReadAnswerIsHeld, rvalid_q && !s_axil_rready_i, rvalid_q, {rdata_q, rresp_q})
 
 endmodule

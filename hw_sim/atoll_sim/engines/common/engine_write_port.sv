@@ -116,9 +116,9 @@ module engine_write_port
 
   `ATOLL_ASSERT_KNOWN(KnownControl,
       {ready_o, idle_o, m_axi_awvalid_o, m_axi_wvalid_o, m_axi_bready_o})
-  `ATOLL_ASSERT(AddressIsHeld, awvalid_q && !m_axi_awready_i |=> awvalid_q && $stable(awindex_q))
-  `ATOLL_ASSERT(DataIsHeld, m_axi_wvalid_o && !m_axi_wready_i |=>
-                m_axi_wvalid_o && $stable(m_axi_wdata_o) && $stable(m_axi_wstrb_o))
-  `ATOLL_ASSERT(NeverIssuesWhenHalted, halt_i |-> !issue)
+  `ATOLL_ASSERT_HELD(AddressIsHeld, awvalid_q && !m_axi_awready_i, awvalid_q, awindex_q)
+  `ATOLL_ASSERT_HELD(DataIsHeld,
+      m_axi_wvalid_o && !m_axi_wready_i, m_axi_wvalid_o, {m_axi_wdata_o, m_axi_wstrb_o})
+  `ATOLL_ASSERT_IF(NeverIssuesWhenHalted, halt_i, !issue)
 
 endmodule

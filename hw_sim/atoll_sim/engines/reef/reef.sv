@@ -293,7 +293,7 @@ module reef
     .m_axi_bready_o
   );
 
-  `ATOLL_ASSERT(RestsAsleep, !awake |->
-      reader_idle && writer_idle && idle && !run_valid && !bytes_valid && !halt && !flush)
+  `ATOLL_ASSERT_IF(RestsAsleep,
+      !awake, reader_idle && writer_idle && idle && !run_valid && !bytes_valid && !halt && !flush)
 
 endmodule

@@ -208,8 +208,9 @@ module reef_aligner
 
   `ATOLL_ASSERT_KNOWN(KnownControl,
       {run_ready_o, beat_pop_o, load_valid_o, step_valid_o, starved_o, idle_o})
-  `ATOLL_ASSERT(OnlyPopsBeats, beat_pop_o |-> beat_valid_i)
-  `ATOLL_ASSERT(StepIsHeld, step_valid_o && !step_ready_i && !flush_i |=>
-                step_valid_o && $stable(step_mask_o) && (empty || $stable(step_data_o)))
+  `ATOLL_ASSERT_IF(OnlyPopsBeats, beat_pop_o, beat_valid_i)
+  `ATOLL_ASSERT_HELD(StepIsHeld,
+      step_valid_o && !step_ready_i && !flush_i, step_valid_o,
+      {step_mask_o, empty ? '0 : step_data_o})
 
 endmodule

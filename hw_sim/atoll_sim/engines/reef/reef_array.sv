@@ -157,7 +157,7 @@ module reef_array
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {step_ready_o, weight_read_o, sums_valid_o})
-  `ATOLL_ASSERT(SumsAreHeld, sums_valid_o && !sums_ready_i && !flush_i |=> sums_valid_o)
+  `ATOLL_ASSERT_NEXT(SumsAreHeld, sums_valid_o && !sums_ready_i && !flush_i, sums_valid_o)
 
   logic unused;
   assign unused = ^{coming, block};

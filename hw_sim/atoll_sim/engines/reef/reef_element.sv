@@ -39,26 +39,28 @@ module reef_element
   logic signed [31:0] total_q;
 
   always_ff @(posedge clk_i) begin
-    if (advance_i && valid_i[0]) begin
-      first1_q  <= 9'(signed'(first_i)) - 9'(signed'(command_i.first_zero));
-      second1_q <= 9'(signed'(second_i)) - 9'(signed'(command_i.second_zero));
+    if (advance_i) begin
+      if (valid_i[0]) begin
+        first1_q  <= 9'(signed'(first_i)) - 9'(signed'(command_i.first_zero));
+        second1_q <= 9'(signed'(second_i)) - 9'(signed'(command_i.second_zero));
+      end
+      if (valid_i[1]) begin
+        first2_q   <= first1_q * signed'(command_i.first_multiplier);
+        second2_q  <= second1_q * signed'(command_i.second_multiplier);
+        product2_q <= first1_q * second1_q;
+      end
+      if (valid_i[2]) begin
+        first3_q   <= rounded_high_half(64'(first2_q) * Shift20);
+        second3_q  <= rounded_high_half(64'(second2_q) * Shift20);
+        product3_q <= product2_q;
+      end
+      if (valid_i[3]) begin
+        first4_q   <= 32'(rounded_shift(first3_q, first_places));
+        second4_q  <= 32'(rounded_shift(second3_q, second_places));
+        product4_q <= product3_q;
+      end
+      if (valid_i[4]) total_q <= add ? first4_q + second4_q : 32'(product4_q);
     end
-    if (advance_i && valid_i[1]) begin
-      first2_q   <= first1_q * signed'(command_i.first_multiplier);
-      second2_q  <= second1_q * signed'(command_i.second_multiplier);
-      product2_q <= first1_q * second1_q;
-    end
-    if (advance_i && valid_i[2]) begin
-      first3_q   <= rounded_high_half(64'(first2_q) * Shift20);
-      second3_q  <= rounded_high_half(64'(second2_q) * Shift20);
-      product3_q <= product2_q;
-    end
-    if (advance_i && valid_i[3]) begin
-      first4_q   <= 32'(rounded_shift(first3_q, first_places));
-      second4_q  <= 32'(rounded_shift(second3_q, second_places));
-      product4_q <= product3_q;
-    end
-    if (advance_i && valid_i[4]) total_q <= add ? first4_q + second4_q : 32'(product4_q);
   end
 
   // Stages 6 to 9

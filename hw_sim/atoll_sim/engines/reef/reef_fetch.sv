@@ -219,7 +219,7 @@ module reef_fetch
   assign geometry_o   = geometry_q;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {run_valid_o, done_o})
-  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> state_q == StIdle)
-  `ATOLL_ASSERT(OnlyLoadsWhenAsked, load_i |-> state_q == StReceive)
+  `ATOLL_ASSERT_IF(OnlyStartsWhenIdle, start_i, state_q == StIdle)
+  `ATOLL_ASSERT_IF(OnlyLoadsWhenAsked, load_i, state_q == StReceive)
 
 endmodule

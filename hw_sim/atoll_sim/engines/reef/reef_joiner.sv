@@ -160,6 +160,6 @@ module reef_joiner
   assign step_tag_o   = queued ? head.tag : step_tag_i;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {step_ready_o, step_valid_o})
-  `ATOLL_ASSERT(PixelsEnd, passes |-> mask_q == 0 && !begun_q)
+  `ATOLL_ASSERT_IF(PixelsEnd, passes, mask_q == 0 && !begun_q)
 
 endmodule

@@ -69,6 +69,6 @@ module reef_lanes #(
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, ready_o)
-  `ATOLL_ASSERT(OnlyStartsWhenReady, next_i |-> ready_o)
+  `ATOLL_ASSERT_IF(OnlyStartsWhenReady, next_i, ready_o)
 
 endmodule

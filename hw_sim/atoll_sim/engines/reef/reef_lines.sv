@@ -242,9 +242,9 @@ module reef_lines
   assign step_tag_o   = tag_q;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {pixel_ready_o, step_valid_o})
-  `ATOLL_ASSERT(RowFits, take |-> 32'(column_q) < LineColumns)
-  `ATOLL_ASSERT(WindowFits, issue |-> 32'(lines_i.kernel_height) <= Rows)
-  `ATOLL_ASSERT(StepIsHeld, step_valid_o && !step_ready_i && !flush_i |=>
-                step_valid_o && $stable(step_taps_o) && $stable(step_row_o))
+  `ATOLL_ASSERT_IF(RowFits, take, 32'(column_q) < LineColumns)
+  `ATOLL_ASSERT_IF(WindowFits, issue, 32'(lines_i.kernel_height) <= Rows)
+  `ATOLL_ASSERT_HELD(StepIsHeld,
+      step_valid_o && !step_ready_i && !flush_i, step_valid_o, {step_taps_o, step_row_o})
 
 endmodule

@@ -246,10 +246,10 @@ module reef_loader
   assign unused = ^descriptor_i;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {run_valid_o, loaded_o, beat_pop_o, open_q})
-  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> state_q == StIdle && open_q == 0)
-  `ATOLL_ASSERT(NeverClosesWhatIsNotOpen, closed_i |-> open_q != 0)
-  `ATOLL_ASSERT(NeverTakesWhatIsNotThere, take_i |-> loaded_q != 0)
-  `ATOLL_ASSERT(WholeBeats, run_valid_o |->
-      run_bytes_o % DataBytes == 0 && run_address_o % DataBytes == 0)
+  `ATOLL_ASSERT_IF(OnlyStartsWhenIdle, start_i, state_q == StIdle && open_q == 0)
+  `ATOLL_ASSERT_IF(NeverClosesWhatIsNotOpen, closed_i, open_q != 0)
+  `ATOLL_ASSERT_IF(NeverTakesWhatIsNotThere, take_i, loaded_q != 0)
+  `ATOLL_ASSERT_IF(WholeBeats,
+      run_valid_o, run_bytes_o % DataBytes == 0 && run_address_o % DataBytes == 0)
 
 endmodule

@@ -92,9 +92,9 @@ module reef_packer #(
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {ready_o, beat_valid_o, closed_o})
-  `ATOLL_ASSERT(OnlyStartsWhenEmpty, start_i |-> strobe_q == '0 && !valid_i)
-  `ATOLL_ASSERT(OnlyTheLastIsShort, valid_i && !last_i |-> &enables_i)
-  `ATOLL_ASSERT(BeatIsHeld, beat_valid_o && !beat_ready_i && !flush_i |=>
-                beat_valid_o && $stable(beat_index_o) && $stable(beat_strobe_o))
+  `ATOLL_ASSERT_IF(OnlyStartsWhenEmpty, start_i, strobe_q == '0 && !valid_i)
+  `ATOLL_ASSERT_IF(OnlyTheLastIsShort, valid_i && !last_i, &enables_i)
+  `ATOLL_ASSERT_HELD(BeatIsHeld,
+      beat_valid_o && !beat_ready_i && !flush_i, beat_valid_o, {beat_index_o, beat_strobe_o})
 
 endmodule

@@ -227,8 +227,8 @@ module reef_pixels
   assign unused = ^descriptor_i;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {busy_o, run_valid_o})
-  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> !busy_q)
-  `ATOLL_ASSERT(NeverReadsOutsideTheRow, run_valid_o && !empty |->
-                from < to && to <= inside_to && inside_to <= extent)
+  `ATOLL_ASSERT_IF(OnlyStartsWhenIdle, start_i, !busy_q)
+  `ATOLL_ASSERT_IF(NeverReadsOutsideTheRow,
+      run_valid_o && !empty, from < to && to <= inside_to && inside_to <= extent)
 
 endmodule

@@ -133,8 +133,8 @@ module reef_requantize
   end
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {sums_ready_o, bytes_valid_o})
-  `ATOLL_ASSERT(NeverSkipsAGroup, bytes_valid_o |-> bytes_group_o == due_q)
-  `ATOLL_ASSERT(BytesAreHeld, bytes_valid_o && !bytes_ready_i && !flush_i |=>
-                bytes_valid_o && $stable(bytes_o) && $stable(bytes_group_o))
+  `ATOLL_ASSERT_IF(NeverSkipsAGroup, bytes_valid_o, bytes_group_o == due_q)
+  `ATOLL_ASSERT_HELD(BytesAreHeld,
+      bytes_valid_o && !bytes_ready_i && !flush_i, bytes_valid_o, {bytes_o, bytes_group_o})
 
 endmodule

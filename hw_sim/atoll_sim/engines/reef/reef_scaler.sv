@@ -28,14 +28,16 @@ module reef_scaler
   logic [4:0] right1_q, right2_q, right3_q;
 
   always_ff @(posedge clk_i) begin
-    if (advance_i && valid_i[0]) begin
-      shifted_q    <= sum_i << (shift_i[5] ? 5'd0 : shift_i[4:0]);
-      multiplier_q <= multiplier_i;
-      right1_q     <= shift_i[5] ? 5'(-shift_i) : 5'd0;
-    end
-    if (advance_i && valid_i[1]) begin
-      product_q <= shifted_q * multiplier_q;
-      right2_q  <= right1_q;
+    if (advance_i && valid_i != '0) begin
+      if (valid_i[0]) begin
+        shifted_q    <= sum_i << (shift_i[5] ? 5'd0 : shift_i[4:0]);
+        multiplier_q <= multiplier_i;
+        right1_q     <= shift_i[5] ? 5'(-shift_i) : 5'd0;
+      end
+      if (valid_i[1]) begin
+        product_q <= shifted_q * multiplier_q;
+        right2_q  <= right1_q;
+      end
     end
   end
 

@@ -223,6 +223,6 @@ module reef_sequencer
   );
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {done_o, run_valid_o, take_o})
-  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> state_q == StIdle)
+  `ATOLL_ASSERT_IF(OnlyStartsWhenIdle, start_i, state_q == StIdle)
 
 endmodule

@@ -112,18 +112,20 @@ module reef_vector
   logic [Stages-1:0] valid_q, last_q;
   logic [Stages-1:0][Lanes-1:0] enables_q;
   logic [Lanes-1:0][7:0] bytes;
-  logic packer_ready;
+  logic packer_ready, moving;
 
+  // An empty pipeline stands still.
   assign advance = packer_ready || !valid_q[Stages-1];
+  assign moving  = advance && (pair_valid || valid_q != '0);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) valid_q <= '0;
     else if (flush_i) valid_q <= '0;
-    else if (advance) valid_q <= {valid_q[Stages-2:0], pair_valid};
+    else if (moving) valid_q <= {valid_q[Stages-2:0], pair_valid};
   end
 
   always_ff @(posedge clk_i) begin
-    if (advance) begin
+    if (moving) begin
       last_q    <= {last_q[Stages-2:0], second.last && last_half};
       enables_q <= {enables_q[Stages-2:0], masks[half_q]};
     end
@@ -132,7 +134,7 @@ module reef_vector
   for (genvar i = 0; i < Lanes; i++) begin : gen_element
     reef_element u_element (
       .clk_i,
-      .advance_i(advance),
+      .advance_i(moving),
       .valid_i  ({valid_q[Stages-2:0], pair_valid}),
       .command_i(command_i),
       .first_i  (firsts[half_q][i]),
@@ -167,6 +169,6 @@ module reef_vector
   assign unused = ^{step_tag_i.bank, step_tag_i.pair, step_tag_i.first};
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {step_ready_o, beat_valid_o, closed_o})
-  `ATOLL_ASSERT(OnlyStartsWhenEmpty, start_i |-> !first_valid && !second_valid && valid_q == '0)
+  `ATOLL_ASSERT_IF(OnlyStartsWhenEmpty, start_i, !first_valid && !second_valid && valid_q == '0)
 
 endmodule

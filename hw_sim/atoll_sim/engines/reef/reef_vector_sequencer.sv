@@ -102,7 +102,7 @@ module reef_vector_sequencer
   assign unused = ^command_i;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {done_o, on_o, run_valid_o})
-  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> state_q == StIdle)
-  `ATOLL_ASSERT(NeverClosesEarly, closed_i |-> state_q == StFinish)
+  `ATOLL_ASSERT_IF(OnlyStartsWhenIdle, start_i, state_q == StIdle)
+  `ATOLL_ASSERT_IF(NeverClosesEarly, closed_i, state_q == StFinish)
 
 endmodule

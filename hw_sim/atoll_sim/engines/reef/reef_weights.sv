@@ -46,7 +46,8 @@ module reef_weights #(
     assign row_o[bank*DataBytes*8+:DataBytes*8] = row_q;
   end
 
-  `ATOLL_ASSERT(OnlyLoadsWhatFits, load_i |-> 32'(load_row_i) * Banks + 32'(beat_i) < Banks * WeightRows)
+  `ATOLL_ASSERT_IF(OnlyLoadsWhatFits,
+      load_i, 32'(load_row_i) * Banks + 32'(beat_i) < Banks * WeightRows)
   `ATOLL_ASSERT(NeverReadsWhatIsLoaded, !(read_i && load_i && read_row_i == write_row))
 
 endmodule

@@ -166,7 +166,7 @@ module reef_writer
   );
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {bytes_ready_o, closed_o, idle_o, bus_idle_o})
-  `ATOLL_ASSERT(OnlyFlushesWhenHalted, flush_i |-> halt_i)
+  `ATOLL_ASSERT_IF(OnlyFlushesWhenHalted, flush_i, halt_i)
   `ATOLL_ASSERT(OneSourceOfBeats, !(pending && beat_valid_i))
 
   logic unused;

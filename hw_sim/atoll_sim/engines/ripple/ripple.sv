@@ -264,7 +264,8 @@ module ripple
   `ATOLL_ASSERT(OnlyOneAsks, !(fetch_run_valid && row_run_valid))
   `ATOLL_ASSERT(OnlyOneReads, !(fetch_pop && row_pop))
 
-  `ATOLL_ASSERT(RestsAsleep, !awake |->
+  `ATOLL_ASSERT_IF(RestsAsleep,
+      !awake,
       reader_idle && port_idle && shifter_idle && !fetch_run_valid && !row_run_valid && !halt && !flush)
 
 endmodule

@@ -104,6 +104,6 @@ module ripple_fetch
   assign descriptor_o = descriptor_t'(beats_q);
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {run_valid_o, beat_pop_o, done_o})
-  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> state_q == StIdle)
+  `ATOLL_ASSERT_IF(OnlyStartsWhenIdle, start_i, state_q == StIdle)
 
 endmodule

@@ -62,8 +62,7 @@ module ripple_rows
   assign run_bytes_o   = descriptor_i.row_bytes;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, run_valid_o)
-  `ATOLL_ASSERT(OnlyStartsWhenDone, start_i |-> left_q == 0)
-  `ATOLL_ASSERT(RowIsHeld, run_valid_o && !run_ready_i && !flush_i |=>
-                run_valid_o && $stable(run_address_o))
+  `ATOLL_ASSERT_IF(OnlyStartsWhenDone, start_i, left_q == 0)
+  `ATOLL_ASSERT_HELD(RowIsHeld, run_valid_o && !run_ready_i && !flush_i, run_valid_o, run_address_o)
 
 endmodule

@@ -160,10 +160,11 @@ module ripple_shifter
   assign starved_o = !idle_o && !ready;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {beat_pop_o, write_valid_o, starved_o, idle_o})
-  `ATOLL_ASSERT(OnlyStartsWhenIdle, start_i |-> idle_o)
-  `ATOLL_ASSERT(OnlyPopsBeats, beat_pop_o |-> beat_valid_i)
-  `ATOLL_ASSERT(NeverWritesNothing, write_valid_o |-> write_strobe_o != 0)
-  `ATOLL_ASSERT(BeatIsHeld, write_valid_o && !write_ready_i && !flush_i |=>
-                flush_i || (write_valid_o && $stable(write_index_o) && $stable(write_strobe_o)))
+  `ATOLL_ASSERT_IF(OnlyStartsWhenIdle, start_i, idle_o)
+  `ATOLL_ASSERT_IF(OnlyPopsBeats, beat_pop_o, beat_valid_i)
+  `ATOLL_ASSERT_IF(NeverWritesNothing, write_valid_o, write_strobe_o != 0)
+  `ATOLL_ASSERT_HELD(BeatIsHeld,
+      write_valid_o && !write_ready_i && !flush_i, write_valid_o || flush_i,
+      {write_index_o, write_strobe_o})
 
 endmodule
