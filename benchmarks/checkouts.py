@@ -1,8 +1,8 @@
 """Compare the simulation of this checkout with that of another one, turn by turn in one run.
 
-Run as ``python -m benchmarks.checkouts OTHER [--soc SOC] [MODEL ...]``. Both simulate with the
-shadow memory and without Python; each builds model and firmware with its own sources. Commits differ
-in the cycles of a network, so that the time of one inference stands beside the speed.
+Run as ``python -m benchmarks.checkouts OTHER [MODEL ...] [--soc SOC]``. Both simulate with the
+shadow memory and without Python; each builds model and firmware with its own sources. Commits
+differ in the cycles of a network, so that the time of one inference stands beside the speed.
 """
 
 import argparse
