@@ -29,7 +29,7 @@ ACCESS_CYCLES, MOVE_CYCLES, WORD_CYCLES, BYTE_CYCLES, TURN_CYCLES = 45, 160, 16,
 """What the driver of a program takes for each register, for each push or pop, for each of their
 words, for bytes that it moves one by one, and for each turn of a repetition."""
 
-GOES_ON_CYCLES = 50
+GOES_ON_CYCLES = 20
 """Of an engine: from the end of an operator until the first command of the next list is asked for.
 """
 

@@ -4,17 +4,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from atoll.ir.busy import Bound
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY, kind_of
 from atoll.place.candidates import WORKSPACE_ROLES, allows, by_preference
-from atoll.place.costs import compute_cycles
+from atoll.place.costs import compute_cycles, engine_busy, of_host
 from atoll.place.measured import FINISH_CYCLES, GOES_ON_CYCLES, LEAST_CYCLES, START_CYCLES
 from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.soc import Access, Engine, ResolvedSoc
 from atoll.tile.stripes import Chain, Stripe
 
-CALL_CYCLES = 200
-"""What a core takes to begin and end one more piece of an operator."""
+CALL_CYCLES, PIECE_CYCLES = 200, 60
+"""What a core, and an engine by itself, takes to begin and end one more piece of an operator."""
 
 
 @dataclass(frozen=True)
@@ -131,9 +132,22 @@ class Ground:
             fixed = START_CYCLES + FINISH_CYCLES
             working = int(max(0, cycles - fixed) * share)
             if links(emitter_of(engine)):
-                return GOES_ON_CYCLES + working
+                return GOES_ON_CYCLES + PIECE_CYCLES + max(working, self.constants[op.name])
             return max(LEAST_CYCLES, fixed + working)
         return CALL_CYCLES + int(cycles * share)
+
+    @cached_property
+    def constants(self) -> Mapping[str, int]:
+        """What each operator on an engine takes to read its constants, which each part does."""
+        return {
+            op.name: of_host(
+                engine_busy(op, self.network, engine, 0).parts.get(Bound.WEIGHTS, 0),
+                engine,
+                self.soc,
+            )
+            for op in self.network.operators
+            if isinstance(engine := self.soc.device(self.devices[op.name]), Engine)
+        }
 
     @cached_property
     def copies(self) -> Mapping[str, int]:

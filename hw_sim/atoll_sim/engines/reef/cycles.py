@@ -87,7 +87,8 @@ def effort_of(shape: Geometry, npu: Engine, commands: int = 0, places: Places = 
     for members, coming in zip(sets, following, strict=True):
         computing, moving = _computing(members), _moving(members, npu)
         if loads.ahead:
-            bursts = ceil(min(coming * loads.beats, moving) / BURST_BEATS)
+            single = shape.depthwise and not shape.lines  # each tap is a burst of its own
+            bursts = 0 if single else ceil(min(coming * loads.beats, moving) / BURST_BEATS)
             load = again * (coming * loads.once + 2 * npu.constants_wait * bursts)
             load += again * SET_CYCLES * bool(coming)
             cycles += max(samples * computing, ceil(samples * moving) + load)
