@@ -23,7 +23,7 @@ from atoll_sim.engines.reef.runs import Run, average, beginnings, inside, run
 def test_a_run_takes_beats_and_steps(
     size: int, offset: int, lanes: int, beats: int, steps: int
 ) -> None:
-    assert run(size, offset, 8, lanes) == Run(beats, steps, beats > 1)
+    assert run(size, offset, 8, lanes) == Run(beats, steps)
 
 
 def test_runs_begin_where_their_step_brings_them() -> None:
@@ -35,8 +35,8 @@ def test_runs_begin_where_their_step_brings_them() -> None:
 
 def test_the_average_is_over_all_of_them() -> None:
     """One of 9 bytes at 0 takes two beats and steps, at any other place a step more."""
-    assert average(9, beginnings(1, 8), 8) == Run(2, 2 + 7 / 8, 1)
-    assert average(8, beginnings(4, 8), 8) == Run(1.5, 1.5, 0.5)
+    assert average(9, beginnings(1, 8), 8) == Run(2, 2 + 7 / 8)
+    assert average(8, beginnings(4, 8), 8) == Run(1.5, 1.5)
 
 
 def test_only_what_is_inside_of_the_image_counts() -> None:

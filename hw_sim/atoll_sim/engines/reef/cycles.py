@@ -14,8 +14,6 @@ START_CYCLES, NEXT_CYCLES = 60, 40
 """Of the first command, and of each further one."""
 CHANGE_CYCLES = 2
 """Of the port, for each pixel that is written to another memory than its input is in."""
-PARTED_CYCLES = 2
-"""Of the port, for each run of several beats that is written, where a pixel is read in one."""
 BURST_BEATS, DRAIN_CYCLES = 16, 40
 """Beats of a burst of constants; from the last pixel's steps until its set has left."""
 BEATS_UNDER_WAY, TURN_CYCLES = 8, 3
@@ -221,14 +219,13 @@ def _block(shape: Geometry, npu: Engine, width: int, places: Places) -> _Block:
     steps, feeding, read = _pointwise(shape, npu, width) if shape.depthwise else _dense(shape, npu)
     written = _channels(width, shape.output[2], npu)
     beat = -(-min(port, width) // written_width)
-    parted = written.parted * PARTED_CYCLES if read <= pixels else 0
     return _Block(
         steps=steps,
         feeding=feeding,
         joined=shape.joined,
         scaling=pixels * -(-width // scalers),
         reading=read * -(-port // read_width),
-        writing=pixels * (written.beats * beat + parted),
+        writing=pixels * written.beats * beat,
         changing=CHANGE_CYCLES * pixels if places.apart else 0,
         read_beats=read,
     )

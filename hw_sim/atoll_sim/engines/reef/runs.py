@@ -11,19 +11,17 @@ class Run(NamedTuple):
     Attributes:
         beats: of the port; one that a run begins or ends in is moved whole.
         steps: cycles of the array: each chunk of input lanes, and beats that bring no whole chunk.
-        parted: 1 for a run of several beats.
     """
 
     beats: float
     steps: float
-    parted: float
 
 
 def average(size: int, places: range, lanes: int) -> Run:
     """Return what a run of `size` bytes takes that begins at any of some `places` of a beat."""
     each = [run(size, place, places.stop, lanes) for place in places]
-    beats, steps, parted = (sum(column) / len(each) for column in zip(*each, strict=True))
-    return Run(beats, steps, parted)
+    beats, steps = (sum(column) / len(each) for column in zip(*each, strict=True))
+    return Run(beats, steps)
 
 
 @lru_cache(maxsize=4096)
@@ -36,7 +34,7 @@ def run(size: int, offset: int, beat: int, lanes: int) -> Run:
         waiting += fresh
         if waiting >= lanes or not left:
             waiting -= min(waiting, lanes)
-    return Run(beats, beats + -(-waiting // lanes), beats > 1)
+    return Run(beats, beats + -(-waiting // lanes))
 
 
 def beginnings(step: int, beat: int, first: int = 0) -> range:
