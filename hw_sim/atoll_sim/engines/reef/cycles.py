@@ -85,9 +85,8 @@ def effort_of(shape: Geometry, npu: Engine, commands: int = 0, places: Places = 
     for members, coming in zip(sets, following, strict=True):
         computing, moving = _computing(members), _moving(members, npu)
         if loads.ahead:
-            single = shape.depthwise and not shape.lines  # each tap is a burst of its own
-            bursts = 0 if single else ceil(min(coming * loads.beats, moving) / BURST_BEATS)
-            load = again * (coming * loads.once + 2 * npu.constants_wait * bursts)
+            changes = 2 * _bursts(shape, min(coming * loads.beats, moving))
+            load = again * (coming * loads.once + npu.constants_wait * changes)
             load += again * SET_CYCLES * bool(coming)
             cycles += max(samples * computing, ceil(samples * moving) + load)
         else:
@@ -106,6 +105,11 @@ def effort_of(shape: Geometry, npu: Engine, commands: int = 0, places: Places = 
         weight_bytes=ceil(blocks * repeated * shape.block_bytes(npu) * loads.share),
         parameter_bytes=again * blocks * npu.params["output_lanes"] * PARAMETER_BYTES,
     )
+
+
+def _bursts(shape: Geometry, beats: float) -> int:
+    """Return how often constants come between pixels; the port has turns for taps read one by one."""
+    return 0 if shape.depthwise and not shape.lines else ceil(beats / BURST_BEATS)
 
 
 def _widths(shape: Geometry, npu: Engine) -> list[int]:
