@@ -108,7 +108,7 @@ def effort_of(shape: Geometry, npu: Engine, commands: int = 0, places: Places = 
 
 
 def _bursts(shape: Geometry, beats: float) -> int:
-    """Return how often constants come between pixels; the port has turns for taps read one by one."""
+    """Return how often constants come between pixels, never where taps are read one by one."""
     return 0 if shape.depthwise and not shape.lines else ceil(beats / BURST_BEATS)
 
 
