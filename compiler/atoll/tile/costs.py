@@ -132,7 +132,7 @@ class Ground:
             fixed = START_CYCLES + FINISH_CYCLES
             working = int(max(0, cycles - fixed) * share)
             if links(emitter_of(engine)):
-                return GOES_ON_CYCLES + PIECE_CYCLES + max(working, self.constants[op.name])
+                return GOES_ON_CYCLES + PIECE_CYCLES + working + self.constants[op.name]
             return max(LEAST_CYCLES, fixed + working)
         return CALL_CYCLES + int(cycles * share)
 
