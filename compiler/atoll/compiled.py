@@ -102,20 +102,27 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
     )
 
 
+def placed_graph(compiled: Compiled) -> Graph:
+    """Return the graph with each tensor in the pool in which the plan has it."""
+    graph, places = compiled.graph, compiled.plan.placements
+
+    def placed(tensor: Tensor) -> Tensor:
+        place = places.get(graph.storage(tensor.name))
+        return replace(tensor, pool=place.pool) if place else tensor
+
+    return replace(graph, tensors=tuple(map(placed, graph.tensors)))
+
+
 def expected(compiled: Compiled) -> Mapping[str, Spent]:
     """Return what each operator should take on its device, by name.
 
     That is what placement weighs, with what only a plan says: how many commands there are, in which
     memories the tensors are, and which operators an engine goes on with by itself.
     """
-    graph, soc, places = compiled.graph, compiled.soc, compiled.plan.placements
-
-    def placed(tensor: Tensor) -> Tensor:
-        place = places.get(graph.storage(tensor.name))
-        return replace(tensor, pool=place.pool) if place else tensor
-
-    planned = replace(graph, tensors=tuple(map(placed, graph.tensors)))
-    found = dict(spent_by(planned, soc, command_counts(compiled.module), compiled.homes))
+    soc = compiled.soc
+    found = dict(
+        spent_by(placed_graph(compiled), soc, command_counts(compiled.module), compiled.homes)
+    )
     for steps in joined(compiled.module.entry.steps, soc):
         for step in steps if len(steps) > 1 else ():
             engine = soc.device(step.device)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from atoll.compiled import BuildOptions, Compiled, expected, explanation, with_plan
+from atoll.compiled import BuildOptions, Compiled, expected, explanation, placed_graph, with_plan
 from atoll.errors import AtollError, PlacementError, PlanError
 from atoll.frontend.registry import Source, load_network, read_source
 from atoll.ir.graph import Graph
@@ -28,6 +28,7 @@ __all__ = [
     "compile_graph",
     "expected",
     "explanation",
+    "placed_graph",
     "with_plan",
 ]
 

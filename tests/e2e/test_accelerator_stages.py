@@ -109,5 +109,18 @@ def test_a_vector_engine_without_a_data_port(
 def test_a_model_takes_the_time_of_the_hardware(capsys: pytest.CaptureFixture[str]) -> None:
     hardware = layers(ran(capsys, PLOVER))
     models = layers(ran(capsys, PLOVER, "--accelerator", "model"))
-    for name, each in hardware.items():
-        assert models[name]["cycles"] == pytest.approx(each["cycles"], rel=0.2)
+    taken, expected = ([*by_list(each.values())] for each in (models, hardware))
+    assert len(expected) == 4
+    assert taken == pytest.approx(expected, rel=0.2)
+
+
+def by_list(layers: Iterable[Mapping[str, int]]) -> Iterator[int]:
+    """Yield the cycles of operators, those together that an engine goes through by itself."""
+    begin = end = None
+    for layer in layers:
+        if end is not None and begin is not None and layer["begin"] != end:
+            yield end - begin
+        begin = layer["begin"] if begin is None or layer["begin"] != end else begin
+        end = layer["end"]
+    if end is not None and begin is not None:
+        yield end - begin

@@ -80,13 +80,15 @@ def test_c_source_maintains_caches_too(evictions: int, tmp_path: Path) -> None:
         (compiled,), tree.firmware.elves, (samples,), Path(), tmp_path / "run", beats=False
     )
     soc = compiled.soc
-    result = simulate(request, lambda memory: modelled(soc, memory), evictions=evictions)
+    result = simulate(
+        request, lambda memory: modelled(soc, memory, (compiled,)), evictions=evictions
+    )
     assert (result.results, result.findings) == ((0, 0), ())
     again = simulate(
         requests_for(
             (compiled,), tree.firmware.elves, (samples,), Path(), tmp_path / "again", beats=False
         ),
-        lambda memory: modelled(soc, memory),
+        lambda memory: modelled(soc, memory, (compiled,)),
         evictions=3,
     )
     assert again.outputs == result.outputs

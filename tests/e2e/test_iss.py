@@ -59,11 +59,11 @@ def test_digits_on_each_core(core: str, isa: str, capsys: pytest.CaptureFixture[
     assert report["bit_exact"] is True
     assert report["layers_compared"] == report["layers_equal"] == 10
     assert report["placement"]["violations"] == []
-    assert report["placement"]["accesses"] > 9_000
+    assert report["placement"]["accesses"] > 8_000
     stack = report["stack"]["cpu"]
     assert 0 < stack["watermark_bytes"] <= stack["bound_bytes"] <= stack["limit_bytes"]
     layers = {layer["operator"]: layer for layer in report["cycles"]["by_layer"]}
-    assert layers["add_3"]["instructions"] > 9_000
+    assert layers["add_3"]["instructions"] > 8_000
     assert layers["conv_2d_0"]["instructions"] < 1_000, "the host sleeps meanwhile"
     assert layers["conv_2d_0"]["worked"] > 800
 
@@ -204,13 +204,14 @@ def test_accelerators_in_rtl_take_the_cycles_that_they_take_on_the_chip(tmp_path
         for cpu, report in reports.items()
     }
     assert len(by_layer[CpuKind.RTL]) == 8
-    # From the begin event to the start of the engine the driver takes the same time for each.
+    # Before the first one the driver starts the engine, which then goes from one to the next.
     ahead = {
         name: layer.worked - by_layer[CpuKind.ISS][name].worked
         for name, layer in by_layer[CpuKind.RTL].items()
     }
-    assert min(ahead.values()) > 0
-    assert max(ahead.values()) - min(ahead.values()) <= 10, ahead
+    first, *others = ahead.values()
+    assert first > 100
+    assert all(abs(each) <= 20 for each in others), ahead
 
 
 def with_reach(compiled: Compiled, reach: Mapping[str, Access]) -> ResolvedSoc:

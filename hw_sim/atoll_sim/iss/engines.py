@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.ir.tir import EngineAction
-from atoll.pipeline import Compiled
+from atoll.pipeline import Compiled, placed_graph
 from atoll.place.costs import busy_cycles
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.engines.player import lists_of
@@ -62,10 +62,10 @@ def measured(
 
 def _lists(compiled: Compiled) -> Mapping[tuple[str, int], int]:
     """Return the estimated cycles of the command lists of a network, by engine and address."""
-    found, soc = {}, compiled.soc
+    found, soc, graph = {}, compiled.soc, placed_graph(compiled)
     for (name, address), (_, step) in lists_of([compiled]).items():
         engine, op = soc.device(name), compiled.graph.operators[step.number]
         assert isinstance(engine, Engine)
         assert isinstance(step.action, EngineAction)
-        found[name, address] = busy_cycles(op, compiled.graph, engine, soc, step.action.count)
+        found[name, address] = busy_cycles(op, graph, engine, soc, step.action.count)
     return found

@@ -12,7 +12,7 @@ from atoll.bsp.firmware import link_unchecked
 from atoll.build_tree import part_of
 from atoll.ir.maintenance import Maintenance
 from atoll.ir.tir import Entry, Step
-from atoll.pipeline import Compiled
+from atoll.pipeline import Compiled, with_plan
 from atoll.progress import Progress, silent
 from atoll.samples import Sample, random_samples
 from atoll.scratch import temporary_folder
@@ -118,7 +118,8 @@ def plant_left_out(
     trials: list[CacheTrial] = []
     missing = () if right else tuple(left_out(compiled))
     for each in missing:
-        by = noticed(compiled, each.built, seed, toolchain)
+        judged = with_plan(each.built, compiled.plan)  # engines may go on by themselves elsewhere
+        by = noticed(judged, each.built, seed, toolchain)
         trials.append(CacheTrial(missing=each, by=by))
         progress(f"{name}: {len(trials)} of {len(missing)} operations on caches left out")
     return CacheCampaign(soc=compiled.soc.name, model=name, right=right, trials=tuple(trials))

@@ -13,7 +13,7 @@ from threading import Thread
 
 from atoll.errors import AtollError
 from atoll.ir.tir import EngineAction, Step
-from atoll.pipeline import Compiled
+from atoll.pipeline import Compiled, placed_graph
 from atoll.place.costs import busy_cycles
 from atoll.resolve.memory_views import on_bus
 from atoll.resolve.soc import Engine, ResolvedSoc
@@ -210,7 +210,7 @@ class StandIns:
 
     def _cycles(self, compiled: Compiled, each: Listed, engine: Engine) -> int:
         op = compiled.graph.operators[each.step.number]
-        return busy_cycles(op, compiled.graph, engine, self.soc, each.count)
+        return busy_cycles(op, placed_graph(compiled), engine, self.soc, each.count)
 
     def _steps(self, engine: Engine) -> Iterator[tuple[Compiled, Step]]:
         """Yield what an accelerator with a program runs, run after run."""
