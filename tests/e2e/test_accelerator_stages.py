@@ -1,7 +1,9 @@
 """An accelerator runs as a description, as a model and in RTL, with the same bytes."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +33,7 @@ def ran(capsys: pytest.CaptureFixture[str], chip: str, *options: str) -> dict[st
     return report
 
 
-def layers(report: dict[str, object]) -> dict[str, dict[str, object]]:
+def layers(report: dict[str, object]) -> dict[str, dict[str, Any]]:
     cycles = report["cycles"]
     assert isinstance(cycles, dict)
     return {each["operator"]: each for each in cycles["by_layer"]}
@@ -109,18 +111,16 @@ def test_a_vector_engine_without_a_data_port(
 def test_a_model_takes_the_time_of_the_hardware(capsys: pytest.CaptureFixture[str]) -> None:
     hardware = layers(ran(capsys, PLOVER))
     models = layers(ran(capsys, PLOVER, "--accelerator", "model"))
-    taken, expected = ([*by_list(each.values())] for each in (models, hardware))
+    taken, expected = (by_list(each.values()) for each in (models, hardware))
     assert len(expected) == 4
     assert taken == pytest.approx(expected, rel=0.2)
 
 
-def by_list(layers: Iterable[Mapping[str, int]]) -> Iterator[int]:
-    """Yield the cycles of operators, those together that an engine goes through by itself."""
-    begin = end = None
+def by_list(layers: Iterable[dict[str, Any]]) -> list[int]:
+    """Return the cycles of operators, those together that an engine goes through by itself."""
+    lists: list[tuple[int, int]] = []
     for layer in layers:
-        if end is not None and begin is not None and layer["begin"] != end:
-            yield end - begin
-        begin = layer["begin"] if begin is None or layer["begin"] != end else begin
-        end = layer["end"]
-    if end is not None and begin is not None:
-        yield end - begin
+        goes_on = bool(lists) and layer["begin"] == lists[-1][1]
+        begin = lists.pop()[0] if goes_on else layer["begin"]
+        lists.append((begin, layer["end"]))
+    return [end - begin for begin, end in lists]
