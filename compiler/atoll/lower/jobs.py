@@ -6,6 +6,7 @@ from dataclasses import replace
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.lower.accelerator import Job
+from atoll.lower.joined_lists import link_command
 from atoll.lower.overlapping import Overlapping
 from atoll.ops.registry import kind_of
 from atoll.resolve.engine_parts import RECORDS, emitter_of, links, whole
@@ -41,7 +42,10 @@ def prepared(op: Operator, graph: Graph, npu: Engine, splits: int) -> Job:
     if objection := next(_objections(job, asked, graph, npu), None):
         raise emitter.wrong("prepare", f"a Job whose {objection}", about)
     if links(emitter):
-        job = replace(job, link_size=job.commands_size // job.commands_count)
+        each, link = job.commands_size // job.commands_count, link_command(emitter, 0, 1)
+        if len(link) != each:
+            raise emitter.wrong("link", f"{len(link)} bytes, where a command has {each}", about)
+        job = replace(job, link_size=each)
     if asked.packed == op.packed:
         return job
     names = (constant.name for constant in job.constants)

@@ -58,13 +58,18 @@ def with_links(
             assert isinstance(engine, Engine)
             count = following.action.count + (following is not together[-1])
             begin = address(following.action.commands)
-            command = _link(emitter_of(engine), begin, count)
+            command = link_command(emitter_of(engine), begin, count)
             data = lists[step.action.commands]
             at = step.action.count * len(command)
             lists[step.action.commands] = data[:at] + command + data[at + len(command) :]
 
 
-def _link(emitter: Part, address: int, count: int) -> bytes:
+def link_command(emitter: Part, address: int, count: int) -> bytes:
+    """Return the command that goes on with another list.
+
+    Raises:
+        AtollError: E111, E112; the emitter fails, or returns no bytes.
+    """
     made = emitter.call("link", address, count)
     if not isinstance(made, bytes) or not made:
         raise emitter.wrong("link", f"{made!r:.80}, no bytes of a command")

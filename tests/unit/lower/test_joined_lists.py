@@ -118,3 +118,11 @@ def test_a_mistake_in_the_code_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(LINK, wrong)
     with pytest.raises(AtollError, match=r"E111.*no links today"):
         lists(compiled("lagoon"))
+
+
+@pytest.mark.parametrize("size", [32, 128])
+def test_a_link_is_as_large_as_a_command(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    monkeypatch.setattr(LINK, lambda self, address, count: bytes(size))
+    message = rf"E112.*'link' for operator 'conv_2d_0'.* returned {size} bytes, where .* has 64"
+    with pytest.raises(AtollError, match=message):
+        compile_file(load_soc("lagoon"), DIGITS, BuildOptions())
