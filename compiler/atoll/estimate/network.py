@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from atoll.estimate.around import after_cycles, before_cycles
 from atoll.estimate.traffic import added, traffic_of
 from atoll.ir.tir import AcceleratorWait
-from atoll.lower.joined_lists import joined
+from atoll.lower.joined_lists import going_on, joined
 from atoll.lower.timeline import Timeline, timeline_of
 from atoll.ops.registry import kind_of
 from atoll.pipeline import Compiled, expected
@@ -64,8 +64,7 @@ def _layers(
     model: Compiled, spent: Mapping[str, Spent], timeline: Timeline
 ) -> Iterator[LayerEstimate]:
     operators = {op.name: op for op in model.graph.operators}
-    lists = joined(model.module.entry.steps, model.soc)
-    going_on = {step.operator for together in lists for step in together[:-1]}
+    linked = going_on(model.module.entry.steps, model.soc)
     for step in model.module.entry.steps:
         if isinstance(step.action, AcceleratorWait):
             continue
@@ -79,7 +78,5 @@ def _layers(
             cycles=each.cycles,
             bound=each.bound,
             parts=each.busy.parts if each.busy else {},
-            traffic=traffic_of(
-                model, step, op, each.cycles, each.busy, goes_on=op.name in going_on
-            ),
+            traffic=traffic_of(model, step, op, each.cycles, each.busy, goes_on=op.name in linked),
         )

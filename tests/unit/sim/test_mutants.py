@@ -191,6 +191,14 @@ def drawn_faults(right: Right) -> set[FaultKind]:
     return {make().kind for make in makers}
 
 
+def test_bits_of_what_an_engine_goes_on_with_are_flipped_too(lagoon: Right) -> None:
+    makers = islice(Draw(lagoon.compiled, 1000, Random(1)).makers(), 900)
+    flipped = [fault for make in makers if (fault := make()).kind is FaultKind.DESCRIPTOR]
+    address = lagoon.compiled.plan.address
+    places = {fault.where - address(fault.place.partition("+")[0]) for fault in flipped}
+    assert min(places) < 64 <= max(places) < 128
+
+
 def as_right(right: Right) -> Mutant:
     return Mutant(subject="", sentence="", built=right.compiled, judged=right.compiled)
 
