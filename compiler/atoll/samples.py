@@ -43,11 +43,16 @@ def random_sample(graph: Graph, seed: int = RANDOM_SEED) -> tuple[Sample, ...]:
     sample = {}
     for name in graph.inputs:
         tensor = graph.tensor(name)
-        span = np.iinfo(np.dtype(tensor.dtype))
+        low, high = (0, 1) if tensor.dtype == "bool" else _span(tensor.dtype)
         sample[name] = generator.integers(
-            span.min, span.max, tensor.shape, dtype=tensor.dtype, endpoint=True
+            low, high, tensor.shape, dtype=tensor.dtype, endpoint=True
         )
     return (sample,)
+
+
+def _span(dtype: str) -> tuple[int, int]:
+    info = np.iinfo(np.dtype(dtype))
+    return info.min, info.max
 
 
 def load_samples(path: Path, graph: Graph) -> tuple[Sample, ...]:

@@ -6,7 +6,7 @@ from atoll.ir.expressions import add, multiply
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Execute, Lowered, Word
 from atoll.isa.function_unit import Instruction
-from atoll.ops.channel_loops import ChannelSums
+from atoll.ops.loops.channel_loops import ChannelSums
 
 
 def lower(op: Operator, graph: Graph, instructions: Mapping[str, Instruction]) -> Lowered | None:

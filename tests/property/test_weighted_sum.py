@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from tests.effort import cases
 
-from atoll.ops.addition import ADD_LEFT_SHIFT
+from atoll.ops.elements.addition import ADD_LEFT_SHIFT
+from atoll.ops.elements.weighted_sum import tabled_sum, weighted_sum
 from atoll.ops.quantization import Integers, mbqm, quantize_multiplier
-from atoll.ops.weighted_sum import tabled_sum, weighted_sum
 
 VALUES = np.arange(-128, 128, dtype=np.int64)
 CASES = cases(200, least=40)

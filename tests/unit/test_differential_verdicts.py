@@ -18,8 +18,8 @@ from atoll.contract.contract import Contract
 from atoll.frontend import tflite_reader
 from atoll.frontend.tflite_forms import Forms
 from atoll.ir.graph import Graph, Operator
-from atoll.ops import elementwise
-from atoll.ops.elementwise import Quantize
+from atoll.ops.elements import elementwise
+from atoll.ops.elements.elementwise import Quantize
 from atoll.report.result import Violation
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll_sim import run

@@ -14,7 +14,7 @@ from atoll.bsp.names import c_name
 from atoll.ir.graph import ITEM_BYTES
 
 _TYPES = {"int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8"}
-_TYPES |= {"float32": "f32"}
+_TYPES |= {"float32": "f32", "bool": "u8"}
 _KEYWORDS = frozenset(
     (
         *(

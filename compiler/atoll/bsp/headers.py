@@ -16,6 +16,7 @@ MAILBOX_DRIVER = "mailbox"
 _RESTS_ON = {"ethos_u": ("command_list",)}
 """The other drivers that a driver calls."""
 _C_TYPES = {
+    "bool": "uint8_t",
     "int8": "int8_t",
     "uint8": "uint8_t",
     "int16": "int16_t",

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from atoll.frontend.tflite_checks import is_constant
 from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileOperator
-from atoll.ops.movement import Reshape
+from atoll.ops.moves.movement import Reshape
 
 RESHAPE = Reshape.tflite
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from atoll.ir.layouts import Layout
 
-ITEM_BYTES = {"int8": 1, "uint8": 1, "int16": 2, "int32": 4, "int64": 8, "float32": 4}
+ITEM_BYTES = {"int8": 1, "uint8": 1, "int16": 2, "int32": 4, "int64": 8, "float32": 4, "bool": 1}
 
 Attribute = int | float | str | bool | tuple[int, ...]
 

@@ -24,9 +24,9 @@ from atoll.ir.walk import callees
 from atoll.lower.accelerator import Job
 from atoll.lower.constant_pools import constant_pools
 from atoll.lower.unit_kernels import unit_kernel
-from atoll.ops import fixed_point_loops
 from atoll.ops.kernel_builder import ELEMENT_TYPES
-from atoll.ops.parallel_loops import parallel_loop, part_of
+from atoll.ops.loops import fixed_point_loops
+from atoll.ops.loops.parallel_loops import parallel_loop, part_of
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.resolve.storage_scope import IN_WORKSPACE

@@ -1,7 +1,7 @@
 """Rules that operators share: what a kind accepts, and the faults it reports otherwise."""
 
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, product
 
 from atoll.errors import Fault, ModelError
 from atoll.ir.graph import Graph, Operator, Tensor
@@ -12,6 +12,12 @@ _INT8_REMEDY = (
     "convert the model with a representative data set, TFLITE_BUILTINS_INT8 and "
     "inference_input_type = inference_output_type = int8"
 )
+
+QUANTIZED = ("int8", "int16")
+"""Types whose activations stand for real numbers by a scale and a zero point."""
+
+MOVED = ("int8", "int16", "int32", "int64", "bool")
+"""Types of what operators move without a look at it."""
 
 Rule = Callable[[Operator, Graph], Iterator[Fault]]
 
@@ -55,29 +61,35 @@ def operands(least: int, most: int) -> Rule:
 
 
 def int8_activations(*positions: int) -> Rule:
-    """Require the output and the named inputs (all, if none is) int8, quantised as a whole.
+    """Require the output and the named inputs (all, if none is) int8, quantised as a whole."""
+    return activations(*positions, types=("int8",))
 
-    Reports the first tensor only, since a model of another type has nothing but faults.
+
+def activations(*positions: int, types: tuple[str, ...]) -> Rule:
+    """Require the outputs and the named inputs (all, if none is) to have one of some types.
+
+    Those of `QUANTIZED` types are quantised as a whole. Reports the first tensor only, since a
+    model of another type has nothing but faults.
     """
 
     def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
         tensors = graph.operands(op)
         chosen = [tensors[position] for position in positions] if positions else list(tensors)
         present = (tensor for tensor in (*chosen, *graph.results(op)) if tensor is not None)
-        faults = (found for tensor in present for found in _int8_as_a_whole(op, tensor))
+        faults = (found for tensor in present for found in _as_a_whole(op, tensor, types))
         yield from islice(faults, 1)
 
     return rule
 
 
-def _int8_as_a_whole(op: Operator, tensor: Tensor) -> Iterator[Fault]:
-    if tensor.dtype != "int8":
-        yield fault(
-            op,
-            f"has type {tensor.dtype} where only int8 is supported",
-            tensor=tensor,
-            remedy=_INT8_REMEDY,
-        )
+def _as_a_whole(op: Operator, tensor: Tensor, types: tuple[str, ...]) -> Iterator[Fault]:
+    if tensor.dtype not in types:
+        *others, last = types
+        listed = f"{', '.join(others)} and {last} are" if others else f"{last} is"
+        message = f"has type {tensor.dtype} where only {listed} supported"
+        yield fault(op, message, tensor=tensor, remedy=_INT8_REMEDY)
+    elif tensor.dtype not in QUANTIZED:
+        return
     elif tensor.quantization is None:
         yield fault(op, "has no quantisation parameters", tensor=tensor)
     elif len(tensor.quantization.scales) != 1:
@@ -119,11 +131,24 @@ def rank(*positions: int, dimensions: int) -> Rule:
     return rule
 
 
+def same_type(*positions: int) -> Rule:
+    """Require the outputs to have the type of the named inputs (the first, if none is)."""
+
+    def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
+        for position in positions or (0,):
+            x = required(op, graph, position)
+            for output in graph.results(op):
+                if x.dtype != output.dtype:
+                    message = f"has type {output.dtype} instead of {x.dtype}"
+                    yield fault(op, message, tensor=output)
+
+    return rule
+
+
 def same_quantization(op: Operator, graph: Graph) -> Iterator[Fault]:
-    """Require every input that is int8 to be quantised as the output is."""
-    (output,) = graph.results(op)
-    for tensor in graph.operands(op):
-        if tensor is None or tensor.dtype != "int8":
+    """Require every input of a `QUANTIZED` type to be quantised as the outputs are."""
+    for output, tensor in product(graph.results(op), graph.operands(op)):
+        if tensor is None or tensor.dtype not in QUANTIZED:
             continue
         if tensor.quantization != output.quantization:
             message = f"is quantised differently from the output '{output.name}'"

@@ -10,7 +10,14 @@ from atoll.ir.builder import Buffer, FunctionBuilder
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import BufferParam, CallExtern, Direction, Lowered, PrimFunc, Type
 
-ELEMENT_TYPES = {"int8": Type.I8, "int16": Type.I16, "int32": Type.I32, "int64": Type.I64}
+ELEMENT_TYPES = {
+    "bool": Type.I8,
+    "int8": Type.I8,
+    "int16": Type.I16,
+    "int32": Type.I32,
+    "int64": Type.I64,
+}
+"""Types of the elements that kernels read and write; a truth value is 0 or 1."""
 
 
 class KernelBuilder(FunctionBuilder):

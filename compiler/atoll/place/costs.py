@@ -7,7 +7,7 @@ from types import MappingProxyType
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.formulas import formulas, values_of
-from atoll.ops.parallel_loops import parallel_loop
+from atoll.ops.loops.parallel_loops import parallel_loop
 from atoll.ops.registry import kind_of
 from atoll.place.candidates import homes_of
 from atoll.place.constant_costs import copied_pools, reading

@@ -11,7 +11,7 @@ from atoll.ir.expressions import add, clamp, multiply
 from atoll.ir.tir import Direction, PrimFunc, Type
 from atoll.isa.find import instruction_set
 from atoll.lower.to_tir import with_callees
-from atoll.ops.fixed_point_loops import srdhm
+from atoll.ops.loops.fixed_point_loops import srdhm
 
 TAPS = 7
 

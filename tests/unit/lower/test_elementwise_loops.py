@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from atoll.ops.addition import tabled, weighted
+from atoll.ops.elements.addition import tabled, weighted
 from atoll.ops.registry import kind_of
 
 ACTIVATIONS = ("none", "relu", "relu6", "relu_n1_to_1")

@@ -12,7 +12,7 @@ from tests.unit.lower.test_safe_overlap import MAKERS, STACK, Kernel
 from atoll.codegen.llvm_jit import NativeProgram
 from atoll.ir.tir import Const, Entry, IRModule, PrimFunc
 from atoll.ir.verify import verify
-from atoll.ops.parallel_loops import ParallelLoop, parallel_loop, part_of
+from atoll.ops.loops.parallel_loops import ParallelLoop, parallel_loop, part_of
 from atoll.ops.registry import kind_of
 
 SEEDS = range(cases(5, least=3))

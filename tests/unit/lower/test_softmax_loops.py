@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from tests.ir.interpreter import interpret
 
 from atoll.ir.tir import Entry, IRModule
-from atoll.ops import fixed_point_loops, quantization, softmax
+from atoll.ops import quantization
+from atoll.ops.loops import fixed_point_loops
+from atoll.ops.reductions import softmax
 
 Check = Callable[..., None]
 FUNCTIONS = (*fixed_point_loops.LIBRARY, *softmax.LIBRARY)

@@ -11,8 +11,8 @@ from atoll.ir.busy import Bound, Busy
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.lower.accelerator import Job
-from atoll.ops.addition import add_factors
-from atoll.ops.elementwise import scale_factor
+from atoll.ops.elements.addition import add_factors
+from atoll.ops.elements.elementwise import scale_factor
 from atoll.ops.quantization import activation_range, quantize_multiplier, zero_point_of
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common import encode

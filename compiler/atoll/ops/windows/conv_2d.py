@@ -14,11 +14,11 @@ from atoll.ir.expressions import add, multiply, subtract
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Const, Expr, Lowered, Type
 from atoll.isa.instruction_set import SCALAR, Arithmetic
-from atoll.ops import window_loops
-from atoll.ops.channel_loops import WORD, ChannelSums, block_width
-from atoll.ops.convolution import WEIGHTS, Convolution, Sums, tensors, window_options
+from atoll.ops.loops import window_loops
+from atoll.ops.loops.channel_loops import WORD, ChannelSums, block_width
 from atoll.ops.tflite_form import TfliteForm
 from atoll.ops.window import Window
+from atoll.ops.windows.convolution import WEIGHTS, Convolution, Sums, tensors, window_options
 from atoll.resolve.storage_scope import GLOBAL
 
 _MOST_TAPS = 1024

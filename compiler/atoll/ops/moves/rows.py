@@ -10,10 +10,10 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered
 from atoll.ops import checks
 from atoll.ops.checks import required
-from atoll.ops.concatenation import Concatenation
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, Rates
-from atoll.ops.movement import Movement, move
+from atoll.ops.moves.concatenation import Concatenation
+from atoll.ops.moves.movement import Movement, move
 
 
 class Rows(Movement):

@@ -1,8 +1,7 @@
 """RESHAPE and copy: bytes move in their order, values stay. PAD and CONCATENATION build on them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from atoll.errors import Fault
 from atoll.ir.builder import Buffer
 from atoll.ir.expressions import Operand, add
 from atoll.ir.graph import Graph, Operator
@@ -42,7 +41,7 @@ class Reshape(Movement):
     slower_over_operands = True
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept as many int8 elements as the output has."""
+        """Accept as many elements as the output has, of the same type."""
         checks.apply(_RESHAPE_RULES, op, graph)
 
     def reference(
@@ -87,21 +86,16 @@ def _same_elements(op: Operator, graph: Graph) -> tuple[int, ...] | None:
     return output.shape if output.elements == required(op, graph, 0).elements else None
 
 
-def _same_type(op: Operator, graph: Graph) -> Iterator[Fault]:
-    x, (output,) = required(op, graph, 0), graph.results(op)
-    if x.dtype != output.dtype:
-        yield checks.fault(op, f"has type {output.dtype} instead of {x.dtype}", tensor=output)
-
-
 _RESHAPE_RULES: tuple[checks.Rule, ...] = (
     checks.operands(1, 2),
-    checks.int8_activations(0),
+    checks.activations(0, types=checks.MOVED),
+    checks.same_type(),
     checks.same_quantization,
     checks.output_shape(_same_elements),
 )
 _COPY_RULES: tuple[checks.Rule, ...] = (
     checks.operands(1, 1),
-    _same_type,
+    checks.same_type(),
     checks.output_shape(lambda op, graph: required(op, graph, 0).shape),
 )
 

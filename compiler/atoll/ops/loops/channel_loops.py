@@ -12,9 +12,9 @@ from atoll.ir.expressions import Operand, add, binary, clamp, multiply, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Const, Dot, Expr, Operation, Type
 from atoll.isa.instruction_set import SCALAR, Arithmetic
-from atoll.ops.blocks import block_for
-from atoll.ops.fixed_point_loops import mbqm, quantized, rounded_right, scaled_right, srdhm
 from atoll.ops.kernel_builder import KernelBuilder
+from atoll.ops.loops.blocks import block_for
+from atoll.ops.loops.fixed_point_loops import mbqm, quantized, rounded_right, scaled_right, srdhm
 from atoll.ops.quantization import activation_range, channel_scaling, zero_point_of
 
 _STEPS = (4, 3, 2, 1)

@@ -14,7 +14,7 @@ from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Distances, Rates
-from atoll.ops.movement import Copy
+from atoll.ops.moves.movement import Copy
 
 
 class Relayout(Copy):

@@ -9,12 +9,12 @@ from atoll.ir.expressions import binary, multiply, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered, Operation, Type
 from atoll.ops import checks
-from atoll.ops import fixed_point_loops as loops
-from atoll.ops.broadcast_loops import broadcast
 from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, OperatorKind, Rates
+from atoll.ops.loops import fixed_point_loops as loops
+from atoll.ops.loops.broadcast_loops import broadcast
 from atoll.ops.quantization import (
     Integers,
     activation_range,

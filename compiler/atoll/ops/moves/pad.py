@@ -14,7 +14,7 @@ from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, Rates
-from atoll.ops.movement import Movement, move
+from atoll.ops.moves.movement import Movement, move
 from atoll.ops.quantization import zero_point_of
 from atoll.ops.tflite_form import TfliteForm
 

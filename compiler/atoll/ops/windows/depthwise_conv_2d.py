@@ -20,14 +20,14 @@ from atoll.ir.expressions import Operand, add, multiply
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Const, Expr, Lowered, Type
 from atoll.isa.instruction_set import SCALAR, Arithmetic, Vectors
-from atoll.ops import window_loops
-from atoll.ops.blocks import block_for
-from atoll.ops.channel_loops import WORD, ChannelSums, block_width
-from atoll.ops.convolution import WEIGHTS, Convolution, Sums, tensors, window_options
 from atoll.ops.kind import Rates
+from atoll.ops.loops import window_loops
+from atoll.ops.loops.blocks import block_for
+from atoll.ops.loops.channel_loops import WORD, ChannelSums, block_width
+from atoll.ops.loops.window_loops import Line, Pixel, window_of
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
 from atoll.ops.window import Window
-from atoll.ops.window_loops import Line, Pixel, window_of
+from atoll.ops.windows.convolution import WEIGHTS, Convolution, Sums, tensors, window_options
 from atoll.resolve.storage_scope import GLOBAL
 
 

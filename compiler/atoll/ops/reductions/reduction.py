@@ -13,10 +13,10 @@ from atoll.ir.expressions import add, multiply, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Const, Expr, Lowered, Type
 from atoll.ops import checks
-from atoll.ops import fixed_point_loops as loops
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, OperatorKind, Rates
+from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     INT8_MAX,
     INT8_MIN,

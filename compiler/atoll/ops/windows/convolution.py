@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from atoll.errors import Fault
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ops import checks, window_rules
+from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span, window_rows
 from atoll.ops.checks import required
 from atoll.ops.kind import Array, Distances, OperatorKind, Rates
@@ -24,6 +24,7 @@ from atoll.ops.quantization import (
 )
 from atoll.ops.tflite_form import Attributes, Shapes, activation, height_and_width, steps
 from atoll.ops.window import Window
+from atoll.ops.windows import window_rules
 
 Sums = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, Rates
-from atoll.ops.movement import Movement, move
+from atoll.ops.moves.movement import Movement, move
 from atoll.ops.overlap import useful
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm, activation
 

@@ -9,12 +9,13 @@ import numpy as np
 from atoll.ir.expressions import add, binary, clamp, maximum, multiply, select, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered, Operation, Type
-from atoll.ops import checks, window_rules
+from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span, window_rows
-from atoll.ops.channel_loops import block_width
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, OperatorKind, Rates
+from atoll.ops.loops.channel_loops import block_width
+from atoll.ops.loops.window_loops import Pixel, window_of
 from atoll.ops.overlap import window_distance
 from atoll.ops.quantization import INT8_MIN, Integers, activation_range, bounds_of
 from atoll.ops.tflite_form import (
@@ -26,7 +27,7 @@ from atoll.ops.tflite_form import (
     steps,
 )
 from atoll.ops.window import Window
-from atoll.ops.window_loops import Pixel, window_of
+from atoll.ops.windows import window_rules
 
 
 def _options(options: Any, shapes: Shapes) -> Attributes:

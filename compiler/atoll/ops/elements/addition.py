@@ -10,9 +10,8 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered, Operation
 from atoll.isa.instruction_set import SCALAR, Arithmetic
 from atoll.ops import checks
-from atoll.ops import fixed_point_loops as loops
 from atoll.ops.checks import required
-from atoll.ops.elementwise import (
+from atoll.ops.elements.elementwise import (
     BINARY_RULES,
     LONG_NEIGHBOURS,
     VALUES,
@@ -24,8 +23,10 @@ from atoll.ops.elementwise import (
     large,
     lowered,
 )
+from atoll.ops.elements.weighted_sum import TabledSum, WeightedSum, tabled_sum, weighted_sum
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Rates
+from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     INT8_MAX,
     INT8_MIN,
@@ -39,7 +40,6 @@ from atoll.ops.quantization import (
     zero_point_of,
 )
 from atoll.ops.tflite_form import TfliteForm, only_activation
-from atoll.ops.weighted_sum import TabledSum, WeightedSum, tabled_sum, weighted_sum
 
 ADD_LEFT_SHIFT = 20
 RESCALED_CYCLES = 61

@@ -8,12 +8,12 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Lowered
 from atoll.isa.instruction_set import SCALAR, Arithmetic, Vectors
 from atoll.ops import checks
-from atoll.ops.blocks import block_for
-from atoll.ops.channel_loops import ChannelSums, block_width
-from atoll.ops.convolution import WEIGHTS, Convolution, Sums, tensors
 from atoll.ops.kind import Rates
+from atoll.ops.loops.blocks import block_for
+from atoll.ops.loops.channel_loops import ChannelSums, block_width
 from atoll.ops.tflite_form import Attributes, OptionError, Shapes, TfliteForm, activation
 from atoll.ops.window import Window
+from atoll.ops.windows.convolution import WEIGHTS, Convolution, Sums, tensors
 
 ONE_BY_ONE = Window(kernel_h=1, kernel_w=1, stride_h=1, stride_w=1)
 

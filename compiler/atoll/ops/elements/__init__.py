@@ -1,0 +1,1 @@
+"""Operators whose elements depend on one of every input."""

@@ -1,0 +1,1 @@
+"""Operators that make one value of many, or share one out."""
