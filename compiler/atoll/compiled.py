@@ -50,7 +50,7 @@ class Compiled:
 
     Attributes:
         source: the model file.
-        network: before it was cut into stripes and placed.
+        network: rewritten, before it was cut into stripes and placed.
         graph: the placed graph; its operator order is the order of execution.
         decisions: why each operator of the network runs where it runs.
         copies: for each constant that repeats another, the one that stands for both.
@@ -59,6 +59,7 @@ class Compiled:
         commands: bytes of each command list, by buffer.
         tiling: which operators of the network were cut into stripes.
         streaming: whose constants are copied ahead.
+        left_out: operators of the model file that are not run, and the pass that left each out.
     """
 
     soc: ResolvedSoc
@@ -76,6 +77,7 @@ class Compiled:
     contract: Contract
     tiling: Tiling = field(default_factory=Tiling)
     streaming: Streaming = NOTHING
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def homes(self) -> Mapping[str, str]:
@@ -152,5 +154,6 @@ def explanation(compiled: Compiled) -> Explanation:
         buffers=stories,
         decisions=decisions,
         cuts=cuts,
+        left_out=compiled.left_out,
         streaming=streaming_story(compiled.streaming, expected_length(compiled)),
     )

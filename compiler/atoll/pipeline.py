@@ -139,7 +139,8 @@ def _fitting(stages: Stages, error: PlacementError | PlanError) -> Fitting[Compi
     asked = stages.options.requests.model
     if asked.tile == "never" or asked.cuts:
         return None
-    network, soc, options = stages.subgraphs, stages.soc, stages.options
+    stages = replace(_silent(stages).rewritten, observe=stages.observe)
+    network, soc, options = stages.network, stages.soc, stages.options
     ways = []
     for each in stages.ways:
         one = _silent(replace(stages, overlapping=(each,)))

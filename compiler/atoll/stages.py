@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 
@@ -24,6 +24,7 @@ from atoll.lower.passes import PASSES, Observer, Program, run_passes
 from atoll.memory.build_problem import build_problem, with_parts
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory, solve
+from atoll.place.capabilities import runners
 from atoll.place.copy_engines import assign_copies
 from atoll.place.costs import cycles_of, driver_cycles
 from atoll.place.list_costs import joint_saving
@@ -33,6 +34,9 @@ from atoll.place.plan_devices import may_spread, plan_devices
 from atoll.place.spread import spread_operators
 from atoll.place.views import described, with_views
 from atoll.resolve.soc import ResolvedSoc
+from atoll.rewrite.edit import Given
+from atoll.rewrite.passes import PASSES as REWRITES
+from atoll.rewrite.passes import rewritten
 from atoll.stack.stack_bound import RUNTIME_ALLOWANCE, check_stack
 from atoll.stack.stack_frames import FRAME_ALLOWANCE
 from atoll.stream.choose import NOTHING, Streaming
@@ -41,7 +45,14 @@ from atoll.tile.asked import asked_tiling
 from atoll.tile.cut import Tiling, tiled
 from atoll.vela.subgraphs import with_subgraphs
 
-STAGES = ("frontend", "place", *(each.name for each in PASSES), "overlap-runs", "memory")
+STAGES = (
+    "frontend",
+    *(each.name for each in REWRITES),
+    "place",
+    *(each.name for each in PASSES),
+    "overlap-runs",
+    "memory",
+)
 SPARE_STACK = RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
 """Bytes that kernels leave free on each core's stack."""
 
@@ -56,7 +67,7 @@ class Stages:
     Attributes:
         soc: the chip.
         options: what the user chose.
-        network: as a front end made it.
+        network: as a front end made it, or rewritten.
         source: what it was made from.
         observe: told the result of every stage.
         taken: bytes at the start of pools that hold other models' constants.
@@ -65,6 +76,7 @@ class Stages:
         explains: what does not fit is explained, with all that it needs.
         streaming: chooses whose constants are copied ahead, given the placed graph.
         reaching: the chip as placement sees it, if accelerators reach more there than they do.
+        left_out: operators of the network as it was that are not in it now, and why.
     """
 
     soc: ResolvedSoc
@@ -78,14 +90,16 @@ class Stages:
     explains: bool = True
     streaming: Callable[[Graph], Streaming] = lambda graph: NOTHING
     reaching: ResolvedSoc | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def run(self) -> Compiled:
         """Place, then plan."""
         self.observe("frontend", self.network)
+        stages = self.rewritten
         if self.options.requests.model.cuts:
-            tiling = asked_tiling(self.subgraphs, self.options.requests)
-            return self.cut(tiled(self.subgraphs, tiling), self.soc, tiling)
-        return self._whole()
+            tiling = asked_tiling(stages.network, self.options.requests)
+            return stages.cut(tiled(stages.network, tiling), self.soc, tiling)
+        return stages._whole()
 
     @property
     def ways(self) -> tuple[Overlapping, ...]:
@@ -98,14 +112,22 @@ class Stages:
         return replace(made, tiling=tiling)
 
     @property
-    def subgraphs(self) -> Graph:
-        """The network, with what other compilers make of parts of it."""
-        if not self.options.accelerators:
-            return self.network
-        return with_subgraphs(self.network, self.source, self.soc)
+    def rewritten(self) -> "Stages":
+        """The stages for the network with what other compilers make of it, made smaller."""
+        soc, asked, graph = self.soc, self.options.requests.model, self.network
+        if self.options.accelerators:
+            graph = with_subgraphs(graph, self.source, soc)
+        if not asked.rewrite:
+            return replace(self, network=graph)
+        cuts = (name for cut in asked.cuts for name in (cut.first, cut.last))
+        named = frozenset({*asked.place, *asked.pin, *asked.free, *cuts})
+        npus = soc.npus if self.options.accelerators else ()
+        given = Given(named=named, runs=partial(runners, among=npus, soc=soc))
+        made = rewritten(graph, given, self.observe)
+        return replace(self, network=made.graph, left_out=made.left_out)
 
     def _whole(self) -> Compiled:
-        soc, options, network = self.soc, self.options, self.subgraphs
+        soc, options, network = self.soc, self.options, self.network
         fused = with_patterns(network, soc, options.requests) if options.accelerators else network
         spread = self.spread and may_spread(options.requests, soc)
         networks = (network,) if fused is network else (fused, network)
@@ -182,6 +204,7 @@ class Stages:
             options=self.options,
             source=self.source,
             network=self.network,
+            left_out=self.left_out,
             graph=graph,
             decisions=decisions,
             module=module,

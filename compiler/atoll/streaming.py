@@ -64,12 +64,13 @@ def _reaching(soc: ResolvedSoc) -> ResolvedSoc:
 
 def _compiled(stages: Stages, homes: Mapping[str, str], tiling: Tiling) -> Iterator[Compiled]:
     """Yield a network with streams, for each share of the pools in which it fits."""
+    whole = stages.rewritten if tiling.cuts else stages
     for share in SHARES:
         choose = partial(_chosen, stages, homes=homes, share=share)
-        streamed = replace(stages, streaming=choose)
+        streamed = replace(whole, streaming=choose)
         with suppress(PlacementError, PlanError):
             if tiling.cuts:
-                yield streamed.cut(tiled(stages.subgraphs, tiling), stages.soc, tiling)
+                yield streamed.cut(tiled(whole.network, tiling), stages.soc, tiling)
             else:
                 yield streamed.run()
 

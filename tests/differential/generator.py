@@ -12,6 +12,7 @@ from tests.tflite_builder import Model, Operator, Tensor
 STEPS: tuple[tuple[Callable[[Network], bool], int], ...] = (
     (windows.convolution, 4),
     (windows.depthwise, 3),
+    (windows.padded, 1),
     (windows.pooling, 2),
     (windows.dense, 2),
     (again, 2),

@@ -1,7 +1,7 @@
 """On which chip, and with which options, the network of a seed runs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -27,6 +27,7 @@ class Setting:
     """What a user would choose on the command line.
 
     Attributes:
+        rewrite: the network may be made smaller first.
         limit: greatest allocation on the host's stack in bytes, None as the chip says.
         shared: how likely an operator is asked to run on the chip's second core.
     """
@@ -34,12 +35,15 @@ class Setting:
     chip: str
     accelerators: bool = True
     overlap: str = "free"
+    rewrite: bool = True
     limit: int | None = None
     shared: float = 0.0
 
     def __str__(self) -> str:
         words = [self.chip, "with accelerators" if self.accelerators else "without accelerators"]
         words.append(f"overlap {self.overlap}")
+        if not self.rewrite:
+            words.append("as the file has it")
         if self.limit is not None:
             words.append(f"stack allocations up to {self.limit} B")
         if self.shared:
@@ -56,6 +60,8 @@ class Setting:
         core = SECOND_CORES.get(self.chip)
         wishes = [f"{name}={core}" for name in operators if chance.random() < self.shared]
         requests = load_requests(None, wishes, overlap=self.overlap)
+        model = requests.model.model_copy(update={"rewrite": self.rewrite})
+        requests = replace(requests, model=model)
         return BuildOptions(accelerators=self.accelerators, requests=requests)
 
 
@@ -68,6 +74,7 @@ def setting_of(seed: int) -> Setting:
         chip=chip,
         accelerators=accelerators,
         overlap=overlap,
+        rewrite=chance.random() < 0.7,
         limit=chance.choice(STACK_LIMITS) if chance.random() < 0.2 else None,
         shared=0.5 if two else 0.0,
     )

@@ -3,7 +3,7 @@
 import math
 from math import prod
 
-from tests.differential.network import Network, Quantized, float32
+from tests.differential.network import GREATEST_TENSOR, Network, Quantized, float32
 
 SAME = 0
 CHANNELS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17)
@@ -11,9 +11,23 @@ GREATEST_WORK = 25_000
 """Multiply-accumulates of one operator."""
 
 
-def convolution(net: Network) -> bool:
-    """Add a CONV_2D; tell whether one fits."""
+def padded(net: Network) -> bool:
+    """Add a PAD of an image and a convolution of what it makes, as converters do."""
     x = net.pick(rank=4)
+    if x is None:
+        return False
+    pick = net.chance.choice
+    pairs = [(0, 0), *((pick((0, 1, 1, 2)), pick((0, 1, 1, 2))) for _ in "HW"), (0, 0)]
+    result = tuple(e + sum(pair) for e, pair in zip(net.shape(x), pairs, strict=True))
+    if prod(result) > GREATEST_TENSOR:
+        return False
+    image = net.apply("PAD", (x, net.numbers(pairs)), result, net.like(x))
+    return pick((convolution, depthwise))(net, image)
+
+
+def convolution(net: Network, x: int | None = None) -> bool:
+    """Add a CONV_2D, of an image if one is given; tell whether one fits."""
+    x = net.pick(rank=4) if x is None else x
     if x is None:
         return False
     kernel, places, options = window(net, net.shape(x), dilated=net.likely(0.3))
@@ -28,9 +42,9 @@ def convolution(net: Network) -> bool:
     return True
 
 
-def depthwise(net: Network) -> bool:
-    """Add a DEPTHWISE_CONV_2D; tell whether one fits."""
-    x = net.pick(rank=4)
+def depthwise(net: Network, x: int | None = None) -> bool:
+    """Add a DEPTHWISE_CONV_2D, of an image if one is given; tell whether one fits."""
+    x = net.pick(rank=4) if x is None else x
     if x is None:
         return False
     kernel, places, options = window(net, net.shape(x), dilated=net.likely(0.3))

@@ -128,6 +128,9 @@ class NetworkBuild(Described):
     stream: Stream | None = Field(
         default=None, description="As 'stream' of the whole file, which counts otherwise."
     )
+    rewrite: bool | None = Field(
+        default=None, description="As 'rewrite' of the whole file, which counts otherwise."
+    )
     cuts: Cuts = ()
 
 
@@ -159,6 +162,11 @@ class Build(Described):
         "ahead of their use: where that is estimated to be faster or nothing else fits, nowhere, "
         "or wherever it can.",
     )
+    rewrite: bool = Field(
+        default=True,
+        description="Whether operators are left out or joined where all outputs stay the same: "
+        "those on constants, without effect, without a reader, made twice, and padding.",
+    )
     cuts: Cuts = ()
     networks: dict[str, NetworkBuild] = Field(
         default={},
@@ -184,6 +192,7 @@ class BuildRequests:
             **({} if self.model.spread else {"spread": False}),
             **({} if self.model.tile == "auto" else {"tile": self.model.tile}),
             **({} if self.model.stream == "auto" else {"stream": self.model.stream}),
+            **({} if self.model.rewrite else {"rewrite": False}),
             **({"cuts": [cut.model_dump() for cut in self.model.cuts]} if self.model.cuts else {}),
         }
 

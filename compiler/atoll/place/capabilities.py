@@ -1,6 +1,6 @@
 """Which devices can run an operator, and what keeps the others from it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.formulas import limited_values
@@ -29,6 +29,13 @@ def obstacles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) -> I
         case _:
             if op.kind != COPY:
                 yield f"is a {device.kind}, which runs no operators"
+
+
+def runners(
+    op: Operator, graph: Graph, *, among: Sequence[Npu], soc: ResolvedSoc
+) -> frozenset[str]:
+    """Return the names of the accelerators that nothing keeps from `op`."""
+    return frozenset(npu.name for npu in among if not any(obstacles(op, graph, npu, soc)))
 
 
 def pin_obstacles(

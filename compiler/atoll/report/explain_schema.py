@@ -24,6 +24,7 @@ EXPLAINED = object_of(
     model=TEXT,
     buffers=each(_BUFFER),
     operators=each(object_of(operator=TEXT, device=TEXT, reason=TEXT, rejected=named(TEXT))),
+    left_out=named(TEXT),
     cuts=each(
         object_of(
             **dict.fromkeys(("first", "last"), TEXT),

@@ -1,7 +1,7 @@
 """What `atoll explain SOC MODEL` prints."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from atoll.place.partition import Decision
 from atoll.report.buffer_uses import Use, needs_of_uses
@@ -24,6 +24,7 @@ class Explanation:
     decisions: tuple[Decision, ...]
     cuts: tuple[CutStory, ...] = ()
     streaming: StreamingStory | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, buffer: str | None = None, columns: int | None = None) -> str:
         """Return all as tables of at most so many columns, or all about one buffer.
@@ -35,7 +36,8 @@ class Explanation:
             tables = (story_table(self.buffers), decision_table(self.decisions))
             cuts = (cut_table(self.cuts),) if self.cuts else ()
             streams = (stream_table(self.streaming),) if self.streaming else ()
-            return as_text((*tables, *cuts, *streams), columns)
+            left_out = (left_out_table(self.left_out),) if self.left_out else ()
+            return as_text((*tables, *left_out, *cuts, *streams), columns)
         story = story_of(self.buffers, buffer)
         return story_text(story, touching(story, self.decisions))
 
@@ -54,6 +56,7 @@ class Explanation:
             "model": self.model,
             "buffers": [story.as_json() for story in stories],
             "operators": decisions_json(decisions),
+            "left_out": dict(self.left_out),
             "cuts": [cut.as_json() for cut in self.cuts],
             "streaming": self.streaming.as_json() if self.streaming else None,
         }
@@ -96,6 +99,16 @@ def decision_table(decisions: Iterable[Decision]) -> Table:
             )
             for decision in decisions
         ),
+    )
+
+
+def left_out_table(left_out: Mapping[str, str]) -> Table:
+    """Return one line for each operator of the model file that is not run."""
+    return Table(
+        key="left_out",
+        title="Operators that are left out",
+        columns=("operator", "by the pass"),
+        rows=tuple(left_out.items()),
     )
 
 

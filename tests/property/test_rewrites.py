@@ -1,0 +1,72 @@
+"""Every pass over a network keeps all bytes of its outputs, on random networks."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.differential.generator import random_model
+from tests.effort import cases
+from tests.tflite_builder import write
+
+from atoll.errors import ModelError
+from atoll.frontend.tflite import load_tflite
+from atoll.ir.graph import Graph
+from atoll.ops import reference
+from atoll.rewrite.edit import Given
+from atoll.rewrite.passes import PASSES, GraphPass, rewritten
+from atoll.samples import random_samples
+
+SEEDS = cases(1000, least=250)
+DEVICES = Given()
+
+
+def network_of(seed: int, folder: Path) -> Graph | None:
+    """Return a random network, None if it is refused."""
+    path = folder / "network.tflite"
+    path.write_bytes(write(random_model(seed)))
+    try:
+        return load_tflite(path)
+    except ModelError:
+        return None
+
+
+def outputs(graph: Graph) -> list[bytes]:
+    return [
+        values[name].tobytes()
+        for sample in random_samples(graph, 2)
+        for values in [reference.run(graph, sample)]
+        for name in graph.outputs
+    ]
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [*((each,) for each in PASSES), PASSES],
+    ids=lambda each: f"{each[0].name} {len(each)}",
+)
+def test_outputs_stay(chosen: tuple[GraphPass, ...], tmp_path: Path) -> None:
+    changed = 0
+    for seed in range(SEEDS):
+        graph = network_of(seed, tmp_path)
+        if graph is None:
+            continue
+        made = rewritten(graph, DEVICES, passes=chosen).graph
+        assert len(made.operators) <= len(graph.operators)
+        assert outputs(made) == outputs(graph), f"seed {seed}\n{graph}\n{made}"
+        changed += made is not graph
+    assert changed, "no network had anything to do for the pass"
+
+
+def test_what_is_named_stays(tmp_path: Path) -> None:
+    """Requests for operators and tensors keep them; without accelerators nothing else counts."""
+    kept = 0
+    for seed in range(SEEDS):
+        graph = network_of(seed, tmp_path)
+        if graph is None:
+            continue
+        names = frozenset(op.name for op in graph.operators)
+        made = rewritten(graph, Given(named=names)).graph
+        assert {op.name for op in made.operators} == names
+        assert np.all([op in made.operators for op in graph.operators])
+        kept += 1
+    assert kept
