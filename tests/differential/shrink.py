@@ -26,7 +26,11 @@ def _simpler(case: Case) -> Iterator[Case]:
     for model in _simpler_models(case.model):
         yield replace(case, model=model)
     setting = case.setting
-    plain = replace(setting, limit=None), replace(setting, shared=0.0), replace(setting, rewrite=True)
+    plain = (
+        replace(setting, limit=None),
+        replace(setting, shared=0.0),
+        replace(setting, rewrite=True),
+    )
     for choice in (*plain, replace(setting, accelerators=False), replace(setting, chip="lagoon")):
         if choice != setting:
             yield replace(case, setting=choice)
