@@ -18,6 +18,7 @@ from atoll.memory.problem import MemoryPlan
 from atoll.place.costs import Spent, spent_by
 from atoll.place.list_costs import in_list
 from atoll.place.partition import Decision
+from atoll.report.coverage import coverage_of
 from atoll.report.explain_buffers import buffer_stories
 from atoll.report.explain_text import Explanation
 from atoll.resolve.soc import Engine, ResolvedSoc
@@ -155,5 +156,6 @@ def explanation(compiled: Compiled) -> Explanation:
         decisions=decisions,
         cuts=cuts,
         left_out=compiled.left_out,
+        coverage=coverage_of(graph, cycles),
         streaming=streaming_story(compiled.streaming, expected_length(compiled)),
     )

@@ -18,6 +18,7 @@ COMMANDS = (
         "bsp",
         "estimate",
         "import",
+        "operators",
         "diff",
         "run",
         "run-image",

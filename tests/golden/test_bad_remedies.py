@@ -45,7 +45,7 @@ AS_TEXT: dict[str, Text] = {
 
 AGAIN = re.compile(
     r"convert|download or convert|remove the output|remove it from the model|give a model that"
-    r"|build the model from|quantise the weights"
+    r"|build the layer of|export the model without|quantise the weights"
     r"|use one of none, relu|set stride_w to 1 or more"
 )
 """Remedies of model files: no edit of a file, the network is made or converted again."""

@@ -44,6 +44,10 @@ def explain(
         ),
     ] = None,
     *,
+    operators: Annotated[
+        bool,
+        typer.Option("--operators", help="Say what each device does: operators, MACs, cycles."),
+    ] = False,
     figure: Annotated[
         Path | None,
         typer.Option(
@@ -59,6 +63,7 @@ def explain(
 
     Without MODEL: addresses, windows, limits and defaults, each with the layer that set it.
     With MODELs: for every buffer where it is, and for every operator why it runs where it runs.
+    With --operators: how many operators, multiply-accumulates and cycles each device has of them.
     With --buffer: the rule that put it there, who touches it, and what each other place lacks.
 
     Example: atoll explain lagoon model.tflite --buffer input
@@ -67,12 +72,19 @@ def explain(
     if figure:
         _draw(resolved, figure, models or ())
     if not models:
-        _refuse_without_model(buffer=buffer, **asdict(placement))
+        _refuse_without_model(buffer=buffer, operators=operators, **asdict(placement))
         print_tables(resolved, tables.explain(resolved), machine=machine)
         return
     options = build_options(models, placement, accelerators=accelerators)
     told = tuple(map(explanation, compile_models(resolved, models, options)))
-    print(explained(told, buffer, machine=machine), end="")
+    if operators and not machine:
+        print(_covered(told), end="")
+    else:
+        print(explained(told, buffer, machine=machine), end="")
+
+
+def _covered(told: Sequence[Explanation]) -> str:
+    return "\n".join(f"{_title(each, told)}{each.operators_text(room())}" for each in told)
 
 
 def _draw(soc: ResolvedSoc, figure: Path, models: Sequence[Path]) -> None:

@@ -28,6 +28,10 @@ OWN = {
     "diff": ("atoll.cli.diff:diff", "Say what differs between two chips, or between two builds."),
     "check": ("atoll.cli.check:check", "Check a SoC description and print its summary."),
     "explain": ("atoll.cli.explain:explain", "Explain a chip, or where a network's buffers are."),
+    "operators": (
+        "atoll.cli.operators:operators",
+        "List the operators that a model may have.",
+    ),
     "plan": ("atoll.cli.plan:plan", "Plan memory: of networks on a chip, or of a bare instance."),
     "estimate": (
         "atoll.cli.estimate:estimate",

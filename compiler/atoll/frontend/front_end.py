@@ -7,9 +7,9 @@ from pathlib import Path
 
 from atoll.errors import Fault, ModelError
 from atoll.frontend.names import network_name
+from atoll.frontend.unsupported import operator_faults
 from atoll.ir.graph import Graph
 from atoll.ops.kernel_builder import ELEMENT_TYPES as TYPES
-from atoll.ops.registry import kind_of
 
 
 class FrontEnd(ABC):
@@ -44,22 +44,12 @@ def load_with(load: Callable[[Path], Graph], path: Path) -> Graph:
     """
     try:
         graph = replace(load(path), name=network_name(path))
-        _check_operators(graph)
+        if faults := operator_faults(graph):
+            raise ModelError.all(faults)
         _check_interface(graph)
         return graph
     except ModelError as error:
         raise error.about(str(path)) from error
-
-
-def _check_operators(graph: Graph) -> None:
-    faults: list[Fault] = []
-    for op in graph.operators:
-        try:
-            kind_of(op).check(op, graph)
-        except ModelError as error:
-            faults += error.faults
-    if faults:
-        raise ModelError.all(faults)
 
 
 def _check_interface(graph: Graph) -> None:

@@ -1,7 +1,8 @@
 """Load int8 TFLite models: read, judge, and name what a file holds."""
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from atoll.errors import Fault, ModelError
@@ -13,7 +14,6 @@ from atoll.frontend.tflite_checks import (
     place,
 )
 from atoll.frontend.tflite_edges import strip_float_edges, with_own_outputs
-from atoll.frontend.tflite_forms import forms_for
 from atoll.frontend.tflite_names import operator_name, tensor_names
 from atoll.frontend.tflite_reader import (
     FileModel,
@@ -22,6 +22,7 @@ from atoll.frontend.tflite_reader import (
     is_tflite,
     read_file,
 )
+from atoll.frontend.unsupported import Unsupported, operator_faults, unsupported
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import KINDS
 from atoll.ops.tflite_form import Attributes, OptionError, TfliteForm
@@ -46,10 +47,9 @@ class Tflite(FrontEnd):
         """Read, judge, and name what the file holds."""
         model = read_file(path)
         check_references(model)
+        total = len(model.operators)
         model = with_own_outputs(strip_float_edges(model))
-        unknown = tuple(_unsupported(model, op) for op in model.operators if not op.form)
-        if unknown:
-            raise ModelError.all(unknown)
+        _require_kinds(model, total)
         check_content(model)
         return _graph(model)
 
@@ -66,11 +66,43 @@ def load_tflite(path: Path) -> Graph:
     return load_with(TFLITE.load, path)
 
 
-def _unsupported(model: FileModel, op: FileOperator) -> Fault:
-    return Fault(
-        code="E053",
-        message=f"{place(op, _output(model, op))}: the operator is not supported",
-        remedy=f"build the model from {', '.join(forms_for((op.code,)).by_code)}",
+def _require_kinds(model: FileModel, total: int) -> None:
+    """Refuse operators that no kind serves, and say in the same run what is wrong with others.
+
+    Args:
+        model: without what is left out at its edges.
+        total: operators that the file has.
+    """
+    unknown = [
+        Unsupported(op.code, op.index, place(op, _output(model, op)))
+        for op in model.operators
+        if not op.form
+    ]
+    if not unknown:
+        return
+    raise ModelError.all((*unsupported(unknown, total), *_others(model)))
+
+
+def _others(model: FileModel) -> tuple[Fault, ...]:
+    """Return what kinds refuse of a model some of whose operators none serves."""
+    known = _without_unknown(model)
+    with suppress(ModelError):
+        check_content(known)
+        try:
+            return operator_faults(_graph(known))
+        except ModelError as error:
+            return error.faults
+    return ()
+
+
+def _without_unknown(model: FileModel) -> FileModel:
+    """Return the model with inputs in the place of what operators without a kind make."""
+    made = {number for op in model.operators if not op.form for number in op.outputs}
+    return replace(
+        model,
+        operators=tuple(op for op in model.operators if op.form),
+        inputs=tuple({*model.inputs} | made),
+        outputs=tuple(number for number in model.outputs if number not in made),
     )
 
 

@@ -24,6 +24,12 @@ EXPLAINED = object_of(
     model=TEXT,
     buffers=each(_BUFFER),
     operators=each(object_of(operator=TEXT, device=TEXT, reason=TEXT, rejected=named(TEXT))),
+    coverage=each(
+        object_of(
+            **dict.fromkeys(("device", "kind"), TEXT),
+            **dict.fromkeys(("operators", "macs", "cycles"), COUNT),
+        )
+    ),
     left_out=named(TEXT),
     cuts=each(
         object_of(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from atoll.place.partition import Decision
 from atoll.report.buffer_uses import Use, needs_of_uses
+from atoll.report.coverage import Share, coverage_json, coverage_tables
 from atoll.report.explain_buffers import BufferStory, story_of
 from atoll.resolve.tables import Table, as_text
 from atoll.shown import shown
@@ -25,6 +26,15 @@ class Explanation:
     cuts: tuple[CutStory, ...] = ()
     streaming: StreamingStory | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
+    coverage: tuple[Share, ...] = ()
+
+    def operators_text(self, columns: int | None = None) -> str:
+        """Return what each device does, as tables of at most so many columns."""
+        return as_text((*coverage_tables(self.coverage), *self._left_out), columns)
+
+    @property
+    def _left_out(self) -> tuple[Table, ...]:
+        return (left_out_table(self.left_out),) if self.left_out else ()
 
     def text(self, buffer: str | None = None, columns: int | None = None) -> str:
         """Return all as tables of at most so many columns, or all about one buffer.
@@ -36,8 +46,7 @@ class Explanation:
             tables = (story_table(self.buffers), decision_table(self.decisions))
             cuts = (cut_table(self.cuts),) if self.cuts else ()
             streams = (stream_table(self.streaming),) if self.streaming else ()
-            left_out = (left_out_table(self.left_out),) if self.left_out else ()
-            return as_text((*tables, *left_out, *cuts, *streams), columns)
+            return as_text((*tables, *self._left_out, *cuts, *streams), columns)
         story = story_of(self.buffers, buffer)
         return story_text(story, touching(story, self.decisions))
 
@@ -56,6 +65,7 @@ class Explanation:
             "model": self.model,
             "buffers": [story.as_json() for story in stories],
             "operators": decisions_json(decisions),
+            "coverage": coverage_json(self.coverage),
             "left_out": dict(self.left_out),
             "cuts": [cut.as_json() for cut in self.cuts],
             "streaming": self.streaming.as_json() if self.streaming else None,

@@ -173,6 +173,16 @@ _REPORT = object_of(
 )
 RUN = one_or_more(_REPORT)
 
+OPERATORS = object_of(
+    soc=maybe(TEXT),
+    operators=each(
+        object_of(
+            **dict.fromkeys(("operator", "kind", "accepts"), TEXT),
+            devices=named(named(object_of(min=maybe(NUMBER), max=maybe(NUMBER)))),
+        )
+    ),
+)
+
 DOCTOR = object_of(
     ok=FLAG,
     checks=each(object_of(name=TEXT, ok=FLAG, found=TEXT, remedy=TEXT, required=FLAG)),
@@ -274,6 +284,7 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     ),
     "core": ("how the adapter of a core did", CORE),
     "accelerator": ("how an accelerator did", ACCELERATOR),
+    "operators": ("the operators that a model may have", OPERATORS),
     "doctor": ("which tools work", DOCTOR),
     "new": ("the file that was written", WROTE),
     "import": ("the description that was begun, and what a human has to answer", IMPORT),

@@ -1,0 +1,81 @@
+"""What a model file holds that cannot be compiled: each kind of fault once, with all operators."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from atoll.errors import Fault, ModelError
+from atoll.ir.graph import Graph, Operator
+from atoll.ops.registry import kind_of
+
+MOST_NUMBERS = 8
+"""Operators that a message names; the others are counted."""
+
+_INSTEAD = (
+    ("CUSTOM Flex", "convert with TFLITE_BUILTINS_INT8 alone, without SELECT_TF_OPS"),
+    ("CUSTOM ", "export the model without it, or write the operator (docs/extending.md)"),
+    ("WHILE", "export without loops: Keras layers of recurrence take unroll=True"),
+    ("IF", "export the branch that is taken"),
+    ("CALL", "export one function, with what it calls inlined"),
+)
+_ANY = "build the layer of what atoll operators lists, or write the operator (docs/extending.md)"
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """An operator of a file that no kind serves.
+
+    Attributes:
+        code: what the file calls it.
+        number: its place in the file.
+        place: the operator and its tensor, as messages say it.
+    """
+
+    code: str
+    number: int
+    place: str
+
+
+def unsupported(operators: Sequence[Unsupported], total: int) -> Iterator[Fault]:
+    """Yield one fault for each code, in the order of the file.
+
+    Args:
+        operators: of which at least one is reported.
+        total: operators that the file has.
+    """
+    for code in dict.fromkeys(each.code for each in operators):
+        first, *others = (each for each in operators if each.code == code)
+        message = f"{first.place}: the operator is not supported"
+        if others:
+            numbers = listed([each.number for each in others])
+            message += f", nor {'are' if len(others) > 1 else 'is'} {numbers} of the same kind: "
+            message += f"{1 + len(others)} of {total} operators"
+        remedy = next((words for start, words in _INSTEAD if code.startswith(start)), _ANY)
+        yield Fault(code="E053", message=message, remedy=remedy)
+
+
+def operator_faults(graph: Graph) -> tuple[Fault, ...]:
+    """Return what kinds refuse of a graph's operators; those refused alike are one fault."""
+    found: dict[tuple[str, str], tuple[Fault, list[Operator]]] = {}
+    for op in graph.operators:
+        try:
+            kind_of(op).check(op, graph)
+        except ModelError as error:
+            for fault in error.faults:
+                _, _, why = fault.message.partition(": ")
+                found.setdefault((op.kind, why), (fault, []))[1].append(op)
+    return tuple(_together(fault, others) for fault, (_, *others) in found.values())
+
+
+def _together(fault: Fault, others: Iterable[Operator]) -> Fault:
+    numbers = [op.index for op in others]
+    if not numbers:
+        return fault
+    return replace(fault, message=f"{fault.message}; likewise {listed(numbers)}")
+
+
+def listed(numbers: Sequence[int]) -> str:
+    """Name some operators by their numbers, and count those that are too many to name."""
+    shown, hidden = numbers[:MOST_NUMBERS], len(numbers) - MOST_NUMBERS
+    words = list(map(str, shown)) + ([f"{hidden} more"] if hidden > 0 else [])
+    *first, last = words
+    return f"operators {', '.join(first)} and {last}" if first else f"operator {last}"

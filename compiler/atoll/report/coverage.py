@@ -1,0 +1,99 @@
+"""What each device of a chip does of a network: operators, multiply-accumulates, cycles."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+
+from atoll.ir.graph import Graph
+from atoll.ops.registry import kind_of
+from atoll.resolve.tables import Quantity, Row, Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """Operators of one kind on one device, or of all kinds, "" then.
+
+    Attributes:
+        operators: how many.
+        macs: their multiply-accumulates.
+        cycles: of the host's clock, by estimate.
+    """
+
+    device: str
+    kind: str = ""
+    operators: int
+    macs: int
+    cycles: int
+
+
+def coverage_of(graph: Graph, cycles: Mapping[str, int]) -> tuple[Share, ...]:
+    """Return what devices do, by kind of operator; an operator on several cores counts once.
+
+    Args:
+        graph: placed.
+        cycles: what each operator should take.
+    """
+    single = [
+        Share(
+            device=" + ".join(op.devices),
+            kind=op.kind,
+            operators=1,
+            macs=kind_of(op).features(op, graph).get("macs", 0),
+            cycles=cycles[op.name],
+        )
+        for op in graph.operators
+    ]
+    return _summed(single, lambda each: (each.device, each.kind))
+
+
+def coverage_tables(shares: Sequence[Share]) -> tuple[Table, ...]:
+    """Return a line for each device, and one for each kind on each device."""
+    devices = _summed([_of_all(each) for each in shares], lambda each: (each.device,))
+    return (
+        _table("coverage", "What each device does", devices, shares),
+        _table("kinds", "Which operators each device runs", shares, shares),
+    )
+
+
+def coverage_json(shares: Sequence[Share]) -> list[dict[str, object]]:
+    """Return what devices do, by kind, for machines."""
+    return [asdict(each) for each in shares]
+
+
+def _of_all(share: Share) -> Share:
+    sums = {name: getattr(share, name) for name in ("operators", "macs", "cycles")}
+    return Share(device=share.device, **sums)
+
+
+def _summed(shares: Iterable[Share], key: Callable[[Share], tuple[str, ...]]) -> tuple[Share, ...]:
+    groups = (list(each) for _, each in groupby(sorted(shares, key=key), key=key))
+    sums = (
+        Share(
+            device=group[0].device,
+            kind=group[0].kind,
+            operators=sum(each.operators for each in group),
+            macs=sum(each.macs for each in group),
+            cycles=sum(each.cycles for each in group),
+        )
+        for group in groups
+    )
+    return tuple(sorted(sums, key=lambda each: (-each.cycles, each.device, each.kind)))
+
+
+def _table(key: str, title: str, shares: Sequence[Share], whole: Sequence[Share]) -> Table:
+    named = any(each.kind for each in shares)
+
+    def row(share: Share) -> Row:
+        kind = (share.kind.upper(),) if named else ()
+        return (share.device, *kind, *(_cell(share, whole, name) for name in _COUNTED))
+
+    columns = ("device", *(("operator",) if named else ()), "operators", "MACs", "cycles")
+    return Table(key=key, title=title, columns=columns, rows=tuple(map(row, shares)))
+
+
+_COUNTED = ("operators", "macs", "cycles")
+
+
+def _cell(share: Share, whole: Sequence[Share], name: str) -> Quantity:
+    part, total = getattr(share, name), sum(getattr(each, name) for each in whole)
+    return Quantity(part, f"{part:,} ({100 * part / max(1, total):.1f} %)")
