@@ -67,7 +67,7 @@ def load_samples(path: Path, graph: Graph) -> tuple[Sample, ...]:
     Raises:
         UsageError: the file is damaged, or an array has another shape or type.
     """
-    arrays = _load(path)
+    arrays = load_arrays(path)
     if isinstance(arrays, np.ndarray):
         if len(graph.inputs) != 1:
             raise UsageError(
@@ -76,9 +76,7 @@ def load_samples(path: Path, graph: Graph) -> tuple[Sample, ...]:
                 remedy=f"save a .npz with the arrays {', '.join(graph.inputs)}",
             )
         arrays = {graph.inputs[0]: arrays}
-    batches = {
-        name: _batch(path, _pick(path, arrays, name), graph.tensor(name)) for name in graph.inputs
-    }
+    batches = batches_of(path, arrays, graph)
     counts = {len(batch) for batch in batches.values()}
     if len(counts) != 1:
         raise UsageError(
@@ -87,6 +85,24 @@ def load_samples(path: Path, graph: Graph) -> tuple[Sample, ...]:
             remedy="give every input the same number of samples",
         )
     return tuple({name: batch[i] for name, batch in batches.items()} for i in range(counts.pop()))
+
+
+def batches_of(
+    path: Path, arrays: Mapping[str, object], graph: Graph
+) -> Mapping[str, NDArray[np.generic]]:
+    """Return an array [N, ...] for each input of a network.
+
+    Args:
+        path: of the file, for messages.
+        arrays: what it holds, by name.
+        graph: the network; only its inputs matter.
+
+    Raises:
+        UsageError: E093; an array is missing, or has another shape or type.
+    """
+    return {
+        name: _batch(path, _pick(path, arrays, name), graph.tensor(name)) for name in graph.inputs
+    }
 
 
 def samples_of(
@@ -149,7 +165,12 @@ def save_outputs(path: Path, outputs: Sequence[Sample]) -> None:
     write_bytes(path, file.getvalue())
 
 
-def _load(path: Path) -> NDArray[np.generic] | dict[str, object]:
+def load_arrays(path: Path) -> NDArray[np.generic] | dict[str, object]:
+    """Read a .npy, one array, or a .npz, arrays by name.
+
+    Raises:
+        UsageError: E093; the file cannot be read or is damaged.
+    """
     try:
         with path.open("rb") as file, warnings.catch_warnings(action="ignore"):
             loaded = np.load(file, allow_pickle=False)

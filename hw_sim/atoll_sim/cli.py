@@ -27,6 +27,8 @@ from atoll.resolve import load_soc
 from atoll.samples import samples_of, save_outputs
 from atoll.several_models import compile_models, names_of
 from atoll.shown import json_text
+from atoll_sim.dataset.judged import Judged, refuse_with_dataset
+from atoll_sim.dataset.text import render_accuracy
 from atoll_sim.inputs.build_folder import open_build
 from atoll_sim.players import completed, players_of, takes_part
 from atoll_sim.run import (
@@ -46,6 +48,14 @@ OutputOption = Annotated[
         metavar="FILE",
         help="Write the outputs of all samples (.npy or .npz), once for each MODEL or as "
         "NETWORK=FILE.",
+    ),
+]
+DatasetOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Labelled samples (.npz: labels, and an array for each input): how often the network"
+        " is right, by this computer's own code; a few of them run on the chip.",
     ),
 ]
 CpuOption = Annotated[CpuKind, typer.Option(help="Who plays the cores.")]
@@ -70,6 +80,7 @@ def run(
     models: ModelsArgument,
     samples: InputOption = None,
     output: OutputOption = None,
+    dataset: DatasetOption = None,
     cpu: CpuOption = CpuKind.RTL,
     accelerator: AcceleratorOption = None,
     *,
@@ -85,6 +96,7 @@ def run(
 
     The status is 0 only if all layers are bit-exact and no access broke the plan.
     Several networks share one firmware, which runs them in turn.
+    With --dataset the accuracy and the confusion of classes are printed as well.
 
     Example: atoll run lagoon model.tflite --cpu native --accelerator model
     """
@@ -92,6 +104,7 @@ def run(
     check_kinds(cpu, asked)
     _prepare(output or ())
     networks = names_of(models)
+    refuse_with_dataset(dataset, networks, samples)
     inputs = files_by_network("--input", samples or (), networks)
     outputs = files_by_network("--output", output or (), networks)
     resolved = load_soc(soc, overrides or ())
@@ -101,7 +114,11 @@ def run(
         compiled = compile_models(resolved, models, options)
     if asked_players:
         asked_players.check(resolved)
-    batches = samples_of(compiled, inputs)
+    judged = None
+    if dataset:
+        with working("reading the samples") as progress:
+            judged = Judged.of(compiled[0], dataset, progress)
+    batches = (judged.samples,) if judged else samples_of(compiled, inputs)
     asked = of_network(asked, compiled)
     with working("compiling") as progress:
         outcomes = run_models(
@@ -114,7 +131,7 @@ def run(
             toolchain=toolchain,
             waves=asked,
         )
-    _finish(compiled, outcomes, outputs, brief=brief, machine=machine)
+    _finish(compiled, outcomes, outputs, brief=brief, machine=machine, judged=judged)
 
 
 def simulate(
@@ -175,16 +192,22 @@ def _finish(
     *,
     brief: bool,
     machine: bool,
+    judged: Judged | None = None,
 ) -> None:
     for model, outcome in zip(models, outcomes, strict=True):
-        if outcome.outputs and model.graph.name in outputs:
-            save_outputs(outputs[model.graph.name], outcome.outputs)
+        made = judged.found.outputs if judged else outcome.outputs
+        if made and model.graph.name in outputs:
+            save_outputs(outputs[model.graph.name], made)
     reports = [outcome.report for outcome in outcomes]
+    accuracy = judged.held_against(outcomes[0].outputs) if judged else None
     if machine:
-        objects = [report.as_json() for report in reports]
+        told = accuracy.as_json() if accuracy else None
+        objects = [report.as_json() | {"dataset": told} for report in reports]
         print(json_text(objects if len(objects) > 1 else objects[0]), end="")
     else:
         for model, report in zip(models, reports, strict=True):
             out.print(render(report, model.plan, brief=brief))
-    if not all(report.passed for report in reports):
+    if accuracy and not machine:
+        out.print(render_accuracy(accuracy))
+    if not all(report.passed for report in reports) or (accuracy and not accuracy.passed):
         raise typer.Exit(1)

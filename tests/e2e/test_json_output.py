@@ -20,6 +20,7 @@ from atoll.report.schema_files import schema_names, schema_text, write_schemas
 ROOT = Path(__file__).parents[2]
 DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
 SAMPLER = str(ROOT / "examples" / "03_two_networks" / "sampler.tflite")
+HELD_OUT = str(ROOT / "examples" / "01_digits" / "digits_test.npz")
 NATIVE = ["--cpu", "native", "--accelerator", "model"]
 UNITS = re.compile(r"(size|offset|used|bound|peak|limit|watermark|clock|wall|gap|seconds)$")
 
@@ -38,6 +39,7 @@ COMMANDS: dict[str, list[str]] = {
     "build": ["build", "lagoon", DIGITS, "-o", "out"],
     "build_two": ["build", "twin", DIGITS, SAMPLER, "-o", "out"],
     "run": ["run", "lagoon", DIGITS, *NATIVE],
+    "run_dataset": ["run", "lagoon", DIGITS, "--dataset", HELD_OUT, *NATIVE],
     "operators": ["operators"],
     "operators_of_a_chip": ["operators", "twin"],
     "doctor": ["doctor"],

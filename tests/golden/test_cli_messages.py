@@ -97,6 +97,16 @@ CASES: dict[str, list[str]] = {
     "samples_type": [*NATIVE, "--input", "type.npy"],
     "samples_other_input": [*NATIVE, "--input", "other.npz"],
     "samples_not_arrays": [*NATIVE, "--input", "text.npz"],
+    "dataset_missing": [*NATIVE, "--dataset", "absent.npz"],
+    "dataset_without_labels": [*NATIVE, "--dataset", "other.npz"],
+    "dataset_of_wrong_labels": [*NATIVE, "--dataset", "labels.npz"],
+    "dataset_of_real_labels": [*NATIVE, "--dataset", "real.npz"],
+    "dataset_of_few_labels": [*NATIVE, "--dataset", "few.npz"],
+    "dataset_of_other_shape": [*NATIVE, "--dataset", "odd.npz"],
+    "dataset_with_input": [*NATIVE, "--dataset", "few.npz", "--input", "shape.npy"],
+    "dataset_of_two_models": [
+        *("run", "lagoon", "digits.tflite", "other.tflite", "--dataset", "few.npz"),
+    ],
     "output_into_missing_folder": [*NATIVE, "--output", "absent/out.npy"],
     "output_onto_folder": [*NATIVE, "--output", "foreign"],
     "two_models_of_one_name": [*BUILD, "digits.tflite", "-o", "out"],
@@ -196,6 +206,10 @@ def fill(folder: Path) -> None:
     np.save(folder / "shape.npy", np.zeros((1, 9, 8, 1), np.int8))
     np.save(folder / "type.npy", np.zeros((1, 8, 8, 1), np.float32))
     np.savez(folder / "other.npz", x=np.zeros((1, 8, 8, 1), np.int8))
+    images = np.zeros((3, 8, 8, 1), np.int8)
+    for name, labels in (("labels", [1, 10, 2]), ("real", [0.5, 1, 2]), ("few", [1, 2])):
+        np.savez(folder / f"{name}.npz", x=images, labels=np.array(labels))
+    np.savez(folder / "odd.npz", x=np.zeros((3, 9, 8, 1), np.int8), labels=np.arange(3))
     shutil.make_archive(str(folder / "text"), "zip", folder / "foreign")
     (folder / "text.zip").rename(folder / "text.npz")
 

@@ -6,6 +6,7 @@ numbers of bytes from 0. A key that is not here is not printed.
 
 from collections.abc import Mapping
 
+from atoll.report.accuracy_schema import ACCURACY
 from atoll.report.estimate_schema import ESTIMATE
 from atoll.report.explain_schema import ACCESS, EXPLAINED, STEPS
 from atoll.report.json_shapes import (
@@ -159,7 +160,7 @@ _STACK = object_of(
     layer=TEXT,
     unmeasured=TEXT,
 )
-_REPORT = object_of(
+_REPORT: Mapping[str, Shape] = dict(
     **dict.fromkeys(("soc", "model", "cpu", "accelerator"), TEXT),
     **dict.fromkeys(("samples", "layers_compared", "layers_equal"), COUNT),
     bit_exact=FLAG,
@@ -171,7 +172,7 @@ _REPORT = object_of(
     wall_seconds=named(SECONDS),
     notes=each(TEXT),
 )
-RUN = one_or_more(_REPORT)
+RUN = one_or_more(object_of(**_REPORT, dataset=maybe(ACCURACY)))
 
 OPERATORS = object_of(
     soc=maybe(TEXT),
@@ -280,7 +281,7 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "run-image": ("what images printed, and how they ended", RUN_IMAGE),
     "validate": (
         "which planted faults were noticed, and how hardware faults ended",
-        validated(_REPORT),
+        validated(object_of(**_REPORT)),
     ),
     "core": ("how the adapter of a core did", CORE),
     "accelerator": ("how an accelerator did", ACCELERATOR),

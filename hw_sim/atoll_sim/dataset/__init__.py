@@ -1,0 +1,1 @@
+"""Labelled samples: how often a network is right, on the host's own code and on the chip."""

@@ -1,0 +1,71 @@
+"""A labelled set on this computer, and some of its samples on the chip."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from atoll.errors import UsageError
+from atoll.pipeline import Compiled
+from atoll.progress import Progress
+from atoll.samples import Sample
+from atoll_sim.dataset.accuracy import Accuracy, Evaluated, evaluate
+from atoll_sim.dataset.host_network import outputs_equal
+from atoll_sim.dataset.labelled import Labelled, load_labelled
+
+ON_CHIP = 2
+"""Samples that run on the chip too: the first one and one of the middle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What this computer made of a labelled set.
+
+    Attributes:
+        found: accuracy, and outputs of all samples.
+        numbers: those that shall run on the chip.
+    """
+
+    labelled: Labelled
+    found: Evaluated
+    numbers: tuple[int, ...]
+
+    @classmethod
+    def of(cls, compiled: Compiled, path: Path, progress: Progress) -> "Judged":
+        """Run all samples of a file.
+
+        Raises:
+            UsageError: E093, as `load_labelled`.
+        """
+        labelled = load_labelled(path, compiled.graph)
+        found = evaluate(compiled, labelled, progress)
+        count = min(ON_CHIP, len(labelled))
+        return cls(labelled, found, tuple(at * len(labelled) // count for at in range(count)))
+
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        """The samples for the chip."""
+        return tuple(map(self.labelled.sample, self.numbers))
+
+    def held_against(self, outputs: Sequence[Sample]) -> Accuracy:
+        """Return the accuracy with how many samples the chip made the same bytes of."""
+        pairs = zip(self.numbers, outputs, strict=False)
+        equal = sum(outputs_equal(self.found.outputs[number], each) for number, each in pairs)
+        return replace(self.found.accuracy, compared=len(self.numbers), equal=equal)
+
+
+def refuse_with_dataset(
+    dataset: Path | None, networks: Collection[str], samples: Collection[str] | None
+) -> None:
+    """Refuse what makes no sense beside a labelled set.
+
+    Raises:
+        UsageError: E090.
+    """
+    if dataset is None:
+        return
+    if len(networks) > 1:
+        what, remedy = f"--dataset is for one MODEL, not {len(networks)}", "run them one by one"
+        raise UsageError("E090", what, remedy=remedy)
+    if samples:
+        what = "--dataset and --input both say which samples run"
+        raise UsageError("E090", what, remedy="leave one of them out")
