@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import EntryPoint
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -222,6 +223,12 @@ def _unusable(message: str, remedy: str, at: SourceLoc | None) -> AtollError:
 
 def takes(method: Any, count: int) -> bool:
     """Say whether `method` can be called with `count` positional arguments, as far as known."""
+    function = getattr(method, "__func__", None)
+    return _takes(method, count) if function is None else _takes(function, count + 1)
+
+
+@lru_cache(maxsize=1024)
+def _takes(method: Any, count: int) -> bool:
     try:
         signature = inspect.signature(method)
     except ValueError:

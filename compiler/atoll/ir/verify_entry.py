@@ -35,8 +35,9 @@ def entry_faults(module: IRModule) -> Iterator[Fault]:
     written = Written(entry)
     written.add((*entry.inputs, *(constant.name for constant in entry.constants)))
     overlap = Overlap(entry)
+    constants = frozenset(constant.name for constant in entry.constants)
     for step in entry.steps:
-        for message in (*_step(step, module, written), *overlap.objections(step)):
+        for message in (*_step(step, module, written, constants), *overlap.objections(step)):
             yield ill_formed(f"step {step.number} '{step.operator}'", message)
         if not isinstance(step.action, (AcceleratorStart, CallStart)):
             written.add(step.writes)
@@ -81,9 +82,10 @@ def _place(name: str, buffer: Allocate | Constant) -> Iterator[str]:
         yield f"alignment {buffer.align} of '{name}' is no power of two"
 
 
-def _step(step: Step, module: IRModule, written: Written) -> Iterator[str]:
+def _step(
+    step: Step, module: IRModule, written: Written, constants: frozenset[str]
+) -> Iterator[str]:
     entry = module.entry
-    constants = {constant.name for constant in entry.constants}
     for name in (*step.reads, *step.writes):
         if name not in entry.sizes:
             yield f"touches '{name}', which is not declared"
@@ -108,7 +110,7 @@ def _step(step: Step, module: IRModule, written: Written) -> Iterator[str]:
                 yield f"runs {count} commands of '{commands}', which is no constant that it reads"
 
 
-def _overlaps(step: Step, constants: set[str]) -> Iterator[str]:
+def _overlaps(step: Step, constants: frozenset[str]) -> Iterator[str]:
     for overlap in step.overlaps:
         if overlap.written not in step.writes or overlap.written in step.reads:
             yield f"lets '{overlap.written}' overlap, which it does not only write"

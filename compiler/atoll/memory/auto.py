@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from atoll.memory.assignment import LARGEST, Assignment, Cut
+from atoll.memory.blocks import blocks_of
 from atoll.memory.build_plan import Homes, build_plan, packings
 from atoll.memory.conflicts import ConflictGraph, conflict_graph
 from atoll.memory.effort import Meter
@@ -16,7 +17,7 @@ from atoll.memory.greedy import Places, orders, repaired
 from atoll.memory.ladder import Packed
 from atoll.memory.pack import pack
 from atoll.memory.packing import Offsets, Packing
-from atoll.memory.problem import Answer, Infeasible, Problem
+from atoll.memory.problem import Answer, Infeasible, MemoryPlan, Problem
 
 _ROUNDS = 64
 """Times that homes may be sought again."""
@@ -33,6 +34,15 @@ def plan_auto(
         name: that the plan bears.
         climbing: improve pools with too many buffers for exact search by changing their order.
     """
+    blocks = blocks_of(problem)
+    if blocks.blocks:
+        answer = _planned(blocks.fewer, meter, name, climbing=climbing)
+        if isinstance(answer, MemoryPlan):
+            return blocks.expanded(answer)
+    return _planned(problem, meter, name, climbing=climbing)
+
+
+def _planned(problem: Problem, meter: Meter, name: str, *, climbing: bool) -> Answer:
     graph = conflict_graph(problem)
     return _Attempt(graph, Assignment(graph), meter, name, climbing).run()
 

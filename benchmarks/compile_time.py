@@ -1,0 +1,108 @@
+"""Time and memory that compiling large networks takes, beside Vela on the same files in one run.
+
+Run as ``python -m benchmarks.compile_time [NETWORK.tflite ...] [--rounds N]``. Both write all that
+they make: Atoll a linked firmware for lagoon with larger memories, Vela an optimised network for an
+Ethos-U55. The chip's runtime, which no network changes, is compiled before; nothing of a network is
+in the cache. Without networks, those of `benchmarks.large_networks` are compiled.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from rich.console import Console
+from rich.table import Table
+
+from atoll.cli.output import as_command
+from atoll.scratch import temporary_folder
+from benchmarks.large_networks import NETWORKS
+
+ROUNDS = 3
+CACHE = "ATOLL_CACHE"
+DIGITS = Path(__file__).parents[1] / "examples" / "01_digits" / "digits_int8.tflite"
+SIZES = ("memories.flash.size=16MiB", "memories.sram.size=2MiB")
+POOLS = ("pools.weights.size=15MiB", "pools.shared.size=2MiB")
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Seconds, and the most bytes that were resident."""
+
+    seconds: float
+    resident: int
+
+
+def main() -> int:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("networks", type=Path, nargs="*", help="TFLite files")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of each, in turn")
+    arguments = parser.parse_args()
+    table = Table("network", "atoll build", "Vela", "ratio", "atoll: most memory", "Vela's")
+    with temporary_folder() as folder:
+        os.environ[CACHE] = str(folder / "warm")
+        os.environ["PYTHONDONTWRITEBYTECODE"] = ""
+        taken(_atoll(DIGITS, folder))
+        for name, path in _networks(arguments.networks, folder):
+            table.add_row(name, *measured(path, folder, arguments.rounds))
+    Console().print(table)
+    return 0
+
+
+def measured(network: Path, folder: Path, rounds: int) -> Sequence[str]:
+    """Compile in turn; return the cells of a row, medians of time and greatest memory."""
+    ours, vela = [], []
+    for number in range(rounds):
+        cache = folder / f"cache{number}"
+        shutil.copytree(folder / "warm", cache, dirs_exist_ok=True)
+        os.environ[CACHE] = str(cache)
+        ours.append(taken(_atoll(network, folder)))
+        shutil.rmtree(cache)
+        vela.append(taken(_vela(network, folder)))
+    first, second = (median(each.seconds for each in side) for side in (ours, vela))
+    most = (f"{max(each.resident for each in side) / 2**20:.0f} MiB" for side in (ours, vela))
+    return f"{first:.1f} s", f"{second:.1f} s", f"{first / second:.2f}", *most
+
+
+def taken(command: Sequence[str]) -> Taken:
+    """Run a command; its children count for the memory if they take more."""
+    begin = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"failed: {' '.join(command)}")
+    return Taken(time.perf_counter() - begin, usage.ru_maxrss * 1024)
+
+
+def _atoll(network: Path, folder: Path) -> Sequence[str]:
+    overrides = [word for each in (*SIZES, *POOLS) for word in ("--set", each)]
+    atoll = Path(sys.executable).with_name("atoll")
+    return (str(atoll), "build", "lagoon", str(network), "-o", str(folder / "build"), *overrides)
+
+
+def _vela(network: Path, folder: Path) -> Sequence[str]:
+    options = ("--accelerator-config", "ethos-u55-128", "--output-dir", str(folder / "vela"))
+    return (sys.executable, "-m", "ethosu.vela", *options, str(network))
+
+
+def _networks(given: Sequence[Path], folder: Path) -> Sequence[tuple[str, Path]]:
+    if given:
+        return [(path.stem, path) for path in given]
+    found = []
+    for number, (name, make) in enumerate(NETWORKS.items()):
+        path = folder / f"network{number}.tflite"
+        path.write_bytes(make())
+        found.append((name, path))
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(as_command(main))
