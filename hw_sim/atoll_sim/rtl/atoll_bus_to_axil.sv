@@ -136,7 +136,7 @@ module atoll_bus_to_axil
 
   assign ready_o  = state_q == StIdle;
   assign rvalid_o = state_q == StAnswer;
-  assign rdata_o  = (8 * DataBytes)'(data_q) << (32 * lane_q);
+  assign rdata_o  = rvalid_o ? (8 * DataBytes)'(data_q) << (32 * lane_q) : '0;
   assign resp_o   = resp_q;
 
   assign m_axil_awaddr_o  = addr_q;

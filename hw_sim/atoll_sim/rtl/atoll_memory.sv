@@ -51,6 +51,7 @@ module atoll_memory
   `ATOLL_ASSERT_INIT(WholeRows, Rows >= 1 && Rows * WordBytes * NumBanks == SizeBytes)
 
   logic [NumPorts-1:0][NumBanks-1:0] request, grant;
+  logic [NumBanks-1:0][NumPorts-1:0] asking, served;
   logic [NumPorts-1:0][RowBits-1:0] row;
   logic [NumPorts-1:0][WordBytes-1:0] strobe;
   logic [NumPorts-1:0][8*WordBytes-1:0] wdata;
@@ -88,35 +89,48 @@ module atoll_memory
     assign resp_o[p] = resp;
   end
 
+  // The ports that each bank is asked by, and the one that it serves; nothing is worked out without a
+  // request, which saves the simulator time.
+  always_comb begin
+    asking = '0;
+    if (request != '0) begin
+      for (int unsigned b = 0; b < NumBanks; b++) begin
+        for (int unsigned p = 0; p < NumPorts; p++) asking[b][p] = request[p][b];
+      end
+    end
+  end
+  always_comb begin
+    grant = '0;
+    if (served != '0) begin
+      for (int unsigned b = 0; b < NumBanks; b++) begin
+        for (int unsigned p = 0; p < NumPorts; p++) grant[p][b] = served[b][p];
+      end
+    end
+  end
+
   for (genvar b = 0; b < NumBanks; b++) begin : gen_bank
-    logic [NumPorts-1:0] asking, served;
     logic [RowBits-1:0] bank_row;
     logic [WordBytes-1:0] bank_strobe;
     logic [8*WordBytes-1:0] bank_wdata;
     logic [ReadLatency-1:0][8*WordBytes-1:0] delayed;
-
-    for (genvar p = 0; p < NumPorts; p++) begin : gen_grant
-      assign asking[p]   = request[p][b];
-      assign grant[p][b] = served[p];
-    end
 
     atoll_arbiter #(
       .NumPorts(NumPorts)
     ) u_arbiter (
       .clk_i,
       .rst_ni,
-      .request_i(asking),
-      .grant_o  (served),
-      .taken_i  (|asking)
+      .request_i(asking[b]),
+      .grant_o  (served[b]),
+      .taken_i  (|asking[b])
     );
 
     always_comb begin
       bank_row    = '0;
       bank_strobe = '0;
       bank_wdata  = '0;
-      if (served != '0) begin
+      if (served[b] != '0) begin
         for (int unsigned p = 0; p < NumPorts; p++) begin
-          if (served[p]) begin
+          if (served[b][p]) begin
             bank_row    = row[p];
             bank_strobe = strobe[p];
             bank_wdata  = wdata[p];
@@ -130,7 +144,7 @@ module atoll_memory
       .RowBytes(WordBytes)
     ) u_bank (
       .clk_i,
-      .enable_i(|asking),
+      .enable_i(|asking[b]),
       .row_i   (bank_row),
       .strobe_i(bank_strobe),
       .wdata_i (bank_wdata),

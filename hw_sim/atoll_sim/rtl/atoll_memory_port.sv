@@ -100,9 +100,16 @@ module atoll_memory_port
     end
   end
 
-  assign last    = (left & (left - Steps'(1))) == '0;
-  assign granted = valid_i && (skip || bank_grant_i[bank]);
-  assign ready_o = granted && (skip || last);
+  always_comb begin
+    last    = 1'b0;
+    granted = 1'b0;
+    ready_o = 1'b0;
+    if (valid_i) begin
+      last    = (left & (left - Steps'(1))) == '0;
+      granted = skip || bank_grant_i[bank];
+      ready_o = granted && (skip || last);
+    end
+  end
 
   assign arriving = answer_q[ReadLatency-1];
   always_comb begin
