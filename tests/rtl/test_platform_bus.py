@@ -58,18 +58,19 @@ def test_crossbar_and_memories(data: int, word: int, banks: int, latency: int) -
     ],
 )
 def test_axi_adapter(data: int, axi: int, word: int) -> None:
-    adapter = ("atoll_fifo.sv", "atoll_axi_burst.sv", "atoll_axi_to_bus.sv", "atoll_axi_bench.sv")
+    adapter = ("atoll_fifo.sv", "atoll_rest_clock.sv", "atoll_axi_burst.sv", "atoll_axi_to_bus.sv")
     run_bench(
         "axi_adapter",
         "atoll_axi_bench",
-        (*MEMORY, *adapter),
+        (*MEMORY, *adapter, "atoll_axi_bench.sv"),
         {"DataBytes": data, "AxiBytes": axi, "WordBytes": word},
     )
 
 
 @pytest.mark.parametrize(("data", "bits"), [(8, 12), slow(32, 16), (64, 16)])
 def test_control_port(data: int, bits: int) -> None:
-    sources = ("atoll_bus_pkg.sv", "atoll_bus_to_axil.sv", "atoll_axil_bench.sv")
+    adapter = ("atoll_rest_clock.sv", "atoll_bus_to_axil.sv")
+    sources = ("atoll_bus_pkg.sv", *adapter, "atoll_axil_bench.sv")
     parameters = {"DataBytes": data, "AddrBits": bits}
     run_bench("control_port", "atoll_axil_bench", sources, parameters)
 
