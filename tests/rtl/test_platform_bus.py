@@ -7,6 +7,7 @@ from tests.benches.runner import run_bench
 
 MEMORY = (
     *("atoll_bus_pkg.sv", "atoll_arbiter.sv", "atoll_memory_bank.sv", "atoll_memory_port.sv"),
+    "atoll_rest_clock.sv",
     *("atoll_memory.sv", "atoll_firewall.sv", "atoll_demux.sv"),
 )
 
@@ -58,11 +59,11 @@ def test_crossbar_and_memories(data: int, word: int, banks: int, latency: int) -
     ],
 )
 def test_axi_adapter(data: int, axi: int, word: int) -> None:
-    adapter = ("atoll_fifo.sv", "atoll_rest_clock.sv", "atoll_axi_burst.sv", "atoll_axi_to_bus.sv")
+    adapter = ("atoll_fifo.sv", "atoll_axi_burst.sv", "atoll_axi_to_bus.sv", "atoll_axi_bench.sv")
     run_bench(
         "axi_adapter",
         "atoll_axi_bench",
-        (*MEMORY, *adapter, "atoll_axi_bench.sv"),
+        (*MEMORY, *adapter),
         {"DataBytes": data, "AxiBytes": axi, "WordBytes": word},
     )
 

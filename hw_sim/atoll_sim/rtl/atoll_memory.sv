@@ -57,6 +57,17 @@ module atoll_memory
   logic [NumPorts-1:0][8*WordBytes-1:0] wdata;
   logic [NumBanks-1:0][8*WordBytes-1:0] rdata;
 
+  // All of it rests while it is asked for nothing.
+  logic clk;
+  logic [NumPorts-1:0] pending;
+
+  atoll_rest_clock u_clock (
+    .clk_i,
+    .rst_ni,
+    .busy_i(valid_i != '0 || pending != '0),
+    .clk_o (clk)
+  );
+
   for (genvar p = 0; p < NumPorts; p++) begin : gen_port
     resp_e resp;
     atoll_memory_port #(
@@ -67,7 +78,7 @@ module atoll_memory
       .ReadLatency(ReadLatency),
       .Writable   (Writable)
     ) u_port (
-      .clk_i,
+      .clk_i         (clk),
       .rst_ni,
       .origin_i,
       .valid_i       (valid_i[p]),
@@ -79,6 +90,7 @@ module atoll_memory
       .rvalid_o      (rvalid_o[p]),
       .rdata_o       (rdata_o[p]),
       .resp_o        (resp),
+      .pending_o     (pending[p]),
       .bank_request_o(request[p]),
       .bank_grant_i  (grant[p]),
       .bank_row_o    (row[p]),
@@ -117,7 +129,7 @@ module atoll_memory
     atoll_arbiter #(
       .NumPorts(NumPorts)
     ) u_arbiter (
-      .clk_i,
+      .clk_i    (clk),
       .rst_ni,
       .request_i(asking[b]),
       .grant_o  (served[b]),
@@ -143,7 +155,7 @@ module atoll_memory
       .Rows    (Rows),
       .RowBytes(WordBytes)
     ) u_bank (
-      .clk_i,
+      .clk_i   (clk),
       .enable_i(|asking[b]),
       .row_i   (bank_row),
       .strobe_i(bank_strobe),
@@ -152,7 +164,7 @@ module atoll_memory
     );
 
     for (genvar i = 1; i < ReadLatency; i++) begin : gen_delay
-      always_ff @(posedge clk_i) delayed[i] <= delayed[i-1];
+      always_ff @(posedge clk) delayed[i] <= delayed[i-1];
     end
     assign rdata[b] = delayed[ReadLatency-1];
   end
