@@ -112,15 +112,13 @@ module reef
   logic constants_run_valid, constants_run_ready, constants_valid, constants_pop;
 
   // Between lists and accesses to registers everything sleeps.
-  logic clk, awake, asked;
-
-  assign asked = s_axil_awvalid_i || s_axil_wvalid_i || s_axil_arvalid_i
-      || s_axil_bvalid_o || s_axil_rvalid_o;
+  logic clk, awake;
 
   engine_clock u_clock (
     .clk_i,
     .rst_ni,
-    .work_i (asked || status.busy || ended),
+    .work_i (s_axil_awvalid_i || s_axil_wvalid_i || s_axil_arvalid_i || s_axil_bvalid_o
+        || s_axil_rvalid_o || status.busy || ended),
     .clk_o  (clk),
     .awake_o(awake)
   );
