@@ -11,6 +11,7 @@ CONTROL = (
 )
 DATA = (
     *("atoll_bus_pkg.sv", "atoll_fifo.sv", "atoll_arbiter.sv", "atoll_axi_burst.sv"),
+    "atoll_rest_clock.sv",
     *("atoll_axi_to_bus.sv", "atoll_axil_to_bus.sv", "atoll_obi_to_bus.sv"),
     *("atoll_wishbone_to_bus.sv", "atoll_merge.sv", "atoll_ports_bench.sv"),
 )

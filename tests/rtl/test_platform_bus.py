@@ -7,6 +7,7 @@ from tests.benches.runner import run_bench
 
 MEMORY = (
     *("atoll_bus_pkg.sv", "atoll_arbiter.sv", "atoll_memory_bank.sv", "atoll_memory_port.sv"),
+    "atoll_rest_clock.sv",
     *("atoll_memory.sv", "atoll_firewall.sv", "atoll_demux.sv"),
 )
 
@@ -69,7 +70,8 @@ def test_axi_adapter(data: int, axi: int, word: int) -> None:
 
 @pytest.mark.parametrize(("data", "bits"), [(8, 12), slow(32, 16), (64, 16)])
 def test_control_port(data: int, bits: int) -> None:
-    sources = ("atoll_bus_pkg.sv", "atoll_bus_to_axil.sv", "atoll_axil_bench.sv")
+    adapter = ("atoll_rest_clock.sv", "atoll_bus_to_axil.sv")
+    sources = ("atoll_bus_pkg.sv", *adapter, "atoll_axil_bench.sv")
     parameters = {"DataBytes": data, "AddrBits": bits}
     run_bench("control_port", "atoll_axil_bench", sources, parameters)
 

@@ -34,7 +34,8 @@ def faster_compiler() -> tuple[str, ...]:
 
     It takes a quarter of the time that g++ takes for what Verilator writes, and its code is faster.
     The C++ library's headers are those of g++. Nothing is returned if `CXX` names a compiler, or if
-    this one fails.
+    this one fails. It packs no words into vectors: what was stored by words is not there at once
+    for a load of them all.
     """
     if "CXX" in os.environ or sys.platform != "linux":
         return ()
@@ -45,6 +46,7 @@ def faster_compiler() -> tuple[str, ...]:
         command = [sys.executable, "-m", "ziglang", "clang", "-target", machine, "-nostdinc"]
         for folder in _searched(headers.stderr):
             command += ["-isystem", own if "/lib/gcc/" in folder else folder]
+        command += ["-fno-slp-vectorize"]
         tried = run(
             [*command, "-fsyntax-only", "-x", "c++", "-std=c++20", "-include", "memory", os.devnull]
         )

@@ -22,6 +22,7 @@ from atoll_sim.chip.generate import in_order
 FLAGS = (
     *("--cc", "--exe", "--vpi", "-o", "model", "--assert", "-O3", "--output-split", "0"),
     *("--timescale", "1ns/1ps", "--x-assign", "fast", "--x-initial", "fast"),
+    "-fno-split",  # of processes, whose parts would ask again what they have in common
 )
 Tell = Callable[[str], None]
 Blame = Callable[[Path], AbstractContextManager[object]]

@@ -19,6 +19,7 @@ BUS_SOURCES = (
     *("atoll_firewall", "atoll_demux", "atoll_word_port", "atoll_console", "atoll_guard"),
     *("atoll_reset_sync", "atoll_watchdog"),
     *("atoll_monitor", "atoll_doorbell", "atoll_fifo", "atoll_axi_burst"),
+    "atoll_rest_clock",
     "atoll_external_host",
 )
 CROSSING_SOURCES = ("atoll_synchroniser", "atoll_async_fifo", "atoll_bus_crossing")

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iterator>
-#include <vector>
 
 #include "Vtop.h"
 #include "chip.h"
@@ -18,7 +18,7 @@ class Clocks {
   explicit Clocks(Vtop& top) {
     for (size_t i = 0; i < std::size(kClocks); ++i) {
       const uint64_t half_period = map().half_periods[i];
-      clocks_.push_back({kClocks[i].wire(top), half_period, half_period});
+      clocks_[i] = {kClocks[i].wire(top), half_period, half_period};
     }
     find_next();
   }
@@ -50,7 +50,7 @@ class Clocks {
     for (const Running& clock : clocks_) next_ = std::min(next_, clock.edge);
   }
 
-  std::vector<Running> clocks_;
+  std::array<Running, std::size(kClocks)> clocks_;
   uint64_t next_ = 0;
 };
 

@@ -90,10 +90,21 @@ module atoll_axi_to_bus
   read_t arrived, offered;
   resp_e worst, worst_q;
 
+  // All of it rests between beats.
+  logic clk;
+
+  atoll_rest_clock u_clock (
+    .clk_i,
+    .rst_ni,
+    .busy_i(s_axi_arvalid_i || s_axi_awvalid_i || read_beat || write_beat || beats_valid
+        || s_axi_rvalid_o || s_axi_bvalid_o),
+    .clk_o (clk)
+  );
+
   atoll_axi_burst #(
     .AxiBytes(AxiBytes)
   ) u_read (
-    .clk_i,
+    .clk_i       (clk),
     .rst_ni,
     .addr_i      (s_axi_araddr_i),
     .len_i       (s_axi_arlen_i),
@@ -112,7 +123,7 @@ module atoll_axi_to_bus
   atoll_axi_burst #(
     .AxiBytes(AxiBytes)
   ) u_write (
-    .clk_i,
+    .clk_i       (clk),
     .rst_ni,
     .addr_i      (s_axi_awaddr_i),
     .len_i       (s_axi_awlen_i),
@@ -159,7 +170,7 @@ module atoll_axi_to_bus
     .Width($bits(beat_t)),
     .Depth(Depth)
   ) u_beats (
-    .clk_i,
+    .clk_i  (clk),
     .rst_ni,
     .flush_i(1'b0),
     .push_i (taken),
@@ -180,7 +191,7 @@ module atoll_axi_to_bus
     .Width($bits(read_t)),
     .Depth(Depth)
   ) u_reads (
-    .clk_i,
+    .clk_i  (clk),
     .rst_ni,
     .flush_i(1'b0),
     .push_i (rvalid_i && !oldest.we),
@@ -201,7 +212,7 @@ module atoll_axi_to_bus
     .Width(2),
     .Depth(Depth)
   ) u_writes (
-    .clk_i,
+    .clk_i  (clk),
     .rst_ni,
     .flush_i(1'b0),
     .push_i (rvalid_i && oldest.we && oldest.last),
@@ -212,7 +223,7 @@ module atoll_axi_to_bus
     .full_o (writes_full)
   );
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
+  always_ff @(posedge clk or negedge rst_ni) begin
     if (!rst_ni) begin
       held_q        <= 1'b0;
       held_we_q     <= 1'b0;

@@ -58,6 +58,8 @@ module atoll_bus_to_axil
     StAnswer
   } state_e;
 
+  // All of it rests between accesses.
+  logic clk;
   state_e state_d, state_q;
   logic we_d, we_q, address_left_d, address_left_q, data_left_d, data_left_q;
   logic [LaneBits-1:0] lane, lane_d, lane_q;
@@ -110,7 +112,14 @@ module atoll_bus_to_axil
     endcase
   end
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
+  atoll_rest_clock u_clock (
+    .clk_i,
+    .rst_ni,
+    .busy_i(valid_i || state_q != StIdle),
+    .clk_o (clk)
+  );
+
+  always_ff @(posedge clk or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q        <= StIdle;
       we_q           <= 1'b0;
@@ -121,7 +130,7 @@ module atoll_bus_to_axil
       resp_q         <= RespOkay;
       address_left_q <= 1'b0;
       data_left_q    <= 1'b0;
-    end else if (valid_i || state_q != StIdle) begin
+    end else begin
       state_q        <= state_d;
       we_q           <= we_d;
       lane_q         <= lane_d;
@@ -136,7 +145,7 @@ module atoll_bus_to_axil
 
   assign ready_o  = state_q == StIdle;
   assign rvalid_o = state_q == StAnswer;
-  assign rdata_o  = (8 * DataBytes)'(data_q) << (32 * lane_q);
+  assign rdata_o  = rvalid_o ? (8 * DataBytes)'(data_q) << (32 * lane_q) : '0;
   assign resp_o   = resp_q;
 
   assign m_axil_awaddr_o  = addr_q;

@@ -48,7 +48,7 @@ module atoll_demux
   logic [NumTargets-1:0] hit, last_q, dead_q, answers;
   logic [7:0] outstanding_q;
   logic [TimerBits-1:0] waited_q;
-  logic allowed, busy, taken, waiting, give_up;
+  logic allowed, busy, taken, waiting, give_up, gave_up;
 
   // Nothing is worked out without a request, which saves the simulator time.
   always_comb begin
@@ -69,20 +69,24 @@ module atoll_demux
   assign waiting     = (busy || mst_valid_i) && !taken && !mst_rvalid_o;
   assign give_up     = waiting && waited_q == TimerBits'(TimeoutCycles - 1);
 
-  always_comb begin
-    mst_rvalid_o = busy && |(last_q & dead_q);
-    mst_rdata_o  = '0;
-    mst_resp_o   = mst_rvalid_o ? RespSlave : RespOkay;
-    if (answers != '0) begin
-      for (int unsigned i = 0; i < NumTargets; i++) begin
-        if (answers[i]) begin
-          mst_rvalid_o = 1'b1;
-          mst_rdata_o  = tgt_rdata_i[i];
-          mst_resp_o   = resp_e'(tgt_resp_i[i]);
-        end
-      end
+  // The answer of target i, or of one after it
+  for (genvar i = 0; i < NumTargets; i++) begin : gen_answer
+    logic [8*DataBytes-1:0] rdata;
+    logic [1:0] resp;
+
+    if (i + 1 < NumTargets) begin : gen_choice
+      assign rdata = answers[i] ? tgt_rdata_i[i] : gen_answer[i+1].rdata;
+      assign resp  = answers[i] ? tgt_resp_i[i] : gen_answer[i+1].resp;
+    end else begin : gen_last
+      assign rdata = answers[i] ? tgt_rdata_i[i] : '0;
+      assign resp  = answers[i] ? tgt_resp_i[i] : gave_up ? RespSlave : RespOkay;
     end
   end
+
+  assign gave_up      = busy && |(last_q & dead_q);
+  assign mst_rvalid_o = gave_up || answers != '0;
+  assign mst_rdata_o  = gen_answer[0].rdata;
+  assign mst_resp_o   = resp_e'(gen_answer[0].resp);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

@@ -112,7 +112,7 @@ module atoll_firewall
       violation_bus_o  <= 1'b0;
       asked_addr_q     <= '0;
       asked_we_q       <= 1'b0;
-    end else begin
+    end else if (mst_valid_i || bus_rvalid_i || deny_q || clear_i) begin
       deny_q <= blocked_o;
       if (asked && !bus_rvalid_i) outstanding_q <= outstanding_q + 8'd1;
       if (!asked && bus_rvalid_i) outstanding_q <= outstanding_q - 8'd1;

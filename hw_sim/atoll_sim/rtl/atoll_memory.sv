@@ -51,10 +51,22 @@ module atoll_memory
   `ATOLL_ASSERT_INIT(WholeRows, Rows >= 1 && Rows * WordBytes * NumBanks == SizeBytes)
 
   logic [NumPorts-1:0][NumBanks-1:0] request, grant;
+  logic [NumBanks-1:0][NumPorts-1:0] asking, served;
   logic [NumPorts-1:0][RowBits-1:0] row;
   logic [NumPorts-1:0][WordBytes-1:0] strobe;
   logic [NumPorts-1:0][8*WordBytes-1:0] wdata;
   logic [NumBanks-1:0][8*WordBytes-1:0] rdata;
+
+  // All of it rests while it is asked for nothing.
+  logic clk;
+  logic [NumPorts-1:0] pending;
+
+  atoll_rest_clock u_clock (
+    .clk_i,
+    .rst_ni,
+    .busy_i(valid_i != '0 || pending != '0),
+    .clk_o (clk)
+  );
 
   for (genvar p = 0; p < NumPorts; p++) begin : gen_port
     resp_e resp;
@@ -66,7 +78,7 @@ module atoll_memory
       .ReadLatency(ReadLatency),
       .Writable   (Writable)
     ) u_port (
-      .clk_i,
+      .clk_i         (clk),
       .rst_ni,
       .origin_i,
       .valid_i       (valid_i[p]),
@@ -78,6 +90,7 @@ module atoll_memory
       .rvalid_o      (rvalid_o[p]),
       .rdata_o       (rdata_o[p]),
       .resp_o        (resp),
+      .pending_o     (pending[p]),
       .bank_request_o(request[p]),
       .bank_grant_i  (grant[p]),
       .bank_row_o    (row[p]),
@@ -88,35 +101,48 @@ module atoll_memory
     assign resp_o[p] = resp;
   end
 
+  // The ports that each bank is asked by, and the one that it serves; nothing is worked out without a
+  // request, which saves the simulator time.
+  always_comb begin
+    asking = '0;
+    if (request != '0) begin
+      for (int unsigned b = 0; b < NumBanks; b++) begin
+        for (int unsigned p = 0; p < NumPorts; p++) asking[b][p] = request[p][b];
+      end
+    end
+  end
+  always_comb begin
+    grant = '0;
+    if (served != '0) begin
+      for (int unsigned b = 0; b < NumBanks; b++) begin
+        for (int unsigned p = 0; p < NumPorts; p++) grant[p][b] = served[b][p];
+      end
+    end
+  end
+
   for (genvar b = 0; b < NumBanks; b++) begin : gen_bank
-    logic [NumPorts-1:0] asking, served;
     logic [RowBits-1:0] bank_row;
     logic [WordBytes-1:0] bank_strobe;
     logic [8*WordBytes-1:0] bank_wdata;
     logic [ReadLatency-1:0][8*WordBytes-1:0] delayed;
 
-    for (genvar p = 0; p < NumPorts; p++) begin : gen_grant
-      assign asking[p]   = request[p][b];
-      assign grant[p][b] = served[p];
-    end
-
     atoll_arbiter #(
       .NumPorts(NumPorts)
     ) u_arbiter (
-      .clk_i,
+      .clk_i    (clk),
       .rst_ni,
-      .request_i(asking),
-      .grant_o  (served),
-      .taken_i  (|asking)
+      .request_i(asking[b]),
+      .grant_o  (served[b]),
+      .taken_i  (|asking[b])
     );
 
     always_comb begin
       bank_row    = '0;
       bank_strobe = '0;
       bank_wdata  = '0;
-      if (served != '0) begin
+      if (served[b] != '0) begin
         for (int unsigned p = 0; p < NumPorts; p++) begin
-          if (served[p]) begin
+          if (served[b][p]) begin
             bank_row    = row[p];
             bank_strobe = strobe[p];
             bank_wdata  = wdata[p];
@@ -129,8 +155,8 @@ module atoll_memory
       .Rows    (Rows),
       .RowBytes(WordBytes)
     ) u_bank (
-      .clk_i,
-      .enable_i(|asking),
+      .clk_i   (clk),
+      .enable_i(|asking[b]),
       .row_i   (bank_row),
       .strobe_i(bank_strobe),
       .wdata_i (bank_wdata),
@@ -138,7 +164,7 @@ module atoll_memory
     );
 
     for (genvar i = 1; i < ReadLatency; i++) begin : gen_delay
-      always_ff @(posedge clk_i) delayed[i] <= delayed[i-1];
+      always_ff @(posedge clk) delayed[i] <= delayed[i-1];
     end
     assign rdata[b] = delayed[ReadLatency-1];
   end

@@ -25,11 +25,15 @@ module atoll_memory_bank #(
 
   logic [8*RowBytes-1:0] rows_q[Rows];
 
+  function automatic logic [8*RowBytes-1:0] bits(logic [RowBytes-1:0] bytes);
+    for (int unsigned i = 0; i < RowBytes; i++) bits[8*i+:8] = {8{bytes[i]}};
+  endfunction
+
+  // A row is written as a whole, which is less work for the simulator than byte by byte.
   always_ff @(posedge clk_i) begin
     if (enable_i) begin
-      for (int unsigned i = 0; i < RowBytes; i++) begin
-        if (strobe_i[i]) rows_q[row_i][8*i+:8] <= wdata_i[8*i+:8];
-      end
+      if (strobe_i != '0)
+        rows_q[row_i] <= (rows_q[row_i] & ~bits(strobe_i)) | (wdata_i & bits(strobe_i));
       rdata_o <= rows_q[row_i];
     end
   end

@@ -35,6 +35,8 @@ module atoll_memory_port
   output logic                                 rvalid_o,
   output logic  [8*DataBytes-1:0]              rdata_o,
   output resp_e                                resp_o,
+  // An answer is still to come, or comes
+  output logic                                 pending_o,
   // Access to one bank, granted in the same cycle
   output logic  [   NumBanks-1:0]              bank_request_o,
   input  logic  [   NumBanks-1:0]              bank_grant_i,
@@ -100,15 +102,23 @@ module atoll_memory_port
     end
   end
 
-  assign last    = (left & (left - Steps'(1))) == '0;
-  assign granted = valid_i && (skip || bank_grant_i[bank]);
-  assign ready_o = granted && (skip || last);
+  always_comb begin
+    last    = 1'b0;
+    granted = 1'b0;
+    ready_o = 1'b0;
+    if (valid_i) begin
+      last    = (left & (left - Steps'(1))) == '0;
+      granted = skip || bank_grant_i[bank];
+      ready_o = granted && (skip || last);
+    end
+  end
 
   assign arriving = answer_q[ReadLatency-1];
   always_comb begin
     joined = joined_q;
     if (arriving.valid) joined[arriving.step] = bank_rdata_i[arriving.bank];
   end
+  assign pending_o = answer_q != '0;
   assign rvalid_o = arriving.valid && arriving.last;
   assign rdata_o  = joined;
   assign resp_o   = arriving.err ? RespSlave : RespOkay;
@@ -118,7 +128,7 @@ module atoll_memory_port
       done_q   <= '0;
       answer_q <= '0;
       joined_q <= '0;
-    end else if (valid_i || answer_q != '0) begin
+    end else if (valid_i || pending_o) begin
       answer_q[0] <= '0;
       if (granted) begin
         done_q      <= ready_o ? '0 : done_q | (Steps'(1) << step);

@@ -18,7 +18,7 @@ module atoll_reset_sync #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) stages_q <= '0;
-    else stages_q <= {stages_q[Stages-2:0], 1'b1};
+    else if (!rst_no) stages_q <= {stages_q[Stages-2:0], 1'b1};
   end
 
   assign rst_no = stages_q[Stages-1];

@@ -63,7 +63,7 @@ module atoll_word_port
 
   assign ready_o  = 1'b1;
   assign rvalid_o = rvalid_q;
-  assign rdata_o  = (8 * DataBytes)'(value_q) << (32 * lane_q);
+  assign rdata_o  = rvalid_q ? (8 * DataBytes)'(value_q) << (32 * lane_q) : '0;
   assign resp_o   = good_q ? RespOkay : RespSlave;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

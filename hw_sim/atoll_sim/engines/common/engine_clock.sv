@@ -1,6 +1,6 @@
 `include "atoll_assert.svh"
 
-// The clock of a device that runs lists, all but its control port: between lists it stands still.
+// The clock of a device that runs lists: between them, and accesses to its registers, it stands still.
 //
 // It runs while the device works and for some cycles more, in which what it drives comes to rest; from
 // then on nothing there would change before the next start. The enable passes a latch that is open
@@ -9,7 +9,7 @@ module engine_clock (
   // Clock and asynchronous reset
   input  logic clk_i,
   input  logic rst_ni,
-  // A list starts, runs or ends
+  // A list starts, runs or ends, or a register is asked for
   input  logic work_i,
   // The clock, and that it has its next edge
   output logic clk_o,

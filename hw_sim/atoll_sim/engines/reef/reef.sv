@@ -111,13 +111,14 @@ module reef
   logic [DataBytes-1:0] vector_strobe;
   logic constants_run_valid, constants_run_ready, constants_valid, constants_pop;
 
-  // All but the registers sleeps between lists.
+  // Between lists and accesses to registers everything sleeps.
   logic clk, awake;
 
   engine_clock u_clock (
     .clk_i,
     .rst_ni,
-    .work_i (start || abort || status.busy || ended),
+    .work_i (s_axil_awvalid_i || s_axil_wvalid_i || s_axil_arvalid_i || s_axil_bvalid_o
+        || s_axil_rvalid_o || status.busy || ended),
     .clk_o  (clk),
     .awake_o(awake)
   );
@@ -126,7 +127,7 @@ module reef
     .Params({8'd2, 8'(DataBytes), 8'(OutputLanes), 8'(InputLanes)}),
     .WeightRows(WeightRows | LineColumns << 16 | Vector << 28)
   ) u_registers (
-    .clk_i,
+    .clk_i         (clk),
     .rst_ni,
     .s_axil_awaddr_i,
     .s_axil_awvalid_i,

@@ -57,7 +57,7 @@ module reef_aligner
   // What the queue keeps of a run; of its address only the place in the first beat.
   typedef struct packed {
     kind_e       kind;
-    logic [3:0]  offset;
+    logic [$clog2(DataBytes)-1:0] offset;
     logic [31:0] bytes;
     logic [3:0]  phase;
     logic [13:0] unit;
@@ -71,7 +71,7 @@ module reef_aligner
 
   assign entry = '{
           kind: run_i.kind,
-          offset: 4'(run_i.address[$clog2(DataBytes)-1:0]),
+          offset: run_i.address[$clog2(DataBytes)-1:0],
           bytes: run_i.bytes,
           phase: run_i.phase,
           unit: run_i.unit,

@@ -59,7 +59,8 @@ module reef_array
   logic accept, advance, second_q;
   logic valid_q, done_q, depthwise_q, lines_q;
   tag_t tag, tag_q, sums_tag_q;
-  block_t coming, block;
+  logic [7:0] input_zero;
+  logic [13:0] first_row;
   logic [TapBits-1:0] tap_q;
   logic [StepBytes*9-1:0] centred_q;
   logic [OutputLanes-1:0][InputLanes-1:0][8:0] taps_q;
@@ -71,13 +72,13 @@ module reef_array
   assign sums_valid_o  = done_q;
   assign sums_tag_o    = sums_tag_q;
   assign bias_bank_o   = tag_q.bank;
-  assign coming        = blocks_i[tag.bank];
-  assign block         = blocks_i[tag_q.bank];
+  assign input_zero    = blocks_i[tag.bank].input_zero;
+  assign first_row     = blocks_i[tag.bank].row;
 
   // Convolution counts units in rows, depthwise in taps, of which a row holds `InputLanes`.
   assign weight_read_o = accept;
-  assign weight_row_o  = step_depthwise_i ? RowBits'(coming.row + (step_unit_i >> TapBits))
-                                          : RowBits'(coming.row + step_unit_i);
+  assign weight_row_o  = step_depthwise_i ? RowBits'(first_row + (step_unit_i >> TapBits))
+                                          : RowBits'(first_row + step_unit_i);
 
   always_comb begin
     tag         = step_tag_i;
@@ -108,7 +109,7 @@ module reef_array
       tag_q       <= tag;
       tap_q       <= step_unit_i[TapBits-1:0];
       for (int i = 0; i < StepBytes; i++) begin
-        centred_q[i*9+:9] <= step_mask_i[i] ? centre(step_data_i[i*8+:8], coming.input_zero) : 9'd0;
+        centred_q[i*9+:9] <= step_mask_i[i] ? centre(step_data_i[i*8+:8], input_zero) : 9'd0;
       end
     end
   end
@@ -117,8 +118,9 @@ module reef_array
     return {value[7], value} - {zero[7], zero};
   endfunction
 
+  // Signs are extended as `(x ^ sign) - sign`, which is an instruction of its own where this is simulated.
   function automatic logic [31:0] product(logic [8:0] value, logic [7:0] weight);
-    return {{23{value[8]}}, value} * {{24{weight[7]}}, weight};
+    return ((32'(value) ^ 32'h100) - 32'h100) * ((32'(weight) ^ 32'h80) - 32'h80);
   endfunction
 
   function automatic logic [31:0] dot_product(logic [InputLanes*9-1:0] values,
@@ -145,12 +147,15 @@ module reef_array
       if (valid_q && advance) begin
         if (depthwise_q)
           sums_q[tag_q.bank[0]] <= begun + product(
-              centred_q[block.lane_byte[lane]*9+:9], tap_weights[lane*8+:8]
+              centred_q[blocks_i[tag_q.bank].lane_byte[lane]*9+:9], tap_weights[lane*8+:8]
+          );
+        else if (lines_q)
+          sums_q[tag_q.bank[0]] <= begun + dot_product(
+              taps_q[lane], weight_row_i[lane*InputLanes*8+:InputLanes*8]
           );
         else
           sums_q[tag_q.bank[0]] <= begun + dot_product(
-              lines_q ? taps_q[lane] : centred_q[InputLanes*9-1:0],
-              weight_row_i[lane*InputLanes*8+:InputLanes*8]
+              centred_q[InputLanes*9-1:0], weight_row_i[lane*InputLanes*8+:InputLanes*8]
           );
       end
     end
@@ -160,6 +165,6 @@ module reef_array
   `ATOLL_ASSERT_NEXT(SumsAreHeld, sums_valid_o && !sums_ready_i && !flush_i, sums_valid_o)
 
   logic unused;
-  assign unused = ^{coming, block};
+  assign unused = ^blocks_i;
 
 endmodule

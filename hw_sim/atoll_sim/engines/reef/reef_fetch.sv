@@ -54,11 +54,10 @@ module reef_fetch
 
   state_e state_d, state_q;
   logic [2:0] product_d, product_q;
-  logic [Beats-1:0][DataBytes*8-1:0] beats_q;
-  descriptor_t descriptor;
+  descriptor_t descriptor, descriptor_q;
   geometry_t geometry_q;
 
-  assign descriptor = descriptor_t'(beats_q);
+  assign descriptor = descriptor_q;
 
   always_comb begin
     state_d   = state_q;
@@ -96,7 +95,7 @@ module reef_fetch
   end
 
   always_ff @(posedge clk_i) begin
-    if (load_i) beats_q[beat_i[BeatBits-1:0]] <= data_i;
+    if (load_i) descriptor_q[beat_i[BeatBits-1:0]*DataBytes*8+:DataBytes*8] <= data_i;
   end
 
   // Check of what arrived
@@ -183,7 +182,8 @@ module reef_fetch
 
   always_comb begin
     error_o = ErrNone;
-    if (!known) error_o = ErrBadOpcode;
+    if (state_q != StJudge) error_o = ErrNone;
+    else if (!known) error_o = ErrBadOpcode;
     else if (is_link) begin
       if (!link_fits(link)) error_o = ErrBadField;
       else if (link.address[5:0] != 0) error_o = ErrMisaligned;

@@ -69,10 +69,18 @@ module reef_joiner
   assign lane = step_unit_i[LaneBits-1:0];
   assign unit = step_unit_i >> LaneBits;
 
+  // Nothing is worked out without a step to join, which saves the simulator time.
   always_comb begin
-    for (int i = 0; i < InputLanes; i++) fresh[i*8+:8] = step_mask_i[i] ? step_data_i[i*8+:8] : 8'd0;
-    data = ((InputLanes * 16)'(fresh) << {lane, 3'b0}) | (InputLanes * 16)'(data_q);
-    mask = ((InputLanes * 2)'(step_mask_i[InputLanes-1:0]) << lane) | (InputLanes * 2)'(mask_q);
+    fresh = '0;
+    data  = '0;
+    mask  = '0;
+    if (joins) begin
+      for (int i = 0; i < InputLanes; i++) begin
+        fresh[i*8+:8] = step_mask_i[i] ? step_data_i[i*8+:8] : 8'd0;
+      end
+      data = ((InputLanes * 16)'(fresh) << {lane, 3'b0}) | (InputLanes * 16)'(data_q);
+      mask = ((InputLanes * 2)'(step_mask_i[InputLanes-1:0]) << lane) | (InputLanes * 2)'(mask_q);
+    end
   end
 
   assign joins = step_valid_i && step_joined_i;
@@ -83,19 +91,22 @@ module reef_joiner
   assign push  = !full && (tail_q || (joins && (other || whole)));
 
   always_comb begin
-    made.data = data[InputLanes*8-1:0];
-    made.mask = mask[InputLanes-1:0];
-    made.unit = unit;
-    made.tag  = step_tag_i;
-    made.tag.last = step_tag_i.last && mask[InputLanes*2-1:InputLanes] == 0;
-    if (tail_q || other) begin
-      made.data = data_q;
-      made.mask = mask_q;
-      made.unit = unit_q;
-      made.tag  = tag_q;
-      made.tag.last = tail_q;
+    made = '0;
+    if (push) begin
+      made.data = data[InputLanes*8-1:0];
+      made.mask = mask[InputLanes-1:0];
+      made.unit = unit;
+      made.tag  = step_tag_i;
+      made.tag.last = step_tag_i.last && mask[InputLanes*2-1:InputLanes] == 0;
+      if (tail_q || other) begin
+        made.data = data_q;
+        made.mask = mask_q;
+        made.unit = unit_q;
+        made.tag  = tag_q;
+        made.tag.last = tail_q;
+      end
+      made.tag.first = !begun_q;
     end
-    made.tag.first = !begun_q;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -87,9 +87,13 @@ module reef_lines
   assign pixel_ready_o = ahead[17] || ahead < 18'(Rows);
   assign take          = pixel_valid_i && pixel_ready_o;
 
+  // Nothing is worked out without a pixel, or below without a step, which saves the simulator time.
   always_comb begin
-    for (int lane = 0; lane < OutputLanes; lane++)
-    pixel[lane] = {pixel_i[lane*8+7], pixel_i[lane*8+:8]} - {lines_i.zero[7], lines_i.zero};
+    pixel = '0;
+    if (take) begin
+      for (int lane = 0; lane < OutputLanes; lane++)
+      pixel[lane] = {pixel_i[lane*8+7], pixel_i[lane*8+:8]} - {lines_i.zero[7], lines_i.zero};
+    end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -204,6 +208,9 @@ module reef_lines
   logic [Columns-1:0] column_inside_q;
   logic [3:0] step_q;
   tag_t tag_q;
+  logic [1:0] row;
+  logic [BankBits-1:0] column;
+  logic [OutputLanes-1:0][8:0] word;
 
   always_ff @(posedge clk_i) begin
     if (issue) begin
@@ -222,17 +229,23 @@ module reef_lines
     end
   end
 
-  for (genvar r = 0; r < Rows; r++) begin : gen_window_rows
-    for (genvar c = 0; c < Columns; c++) begin : gen_window_columns
-      logic [1:0] row;
-      logic [BankBits-1:0] column;
-      logic [OutputLanes-1:0][8:0] word;
-
-      assign row    = 2'(r) + slot_q;
-      assign column = (BankBits'(c) + first_bank_q) & BankMask;
-      assign word   = row_inside_q[r] && column_inside_q[c] ? words[row][column] : '0;
-      for (genvar lane = 0; lane < OutputLanes; lane++) begin : gen_lanes
-        assign step_taps_o[lane][r*Columns+c] = word[lane];
+  always_comb begin
+    step_taps_o = '0;
+    row         = '0;
+    column      = '0;
+    word        = '0;
+    if (valid_q) begin
+      for (int unsigned r = 0; r < Rows; r++) begin
+        for (int unsigned c = 0; c < Columns; c++) begin
+          row    = 2'(r) + slot_q;
+          column = (BankBits'(c) + first_bank_q) & BankMask;
+          word   = words[row][column];
+          if (row_inside_q[r] && column_inside_q[c]) begin
+            for (int unsigned lane = 0; lane < OutputLanes; lane++) begin
+              step_taps_o[lane][r*Columns+c] = word[lane];
+            end
+          end
+        end
       end
     end
   end

@@ -171,21 +171,25 @@ module reef_loader
   end
 
   always_comb begin
-    first_block = '{
-        input_zero: descriptor_i.input_zero,
-        output_zero: descriptor_i.output_zero,
-        minimum: descriptor_i.activation_min,
-        maximum: descriptor_i.activation_max,
-        lane_byte: '0,
-        last_lane: paired ? 4'(OutputLanes - 1) : 4'(final_lane),
-        row: 14'(row),
-        address: descriptor_i.output_address + 32'(channel_q),
-        stride: descriptor_i.output_channels
-    };
-    second_block           = first_block;
-    second_block.last_lane = 4'(final_lane);
-    second_block.row       = first_block.row + 14'(block_bytes >> RowBits);
-    second_block.address   = first_block.address + OutputLanes;
+    first_block  = '0;
+    second_block = '0;
+    if (opens) begin
+      first_block = '{
+          input_zero: descriptor_i.input_zero,
+          output_zero: descriptor_i.output_zero,
+          minimum: descriptor_i.activation_min,
+          maximum: descriptor_i.activation_max,
+          lane_byte: '0,
+          last_lane: paired ? 4'(OutputLanes - 1) : 4'(final_lane),
+          row: 14'(row),
+          address: descriptor_i.output_address + 32'(channel_q),
+          stride: descriptor_i.output_channels
+      };
+      second_block           = first_block;
+      second_block.last_lane = 4'(final_lane);
+      second_block.row       = first_block.row + 14'(block_bytes >> RowBits);
+      second_block.address   = first_block.address + OutputLanes;
+    end
   end
 
   always_ff @(posedge clk_i) begin

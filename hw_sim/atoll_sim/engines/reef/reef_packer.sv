@@ -47,13 +47,18 @@ module reef_packer #(
   logic tail_q;
   logic emits, take, beat;
 
+  // Nothing is worked out while nothing comes, which saves the simulator time.
   always_comb begin
-    data   = (DataBytes * 16)'(bytes_i) << {position_q, 3'b0};
-    strobe = (DataBytes * 2)'(enables_i) << position_q;
-    for (int unsigned i = 0; i < DataBytes; i++) begin
-      if (strobe_q[i]) data[0][8*i+:8] = data_q[8*i+:8];
+    data   = '0;
+    strobe = '0;
+    if (valid_i) begin
+      data   = (DataBytes * 16)'(bytes_i) << {position_q, 3'b0};
+      strobe = (DataBytes * 2)'(enables_i) << position_q;
+      for (int unsigned i = 0; i < DataBytes; i++) begin
+        if (strobe_q[i]) data[0][8*i+:8] = data_q[8*i+:8];
+      end
+      strobe[0] |= strobe_q;
     end
-    strobe[0] |= strobe_q;
   end
 
   assign emits         = strobe[0][DataBytes-1] || last_i;

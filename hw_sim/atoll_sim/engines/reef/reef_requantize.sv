@@ -53,12 +53,15 @@ module reef_requantize
   logic [OutputLanes-1:0][31:0] sums_q;
   tag_t tag_q, tag;
   stage_t stage1_q, stage2_q, stage3_q, stage4_q;
-  block_t due, done;
+  logic [3:0] last_lane;
+  logic [7:0] output_zero, minimum, maximum;
 
-  assign due           = blocks_i[tag_q.bank];
-  assign done          = blocks_i[stage3_q.tag.bank];
+  assign last_lane     = blocks_i[tag_q.bank].last_lane;
+  assign output_zero   = blocks_i[stage3_q.tag.bank].output_zero;
+  assign minimum       = blocks_i[stage3_q.tag.bank].minimum;
+  assign maximum       = blocks_i[stage3_q.tag.bank].maximum;
   assign advance       = !(stage4_q.valid && !bytes_ready_i);
-  assign last_group    = 32'(group_q) == 32'(due.last_lane) / Requantisers;
+  assign last_group    = 32'(group_q) == 32'(last_lane) / Requantisers;
   assign sums_ready_o  = !busy_q || (advance && last_group);
   assign scale_bank_o  = tag_q.bank;
 
@@ -109,9 +112,9 @@ module reef_requantize
       .sum_i        (sums_q[lane]),
       .multiplier_i (multiplier_i[lane]),
       .shift_i      (shift_i[lane]),
-      .output_zero_i(done.output_zero),
-      .minimum_i    (done.minimum),
-      .maximum_i    (done.maximum),
+      .output_zero_i(output_zero),
+      .minimum_i    (minimum),
+      .maximum_i    (maximum),
       .byte_o       (bytes_o[i])
     );
   end
@@ -121,7 +124,7 @@ module reef_requantize
   assign bytes_tag_o   = stage4_q.tag;
 
   logic unused;
-  assign unused = ^{due, done};
+  assign unused = ^blocks_i;
 
   // The next group is due.
   logic [GroupBits-1:0] due_q;

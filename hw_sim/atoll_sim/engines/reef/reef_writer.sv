@@ -69,7 +69,8 @@ module reef_writer
   localparam int unsigned IndexBits = 32 - BeatBits;
 
   // The pixel being collected
-  block_t block;
+  logic [3:0] last_lane;
+  logic [31:0] first;
   logic [1:0] opens_q;
   logic [31:0] address;
   logic [1:0][31:0] next_q;
@@ -90,13 +91,14 @@ module reef_writer
   assign bytes_ready_o = !bytes_tag_i.last || free;
   assign collected = bytes_valid_i && bytes_tag_i.last && free;
   assign closed_o = collected && bytes_tag_i.closes && (!bytes_tag_i.pair || bytes_tag_i.bank[0]);
-  assign block = blocks_i[bytes_tag_i.bank];
-  assign address = opens_q[bytes_tag_i.bank[0]] ? block.address : next_q[bytes_tag_i.bank[0]];
+  assign last_lane = blocks_i[bytes_tag_i.bank].last_lane;
+  assign first = blocks_i[bytes_tag_i.bank].address;
+  assign address = opens_q[bytes_tag_i.bank[0]] ? first : next_q[bytes_tag_i.bank[0]];
 
   always_comb begin
     bytes = bytes_q;
     bytes[bytes_group_i] = bytes_i;
-    enables = 16'hffff >> (4'd15 - block.last_lane);
+    enables = 16'hffff >> (4'd15 - last_lane);
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -107,7 +109,7 @@ module reef_writer
 
   always_ff @(posedge clk_i) begin
     if (bytes_valid_i && !bytes_tag_i.last) bytes_q[bytes_group_i] <= bytes_i;
-    if (collected) next_q[bytes_tag_i.bank[0]] <= address + 32'(block.stride);
+    if (collected) next_q[bytes_tag_i.bank[0]] <= address + 32'(blocks_i[bytes_tag_i.bank].stride);
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -170,6 +172,6 @@ module reef_writer
   `ATOLL_ASSERT(OneSourceOfBeats, !(pending && beat_valid_i))
 
   logic unused;
-  assign unused = ^{block, bytes_tag_i};
+  assign unused = ^{blocks_i, bytes_tag_i};
 
 endmodule

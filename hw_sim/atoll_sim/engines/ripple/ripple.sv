@@ -98,13 +98,14 @@ module ripple
   assign may_read  = reader_want && (Turns == 0 || port_idle);
   assign may_write = Turns == 0 || reader_idle;
 
-  // All but the registers sleeps between lists.
+  // Between lists and accesses to registers everything sleeps.
   logic clk, awake;
 
   engine_clock u_clock (
     .clk_i,
     .rst_ni,
-    .work_i (start || abort || status.busy || ended),
+    .work_i (s_axil_awvalid_i || s_axil_wvalid_i || s_axil_arvalid_i || s_axil_bvalid_o
+        || s_axil_rvalid_o || status.busy || ended),
     .clk_o  (clk),
     .awake_o(awake)
   );
@@ -114,7 +115,7 @@ module ripple
     .Params    ({8'd2, 8'(DataBytes), 16'd0}),
     .WeightRows(0)
   ) u_registers (
-    .clk_i,
+    .clk_i         (clk),
     .rst_ni,
     .s_axil_awaddr_i,
     .s_axil_awvalid_i,
