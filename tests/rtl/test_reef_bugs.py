@@ -87,6 +87,16 @@ IN_OPERATORS = {
         "step_depthwise_i",
     ),
     "sums of a pair": ("reef_array.sv", "tag.bank[0] = second_q;", "tag.bank[0] = 1'b0;"),
+    "first of the greatest": (
+        "reef_array.sv",
+        "$signed(begun) > $signed(tap) ? begun : tap;",
+        "!tag_q.first && $signed(begun) > $signed(tap) ? begun : tap;",
+    ),
+    "sign of the greatest": (
+        "reef_array.sv",
+        "$signed(begun) > $signed(tap) ? begun : tap;",
+        "begun > tap ? begun : tap;",
+    ),
     "pixels of a pair": (
         "reef_writer.sv",
         "if (collected) next_q[bytes_tag_i.bank[0]]",

@@ -99,6 +99,11 @@ class Command:
         """The rows of the kernel are packed as one."""
         return bool(self.half(12, True) & 4)
 
+    @property
+    def greatest(self) -> bool:
+        """The greatest product of a window counts instead of the sum."""
+        return bool(self.half(12, True) & 8)
+
     def error(self, instance: Mapping[str, int]) -> ErrorCode:
         """Say what makes the command illegal for an `instance`, by its parameters.
 
@@ -147,9 +152,10 @@ class Command:
         counts = (*self.input_shape, *self.output_shape, *self.kernel, *self.stride)
         low, high = self.signed_byte(11, 2), self.signed_byte(11, 3)
         return (
-            self.half(12, True) <= 7
+            self.half(12, True) <= 15
             and (not self.by_lines or self._lines_are_legal(instance))
             and (not self.joined or self._joined_is_legal(instance))
+            and (not self.greatest or (self.depthwise and not self.by_lines))
             and all((*counts, self.depth_multiplier, *self.words[13:16]))
             and all(pad < extent for pad, extent in zip(self.padding, self.kernel, strict=True))
             and low <= high

@@ -29,6 +29,7 @@ _OPCODES = {
     "depthwise_conv_2d": Opcode.DEPTHWISE_CONV_2D,
     "fully_connected": Opcode.FULLY_CONNECTED,
     "average_pool_2d": Opcode.DEPTHWISE_CONV_2D,
+    "max_pool_2d": Opcode.DEPTHWISE_CONV_2D,
 }
 _LETTERS = int.from_bytes(b"REEF", "little")
 CONTRACT_VERSION = 2
@@ -169,7 +170,10 @@ def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:
         activation_min=low,
         activation_max=high,
         depth_multiplier=shape.depth_multiplier,
-        flags=Flag.UNIFORM * shape.uniform | Flag.LINES * shape.lines | Flag.JOINED * shape.joined,
+        flags=Flag.UNIFORM * shape.uniform
+        | Flag.LINES * shape.lines
+        | Flag.JOINED * shape.joined
+        | Flag.GREATEST * shape.greatest,
         input_row_pitch=0,
         weight_block_bytes=0,
         kernel_row_bytes=shape.kernel_row,

@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.decode import BYTES, ErrorCode
 from atoll_sim.engines.interface import Bus, BusFault, Outcome
-from atoll_sim.engines.reef.arithmetic import dense_sums, depthwise_sums, requantise
+from atoll_sim.engines.reef.arithmetic import (
+    dense_sums,
+    depthwise_sums,
+    greatest_products,
+    requantise,
+)
 from atoll_sim.engines.reef.decode import Command
 from atoll_sim.engines.reef.element_arithmetic import element_results
 
@@ -73,8 +78,11 @@ class ReefModel:
         table = self._read_table(bus, command)
         weights = self._read_weights(bus, command)
         image = self._read_image(bus, command)
-        sums = depthwise_sums if command.depthwise else dense_sums
-        results = requantise(command, sums(command, image, weights), table)
+        if command.greatest:
+            sums = greatest_products(command, image, weights, table)
+        else:
+            sums = (depthwise_sums if command.depthwise else dense_sums)(command, image, weights)
+        results = requantise(command, sums, table)
         self._write(bus, command.words[2], results.tobytes())
 
     def _elements(self, bus: Bus, command: Command) -> bytes:

@@ -5,8 +5,8 @@
 // A step for a pair of blocks stays for two cycles: it meets a row of the one, then of the other.
 // A step passes two stages: the weights are read and the zero point is taken off; then every
 // output lane adds its dot product. Convolution uses all bytes in all lanes; depthwise, lane `l`
-// uses the byte `lane_byte[l]` alone, with the `OutputLanes` weights of its tap; by lines, each lane
-// has bytes of its own, see `reef_lines`.
+// uses the byte `lane_byte[l]` alone, with the `OutputLanes` weights of its tap, and adds the product
+// or keeps the greatest; by lines, each lane has bytes of its own, see `reef_lines`.
 module reef_array
   import reef_pkg::*;
 #(
@@ -136,17 +136,19 @@ module reef_array
   end
 
   for (genvar lane = 0; lane < OutputLanes; lane++) begin : gen_lane
-    logic [31:0] begun;
+    logic [31:0] begun, tap;
     logic [1:0][31:0] sums_q;
 
     assign begun        = tag_q.first ? bias_i[lane] : sums_q[tag_q.bank[0]];
+    assign tap          = product(
+        centred_q[block.lane_byte[lane]*9+:9], tap_weights[lane*8+:8]
+    );
     assign sums_o[lane] = sums_q[sums_tag_q.bank[0]];
     always_ff @(posedge clk_i) begin
       if (valid_q && advance) begin
-        if (depthwise_q)
-          sums_q[tag_q.bank[0]] <= begun + product(
-              centred_q[block.lane_byte[lane]*9+:9], tap_weights[lane*8+:8]
-          );
+        if (depthwise_q && block.greatest)
+          sums_q[tag_q.bank[0]] <= $signed(begun) > $signed(tap) ? begun : tap;
+        else if (depthwise_q) sums_q[tag_q.bank[0]] <= begun + tap;
         else
           sums_q[tag_q.bank[0]] <= begun + dot_product(
               lines_q ? taps_q[lane] : centred_q[InputLanes*9-1:0],

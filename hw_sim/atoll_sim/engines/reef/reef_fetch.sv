@@ -148,7 +148,7 @@ module reef_fetch
 
   // Judgement
   logic known, depthwise, dense, counts, kernel, channels, dense_shape, aligned, reserved, lines;
-  logic elements, joined, is_link;
+  logic elements, joined, greatest, is_link;
   link_command_t link;
 
   assign depthwise = descriptor.opcode == OpDepthwiseConv2d;
@@ -179,6 +179,7 @@ module reef_fetch
       && descriptor.weight_block_bytes <= WeightRows * InputLanes * OutputLanes / 2;
   assign joined = !depthwise
       && descriptor.weight_block_bytes <= WeightRows * InputLanes * OutputLanes;
+  assign greatest = depthwise && !descriptor.lines;
   assign aligned = descriptor.weights_address[3:0] == 0 && descriptor.parameters_address[3:0] == 0;
 
   always_comb begin
@@ -192,7 +193,8 @@ module reef_fetch
       if (!elements_fit(elements_t'(descriptor))) error_o = ErrBadField;
       else if (check != descriptor.check) error_o = ErrBadCheck;
     end else if (!(reserved && counts && kernel && channels && (!dense || dense_shape)
-               && (!descriptor.lines || lines) && (!descriptor.joined || joined)) || $signed(
+               && (!descriptor.lines || lines) && (!descriptor.joined || joined)
+               && (!descriptor.greatest || greatest)) || $signed(
             descriptor.activation_min
         ) > $signed(
             descriptor.activation_max

@@ -15,7 +15,8 @@ package reef_pkg;
     logic [31:0] kernel_row_bytes;
     logic [31:0] weight_block_bytes;
     logic [31:0] row_pitch;
-    logic [12:0] reserved_12;
+    logic [11:0] reserved_12;
+    logic        greatest;
     logic        joined;
     logic        lines;
     logic        uniform;
@@ -143,6 +144,7 @@ package reef_pkg;
     logic [7:0]       output_zero;
     logic [7:0]       minimum;
     logic [7:0]       maximum;
+    logic             greatest;   // depthwise: sums are the greatest product instead
     logic [15:0][3:0] lane_byte;  // depthwise: which of the step's bytes each lane uses
     logic [3:0]       last_lane;  // that has an output channel
     logic [13:0]      row;        // of weights that it begins in
