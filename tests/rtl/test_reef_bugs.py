@@ -54,6 +54,37 @@ IN_ELEMENTS = {
 }
 """File, what is right, and what is not; the bench of elements finds it."""
 
+IN_MOVES = {
+    "step to the next plane": ("reef_rows.sv", "!ends[1] ? steps_i[1]", "ends[1] ? steps_i[1]"),
+    "rows of the next plane": (
+        "reef_rows.sv",
+        "ends[0] ? counts_i[0] : left_q[0] - 16'd1;",
+        "left_q[0] - 16'd1;",
+    ),
+    "place of the next row": ("reef_packer.sv", "if (start_i || closed_o)", "if (start_i)"),
+    "end of a row": ("reef_vector.sv", "unary ? last_q[0] :", "unary ? 1'b0 :"),
+    "end of all rows": ("reef_vector.sv", "row_closed && last_row;", "row_closed;"),
+    "bytes that fill the last step": (
+        "reef_vector.sv",
+        "~({InputLanes{1'b1}} << step_unit_i[4:0])",
+        "'1",
+    ),
+    "place in a row of the table": ("reef_table.sv", "row_q[place_q];", "row_q[~place_q];"),
+    "beats of the table": ("reef_table.sv", "rows[beat_i[RowBits-1:0]] <=", "rows[0] <="),
+    "what is looked up while nothing moves": ("reef_vector.sv", "moving && mapped", "mapped"),
+    "a table that nothing looks into": (
+        "reef_pkg.sv",
+        "(command.mapped || command.table_address == command.source_address)",
+        "1'b1",
+    ),
+    "alignment of a table": (
+        "reef_fetch.sv",
+        "move.mapped && move.table_address[3:0] != 0",
+        "1'b0",
+    ),
+}
+"""Likewise, of the bench of moves."""
+
 IN_OPERATORS = {
     "rows of the second block": (
         "reef_loader.sv",
@@ -130,7 +161,7 @@ IN_LISTS = {
     "check of a link": (
         "reef_fetch.sv",
         "ErrMisaligned;\n      else if (check != descriptor.check)",
-        "ErrMisaligned;\n      else if (elements && check != descriptor.check)",
+        "ErrMisaligned;\n      else if (vector && check != descriptor.check)",
     ),
     "upper half of a count": ("reef_pkg.sv", "&& command.reserved_2 == 0 &&", "&&"),
     "words that a link has not": ("reef_pkg.sv", "command.reserved_3 == 0 &&", ""),
@@ -139,6 +170,7 @@ IN_LISTS = {
 
 PLANTED = {
     **{name: ("reef_elements", *bug) for name, bug in IN_ELEMENTS.items()},
+    **{name: ("reef_moves", *bug) for name, bug in IN_MOVES.items()},
     **{name: ("reef_operators", *bug) for name, bug in IN_OPERATORS.items()},
     **{name: ("reef_lists", *bug) for name, bug in IN_LISTS.items()},
 }

@@ -10,7 +10,7 @@ from atoll.lower.accelerator import Job
 from atoll.ops.quantization import activation_range
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
-from atoll_sim.engines.reef import elements
+from atoll_sim.engines.reef import elements, moves
 from atoll_sim.engines.reef.cycles import Places, effort_of
 from atoll_sim.engines.reef.descriptor import Descriptor, Flag, Link, Opcode
 from atoll_sim.engines.reef.geometry import Geometry, geometry_of
@@ -42,6 +42,8 @@ class ReefEmitter:
         """Pack weights and parameter table of `op`; name the buffers that it touches."""
         if elements.takes(op):
             return elements.job_of(op, graph, npu)
+        if moves.takes(op, graph):
+            return moves.job_of(op, graph, npu)
         lanes = npu.params["output_lanes"]
         shape = geometry_of(op, graph, npu)
         strips = Strips(shape, lanes, splits)
@@ -82,6 +84,8 @@ class ReefEmitter:
         """Return one descriptor for each sample of the batch, or for each strip of it."""
         if elements.takes(op):
             return elements.command_of(op, graph, address)
+        if moves.takes(op, graph):
+            return moves.commands_of(op, graph, address)
         shape = geometry_of(op, graph, npu)
         strips = Strips(shape, npu.params["output_lanes"], splits)
         source, target = address(op.inputs[0]), address(op.outputs[0])
@@ -123,9 +127,11 @@ class ReefEmitter:
         return self.busy(op, graph, npu, commands).cycles
 
     def busy(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> Busy:
-        """Predict with what an instance is busy, see `cycles` and `elements`."""
+        """Predict with what an instance is busy, see `cycles`, `elements` and `moves`."""
         if elements.takes(op):
             return elements.busy_of(op, graph, npu)
+        if moves.takes(op, graph):
+            return moves.busy_of(op, graph, npu)
         effort = effort_of(geometry_of(op, graph, npu), npu, commands, _places(op, graph, npu))
         reads = {
             op.inputs[0]: effort.read_bytes,
