@@ -31,8 +31,8 @@ IN_ELEMENTS = {
     "tail of the last beat": ("reef_packer.sv", "last_i && strobe[1] != 0;", "1'b0;"),
     "length of the last part": (
         "reef_vector_sequencer.sv",
-        "last ? left_q : ChunkBytes;",
-        "ChunkBytes;",
+        "last ? left_q : most;",
+        "most;",
     ),
     "place of the next part": (
         "reef_vector_sequencer.sv",
