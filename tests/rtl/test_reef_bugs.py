@@ -160,8 +160,8 @@ IN_LISTS = {
     "alignment of a link": ("reef_fetch.sv", "link.address[5:0] != 0", "link.address[4:0] != 0"),
     "check of a link": (
         "reef_fetch.sv",
-        "ErrMisaligned;\n      else if (check != descriptor.check)",
-        "ErrMisaligned;\n      else if (vector && check != descriptor.check)",
+        "else if (check != descriptor.check) error_o = ErrBadCheck;\n    end else if (vector && is",
+        "end else if (vector && is",
     ),
     "upper half of a count": ("reef_pkg.sv", "&& command.reserved_2 == 0 &&", "&&"),
     "words that a link has not": ("reef_pkg.sv", "command.reserved_3 == 0 &&", ""),
