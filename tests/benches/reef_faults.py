@@ -78,7 +78,7 @@ async def stops_at_a_fault(dut: Any, region: str, response: int, opcode: Opcode)
 
 
 ILLEGAL: dict[str, tuple[int, dict[str, int]]] = {
-    **{f"opcode {value}": (BAD_OPCODE, {"opcode": value}) for value in (0, 7, 255)},
+    **{f"opcode {value}": (BAD_OPCODE, {"opcode": value}) for value in (0, 8, 255)},
     **{f"version {value}": (BAD_OPCODE, {"version": value}) for value in (0, 2)},
     **{
         f"{name} 0": (BAD_FIELD, {name: 0})
@@ -88,9 +88,10 @@ ILLEGAL: dict[str, tuple[int, dict[str, int]]] = {
             *("depth_multiplier", "input_row_pitch", "weight_block_bytes", "kernel_row_bytes"),
         )
     },
-    "reserved bits of word 12": (BAD_FIELD, {"flags": 8}),
+    "reserved bits of word 12": (BAD_FIELD, {"flags": 16}),
     "joined rows of too many weights": (BAD_FIELD, {"flags": 4, "weight_block_bytes": 1 << 20}),
     "a convolution by lines": (BAD_FIELD, {"flags": 2}),
+    "greatest of a convolution": (BAD_FIELD, {"flags": 8}),
     **{f"check bit {bit}": (BAD_CHECK, {"check_flipped": 1 << bit}) for bit in (0, 7, 15)},
     "padding as high as the kernel": (BAD_FIELD, {"pad_top": 3}),
     "padding as wide as the kernel": (BAD_FIELD, {"pad_left": 3}),
@@ -105,6 +106,7 @@ ILLEGAL_DEPTHWISE: dict[str, tuple[int, dict[str, int]]] = {
     "a multiplier too much": (BAD_FIELD, {"depth_multiplier": 2}),
     "kernel row counted in bytes": (BAD_FIELD, {"kernel_row_bytes": 3 * 17}),
     "joined rows of a depthwise kernel": (BAD_FIELD, {"flags": 4}),
+    "greatest by lines": (BAD_FIELD, {"flags": 10}),
     "lines of too many columns": (BAD_FIELD, {"flags": 2, "in_width": 257}),
     "lines of a tall kernel": (BAD_FIELD, {"flags": 2, "kernel_height": 5}),
     "lines of a wide kernel": (BAD_FIELD, {"flags": 2, "kernel_width": 9, "kernel_row_bytes": 9}),

@@ -23,6 +23,7 @@ class Shape:
         uniform: weights and parameters of all blocks of output lanes are those of the first.
         lines: rows of the input stay on chip.
         joined: the rows of the kernel are packed as one.
+        greatest: the greatest product of a window counts instead of the sum.
     """
 
     opcode: Opcode
@@ -35,6 +36,7 @@ class Shape:
     uniform: bool = False
     lines: bool = False
     joined: bool = False
+    greatest: bool = False
 
     @property
     def depthwise(self) -> bool:
@@ -83,7 +85,7 @@ class Layer:
 
     def result(self) -> NDArray[np.int8]:
         """Return the output, int8 [height, width, O]."""
-        sums = _sums(self) + self.bias.astype(np.int64)
+        sums = _greatest(self) if self.shape.greatest else _sums(self) + self.bias.astype(np.int64)
         scaled = np.empty(sums.shape, np.int8)
         for index, value in np.ndenumerate(sums):
             o = index[-1]
@@ -132,7 +134,8 @@ class Layer:
             depth_multiplier=shape.multiplier,
             flags=Flag.UNIFORM * shape.uniform
             | Flag.LINES * shape.lines
-            | Flag.JOINED * shape.joined,
+            | Flag.JOINED * shape.joined
+            | Flag.GREATEST * shape.greatest,
             input_row_pitch=width * channels,
             weight_block_bytes=block_bytes,
             kernel_row_bytes=shape.kernel[1] * (1 if shape.depthwise else channels),
@@ -173,6 +176,22 @@ def _sums(layer: Layer) -> NDArray[np.int64]:
         else:
             sums += patch @ taps.T
     return sums
+
+
+def _greatest(layer: Layer) -> NDArray[np.int64]:
+    """Return the greatest product over the taps inside the image, 0 if there is none, or bias."""
+    shape, zero = layer.shape, layer.zeros[0]
+    result = np.empty((*shape.output, shape.channels), np.int64)
+    for row, column, o in np.ndindex(result.shape):
+        products = []
+        for y, x in np.ndindex(*shape.kernel):
+            at = row * shape.stride[0] + y - shape.pad[0]
+            to = column * shape.stride[1] + x - shape.pad[1]
+            if 0 <= at < shape.image[0] and 0 <= to < shape.image[1]:
+                value = int(layer.x[at, to, o // shape.multiplier]) - zero
+                products.append(value * int(layer.weights[0, y, x, o]))
+        result[row, column, o] = max(int(layer.bias[o]), *(products or [0]))
+    return result
 
 
 def _taps(shape: Shape, axis: int, tap: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

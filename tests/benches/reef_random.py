@@ -41,13 +41,14 @@ def random_layer(random: Random, opcode: Opcode, size: int = 8, lanes: int = 0) 
     """Make an operator of random shape and data, its extents up to about `size`.
 
     With `lanes` of the instance, some are uniform. Many are computed by lines, or with joined rows
-    of the kernel, where that fits.
+    of the kernel, where that fits; some depthwise ones keep the greatest product.
     """
     shape = random_shape(random, opcode, size)
     lines, joined = (
         fits and random.random() < 0.7 for fits in (shape.fits_lines, shape.fits_joined)
     )
-    layer = make_layer(random, replace(shape, lines=lines, joined=joined))
+    greatest = shape.depthwise and not lines and random.random() < 0.4
+    layer = make_layer(random, replace(shape, lines=lines, joined=joined, greatest=greatest))
     return uniform(layer, lanes) if lanes and random.random() < 0.3 else layer
 
 
@@ -56,7 +57,7 @@ def make_layer(random: Random, shape: Shape) -> Layer:
     numbers = np.random.default_rng(random.getrandbits(32))
     depthwise = shape.opcode is Opcode.DEPTHWISE_CONV_2D
     outer, inner = (1, shape.channels) if depthwise else (shape.channels, shape.image[2])
-    taps = shape.kernel[0] * shape.kernel[1] * (1 if depthwise else inner)
+    taps = 1 if shape.greatest else shape.kernel[0] * shape.kernel[1] * (1 if depthwise else inner)
     low, high = sorted(random.choices((-128, -128, -20, 0, 60, 127, 127), k=2))
     typical = int(np.log2(8000 * np.sqrt(taps) / 60))
     return Layer(

@@ -31,8 +31,8 @@ IN_ELEMENTS = {
     "tail of the last beat": ("reef_packer.sv", "last_i && strobe[1] != 0;", "1'b0;"),
     "length of the last part": (
         "reef_vector_sequencer.sv",
-        "last ? left_q : ChunkBytes;",
-        "ChunkBytes;",
+        "last ? left_q : most;",
+        "most;",
     ),
     "place of the next part": (
         "reef_vector_sequencer.sv",
@@ -53,6 +53,37 @@ IN_ELEMENTS = {
     "sign of a multiplier": ("reef_pkg.sv", "!multiplier[31] && (shift == 0", "(shift == 0"),
 }
 """File, what is right, and what is not; the bench of elements finds it."""
+
+IN_MOVES = {
+    "step to the next plane": ("reef_rows.sv", "!ends[1] ? steps_i[1]", "ends[1] ? steps_i[1]"),
+    "rows of the next plane": (
+        "reef_rows.sv",
+        "ends[0] ? counts_i[0] : left_q[0] - 16'd1;",
+        "left_q[0] - 16'd1;",
+    ),
+    "place of the next row": ("reef_packer.sv", "if (start_i || closed_o)", "if (start_i)"),
+    "end of a row": ("reef_vector.sv", "unary ? last_q[0] :", "unary ? 1'b0 :"),
+    "end of all rows": ("reef_vector.sv", "row_closed && last_row;", "row_closed;"),
+    "bytes that fill the last step": (
+        "reef_vector.sv",
+        "~({InputLanes{1'b1}} << step_unit_i[4:0])",
+        "'1",
+    ),
+    "place in a row of the table": ("reef_table.sv", "row_q[place_q];", "row_q[~place_q];"),
+    "beats of the table": ("reef_table.sv", "rows[beat_i[RowBits-1:0]] <=", "rows[0] <="),
+    "what is looked up while nothing moves": ("reef_vector.sv", "moving && mapped", "mapped"),
+    "a table that nothing looks into": (
+        "reef_pkg.sv",
+        "(command.mapped || command.table_address == command.source_address)",
+        "1'b1",
+    ),
+    "alignment of a table": (
+        "reef_fetch.sv",
+        "move.mapped && move.table_address[3:0] != 0",
+        "1'b0",
+    ),
+}
+"""Likewise, of the bench of moves."""
 
 IN_OPERATORS = {
     "rows of the second block": (
@@ -87,6 +118,16 @@ IN_OPERATORS = {
         "step_depthwise_i",
     ),
     "sums of a pair": ("reef_array.sv", "tag.bank[0] = second_q;", "tag.bank[0] = 1'b0;"),
+    "first of the greatest": (
+        "reef_array.sv",
+        "$signed(begun) > $signed(tap) ? begun : tap;",
+        "!tag_q.first && $signed(begun) > $signed(tap) ? begun : tap;",
+    ),
+    "sign of the greatest": (
+        "reef_array.sv",
+        "$signed(begun) > $signed(tap) ? begun : tap;",
+        "begun > tap ? begun : tap;",
+    ),
     "pixels of a pair": (
         "reef_writer.sv",
         "if (collected) next_q[bytes_tag_i.bank[0]]",
@@ -119,8 +160,8 @@ IN_LISTS = {
     "alignment of a link": ("reef_fetch.sv", "link.address[5:0] != 0", "link.address[4:0] != 0"),
     "check of a link": (
         "reef_fetch.sv",
-        "ErrMisaligned;\n      else if (check != descriptor.check)",
-        "ErrMisaligned;\n      else if (elements && check != descriptor.check)",
+        "else if (check != descriptor.check) error_o = ErrBadCheck;\n    end else if (vector && is",
+        "end else if (vector && is",
     ),
     "upper half of a count": ("reef_pkg.sv", "&& command.reserved_2 == 0 &&", "&&"),
     "words that a link has not": ("reef_pkg.sv", "command.reserved_3 == 0 &&", ""),
@@ -129,6 +170,7 @@ IN_LISTS = {
 
 PLANTED = {
     **{name: ("reef_elements", *bug) for name, bug in IN_ELEMENTS.items()},
+    **{name: ("reef_moves", *bug) for name, bug in IN_MOVES.items()},
     **{name: ("reef_operators", *bug) for name, bug in IN_OPERATORS.items()},
     **{name: ("reef_lists", *bug) for name, bug in IN_LISTS.items()},
 }

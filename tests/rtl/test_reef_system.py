@@ -72,6 +72,11 @@ def test_elements(parameters: Mapping[str, int]) -> None:
     run("reef_elements", parameters)
 
 
+@pytest.mark.parametrize("parameters", [DEFAULT, WIDE])
+def test_moves(parameters: Mapping[str, int]) -> None:
+    run("reef_moves", parameters)
+
+
 def test_an_instance_without_elements() -> None:
     run("reef_without", {**SMALL, "Vector": 0})
 
@@ -87,6 +92,7 @@ def test_cycles(measured: reef_layers.Instance) -> None:
 def test_many_operators(parameters: Mapping[str, int], seed: int) -> None:
     run("reef_operators", parameters, seed, Operators=40)
     run("reef_elements", parameters, seed, Operators=40)
+    run("reef_moves", parameters, seed, Operators=40)
 
 
 @pytest.mark.slow

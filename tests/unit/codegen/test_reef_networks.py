@@ -19,10 +19,10 @@ from atoll_sim.engines.reef.model import ReefModel
 NETWORKS = {
     "kws_ref_model": (10, 1),
     "pretrainedResnet_quant": (10, 4),
-    "vww_96_int8": (28, 1),
+    "vww_96_int8": (28, 2),
     "ad01_int8": (10, 0),
 }
-"""Layers with weights; means and sums, which only lagoon's instance is said to run."""
+"""Layers with weights; means, sums and reshapes, which only lagoon's instance is said to run."""
 
 
 class Memory:

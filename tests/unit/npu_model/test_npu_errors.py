@@ -156,7 +156,7 @@ def test_legal_commands_run(command: Descriptor) -> None:
     assert run(command) == Outcome(0, 0, 1)
 
 
-@pytest.mark.parametrize("change", [{"opcode": 0}, {"opcode": 7}, {"version": 0}, {"version": 2}])
+@pytest.mark.parametrize("change", [{"opcode": 0}, {"opcode": 8}, {"version": 0}, {"version": 2}])
 def test_unknown_opcode_or_version(change: dict[str, int]) -> None:
     assert run(replace(LEGAL, **change)) == Outcome(5, LIST, 0)
 

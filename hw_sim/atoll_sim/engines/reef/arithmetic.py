@@ -45,6 +45,34 @@ def depthwise_sums(
     return sums
 
 
+def greatest_products(
+    command: Command,
+    image: NDArray[np.int8],
+    weights: NDArray[np.int8],
+    table: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return how far the greatest product of each window is above the bias, or 0 if it is below.
+
+    Args:
+        command: what to compute.
+        image: int8 [H, W, C].
+        weights: int8 [O, kernel height, kernel width].
+        table: [O, 4], see `requantise`.
+    """
+    values, inside = (
+        each.repeat(command.depth_multiplier, axis=2) for each in _seen(command, image)
+    )
+    # A window with nothing inside of the image has one product, 0.
+    inside[..., 0, 0] |= ~inside.any(axis=(3, 4))
+    greatest = np.full(command.output_shape, table[:, 0])
+    for y in range(command.kernel[0]):
+        for x in range(command.kernel[1]):
+            products = values[..., y, x] * weights[:, y, x].astype(np.int64)
+            greatest = np.where(inside[..., y, x], np.maximum(greatest, products), greatest)
+    above: NDArray[np.int64] = greatest - table[:, 0]
+    return above
+
+
 def requantise(
     command: Command, sums: NDArray[np.int64], table: NDArray[np.int64]
 ) -> NDArray[np.int8]:
@@ -89,6 +117,13 @@ def _windows(command: Command, image: NDArray[np.int8]) -> NDArray[np.int16]:
     padded[top : top + inside.shape[0], left : left + inside.shape[1]] = inside
     views = np.lib.stride_tricks.sliding_window_view(padded, command.kernel, axis=(0, 1))
     return views[:: command.stride[0], :: command.stride[1]]
+
+
+def _seen(command: Command, image: NDArray[np.int8]) -> tuple[NDArray[np.int16], NDArray[np.bool_]]:
+    """Return `_windows`, and which of their taps lie inside of the image."""
+    ones = np.full_like(image, command.signed_byte(11, 0))
+    moved = (ones.astype(np.int16) + np.where(ones < 127, 1, -1)).astype(np.int8)
+    return _windows(command, image), _windows(command, moved) != 0
 
 
 def _span(command: Command, axis: int) -> int:

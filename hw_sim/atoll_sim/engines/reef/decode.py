@@ -10,7 +10,7 @@ import numpy as np
 
 from atoll_sim.engines.common.decode import BYTES, WORDS, ErrorCode, check_of
 
-CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, ADD, MUL, LINK = 1, 2, 3, 4, 5, 6
+CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, ADD, MUL, LINK, MOVE = 1, 2, 3, 4, 5, 6, 7
 ALIGNMENT = 16
 
 
@@ -48,6 +48,35 @@ class Command:
     def over_elements(self) -> bool:
         """One element of each operand makes one of the result."""
         return self.opcode in (ADD, MUL)
+
+    @property
+    def moves(self) -> bool:
+        """Rows of bytes go elsewhere."""
+        return self.opcode == MOVE
+
+    @property
+    def mapped(self) -> bool:
+        """A move takes what a table has for each byte."""
+        return bool(self.half(7, True) & 1)
+
+    @property
+    def filled(self) -> bool:
+        """A move reads nothing, and writes a value."""
+        return bool(self.half(7, True) & 2)
+
+    @property
+    def row_counts(self) -> tuple[int, int, int]:
+        """Rows of a move, planes of them, and how many of these."""
+        return self.half(6, False), self.half(6, True), self.half(7, False)
+
+    def rows_at(self, first: int, step: int) -> list[int]:
+        """Return where the rows of a move begin; words from `step` on say how far it is on."""
+        rows, planes, spaces = self.row_counts
+        places = [self.words[first]]
+        for number in range(1, rows * planes * spaces):
+            level = 0 if number % rows else 1 if number % (rows * planes) else 2
+            places.append((places[-1] + self.words[step + level]) % (1 << 32))
+        return places
 
     @property
     def links(self) -> bool:
@@ -99,6 +128,11 @@ class Command:
         """The rows of the kernel are packed as one."""
         return bool(self.half(12, True) & 4)
 
+    @property
+    def greatest(self) -> bool:
+        """The greatest product of a window counts instead of the sum."""
+        return bool(self.half(12, True) & 8)
+
     def error(self, instance: Mapping[str, int]) -> ErrorCode:
         """Say what makes the command illegal for an `instance`, by its parameters.
 
@@ -106,14 +140,10 @@ class Command:
             NONE if it may run.
         """
         known = self.opcode in (CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED)
-        vector = self.over_elements and bool(instance["vector"])
+        vector = (self.over_elements or self.moves) and bool(instance["vector"])
         if not (known or vector or self.links) or self.words[0] >> 8 & 0xFF != 1:
             return ErrorCode.BAD_OPCODE
-        if self.links:
-            legal = self.words[2] in range(1, 1 << 16) and not any(self.words[3:])
-        else:
-            legal = self._elements_are_legal() if vector else self._fields_are_legal(instance)
-        if not legal:
+        if not self._is_legal(instance):
             return ErrorCode.BAD_FIELD
         if not self._is_aligned():
             return ErrorCode.MISALIGNED
@@ -121,10 +151,35 @@ class Command:
             return ErrorCode.BAD_CHECK
         return ErrorCode.NONE
 
+    def _is_legal(self, instance: Mapping[str, int]) -> bool:
+        if self.links:
+            return self.words[2] in range(1, 1 << 16) and not any(self.words[3:])
+        if self.moves:
+            return self._move_is_legal()
+        return (
+            self._elements_are_legal() if self.over_elements else self._fields_are_legal(instance)
+        )
+
     def _is_aligned(self) -> bool:
         if self.links:
             return self.words[1] % BYTES == 0
+        if self.moves:
+            return not self.mapped or self.words[3] % ALIGNMENT == 0
         return self.over_elements or not (self.words[3] % ALIGNMENT or self.words[4] % ALIGNMENT)
+
+    def _move_is_legal(self) -> bool:
+        source, output, table, again = self.words[1:5]
+        if self.filled:
+            alone = source == output and not any((*self.words[8:11], self.mapped))
+        else:
+            alone = not self.words[7] >> 24
+        return (
+            not any((*self.words[14:16], self.half(7, True) >> 2 & 0x3F))
+            and all((self.words[5], *self.row_counts))
+            and again == table
+            and (self.mapped or table == source)
+            and alone
+        )
 
     def _elements_are_legal(self) -> bool:
         shifts = [self.signed_byte(9, index) for index in range(3)]
@@ -147,9 +202,10 @@ class Command:
         counts = (*self.input_shape, *self.output_shape, *self.kernel, *self.stride)
         low, high = self.signed_byte(11, 2), self.signed_byte(11, 3)
         return (
-            self.half(12, True) <= 7
+            self.half(12, True) <= 15
             and (not self.by_lines or self._lines_are_legal(instance))
             and (not self.joined or self._joined_is_legal(instance))
+            and (not self.greatest or (self.depthwise and not self.by_lines))
             and all((*counts, self.depth_multiplier, *self.words[13:16]))
             and all(pad < extent for pad, extent in zip(self.padding, self.kernel, strict=True))
             and low <= high

@@ -22,6 +22,7 @@ class Flag(IntFlag):
     UNIFORM = 1
     LINES = 2
     JOINED = 4
+    GREATEST = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

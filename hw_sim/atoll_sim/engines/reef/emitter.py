@@ -10,7 +10,7 @@ from atoll.lower.accelerator import Job
 from atoll.ops.quantization import activation_range
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
-from atoll_sim.engines.reef import elements
+from atoll_sim.engines.reef import elements, moves
 from atoll_sim.engines.reef.cycles import Places, effort_of
 from atoll_sim.engines.reef.descriptor import Descriptor, Flag, Link, Opcode
 from atoll_sim.engines.reef.geometry import Geometry, geometry_of
@@ -29,6 +29,7 @@ _OPCODES = {
     "depthwise_conv_2d": Opcode.DEPTHWISE_CONV_2D,
     "fully_connected": Opcode.FULLY_CONNECTED,
     "average_pool_2d": Opcode.DEPTHWISE_CONV_2D,
+    "max_pool_2d": Opcode.DEPTHWISE_CONV_2D,
 }
 _LETTERS = int.from_bytes(b"REEF", "little")
 CONTRACT_VERSION = 2
@@ -41,6 +42,8 @@ class ReefEmitter:
         """Pack weights and parameter table of `op`; name the buffers that it touches."""
         if elements.takes(op):
             return elements.job_of(op, graph, npu)
+        if moves.takes(op, graph):
+            return moves.job_of(op, graph, npu)
         lanes = npu.params["output_lanes"]
         shape = geometry_of(op, graph, npu)
         strips = Strips(shape, lanes, splits)
@@ -81,6 +84,8 @@ class ReefEmitter:
         """Return one descriptor for each sample of the batch, or for each strip of it."""
         if elements.takes(op):
             return elements.command_of(op, graph, address)
+        if moves.takes(op, graph):
+            return moves.commands_of(op, graph, address)
         shape = geometry_of(op, graph, npu)
         strips = Strips(shape, npu.params["output_lanes"], splits)
         source, target = address(op.inputs[0]), address(op.outputs[0])
@@ -122,9 +127,11 @@ class ReefEmitter:
         return self.busy(op, graph, npu, commands).cycles
 
     def busy(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> Busy:
-        """Predict with what an instance is busy, see `cycles` and `elements`."""
+        """Predict with what an instance is busy, see `cycles`, `elements` and `moves`."""
         if elements.takes(op):
             return elements.busy_of(op, graph, npu)
+        if moves.takes(op, graph):
+            return moves.busy_of(op, graph, npu)
         effort = effort_of(geometry_of(op, graph, npu), npu, commands, _places(op, graph, npu))
         reads = {
             op.inputs[0]: effort.read_bytes,
@@ -169,7 +176,10 @@ def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:
         activation_min=low,
         activation_max=high,
         depth_multiplier=shape.depth_multiplier,
-        flags=Flag.UNIFORM * shape.uniform | Flag.LINES * shape.lines | Flag.JOINED * shape.joined,
+        flags=Flag.UNIFORM * shape.uniform
+        | Flag.LINES * shape.lines
+        | Flag.JOINED * shape.joined
+        | Flag.GREATEST * shape.greatest,
         input_row_pitch=0,
         weight_block_bytes=0,
         kernel_row_bytes=shape.kernel_row,

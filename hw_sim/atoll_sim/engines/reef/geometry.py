@@ -11,6 +11,8 @@ from atoll_sim.engines.reef.packing import (
     lines_block_bytes,
 )
 
+_POOLS = ("average_pool_2d", "max_pool_2d")
+
 _MOST_COLUMNS = 8
 """Columns of the widest kernel that is computed by lines."""
 
@@ -34,6 +36,7 @@ class Geometry:
         uniform: all blocks of output channels have the same weights and parameters.
         lines: rows of the input are kept on chip.
         joined: the rows of the kernel are one row for the array, whatever their length.
+        greatest: each window becomes the greatest of its values.
     """
 
     samples: int
@@ -47,6 +50,7 @@ class Geometry:
     uniform: bool = False
     lines: bool = False
     joined: bool = False
+    greatest: bool = False
 
     @property
     def kernel_row(self) -> int:
@@ -77,7 +81,7 @@ class Geometry:
 
 
 def geometry_of(op: Operator, graph: Graph, npu: Engine) -> Geometry:
-    """Return the shapes of an operator on an instance; a mean is a depthwise convolution."""
+    """Return the shapes of an operator on an instance; pools are depthwise convolutions."""
     shape = _shape_of(op, graph)
     return replace(shape, lines=_by_lines(shape, npu), joined=_joined(shape, npu))
 
@@ -91,6 +95,7 @@ def _by_lines(shape: Geometry, npu: Engine) -> bool:
     return (
         shape.depthwise
         and shape.depth_multiplier == 1
+        and not shape.greatest
         and shape.input[1] <= npu.params["line_columns"]
         and height <= LINE_ROWS
         and width <= _MOST_COLUMNS
@@ -114,8 +119,8 @@ def _shape_of(op: Operator, graph: Graph) -> Geometry:
     if op.kind == "fully_connected":
         return _dense(op, graph)
     image, (output,) = operand(op, graph, 0), graph.results(op)
-    mean, depthwise = op.kind == "average_pool_2d", op.kind == "depthwise_conv_2d"
-    if mean:
+    pool, depthwise = op.kind in _POOLS, op.kind == "depthwise_conv_2d"
+    if pool:
         kernel = op.integer("filter_h"), op.integer("filter_w")
     else:
         _, *extents, _ = operand(op, graph, 1).shape
@@ -128,8 +133,9 @@ def _shape_of(op: Operator, graph: Graph) -> Geometry:
         stride=(op.integer("stride_h"), op.integer("stride_w")),
         pad=(op.integer("pad_top"), op.integer("pad_left")),
         depth_multiplier=op.integer("depth_multiplier") if depthwise else 1,
-        depthwise=mean or depthwise,
-        uniform=mean,
+        depthwise=pool or depthwise,
+        uniform=pool,
+        greatest=op.kind == "max_pool_2d",
     )
 
 

@@ -1,4 +1,4 @@
-"""Means of windows as depthwise convolutions whose weights are all 1.
+"""Means and maxima of windows as depthwise convolutions whose weights are all 1.
 
 TFLite divides the sum of a window by its taps, halves away from zero. A multiplier that is a
 little above 2**31 / taps does the same by one rounding: it takes halves past the middle, and
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atoll.ir.graph import Graph, Operator
-from atoll.ops.quantization import channel_scaling, zero_point_of
+from atoll.ops.quantization import INT8_MIN, channel_scaling, zero_point_of
 from atoll_sim.engines.reef.geometry import Geometry, operand
 
 MOST_TAPS = 53 * 53
@@ -26,7 +26,7 @@ def scale_of_mean(taps: int) -> tuple[int, int]:
 
 
 def weights_of(op: Operator, graph: Graph, shape: Geometry, lanes: int) -> NDArray[np.int8]:
-    """Return the weights: int8 [O, ...] as the model has them, or of one block of a mean."""
+    """Return the weights: int8 [O, ...] as the model has them, or of one block of a pool."""
     if shape.uniform:
         return np.ones((1, *shape.kernel, lanes), np.int8)
     return operand(op, graph, 1).array.astype(np.int8)
@@ -35,16 +35,17 @@ def weights_of(op: Operator, graph: Graph, shape: Geometry, lanes: int) -> NDArr
 def scaling_of(
     op: Operator, graph: Graph, shape: Geometry, lanes: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Return (bias, multiplier, shift) of each output channel, or of one block of a mean."""
+    """Return (bias, multiplier, shift) of each output channel, or of one block of a pool."""
     if not shape.uniform:
         return channel_scaling(op, graph)
-    multiplier, shift = scale_of_mean(shape.kernel[0] * shape.kernel[1])
-    bias, *scale = (np.full(lanes, value, np.int32) for value in (0, multiplier, shift))
+    taps = 1 if shape.greatest else shape.kernel[0] * shape.kernel[1]
+    values = (INT8_MIN if shape.greatest else 0, *scale_of_mean(taps))
+    bias, *scale = (np.full(lanes, value, np.int32) for value in values)
     return bias, scale[0], scale[1]
 
 
 def zero_points(op: Operator, graph: Graph, shape: Geometry) -> tuple[int, int]:
-    """Return the zero points of input and output; a mean keeps what its input has."""
+    """Return the zero points of input and output; a pool keeps what its input has."""
     if shape.uniform:
         return 0, 0
     return zero_point_of(operand(op, graph, 0)), zero_point_of(graph.results(op)[0])

@@ -4,13 +4,20 @@ Runs the descriptors that the firmware runs, from the bytes in memory, and reads
 what the hardware reads. A second implementation: it shares no arithmetic with `atoll.ops`.
 """
 
+from math import prod
+
 import numpy as np
 from numpy.typing import NDArray
 
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.decode import BYTES, ErrorCode
 from atoll_sim.engines.interface import Bus, BusFault, Outcome
-from atoll_sim.engines.reef.arithmetic import dense_sums, depthwise_sums, requantise
+from atoll_sim.engines.reef.arithmetic import (
+    dense_sums,
+    depthwise_sums,
+    greatest_products,
+    requantise,
+)
 from atoll_sim.engines.reef.decode import Command
 from atoll_sim.engines.reef.element_arithmetic import element_results
 
@@ -39,8 +46,8 @@ class ReefModel:
     def run(self, bus: Bus, list_address: int, count: int) -> Outcome:
         """Execute a list of descriptors up to its end or the first error.
 
-        A command that stops with an error has written nothing. The hardware may have written
-        a part of its output by then.
+        A command that stops with an error has written nothing, or some rows of a move. The
+        hardware may have written a part of its output by then.
         """
         completed = 0
         try:
@@ -65,6 +72,8 @@ class ReefModel:
             raise _StopError(error, address)
         if command.over_elements:
             self._write(bus, command.words[2], self._elements(bus, command))
+        elif command.moves:
+            self._move(bus, command)
         elif not command.links:
             self._compute(bus, command)
         return command
@@ -73,8 +82,11 @@ class ReefModel:
         table = self._read_table(bus, command)
         weights = self._read_weights(bus, command)
         image = self._read_image(bus, command)
-        sums = depthwise_sums if command.depthwise else dense_sums
-        results = requantise(command, sums(command, image, weights), table)
+        if command.greatest:
+            sums = greatest_products(command, image, weights, table)
+        else:
+            sums = (depthwise_sums if command.depthwise else dense_sums)(command, image, weights)
+        results = requantise(command, sums, table)
         self._write(bus, command.words[2], results.tobytes())
 
     def _elements(self, bus: Bus, command: Command) -> bytes:
@@ -83,6 +95,18 @@ class ReefModel:
             for word in (1, 3)
         )
         return element_results(command, first, second).tobytes()
+
+    def _move(self, bus: Bus, command: Command) -> None:
+        size, table = command.words[5], np.arange(256, dtype=np.uint8)
+        if command.mapped:
+            table = np.frombuffer(self._read(bus, command.words[3], 256), np.uint8)
+        if command.filled:
+            rows = [bytes([command.words[7] >> 24]) * size] * prod(command.row_counts)
+        else:
+            read = [self._read(bus, at, size) for at in command.rows_at(1, 8)]
+            rows = [table[np.frombuffer(row, np.uint8)].tobytes() for row in read]
+        for at, row in zip(command.rows_at(2, 11), rows, strict=True):
+            self._write(bus, at, row)
 
     def _read_table(self, bus: Bus, command: Command) -> NDArray[np.int64]:
         channels = command.output_shape[2]

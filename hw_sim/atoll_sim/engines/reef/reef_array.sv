@@ -5,8 +5,8 @@
 // A step for a pair of blocks stays for two cycles: it meets a row of the one, then of the other.
 // A step passes two stages: the weights are read and the zero point is taken off; then every
 // output lane adds its dot product. Convolution uses all bytes in all lanes; depthwise, lane `l`
-// uses the byte `lane_byte[l]` alone, with the `OutputLanes` weights of its tap; by lines, each lane
-// has bytes of its own, see `reef_lines`.
+// uses the byte `lane_byte[l]` alone, with the `OutputLanes` weights of its tap, and adds the product
+// or keeps the greatest; by lines, each lane has bytes of its own, see `reef_lines`.
 module reef_array
   import reef_pkg::*;
 #(
@@ -130,6 +130,8 @@ module reef_array
     dot_product = dot_product + product(values[i*9+:9], weights[i*8+:8]);
   endfunction
 
+  logic greatest;
+  assign greatest = blocks_i[tag_q.bank].greatest;
   logic [OutputLanes*8-1:0] tap_weights;
   assign tap_weights = weight_row_i[tap_q*OutputLanes*8+:OutputLanes*8];
 
@@ -138,17 +140,23 @@ module reef_array
   end
 
   for (genvar lane = 0; lane < OutputLanes; lane++) begin : gen_lane
-    logic [31:0] begun;
+    logic [31:0] begun, tap;
     logic [1:0][31:0] sums_q;
 
     assign begun        = tag_q.first ? bias_i[lane] : sums_q[tag_q.bank[0]];
     assign sums_o[lane] = sums_q[sums_tag_q.bank[0]];
+    always_comb begin
+      tap = '0;
+      if (depthwise_q)
+        tap = product(
+            centred_q[blocks_i[tag_q.bank].lane_byte[lane]*9+:9], tap_weights[lane*8+:8]
+        );
+    end
     always_ff @(posedge clk_i) begin
       if (valid_q && advance) begin
-        if (depthwise_q)
-          sums_q[tag_q.bank[0]] <= begun + product(
-              centred_q[blocks_i[tag_q.bank].lane_byte[lane]*9+:9], tap_weights[lane*8+:8]
-          );
+        if (depthwise_q && greatest)
+          sums_q[tag_q.bank[0]] <= $signed(begun) > $signed(tap) ? begun : tap;
+        else if (depthwise_q) sums_q[tag_q.bank[0]] <= begun + tap;
         else if (lines_q)
           sums_q[tag_q.bank[0]] <= begun + dot_product(
               taps_q[lane], weight_row_i[lane*InputLanes*8+:InputLanes*8]

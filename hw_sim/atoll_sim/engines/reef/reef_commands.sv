@@ -54,7 +54,7 @@ module reef_commands
   // The blocks of all banks, see `reef_loader`
   output block_t    [            3:0]      blocks_o,
   output lines_t                           lines_o,
-  // A command over elements; its last beat is taken
+  // A command over elements or rows; its last beat is taken
   output vector_t                          vector_o,
   input  logic                             vector_closed_i
 );
@@ -83,8 +83,7 @@ module reef_commands
           on: vector_on,
           command: elements_t'(descriptor)
       };
-  assign vector             = Vector != 0
-      && (descriptor.opcode == OpAdd || descriptor.opcode == OpMul);
+  assign vector             = Vector != 0 && is_vector(descriptor.opcode);
   assign run_done           = block_done || vector_done;
   assign operator_run_valid = block_run_valid || vector_run_valid;
   assign operator_run       = vector_run_valid ? vector_run : block_run;

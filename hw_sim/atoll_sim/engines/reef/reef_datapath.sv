@@ -183,19 +183,20 @@ module reef_datapath
   end
 
   if (Vector != 0) begin : gen_vector
-    reef_vector #(
-      .InputLanes(InputLanes),
-      .DataBytes (DataBytes)
-    ) u_vector (
+    reef_vector #(.InputLanes(InputLanes), .DataBytes(DataBytes)) u_vector (
       .clk_i,
       .rst_ni,
       .flush_i,
       .start_i      (vector_i.start),
       .command_i    (vector_i.command),
+      .load_i       (load_valid && load_kind == KindTable),
+      .load_beat_i  (load_beat_o),
+      .load_data_i  (beat_data_i),
       .step_valid_i (step_valid && vector_i.on),
       .step_ready_o (vector_ready),
       .step_data_i  (step_data[InputLanes*8-1:0]),
       .step_mask_i  (step_mask[InputLanes-1:0]),
+      .step_unit_i  (step_unit),
       .step_tag_i   (step_tag),
       .beat_valid_o,
       .beat_ready_i,
@@ -212,10 +213,7 @@ module reef_datapath
     assign unused_vector = ^{vector_i, beat_ready_i};
   end
 
-  reef_parameters #(
-    .OutputLanes(OutputLanes),
-    .DataBytes  (DataBytes)
-  ) u_parameters (
+  reef_parameters #(.OutputLanes(OutputLanes), .DataBytes(DataBytes)) u_parameters (
     .clk_i,
     .load_i      (constants_i.parameters),
     .load_bank_i (constants_i.bank),

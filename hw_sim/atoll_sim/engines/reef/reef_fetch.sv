@@ -147,15 +147,18 @@ module reef_fetch
 
   // Judgement
   logic known, depthwise, dense, counts, kernel, channels, dense_shape, aligned, reserved, lines;
-  logic elements, joined, is_link;
+  logic vector, joined, greatest, is_link, is_move;
   link_command_t link;
+  moves_t move;
 
   assign depthwise = descriptor.opcode == OpDepthwiseConv2d;
   assign dense = descriptor.opcode == OpFullyConnected;
-  assign elements = Vector != 0 && (descriptor.opcode == OpAdd || descriptor.opcode == OpMul);
+  assign vector = Vector != 0 && is_vector(descriptor.opcode);
+  assign move = moves_t'(descriptor);
+  assign is_move = descriptor.opcode == OpMove;
   assign link = link_command_t'(descriptor);
   assign is_link = descriptor.opcode == OpLink;
-  assign known = (descriptor.opcode == OpConv2d || depthwise || dense || elements || is_link)
+  assign known = (descriptor.opcode == OpConv2d || depthwise || dense || vector || is_link)
       && descriptor.version == DescriptorVersion;
   assign reserved = descriptor.reserved_12 == 0;
   assign counts = descriptor.input_height != 0 && descriptor.input_width != 0
@@ -178,6 +181,7 @@ module reef_fetch
       && descriptor.weight_block_bytes <= WeightRows * InputLanes * OutputLanes / 2;
   assign joined = !depthwise
       && descriptor.weight_block_bytes <= WeightRows * InputLanes * OutputLanes;
+  assign greatest = depthwise && !descriptor.lines;
   assign aligned = descriptor.weights_address[3:0] == 0 && descriptor.parameters_address[3:0] == 0;
 
   always_comb begin
@@ -188,11 +192,16 @@ module reef_fetch
       if (!link_fits(link)) error_o = ErrBadField;
       else if (link.address[5:0] != 0) error_o = ErrMisaligned;
       else if (check != descriptor.check) error_o = ErrBadCheck;
-    end else if (elements) begin
+    end else if (vector && is_move) begin
+      if (!moves_fit(move)) error_o = ErrBadField;
+      else if (move.mapped && move.table_address[3:0] != 0) error_o = ErrMisaligned;
+      else if (check != descriptor.check) error_o = ErrBadCheck;
+    end else if (vector) begin
       if (!elements_fit(elements_t'(descriptor))) error_o = ErrBadField;
       else if (check != descriptor.check) error_o = ErrBadCheck;
     end else if (!(reserved && counts && kernel && channels && (!dense || dense_shape)
-               && (!descriptor.lines || lines) && (!descriptor.joined || joined)) || $signed(
+               && (!descriptor.lines || lines) && (!descriptor.joined || joined)
+               && (!descriptor.greatest || greatest)) || $signed(
             descriptor.activation_min
         ) > $signed(
             descriptor.activation_max

@@ -179,6 +179,7 @@ module reef_loader
           output_zero: descriptor_i.output_zero,
           minimum: descriptor_i.activation_min,
           maximum: descriptor_i.activation_max,
+          greatest: descriptor_i.greatest,
           lane_byte: '0,
           last_lane: paired ? 4'(OutputLanes - 1) : 4'(final_lane),
           row: 14'(row),

@@ -13,10 +13,11 @@ module reef_packer #(
   input  logic                   rst_ni,
   // Forget all that is under way
   input  logic                   flush_i,
-  // The next byte goes to this address; only while there is none
+  // The next byte goes to this address; only while there is none. After the last one of a row, the
+  // next row's address is taken by itself.
   input  logic                   start_i,
   input  logic [           31:0] address_i,
-  // Bytes, of which `enables` says how many there are: all but in the last group
+  // Bytes, of which `enables` says how many there are: all but in the last group of a row
   input  logic                   valid_i,
   output logic                   ready_o,
   input  logic [    Bytes*8-1:0] bytes_i,
@@ -28,7 +29,7 @@ module reef_packer #(
   output logic [  IndexBits-1:0] beat_index_o,
   output logic [DataBytes*8-1:0] beat_data_o,
   output logic [  DataBytes-1:0] beat_strobe_o,
-  // The last beat is taken
+  // The last beat of a row is taken
   output logic                   closed_o
 );
 
@@ -88,7 +89,7 @@ module reef_packer #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (start_i) {index_q, position_q} <= address_i;
+    if (start_i || closed_o) {index_q, position_q} <= address_i;
     else begin
       if (beat) index_q <= index_q + IndexBits'(1);
       if (take) position_q <= position_q + BeatBits'(Bytes);

@@ -7,7 +7,8 @@ package reef_pkg;
     OpFullyConnected  = 8'd3,
     OpAdd             = 8'd4,
     OpMul             = 8'd5,
-    OpLink            = 8'd6
+    OpLink            = 8'd6,
+    OpMove            = 8'd7
   } opcode_e;
 
   // One command as it lies in memory: word 15 comes first here, word 0 last.
@@ -15,7 +16,8 @@ package reef_pkg;
     logic [31:0] kernel_row_bytes;
     logic [31:0] weight_block_bytes;
     logic [31:0] row_pitch;
-    logic [12:0] reserved_12;
+    logic [11:0] reserved_12;
+    logic        greatest;
     logic        joined;
     logic        lines;
     logic        uniform;
@@ -71,6 +73,44 @@ package reef_pkg;
     logic [7:0]   version;
     logic [7:0]   opcode;
   } elements_t;
+
+  // The same bytes as a command that moves rows. Counts and steps begin with the innermost.
+  typedef struct packed {
+    logic [63:0]      reserved_14;
+    logic [2:0][31:0] output_steps;
+    logic [2:0][31:0] source_steps;
+    logic [7:0]       value;
+    logic [5:0]       reserved_7;
+    logic             filled;
+    logic             mapped;
+    logic [2:0][15:0] counts;
+    logic [31:0]      row_bytes;
+    logic [31:0]      table_address_again;
+    logic [31:0]      table_address;
+    logic [31:0]      output_address;
+    logic [31:0]      source_address;
+    logic [15:0]      check;
+    logic [7:0]       version;
+    logic [7:0]       opcode;
+  } moves_t;
+
+  // A command that moves rows has only fields in their ranges.
+  function automatic logic moves_fit(moves_t command);
+    logic unused;
+    unused = ^command;
+    return command.reserved_14 == 0 && command.reserved_7 == 0 && command.row_bytes != 0
+        && command.counts[0] != 0 && command.counts[1] != 0 && command.counts[2] != 0
+        && command.table_address_again == command.table_address
+        && (command.mapped || command.table_address == command.source_address)
+        && (command.filled ? !command.mapped && command.source_steps == 0
+                             && command.source_address == command.output_address
+                           : command.value == 0);
+  endfunction
+
+  // A command over elements, or one that moves rows
+  function automatic logic is_vector(logic [7:0] opcode);
+    return opcode == OpAdd || opcode == OpMul || opcode == OpMove;
+  endfunction
 
   // A command that ends its list and goes on with another one.
   typedef struct packed {
@@ -143,6 +183,7 @@ package reef_pkg;
     logic [7:0]       output_zero;
     logic [7:0]       minimum;
     logic [7:0]       maximum;
+    logic             greatest;   // depthwise: sums are the greatest product instead
     logic [15:0][3:0] lane_byte;  // depthwise: which of the step's bytes each lane uses
     logic [3:0]       last_lane;  // that has an output channel
     logic [13:0]      row;        // of weights that it begins in
@@ -168,7 +209,7 @@ package reef_pkg;
     logic [2:0]  pad_left;
   } lines_t;
 
-  // A command over elements, see `reef_vector`.
+  // A command over elements or one that moves rows, see `reef_vector`.
   typedef struct packed {
     logic      start;    // begins in this cycle
     logic      on;       // is at work
@@ -196,7 +237,8 @@ package reef_pkg;
   typedef enum logic [1:0] {
     KindDescriptor,
     KindWeights,
-    KindInput
+    KindInput,
+    KindTable
   } kind_e;
 
   // A run of bytes to read, and what they are for. Weights come this way only if they do not stay
@@ -207,7 +249,8 @@ package reef_pkg;
     logic [31:0] bytes;    // 0: no read, one step without any contribution
     logic [3:0]  phase;    // input lane of the first byte
     logic [13:0] unit;     // weights of the first step: a row of them, or a depthwise tap; joined,
-                           // the byte of the kernel that it begins at
+                           // the byte of the kernel that it begins at; of a move that fills, the
+                           // bytes of the step
     logic        depthwise;
     logic        joined;   // with other rows of the kernel
     tag_t        tag;

@@ -2,7 +2,8 @@
 
 // Computes element by element what two operands make, half as many at once as the reader brings.
 //
-// Steps of the first operand wait for those of the second; results leave as beats to write.
+// Steps of the first operand wait for those of the second; results leave as beats to write. Moves
+// have the second operand alone: its bytes, what a table has for them, or a value that fills rows.
 module reef_vector
   import reef_pkg::*;
 #(
@@ -21,11 +22,17 @@ module reef_vector
   // A command begins in this cycle; it is stable until it is done
   input  logic                        start_i,
   input  elements_t                   command_i,
-  // Steps of both operands; the tag's bank is 1 for those of the second
+  // A beat of the table
+  input  logic                        load_i,
+  input  logic      [           15:0] load_beat_i,
+  input  logic      [DataBytes*8-1:0] load_data_i,
+  // Steps of both operands; the tag's bank is 1 for those of the second, and the unit
+  // says how many bytes a step has that is filled
   input  logic                        step_valid_i,
   output logic                        step_ready_o,
   input  logic      [InputLanes*8-1:0] step_data_i,
   input  logic      [InputLanes-1:0]  step_mask_i,
+  input  logic      [           13:0] step_unit_i,
   input  tag_t                        step_tag_i,
   // A beat to write
   output logic                        beat_valid_o,
@@ -53,9 +60,16 @@ module reef_vector
   logic [InputLanes*8-1:0] first;
   logic first_valid, first_full, second_valid, second_full, pair_valid, pop;
 
+  moves_t move;
+  logic unary, mapped;
+
+  assign move   = moves_t'(command_i);
+  assign unary  = command_i.opcode == OpMove;
+  assign mapped = unary && move.mapped;
+
   assign entry = '{
-          data: step_data_i,
-          mask: step_mask_i,
+          data: unary && move.filled ? {InputLanes{move.value}} : step_data_i,
+          mask: unary && move.filled ? ~({InputLanes{1'b1}} << step_unit_i[4:0]) : step_mask_i,
           last: step_tag_i.last && step_tag_i.closes
       };
   assign step_ready_o = step_tag_i.bank[0] ? !second_full : !first_full;
@@ -69,7 +83,7 @@ module reef_vector
     .flush_i,
     .push_i (step_valid_i && step_ready_o && !step_tag_i.bank[0]),
     .data_i (step_data_i),
-    .pop_i  (pop),
+    .pop_i  (pop && !unary),
     .valid_o(first_valid),
     .data_o (first),
     .full_o (first_full)
@@ -98,7 +112,7 @@ module reef_vector
   assign firsts     = first;
   assign seconds    = second.data;
   assign masks      = second.mask;
-  assign pair_valid = first_valid && second_valid;
+  assign pair_valid = (first_valid || unary) && second_valid;
   assign last_half  = half_q || masks[1] == 0;
   assign pop        = pair_valid && advance && last_half;
 
@@ -108,26 +122,28 @@ module reef_vector
     else if (pair_valid && advance) half_q <= !last_half;
   end
 
-  // The pipeline
+  // The pipeline; moves leave it after the first stage.
   logic [Stages-1:0] valid_q, last_q;
   logic [Stages-1:0][Lanes-1:0] enables_q;
-  logic [Lanes-1:0][7:0] bytes;
-  logic packer_ready, moving;
+  logic [Lanes-1:0][7:0] computed, moved_q, looked_up, bytes;
+  logic packer_ready, moving, leaves;
 
   // An empty pipeline stands still.
-  assign advance = packer_ready || !valid_q[Stages-1];
+  assign leaves  = unary ? valid_q[0] : valid_q[Stages-1];
+  assign advance = packer_ready || !leaves;
   assign moving  = advance && (pair_valid || valid_q != '0);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) valid_q <= '0;
     else if (flush_i) valid_q <= '0;
-    else if (moving) valid_q <= {valid_q[Stages-2:0], pair_valid};
+    else if (moving) valid_q <= {unary ? '0 : valid_q[Stages-2:0], pair_valid};
   end
 
   always_ff @(posedge clk_i) begin
     if (moving) begin
       last_q    <= {last_q[Stages-2:0], second.last && last_half};
       enables_q <= {enables_q[Stages-2:0], masks[half_q]};
+      if (unary) moved_q <= seconds[half_q];
     end
   end
 
@@ -135,13 +151,47 @@ module reef_vector
     reef_element u_element (
       .clk_i,
       .advance_i(moving),
-      .valid_i  ({valid_q[Stages-2:0], pair_valid}),
+      .valid_i  (unary ? '0 : {valid_q[Stages-2:0], pair_valid}),
       .command_i(command_i),
       .first_i  (firsts[half_q][i]),
       .second_i (seconds[half_q][i]),
-      .byte_o   (bytes[i])
+      .byte_o   (computed[i])
     );
   end
+
+  reef_table #(
+    .Lanes(Lanes),
+    .DataBytes(DataBytes)
+  ) u_table (
+    .clk_i,
+    .load_i,
+    .beat_i  (load_beat_i),
+    .data_i  (load_data_i),
+    .read_i  (moving && mapped && pair_valid),
+    .values_i(seconds[half_q]),
+    .bytes_o (looked_up)
+  );
+
+  assign bytes = mapped ? looked_up : unary ? moved_q : computed;
+
+  // Where rows of a move go; other results are one row.
+  logic row_closed, last_row;
+  logic [31:0] row_address, next_address;
+
+  reef_rows u_rows (
+    .clk_i,
+    .rst_ni,
+    .start_i,
+    .address_i     (command_i.output_address),
+    .counts_i      (unary ? move.counts : {3{16'd1}}),
+    .steps_i       (move.output_steps),
+    .next_i        (row_closed && !last_row),
+    .address_o     (row_address),
+    .next_address_o(next_address),
+    .last_o        (last_row)
+  );
+
+  assign closed_o = row_closed && last_row;
 
   reef_packer #(
     .Bytes(Lanes),
@@ -151,22 +201,22 @@ module reef_vector
     .rst_ni,
     .flush_i,
     .start_i,
-    .address_i    (command_i.output_address),
-    .valid_i      (valid_q[Stages-1]),
+    .address_i    (start_i ? command_i.output_address : next_address),
+    .valid_i      (leaves),
     .ready_o      (packer_ready),
     .bytes_i      (bytes),
-    .enables_i    (enables_q[Stages-1]),
-    .last_i       (last_q[Stages-1]),
+    .enables_i    (unary ? enables_q[0] : enables_q[Stages-1]),
+    .last_i       (unary ? last_q[0] : last_q[Stages-1]),
     .beat_valid_o,
     .beat_ready_i,
     .beat_index_o,
     .beat_data_o,
     .beat_strobe_o,
-    .closed_o
+    .closed_o     (row_closed)
   );
 
   logic unused;
-  assign unused = ^{step_tag_i.bank, step_tag_i.pair, step_tag_i.first};
+  assign unused = ^{step_tag_i.bank, step_tag_i.pair, step_tag_i.first, step_unit_i, move, row_address};
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {step_ready_o, beat_valid_o, closed_o})
   `ATOLL_ASSERT_IF(OnlyStartsWhenEmpty, start_i, !first_valid && !second_valid && valid_q == '0)

@@ -1,7 +1,7 @@
 `include "atoll_assert.svh"
 
 // Runs one command over elements: asks for some steps of the first operand and as many of the
-// second in turn.
+// second in turn. Of a move, asks for the table and row after row, as if they were the second one.
 module reef_vector_sequencer
   import reef_pkg::*;
 #(
@@ -32,21 +32,31 @@ module reef_vector_sequencer
 );
 
   localparam logic [31:0] ChunkBytes = Steps * InputLanes;
+  localparam logic [31:0] TableBytes = 256;
 
-  typedef enum logic [1:0] {
+  typedef enum logic [2:0] {
     StIdle,
+    StTable,
     StFirst,
     StSecond,
     StFinish
   } state_e;
 
   state_e state_d, state_q;
-  // Elements left, and those that were asked for
-  logic [31:0] left_q, offset_q, chunk;
-  logic last, closed_q, next;
+  // Elements left of the row, and those that were asked for
+  logic [31:0] left_q, offset_q, most, chunk, row_bytes, row_address, next_row_address;
+  logic last, last_row, closed_q, next, unary, filled;
+  moves_t move;
 
-  assign last   = left_q <= ChunkBytes;
-  assign chunk  = last ? left_q : ChunkBytes;
+  assign move      = moves_t'(command_i);
+  assign unary     = command_i.opcode == OpMove;
+  assign filled    = unary && move.filled;
+  assign row_bytes = unary ? move.row_bytes : command_i.elements;
+
+  // What fills a row is asked for step by step.
+  assign most   = filled ? InputLanes : ChunkBytes;
+  assign last   = (unary && !filled) || left_q <= most;
+  assign chunk  = last ? left_q : most;
   assign next   = state_q == StSecond && run_ready_i;
   assign done_o = state_q == StFinish && closed_q && writer_idle_i && idle_i;
   assign on_o   = state_q != StIdle;
@@ -55,11 +65,17 @@ module reef_vector_sequencer
     state_d = state_q;
     unique case (state_q)
       // No command.
-      StIdle:   if (start_i) state_d = StFirst;
+      StIdle:   if (start_i) state_d = !unary ? StFirst : move.mapped ? StTable : StSecond;
+      // The table is requested.
+      StTable:  if (run_ready_i) state_d = StSecond;
       // A part of the first operand is requested.
       StFirst:  if (run_ready_i) state_d = StSecond;
       // The same part of the second one is.
-      StSecond: if (run_ready_i) state_d = last ? StFinish : StFirst;
+      StSecond:
+      if (run_ready_i) begin
+        if (last && last_row) state_d = StFinish;
+        else state_d = unary ? StSecond : StFirst;
+      end
       // The last elements are computed and written.
       StFinish: if (done_o) state_d = StIdle;
       default:  state_d = StIdle;
@@ -77,7 +93,10 @@ module reef_vector_sequencer
       state_q  <= state_d;
       closed_q <= state_q != StIdle && (closed_q || closed_i);
       if (state_q == StIdle) begin
-        left_q   <= command_i.elements;
+        left_q   <= row_bytes;
+        offset_q <= '0;
+      end else if (next && last) begin
+        left_q   <= row_bytes;
         offset_q <= '0;
       end else if (next) begin
         left_q   <= left_q - chunk;
@@ -86,20 +105,38 @@ module reef_vector_sequencer
     end
   end
 
+  reef_rows u_rows (
+    .clk_i,
+    .rst_ni,
+    .start_i,
+    .address_i     (unary ? move.source_address : command_i.second_address),
+    .counts_i      (unary ? move.counts : {3{16'd1}}),
+    .steps_i       (move.source_steps),
+    .next_i        (next && last && !last_row),
+    .address_o     (row_address),
+    .next_address_o(next_row_address),
+    .last_o        (last_row)
+  );
+
   always_comb begin
     run_o            = '0;
     run_o.kind       = KindInput;
-    run_o.bytes      = chunk;
+    run_o.bytes      = filled ? '0 : chunk;
+    run_o.unit       = filled ? 14'(chunk) : '0;
     run_o.tag.bank   = 2'(state_q == StSecond);
     run_o.tag.last   = 1'b1;
     run_o.tag.closes = last;
-    run_o.address    = offset_q
-        + (state_q == StSecond ? command_i.second_address : command_i.first_address);
+    run_o.address    = offset_q + (state_q == StSecond ? row_address : command_i.first_address);
+    if (state_q == StTable) begin
+      run_o.kind    = KindTable;
+      run_o.bytes   = TableBytes;
+      run_o.address = move.table_address;
+    end
   end
-  assign run_valid_o = state_q == StFirst || state_q == StSecond;
+  assign run_valid_o = state_q == StTable || state_q == StFirst || state_q == StSecond;
 
   logic unused;
-  assign unused = ^command_i;
+  assign unused = ^{command_i, move, next_row_address};
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {done_o, on_o, run_valid_o})
   `ATOLL_ASSERT_IF(OnlyStartsWhenIdle, start_i, state_q == StIdle)
