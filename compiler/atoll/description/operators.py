@@ -21,6 +21,7 @@ _CONVOLUTION = (*_WINDOW, *_IMAGES, "depth_multiplier", "macs", "int8")
 _POOLING = (*_WINDOW, *_IMAGES, "macs")
 _ELEMENTWISE = ("macs", "elements", "broadcast")
 _MOVEMENT = ("macs", "bytes")
+_REDUCTION = ("macs", "reduced")
 _COMMAND_LIST = (
     *("CONTROL", "STATUS", "ERROR", "FAULT_ADDRESS", "LIST_ADDRESS", "LIST_COUNT"),
     *("COMPLETED", "IRQ_ENABLE", "IRQ_STATUS"),
@@ -33,6 +34,8 @@ _DOORBELL = (
 FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "ADD": _ELEMENTWISE,
+        "ARG_MAX": _REDUCTION,
+        "ARG_MIN": _REDUCTION,
         "AVERAGE_POOL_2D": _POOLING,
         "CONCATENATION": _MOVEMENT,
         "CONV_2D": _CONVOLUTION,
@@ -42,14 +45,17 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "FULLY_CONNECTED": _CONVOLUTION,
         "JOIN_ROWS": _MOVEMENT,
         "MAX_POOL_2D": _POOLING,
-        "MEAN": ("macs", "reduced"),
+        "MEAN": _REDUCTION,
         "MUL": _ELEMENTWISE,
         "PAD": _MOVEMENT,
         "QUANTIZE": _ELEMENTWISE,
+        "REDUCE_MAX": _REDUCTION,
+        "REDUCE_MIN": _REDUCTION,
         "RELAYOUT": (*_MOVEMENT, "patches"),
         "RESHAPE": _MOVEMENT,
         "ROWS": _MOVEMENT,
         "SOFTMAX": ("macs", "rows", "depth"),
+        "SUM": _REDUCTION,
     }
 )
 """What a description may limit of each operator that it may name."""
@@ -80,6 +86,7 @@ QUANTITIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "MEAN": _SCALED,
         "MUL": (*_SCALED, *_ACTIVATION),
         "QUANTIZE": (*_SCALED, *_ACTIVATION),
+        "SUM": _SCALED,
     }
 )
 """Numbers of their arithmetic, besides features, that formulas may have of operators."""

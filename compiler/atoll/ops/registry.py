@@ -23,6 +23,8 @@ ROWS, JOIN = "rows", "join_rows"
 OPERATORS: Mapping[str, str] = MappingProxyType(
     {
         "add": "atoll.ops.elements.addition:ADD",
+        "arg_max": "atoll.ops.reductions.extremes:ARG_MAX",
+        "arg_min": "atoll.ops.reductions.extremes:ARG_MIN",
         "average_pool_2d": "atoll.ops.windows.pooling:AVERAGE_POOL_2D",
         "concatenation": "atoll.ops.moves.concatenation:CONCATENATION",
         "conv_2d": "atoll.ops.windows.conv_2d:CONV_2D",
@@ -32,14 +34,17 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "fully_connected": "atoll.ops.windows.fully_connected:FULLY_CONNECTED",
         JOIN: "atoll.ops.moves.rows:JOIN",
         "max_pool_2d": "atoll.ops.windows.pooling:MAX_POOL_2D",
-        "mean": "atoll.ops.reductions.reduction:MEAN",
+        "mean": "atoll.ops.reductions.sums:MEAN",
         "mul": "atoll.ops.elements.elementwise:MUL",
         "pad": "atoll.ops.moves.pad:PAD",
         "quantize": "atoll.ops.elements.elementwise:QUANTIZE",
+        "reduce_max": "atoll.ops.reductions.extremes:REDUCE_MAX",
+        "reduce_min": "atoll.ops.reductions.extremes:REDUCE_MIN",
         RELAYOUT: "atoll.ops.moves.relayout:RELAYOUT",
         "reshape": "atoll.ops.moves.movement:RESHAPE",
         ROWS: "atoll.ops.moves.rows:ROWS",
         "softmax": "atoll.ops.reductions.softmax:SOFTMAX",
+        "sum": "atoll.ops.reductions.sums:SUM",
     }
 )
 
