@@ -28,6 +28,11 @@ class Tree:
         data = np.array(values, np.int32)
         return self.add(data.shape, dtype="int32", data=data)
 
+    def weights(self, shape: tuple[int, ...]) -> int:
+        """Add random weights."""
+        data = np.random.default_rng(len(self.tensors)).integers(-127, 128, shape).astype(np.int8)
+        return self.add(shape, scales=(0.01,), zero_points=(0,), data=data)
+
     def apply(
         self, code: str, inputs: tuple[int, ...], result: int, table: str = "", **options: float
     ) -> int:
@@ -55,9 +60,38 @@ def windows_and_reductions(builder: ModuleType) -> Any:
     """Make a network of operators with windows, and of such that reduce."""
     tree = Tree(builder)
     x = tree.add((1, 6, 6, 8), **SCALE)
+    grown = _windows(tree, x)
+    _rows(tree, grown)
     for code in ("SUM", "REDUCE_MAX", "REDUCE_MIN"):
         axes, result = tree.numbers(1, -1), tree.add((1, 6), **SCALE)
-        x_of = tree.apply(code, (x, axes), result, "ReducerOptions", KeepDims=False)
+        kept = tree.apply(code, (x, axes), result, "ReducerOptions", KeepDims=False)
         axis, place = tree.numbers(1), tree.add((1,), dtype="int32")
-        tree.apply("ARG_MIN" if code == "SUM" else "ARG_MAX", (x_of, axis), place)
+        tree.apply("ARG_MIN" if code == "SUM" else "ARG_MAX", (kept, axis), place)
     return tree.model()
+
+
+def _windows(tree: Tree, x: int) -> int:
+    """Add a grouped convolution, a transposed one, and a resizing: [1, 11, 11, 6]."""
+    steps: dict[str, float] = {"StrideH": 1, "StrideW": 1}
+    grouped = tree.add((1, 6, 6, 4), scales=(0.2,), zero_points=(7,))
+    tree.apply("CONV_2D", (x, tree.weights((4, 3, 3, 4))), grouped, "Conv2DOptions", **steps)
+    wider = tree.add((1, 12, 12, 6), scales=(0.2,), zero_points=(-7,))
+    shape, weights = tree.numbers(1, 12, 12, 6), tree.weights((6, 3, 3, 4))
+    bias = tree.numbers(*range(6))
+    operands, twice = (shape, weights, grouped, bias), {"StrideH": 2, "StrideW": 2}
+    tree.apply("TRANSPOSE_CONV", operands, wider, "TransposeConvOptions", **twice)
+    resized = tree.add((1, 11, 11, 6), scales=(0.2,), zero_points=(-7,))
+    size, half = tree.numbers(11, 11), {"HalfPixelCenters": True}
+    return tree.apply("RESIZE_BILINEAR", (wider, size), resized, "ResizeBilinearOptions", **half)
+
+
+def _rows(tree: Tree, x: int) -> None:
+    """Add a product of matrices, sums along its rows, and two ways to normalise them."""
+    product = tree.add((1, 11, 6, 6), scales=(4.0,), zero_points=(3,))
+    tree.apply("BATCH_MATMUL", (x, x), product, "BatchMatMulOptions", AdjX=True)
+    summed = tree.add((1, 11, 6, 6), scales=(8.0,), zero_points=(0,))
+    tree.apply("CUMSUM", (product, tree.numbers(2)), summed, "CumsumOptions", Reverse=True)
+    unit = tree.add((1, 11, 6, 6), scales=(1 / 128,), zero_points=(0,))
+    tree.apply("L2_NORMALIZATION", (summed,), unit, "L2NormOptions")
+    shares = tree.add((1, 11, 6, 6), scales=(1 / 16,), zero_points=(127,))
+    tree.apply("LOG_SOFTMAX", (unit,), shares, "LogSoftmaxOptions")

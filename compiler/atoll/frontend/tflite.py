@@ -112,6 +112,10 @@ def _operator(model: FileModel, op: FileOperator, names: dict[int, str]) -> Oper
     if op.form.shapes_from is not None:
         _require_constant_shape(model, op, inputs[op.form.shapes_from :])
         inputs = inputs[: op.form.shapes_from]
+    if order := op.form.order:
+        left_out = [each for at, each in enumerate(inputs) if at not in order]
+        _require_constant_shape(model, op, left_out)
+        inputs = [inputs[at] for at in order if at < len(inputs)]
     return Operator(
         name=operator_name(op),
         kind=op.kind,

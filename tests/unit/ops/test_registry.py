@@ -80,6 +80,7 @@ def test_features_of_a_convolution(graph: Graph) -> None:
         "out_width": 6,
         "out_channels": 8,
         "depth_multiplier": 1,
+        "groups": 1,
         "macs": 6 * 6 * 8 * 3 * 3 * 4,
         "int8": 1,
     }

@@ -72,6 +72,7 @@ class ChannelSums:
         axis: dimension of the weights that runs over output channels.
         arithmetic: of the core.
         lanes: channels that are computed at once, in the lanes of vectors; `srdhm` scales them.
+        weights: in the order in which they are wanted, if not in the operand's.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class ChannelSums:
         axis: int = 0,
         arithmetic: Arithmetic = SCALAR,
         lanes: int = 1,
+        weights: NDArray[np.generic] | None = None,
     ) -> None:
         (output,) = graph.results(op)
         bias, multipliers, shifts = channel_scaling(op, graph)
@@ -91,13 +93,15 @@ class ChannelSums:
         self.x_zero = zero_point_of(graph.tensor(op.inputs[0]))
         self.registers = block_for(arithmetic)
         self._folds = folds
-        weights = np.moveaxis(graph.tensor(op.inputs[1]).array, axis, 0).astype(np.int64)
-        rows = weights.reshape(len(bias), -1)
+        given = graph.tensor(op.inputs[1]).array if weights is None else weights
+        rows = np.moveaxis(given, axis, 0).astype(np.int64).reshape(len(bias), -1)
         pitch = self.registers.padded(rows.shape[1])
         self.weights = (
             self.builder.input(1, "weights")
-            if pitch == rows.shape[1]
-            else self.builder.table("padded", _padded(rows, pitch), Type.I8)
+            if pitch == rows.shape[1] and weights is None
+            else self.builder.table(
+                "padded" if weights is None else "flipped", _padded(rows, pitch), Type.I8
+            )
         )
         outside = self.x_zero * rows.sum(axis=1) if folds else 0
         self._start: Buffer | _Channels = (

@@ -1,11 +1,9 @@
 """REDUCE_MAX, REDUCE_MIN, ARG_MAX and ARG_MIN: the greatest or the least value, and where it is."""
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
 
-from atoll.errors import Fault
 from atoll.ir.expressions import binary, maximum, minimum, select
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator
 from atoll.ir.tir import Expr, Operation, Type
@@ -15,7 +13,7 @@ from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Distances
 from atoll.ops.overlap import MOST_PIXELS, useful
 from atoll.ops.quantization import INT8_MAX, INT8_MIN, Integers
-from atoll.ops.reductions.reduction import Reduction, Values, axes_of, rules
+from atoll.ops.reductions.reduction import Reduction, Values, axes_of, one_axis, rules
 from atoll.ops.reductions.sums import form
 from atoll.ops.tflite_form import TfliteForm
 
@@ -53,7 +51,7 @@ class Arg(Reduction):
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept int8, one constant axis, and an int32 result."""
         types = checks.activations(0, types=("int8",), results=("int32",))
-        checks.apply((*rules(types), _one_axis), op, graph)
+        checks.apply((*rules(types), one_axis), op, graph)
 
     def reduced(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Return where along the axis the first of the greatest or least values is."""
@@ -113,12 +111,6 @@ class ArgMin(Arg):
 
     tflite = TfliteForm(code="ARG_MIN", constants={1: "axis"})
     greatest = False
-
-
-def _one_axis(op: Operator, graph: Graph) -> Iterator[Fault]:
-    table = required(op, graph, 1)
-    if table.elements != 1:
-        yield checks.fault(op, f"holds {table.elements} axes instead of 1", tensor=table)
 
 
 REDUCE_MAX = ReduceMax()

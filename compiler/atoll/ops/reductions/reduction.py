@@ -87,7 +87,7 @@ def reduced_elements(op: Operator, graph: Graph) -> int:
     return prod(shape[axis] for axis in axes_of(op, graph))
 
 
-def _axes(op: Operator, graph: Graph) -> Iterator[Fault]:
+def valid_axes(op: Operator, graph: Graph) -> Iterator[Fault]:
     """Require axes that the input has, at least one."""
     x, table = required(op, graph, 0), required(op, graph, 1)
     dimensions = len(x.shape)
@@ -95,6 +95,13 @@ def _axes(op: Operator, graph: Graph) -> Iterator[Fault]:
     if not axes or not all(-dimensions <= axis < dimensions for axis in axes):
         message = f"holds axes {axes}, which do not fit a shape of {dimensions} dimensions"
         yield checks.fault(op, message, tensor=table)
+
+
+def one_axis(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require as many axes."""
+    table = required(op, graph, 1)
+    if table.elements != 1:
+        yield checks.fault(op, f"holds {table.elements} axes instead of 1", tensor=table)
 
 
 def _kept_shape(op: Operator, graph: Graph) -> tuple[int, ...]:
@@ -136,6 +143,6 @@ def rules(types: checks.Rule) -> tuple[checks.Rule, ...]:
         checks.operands(2, 2),
         types,
         checks.constant(1, "int32"),
-        _axes,
+        valid_axes,
         checks.output_shape(_kept_shape),
     )

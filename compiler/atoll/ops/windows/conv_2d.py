@@ -2,12 +2,15 @@
 
 The windows of a few neighbouring pixels are copied side by side first. So the inner loop runs over
 all taps and channels of a window, every weight that it loads serves all these pixels, and nothing
-is read any more when the first output is written.
+is read any more when the first output is written. Where channels come in groups, the taps of each
+pixel are gone through.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+
+import numpy as np
 
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, multiply, subtract
@@ -42,8 +45,13 @@ class Conv2D(Convolution):
     parallel = ("oy", "group", "block")
 
     def covers(self, op: Operator, x: Tensor, weights: Tensor) -> bool:
-        """Require as many input channels as the input has."""
-        return x.shape[3] == weights.shape[3]
+        """Require as many input channels as the input has, or the input's in whole groups."""
+        groups, rest = divmod(x.shape[3], weights.shape[3])
+        return groups > 0 and rest == 0 and weights.shape[0] % groups == 0
+
+    def groups(self, x: Tensor, weights: Tensor) -> int:
+        """Return how often the weights' input channels make those of the input."""
+        return x.shape[3] // weights.shape[3]
 
     def cycles(self, op: Operator, graph: Graph) -> int:
         """Count the rows of windows that are copied."""
@@ -53,12 +61,17 @@ class Conv2D(Convolution):
         rows = pixels * found["kernel_h"] if moved else 0
         return super().cycles(op, graph) + ROW_CYCLES * rows
 
-    def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
-        """Multiply every patch with every filter as one matrix product."""
+    def sums(self, op: Operator, graph: Graph, image: Sums, weights: Sums) -> Sums:
+        """Multiply every patch with every filter of its group as one matrix product."""
+        window, groups = Window.of(op, *weights.shape[1:3]), image.shape[3] // weights.shape[3]
         patches = window.patches(image, 0).transpose(0, 1, 2, 4, 5, 3)
-        rows = patches.reshape(*patches.shape[:3], -1)
-        product: Sums = rows @ weights.reshape(len(weights), -1).T
-        return product
+        rows = patches.reshape(*patches.shape[:5], groups, -1).transpose(5, 0, 1, 2, 3, 4, 6)
+        filters = weights.reshape(groups, len(weights) // groups, -1)
+        products = (
+            each.reshape(*patches.shape[:3], -1) @ group.T
+            for each, group in zip(rows, filters, strict=True)
+        )
+        return np.concatenate([*products], axis=-1)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Return the loop program of cores without vectors."""
@@ -67,6 +80,8 @@ class Conv2D(Convolution):
     def lower_for(self, op: Operator, graph: Graph, arithmetic: Arithmetic) -> Lowered:
         """Loop over groups of pixels, whose windows are gathered first, and blocks of channels."""
         x, weights, y = tensors(op, graph)
+        if self.groups(x, weights) > 1:
+            return _lower_by_groups(op, graph)
         kernel = ChannelSums(op, graph, folds=True, arithmetic=arithmetic)
         _, height, width, depth = weights.shape
         window = _joined(window_loops.window_of(op, x.shape, y.shape, (height, width)))
@@ -85,6 +100,36 @@ class Conv2D(Convolution):
                     gather.window(line, ox, Const(0))
                     _channels(kernel, gather, add(line.number, ox), 1)
         return builder.lowered()
+
+
+def _lower_by_groups(op: Operator, graph: Graph) -> Lowered:
+    """Loop over pixels, groups, blocks of their output channels, and taps inside the image."""
+    x, weights, y = tensors(op, graph)
+    outputs, height, width, depth = weights.shape
+    groups, taps = x.shape[3] // depth, height * width * depth
+    window = window_loops.window_of(op, x.shape, y.shape, (height, width))
+    kernel = ChannelSums(op, graph, folds=False)
+    builder, lanes = kernel.builder, block_width(outputs // groups)
+    with (
+        window.pixels(builder) as pixel,
+        builder.loop("part", 0, groups) as part,
+        builder.loop("block", 0, outputs // groups // lanes) as block,
+    ):
+        first = add(multiply(part, outputs // groups), multiply(block, lanes))
+        channel = builder.let("channel", first)
+        target = add(multiply(pixel.number, outputs), channel)
+        with (
+            kernel.block(channel, lanes, [target]) as sums,
+            builder.loop("ky", *pixel.rows) as ky,
+            builder.loop("kx", *pixel.columns) as kx,
+        ):
+            place = multiply(window.source(pixel, ky, kx), x.shape[3])
+            source = builder.let("source", add(place, multiply(part, depth)))
+            tap = multiply(add(multiply(ky, width), kx), depth)
+            start = builder.let("tap", add(multiply(channel, taps), tap))
+            rows = [add(start, lane * taps) for lane in range(lanes)]
+            kernel.dot(sums, kernel.x, [source], rows, depth)
+    return builder.lowered()
 
 
 def _joined(window: window_loops.Window) -> window_loops.Window:

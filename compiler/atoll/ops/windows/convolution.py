@@ -45,7 +45,7 @@ class Convolution(OperatorKind):
     channel_axis: ClassVar[int] = 0
 
     @abstractmethod
-    def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
+    def sums(self, op: Operator, graph: Graph, image: Sums, weights: Sums) -> Sums:
         """Return the sums of products [N, OH, OW, O]: whole numbers, exact in float64."""
 
     @abstractmethod
@@ -59,6 +59,10 @@ class Convolution(OperatorKind):
     def image(self, x: Tensor, weights: Tensor) -> tuple[int, ...]:
         """Return the input's shape as [N, H, W, C]."""
         return x.shape
+
+    def groups(self, x: Tensor, weights: Tensor) -> int:
+        """Return into how many groups channels are parted, none of which sees another's."""
+        return 1
 
     def depth_multiplier(self, op: Operator) -> int:
         """Return how many outputs each input channel makes in a depthwise convolution, else 1."""
@@ -100,6 +104,7 @@ class Convolution(OperatorKind):
             "out_width": out_width,
             "out_channels": output.shape[-1],
             "depth_multiplier": self.depth_multiplier(op),
+            "groups": self.groups(x, weights),
             "macs": output.elements * (weights.elements // output.shape[-1]),
             "int8": int(types == {"int8"} and not any(weights.quantization.zero_points)),
         }
@@ -117,8 +122,7 @@ class Convolution(OperatorKind):
         assert values is not None
         assert kernel is not None
         image = values.reshape(self.image(x, weights)).astype(np.float64)
-        window = self.window(op, weights)
-        sums = self.sums(image - zero_point_of(x), kernel.astype(np.float64), window)
+        sums = self.sums(op, graph, image - zero_point_of(x), kernel.astype(np.float64))
         bias, multiplier, shift = channel_scaling(op, graph)
         scaled = mbqm(sums.astype(np.int64) + bias, multiplier, shift) + zero_point_of(output)
         result = np.clip(scaled, *activation_range(op, output))

@@ -66,8 +66,9 @@ class DepthwiseConv2D(Convolution):
         """Return how many outputs each input channel makes."""
         return op.integer("depth_multiplier")
 
-    def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
+    def sums(self, op: Operator, graph: Graph, image: Sums, weights: Sums) -> Sums:
         """Add up tap by tap; channel c makes the outputs from c * depth_multiplier on."""
+        window = Window.of(op, *weights.shape[1:3])
         patches = window.patches(image, 0)
         batch, rows, columns, channels = patches.shape[:4]
         taps = weights.reshape(window.kernel_h, window.kernel_w, channels, -1)

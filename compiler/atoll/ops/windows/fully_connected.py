@@ -62,7 +62,7 @@ class FullyConnected(Convolution):
         fits = output.shape[-1:] == (outputs,) and output.elements == rows * outputs
         return output.shape if fits else (rows, outputs)
 
-    def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
+    def sums(self, op: Operator, graph: Graph, image: Sums, weights: Sums) -> Sums:
         """Multiply each row with every filter."""
         product: Sums = image @ weights.T
         return product
