@@ -51,7 +51,7 @@ class Arg(Reduction):
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept int8, one constant axis, and an int32 result."""
         types = checks.activations(0, types=("int8",), results=("int32",))
-        checks.apply((*rules(types), one_axis), op, graph)
+        checks.apply((checks.operands(2, 2), one_axis, *rules(types)), op, graph)
 
     def reduced(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Return where along the axis the first of the greatest or least values is."""

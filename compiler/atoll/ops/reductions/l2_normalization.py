@@ -32,7 +32,7 @@ OUTPUT_BITS = 7
 """The result's scale is 2 to the power of less that."""
 
 GREATEST_DEPTH = INT32_MAX // 255**2
-ROW_CYCLES = 3000
+ROW_CYCLES = 1400
 """Cycles of a core for the inverse root of a row."""
 
 _ROOT_SHIFT = 11
@@ -49,7 +49,7 @@ class L2Normalization(OperatorKind):
     tflite = TfliteForm(
         code="L2_NORMALIZATION", table="L2NormOptions", fields={0: 1}, read=only_activation
     )
-    rates = Rates(made=200)
+    rates = Rates(made=130)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept int8 and a result of scale 1/128 and zero point 0, without an activation."""

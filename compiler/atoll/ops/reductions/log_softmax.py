@@ -51,7 +51,7 @@ from atoll.ops.tflite_form import TfliteForm
 
 OUTPUT_SCALE, OUTPUT_ZERO_POINT = 1 / 16, 127
 LEAST_SCALE = 2.0**-25
-ROW_CYCLES = 4000
+ROW_CYCLES = 2000
 """Cycles of a core for the logarithm of a row's sum."""
 
 _OUTPUT_SHIFT = 31 - INPUT_INTEGER_BITS - 4
@@ -69,7 +69,7 @@ class LogSoftmax(OperatorKind):
     """LOG_SOFTMAX (TFLM: `LogSoftmaxQuantized`)."""
 
     tflite = TfliteForm(code="LOG_SOFTMAX")
-    rates = Rates(made=130)
+    rates = Rates(made=80)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an output of scale 1/16 and zero point 127, as TFLM demands."""

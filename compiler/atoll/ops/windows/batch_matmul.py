@@ -70,7 +70,7 @@ class BatchMatmul(OperatorKind):
         fields={0: 1, 1: 1, 2: 1},
         read=_options,
     )
-    rates = Rates(mac=25, made=110)
+    rates = Rates(mac=30, made=130)
     parallel = ("i0", "row", "block")
 
     def check(self, op: Operator, graph: Graph) -> None:

@@ -72,7 +72,7 @@ class ResizeBilinear(OperatorKind):
         read=_options,
         shapes_from=1,
     )
-    rates = Rates(made=140)
+    rates = Rates(made=120)
     parallel = ("oy", "ox", "c")
 
     def check(self, op: Operator, graph: Graph) -> None:

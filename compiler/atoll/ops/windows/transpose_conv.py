@@ -13,7 +13,7 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Lowered, Operation
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span
-from atoll.ops.kind import Distances
+from atoll.ops.kind import Distances, Rates
 from atoll.ops.loops.channel_loops import ChannelSums, block_width
 from atoll.ops.overlap import MOST_PIXELS, NONE, Bytes, pixel_distance, read_from, useful
 from atoll.ops.tflite_form import (
@@ -27,6 +27,9 @@ from atoll.ops.tflite_form import (
 )
 from atoll.ops.windows import window_rules
 from atoll.ops.windows.convolution import Convolution, Sums, tensors
+
+TAP_CYCLES = 150
+"""Cycles of a core to begin with a tap, for a block of channels."""
 
 
 def _options(options: Any, shapes: Shapes) -> Attributes:
@@ -97,6 +100,7 @@ class TransposeConv(Convolution):
         constants={1: "filter", 3: "bias"},
         order=(2, 1, 3),
     )
+    rates = Rates(mac=15, made=110)
     parallel = ("oy", "ox", "block")
 
     def covers(self, op: Operator, x: Tensor, weights: Tensor) -> bool:
@@ -152,6 +156,14 @@ class TransposeConv(Convolution):
         down, across = _sides(op, graph)
         lowest = read_from(x.shape, down.first_read(), across.first_read())
         return (useful(pixel_distance(lowest, output.shape[3]), output.size), *others)
+
+    def cycles(self, op: Operator, graph: Graph) -> int:
+        """Count the taps, each of which begins a sum over the input's channels."""
+        found = self.features(op, graph)
+        outputs = found["out_channels"]
+        taps = found["macs"] // (found["in_channels"] * outputs)
+        blocks = outputs // block_width(outputs)
+        return super().cycles(op, graph) + TAP_CYCLES * taps * blocks
 
     def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
         """Make all rows at once."""

@@ -1,0 +1,23 @@
+"""Operators with windows and such that reduce run on a chip in full RTL, bit for bit."""
+
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from tests.differential.oracle import random_inputs
+from tests.operator_samples import windows_and_reductions
+
+from atoll.pipeline import BuildOptions, compile_file
+from atoll.resolve import load_soc
+from atoll_sim.run import run_models
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("chip", ["lagoon", "twin"])
+def test_in_full_rtl(chip: str, tmp_path: Path, tflite_builder: ModuleType) -> None:
+    path = tmp_path / "network.tflite"
+    path.write_bytes(tflite_builder.write(windows_and_reductions(tflite_builder)))
+    compiled = compile_file(load_soc(chip), path, BuildOptions())
+    (outcome,) = run_models((compiled,), (random_inputs(compiled.graph, 1, 1),))
+    assert outcome.report.passed
+    assert outcome.report.layers_compared >= len(compiled.graph.operators)
