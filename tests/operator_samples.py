@@ -70,6 +70,35 @@ def windows_and_reductions(builder: ModuleType) -> Any:
     return tree.model()
 
 
+def sixteen_bits(builder: ModuleType) -> Any:
+    """Make a network of convolutions and a dense layer with 16-bit activations."""
+    tree, rng = Tree(builder), np.random.default_rng(5)
+
+    def made(*shape: int) -> int:
+        return tree.add(shape, dtype="int16", scales=(0.002,), zero_points=(0,))
+
+    def bias(channels: int, dtype: str) -> int:
+        data = rng.integers(-(2**20), 2**20, channels).astype(dtype)
+        return tree.add((channels,), dtype=dtype, scales=(2e-5,), zero_points=(0,), data=data)
+
+    same: dict[str, float] = {"StrideH": 1, "StrideW": 1}
+    x = tree.add((1, 6, 6, 3), dtype="int16", scales=(0.002,), zero_points=(0,))
+    for dtype in ("int32", "int64"):
+        operands = (x, tree.weights((4, 3, 3, tree.tensors[x].shape[3])), bias(4, dtype))
+        x = tree.apply("CONV_2D", operands, made(1, 6, 6, 4), "Conv2DOptions", **same)
+    deep = same | {"DepthMultiplier": 1}
+    operands = (x, tree.weights((1, 3, 3, 4)), bias(4, "int64"))
+    x = tree.apply(
+        "DEPTHWISE_CONV_2D", operands, made(1, 6, 6, 4), "DepthwiseConv2DOptions", **deep
+    )
+    turned = (tree.numbers(1, 12, 12, 2), tree.weights((2, 2, 2, 4)), x)
+    twice: dict[str, float] = {"StrideH": 2, "StrideW": 2, "FusedActivationFunction": 1}
+    x = tree.apply("TRANSPOSE_CONV", turned, made(1, 12, 12, 2), "TransposeConvOptions", **twice)
+    dense = (x, tree.weights((5, 288)), bias(5, "int32"))
+    tree.apply("FULLY_CONNECTED", dense, made(1, 5), "FullyConnectedOptions")
+    return tree.model()
+
+
 def _windows(tree: Tree, x: int) -> int:
     """Add a grouped convolution, a transposed one, and a resizing: [1, 11, 11, 6]."""
     steps: dict[str, float] = {"StrideH": 1, "StrideW": 1}

@@ -1,11 +1,13 @@
-"""Operators with windows and such that reduce run on a chip in full RTL, bit for bit."""
+"""Operators with windows, with 16-bit activations, and such that reduce run in full RTL."""
 
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from tests.differential.oracle import random_inputs
-from tests.operator_samples import windows_and_reductions
+from tests.operator_samples import sixteen_bits, windows_and_reductions
 
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
@@ -14,9 +16,12 @@ from atoll_sim.run import run_models
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("chip", ["lagoon", "twin"])
-def test_in_full_rtl(chip: str, tmp_path: Path, tflite_builder: ModuleType) -> None:
+@pytest.mark.parametrize("sample", [windows_and_reductions, sixteen_bits])
+def test_in_full_rtl(
+    sample: Callable[[ModuleType], Any], chip: str, tmp_path: Path, tflite_builder: ModuleType
+) -> None:
     path = tmp_path / "network.tflite"
-    path.write_bytes(tflite_builder.write(windows_and_reductions(tflite_builder)))
+    path.write_bytes(tflite_builder.write(sample(tflite_builder)))
     compiled = compile_file(load_soc(chip), path, BuildOptions())
     (outcome,) = run_models((compiled,), (random_inputs(compiled.graph, 1, 1),))
     assert outcome.report.passed

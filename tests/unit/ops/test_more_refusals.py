@@ -1,5 +1,6 @@
 """What kinds with windows, and those that reduce, do not support is refused."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -7,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.operator_samples import windows_and_reductions
+from tests.operator_samples import sixteen_bits, windows_and_reductions
 
 from atoll.errors import ModelError
 from atoll.frontend.tflite import load_tflite
@@ -55,6 +56,26 @@ CASES: list[tuple[str, int | None, Change, str]] = [
 ]
 
 
+WIDE_CASES: list[tuple[str, int | None, Change, str]] = [
+    ("CONV_2D", 0, {"zero_points": (1,)}, "has zero point 1 instead of 0"),
+    ("CONV_2D", 0, {"dtype": "int8"}, "has type int16 instead of int8"),
+    ("CONV_2D", 2, {"dtype": "int16", "data": np.ones(4, np.int16)}, "instead of int32 or int64"),
+    (
+        "DEPTHWISE_CONV_2D",
+        2,
+        {"dtype": "int32", "data": np.ones(4, np.int32)},
+        "has type int32 instead of int64",
+    ),
+    (
+        "DEPTHWISE_CONV_2D",
+        2,
+        {"data": np.full(4, 2**46)},
+        "has values of 2^46 or more in magnitude",
+    ),
+    ("FULLY_CONNECTED", -1, {"scales": (1e-9,)}, "only factors below 2^7 can be represented"),
+]
+
+
 def changed(model: Any, code: str, operand: int | None, change: Change) -> Any:
     at = next(at for at, op in enumerate(model.operators) if op.code == code)
     op = model.operators[at]
@@ -67,8 +88,15 @@ def changed(model: Any, code: str, operand: int | None, change: Change) -> Any:
     return replace(model, tensors=tuple(tensors))
 
 
-@pytest.mark.parametrize(("code", "operand", "change", "message"), CASES)
+@pytest.mark.parametrize(
+    ("sample", "code", "operand", "change", "message"),
+    [
+        *((windows_and_reductions, *case) for case in CASES),
+        *((sixteen_bits, *case) for case in WIDE_CASES),
+    ],
+)
 def test_refused(
+    sample: Callable[[ModuleType], Any],
     code: str,
     operand: int | None,
     change: Change,
@@ -77,7 +105,7 @@ def test_refused(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "model.tflite"
-    model = changed(windows_and_reductions(tflite_builder), code, operand, change)
+    model = changed(sample(tflite_builder), code, operand, change)
     path.write_bytes(tflite_builder.write(model))
     with pytest.raises(ModelError) as caught:
         load_tflite(path)

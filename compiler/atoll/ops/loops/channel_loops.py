@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from atoll.ir.builder import Buffer
 from atoll.ir.expressions import Operand, add, binary, clamp, multiply, subtract
 from atoll.ir.graph import Graph, Operator
-from atoll.ir.tir import Const, Dot, Expr, Operation, Type
+from atoll.ir.tir import Const, Dot, Expr, Lowered, Operation, Type
 from atoll.isa.instruction_set import SCALAR, Arithmetic
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.loops.blocks import block_for
@@ -45,7 +45,7 @@ def block_width(channels: int, most: int = 4) -> int:
     return next(width for width in (4, 2, 1) if width <= most and channels % width == 0)
 
 
-class _Channels:
+class Channels:
     """One number per channel: a literal where all are equal, else a new table parameter."""
 
     def __init__(self, builder: KernelBuilder, name: str, values: NDArray[np.int32]) -> None:
@@ -104,8 +104,8 @@ class ChannelSums:
             )
         )
         outside = self.x_zero * rows.sum(axis=1) if folds else 0
-        self._start: Buffer | _Channels = (
-            _Channels(self.builder, "start", _wrapped(bias - outside))
+        self._start: Buffer | Channels = (
+            Channels(self.builder, "start", _wrapped(bias - outside))
             if folds or not self.builder.has_input(2)
             else self.builder.input(2, "bias")
         )
@@ -118,8 +118,8 @@ class ChannelSums:
             shifts = -shifts
             if lanes == 1:  # as `scaled_right` takes them
                 multipliers = _wrapped(2 * multipliers.astype(np.int64))
-        self._multiplier = _Channels(self.builder, "multiplier", multipliers)
-        self._shift = _Channels(self.builder, "shift", shifts)
+        self._multiplier = Channels(self.builder, "multiplier", multipliers)
+        self._shift = Channels(self.builder, "shift", shifts)
         self._y = self.builder.output()
         self._limits = activation_range(op, output)
 
@@ -250,6 +250,14 @@ class ChannelSums:
         with self.builder.loop("i", 0, count // steps) as i:
             at = self.builder.let("at", multiply(i, steps * width))
             yield from (add(at, step * width) for step in range(steps))
+
+    def lowered(self) -> Lowered:
+        """Finish."""
+        return self.builder.lowered()
+
+    def add_product(self, total: Buffer, value: Expr, weight: Expr) -> None:
+        """Add one product to its sum."""
+        total[0] = add(total[0], multiply(value, weight))
 
     def value(self, source: Buffer, index: Operand) -> Expr:
         """Load what a weight multiplies, as `I32`: less the zero point, unless start has it."""

@@ -2,13 +2,14 @@
 
 The windows of a few neighbouring pixels are copied side by side first. So the inner loop runs over
 all taps and channels of a window, every weight that it loads serves all these pixels, and nothing
-is read any more when the first output is written. Where channels come in groups, the taps of each
-pixel are gone through.
+is read any more when the first output is written. Where channels come in groups, or inputs have 16
+bits, the taps of each pixel are gone through.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +20,17 @@ from atoll.ir.tir import Const, Expr, Lowered, Type
 from atoll.isa.instruction_set import SCALAR, Arithmetic
 from atoll.ops.loops import window_loops
 from atoll.ops.loops.channel_loops import WORD, ChannelSums, block_width
-from atoll.ops.tflite_form import TfliteForm
+from atoll.ops.loops.wide_sums import is_wide, simple_sums
+from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
 from atoll.ops.window import Window
-from atoll.ops.windows.convolution import WEIGHTS, Convolution, Sums, tensors, window_options
+from atoll.ops.windows.convolution import (
+    WEIGHTS,
+    Convolution,
+    Sums,
+    bias_type,
+    tensors,
+    window_options,
+)
 from atoll.resolve.storage_scope import GLOBAL
 
 _MOST_TAPS = 1024
@@ -31,14 +40,18 @@ ROW_CYCLES = 445
 """Cycles of a core to copy a row of a pixel's window, of few bytes."""
 
 
+def _options(options: Any, shapes: Shapes) -> Attributes:
+    return {**window_options(options, shapes), **bias_type(options)}
+
+
 class Conv2D(Convolution):
     """CONV_2D with weights [O, kernel_h, kernel_w, I]."""
 
     tflite = TfliteForm(
         code="CONV_2D",
         table="Conv2DOptions",
-        fields={0: 1, 1: 4, 2: 4, 3: 1, 4: 4, 5: 4},
-        read=window_options,
+        fields={0: 1, 1: 4, 2: 4, 3: 1, 4: 4, 5: 4, 6: 1},
+        read=_options,
         constants=WEIGHTS,
     )
 
@@ -80,8 +93,8 @@ class Conv2D(Convolution):
     def lower_for(self, op: Operator, graph: Graph, arithmetic: Arithmetic) -> Lowered:
         """Loop over groups of pixels, whose windows are gathered first, and blocks of channels."""
         x, weights, y = tensors(op, graph)
-        if self.groups(x, weights) > 1:
-            return _lower_by_groups(op, graph)
+        if self.groups(x, weights) > 1 or is_wide(op, graph):
+            return _lower_by_taps(op, graph)
         kernel = ChannelSums(op, graph, folds=True, arithmetic=arithmetic)
         _, height, width, depth = weights.shape
         window = _joined(window_loops.window_of(op, x.shape, y.shape, (height, width)))
@@ -102,13 +115,13 @@ class Conv2D(Convolution):
         return builder.lowered()
 
 
-def _lower_by_groups(op: Operator, graph: Graph) -> Lowered:
+def _lower_by_taps(op: Operator, graph: Graph) -> Lowered:
     """Loop over pixels, groups, blocks of their output channels, and taps inside the image."""
     x, weights, y = tensors(op, graph)
     outputs, height, width, depth = weights.shape
     groups, taps = x.shape[3] // depth, height * width * depth
     window = window_loops.window_of(op, x.shape, y.shape, (height, width))
-    kernel = ChannelSums(op, graph, folds=False)
+    kernel = simple_sums(op, graph)
     builder, lanes = kernel.builder, block_width(outputs // groups)
     with (
         window.pixels(builder) as pixel,
@@ -129,7 +142,7 @@ def _lower_by_groups(op: Operator, graph: Graph) -> Lowered:
             start = builder.let("tap", add(multiply(channel, taps), tap))
             rows = [add(start, lane * taps) for lane in range(lanes)]
             kernel.dot(sums, kernel.x, [source], rows, depth)
-    return builder.lowered()
+    return kernel.lowered()
 
 
 def _joined(window: window_loops.Window) -> window_loops.Window:

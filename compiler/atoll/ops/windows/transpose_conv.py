@@ -9,12 +9,13 @@ import numpy as np
 from atoll.errors import Fault
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, binary, maximum, minimum, multiply, subtract
-from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Lowered, Operation
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.kind import Distances, Rates
-from atoll.ops.loops.channel_loops import ChannelSums, block_width
+from atoll.ops.loops.channel_loops import block_width
+from atoll.ops.loops.wide_sums import simple_sums
 from atoll.ops.overlap import MOST_PIXELS, NONE, Bytes, pixel_distance, read_from, useful
 from atoll.ops.tflite_form import (
     SAME,
@@ -102,6 +103,7 @@ class TransposeConv(Convolution):
     )
     rates = Rates(mac=15, made=110)
     parallel = ("oy", "ox", "block")
+    wide_biases = ("int64",)
 
     def covers(self, op: Operator, x: Tensor, weights: Tensor) -> bool:
         """Require as many input channels as the input has."""
@@ -154,8 +156,10 @@ class TransposeConv(Convolution):
         if output.elements // output.shape[3] > MOST_PIXELS:
             return (None, *others)
         down, across = _sides(op, graph)
-        lowest = read_from(x.shape, down.first_read(), across.first_read())
-        return (useful(pixel_distance(lowest, output.shape[3]), output.size), *others)
+        item = ITEM_BYTES[x.dtype]
+        image = (*x.shape[:3], x.shape[3] * item)
+        lowest = read_from(image, down.first_read(), across.first_read())
+        return (useful(pixel_distance(lowest, output.shape[3] * item), output.size), *others)
 
     def cycles(self, op: Operator, graph: Graph) -> int:
         """Count the taps, each of which begins a sum over the input's channels."""
@@ -174,7 +178,7 @@ class TransposeConv(Convolution):
         x, weights, _ = tensors(op, graph)
         (down, across), (outputs, height, width, depth) = _sides(op, graph), weights.shape
         flipped = weights.array[:, ::-1, ::-1]
-        kernel = ChannelSums(op, graph, folds=False, weights=flipped)
+        kernel = simple_sums(op, graph, weights=flipped)
         builder, lanes, taps = kernel.builder, block_width(outputs), height * width * depth
         with (
             builder.loop("n", 0, x.shape[0]) as n,
@@ -200,7 +204,7 @@ class TransposeConv(Convolution):
                         start = builder.let("tap", add(multiply(channel, taps), tap))
                         filters = [add(start, lane * taps) for lane in range(lanes)]
                         kernel.dot(sums, kernel.x, [source], filters, depth)
-        return builder.lowered()
+        return kernel.lowered()
 
 
 def _sides(op: Operator, graph: Graph) -> tuple[Side, Side]:
