@@ -3,16 +3,18 @@
 TFLM adds up in 64 bits, and in 32 where the bias has as many.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
 
+from atoll.errors import Fault
 from atoll.ir.builder import Buffer, FunctionBuilder
 from atoll.ir.expressions import Operand, add, binary, cast, clamp, multiply, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Call, Const, Expr, Lowered, Operation, PrimFunc, Type
+from atoll.ops import checks
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.loops.channel_loops import Channels, ChannelSums
 from atoll.ops.loops.fixed_point_loops import mbqm
@@ -22,6 +24,15 @@ from atoll.ops.quantization import activation_range, channel_scaling, reduced_mu
 def is_wide(op: Operator, graph: Graph) -> bool:
     """Tell whether an operator has 16-bit activations."""
     return graph.tensor(op.inputs[0]).dtype == "int16"
+
+
+def factors(reals: Callable[[Operator, Graph], tuple[float, ...]]) -> checks.Rule:
+    """Require factors that can be represented: fewer where sums have 64 bits."""
+
+    def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
+        yield from checks.factors(reals, 7 if is_wide(op, graph) else 30)(op, graph)
+
+    return rule
 
 
 def adds_in_32_bits(op: Operator, graph: Graph) -> bool:
@@ -124,6 +135,12 @@ def simple_sums(
     if is_wide(op, graph):
         return WideSums(op, graph, weights)
     return ChannelSums(op, graph, folds=False, axis=axis, weights=weights)
+
+
+def scaled_wide(total: Expr, multiplier: int, shift: int) -> Expr:
+    """Call `scaled_wide`: what `mbqm_wide` gives; a kernel that does has it in its library."""
+    reduced, places = Const(int(reduced_multiplier(multiplier))), Const(15 - shift)
+    return Call("scaled_wide", (total, reduced, places), Type.I32)
 
 
 def _scaled_wide() -> PrimFunc:

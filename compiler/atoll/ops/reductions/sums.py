@@ -14,9 +14,8 @@ from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
-    INT8_MAX,
-    INT8_MIN,
     Integers,
+    activation_range,
     mbqm,
     quantize_multiplier,
     scale_of,
@@ -43,8 +42,9 @@ class ScaledSum(Reduction):
     """What the two share (TFLM: `QuantizedMeanOrSum`); a subclass says how sums are scaled."""
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept int8 and constant axes."""
-        checks.apply((*rules(checks.int8_activations(0)), checks.factors(_factor)), op, graph)
+        """Accept int8 or int16, and constant axes."""
+        types = checks.activations(0, types=checks.QUANTIZED)
+        checks.apply((*rules(types), checks.same_type(), checks.factors(_factor)), op, graph)
 
     @abstractmethod
     def scaling(self, op: Operator, graph: Graph) -> tuple[int, int]:
@@ -59,7 +59,7 @@ class ScaledSum(Reduction):
         x, (output,) = required(op, graph, 0), graph.results(op)
         sums = (values - zero_point_of(x)).sum(axis=axes_of(op, graph))
         scaled = mbqm(sums, *self.scaling(op, graph)) + zero_point_of(output)
-        return np.clip(scaled, INT8_MIN, INT8_MAX)
+        return np.clip(scaled, *activation_range(op, output))
 
     def result(self, op: Operator, graph: Graph, builder: KernelBuilder, values: Values) -> Expr:
         """Sum up, and scale once."""
@@ -68,8 +68,8 @@ class ScaledSum(Reduction):
         with values() as (value, _):
             total[0] = add(total[0], subtract(value, zero_point_of(required(op, graph, 0))))
         scaled = loops.mbqm(total[0], *self.scaling(op, graph))
-        point = zero_point_of(graph.results(op)[0])
-        return loops.quantized(scaled, point, (INT8_MIN, INT8_MAX))
+        (output,) = graph.results(op)
+        return loops.quantized(scaled, zero_point_of(output), activation_range(op, output))
 
 
 class Mean(ScaledSum):

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from atoll.errors import Fault
-from atoll.ir.expressions import add, multiply, subtract
+from atoll.ir.expressions import add, cast, multiply, subtract
 from atoll.ir.graph import Graph, Operator
-from atoll.ir.tir import Expr, Lowered, Type
+from atoll.ir.tir import Const, Expr, Lowered, Type
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
@@ -18,10 +18,11 @@ from atoll.ops.kind import Array, OperatorKind, Rates
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.loops.broadcast_loops import broadcast
 from atoll.ops.loops.channel_loops import block_width
+from atoll.ops.loops.wide_sums import SCALED_WIDE, factors, is_wide, scaled_wide
 from atoll.ops.quantization import (
-    INT8_MAX,
-    INT8_MIN,
+    activation_range,
     mbqm,
+    mbqm_wide,
     quantize_multiplier,
     scale_of,
     scaled_by,
@@ -74,7 +75,7 @@ class BatchMatmul(OperatorKind):
     parallel = ("i0", "row", "block")
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept int8 of two to five dimensions, all but the last two of which broadcast."""
+        """Accept int8 or int16 of two to five dimensions, all but the last two broadcast."""
         checks.apply(_RULES, op, graph)
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
@@ -107,8 +108,9 @@ class BatchMatmul(OperatorKind):
             for name, values in zip(("adj_x", "adj_y"), operands, strict=True)
         )
         sums = (left @ right).astype(np.int64)
-        scaled = mbqm(sums, *quantize_multiplier(*_factor(op, graph))) + zero_point_of(output)
-        return (np.clip(scaled, INT8_MIN, INT8_MAX).astype(np.int8),)
+        scale = mbqm_wide if is_wide(op, graph) else mbqm
+        scaled = scale(sums, *quantize_multiplier(*_factor(op, graph))) + zero_point_of(output)
+        return (np.clip(scaled, *activation_range(op, output)).astype(output.dtype),)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over matrices, rows, blocks of columns, and products.
@@ -117,13 +119,13 @@ class BatchMatmul(OperatorKind):
         """
         (left, right), (output,) = _matrices(op, graph), graph.results(op)
         zeros = [zero_point_of(graph.tensor(name)) for name in op.inputs]
-        factor = quantize_multiplier(*_factor(op, graph))
+        factor, wide = quantize_multiplier(*_factor(op, graph)), is_wide(op, graph)
         builder, lanes = KernelBuilder(op, graph), block_width(right.columns)
         a, b, y = builder.input(0, "a"), builder.input(1, "b"), builder.output()
 
         def stored(total: Expr) -> Expr:
-            scaled = loops.mbqm(total, *factor)
-            return loops.quantized(scaled, zero_point_of(output), (INT8_MIN, INT8_MAX))
+            scaled = scaled_wide(total, *factor) if wide else loops.mbqm(total, *factor)
+            return loops.quantized(scaled, zero_point_of(output), activation_range(op, output))
 
         batches = [left.batch, right.batch]
         with broadcast(builder, batches, output.shape[:-2], 1) as elements:
@@ -139,10 +141,13 @@ class BatchMatmul(OperatorKind):
                 column = builder.let("column", multiply(block, lanes))
                 line = multiply(add(multiply(place, left.rows), row), right.columns)
                 target = builder.let("target", add(line, column))
-                totals = [builder.allocate("total", Type.I32, 1) for _ in range(lanes)]
+                totals = [
+                    builder.allocate("total", Type.I64 if wide else Type.I32, 1)
+                    for _ in range(lanes)
+                ]
                 shared = builder.allocate("shared", Type.I32, 1)
                 for total in (*totals, shared):
-                    total[0] = 0
+                    total[0] = Const(0, total.type)
                 from_a = builder.let("a_row", add(starts[0], multiply(row, left.row_step)))
                 from_b = builder.let(
                     "b_column", add(starts[1], multiply(column, right.column_step))
@@ -153,13 +158,18 @@ class BatchMatmul(OperatorKind):
                     here = builder.let("here", add(from_b, multiply(k, right.row_step)))
                     for lane, total in enumerate(totals):
                         other = b.wide(add(here, lane * right.column_step))
-                        total[0] = add(total[0], multiply(value, other))
+                        total[0] = add(total[0], _product(value, other, total.type))
                     if zeros[1]:
                         shared[0] = add(shared[0], value)
                 for lane, total in enumerate(totals):
-                    whole = subtract(total[0], multiply(shared[0], zeros[1]))
-                    y[add(target, lane)] = stored(whole)
-        return builder.lowered()
+                    less = multiply(shared[0], zeros[1]) if zeros[1] else Const(0, total.type)
+                    y[add(target, lane)] = stored(subtract(total[0], less))
+        return builder.lowered((SCALED_WIDE,) if wide else ())
+
+
+def _product(left: Expr, right: Expr, type: Type) -> Expr:
+    """Multiply; two 16-bit numbers of the least value make one that 32 bits hold."""
+    return cast(multiply(left, right), type)
 
 
 def _matrices(op: Operator, graph: Graph) -> tuple[Matrices, Matrices]:
@@ -176,6 +186,14 @@ def _factor(op: Operator, graph: Graph) -> tuple[float]:
         scales = [np.float32(scale_of(required(op, graph, position))) for position in (0, 1)]
         product = float(scales[0] * scales[1])
     return (product / scale_of(graph.results(op)[0]),)
+
+
+def _symmetric(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require zero points of 0 where activations have 16 bits."""
+    for tensor in (*graph.operands(op), *graph.results(op)):
+        if tensor and tensor.dtype == "int16" and zero_point_of(tensor):
+            message = f"has zero point {zero_point_of(tensor)} instead of 0"
+            yield checks.fault(op, message, tensor=tensor)
 
 
 def _ranks(op: Operator, graph: Graph) -> Iterator[Fault]:
@@ -197,10 +215,12 @@ def _output_shape(op: Operator, graph: Graph) -> tuple[int, ...] | None:
 
 _RULES: tuple[checks.Rule, ...] = (
     checks.operands(2, 2),
-    checks.int8_activations(),
+    checks.activations(types=checks.QUANTIZED),
+    checks.same_type(0, 1),
+    _symmetric,
     _ranks,
     checks.output_shape(_output_shape),
-    checks.factors(_factor),
+    factors(_factor),
 )
 
 BATCH_MATMUL = BatchMatmul()

@@ -14,7 +14,7 @@ from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span, window_rows
 from atoll.ops.checks import required
 from atoll.ops.kind import Array, Distances, OperatorKind, Rates
-from atoll.ops.loops.wide_sums import adds_in_32_bits, is_wide
+from atoll.ops.loops.wide_sums import adds_in_32_bits, factors, is_wide
 from atoll.ops.overlap import window_distance
 from atoll.ops.quantization import (
     activation_range,
@@ -76,8 +76,8 @@ class Convolution(OperatorKind):
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept int8 or int16 activations, int8 weights with zero point 0, and a bias."""
         rules = (*_OPERANDS, self._types, self._weights, self._bias, *self.extents(), self._depth)
-        factors = checks.factors(channel_factors, 7 if is_wide(op, graph) else 30)
-        checks.apply((*rules, checks.output_shape(self.output_shape), factors), op, graph)
+        result = (checks.output_shape(self.output_shape), factors(channel_factors))
+        checks.apply((*rules, *result), op, graph)
 
     def extents(self) -> tuple[checks.Rule, ...]:
         """Return what is asked of image and window."""
@@ -142,6 +142,11 @@ class Convolution(OperatorKind):
         constants, item = (None,) * (len(op.inputs) - 1), ITEM_BYTES[x.dtype]
         image = (*extents, channels * item)
         return (window_distance(image, window, output.shape[-1] * item), *constants)
+
+    def cycles(self, op: Operator, graph: Graph) -> int:
+        """Count half as much again for 16-bit activations."""
+        cycles = super().cycles(op, graph)
+        return cycles * 3 // 2 if is_wide(op, graph) else cycles
 
     def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
         """Read the windows of those rows, if it slides one."""
