@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from atoll.errors import Fault
+from atoll.ir.builder import Buffer
 from atoll.ir.expressions import add, cast, multiply, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Const, Expr, Lowered, Type
@@ -141,35 +142,50 @@ class BatchMatmul(OperatorKind):
                 column = builder.let("column", multiply(block, lanes))
                 line = multiply(add(multiply(place, left.rows), row), right.columns)
                 target = builder.let("target", add(line, column))
-                totals = [
-                    builder.allocate("total", Type.I64 if wide else Type.I32, 1)
-                    for _ in range(lanes)
-                ]
-                shared = builder.allocate("shared", Type.I32, 1)
-                for total in (*totals, shared):
-                    total[0] = Const(0, total.type)
-                from_a = builder.let("a_row", add(starts[0], multiply(row, left.row_step)))
-                from_b = builder.let(
-                    "b_column", add(starts[1], multiply(column, right.column_step))
+                places = (
+                    builder.let("a_row", add(starts[0], multiply(row, left.row_step))),
+                    builder.let("b_column", add(starts[1], multiply(column, right.column_step))),
                 )
-                with builder.loop("k", 0, left.columns) as k:
-                    given = a.wide(add(from_a, multiply(k, left.column_step)))
-                    value = builder.let("value", subtract(given, zeros[0]))
-                    here = builder.let("here", add(from_b, multiply(k, right.row_step)))
-                    for lane, total in enumerate(totals):
-                        other = b.wide(add(here, lane * right.column_step))
-                        total[0] = add(total[0], _product(value, other, total.type))
-                    if zeros[1]:
-                        shared[0] = add(shared[0], value)
-                for lane, total in enumerate(totals):
-                    less = multiply(shared[0], zeros[1]) if zeros[1] else Const(0, total.type)
-                    y[add(target, lane)] = stored(subtract(total[0], less))
+                operands = (Factor(a, left, zeros[0]), Factor(b, right, zeros[1]))
+                sums = _sums(builder, operands, places, lanes, Type.I64 if wide else Type.I32)
+                for lane, total in enumerate(sums):
+                    y[add(target, lane)] = stored(total)
         return builder.lowered((SCALED_WIDE,) if wide else ())
 
 
-def _product(left: Expr, right: Expr, type: Type) -> Expr:
-    """Multiply; two 16-bit numbers of the least value make one that 32 bits hold."""
-    return cast(multiply(left, right), type)
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """An operand of a kernel: its values, how they lie, and their zero point."""
+
+    values: Buffer
+    matrices: Matrices
+    zero: int
+
+
+def _sums(
+    builder: KernelBuilder,
+    factors: tuple[Factor, Factor],
+    places: tuple[Expr, Expr],
+    lanes: int,
+    type: Type,
+) -> list[Expr]:
+    """Sum the products of a row and of some columns that begin at `places`."""
+    left, right = factors
+    totals = [builder.allocate("total", type, 1) for _ in range(lanes)]
+    shared = builder.allocate("shared", Type.I32, 1)
+    for total in (*totals, shared):
+        total[0] = Const(0, total.type)
+    with builder.loop("k", 0, left.matrices.columns) as k:
+        given = left.values.wide(add(places[0], multiply(k, left.matrices.column_step)))
+        value = builder.let("value", subtract(given, left.zero))
+        here = builder.let("here", add(places[1], multiply(k, right.matrices.row_step)))
+        for lane, total in enumerate(totals):
+            other = right.values.wide(add(here, lane * right.matrices.column_step))
+            total[0] = add(total[0], cast(multiply(value, other), type))
+        if right.zero:
+            shared[0] = add(shared[0], value)
+    less = multiply(shared[0], right.zero) if right.zero else Const(0, type)
+    return [subtract(total[0], less) for total in totals]
 
 
 def _matrices(op: Operator, graph: Graph) -> tuple[Matrices, Matrices]:
