@@ -8,10 +8,32 @@ from typing import Any
 import pytest
 from tests.differential.oracle import random_inputs
 from tests.operator_samples import sixteen_bits, windows_and_reductions
+from tests.requests import load_requests
 
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.run import run_models
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+
+
+@pytest.mark.parametrize("overlap", ["none", "free", "all"])
+@pytest.mark.parametrize("chip", ["atoll2", "twin"])
+@pytest.mark.parametrize("sample", [windows_and_reductions, sixteen_bits])
+def test_results_over_operands(
+    sample: Callable[[ModuleType], Any],
+    chip: str,
+    overlap: str,
+    tmp_path: Path,
+    tflite_builder: ModuleType,
+) -> None:
+    path = tmp_path / "network.tflite"
+    path.write_bytes(tflite_builder.write(sample(tflite_builder)))
+    options = BuildOptions(requests=load_requests(None, overlap=overlap))
+    compiled = compile_file(load_soc(chip), path, options)
+    drawn = random_inputs(compiled.graph, 2, 2)
+    (outcome,) = run_models(
+        (compiled,), (drawn,), cpu=CpuKind.NATIVE, accelerator=AcceleratorKind.MODEL
+    )
+    assert outcome.report.passed
 
 
 @pytest.mark.rtl

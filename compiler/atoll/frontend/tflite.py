@@ -14,6 +14,7 @@ from atoll.frontend.tflite_checks import (
 )
 from atoll.frontend.tflite_edges import strip_float_edges, with_own_outputs
 from atoll.frontend.tflite_forms import forms_for
+from atoll.frontend.tflite_int4 import with_int8_filters
 from atoll.frontend.tflite_names import operator_name, tensor_names
 from atoll.frontend.tflite_reader import (
     FileModel,
@@ -46,7 +47,7 @@ class Tflite(FrontEnd):
         """Read, judge, and name what the file holds."""
         model = read_file(path)
         check_references(model)
-        model = with_own_outputs(strip_float_edges(model))
+        model = with_own_outputs(strip_float_edges(with_int8_filters(model)))
         unknown = tuple(_unsupported(model, op) for op in model.operators if not op.form)
         if unknown:
             raise ModelError.all(unknown)
