@@ -249,13 +249,20 @@ def _reciprocal_function() -> PrimFunc:
     builder = FunctionBuilder("reciprocal")
     x, headroom = builder.scalar("x"), builder.scalar("headroom")
     fraction = builder.let("fraction", add(binary(Operation.SHL, x, headroom), INT32_MIN))
-    return builder.function(Call("one_over_one_plus", (fraction,), Type.I32))
+    return _inverse_of_one_plus(builder, fraction)
 
 
 def _one_over_one_plus_function() -> PrimFunc:
-    """Three Newton steps; the first guess is off by 1/17 at most, so that none saturates."""
+    """Inverse in Q0 of 1 + x, of x in Q0."""
     builder = FunctionBuilder("one_over_one_plus")
-    fraction = builder.scalar("x")
+    return _inverse_of_one_plus(builder, builder.scalar("x"))
+
+
+def _inverse_of_one_plus(builder: FunctionBuilder, fraction: Expr) -> PrimFunc:
+    """Finish a function with three Newton steps.
+
+    The first guess is off by 1/17 at most, so that no step comes near to saturation.
+    """
     half = builder.let("half", add(binary(Operation.SHR, fraction, 1), 1 << 30))
     guess = builder.let("guess", add(loops.srdhm(half, MINUS_THIRTY_TWO_17THS), FORTY_EIGHT_17THS))
     for _ in range(3):
