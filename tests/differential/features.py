@@ -63,7 +63,9 @@ def _operands(model: Model, op: Operator) -> Iterator[str]:
         yield f"{op.code} broadcast"
         if prod(shapes[0]) < prod(shapes[1]):
             yield f"{op.code} broadcast first"
-    if len(shapes[0]) == 4 and shapes[0][0] > 1:
+    computed = [n for n in op.inputs if n >= 0 and model.tensors[n].data is None]
+    image = model.tensors[computed[0]].shape if computed else ()
+    if len(image) == 4 and image[0] > 1:
         yield f"{op.code} of a batch"
     if op.inputs and all(model.tensors[number].data is not None for number in op.inputs):
         yield "operator on constants"

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from tests.differential import elementwise, windows
+from tests.differential import elementwise, resizing, rows, windows
 from tests.differential.again import again
 from tests.differential.network import Network
 from tests.tflite_builder import Model, Operator, Tensor
@@ -23,6 +23,13 @@ STEPS: tuple[tuple[Callable[[Network], bool], int], ...] = (
     (elementwise.pad, 1),
     (elementwise.concatenation, 2),
     (elementwise.reshape, 3),
+    (resizing.batch_matmul, 1),
+    (resizing.resize_bilinear, 1),
+    (resizing.transpose_conv, 2),
+    (rows.cumsum, 1),
+    (rows.extreme, 1),
+    (rows.normalization, 1),
+    (rows.reduction, 2),
 )
 LENGTHS = (1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 7)
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 9)
@@ -75,8 +82,9 @@ def _outputs(net: Network) -> list[int]:
     if not outputs:
         outputs = net.results[-1:] or net.inputs[:1]
     net.chance.shuffle(outputs)
-    if net.likely(0.05):
-        outputs.append(net.chance.choice(outputs))
+    activations = [number for number in outputs if net.tensors[number].dtype == "int8"]
+    if activations and net.likely(0.05):
+        outputs.append(net.chance.choice(activations))
     if net.likely(0.05):
         outputs.append(net.chance.choice(net.inputs))
     constants = [n for n, t in enumerate(net.tensors) if t.data is not None]

@@ -32,12 +32,15 @@ def convolution(net: Network, x: int | None = None) -> bool:
         return False
     kernel, places, options = window(net, net.shape(x), dilated=net.likely(0.3))
     batch, *_, channels = net.shape(x)
-    count = net.chance.choice(CHANNELS)
-    if batch * prod(places) * prod(kernel) * channels * count > GREATEST_WORK:
+    parts = [n for n in range(2, channels + 1) if channels % n == 0]
+    groups = net.chance.choice(parts) if parts and net.likely(0.2) else 1
+    count, depth = net.chance.choice(CHANNELS), channels // groups
+    count = -(-count // groups) * groups
+    if batch * prod(places) * prod(kernel) * depth * count > GREATEST_WORK:
         return False
-    weights = net.weights((count, *kernel, channels), 0, channelwise=net.likely(0.7))
+    weights = net.weights((count, *kernel, depth), 0, channelwise=net.likely(0.7))
     operands = (x, weights, *net.bias(x, weights, count, absent=True))
-    shape, scale = (batch, *places, count), spread(net, x, weights, prod(kernel) * channels)
+    shape, scale = (batch, *places, count), spread(net, x, weights, prod(kernel) * depth)
     net.apply("CONV_2D", operands, shape, scale, "Conv2DOptions", **options)
     return True
 

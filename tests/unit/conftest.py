@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.kernels import hold
 from tests.requests import load_requests
 
 from atoll.build_tree import BuildTree, build
 from atoll.frontend.tflite import load_tflite
+from atoll.ir.graph import Tensor
 from atoll.ops import reference
+from atoll.ops.registry import kind_of
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve.soc import ResolvedSoc
 
@@ -39,21 +42,30 @@ def tflm() -> Callable[[bytes, Arrays], NDArray[Any]]:
 def equals_tflm(
     tmp_path: Path, tflite_builder: ModuleType, tflm: Callable[[bytes, Arrays], NDArray[Any]]
 ) -> Callable[[Any, np.random.Generator], None]:
-    """Compare reference and oracle on one random sample of a model made with the builder."""
+    """Compare reference, machine code and oracle on a random sample of a model of the builder."""
 
     def compare(model: Any, rng: np.random.Generator) -> None:
         data = tflite_builder.write(model)
         path = tmp_path / "model.tflite"
         path.write_bytes(data)
         graph = load_tflite(path)
-        shapes = [graph.tensor(name).shape for name in graph.inputs]
-        samples: Arrays = [rng.integers(-128, 128, shape).astype(np.int8) for shape in shapes]
+        samples = [_drawn(graph.tensor(name), rng) for name in graph.inputs]
         values = reference.run(graph, dict(zip(graph.inputs, samples, strict=True)))
         result, expected = values[graph.outputs[0]], tflm(data, samples)
         assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
         np.testing.assert_array_equal(result, expected, err_msg=str(graph))
+        for op in graph.operators:
+            hold(kind_of(op).lower(op, graph), values, values[op.outputs[0]], interpreted=False)
 
     return compare
+
+
+def _drawn(tensor: Tensor, rng: np.random.Generator) -> NDArray[Any]:
+    """Draw values from the whole range of a type."""
+    if tensor.dtype == "bool":
+        return rng.integers(0, 2, tensor.shape).astype(np.bool_)
+    limits = np.iinfo(tensor.dtype)
+    return rng.integers(limits.min, limits.max, tensor.shape, dtype=tensor.dtype, endpoint=True)
 
 
 @pytest.fixture(scope="session")

@@ -17,10 +17,12 @@ _IMAGES = (
     *("batches", "in_height", "in_width", "in_channels"),
     *("out_height", "out_width", "out_channels"),
 )
-_CONVOLUTION = (*_WINDOW, *_IMAGES, "depth_multiplier", "macs", "int8")
+_CONVOLUTION = (*_WINDOW, *_IMAGES, "depth_multiplier", "groups", "macs", "int8")
 _POOLING = (*_WINDOW, *_IMAGES, "macs")
 _ELEMENTWISE = ("macs", "elements", "broadcast")
 _MOVEMENT = ("macs", "bytes")
+_ROWS = ("macs", "rows", "depth")
+_REDUCTION = ("macs", "reduced")
 _COMMAND_LIST = (
     *("CONTROL", "STATUS", "ERROR", "FAULT_ADDRESS", "LIST_ADDRESS", "LIST_COUNT"),
     *("COMPLETED", "IRQ_ENABLE", "IRQ_STATUS"),
@@ -33,23 +35,34 @@ _DOORBELL = (
 FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "ADD": _ELEMENTWISE,
+        "ARG_MAX": _REDUCTION,
+        "ARG_MIN": _REDUCTION,
         "AVERAGE_POOL_2D": _POOLING,
+        "BATCH_MATMUL": ("macs", "batches", "rows", "columns", "depth"),
         "CONCATENATION": _MOVEMENT,
         "CONV_2D": _CONVOLUTION,
         "COPY": _MOVEMENT,
+        "CUMSUM": ("macs", "depth"),
         "DEPTHWISE_CONV_2D": _CONVOLUTION,
         "ETHOS_U": ("macs", "operators"),
         "FULLY_CONNECTED": _CONVOLUTION,
         "JOIN_ROWS": _MOVEMENT,
+        "L2_NORMALIZATION": _ROWS,
+        "LOG_SOFTMAX": _ROWS,
         "MAX_POOL_2D": _POOLING,
-        "MEAN": ("macs", "reduced"),
+        "MEAN": _REDUCTION,
         "MUL": _ELEMENTWISE,
         "PAD": _MOVEMENT,
         "QUANTIZE": _ELEMENTWISE,
+        "REDUCE_MAX": _REDUCTION,
+        "REDUCE_MIN": _REDUCTION,
         "RELAYOUT": (*_MOVEMENT, "patches"),
         "RESHAPE": _MOVEMENT,
+        "RESIZE_BILINEAR": ("macs", *_IMAGES, "align_corners", "half_pixel_centers"),
         "ROWS": _MOVEMENT,
-        "SOFTMAX": ("macs", "rows", "depth"),
+        "SOFTMAX": _ROWS,
+        "SUM": _REDUCTION,
+        "TRANSPOSE_CONV": _CONVOLUTION,
     }
 )
 """What a description may limit of each operator that it may name."""
@@ -73,13 +86,17 @@ QUANTITIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("input2_multiplier", "input2_shift", *_SCALED, *_ACTIVATION),
         ),
         "AVERAGE_POOL_2D": _ACTIVATION,
+        "BATCH_MATMUL": _SCALED,
         "CONV_2D": _ACTIVATION,
+        "CUMSUM": _SCALED,
         "DEPTHWISE_CONV_2D": _ACTIVATION,
         "FULLY_CONNECTED": _ACTIVATION,
         "MAX_POOL_2D": _ACTIVATION,
         "MEAN": _SCALED,
         "MUL": (*_SCALED, *_ACTIVATION),
         "QUANTIZE": (*_SCALED, *_ACTIVATION),
+        "SUM": _SCALED,
+        "TRANSPOSE_CONV": _ACTIVATION,
     }
 )
 """Numbers of their arithmetic, besides features, that formulas may have of operators."""
@@ -87,10 +104,12 @@ QUANTITIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 OPERANDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "ADD": ("input1", "input2"),
+        "BATCH_MATMUL": ("input1", "input2"),
         "CONV_2D": ("input", "filter", "bias"),
         "DEPTHWISE_CONV_2D": ("input", "filter", "bias"),
         "FULLY_CONNECTED": ("input", "filter", "bias"),
         "MUL": ("input1", "input2"),
+        "TRANSPOSE_CONV": ("input", "filter", "bias"),
     }
 )
 """What formulas and steps call the inputs of an operator, in their order; ``input`` of others."""

@@ -14,6 +14,7 @@ from atoll.frontend.tflite_checks import (
     place,
 )
 from atoll.frontend.tflite_edges import strip_float_edges, with_own_outputs
+from atoll.frontend.tflite_int4 import with_int8_filters
 from atoll.frontend.tflite_names import operator_name, tensor_names
 from atoll.frontend.tflite_reader import (
     FileModel,
@@ -48,7 +49,7 @@ class Tflite(FrontEnd):
         model = read_file(path)
         check_references(model)
         total = len(model.operators)
-        model = with_own_outputs(strip_float_edges(model))
+        model = with_own_outputs(strip_float_edges(with_int8_filters(model)))
         _require_kinds(model, total)
         check_content(model)
         return _graph(model)
@@ -144,6 +145,10 @@ def _operator(model: FileModel, op: FileOperator, names: dict[int, str]) -> Oper
     if op.form.shapes_from is not None:
         _require_constant_shape(model, op, inputs[op.form.shapes_from :])
         inputs = inputs[: op.form.shapes_from]
+    if order := op.form.order:
+        left_out = [each for at, each in enumerate(inputs) if at not in order]
+        _require_constant_shape(model, op, left_out)
+        inputs = [inputs[at] for at in order if at < len(inputs)]
     return Operator(
         name=operator_name(op),
         kind=op.kind,

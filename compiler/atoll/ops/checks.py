@@ -65,18 +65,24 @@ def int8_activations(*positions: int) -> Rule:
     return activations(*positions, types=("int8",))
 
 
-def activations(*positions: int, types: tuple[str, ...]) -> Rule:
+def activations(*positions: int, types: tuple[str, ...], results: tuple[str, ...] = ()) -> Rule:
     """Require the outputs and the named inputs (all, if none is) to have one of some types.
 
     Those of `QUANTIZED` types are quantised as a whole. Reports the first tensor only, since a
     model of another type has nothing but faults.
+
+    Args:
+        positions: of the inputs.
+        types: of the inputs, and of the outputs too unless there are `results`.
+        results: types of the outputs.
     """
 
     def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
         tensors = graph.operands(op)
         chosen = [tensors[position] for position in positions] if positions else list(tensors)
-        present = (tensor for tensor in (*chosen, *graph.results(op)) if tensor is not None)
-        faults = (found for tensor in present for found in _as_a_whole(op, tensor, types))
+        allowed = [(tensor, types) for tensor in chosen if tensor is not None]
+        allowed += [(tensor, results or types) for tensor in graph.results(op)]
+        faults = (found for tensor, each in allowed for found in _as_a_whole(op, tensor, each))
         yield from islice(faults, 1)
 
     return rule

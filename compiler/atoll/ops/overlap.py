@@ -18,7 +18,8 @@ MOST_PIXELS = 1 << 20
 NEVER = np.iinfo(np.int64).max // 2
 """Stands for the lowest byte that is read where none is."""
 
-_NONE = -1
+NONE = -1
+"""Stands for the first row that is read where none is."""
 
 
 def window_distance(image: tuple[int, ...], window: Window, channels: int) -> int | None:
@@ -52,15 +53,28 @@ def pixel_distance(lowest: Bytes, channels: int) -> int:
 
 def still_read(image: tuple[int, ...], window: Window) -> Bytes:
     """Return the lowest byte that each output pixel or a later one reads, `NEVER` for none."""
-    batch, height, width, channels = image
+    _, height, width, _ = image
     places = window.positions(height, width)
     rows = _first_taps(
         height, places[0], window.stride_h, window.pad_top, window.extent[0], window.dilation_h
-    )[:, np.newaxis]
+    )
     columns = _first_taps(
         width, places[1], window.stride_w, window.pad_left, window.extent[1], window.dilation_w
-    )[np.newaxis, :]
-    pixels = np.where((rows == _NONE) | (columns == _NONE), NEVER, rows * width + columns)
+    )
+    return read_from(image, rows, columns)
+
+
+def read_from(image: tuple[int, ...], rows: Bytes, columns: Bytes) -> Bytes:
+    """Return the lowest byte that each output pixel or a later one reads, `NEVER` for none.
+
+    Args:
+        image: input extents [N, H, W, C] in bytes.
+        rows: the first that each row of the output reads, `NONE` if it reads none.
+        columns: likewise.
+    """
+    batch, height, width, channels = image
+    down, across = rows[:, np.newaxis], columns[np.newaxis, :]
+    pixels = np.where((down == NONE) | (across == NONE), NEVER, down * width + across)
     first = np.arange(batch)[:, np.newaxis] * height * width + pixels.reshape(1, -1)
     bytes_read = np.minimum(first * channels, NEVER).reshape(-1)
     later: Bytes = np.minimum.accumulate(bytes_read[::-1])[::-1]
@@ -68,10 +82,10 @@ def still_read(image: tuple[int, ...], window: Window) -> Bytes:
 
 
 def _first_taps(size: int, places: int, stride: int, pad: int, extent: int, dilation: int) -> Bytes:
-    """Return the first coordinate inside the image at each place of a window, or `_NONE`."""
+    """Return the first coordinate inside the image at each place of a window, or `NONE`."""
     origin = np.arange(places, dtype=np.int64) * stride - pad
     first = origin + -(np.minimum(origin, 0) // dilation) * dilation
-    inside: Bytes = np.where((first < origin + extent) & (first < size), first, _NONE)
+    inside: Bytes = np.where((first < origin + extent) & (first < size), first, NONE)
     return inside
 
 

@@ -6,6 +6,7 @@ Sources: `QuantizeMultiplier`, `MultiplyByQuantizedMultiplier` (double rounding)
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +74,26 @@ def mbqm(x: IntegerLike, multiplier: IntegerLike, shift: IntegerLike) -> Integer
     return rdbp(srdhm(shifted, multiplier), np.maximum(-shift, 0))
 
 
+def reduced_multiplier(multiplier: IntegerLike) -> Integers:
+    """Return the 16 bits of a multiplier by which 64-bit sums are scaled."""
+    multiplier = np.asarray(multiplier, np.int64)
+    return np.where(multiplier < 0x7FFF0000, (multiplier + (1 << 15)) >> 16, 0x7FFF)
+
+
+def mbqm_wide(x: IntegerLike, multiplier: IntegerLike, shift: IntegerLike) -> Integers:
+    """Scale int64 values as `mbqm` does int32 ones, with one rounding and half the multiplier.
+
+    Args:
+        x: less than 2**47 in magnitude.
+        multiplier: 0 .. 2**31 - 1, from `quantize_multiplier`.
+        shift: -31 .. 7.
+    """
+    places = 15 - np.asarray(shift, np.int64)
+    half = np.int64(1) << (places - 1)
+    scaled = (np.asarray(x, np.int64) * reduced_multiplier(multiplier) + half) >> places
+    return scaled.astype(np.int32).astype(np.int64)
+
+
 def scale_of(tensor: Tensor) -> float:
     """Return the scale of a tensor that is quantised as a whole."""
     assert tensor.quantization is not None, f"{tensor.name} is not quantised"
@@ -86,7 +107,7 @@ def zero_point_of(tensor: Tensor) -> int:
 
 
 def activation_range(op: Operator, output: Tensor) -> tuple[int, int]:
-    """Return the least and the greatest int8 value that the fused activation lets through."""
+    """Return the least and the greatest value of its type that the activation lets through."""
     low, high = _BOUNDS[str(op.attributes.get("activation", "none"))]
     scale, zero_point = np.float32(scale_of(output)), zero_point_of(output)
 
@@ -95,9 +116,11 @@ def activation_range(op: Operator, output: Tensor) -> tuple[int, int]:
             ratio = max(min(float(np.float32(bound) / scale), 2.0**31), -(2.0**31))
         return zero_point + int(math.copysign(math.floor(abs(ratio) + 0.5), ratio))
 
+    limits = np.iinfo(output.dtype)
+    least, greatest = int(limits.min), int(limits.max)
     return (
-        INT8_MIN if low is None else max(INT8_MIN, quantized(low)),
-        INT8_MAX if high is None else min(INT8_MAX, quantized(high)),
+        least if low is None else max(least, quantized(low)),
+        greatest if high is None else min(greatest, quantized(high)),
     )
 
 
@@ -141,13 +164,15 @@ def channel_factors(op: Operator, graph: Graph) -> tuple[float, ...]:
 
 def channel_scaling(
     op: Operator, graph: Graph
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Return (bias, multiplier, shift) of a conv_2d, depthwise_conv_2d or fully_connected.
+) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int32]]:
+    """Return (bias, multiplier, shift) of a convolution or a dense layer.
 
     Returns:
-        Three int32 arrays with one entry per output channel; an absent bias is 0.
+        Three arrays with one entry per output channel, of int32, or the bias's own type if it is
+        int64; an absent bias is 0.
     """
     factors = channel_factors(op, graph)
     constant = graph.operands(op)[2] if len(op.inputs) > 2 else None
     bias = np.zeros(len(factors)) if constant is None else constant.array
-    return (bias.astype(np.int32).reshape(-1), *multipliers(factors))
+    dtype = np.int64 if bias.dtype == np.int64 else np.int32
+    return (bias.astype(dtype).reshape(-1), *multipliers(factors))

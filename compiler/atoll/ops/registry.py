@@ -17,29 +17,43 @@ COPY = "copy"
 RELAYOUT = "relayout"
 """The kind that placement makes where an accelerator wants a tensor in another layout."""
 
+ETHOS_U = "ethos_u"
+"""The kind of what Vela has made of a network."""
+
 ROWS, JOIN = "rows", "join_rows"
 """The kinds that tiling makes: some rows of a tensor, and rows put one below the other."""
 
 OPERATORS: Mapping[str, str] = MappingProxyType(
     {
         "add": "atoll.ops.elements.addition:ADD",
+        "arg_max": "atoll.ops.reductions.extremes:ARG_MAX",
+        "arg_min": "atoll.ops.reductions.extremes:ARG_MIN",
         "average_pool_2d": "atoll.ops.windows.pooling:AVERAGE_POOL_2D",
+        "batch_matmul": "atoll.ops.windows.batch_matmul:BATCH_MATMUL",
         "concatenation": "atoll.ops.moves.concatenation:CONCATENATION",
         "conv_2d": "atoll.ops.windows.conv_2d:CONV_2D",
         COPY: "atoll.ops.moves.movement:COPY",
+        "cumsum": "atoll.ops.reductions.cumsum:CUMSUM",
         "depthwise_conv_2d": "atoll.ops.windows.depthwise_conv_2d:DEPTHWISE_CONV_2D",
-        "ethos_u": "atoll.ops.ethos_u:ETHOS_U",
+        ETHOS_U: "atoll.ops.ethos_u:ETHOS_U",
         "fully_connected": "atoll.ops.windows.fully_connected:FULLY_CONNECTED",
         JOIN: "atoll.ops.moves.rows:JOIN",
+        "l2_normalization": "atoll.ops.reductions.l2_normalization:L2_NORMALIZATION",
+        "log_softmax": "atoll.ops.reductions.log_softmax:LOG_SOFTMAX",
         "max_pool_2d": "atoll.ops.windows.pooling:MAX_POOL_2D",
-        "mean": "atoll.ops.reductions.reduction:MEAN",
+        "mean": "atoll.ops.reductions.sums:MEAN",
         "mul": "atoll.ops.elements.elementwise:MUL",
         "pad": "atoll.ops.moves.pad:PAD",
         "quantize": "atoll.ops.elements.elementwise:QUANTIZE",
+        "reduce_max": "atoll.ops.reductions.extremes:REDUCE_MAX",
+        "reduce_min": "atoll.ops.reductions.extremes:REDUCE_MIN",
         RELAYOUT: "atoll.ops.moves.relayout:RELAYOUT",
         "reshape": "atoll.ops.moves.movement:RESHAPE",
+        "resize_bilinear": "atoll.ops.windows.resize_bilinear:RESIZE_BILINEAR",
         ROWS: "atoll.ops.moves.rows:ROWS",
         "softmax": "atoll.ops.reductions.softmax:SOFTMAX",
+        "sum": "atoll.ops.reductions.sums:SUM",
+        "transpose_conv": "atoll.ops.windows.transpose_conv:TRANSPOSE_CONV",
     }
 )
 

@@ -5,11 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.formulas import limited_values
 from atoll.ops.fused import ACCELERATOR
-from atoll.ops.registry import COPY, kind_of
+from atoll.ops.registry import COPY, ETHOS_U, OPERATORS, kind_of
 from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, allows, pools_for
 from atoll.place.requests import Requests
 from atoll.resolve.engine_parts import RECORDS
 from atoll.resolve.soc import Access, Cpu, Device, Npu, OperatorSupport, ResolvedSoc
+
+GROUPS = "groups"
+"""A feature that most accelerators do not know: those whose description limits it run several."""
+
+INT8 = "int8"
+"""Likewise: an accelerator whose description does not limit it runs int8 and nothing else."""
 
 NO_MAILBOX = "has no mailbox through which the host could have it run operators"
 
@@ -60,7 +66,9 @@ def _npu_obstacles(op: Operator, graph: Graph, npu: Npu, soc: ResolvedSoc) -> It
     if support is None or op.kind not in npu.runs or others:
         yield f"does not run {op.kind}"
         return
-    yield from _limits(support, limited_values(op, graph, npu))
+    features = limited_values(op, graph, npu)
+    yield from _limits(support, features)
+    yield from _unknown(support, op, graph, features)
     if not pools_for(soc, {npu.name: Access.WRITE}, WORKSPACE_ROLES, 1):
         yield "writes no workspace pool"
     private = bool(support.constants) and takes_constants(npu, soc)
@@ -72,6 +80,20 @@ def takes_constants(npu: Npu, soc: ResolvedSoc) -> bool:
     """Tell whether constants are packed for an accelerator that only reads private memory."""
     constants = pools_for(soc, {npu.name: Access.READ}, CONSTANT_ROLES, 1)
     return not constants and npu.spec.program is not None and npu.spec.emitter == RECORDS
+
+
+def _unknown(
+    support: OperatorSupport, op: Operator, graph: Graph, features: Mapping[str, int]
+) -> Iterator[str]:
+    """Yield what a description that does not limit it says nothing about: groups, other types."""
+    if GROUPS not in support.limits and features.get(GROUPS, 1) != 1:
+        yield f"{GROUPS} is {features[GROUPS]}, and its description does not limit '{GROUPS}'"
+    if INT8 in support.limits or op.kind not in OPERATORS or op.kind in (COPY, ETHOS_U):
+        return
+    tensors = [tensor for tensor in graph.operands(op) if tensor and tensor.data is None]
+    for tensor in (*tensors, *graph.results(op)):
+        if tensor.dtype != "int8":
+            yield f"'{tensor.name}' is {tensor.dtype}, and its description does not limit '{INT8}'"
 
 
 def _limits(support: OperatorSupport, features: Mapping[str, int]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.operator_samples import windows_and_reductions
 
 from atoll.bsp.headers import MAILBOX_DRIVER
 from atoll.bsp.program_driver import SHARED
@@ -30,11 +31,14 @@ def test_the_features_are_those_of_the_operators(
     tflite_builder: ModuleType, every_operator: Any, tmp_path: Path
 ) -> None:
     path = tmp_path / "every_operator.tflite"
-    path.write_bytes(tflite_builder.write(every_operator))
-    graph = load_tflite(path)
-    met = {op.kind.upper(): {*kind_of(op).features(op, graph)} for op in graph.operators}
+    found = []
+    for model in (every_operator, windows_and_reductions(tflite_builder)):
+        path.write_bytes(tflite_builder.write(model))
+        graph = load_tflite(path)
+        found += [(graph, op, kind_of(op)) for op in graph.operators]
+    met = {op.kind.upper(): {*kind.features(op, graph)} for graph, op, kind in found}
     assert met == {kind: {*FEATURES[kind]} for kind in met}
-    numbers = {op.kind.upper(): {*kind_of(op).quantities(op, graph)} for op in graph.operators}
+    numbers = {op.kind.upper(): {*kind.quantities(op, graph)} for graph, op, kind in found}
     assert numbers == {kind: {*QUANTITIES.get(kind, ())} for kind in numbers}
     assert {*FEATURES} - {*met} <= {"COPY", "ETHOS_U", "JOIN_ROWS", "RELAYOUT", "ROWS"}
     assert FEATURES["COPY"] == FEATURES["RESHAPE"]

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.operator_samples import windows_and_reductions
 
 from atoll.frontend.tflite import load_tflite
 from atoll.frontend.tflite_forms import forms_for
@@ -17,6 +18,14 @@ def graph(tmp_path: Path, tflite_builder: ModuleType, every_operator: Any) -> Gr
     path = tmp_path / "model.tflite"
     path.write_bytes(tflite_builder.write(every_operator))
     return load_tflite(path)
+
+
+@pytest.fixture
+def graphs(tmp_path: Path, tflite_builder: ModuleType, graph: Graph) -> list[Graph]:
+    """Graphs that have each operator between them."""
+    path = tmp_path / "others.tflite"
+    path.write_bytes(tflite_builder.write(windows_and_reductions(tflite_builder)))
+    return [graph, load_tflite(path)]
 
 
 def make_operator(kind: str) -> Operator:
@@ -35,17 +44,19 @@ def test_every_row_loads(kind: str) -> None:
     )
 
 
-def test_the_front_end_makes_every_kind_but_those_of_placement(graph: Graph) -> None:
+def test_the_front_end_makes_every_kind_but_those_of_placement(graphs: list[Graph]) -> None:
     forms = forms_for(())
     assert {code.lower() for code in forms.by_code} == {*forms.by_kind}
     assert {*forms.by_kind} == set(OPERATORS) - MADE
-    assert {op.kind for op in graph.operators} == set(OPERATORS) - MADE
+    made = {op.kind for graph in graphs for op in graph.operators}
+    assert made == set(OPERATORS) - MADE
 
 
-def test_every_kind_lowers_and_counts(graph: Graph) -> None:
-    for op in graph.operators:
-        assert set(op.outputs) <= set(kind_of(op).lower(op, graph).arguments)
-        assert kind_of(op).features(op, graph)["macs"] >= 0
+def test_every_kind_lowers_and_counts(graphs: list[Graph]) -> None:
+    for graph in graphs:
+        for op in graph.operators:
+            assert set(op.outputs) <= set(kind_of(op).lower(op, graph).arguments)
+            assert kind_of(op).features(op, graph)["macs"] >= 0
 
 
 def test_features_of_a_convolution(graph: Graph) -> None:
@@ -69,6 +80,7 @@ def test_features_of_a_convolution(graph: Graph) -> None:
         "out_width": 6,
         "out_channels": 8,
         "depth_multiplier": 1,
+        "groups": 1,
         "macs": 6 * 6 * 8 * 3 * 3 * 4,
         "int8": 1,
     }

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from atoll.ir.builder import Buffer
 from atoll.ir.expressions import Operand, add, binary, clamp, multiply, subtract
 from atoll.ir.graph import Graph, Operator
-from atoll.ir.tir import Const, Dot, Expr, Operation, Type
+from atoll.ir.tir import Const, Dot, Expr, Lowered, Operation, Type
 from atoll.isa.instruction_set import SCALAR, Arithmetic
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.loops.blocks import block_for
@@ -45,7 +45,7 @@ def block_width(channels: int, most: int = 4) -> int:
     return next(width for width in (4, 2, 1) if width <= most and channels % width == 0)
 
 
-class _Channels:
+class Channels:
     """One number per channel: a literal where all are equal, else a new table parameter."""
 
     def __init__(self, builder: KernelBuilder, name: str, values: NDArray[np.int32]) -> None:
@@ -72,6 +72,7 @@ class ChannelSums:
         axis: dimension of the weights that runs over output channels.
         arithmetic: of the core.
         lanes: channels that are computed at once, in the lanes of vectors; `srdhm` scales them.
+        weights: in the order in which they are wanted, if not in the operand's.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class ChannelSums:
         axis: int = 0,
         arithmetic: Arithmetic = SCALAR,
         lanes: int = 1,
+        weights: NDArray[np.generic] | None = None,
     ) -> None:
         (output,) = graph.results(op)
         bias, multipliers, shifts = channel_scaling(op, graph)
@@ -91,17 +93,19 @@ class ChannelSums:
         self.x_zero = zero_point_of(graph.tensor(op.inputs[0]))
         self.registers = block_for(arithmetic)
         self._folds = folds
-        weights = np.moveaxis(graph.tensor(op.inputs[1]).array, axis, 0).astype(np.int64)
-        rows = weights.reshape(len(bias), -1)
+        given = graph.tensor(op.inputs[1]).array if weights is None else weights
+        rows = np.moveaxis(given, axis, 0).astype(np.int64).reshape(len(bias), -1)
         pitch = self.registers.padded(rows.shape[1])
         self.weights = (
             self.builder.input(1, "weights")
-            if pitch == rows.shape[1]
-            else self.builder.table("padded", _padded(rows, pitch), Type.I8)
+            if pitch == rows.shape[1] and weights is None
+            else self.builder.table(
+                "padded" if weights is None else "flipped", _padded(rows, pitch), Type.I8
+            )
         )
         outside = self.x_zero * rows.sum(axis=1) if folds else 0
-        self._start: Buffer | _Channels = (
-            _Channels(self.builder, "start", _wrapped(bias - outside))
+        self._start: Buffer | Channels = (
+            Channels(self.builder, "start", _wrapped(bias - outside))
             if folds or not self.builder.has_input(2)
             else self.builder.input(2, "bias")
         )
@@ -114,8 +118,8 @@ class ChannelSums:
             shifts = -shifts
             if lanes == 1:  # as `scaled_right` takes them
                 multipliers = _wrapped(2 * multipliers.astype(np.int64))
-        self._multiplier = _Channels(self.builder, "multiplier", multipliers)
-        self._shift = _Channels(self.builder, "shift", shifts)
+        self._multiplier = Channels(self.builder, "multiplier", multipliers)
+        self._shift = Channels(self.builder, "shift", shifts)
         self._y = self.builder.output()
         self._limits = activation_range(op, output)
 
@@ -246,6 +250,14 @@ class ChannelSums:
         with self.builder.loop("i", 0, count // steps) as i:
             at = self.builder.let("at", multiply(i, steps * width))
             yield from (add(at, step * width) for step in range(steps))
+
+    def lowered(self) -> Lowered:
+        """Finish."""
+        return self.builder.lowered()
+
+    def add_product(self, total: Buffer, value: Expr, weight: Expr) -> None:
+        """Add one product to its sum."""
+        total[0] = add(total[0], multiply(value, weight))
 
     def value(self, source: Buffer, index: Operand) -> Expr:
         """Load what a weight multiplies, as `I32`: less the zero point, unless start has it."""

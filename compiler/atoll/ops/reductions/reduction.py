@@ -1,96 +1,80 @@
-"""MEAN over constant axes: one multiplication divides by the count and requantises."""
+"""What operators share that make one value of all along some constant axes."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from itertools import groupby
 from math import prod
-from typing import Any
 
 import numpy as np
 
 from atoll.errors import Fault
-from atoll.ir.expressions import add, multiply, subtract
+from atoll.ir.expressions import add, multiply
 from atoll.ir.graph import Graph, Operator
-from atoll.ir.tir import Const, Expr, Lowered, Type
+from atoll.ir.tir import Const, Expr, Lowered
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, OperatorKind, Rates
-from atoll.ops.loops import fixed_point_loops as loops
-from atoll.ops.quantization import (
-    INT8_MAX,
-    INT8_MIN,
-    mbqm,
-    quantize_multiplier,
-    scale_of,
-    scaled_by,
-    zero_point_of,
-)
-from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
+from atoll.ops.quantization import Integers
 
 Extents = list[tuple[int, int]]
 
+Values = Callable[[], AbstractContextManager[tuple[Expr, Expr]]]
+"""Loops over the values that make one result: yields each as `I32`, and how many went before."""
 
-def _options(options: Any, shapes: Shapes) -> Attributes:
-    return {"keep_dims": bool(options.KeepDims())}
 
+class Reduction(OperatorKind):
+    """What the kinds share; the second input holds the axes, which may count from the end."""
 
-class Mean(OperatorKind):
-    """MEAN; the second input holds the axes, which may count from the end."""
-
-    tflite = TfliteForm(
-        code="MEAN", table="ReducerOptions", fields={0: 1}, read=_options, constants={1: "axes"}
-    )
     rates = Rates(read=26)
-
-    def check(self, op: Operator, graph: Graph) -> None:
-        """Accept int8 and constant axes."""
-        checks.apply(_RULES, op, graph)
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return how many values make one; there are no multiply-accumulates."""
         return {"macs": 0, "reduced": reduced_elements(op, graph)}
 
-    def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Return how sums are scaled."""
-        return scaled_by("output", mean_scaling(op, graph))
-
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
-        """Scale the sums of the values less their zero point."""
-        x, (output,) = required(op, graph, 0), graph.results(op)
-        centred = np.asarray(inputs[0], np.int64) - zero_point_of(x)
-        scaled = mbqm(centred.sum(axis=mean_axes(op, graph)), *mean_scaling(op, graph))
-        result = np.clip(scaled + zero_point_of(output), INT8_MIN, INT8_MAX)
-        return (result.astype(np.int8).reshape(output.shape),)
+        """Reduce the axes."""
+        (output,) = graph.results(op)
+        result = self.reduced(op, graph, np.asarray(inputs[0], np.int64))
+        return (result.astype(output.dtype).reshape(output.shape),)
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
-        """Let the output take the input's place: means are written as fast as values go, or slower.
+        """Let the output take the input's place.
 
-        All that one mean needs is read before it is written, and the values of the next ones lie
-        above it.
+        Results are written as fast as values go, or slower: all that one result needs is read
+        before it is written, and the values of the next ones lie above it.
         """
         return (0, *(None,) * (len(op.inputs) - 1))
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
-        """Sum up for each index that is kept, and scale once."""
-        source, (output,) = graph.tensor(op.inputs[0]), graph.results(op)
-        kept, reduced = _split(source.shape, mean_axes(op, graph))
+        """Go through the values of each index that is kept."""
+        source = graph.tensor(op.inputs[0])
+        kept, reduced = _split(source.shape, axes_of(op, graph))
         builder = KernelBuilder(op, graph)
         x, y = builder.input(0, "x"), builder.output()
         with _nest(builder, "kept", kept) as (base, place):
-            total = builder.allocate("total", Type.I32, 1)
-            total[0] = 0
-            with _nest(builder, "reduced", reduced) as (offset, _):
-                value = subtract(x.wide(add(base, offset)), zero_point_of(source))
-                total[0] = add(total[0], value)
-            scaled = loops.mbqm(total[0], *mean_scaling(op, graph))
-            y[place] = loops.quantized(scaled, zero_point_of(output), (INT8_MIN, INT8_MAX))
+
+            @contextmanager
+            def values() -> Iterator[tuple[Expr, Expr]]:
+                with _nest(builder, "reduced", reduced) as (offset, number):
+                    yield x.wide(add(base, offset)), number
+
+            y[place] = self.result(op, graph, builder, values)
         return builder.lowered()
 
+    @abstractmethod
+    def reduced(self, op: Operator, graph: Graph, values: Integers) -> Integers:
+        """Return the results, in the range of their type, of the input's values."""
 
-def mean_axes(op: Operator, graph: Graph) -> tuple[int, ...]:
+    @abstractmethod
+    def result(self, op: Operator, graph: Graph, builder: KernelBuilder, values: Values) -> Expr:
+        """Add the loop that makes one result."""
+
+
+def axes_of(op: Operator, graph: Graph) -> tuple[int, ...]:
     """Return the dimensions that vanish, ascending, each once."""
     dimensions = len(required(op, graph, 0).shape)
     axes = required(op, graph, 1).array.astype(np.int64).reshape(-1).tolist()
@@ -98,26 +82,13 @@ def mean_axes(op: Operator, graph: Graph) -> tuple[int, ...]:
 
 
 def reduced_elements(op: Operator, graph: Graph) -> int:
-    """Count the values that make one mean."""
+    """Count the values that make one."""
     shape = required(op, graph, 0).shape
-    return prod(shape[axis] for axis in mean_axes(op, graph))
+    return prod(shape[axis] for axis in axes_of(op, graph))
 
 
-def mean_scaling(op: Operator, graph: Graph) -> tuple[int, int]:
-    """Return (multiplier, shift) that turn a sum into a requantised mean."""
-    (factor,) = _factor(op, graph)
-    multiplier, shift = quantize_multiplier(factor)
-    count = reduced_elements(op, graph)
-    gain = min(count.bit_length() - 1, 32, 31 + shift)
-    return (multiplier << gain) // count, shift - gain
-
-
-def _factor(op: Operator, graph: Graph) -> tuple[float]:
-    (output,) = graph.results(op)
-    return (scale_of(required(op, graph, 0)) / scale_of(output),)
-
-
-def _axes(op: Operator, graph: Graph) -> Iterator[Fault]:
+def valid_axes(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require axes that the input has, at least one."""
     x, table = required(op, graph, 0), required(op, graph, 1)
     dimensions = len(x.shape)
     axes = table.array.astype(np.int64).reshape(-1).tolist()
@@ -126,8 +97,16 @@ def _axes(op: Operator, graph: Graph) -> Iterator[Fault]:
         yield checks.fault(op, message, tensor=table)
 
 
-def _output_shape(op: Operator, graph: Graph) -> tuple[int, ...]:
-    axes, keep = mean_axes(op, graph), bool(op.attributes["keep_dims"])
+def one_axis(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require as many axes."""
+    table = required(op, graph, 1)
+    if table.elements != 1:
+        yield checks.fault(op, f"holds {table.elements} axes instead of 1", tensor=table)
+
+
+def _kept_shape(op: Operator, graph: Graph) -> tuple[int, ...]:
+    """Return the shape that is left; `keep_dims` keeps dimensions of extent 1."""
+    axes, keep = axes_of(op, graph), bool(op.attributes.get("keep_dims", False))
     extents = enumerate(required(op, graph, 0).shape)
     return tuple(
         1 if axis in axes else extent for axis, extent in extents if keep or axis not in axes
@@ -158,13 +137,12 @@ def _nest(builder: KernelBuilder, name: str, extents: Extents) -> Iterator[tuple
         yield builder.let(f"{name}_offset", offset), place
 
 
-_RULES: tuple[checks.Rule, ...] = (
-    checks.operands(2, 2),
-    checks.int8_activations(0),
-    checks.constant(1, "int32"),
-    _axes,
-    checks.output_shape(_output_shape),
-    checks.factors(_factor),
-)
-
-MEAN = Mean()
+def rules(types: checks.Rule) -> tuple[checks.Rule, ...]:
+    """Return what all require; `types` is the rule of their types."""
+    return (
+        checks.operands(2, 2),
+        types,
+        checks.constant(1, "int32"),
+        valid_axes,
+        checks.output_shape(_kept_shape),
+    )

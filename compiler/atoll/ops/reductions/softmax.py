@@ -83,7 +83,7 @@ class Softmax(OperatorKind):
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Compute the softmax of each row."""
-        multiplier, shift, least = input_scaling(op, required(op, graph, 0))
+        multiplier, shift, least = _scaling_of(op, required(op, graph, 0))
         values = np.asarray(inputs[0], np.int64)
         distances = values - values.max(axis=-1, keepdims=True)
         counted = distances >= least
@@ -104,7 +104,7 @@ class Softmax(OperatorKind):
         depth = source.shape[-1]
         builder = KernelBuilder(op, graph)
         x = builder.input(0, "x")
-        table = builder.table("exponentials", exponentials(op, source))
+        table = builder.table("exponentials", exponentials(*_scaling_of(op, source)))
         y = builder.output()
         powers = builder.allocate("powers", Type.I32, depth, scope=GLOBAL)
         with builder.loop("row", 0, source.elements // depth) as row:
@@ -134,19 +134,22 @@ class Softmax(OperatorKind):
         return super().cycles(op, graph) + ROW_CYCLES * (x.elements // x.shape[-1])
 
 
-def exponentials(op: Operator, x: Tensor) -> Integers:
+def exponentials(multiplier: int, shift: int, least: int) -> Integers:
     """Return e**-d in Q0 by the distance d = 0..255 of an element from its row's greatest."""
-    multiplier, shift, least = input_scaling(op, x)
     distances = -np.arange(1 << 8, dtype=np.int64)
     scaled = mbqm(np.maximum(distances, least), multiplier, shift)
     return np.where(distances >= least, exp_on_negative_values(scaled), 0)
 
 
-def input_scaling(op: Operator, x: Tensor) -> tuple[int, int, int]:
-    """Return (multiplier, shift) that bring a distance to Q5, and the least one that counts."""
+def _scaling_of(op: Operator, x: Tensor) -> tuple[int, int, int]:
     beta = op.attributes["beta"]
     assert isinstance(beta, float)
-    factor = beta * scale_of(x) * (1 << (31 - INPUT_INTEGER_BITS))
+    return input_scaling(beta * scale_of(x))
+
+
+def input_scaling(real: float) -> tuple[int, int, int]:
+    """Return (multiplier, shift) that bring a distance to Q5, and the least one that counts."""
+    factor = real * (1 << (31 - INPUT_INTEGER_BITS))
     multiplier, shift = quantize_multiplier(min(factor, INT32_MAX))
     greatest = ((1 << INPUT_INTEGER_BITS) - 1) * 2.0 ** (31 - INPUT_INTEGER_BITS - shift)
     return multiplier, shift, -math.floor(greatest)
@@ -174,18 +177,30 @@ def _exp_near_zero(x: Integers) -> Integers:
 
 def reciprocal(total: Integers) -> tuple[Integers, Integers]:
     """Return (r, e) with 1 / total = r * 2**-e, r in Q0 and total > 0 in Q12."""
-    headroom = 32 - np.frexp(total.astype(np.float64))[1].astype(np.int64)
-    fraction = (total << headroom) - (1 << 31)
-    half = (fraction + INT32_MAX + 1) // 2
+    headroom = leading_zeros(total)
+    return one_over_one_plus((total << headroom) - (1 << 31)), SUM_INTEGER_BITS - headroom
+
+
+def leading_zeros(x: Integers) -> Integers:
+    """Return how many bits of an int32 > 0 are above its highest set one."""
+    zeros: Integers = 32 - np.frexp(x.astype(np.float64))[1].astype(np.int64)
+    return zeros
+
+
+def one_over_one_plus(x: Integers) -> Integers:
+    """Return 1 / (1 + x) in Q0, of x in Q0 from 0 on: three Newton steps."""
+    half = (x + INT32_MAX + 1) // 2
     guess = FORTY_EIGHT_17THS + srdhm(half, MINUS_THIRTY_TWO_17THS)
     for _ in range(3):
         error = (1 << 29) - srdhm(half, guess)
-        guess = guess + _saturated(srdhm(guess, error) << 2)
-    return _saturated(guess << 1), SUM_INTEGER_BITS - headroom
+        guess = guess + raised(srdhm(guess, error), 2)
+    return raised(guess, 1)
 
 
-def _saturated(x: Integers) -> Integers:
-    return np.clip(x, INT32_MIN, INT32_MAX)
+def raised(x: Integers, places: int | Integers) -> Integers:
+    """Shift int32 values to the left; what leaves the range stays at its end."""
+    moved: Integers = np.clip(x << places, INT32_MIN, INT32_MAX)
+    return moved
 
 
 def _depth(op: Operator, graph: Graph) -> Iterator[Fault]:
@@ -230,13 +245,24 @@ def _headroom_function() -> PrimFunc:
 
 
 def _reciprocal_function() -> PrimFunc:
-    """Inverse in Q0 of x in Q12 shifted up by its headroom: three Newton steps.
-
-    The first guess is off by 1/17 at most, so that no step comes near to saturation.
-    """
+    """Inverse in Q0 of x in Q12 shifted up by its headroom."""
     builder = FunctionBuilder("reciprocal")
     x, headroom = builder.scalar("x"), builder.scalar("headroom")
     fraction = builder.let("fraction", add(binary(Operation.SHL, x, headroom), INT32_MIN))
+    return _inverse_of_one_plus(builder, fraction)
+
+
+def _one_over_one_plus_function() -> PrimFunc:
+    """Inverse in Q0 of 1 + x, of x in Q0."""
+    builder = FunctionBuilder("one_over_one_plus")
+    return _inverse_of_one_plus(builder, builder.scalar("x"))
+
+
+def _inverse_of_one_plus(builder: FunctionBuilder, fraction: Expr) -> PrimFunc:
+    """Finish a function with three Newton steps.
+
+    The first guess is off by 1/17 at most, so that no step comes near to saturation.
+    """
     half = builder.let("half", add(binary(Operation.SHR, fraction, 1), 1 << 30))
     guess = builder.let("guess", add(loops.srdhm(half, MINUS_THIRTY_TWO_17THS), FORTY_EIGHT_17THS))
     for _ in range(3):
@@ -248,6 +274,7 @@ def _reciprocal_function() -> PrimFunc:
 
 LIBRARY: tuple[PrimFunc, ...] = (
     _headroom_function(),
+    _one_over_one_plus_function(),
     _reciprocal_function(),
 )
 

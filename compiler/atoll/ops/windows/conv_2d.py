@@ -2,12 +2,16 @@
 
 The windows of a few neighbouring pixels are copied side by side first. So the inner loop runs over
 all taps and channels of a window, every weight that it loads serves all these pixels, and nothing
-is read any more when the first output is written.
+is read any more when the first output is written. Where channels come in groups, or inputs have 16
+bits, the taps of each pixel are gone through.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, multiply, subtract
@@ -16,9 +20,17 @@ from atoll.ir.tir import Const, Expr, Lowered, Type
 from atoll.isa.instruction_set import SCALAR, Arithmetic
 from atoll.ops.loops import window_loops
 from atoll.ops.loops.channel_loops import WORD, ChannelSums, block_width
-from atoll.ops.tflite_form import TfliteForm
+from atoll.ops.loops.wide_sums import is_wide, simple_sums
+from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
 from atoll.ops.window import Window
-from atoll.ops.windows.convolution import WEIGHTS, Convolution, Sums, tensors, window_options
+from atoll.ops.windows.convolution import (
+    WEIGHTS,
+    Convolution,
+    Sums,
+    bias_type,
+    tensors,
+    window_options,
+)
 from atoll.resolve.storage_scope import GLOBAL
 
 _MOST_TAPS = 1024
@@ -28,22 +40,31 @@ ROW_CYCLES = 445
 """Cycles of a core to copy a row of a pixel's window, of few bytes."""
 
 
+def _options(options: Any, shapes: Shapes) -> Attributes:
+    return {**window_options(options, shapes), **bias_type(options)}
+
+
 class Conv2D(Convolution):
     """CONV_2D with weights [O, kernel_h, kernel_w, I]."""
 
     tflite = TfliteForm(
         code="CONV_2D",
         table="Conv2DOptions",
-        fields={0: 1, 1: 4, 2: 4, 3: 1, 4: 4, 5: 4},
-        read=window_options,
+        fields={0: 1, 1: 4, 2: 4, 3: 1, 4: 4, 5: 4, 6: 1},
+        read=_options,
         constants=WEIGHTS,
     )
 
     parallel = ("oy", "group", "block")
 
     def covers(self, op: Operator, x: Tensor, weights: Tensor) -> bool:
-        """Require as many input channels as the input has."""
-        return x.shape[3] == weights.shape[3]
+        """Require as many input channels as the input has, or the input's in whole groups."""
+        groups, rest = divmod(x.shape[3], weights.shape[3])
+        return groups > 0 and rest == 0 and weights.shape[0] % groups == 0
+
+    def groups(self, x: Tensor, weights: Tensor) -> int:
+        """Return how often the weights' input channels make those of the input."""
+        return x.shape[3] // weights.shape[3]
 
     def cycles(self, op: Operator, graph: Graph) -> int:
         """Count the rows of windows that are copied."""
@@ -53,12 +74,17 @@ class Conv2D(Convolution):
         rows = pixels * found["kernel_h"] if moved else 0
         return super().cycles(op, graph) + ROW_CYCLES * rows
 
-    def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
-        """Multiply every patch with every filter as one matrix product."""
+    def sums(self, op: Operator, graph: Graph, image: Sums, weights: Sums) -> Sums:
+        """Multiply every patch with every filter of its group as one matrix product."""
+        window, groups = Window.of(op, *weights.shape[1:3]), image.shape[3] // weights.shape[3]
         patches = window.patches(image, 0).transpose(0, 1, 2, 4, 5, 3)
-        rows = patches.reshape(*patches.shape[:3], -1)
-        product: Sums = rows @ weights.reshape(len(weights), -1).T
-        return product
+        rows = patches.reshape(*patches.shape[:5], groups, -1).transpose(5, 0, 1, 2, 3, 4, 6)
+        filters = weights.reshape(groups, len(weights) // groups, -1)
+        products = (
+            each.reshape(*patches.shape[:3], -1) @ group.T
+            for each, group in zip(rows, filters, strict=True)
+        )
+        return np.concatenate([*products], axis=-1)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Return the loop program of cores without vectors."""
@@ -67,6 +93,8 @@ class Conv2D(Convolution):
     def lower_for(self, op: Operator, graph: Graph, arithmetic: Arithmetic) -> Lowered:
         """Loop over groups of pixels, whose windows are gathered first, and blocks of channels."""
         x, weights, y = tensors(op, graph)
+        if self.groups(x, weights) > 1 or is_wide(op, graph):
+            return _lower_by_taps(op, graph)
         kernel = ChannelSums(op, graph, folds=True, arithmetic=arithmetic)
         _, height, width, depth = weights.shape
         window = _joined(window_loops.window_of(op, x.shape, y.shape, (height, width)))
@@ -85,6 +113,36 @@ class Conv2D(Convolution):
                     gather.window(line, ox, Const(0))
                     _channels(kernel, gather, add(line.number, ox), 1)
         return builder.lowered()
+
+
+def _lower_by_taps(op: Operator, graph: Graph) -> Lowered:
+    """Loop over pixels, groups, blocks of their output channels, and taps inside the image."""
+    x, weights, y = tensors(op, graph)
+    outputs, height, width, depth = weights.shape
+    groups, taps = x.shape[3] // depth, height * width * depth
+    window = window_loops.window_of(op, x.shape, y.shape, (height, width))
+    kernel = simple_sums(op, graph)
+    builder, lanes = kernel.builder, block_width(outputs // groups)
+    with (
+        window.pixels(builder) as pixel,
+        builder.loop("part", 0, groups) as part,
+        builder.loop("block", 0, outputs // groups // lanes) as block,
+    ):
+        first = add(multiply(part, outputs // groups), multiply(block, lanes))
+        channel = builder.let("channel", first)
+        target = add(multiply(pixel.number, outputs), channel)
+        with (
+            kernel.block(channel, lanes, [target]) as sums,
+            builder.loop("ky", *pixel.rows) as ky,
+            builder.loop("kx", *pixel.columns) as kx,
+        ):
+            place = multiply(window.source(pixel, ky, kx), x.shape[3])
+            source = builder.let("source", add(place, multiply(part, depth)))
+            tap = multiply(add(multiply(ky, width), kx), depth)
+            start = builder.let("tap", add(multiply(channel, taps), tap))
+            rows = [add(start, lane * taps) for lane in range(lanes)]
+            kernel.dot(sums, kernel.x, [source], rows, depth)
+    return kernel.lowered()
 
 
 def _joined(window: window_loops.Window) -> window_loops.Window:

@@ -1,4 +1,4 @@
-"""What CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED share: int8 sums per output channel."""
+"""What convolutions and dense layers share: sums of products per output channel."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,13 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from tflite.TensorType import TensorType
 
 from atoll.errors import Fault
-from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span, window_rows
 from atoll.ops.checks import required
 from atoll.ops.kind import Array, Distances, OperatorKind, Rates
+from atoll.ops.loops.wide_sums import adds_in_32_bits, factors, is_wide
 from atoll.ops.overlap import window_distance
 from atoll.ops.quantization import (
     activation_range,
@@ -20,6 +22,7 @@ from atoll.ops.quantization import (
     channel_factors,
     channel_scaling,
     mbqm,
+    mbqm_wide,
     zero_point_of,
 )
 from atoll.ops.tflite_form import Attributes, Shapes, activation, height_and_width, steps
@@ -33,19 +36,21 @@ WEIGHTS: Mapping[int, str] = {1: "filter", 2: "bias"}
 
 
 class Convolution(OperatorKind):
-    """What the three kinds share; a subclass says how the sums are made.
+    """What the kinds share; a subclass says how the sums are made.
 
     Attributes:
         weight_dimensions: how many the weights have.
         channel_axis: dimension of the weights that runs over output channels.
+        wide_biases: types of the bias where activations have 16 bits.
     """
 
     rates = Rates(mac=15, made=75)
     weight_dimensions: ClassVar[int] = 4
     channel_axis: ClassVar[int] = 0
+    wide_biases: ClassVar[tuple[str, ...]] = ("int32", "int64")
 
     @abstractmethod
-    def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
+    def sums(self, op: Operator, graph: Graph, image: Sums, weights: Sums) -> Sums:
         """Return the sums of products [N, OH, OW, O]: whole numbers, exact in float64."""
 
     @abstractmethod
@@ -60,14 +65,18 @@ class Convolution(OperatorKind):
         """Return the input's shape as [N, H, W, C]."""
         return x.shape
 
+    def groups(self, x: Tensor, weights: Tensor) -> int:
+        """Return into how many groups channels are parted, none of which sees another's."""
+        return 1
+
     def depth_multiplier(self, op: Operator) -> int:
         """Return how many outputs each input channel makes in a depthwise convolution, else 1."""
         return 1
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept int8 activations, weights with zero point 0 and an int32 bias."""
-        rules = (*_OPERANDS, self._weights, self._bias, *self.extents(), self._depth)
-        result = (checks.output_shape(self.output_shape), checks.factors(channel_factors))
+        """Accept int8 or int16 activations, int8 weights with zero point 0, and a bias."""
+        rules = (*_OPERANDS, self._types, self._weights, self._bias, *self.extents(), self._depth)
+        result = (checks.output_shape(self.output_shape), factors(channel_factors))
         checks.apply((*rules, *result), op, graph)
 
     def extents(self) -> tuple[checks.Rule, ...]:
@@ -100,6 +109,7 @@ class Convolution(OperatorKind):
             "out_width": out_width,
             "out_channels": output.shape[-1],
             "depth_multiplier": self.depth_multiplier(op),
+            "groups": self.groups(x, weights),
             "macs": output.elements * (weights.elements // output.shape[-1]),
             "int8": int(types == {"int8"} and not any(weights.quantization.zero_points)),
         }
@@ -117,24 +127,31 @@ class Convolution(OperatorKind):
         assert values is not None
         assert kernel is not None
         image = values.reshape(self.image(x, weights)).astype(np.float64)
-        window = self.window(op, weights)
-        sums = self.sums(image - zero_point_of(x), kernel.astype(np.float64), window)
+        sums = self.sums(op, graph, image - zero_point_of(x), kernel.astype(np.float64))
         bias, multiplier, shift = channel_scaling(op, graph)
-        scaled = mbqm(sums.astype(np.int64) + bias, multiplier, shift) + zero_point_of(output)
+        wide = is_wide(op, graph) and not adds_in_32_bits(op, graph)
+        scale = mbqm_wide if wide else mbqm
+        scaled = scale(sums.astype(np.int64) + bias, multiplier, shift) + zero_point_of(output)
         result = np.clip(scaled, *activation_range(op, output))
-        return (result.astype(np.int8).reshape(output.shape),)
+        return (result.astype(output.dtype).reshape(output.shape),)
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Keep the window of the current pixel, or the row of a dense layer, until it is done."""
         x, weights, output = tensors(op, graph)
-        image, window = self.image(x, weights), self.window(op, weights)
-        constants = (None,) * (len(op.inputs) - 1)
-        return (window_distance(image, window, output.shape[-1]), *constants)
+        (*extents, channels), window = self.image(x, weights), self.window(op, weights)
+        constants, item = (None,) * (len(op.inputs) - 1), ITEM_BYTES[x.dtype]
+        image = (*extents, channels * item)
+        return (window_distance(image, window, output.shape[-1] * item), *constants)
+
+    def cycles(self, op: Operator, graph: Graph) -> int:
+        """Count half as much again for 16-bit activations."""
+        cycles = super().cycles(op, graph)
+        return cycles * 3 // 2 if is_wide(op, graph) else cycles
 
     def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
         """Read the windows of those rows, if it slides one."""
         x, weights, output = tensors(op, graph)
-        if len(x.shape) != 4 or len(output.shape) != 4:
+        if len(x.shape) != 4 or len(output.shape) != 4 or x.dtype != "int8":
             return None
         return window_rows(op, self.window(op, weights), x.shape[1], rows)
 
@@ -155,6 +172,22 @@ class Convolution(OperatorKind):
             message = f"is quantised along dimension {quantization.axis}"
             remedy = f"quantise it along dimension {self.channel_axis}, the output channels"
             yield checks.fault(op, message, tensor=weights, remedy=remedy)
+
+    def _types(self, op: Operator, graph: Graph) -> Iterator[Fault]:
+        """Require zero points of 0 where activations have 16 bits, and a bias as TFLM has it."""
+        x, (output,), bias = required(op, graph, 0), graph.results(op), checks.operand(op, graph, 2)
+        wide = x.dtype == "int16"
+        allowed = self.wide_biases if wide else ("int32",)
+        if bias is not None and bias.dtype not in allowed:
+            message = f"has type {bias.dtype} instead of {' or '.join(allowed)}"
+            yield checks.fault(op, message, tensor=bias)
+        if bias is not None and wide and np.abs(bias.array.astype(np.float64)).max() >= 2.0**46:
+            yield checks.fault(op, "has values of 2^46 or more in magnitude", tensor=bias)
+        for tensor in (x, output):
+            if wide and zero_point_of(tensor):
+                message = f"has zero point {zero_point_of(tensor)} instead of 0"
+                remedy = "quantise 16-bit activations symmetrically, as the specification demands"
+                yield checks.fault(op, message, tensor=tensor, remedy=remedy)
 
     def _bias(self, op: Operator, graph: Graph) -> Iterator[Fault]:
         bias = checks.operand(op, graph, 2)
@@ -177,6 +210,11 @@ def tensors(op: Operator, graph: Graph) -> tuple[Tensor, Tensor, Tensor]:
     return required(op, graph, 0), required(op, graph, 1), output
 
 
+def bias_type(options: Any) -> Attributes:
+    """Return the type of sums of 16-bit activations without a bias, if it is said to be int32."""
+    return {"bias_type": "int32"} if options.QuantizedBiasType() == TensorType.INT32 else {}
+
+
 def window_options(options: Any, shapes: Shapes) -> Attributes:
     """Return the attributes of a convolution that slides a window."""
     dilations = (options.DilationHFactor(), options.DilationWFactor())
@@ -191,8 +229,9 @@ def window_options(options: Any, shapes: Shapes) -> Attributes:
 
 _OPERANDS: tuple[checks.Rule, ...] = (
     checks.operands(2, 3),
-    checks.int8_activations(0),
+    checks.activations(0, types=checks.QUANTIZED),
+    checks.same_type(),
     checks.constant(1, "int8"),
-    checks.constant(2, "int32"),
+    checks.constant(2, "int32", "int64"),
     checks.activation,
 )

@@ -24,6 +24,7 @@ from atoll.ops.kind import Rates
 from atoll.ops.loops import window_loops
 from atoll.ops.loops.blocks import block_for
 from atoll.ops.loops.channel_loops import WORD, ChannelSums, block_width
+from atoll.ops.loops.wide_sums import is_wide, simple_sums
 from atoll.ops.loops.window_loops import Line, Pixel, window_of
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
 from atoll.ops.window import Window
@@ -56,6 +57,7 @@ class DepthwiseConv2D(Convolution):
     rates = Rates(mac=19, made=100)
     parallel = ("oy", "group", "channel", "block")
     channel_axis = 3
+    wide_biases = ("int64",)
 
     def covers(self, op: Operator, x: Tensor, weights: Tensor) -> bool:
         """Require `depth_multiplier` filters for each input channel."""
@@ -66,8 +68,9 @@ class DepthwiseConv2D(Convolution):
         """Return how many outputs each input channel makes."""
         return op.integer("depth_multiplier")
 
-    def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
+    def sums(self, op: Operator, graph: Graph, image: Sums, weights: Sums) -> Sums:
         """Add up tap by tap; channel c makes the outputs from c * depth_multiplier on."""
+        window = Window.of(op, *weights.shape[1:3])
         patches = window.patches(image, 0)
         batch, rows, columns, channels = patches.shape[:4]
         taps = weights.reshape(window.kernel_h, window.kernel_w, channels, -1)
@@ -86,7 +89,7 @@ class DepthwiseConv2D(Convolution):
         _, height, width, channels = weights.shape
         window = window_of(op, x.shape, y.shape, (height, width))
         small = height * width <= _MOST_TAPS and _copied(window) * channels <= _MOST_BYTES
-        if channels != x.shape[3] or not small:
+        if channels != x.shape[3] or not small or is_wide(op, graph):
             return _lower_by_taps(op, graph, window)
         most, scalar = block_for(arithmetic).lanes, replace(arithmetic, vectors=Vectors.NONE)
         lanes, axis = most if channels >= most else 1, self.channel_axis
@@ -108,10 +111,7 @@ def _lower_by_taps(op: Operator, graph: Graph, window: window_loops.Window) -> L
     """Loop over pixels, blocks of output channels, and taps inside the image."""
     x, weights, _ = tensors(op, graph)
     width, channels = weights.shape[2:]
-    kernel, depth = (
-        ChannelSums(op, graph, folds=False, axis=DepthwiseConv2D.channel_axis),
-        x.shape[3],
-    )
+    kernel, depth = simple_sums(op, graph, DepthwiseConv2D.channel_axis), x.shape[3]
     builder = kernel.builder
     with (
         window.pixels(builder) as pixel,
@@ -126,8 +126,8 @@ def _lower_by_taps(op: Operator, graph: Graph, window: window_loops.Window) -> L
         for lane, (total, channel) in enumerate(zip(sums, sources, strict=True)):
             weight = kernel.weights.wide(add(row, lane))
             value = kernel.value(kernel.x, add(source, channel))
-            total[0] = add(total[0], multiply(value, weight))
-    return builder.lowered()
+            kernel.add_product(total, value, weight)
+    return kernel.lowered()
 
 
 def _columns(window: window_loops.Window) -> int:

@@ -11,9 +11,10 @@ from atoll.ops import checks
 from atoll.ops.kind import Rates
 from atoll.ops.loops.blocks import block_for
 from atoll.ops.loops.channel_loops import ChannelSums, block_width
+from atoll.ops.loops.wide_sums import WideSums, is_wide
 from atoll.ops.tflite_form import Attributes, OptionError, Shapes, TfliteForm, activation
 from atoll.ops.window import Window
-from atoll.ops.windows.convolution import WEIGHTS, Convolution, Sums, tensors
+from atoll.ops.windows.convolution import WEIGHTS, Convolution, Sums, bias_type, tensors
 
 ONE_BY_ONE = Window(kernel_h=1, kernel_w=1, stride_h=1, stride_w=1)
 
@@ -21,7 +22,8 @@ ONE_BY_ONE = Window(kernel_h=1, kernel_w=1, stride_h=1, stride_w=1)
 def _options(options: Any, shapes: Shapes) -> Attributes:
     if options.WeightsFormat():
         raise OptionError(f"has weights in shuffled format {options.WeightsFormat()}")
-    return {"activation": activation(options), "keep_num_dims": bool(options.KeepNumDims())}
+    keep = bool(options.KeepNumDims())
+    return {"activation": activation(options), "keep_num_dims": keep, **bias_type(options)}
 
 
 class FullyConnected(Convolution):
@@ -30,7 +32,7 @@ class FullyConnected(Convolution):
     tflite = TfliteForm(
         code="FULLY_CONNECTED",
         table="FullyConnectedOptions",
-        fields={0: 1, 1: 1, 2: 1},
+        fields={0: 1, 1: 1, 2: 1, 4: 1},
         read=_options,
         constants=WEIGHTS,
     )
@@ -62,7 +64,7 @@ class FullyConnected(Convolution):
         fits = output.shape[-1:] == (outputs,) and output.elements == rows * outputs
         return output.shape if fits else (rows, outputs)
 
-    def sums(self, image: Sums, weights: Sums, window: Window) -> Sums:
+    def sums(self, op: Operator, graph: Graph, image: Sums, weights: Sums) -> Sums:
         """Multiply each row with every filter."""
         product: Sums = image @ weights.T
         return product
@@ -79,7 +81,11 @@ class FullyConnected(Convolution):
             arithmetic = replace(
                 arithmetic, vectors=Vectors.NONE
             )  # rows of the input are no whole words
-        kernel = ChannelSums(op, graph, folds=True, arithmetic=arithmetic)
+        kernel: ChannelSums | WideSums = (
+            WideSums(op, graph)
+            if is_wide(op, graph)
+            else ChannelSums(op, graph, folds=True, arithmetic=arithmetic)
+        )
         builder, lanes = kernel.builder, block_width(outputs)
         with (
             builder.loop("row", 0, y.elements // outputs) as row,
@@ -89,7 +95,7 @@ class FullyConnected(Convolution):
             with kernel.block(first, lanes, [add(multiply(row, outputs), first)]) as sums:
                 rows = [multiply(add(first, lane), inputs) for lane in range(lanes)]
                 kernel.dot(sums, kernel.x, [multiply(row, inputs)], rows, inputs)
-        return builder.lowered()
+        return kernel.lowered()
 
 
 FULLY_CONNECTED = FullyConnected()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from atoll.ir.expressions import add, binary, clamp, maximum, multiply, select, subtract
-from atoll.ir.graph import Graph, Operator
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator
 from atoll.ir.tir import Expr, Lowered, Operation, Type
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span, window_rows
@@ -17,7 +17,7 @@ from atoll.ops.kind import Array, Distances, OperatorKind, Rates
 from atoll.ops.loops.channel_loops import block_width
 from atoll.ops.loops.window_loops import Pixel, window_of
 from atoll.ops.overlap import window_distance
-from atoll.ops.quantization import INT8_MIN, Integers, activation_range, bounds_of
+from atoll.ops.quantization import Integers, activation_range, bounds_of
 from atoll.ops.tflite_form import (
     Attributes,
     Shapes,
@@ -40,6 +40,9 @@ def _options(options: Any, shapes: Shapes) -> Attributes:
     }
 
 
+LEAST = -(2**15)
+"""No value is less."""
+
 _TABLE = {0: 1, 1: 4, 2: 4, 3: 4, 4: 4, 5: 1}
 
 
@@ -49,7 +52,7 @@ class Pooling(OperatorKind):
     parallel = ("oy", "ox", "block")
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept int8 [N, H, W, C] with input and output quantised alike."""
+        """Accept int8 or int16 [N, H, W, C] with input and output quantised alike."""
         checks.apply(_RULES, op, graph)
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
@@ -78,16 +81,18 @@ class Pooling(OperatorKind):
         """Pool every window."""
         (output,) = graph.results(op)
         pooled = self.pooled(np.asarray(inputs[0], np.int64), _window(op))
-        return (np.clip(pooled, *activation_range(op, output)).astype(np.int8),)
+        return (np.clip(pooled, *activation_range(op, output)).astype(output.dtype),)
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Keep the window of the current pixel until it is done."""
-        shape = required(op, graph, 0).shape
-        return (window_distance(shape, _window(op), shape[-1]),)
+        x = required(op, graph, 0)
+        pixel = x.shape[3] * ITEM_BYTES[x.dtype]
+        return (window_distance((*x.shape[:3], pixel), _window(op), pixel),)
 
     def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
         """Read the windows of those rows."""
-        return window_rows(op, _window(op), required(op, graph, 0).shape[1], rows)
+        x = required(op, graph, 0)
+        return window_rows(op, _window(op), x.shape[1], rows) if x.dtype == "int8" else None
 
     @abstractmethod
     def pooled(self, image: Integers, window: Window) -> Integers:
@@ -126,7 +131,7 @@ class MaxPool2D(Pooling):
 
     def pooled(self, image: Integers, window: Window) -> Integers:
         """Let padding lose against every value."""
-        greatest: Integers = window.patches(image, INT8_MIN).max(axis=(4, 5))
+        greatest: Integers = window.patches(image, LEAST).max(axis=(4, 5))
         return greatest
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
@@ -134,7 +139,7 @@ class MaxPool2D(Pooling):
         return _pooled(
             op,
             graph,
-            start=INT8_MIN,
+            start=LEAST,
             combine=maximum,
             finish=lambda builder, pixel: lambda value: value,
         )
@@ -192,7 +197,8 @@ def _pooled(
 
 _RULES: tuple[checks.Rule, ...] = (
     checks.operands(1, 1),
-    checks.int8_activations(),
+    checks.activations(types=checks.QUANTIZED),
+    checks.same_type(),
     checks.same_quantization,
     checks.rank(0, dimensions=4),
     checks.activation,

@@ -1,0 +1,126 @@
+"""Networks for tests that have each operator that `tests/tflite_samples.py` has not."""
+
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+SCALE: dict[str, Any] = {"scales": (0.05,), "zero_points": (-3,)}
+
+
+@dataclass
+class Tree:
+    """A network that grows from one image; what nothing reads becomes an output."""
+
+    builder: ModuleType
+    tensors: list[Any] = field(default_factory=list)
+    operators: list[Any] = field(default_factory=list)
+
+    def add(self, shape: tuple[int, ...], **fields: Any) -> int:
+        """Add a tensor."""
+        name = f"t{len(self.tensors)}"
+        self.tensors.append(self.builder.Tensor(shape=shape, name=name, **fields))
+        return len(self.tensors) - 1
+
+    def numbers(self, *values: int) -> int:
+        """Add a constant such as axes."""
+        data = np.array(values, np.int32)
+        return self.add(data.shape, dtype="int32", data=data)
+
+    def weights(self, shape: tuple[int, ...]) -> int:
+        """Add random weights."""
+        data = np.random.default_rng(len(self.tensors)).integers(-127, 128, shape).astype(np.int8)
+        return self.add(shape, scales=(0.01,), zero_points=(0,), data=data)
+
+    def apply(
+        self, code: str, inputs: tuple[int, ...], result: int, table: str = "", **options: float
+    ) -> int:
+        """Add an operator and return its result."""
+        self.operators.append(
+            self.builder.Operator(
+                code=code, inputs=inputs, outputs=(result,), table=table, options=options
+            )
+        )
+        return result
+
+    def model(self) -> Any:
+        """Return the network; its first tensor is the input."""
+        read = {number for op in self.operators for number in op.inputs}
+        outputs = [op.outputs[0] for op in self.operators if op.outputs[0] not in read]
+        return self.builder.Model(
+            tensors=tuple(self.tensors),
+            operators=tuple(self.operators),
+            inputs=(0,),
+            outputs=tuple(outputs),
+        )
+
+
+def windows_and_reductions(builder: ModuleType) -> Any:
+    """Make a network of operators with windows, and of such that reduce."""
+    tree = Tree(builder)
+    x = tree.add((1, 6, 6, 8), **SCALE)
+    grown = _windows(tree, x)
+    _rows(tree, grown)
+    for code in ("SUM", "REDUCE_MAX", "REDUCE_MIN"):
+        axes, result = tree.numbers(1, -1), tree.add((1, 6), **SCALE)
+        kept = tree.apply(code, (x, axes), result, "ReducerOptions", KeepDims=False)
+        axis, place = tree.numbers(1), tree.add((1,), dtype="int32")
+        tree.apply("ARG_MIN" if code == "SUM" else "ARG_MAX", (kept, axis), place)
+    return tree.model()
+
+
+def sixteen_bits(builder: ModuleType) -> Any:
+    """Make a network of convolutions and a dense layer with 16-bit activations."""
+    tree, rng = Tree(builder), np.random.default_rng(5)
+
+    def made(*shape: int) -> int:
+        return tree.add(shape, dtype="int16", scales=(0.002,), zero_points=(0,))
+
+    def bias(channels: int, dtype: str) -> int:
+        data = rng.integers(-(2**20), 2**20, channels).astype(dtype)
+        return tree.add((channels,), dtype=dtype, scales=(2e-5,), zero_points=(0,), data=data)
+
+    same: dict[str, float] = {"StrideH": 1, "StrideW": 1}
+    x = tree.add((1, 6, 6, 3), dtype="int16", scales=(0.002,), zero_points=(0,))
+    for dtype in ("int32", "int64"):
+        operands = (x, tree.weights((4, 3, 3, tree.tensors[x].shape[3])), bias(4, dtype))
+        x = tree.apply("CONV_2D", operands, made(1, 6, 6, 4), "Conv2DOptions", **same)
+    deep = same | {"DepthMultiplier": 1}
+    operands = (x, tree.weights((1, 3, 3, 4)), bias(4, "int64"))
+    x = tree.apply(
+        "DEPTHWISE_CONV_2D", operands, made(1, 6, 6, 4), "DepthwiseConv2DOptions", **deep
+    )
+    turned = (tree.numbers(1, 12, 12, 2), tree.weights((2, 2, 2, 4)), x)
+    twice: dict[str, float] = {"StrideH": 2, "StrideW": 2, "FusedActivationFunction": 1}
+    x = tree.apply("TRANSPOSE_CONV", turned, made(1, 12, 12, 2), "TransposeConvOptions", **twice)
+    dense = (x, tree.weights((5, 288)), bias(5, "int32"))
+    tree.apply("FULLY_CONNECTED", dense, made(1, 5), "FullyConnectedOptions")
+    return tree.model()
+
+
+def _windows(tree: Tree, x: int) -> int:
+    """Add a grouped convolution, a transposed one, and a resizing: [1, 11, 11, 6]."""
+    steps: dict[str, float] = {"StrideH": 1, "StrideW": 1}
+    grouped = tree.add((1, 6, 6, 4), scales=(0.2,), zero_points=(7,))
+    tree.apply("CONV_2D", (x, tree.weights((4, 3, 3, 4))), grouped, "Conv2DOptions", **steps)
+    wider = tree.add((1, 12, 12, 6), scales=(0.2,), zero_points=(-7,))
+    shape, weights = tree.numbers(1, 12, 12, 6), tree.weights((6, 3, 3, 4))
+    bias = tree.numbers(*range(6))
+    operands, twice = (shape, weights, grouped, bias), {"StrideH": 2, "StrideW": 2}
+    tree.apply("TRANSPOSE_CONV", operands, wider, "TransposeConvOptions", **twice)
+    resized = tree.add((1, 11, 11, 6), scales=(0.2,), zero_points=(-7,))
+    size, half = tree.numbers(11, 11), {"HalfPixelCenters": True}
+    return tree.apply("RESIZE_BILINEAR", (wider, size), resized, "ResizeBilinearOptions", **half)
+
+
+def _rows(tree: Tree, x: int) -> None:
+    """Add a product of matrices, sums along its rows, and two ways to normalise them."""
+    product = tree.add((1, 11, 6, 6), scales=(4.0,), zero_points=(3,))
+    tree.apply("BATCH_MATMUL", (x, x), product, "BatchMatMulOptions", AdjX=True)
+    summed = tree.add((1, 11, 6, 6), scales=(8.0,), zero_points=(0,))
+    tree.apply("CUMSUM", (product, tree.numbers(2)), summed, "CumsumOptions", Reverse=True)
+    unit = tree.add((1, 11, 6, 6), scales=(1 / 128,), zero_points=(0,))
+    tree.apply("L2_NORMALIZATION", (summed,), unit, "L2NormOptions")
+    shares = tree.add((1, 11, 6, 6), scales=(1 / 16,), zero_points=(127,))
+    tree.apply("LOG_SOFTMAX", (unit,), shares, "LogSoftmaxOptions")

@@ -1,0 +1,113 @@
+"""What kinds with windows, and those that reduce, do not support is refused."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.operator_samples import sixteen_bits, windows_and_reductions
+
+from atoll.errors import ModelError
+from atoll.frontend.tflite import load_tflite
+
+Change = dict[str, Any]
+OTHER = {"scales": (0.06,), "zero_points": (-3,)}
+
+
+def int32(*values: int) -> Change:
+    data = np.array(values, np.int32)
+    return {"shape": data.shape, "data": data}
+
+
+# operator, then which of its operands to change (None: itself), how, what the message must hold
+CASES: list[tuple[str, int | None, Change, str]] = [
+    ("CONV_2D", 1, {"shape": (4, 3, 3, 3), "data": np.ones((4, 3, 3, 3), np.int8)}, "does not fit"),
+    ("CONV_2D", 1, {"shape": (3, 3, 3, 4), "data": np.ones((3, 3, 3, 4), np.int8)}, "does not fit"),
+    ("TRANSPOSE_CONV", None, {"inputs": (0, 0, 0)}, "the shape must be a constant"),
+    ("TRANSPOSE_CONV", None, {"options": {"StrideH": 0, "StrideW": 2}}, "stride_h is 0, the least"),
+    ("TRANSPOSE_CONV", None, {"options": {"Padding": 2}}, "neither SAME nor VALID"),
+    ("TRANSPOSE_CONV", None, {"options": {"StrideH": 2**29, "StrideW": 1}}, "before it is cut"),
+    ("TRANSPOSE_CONV", -1, {"shape": (1, 12, 12, 5)}, "inputs and options make [1, 12, 12, 6]"),
+    ("RESIZE_BILINEAR", -1, OTHER, "is quantised differently from the output"),
+    ("RESIZE_BILINEAR", -1, {"shape": (1, 20000, 11, 6)}, "for which 1/1024 is too coarse"),
+    (
+        "RESIZE_BILINEAR",
+        None,
+        {"options": {"AlignCorners": True, "HalfPixelCenters": True}},
+        "has both align_corners and half_pixel_centers",
+    ),
+    ("BATCH_MATMUL", None, {"options": {"AdjX": False, "AdjY": False}}, "options make no shape"),
+    ("BATCH_MATMUL", -1, {"scales": (1e-38,)}, "only factors below 2^30"),
+    ("SUM", 1, int32(4), "holds axes [4], which do not fit a shape of 4 dimensions"),
+    ("REDUCE_MAX", -1, OTHER, "is quantised differently from the output"),
+    ("REDUCE_MIN", -1, {"dtype": "int16"}, "has type int16 where only int8 is supported"),
+    ("ARG_MAX", -1, {"dtype": "int64"}, "has type int64 where only int32 is supported"),
+    ("ARG_MAX", 1, int32(0, 1), "holds 2 axes instead of 1"),
+    ("CUMSUM", 1, {"data": None}, "is read but nothing writes it"),
+    ("CUMSUM", 1, int32(5), "holds axes [5], which do not fit a shape of 4 dimensions"),
+    ("CUMSUM", -1, {"scales": (1e-9,)}, "only factors below 2^0 can be represented"),
+    ("L2_NORMALIZATION", -1, OTHER, "has scale 0.06 and zero point -3"),
+    ("L2_NORMALIZATION", None, {"options": {"FusedActivationFunction": 1}}, "activation 'relu'"),
+    ("LOG_SOFTMAX", -1, OTHER, "has scale 0.06 and zero point -3"),
+    ("LOG_SOFTMAX", 0, {"scales": (1e-9,)}, "has scale 1e-09, the least is 2^-25"),
+]
+
+
+WIDE_CASES: list[tuple[str, int | None, Change, str]] = [
+    ("CONV_2D", 0, {"zero_points": (1,)}, "has zero point 1 instead of 0"),
+    ("CONV_2D", 0, {"dtype": "int8"}, "has type int16 instead of int8"),
+    ("CONV_2D", 2, {"dtype": "int16", "data": np.ones(4, np.int16)}, "instead of int32 or int64"),
+    (
+        "DEPTHWISE_CONV_2D",
+        2,
+        {"dtype": "int32", "data": np.ones(4, np.int32)},
+        "has type int32 instead of int64",
+    ),
+    (
+        "DEPTHWISE_CONV_2D",
+        2,
+        {"data": np.full(4, 2**46)},
+        "has values of 2^46 or more in magnitude",
+    ),
+    ("FULLY_CONNECTED", -1, {"scales": (1e-9,)}, "only factors below 2^7 can be represented"),
+]
+
+
+def changed(model: Any, code: str, operand: int | None, change: Change) -> Any:
+    at = next(at for at, op in enumerate(model.operators) if op.code == code)
+    op = model.operators[at]
+    if operand is None:
+        operators = (*model.operators[:at], replace(op, **change), *model.operators[at + 1 :])
+        return replace(model, operators=operators)
+    number = (*op.inputs, *op.outputs)[operand]
+    tensors = list(model.tensors)
+    tensors[number] = replace(tensors[number], **change)
+    return replace(model, tensors=tuple(tensors))
+
+
+@pytest.mark.parametrize(
+    ("sample", "code", "operand", "change", "message"),
+    [
+        *((windows_and_reductions, *case) for case in CASES),
+        *((sixteen_bits, *case) for case in WIDE_CASES),
+    ],
+)
+def test_refused(
+    sample: Callable[[ModuleType], Any],
+    code: str,
+    operand: int | None,
+    change: Change,
+    message: str,
+    tflite_builder: ModuleType,
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "model.tflite"
+    model = changed(sample(tflite_builder), code, operand, change)
+    path.write_bytes(tflite_builder.write(model))
+    with pytest.raises(ModelError) as caught:
+        load_tflite(path)
+    assert message in str(caught.value)
+    assert f"({code})" in str(caught.value)
