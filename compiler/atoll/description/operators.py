@@ -34,6 +34,7 @@ _DOORBELL = (
 
 FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
+        "ABS": _ELEMENTWISE,
         "ADD": _ELEMENTWISE,
         "ARG_MAX": _REDUCTION,
         "ARG_MIN": _REDUCTION,
@@ -44,10 +45,14 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "COPY": _MOVEMENT,
         "CUMSUM": ("macs", "depth"),
         "DEPTHWISE_CONV_2D": _CONVOLUTION,
+        "ELU": _ELEMENTWISE,
         "ETHOS_U": ("macs", "operators"),
         "FULLY_CONNECTED": _CONVOLUTION,
+        "HARD_SWISH": _ELEMENTWISE,
         "JOIN_ROWS": _MOVEMENT,
         "L2_NORMALIZATION": _ROWS,
+        "LEAKY_RELU": _ELEMENTWISE,
+        "LOGISTIC": _ELEMENTWISE,
         "LOG_SOFTMAX": _ROWS,
         "MAX_POOL_2D": _POOLING,
         "MEAN": _REDUCTION,
@@ -57,11 +62,15 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "REDUCE_MAX": _REDUCTION,
         "REDUCE_MIN": _REDUCTION,
         "RELAYOUT": (*_MOVEMENT, "patches"),
+        "RELU": _ELEMENTWISE,
+        "RELU6": _ELEMENTWISE,
         "RESHAPE": _MOVEMENT,
         "RESIZE_BILINEAR": ("macs", *_IMAGES, "align_corners", "half_pixel_centers"),
         "ROWS": _MOVEMENT,
+        "RSQRT": _ELEMENTWISE,
         "SOFTMAX": _ROWS,
         "SUM": _REDUCTION,
+        "TANH": _ELEMENTWISE,
         "TRANSPOSE_CONV": _CONVOLUTION,
     }
 )

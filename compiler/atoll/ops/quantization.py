@@ -17,6 +17,13 @@ IntegerLike = NDArray[np.integer] | Sequence[int] | int
 
 INT8_MIN, INT8_MAX = -128, 127
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
+LIMITS = {
+    "bool": (0, 1),
+    "int8": (INT8_MIN, INT8_MAX),
+    "int16": (-(2**15), 2**15 - 1),
+    "int32": (INT32_MIN, INT32_MAX),
+}
+"""The least and the greatest value of a type."""
 
 _BOUNDS: dict[str, tuple[float | None, float | None]] = {
     "none": (None, None),
@@ -86,7 +93,8 @@ def zero_point_of(tensor: Tensor) -> int:
 
 
 def activation_range(op: Operator, output: Tensor) -> tuple[int, int]:
-    """Return the least and the greatest int8 value that the fused activation lets through."""
+    """Return the least and the greatest value that the fused activation lets through."""
+    least, greatest = LIMITS[output.dtype]
     low, high = _BOUNDS[str(op.attributes.get("activation", "none"))]
     scale, zero_point = np.float32(scale_of(output)), zero_point_of(output)
 
@@ -96,8 +104,8 @@ def activation_range(op: Operator, output: Tensor) -> tuple[int, int]:
         return zero_point + int(math.copysign(math.floor(abs(ratio) + 0.5), ratio))
 
     return (
-        INT8_MIN if low is None else max(INT8_MIN, quantized(low)),
-        INT8_MAX if high is None else min(INT8_MAX, quantized(high)),
+        least if low is None else max(least, quantized(low)),
+        greatest if high is None else min(greatest, quantized(high)),
     )
 
 
