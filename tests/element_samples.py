@@ -15,6 +15,8 @@ def elements(builder: ModuleType) -> Any:
     tree = Tree(builder)
     x = tree.add(SHAPE, **SCALE)
     _curves(tree, x)
+    _pairs(tree, x)
+    _truths(tree, x)
     return tree.model()
 
 
@@ -25,3 +27,24 @@ def _curves(tree: Tree, x: int) -> None:
     tree.apply("LEAKY_RELU", (x,), tree.add(SHAPE, **SCALE), "LeakyReluOptions", Alpha=0.25)
     tree.apply("LOGISTIC", (x,), tree.add(SHAPE, **LOGISTIC))
     tree.apply("TANH", (x,), tree.add(SHAPE, **TANH))
+
+
+def _pairs(tree: Tree, x: int) -> None:
+    """Add each kind of two operands."""
+    alpha = tree.weights((1, 1, 8))
+    tree.apply("PRELU", (x, alpha), tree.add(SHAPE, **SCALE))
+    tree.apply("SUB", (x, alpha), tree.add(SHAPE, **SCALE), "SubOptions")
+    for code in ("MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"):
+        tree.apply(code, (x, x), tree.add(SHAPE, **SCALE))
+
+
+def _truths(tree: Tree, x: int) -> None:
+    """Add what makes and takes truth values."""
+    y = tree.weights((8,))
+    codes = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
+    truths = [tree.apply(code, (x, y), tree.add(SHAPE, dtype="bool")) for code in codes]
+    for code, pair in (("LOGICAL_AND", truths[:2]), ("LOGICAL_OR", truths[2:4])):
+        tree.apply(code, (pair[0], pair[1]), tree.add(SHAPE, dtype="bool"))
+    away = tree.apply("LOGICAL_NOT", (truths[4],), tree.add(SHAPE, dtype="bool"))
+    tree.apply("CAST", (away,), tree.add(SHAPE, dtype="int32"))
+    tree.apply("SELECT_V2", (truths[5], x, x), tree.add(SHAPE, **SCALE))

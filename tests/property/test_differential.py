@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.differential import elements
 from tests.differential.campaign import Tally, explained, run_seeds
 from tests.differential.case import Ending, case_of
 from tests.differential.features import features_of
@@ -27,8 +28,11 @@ OPERATORS = (
     *("ADD", "AVERAGE_POOL_2D", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D", "DEQUANTIZE"),
     *("FULLY_CONNECTED", "MAX_POOL_2D", "MEAN", "MUL", "PAD", "QUANTIZE", "RESHAPE", "SOFTMAX"),
 )
+ELEMENTS = (*elements.UNARY, *elements.PAIRS, *elements.COMPARISONS, *elements.TRUTHS)
 FEATURES = (
     *OPERATORS,
+    *ELEMENTS,
+    *("CAST", "SELECT_V2", "SUB"),
     *(f"{code} of a batch" for code in OPERATORS),
     *("several inputs", "several outputs", "output read later", "output declared twice"),
     *("output is input", "output is constant", "output is view", "output is viewed"),

@@ -75,10 +75,8 @@ class Sigmoid(Unary):
         return np.where(centred <= -radius, INT8_MIN, made)
 
     def _scales(self, op: Operator, graph: Graph) -> Iterator[Fault]:
-        x, (output,) = required(op, graph, 0), graph.results(op)
-        if not LEAST_SCALE <= scale_of(x) <= GREATEST_SCALE:
-            message = f"has scale {scale_of(x):g}, which is outside 2^-27 .. 2^16"
-            yield checks.fault(op, message, tensor=x)
+        (output,) = graph.results(op)
+        yield from _usual(op, graph)
         if (scale_of(output), zero_point_of(output)) != (self.scale, self.zero_point):
             message = f"has scale {scale_of(output):g} and zero point {zero_point_of(output)}"
             wanted = f"scale 1/{1 << self.places} and zero point {self.zero_point}"
@@ -172,16 +170,21 @@ def _fine_enough(op: Operator, graph: Graph) -> Iterator[Fault]:
     if not 0 < factor < 1 or quantize_multiplier(factor)[1] > 0:
         message = f"scale {scale_of(output):g} is below 1/128 of that of the input"
         yield checks.fault(op, message, tensor=output)
-    if not LEAST_SCALE <= scale_of(x) <= GREATEST_SCALE:
-        message = f"has scale {scale_of(x):g}, which is outside 2^-27 .. 2^16"
-        yield checks.fault(op, message, tensor=x)
+    yield from _usual(op, graph)
+
+
+def _usual(op: Operator, graph: Graph) -> Iterator[Fault]:
+    for tensor in (required(op, graph, 0), *graph.results(op)):
+        if not LEAST_SCALE <= scale_of(tensor) <= GREATEST_SCALE:
+            message = f"has scale {scale_of(tensor):g}, which is outside 2^-27 .. 2^16"
+            yield checks.fault(op, message, tensor=tensor)
 
 
 class Elu(Unary):
     """ELU with a slope of 1 at 0, in float32 (TFLM: `PopulateLookupTable`)."""
 
     tflite = TfliteForm(code="ELU")
-    rules = (checks.factors(lambda op, graph: (ratio(op, graph),), 20),)
+    rules = (_usual, checks.factors(lambda op, graph: (ratio(op, graph),), 20))
 
     def results(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Return e**x - 1 below 0, x from there on."""

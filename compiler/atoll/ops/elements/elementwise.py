@@ -1,9 +1,10 @@
 """What elementwise kinds share: elements depend on one of every input."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from atoll.errors import Fault
 from atoll.ir.expressions import binary, subtract
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator
 from atoll.ir.tir import Expr, Lowered, Operation
@@ -105,6 +106,16 @@ def broadcast_shape(op: Operator, graph: Graph) -> tuple[int, ...] | None:
         return None
 
 
+def symmetric(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require zero point 0 of each type but int8."""
+    for tensor in (*graph.operands(op), *graph.results(op)):
+        if tensor is None or tensor.dtype == "int8" or tensor.quantization is None:
+            continue
+        if any(tensor.quantization.zero_points):
+            message = f"has zero point {zero_point_of(tensor)}; that of {tensor.dtype} is 0"
+            yield checks.fault(op, message, tensor=tensor)
+
+
 def large(op: Operator, graph: Graph) -> bool:
     """Tell whether a table of the results has no more entries than are looked up."""
     return graph.results(op)[0].elements >= len(VALUES)
@@ -150,7 +161,9 @@ def lowered(op: Operator, graph: Graph, prepare: Prepare, most: int = NEIGHBOURS
 
 BINARY_RULES: tuple[checks.Rule, ...] = (
     checks.operands(2, 2),
-    checks.int8_activations(),
+    checks.activations(types=("int8", "int16")),
+    checks.same_type(0, 1),
     checks.activation,
     checks.output_shape(broadcast_shape),
+    symmetric,
 )

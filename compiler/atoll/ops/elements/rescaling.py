@@ -11,11 +11,8 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Operation
 from atoll.ops import checks
 from atoll.ops.checks import required
-from atoll.ops.elements.elementwise import (
-    Result,
-    broadcast_shape,
-)
-from atoll.ops.elements.unary import Scaled, Unary, finished, ratio, symmetric
+from atoll.ops.elements.elementwise import Result, broadcast_shape, symmetric
+from atoll.ops.elements.unary import Scaled, Unary, finished, ratio
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (

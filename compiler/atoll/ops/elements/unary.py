@@ -1,12 +1,11 @@
 """What kinds of one operand share: int8 is looked up, wider types are computed."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
-from atoll.errors import Fault
 from atoll.ir.expressions import add, clamp, subtract
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Lowered
@@ -21,6 +20,7 @@ from atoll.ops.elements.elementwise import (
     entry_of,
     large,
     lowered,
+    symmetric,
 )
 from atoll.ops.kernel_builder import ELEMENT_TYPES, KernelBuilder
 from atoll.ops.kind import Array, Rates
@@ -123,16 +123,6 @@ def _clamped(clamps: tuple[int, int, int], values: Sequence[Expr]) -> Expr:
 def _mapped(results: Array, builder: KernelBuilder) -> Result:
     table = builder.table("results", results.astype(np.int64), ELEMENT_TYPES[str(results.dtype)])
     return lambda values: table.wide(entry_of(values[0]))
-
-
-def symmetric(op: Operator, graph: Graph) -> Iterator[Fault]:
-    """Require zero point 0 of each type but int8."""
-    for tensor in (*graph.operands(op), *graph.results(op)):
-        if tensor is None or tensor.dtype == "int8" or tensor.quantization is None:
-            continue
-        if any(tensor.quantization.zero_points):
-            message = f"has zero point {zero_point_of(tensor)}; that of {tensor.dtype} is 0"
-            yield checks.fault(op, message, tensor=tensor)
 
 
 def ratio(op: Operator, graph: Graph) -> float:
