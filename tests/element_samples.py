@@ -7,6 +7,7 @@ from tests.operator_samples import SCALE, Tree
 
 SHAPE = (1, 6, 6, 8)
 LOGISTIC: dict[str, Any] = {"scales": (1 / 256,), "zero_points": (-128,)}
+WIDE = 2.0**-12
 TANH: dict[str, Any] = {"scales": (1 / 128,), "zero_points": (0,)}
 
 
@@ -48,3 +49,25 @@ def _truths(tree: Tree, x: int) -> None:
     away = tree.apply("LOGICAL_NOT", (truths[4],), tree.add(SHAPE, dtype="bool"))
     tree.apply("CAST", (away,), tree.add(SHAPE, dtype="int32"))
     tree.apply("SELECT_V2", (truths[5], x, x), tree.add(SHAPE, **SCALE))
+
+
+def wide_elements(builder: ModuleType) -> Any:
+    """Make a network of elementwise kinds on int16."""
+    tree = Tree(builder)
+    x = tree.add(SHAPE, **SCALE)
+    wide = tree.apply("QUANTIZE", (x,), _wide(tree))
+    for code in ("ABS", "LOGISTIC", "RELU", "RELU6", "TANH"):
+        scale = 2.0**-15 if code in ("LOGISTIC", "TANH") else WIDE
+        tree.apply(code, (wide,), _wide(tree, scale))
+    tree.apply("LEAKY_RELU", (wide,), _wide(tree), "LeakyReluOptions", Alpha=0.25)
+    for code in ("ADD", "SUB", "MUL"):
+        tree.apply(code, (wide, wide), _wide(tree), f"{code.title()}Options")
+    for code in ("MAXIMUM", "SQUARED_DIFFERENCE"):
+        tree.apply(code, (wide, wide), _wide(tree))
+    tree.apply("PRELU", (wide, tree.weights((8,))), _wide(tree))
+    tree.apply("QUANTIZE", (wide,), tree.add(SHAPE, **SCALE))
+    return tree.model()
+
+
+def _wide(tree: Tree, scale: float = WIDE) -> int:
+    return tree.add(SHAPE, dtype="int16", scales=(scale,), zero_points=(0,))

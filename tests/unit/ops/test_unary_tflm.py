@@ -132,3 +132,17 @@ def test_quantize(
     if seed % 4 == 0 and "int32" not in pair:
         sides[1] |= {"scales": sides[0]["scales"]}
     equals_tflm(unary(rng, tflite_builder, "QUANTIZE", sides[0], sides[1]), rng)
+
+
+@pytest.mark.parametrize("code", ["LOGISTIC", "TANH"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sigmoid_of_int16(
+    seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare
+) -> None:
+    """Powers of two are multiplied exactly, others by a factor of 15 bits."""
+    rng = np.random.default_rng(8000 + seed)
+    source = even(rng, 1e-6, 2.4) if seed % 3 else even(rng, 1e-4, 1e-3)
+    if seed % 4 == 0:
+        source["scales"] = (2.0 ** -int(rng.integers(8, 16)),)
+    target = {"scales": (2.0**-15,), "zero_points": (0,), "dtype": "int16"}
+    equals_tflm(unary(rng, tflite_builder, code, source, target), rng)

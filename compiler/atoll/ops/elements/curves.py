@@ -13,7 +13,11 @@ from atoll.errors import Fault
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks
 from atoll.ops.checks import required
+from atoll.ops.elements.elementwise import Result
+from atoll.ops.elements.interpolation import Interpolation
 from atoll.ops.elements.unary import Unary, ratio
+from atoll.ops.kernel_builder import KernelBuilder
+from atoll.ops.kind import Rates
 from atoll.ops.quantization import (
     INT8_MAX,
     INT8_MIN,
@@ -36,6 +40,9 @@ from atoll.ops.tflite_form import TfliteForm
 
 INPUT_BITS = 4
 LEAST_SCALE, GREATEST_SCALE = 2.0**-27, 2.0**16
+GREATEST_WIDE = 2.5
+"""Of int16: beyond, the factor of the table's steps leaves 15 bits."""
+
 ROOT_SHIFT = 20
 """Bits that RSQRT has more between its two scalings."""
 
@@ -43,16 +50,20 @@ _INT16 = 2**15
 
 
 class Sigmoid(Unary):
-    """LOGISTIC and TANH, in gemmlowp's fixed point.
+    """LOGISTIC and TANH: int8 in gemmlowp's fixed point, int16 between entries of a table.
 
     Attributes:
-        scale, zero_point: of the output, as the specification demands.
-        places: fractional bits of the output.
+        scale, zero_point: of an int8 output, as the specification demands.
+        places: fractional bits of an int8 output.
+        wide: how int16 is computed.
     """
 
+    types = ("int8", "int16")
+    rates = Rates(made=125)
     scale: float
     zero_point: int
     places: int
+    wide: Interpolation
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an output that is quantised as the specification demands."""
@@ -66,6 +77,8 @@ class Sigmoid(Unary):
     def results(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Compute the curve within the range of Q4; beyond it ends."""
         x = required(op, graph, 0)
+        if x.dtype == "int16":
+            return self.wide.results(scale_of(x), values)
         multiplier, shift = quantize_multiplier(scale_of(x) * (1 << (31 - INPUT_BITS)))
         radius = math.floor(((1 << INPUT_BITS) - 1) * 2.0 ** (31 - INPUT_BITS - shift))
         centred = values - zero_point_of(x)
@@ -74,13 +87,22 @@ class Sigmoid(Unary):
         made = np.where(centred >= radius, INT8_MAX, made + self.zero_point)
         return np.where(centred <= -radius, INT8_MIN, made)
 
+    def computed(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
+        """Interpolate between entries of two tables."""
+        return self.wide.computed(scale_of(required(op, graph, 0)), builder)
+
     def _scales(self, op: Operator, graph: Graph) -> Iterator[Fault]:
-        (output,) = graph.results(op)
-        yield from _usual(op, graph)
-        if (scale_of(output), zero_point_of(output)) != (self.scale, self.zero_point):
+        x, (output,) = required(op, graph, 0), graph.results(op)
+        wanted = (self.scale, self.zero_point) if x.dtype == "int8" else (1 / (1 << 15), 0)
+        greatest = GREATEST_SCALE if x.dtype == "int8" else GREATEST_WIDE
+        if not LEAST_SCALE <= scale_of(x) <= greatest:
+            message = f"has scale {scale_of(x):g}, which is outside 2^-27 .. {greatest:g}"
+            yield checks.fault(op, message, tensor=x)
+        if (scale_of(output), zero_point_of(output)) != wanted:
             message = f"has scale {scale_of(output):g} and zero point {zero_point_of(output)}"
-            wanted = f"scale 1/{1 << self.places} and zero point {self.zero_point}"
-            remedy = f"quantise the output with {wanted}"
+            remedy = (
+                f"quantise the output with scale 1/{1 / wanted[0]:.0f} and zero point {wanted[1]}"
+            )
             yield checks.fault(op, message, tensor=output, remedy=remedy)
 
 
@@ -89,6 +111,7 @@ class Logistic(Sigmoid):
 
     tflite = TfliteForm(code="LOGISTIC")
     scale, zero_point, places = 1 / 256, -128, 8
+    wide = Interpolation(places=9, shifts=(0,), signed=False)
 
     def curve(self, x: Integers) -> Integers:
         """Return 1 / (1 + e**-x)."""
@@ -101,6 +124,7 @@ class Tanh(Sigmoid):
 
     tflite = TfliteForm(code="TANH")
     scale, zero_point, places = 1 / 128, 0, 7
+    wide = Interpolation(places=8, shifts=(0, 1), signed=True)
 
     def curve(self, x: Integers) -> Integers:
         """Return (1 - e**-2x) / (1 + e**-2x)."""
