@@ -37,6 +37,7 @@ def _pairs(tree: Tree, x: int) -> None:
     tree.apply("SUB", (x, alpha), tree.add(SHAPE, **SCALE), "SubOptions")
     for code in ("MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"):
         tree.apply(code, (x, x), tree.add(SHAPE, **SCALE))
+    tree.apply("ADD_N", (x, x, x), tree.add(SHAPE, **SCALE))
 
 
 def _truths(tree: Tree, x: int) -> None:

@@ -36,6 +36,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "ABS": _ELEMENTWISE,
         "ADD": _ELEMENTWISE,
+        "ADD_N": _ELEMENTWISE,
         "ARG_MAX": _REDUCTION,
         "ARG_MIN": _REDUCTION,
         "AVERAGE_POOL_2D": _POOLING,

@@ -27,6 +27,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
     {
         "abs": "atoll.ops.elements.rescaling:ABS",
         "add": "atoll.ops.elements.addition:ADD",
+        "add_n": "atoll.ops.elements.add_n:ADD_N",
         "arg_max": "atoll.ops.reductions.extremes:ARG_MAX",
         "arg_min": "atoll.ops.reductions.extremes:ARG_MIN",
         "average_pool_2d": "atoll.ops.windows.pooling:AVERAGE_POOL_2D",

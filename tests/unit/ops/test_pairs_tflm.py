@@ -179,3 +179,18 @@ def test_cast(
     rng = np.random.default_rng(7000 + seed)
     sides = typed(source, rng), typed(target, rng)
     equals_tflm(made(rng, tflite_builder, "CAST", [sides[0]], sides[1]), rng)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_add_n(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
+    rng = np.random.default_rng(8000 + seed)
+    side, count = quantized(rng), int(rng.integers(2, 8))
+    shape = tuple(int(size) for size in rng.integers(1, 8, int(rng.integers(1, 5))))
+    tensors = [tflite_builder.Tensor(shape=shape, **side) for _ in range(count)]
+    tensors.append(tflite_builder.Tensor(shape=shape, **quantized(rng)))
+    given = tuple(range(count))
+    op = tflite_builder.Operator(code="ADD_N", inputs=given, outputs=(count,))
+    model = tflite_builder.Model(
+        tensors=tuple(tensors), operators=(op,), inputs=given, outputs=(count,)
+    )
+    equals_tflm(model, rng)
