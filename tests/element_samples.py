@@ -15,32 +15,33 @@ def elements(builder: ModuleType) -> Any:
     """Make a network of elementwise kinds."""
     tree = Tree(builder)
     x = tree.add(SHAPE, **SCALE)
-    _curves(tree, x)
-    _pairs(tree, x)
-    _truths(tree, x)
+    other = _curves(tree, x)
+    _pairs(tree, x, other)
+    _truths(tree, x, other)
     return tree.model()
 
 
-def _curves(tree: Tree, x: int) -> None:
-    """Add each kind of one operand."""
-    for code in ("ABS", "ELU", "HARD_SWISH", "RELU", "RELU6", "RSQRT"):
+def _curves(tree: Tree, x: int) -> int:
+    """Add each kind of one operand, and return the last result quantised as the input."""
+    for code in ("ELU", "HARD_SWISH", "RELU", "RELU6", "RSQRT"):
         tree.apply(code, (x,), tree.add(SHAPE, **SCALE))
     tree.apply("LEAKY_RELU", (x,), tree.add(SHAPE, **SCALE), "LeakyReluOptions", Alpha=0.25)
     tree.apply("LOGISTIC", (x,), tree.add(SHAPE, **LOGISTIC))
     tree.apply("TANH", (x,), tree.add(SHAPE, **TANH))
+    return tree.apply("ABS", (x,), tree.add(SHAPE, **SCALE))
 
 
-def _pairs(tree: Tree, x: int) -> None:
+def _pairs(tree: Tree, x: int, other: int) -> None:
     """Add each kind of two operands."""
     alpha = tree.weights((1, 1, 8))
     tree.apply("PRELU", (x, alpha), tree.add(SHAPE, **SCALE))
     tree.apply("SUB", (x, alpha), tree.add(SHAPE, **SCALE), "SubOptions")
     for code in ("MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"):
-        tree.apply(code, (x, x), tree.add(SHAPE, **SCALE))
-    tree.apply("ADD_N", (x, x, x), tree.add(SHAPE, **SCALE))
+        tree.apply(code, (x, other), tree.add(SHAPE, **SCALE))
+    tree.apply("ADD_N", (x, other, x), tree.add(SHAPE, **SCALE))
 
 
-def _truths(tree: Tree, x: int) -> None:
+def _truths(tree: Tree, x: int, other: int) -> None:
     """Add what makes and takes truth values."""
     y = tree.weights((8,))
     codes = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
@@ -49,7 +50,7 @@ def _truths(tree: Tree, x: int) -> None:
         tree.apply(code, (pair[0], pair[1]), tree.add(SHAPE, dtype="bool"))
     away = tree.apply("LOGICAL_NOT", (truths[4],), tree.add(SHAPE, dtype="bool"))
     tree.apply("CAST", (away,), tree.add(SHAPE, dtype="int32"))
-    tree.apply("SELECT_V2", (truths[5], x, x), tree.add(SHAPE, **SCALE))
+    tree.apply("SELECT_V2", (truths[5], x, other), tree.add(SHAPE, **SCALE))
 
 
 def wide_elements(builder: ModuleType) -> Any:
@@ -57,14 +58,16 @@ def wide_elements(builder: ModuleType) -> Any:
     tree = Tree(builder)
     x = tree.add(SHAPE, **SCALE)
     wide = tree.apply("QUANTIZE", (x,), _wide(tree))
-    for code in ("ABS", "LOGISTIC", "RELU", "RELU6", "TANH"):
-        scale = 2.0**-15 if code in ("LOGISTIC", "TANH") else WIDE
+    tree.apply("RELU6", (wide,), _wide(tree))
+    for code in ("LOGISTIC", "RELU", "TANH"):
+        scale = 0.0003 if code == "RELU" else 2.0**-15
         tree.apply(code, (wide,), _wide(tree, scale))
-    tree.apply("LEAKY_RELU", (wide,), _wide(tree), "LeakyReluOptions", Alpha=0.25)
+    other = tree.apply("ABS", (wide,), _wide(tree))
+    tree.apply("LEAKY_RELU", (wide,), _wide(tree, 0.0003), "LeakyReluOptions", Alpha=0.25)
     for code in ("ADD", "SUB", "MUL"):
-        tree.apply(code, (wide, wide), _wide(tree), f"{code.title()}Options")
+        tree.apply(code, (wide, other), _wide(tree, 0.0003), f"{code.title()}Options")
     for code in ("MAXIMUM", "SQUARED_DIFFERENCE"):
-        tree.apply(code, (wide, wide), _wide(tree))
+        tree.apply(code, (wide, other), _wide(tree))
     tree.apply("PRELU", (wide, tree.weights((8,))), _wide(tree))
     tree.apply("QUANTIZE", (wide,), tree.add(SHAPE, **SCALE))
     return tree.model()

@@ -23,6 +23,9 @@ from atoll.ops.quantization import (
 from atoll.ops.tflite_form import TfliteForm
 
 PLACES = 20
+OPERAND_CYCLES = 9
+"""Cycles of a core for each element of an operand."""
+
 MOST = 15
 """Operands whose sum, with 19 more bits, fits 32 bits."""
 
@@ -31,7 +34,7 @@ class AddN(Elementwise):
     """ADD_N, whose sum begins with minus the zero point, as TFLM's does (`reference_ops::AddN`)."""
 
     tflite = TfliteForm(code="ADD_N")
-    rates = Rates(made=180)
+    rates = Rates(made=45)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept 2 to 15 int8 inputs of one shape and quantisation."""
@@ -52,6 +55,13 @@ class AddN(Elementwise):
         centred = total - (len(inputs) + 1) * zero_point_of(required(op, graph, 0))
         factor = quantize_multiplier(_factor(op, graph))
         return (finished(op, graph, mbqm(centred << (PLACES - 1), *factor)),)
+
+    def cycles(self, op: Operator, graph: Graph) -> int:
+        """Count each operand."""
+        return (
+            super().cycles(op, graph)
+            + OPERAND_CYCLES * len(op.inputs) * graph.results(op)[0].elements
+        )
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Add up, then scale once."""

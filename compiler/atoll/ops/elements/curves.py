@@ -59,7 +59,7 @@ class Sigmoid(Unary):
     """
 
     types = ("int8", "int16")
-    rates = Rates(made=125)
+    rates = Rates(made=135)
     scale: float
     zero_point: int
     places: int

@@ -64,7 +64,7 @@ class Prelu(Elementwise):
     """PRELU: what is below 0 is multiplied by alpha (TFLM: `BroadcastPrelu4DSlow`)."""
 
     tflite = TfliteForm(code="PRELU")
-    rates = Rates(made=190)
+    rates = Rates(made=160)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an int8 or int16 input and an int8 alpha that broadcast to the output."""
@@ -119,7 +119,7 @@ class SquaredDifference(Elementwise):
     """SQUARED_DIFFERENCE: both operands are brought to one scale (TFLM: `SquaredDifference`)."""
 
     tflite = TfliteForm(code="SQUARED_DIFFERENCE")
-    rates = Rates(made=260)
+    rates = Rates(made=200)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two inputs of int8 or int16 that broadcast to the output."""

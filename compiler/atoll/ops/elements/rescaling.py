@@ -14,6 +14,7 @@ from atoll.ops.checks import required
 from atoll.ops.elements.elementwise import Result, broadcast_shape, symmetric
 from atoll.ops.elements.unary import Scaled, Unary, finished, ratio
 from atoll.ops.kernel_builder import KernelBuilder
+from atoll.ops.kind import Rates
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     LIMITS,
@@ -88,6 +89,7 @@ class Relu6(Unary):
     types = ("int8", "int16")
     tflite = TfliteForm(code="RELU6")
     rules = (checks.same_quantization,)
+    rates = Rates(made=44)
 
     def results(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Clamp to 0 .. 6."""
@@ -142,6 +144,7 @@ class LeakyRelu(Unary):
     """LEAKY_RELU (TFLM: `QuantizeLeakyRelu`)."""
 
     types = ("int8", "int16")
+    rates = Rates(made=142)
     tflite = TfliteForm(code="LEAKY_RELU", table="LeakyReluOptions", fields={0: 4}, read=_alpha)
 
     def check(self, op: Operator, graph: Graph) -> None:

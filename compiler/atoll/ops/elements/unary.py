@@ -37,7 +37,7 @@ from atoll.ops.quantization import (
 MAPPED_CYCLES = 32
 """Cycles of a core for each element that is mapped by a table."""
 
-CLAMPED_CYCLES = 27
+CLAMPED_CYCLES = 30
 """Cycles of a core for each element that is moved and clamped."""
 
 
