@@ -10,22 +10,22 @@ BROADCAST_RANK = 4
 
 
 def binary(net: Network) -> bool:
-    """Add an ADD or MUL of values, constants and new inputs, broadcast or not."""
+    """Add an ADD, MUL or SUB of values, constants and new inputs, broadcast or not."""
     x = net.pick()
     if x is None or len(net.shape(x)) > BROADCAST_RANK:
         return False
-    other = _partner(net, x)
+    other = partner(net, x)
     shape = np.broadcast_shapes(net.shape(x), net.shape(other))
     if prod(shape) > GREATEST_TENSOR:
         return False
     operands = (x, other) if net.likely(0.5) else (other, x)
-    code = net.chance.choice(("ADD", "MUL"))
+    code = net.chance.choice(("ADD", "ADD", "MUL", "MUL", "SUB"))
     options = {"FusedActivationFunction": net.chance.randrange(4)}
     net.apply(code, operands, shape, net.quantization(), f"{code.title()}Options", **options)
     return True
 
 
-def _partner(net: Network, x: int) -> int:
+def partner(net: Network, x: int) -> int:
     """Choose what to combine with `x`: itself, another value, a constant, or a new input."""
     choice = net.chance.random()
     if choice < 0.15:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from tests.differential import elementwise, resizing, rows, windows
+from tests.differential import elements, elementwise, resizing, rows, windows
 from tests.differential.again import again
 from tests.differential.network import Network
 from tests.tflite_builder import Model, Operator, Tensor
@@ -30,6 +30,9 @@ STEPS: tuple[tuple[Callable[[Network], bool], int], ...] = (
     (rows.extreme, 1),
     (rows.normalization, 1),
     (rows.reduction, 2),
+    (elements.unary, 4),
+    (elements.pair, 3),
+    (elements.chosen, 3),
 )
 LENGTHS = (1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 7)
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 9)

@@ -19,7 +19,7 @@ from atoll.frontend import tflite_reader
 from atoll.frontend.tflite_forms import Forms
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.elements import elementwise
-from atoll.ops.elements.elementwise import Quantize
+from atoll.ops.elements.rescaling import Quantize
 from atoll.report.result import Violation
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll_sim import run
@@ -60,7 +60,7 @@ def test_wrong_arithmetic_of_all_our_sides_is_a_difference(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Reference and loop program agree; only the oracle knows better."""
-    monkeypatch.setattr(elementwise, "scale_factor", lambda op, graph: (0.25,))
+    monkeypatch.setattr(Quantize, "real", lambda self, op, graph: 0.25)
     verdict = verdict_on(quantize_once())
     assert verdict.ending is Ending.DIFFERENCE
     assert "the reference is wrong" in verdict.detail

@@ -95,6 +95,13 @@ class OperatorKind(ABC):
         """Return the numbers of its arithmetic that accelerators' formulas may name."""
         return {}
 
+    def table(self, op: Operator, graph: Graph) -> Array | None:
+        """Return int8 [256], what each int8 value of its only input becomes, by its byte.
+
+        None if an element of the result depends on anything else.
+        """
+        return None
+
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Say how far the output of the loop program may lie over each input.
 

@@ -18,6 +18,13 @@ IntegerLike = NDArray[np.integer] | Sequence[int] | int
 
 INT8_MIN, INT8_MAX = -128, 127
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
+LIMITS = {
+    "bool": (0, 1),
+    "int8": (INT8_MIN, INT8_MAX),
+    "int16": (-(2**15), 2**15 - 1),
+    "int32": (INT32_MIN, INT32_MAX),
+}
+"""The least and the greatest value of a type."""
 
 _BOUNDS: dict[str, tuple[float | None, float | None]] = {
     "none": (None, None),

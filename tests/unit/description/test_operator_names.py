@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.element_samples import elements
 from tests.operator_samples import windows_and_reductions
 
 from atoll.bsp.headers import MAILBOX_DRIVER
@@ -32,7 +33,8 @@ def test_the_features_are_those_of_the_operators(
 ) -> None:
     path = tmp_path / "every_operator.tflite"
     found = []
-    for model in (every_operator, windows_and_reductions(tflite_builder)):
+    others = (windows_and_reductions(tflite_builder), elements(tflite_builder))
+    for model in (every_operator, *others):
         path.write_bytes(tflite_builder.write(model))
         graph = load_tflite(path)
         found += [(graph, op, kind_of(op)) for op in graph.operators]

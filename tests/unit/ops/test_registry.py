@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.element_samples import elements
 from tests.operator_samples import windows_and_reductions
 
 from atoll.frontend.tflite import load_tflite
@@ -23,9 +24,12 @@ def graph(tmp_path: Path, tflite_builder: ModuleType, every_operator: Any) -> Gr
 @pytest.fixture
 def graphs(tmp_path: Path, tflite_builder: ModuleType, graph: Graph) -> list[Graph]:
     """Graphs that have each operator between them."""
-    path = tmp_path / "others.tflite"
-    path.write_bytes(tflite_builder.write(windows_and_reductions(tflite_builder)))
-    return [graph, load_tflite(path)]
+    graphs = [graph]
+    for model in (windows_and_reductions(tflite_builder), elements(tflite_builder)):
+        path = tmp_path / "others.tflite"
+        path.write_bytes(tflite_builder.write(model))
+        graphs.append(load_tflite(path))
+    return graphs
 
 
 def make_operator(kind: str) -> Operator:

@@ -24,7 +24,9 @@ from atoll.ops.kind import OperatorKind
 from atoll.ops.tflite_form import OptionError, TfliteForm
 
 class Kind(OperatorKind):
-    tflite = TfliteForm(code="LEAKY_RELU", table="LeakyReluOptions", fields={0: 4}, read=READ)
+    tflite = TfliteForm(
+        code="LOCAL_RESPONSE_NORMALIZATION",
+        table="LocalResponseNormalizationOptions", fields={2: 4}, read=READ)
     def check(self, op, graph): CHECK
     def reference(self, op, graph, inputs): return inputs
     def lower(self, op, graph): return 1 / 0
@@ -97,11 +99,13 @@ def test_nobody_replaces_a_member_and_the_first_package_counts(
 
 @pytest.fixture
 def leaky(tflite_builder: ModuleType, tmp_path: Path) -> Callable[..., Path]:
-    """A network of one LEAKY_RELU."""
+    """A network of one LOCAL_RESPONSE_NORMALIZATION."""
 
     def write(**options: Any) -> Path:
         tensors = (tflite_builder.Tensor(shape=(4,), scales=(0.5,), zero_points=(0,)),) * 2
-        op = tflite_builder.Operator(code="LEAKY_RELU", inputs=(0,), outputs=(1,), **options)
+        op = tflite_builder.Operator(
+            code="LOCAL_RESPONSE_NORMALIZATION", inputs=(0,), outputs=(1,), **options
+        )
         model = tflite_builder.Model(tensors=tensors, operators=(op,), inputs=(0,), outputs=(1,))
         path = tmp_path / "leaky.tflite"
         path.write_bytes(tflite_builder.write(model))
@@ -115,7 +119,7 @@ def install_operator(install: Install, read: str, check: str = "pass") -> None:
     install("leaky", code, "[atoll.operators]\nleaky = leaky:LEAKY\n")
 
 
-WITH_ALPHA = {"table": "LeakyReluOptions", "options": {"Alpha": 0.25}}
+WITH_ALPHA = {"table": "LocalResponseNormalizationOptions", "options": {"Alpha": 0.25}}
 
 
 def test_options_of_a_table_that_atoll_does_not_know(
@@ -149,8 +153,10 @@ def test_options_of_a_custom_operator(
     install: Install, tflite_builder: ModuleType, tmp_path: Path
 ) -> None:
     code = OPERATOR.replace("READ", "lambda options, shapes: {'size': len(options)}")
-    code = code.replace("CHECK", "pass").replace('"LEAKY_RELU"', '"CUSTOM Mine"')
-    code = code.replace('table="LeakyReluOptions", ', "").replace("fields={0: 4}, ", "")
+    code = code.replace("CHECK", "pass").replace('"LOCAL_RESPONSE_NORMALIZATION"', '"CUSTOM Mine"')
+    code = code.replace('table="LocalResponseNormalizationOptions", ', "").replace(
+        "fields={2: 4}, ", ""
+    )
     install("custom", code, "[atoll.operators]\nmine = custom:LEAKY\n")
     for options in (b"", b"abc"):
         tensors = (tflite_builder.Tensor(shape=(4,), scales=(0.5,), zero_points=(0,)),) * 2
@@ -188,7 +194,8 @@ def test_an_option_that_a_kind_refuses(install: Install, leaky: Callable[..., Pa
     path = leaky(**WITH_ALPHA)
     said = refusal(lambda: load_network(path))
     assert said.startswith(
-        f"error[E054]: {path}: operator 0 (LEAKY_RELU), tensor 1 ('tensor'): leaks too much\n"
+        f"error[E054]: {path}: operator 0 (LOCAL_RESPONSE_NORMALIZATION), "
+        "tensor 1 ('tensor'): leaks too much\n"
     )
 
 
@@ -202,7 +209,7 @@ def test_an_operator_that_does_not_lower(install: Install, leaky: Callable[..., 
 @pytest.mark.parametrize(
     ("old", "new", "name", "wrong"),
     [
-        ("LeakyRelu", "Leaky", "leaky", "TFLite has no option table 'LeakyOptions'"),
+        ("NormalizationO", "O", "leaky", "TFLite has no option table 'LocalResponseOptions'"),
         ("TfliteForm(", "dict(", "leaky", "its 'tflite' is no TfliteForm"),
         ("", "", "leaky-relu", "its name is no identifier in lower case"),
     ],

@@ -1,11 +1,12 @@
-"""ADD: both operands are brought to one scale, added and brought to the result's."""
+"""ADD and SUB: both operands are brought to one scale, added and brought to the result's."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 
 import numpy as np
 
-from atoll.ir.expressions import add, binary, clamp, multiply
+from atoll.errors import Fault
+from atoll.ir.expressions import add, binary, clamp, multiply, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered, Operation
 from atoll.isa.instruction_set import SCALAR, Arithmetic
@@ -42,6 +43,9 @@ from atoll.ops.quantization import (
 from atoll.ops.tflite_form import TfliteForm, only_activation
 
 ADD_LEFT_SHIFT = 20
+"""Bits that int8 operands have more while they are added."""
+
+_PLACES = {"int8": ADD_LEFT_SHIFT, "int16": 15}
 RESCALED_CYCLES = 61
 """Cycles of a core for each multiplier of an addition that is no power of two, and element."""
 
@@ -56,6 +60,9 @@ _ALL = np.arange(INT8_MIN, INT8_MAX + 1, dtype=np.int64)
 
 Factors = tuple[float, float, float]
 """Real factors of an addition: of the first input, the second one, and the sum."""
+
+How = tuple[int, int]
+"""The sign of the second operand, and the bits that both have more while they are added."""
 
 
 def _summed(weights: WeightedSum, limits: tuple[int, int], values: Sequence[Expr]) -> Expr:
@@ -86,13 +93,13 @@ def _looked_up(
 
 
 class Add(Elementwise):
-    """ADD with broadcasting: both inputs are brought to one scale with 20 more bits."""
+    """ADD with broadcasting: both inputs are brought to one scale with 20 or 15 more bits."""
 
     tflite = TfliteForm(code="ADD", table="AddOptions", fields={0: 1}, read=only_activation)
     rates = Rates(made=80)
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept two int8 inputs that broadcast to the output."""
+        """Accept two inputs of int8 or int16 that broadcast to the output."""
         rules = (*BINARY_RULES, checks.factors(lambda op, graph: (add_factors(op, graph)[2],), 0))
         checks.apply(rules, op, graph)
 
@@ -101,13 +108,15 @@ class Add(Elementwise):
     ) -> tuple[Array, ...]:
         """Add; either input may be broadcast."""
         left, right = centred(op, graph, inputs)
-        return (finished(op, graph, _rescaled(left, right, add_factors(op, graph))),)
+        return (
+            finished(op, graph, _rescaled(left, right, add_factors(op, graph), _how(op, graph))),
+        )
 
     def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return the shift of both inputs, and how each and their sum are scaled."""
         names = ("input1", "input2", "output")
         pairs = zip(names, map(quantize_multiplier, add_factors(op, graph)), strict=True)
-        found = {"left_shift": ADD_LEFT_SHIFT}
+        found = {"left_shift": _how(op, graph)[1]}
         for name, pair in pairs:
             found |= scaled_by(name, pair)
         return found | bounds_of(op, graph)
@@ -129,13 +138,15 @@ class Add(Elementwise):
         if weights:
             return lowered(op, graph, lambda builder: partial(_summed, weights, limits))
         *factors, result = (quantize_multiplier(factor) for factor in add_factors(op, graph))
+        sign, places = _how(op, graph)
 
         def total(terms: Sequence[Expr]) -> Expr:
-            shifted = (binary(Operation.SHL, term, ADD_LEFT_SHIFT) for term in terms)
-            scaled = [
+            shifted = (binary(Operation.SHL, term, places) for term in terms)
+            first, second = (
                 loops.mbqm(term, *factor) for term, factor in zip(shifted, factors, strict=True)
-            ]
-            return loops.mbqm(add(*scaled), *result)
+            )
+            summed = add(first, second) if sign > 0 else subtract(first, second)
+            return loops.mbqm(summed, *result)
 
         return lowered(op, graph, centring(op, graph, total), LONG_NEIGHBOURS)
 
@@ -155,62 +166,104 @@ class Add(Elementwise):
 def add_factors(op: Operator, graph: Graph) -> Factors:
     """Return the real factors of an addition: first input, second input, output."""
     first, second = (scale_of(required(op, graph, position)) for position in (0, 1))
-    twice_max = 2 * max(first, second)
+    sign, places = _how(op, graph)
+    exact: Callable[[float], float] = float if sign > 0 else _float32
     (output,) = graph.results(op)
-    result = twice_max / ((1 << ADD_LEFT_SHIFT) * scale_of(output))
-    return first / twice_max, second / twice_max, result
+    twice_max = exact(2 * max(first, second))
+    result = exact(twice_max / exact((1 << places) * scale_of(output)))
+    return exact(first / twice_max), exact(second / twice_max), result
+
+
+def _float32(value: float) -> float:
+    with np.errstate(over="ignore", under="ignore"):
+        return float(np.float32(value))
+
+
+def _how(op: Operator, graph: Graph) -> How:
+    """Return the sign of the second operand, and the bits that both have more."""
+    return (-1 if op.kind == "sub" else 1), _PLACES[graph.results(op)[0].dtype]
 
 
 def weighted(op: Operator, graph: Graph) -> WeightedSum | None:
     """Return the weights with which a core adds, None if it rescales each element."""
     (output,) = graph.results(op)
     tensors = (required(op, graph, 0), required(op, graph, 1), output)
+    if output.dtype != "int8":
+        return None
     scales, zeros = tuple(map(scale_of, tensors)), tuple(map(zero_point_of, tensors))
-    return _weights(add_factors(op, graph), scales, zeros, activation_range(op, output))
+    limits, how = activation_range(op, output), _how(op, graph)
+    return _weights(add_factors(op, graph), scales, zeros, limits, how)
 
 
 def tabled(op: Operator, graph: Graph) -> TabledSum | None:
     """Return the tables with which a core adds where no weights are right."""
     (output,) = graph.results(op)
     tensors = (required(op, graph, 0), required(op, graph, 1), output)
-    zeros = tuple(map(zero_point_of, tensors))
-    return _tables(add_factors(op, graph), zeros, activation_range(op, output))
+    if output.dtype != "int8":
+        return None
+    zeros, limits = tuple(map(zero_point_of, tensors)), activation_range(op, output)
+    return _tables(add_factors(op, graph), zeros, limits, _how(op, graph))
 
 
 @lru_cache(maxsize=1024)
 def _weights(
-    factors: Factors, scales: tuple[float, ...], zeros: tuple[int, ...], limits: tuple[int, int]
+    factors: Factors,
+    scales: tuple[float, ...],
+    zeros: tuple[int, ...],
+    limits: tuple[int, int],
+    how: How,
 ) -> WeightedSum | None:
-    expected = _expected(factors, zeros, limits)
-    steps = scales[0] / scales[2], scales[1] / scales[2]
+    expected = _expected(factors, zeros, limits, how)
+    steps = scales[0] / scales[2], how[0] * scales[1] / scales[2]
     offset = zeros[2] - steps[0] * zeros[0] - steps[1] * zeros[1]
     return weighted_sum(steps, offset, expected, limits)
 
 
 @lru_cache(maxsize=1024)
-def _tables(factors: Factors, zeros: tuple[int, ...], limits: tuple[int, int]) -> TabledSum | None:
+def _tables(
+    factors: Factors, zeros: tuple[int, ...], limits: tuple[int, int], how: How
+) -> TabledSum | None:
     *operands, result = factors
     first, second = (
-        mbqm((_ALL - zero) << ADD_LEFT_SHIFT, *quantize_multiplier(factor))
+        mbqm((_ALL - zero) << how[1], *quantize_multiplier(factor))
         for zero, factor in zip(zeros, operands, strict=False)
     )
-    return tabled_sum((first, second), result, _expected(factors, zeros, limits), limits)
+    expected = _expected(factors, zeros, limits, how)
+    return tabled_sum((first, how[0] * second), result, expected, limits)
 
 
-def _expected(factors: Factors, zeros: tuple[int, ...], limits: tuple[int, int]) -> Integers:
+def _expected(
+    factors: Factors, zeros: tuple[int, ...], limits: tuple[int, int], how: How
+) -> Integers:
     """Return the sum of each pair of values, of -128 first."""
     left, right = _ALL[:, None] - zeros[0], _ALL[None, :] - zeros[1]
-    return np.clip(_rescaled(left, right, factors) + zeros[2], *limits)
+    return np.clip(_rescaled(left, right, factors, how) + zeros[2], *limits)
 
 
-def _rescaled(left: Integers, right: Integers, factors: Factors) -> Integers:
+def _rescaled(left: Integers, right: Integers, factors: Factors, how: How) -> Integers:
     """Return steps of the result, less its zero point, for what operands are beyond theirs."""
     *terms, result = map(quantize_multiplier, factors)
     first, second = (
-        mbqm(values << ADD_LEFT_SHIFT, *term)
-        for values, term in zip((left, right), terms, strict=True)
+        mbqm(values << how[1], *term) for values, term in zip((left, right), terms, strict=True)
     )
-    return mbqm(first + second, *result)
+    return mbqm(first + how[0] * second, *result)
 
 
-ADD = Add()
+class Sub(Add):
+    """SUB, whose factors are rounded to float32 as TFLM does."""
+
+    tflite = TfliteForm(code="SUB", table="SubOptions", fields={0: 1}, read=only_activation)
+
+    def check(self, op: Operator, graph: Graph) -> None:
+        """Accept factors that float32 can hold."""
+        super().check(op, graph)
+        checks.apply((_above_zero,), op, graph)
+
+
+def _above_zero(op: Operator, graph: Graph) -> Iterator[Fault]:
+    if not min(add_factors(op, graph)) > 0:
+        message = "its scales are too far apart for factors of float32"
+        yield checks.fault(op, message, tensor=graph.results(op)[0])
+
+
+ADD, SUB = Add(), Sub()

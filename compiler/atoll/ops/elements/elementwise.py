@@ -1,31 +1,26 @@
-"""MUL and QUANTIZE, and what they share with ADD: elements depend on one of every input."""
+"""What elementwise kinds share: elements depend on one of every input."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from atoll.ir.expressions import binary, multiply, subtract
-from atoll.ir.graph import Graph, Operator
-from atoll.ir.tir import Expr, Lowered, Operation, Type
+from atoll.errors import Fault
+from atoll.ir.expressions import binary, subtract
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator
+from atoll.ir.tir import Expr, Lowered, Operation
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Distances, OperatorKind, Rates
+from atoll.ops.kind import Array, Distances, OperatorKind
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.loops.broadcast_loops import broadcast
 from atoll.ops.quantization import (
     Integers,
     activation_range,
-    bounds_of,
-    mbqm,
-    quantize_multiplier,
     scale_of,
-    scaled_by,
     zero_point_of,
 )
-from atoll.ops.tflite_form import TfliteForm, only_activation
 
 VALUES = np.arange(256, dtype=np.uint8).view(np.int8)
 """The values of int8 in the order of their bytes as numbers without a sign."""
@@ -34,8 +29,8 @@ NEIGHBOURS, LONG_NEIGHBOURS = 16, 4
 """Elements that an iteration of the innermost loop makes at most, of those that divide it: where an
 element takes a dozen instructions, and where it is rescaled."""
 
-MAPPED_CYCLES = 32
-"""Cycles of a core for each element that is mapped by a table."""
+_NAMES = "abcdefghijklmnop"
+"""Of the inputs, in kernels."""
 
 Result = Callable[[Sequence[Expr]], Expr]
 """Makes an element of the output from those of the inputs, as `I32`."""
@@ -67,85 +62,15 @@ class Elementwise(OperatorKind):
         return RowWork(reads=reads, attributes=op.attributes)
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
-        """Let the output take the place of an input that is not broadcast."""
+        """Let the output take the place of an input that is not broadcast, nor of narrower type."""
         (output,) = graph.results(op)
-        elements = (required(op, graph, position).elements for position in range(len(op.inputs)))
-        return tuple(0 if count == output.elements else None for count in elements)
-
-
-class Mul(Elementwise):
-    """MUL with broadcasting."""
-
-    tflite = TfliteForm(code="MUL", table="MulOptions", fields={0: 1}, read=only_activation)
-    rates = Rates(made=135)
-
-    def check(self, op: Operator, graph: Graph) -> None:
-        """Accept two int8 inputs that broadcast to the output."""
-        checks.apply((*BINARY_RULES, checks.factors(scale_factor)), op, graph)
-
-    def reference(
-        self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
-    ) -> tuple[Array, ...]:
-        """Multiply; either input may be broadcast."""
-        left, right = centred(op, graph, inputs)
-        (factor,) = scale_factor(op, graph)
-        return (finished(op, graph, mbqm(left * right, *quantize_multiplier(factor))),)
-
-    def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Return how the result is scaled, and its least and greatest value."""
-        (factor,) = scale_factor(op, graph)
-        return scaled_by("output", quantize_multiplier(factor)) | bounds_of(op, graph)
-
-    def lower(self, op: Operator, graph: Graph) -> Lowered:
-        """Loop over the output, with dimensions joined that broadcast alike."""
-        factor = quantize_multiplier(*scale_factor(op, graph))
-        scaled = centring(op, graph, lambda terms: loops.mbqm(multiply(*terms), *factor))
-        return lowered(op, graph, scaled, LONG_NEIGHBOURS)
-
-
-class Quantize(Elementwise):
-    """QUANTIZE from int8 to int8 with another scale or zero point."""
-
-    tflite = TfliteForm(code="QUANTIZE")
-    rates = Rates(made=115)
-
-    def check(self, op: Operator, graph: Graph) -> None:
-        """Accept an int8 input of the output's shape."""
-        rules = (
-            checks.operands(1, 1),
-            checks.int8_activations(),
-            checks.output_shape(_broadcast_shape),
-            checks.factors(scale_factor),
+        tensors = (required(op, graph, position) for position in range(len(op.inputs)))
+        return tuple(
+            0
+            if x.elements == output.elements and ITEM_BYTES[x.dtype] >= ITEM_BYTES[output.dtype]
+            else None
+            for x in tensors
         )
-        checks.apply(rules, op, graph)
-
-    def reference(
-        self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
-    ) -> tuple[Array, ...]:
-        """Requantise every element."""
-        (values,) = centred(op, graph, inputs)
-        (factor,) = scale_factor(op, graph)
-        return (finished(op, graph, mbqm(values, *quantize_multiplier(factor))),)
-
-    def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Return how the result is scaled, and its least and greatest value."""
-        (factor,) = scale_factor(op, graph)
-        return scaled_by("output", quantize_multiplier(factor)) | bounds_of(op, graph)
-
-    def lower(self, op: Operator, graph: Graph) -> Lowered:
-        """Loop over the output; large tensors are looked up in a table."""
-        factor = quantize_multiplier(*scale_factor(op, graph))
-        if not large(op, graph):
-            scaled = centring(op, graph, lambda terms: loops.mbqm(terms[0], *factor))
-            return lowered(op, graph, scaled, LONG_NEIGHBOURS)
-        results = self.reference(op, graph, (VALUES,))[0]
-        return lowered(op, graph, partial(_mapped, results))
-
-    def cycles(self, op: Operator, graph: Graph) -> int:
-        """Count a look into the table for each element of a large tensor."""
-        if large(op, graph):
-            return MAPPED_CYCLES * graph.results(op)[0].elements
-        return super().cycles(op, graph)
 
 
 def scale_factor(op: Operator, graph: Graph) -> tuple[float]:
@@ -169,15 +94,26 @@ def finished(op: Operator, graph: Graph, scaled: Integers) -> Array:
     """Add the output's zero point and clamp."""
     (output,) = graph.results(op)
     clamped = np.clip(scaled + zero_point_of(output), *activation_range(op, output))
-    return clamped.astype(np.int8)
+    return clamped.astype(output.dtype)
 
 
-def _broadcast_shape(op: Operator, graph: Graph) -> tuple[int, ...] | None:
+def broadcast_shape(op: Operator, graph: Graph) -> tuple[int, ...] | None:
+    """Return the shape that all inputs broadcast to, None if there is none."""
     shapes = [tensor.shape for tensor in graph.operands(op) if tensor is not None]
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
         return None
+
+
+def symmetric(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require zero point 0 of each type but int8."""
+    for tensor in (*graph.operands(op), *graph.results(op)):
+        if tensor is None or tensor.dtype == "int8" or tensor.quantization is None:
+            continue
+        if any(tensor.quantization.zero_points):
+            message = f"has zero point {zero_point_of(tensor)}; that of {tensor.dtype} is 0"
+            yield checks.fault(op, message, tensor=tensor)
 
 
 def large(op: Operator, graph: Graph) -> bool:
@@ -199,11 +135,6 @@ def centring(op: Operator, graph: Graph, scaled: Callable[[Sequence[Expr]], Expr
     return lambda builder: result
 
 
-def _mapped(results: Array, builder: KernelBuilder) -> Result:
-    table = builder.table("results", results.astype(np.int64), Type.I8)
-    return lambda values: table.wide(entry_of(values[0]))
-
-
 def entry_of(value: Expr) -> Expr:
     """Return where a table in the order of `VALUES` has what belongs to a value."""
     return binary(Operation.AND, value, len(VALUES) - 1)
@@ -213,7 +144,9 @@ def lowered(op: Operator, graph: Graph, prepare: Prepare, most: int = NEIGHBOURS
     """Compute each output element from the inputs' values, at most so many in an iteration."""
     builder = KernelBuilder(op, graph)
     tensors = [graph.tensor(name) for name in op.inputs]
-    sources = [builder.input(position, name) for position, name in enumerate("ab"[: len(tensors)])]
+    sources = [
+        builder.input(position, name) for position, name in enumerate(_NAMES[: len(tensors)])
+    ]
     result_of = prepare(builder)
     y, (output,) = builder.output(), graph.results(op)
     shapes, result = [tensor.shape for tensor in tensors], output.shape
@@ -228,10 +161,9 @@ def lowered(op: Operator, graph: Graph, prepare: Prepare, most: int = NEIGHBOURS
 
 BINARY_RULES: tuple[checks.Rule, ...] = (
     checks.operands(2, 2),
-    checks.int8_activations(),
+    checks.activations(types=("int8", "int16")),
+    checks.same_type(0, 1),
     checks.activation,
-    checks.output_shape(_broadcast_shape),
+    checks.output_shape(broadcast_shape),
+    symmetric,
 )
-
-MUL = Mul()
-QUANTIZE = Quantize()

@@ -103,7 +103,7 @@ def weighted_sum(
         limits: least and greatest result.
     """
     values = np.arange(-128, 128, dtype=np.int64)
-    furthest = abs(offset) + 128 * sum(scales) + 2
+    furthest = abs(offset) + 128 * sum(map(abs, scales)) + 2
     places = min(_MOST_PLACES, 31 - ceil(log2(furthest)))
     if places < _LEAST_PLACES:
         return None

@@ -155,12 +155,12 @@ def input_scaling(real: float) -> tuple[int, int, int]:
     return multiplier, shift, -math.floor(greatest)
 
 
-def exp_on_negative_values(x: Integers) -> Integers:
-    """Return e**x in Q0 for x <= 0 in Q5."""
-    quarter = 1 << (31 - INPUT_INTEGER_BITS - 2)
+def exp_on_negative_values(x: Integers, integer_bits: int = INPUT_INTEGER_BITS) -> Integers:
+    """Return e**x in Q0 for x <= 0 in Q4 or Q5."""
+    quarter = 1 << (31 - integer_bits - 2)
     rest = (x & (quarter - 1)) - quarter
-    result = _exp_near_zero(rest << INPUT_INTEGER_BITS)
-    for index, factor in enumerate(EXP_FACTORS):
+    result = _exp_near_zero(rest << integer_bits)
+    for index, factor in enumerate(EXP_FACTORS[: integer_bits + 2]):
         chosen = (rest - x) & (quarter << index) != 0
         result = np.where(chosen, srdhm(result, factor), result)
     return np.where(x == 0, INT32_MAX, result)
@@ -188,13 +188,18 @@ def leading_zeros(x: Integers) -> Integers:
 
 
 def one_over_one_plus(x: Integers) -> Integers:
-    """Return 1 / (1 + x) in Q0, of x in Q0 from 0 on: three Newton steps."""
+    """Return 1 / (1 + x) in Q0, of x in Q0 from 0 on."""
+    return raised(inverse_of_half(x), 1)
+
+
+def inverse_of_half(x: Integers) -> Integers:
+    """Return 2 / (1 + x) in Q2, of x in Q0 from 0 on: three Newton steps."""
     half = (x + INT32_MAX + 1) // 2
     guess = FORTY_EIGHT_17THS + srdhm(half, MINUS_THIRTY_TWO_17THS)
     for _ in range(3):
         error = (1 << 29) - srdhm(half, guess)
         guess = guess + raised(srdhm(guess, error), 2)
-    return raised(guess, 1)
+    return guess
 
 
 def raised(x: Integers, places: int | Integers) -> Integers:
