@@ -33,7 +33,7 @@ from atoll.place.patterns import with_patterns
 from atoll.place.plan_devices import may_spread, plan_devices
 from atoll.place.spread import spread_operators
 from atoll.place.views import described, with_views
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.rewrite.edit import Given
 from atoll.rewrite.passes import PASSES as REWRITES
 from atoll.rewrite.passes import rewritten
@@ -259,4 +259,6 @@ def _wanted(error: PlanError) -> int:
 
 def _saving(steps: Sequence[Step], soc: ResolvedSoc) -> int:
     """Return what steps take less since engines go from one to the next by themselves."""
-    return sum(len(each) - 1 for each in joined(steps, soc)) * joint_saving(soc)
+    following = (step.device for each in joined(steps, soc) for step in each[1:])
+    engines = (soc.device(device) for device in following)
+    return sum(joint_saving(each, soc) for each in engines if isinstance(each, Engine))

@@ -22,6 +22,9 @@ from tests.benches.reef_system import (
     LIST_COUNT,
     STALLS,
     STATUS,
+    WAIT_READ,
+    WAIT_WEIGHTS,
+    WAIT_WRITE,
     parameter,
 )
 
@@ -31,7 +34,7 @@ from atoll_sim.engines.reef.emitter import CONTRACT_VERSION
 ID, PARAMS, WEIGHT_ROWS = 0x00, 0x04, 0x08
 READ_ONLY = (
     *(ID, PARAMS, WEIGHT_ROWS, STATUS, ERROR, FAULT_ADDRESS),
-    *(COMPLETED, CYCLES, STALLS),
+    *(COMPLETED, CYCLES, STALLS, WAIT_READ, WAIT_WRITE, WAIT_WEIGHTS),
 )
 READ_WRITE = (LIST_ADDRESS, LIST_COUNT)
 MEMORY = 1 << 17
@@ -84,9 +87,9 @@ async def registers_keep_their_contract(dut: Any, share: float) -> None:
         | parameter("Vector", 1) << 28
     )
     before = {offset: await ports.read(offset) for offset in READ_ONLY}
-    for offset in (*READ_ONLY, 0x38, 0x40, 0x100, 0xFFC):
+    for offset in (*READ_ONLY, 0x44, 0x80, 0x100, 0xFFC):
         assert await ports.write(offset, 0xFFFF_FFFF) == AxiResp.SLVERR
-    for offset in (CONTROL, 0x38, 0x40, 0x100, 0xFFC):
+    for offset in (CONTROL, 0x44, 0x80, 0x100, 0xFFC):
         assert (await ports.registers.read(offset, 4)).resp == AxiResp.SLVERR
     assert {offset: await ports.read(offset) for offset in READ_ONLY} == before
     assert [await ports.read(offset) for offset in READ_WRITE] == [0, 0]

@@ -19,21 +19,22 @@ OKAY, SLAVE_ERROR, DECODE_ERROR = 0, 2, 3
 BUSY, FAILED = 1, 4
 START, ABORT, ABORTED = 1, 2, 8
 BAD_OPCODE, BAD_FIELD, MISALIGNED, BAD_CHECK = 5, 6, 7, 9
-ID, PARAMS, WEIGHT_ROWS = 0x00, 0x04, 0x08
+ID, PARAMS, WEIGHT_ROWS, WAIT_READ = 0x00, 0x04, 0x08, 0x38
 
 
 @cocotb.test()
 async def describes_itself(dut: Any) -> None:
-    """ID and PARAMS are as in the contract, and reef's WEIGHT_ROWS is not there."""
+    """ID and PARAMS are as in the contract, and what only reef has is not there."""
     system, _ = await prepare(dut, "registers")
     assert (await system.read(ID)).to_bytes(4, "little") == b"RIPL"
     assert await system.read(PARAMS) == 2 << 24 | system.beat << 16
-    for offset in (ID, PARAMS, WEIGHT_ROWS, STATUS, 0x38):
+    for offset in (ID, PARAMS, WEIGHT_ROWS, STATUS, WAIT_READ):
         assert await system.write(offset, 0) == SLAVE_ERROR
-    dut.address_i.value, dut.read_i.value = WEIGHT_ROWS, 1
-    await FallingEdge(dut.clk_i)
-    dut.read_i.value = 0
-    assert dut.rresp_o.value == SLAVE_ERROR
+    for offset in (WEIGHT_ROWS, WAIT_READ):
+        dut.address_i.value, dut.read_i.value = offset, 1
+        await FallingEdge(dut.clk_i)
+        dut.read_i.value = 0
+        assert dut.rresp_o.value == SLAVE_ERROR
 
 
 @cocotb.test()

@@ -31,9 +31,8 @@ ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 CLOSE = 0.25
-ENGINES_CLOSE = {"twin": 0.17, "islands_dma": 0.12, "narrow": 0.12, "far_code": 0.13}
-"""Where not 0.1: copies of DMA engines go on beside what computes in the same memories; in lists
-of an engine that goes on by itself, a layer takes some hundred cycles and none of the host."""
+ENGINES_CLOSE = {"twin": 0.17, "islands_dma": 0.12}
+"""Where not 0.1: copies of DMA engines go on beside what computes in the same memories."""
 
 CHIPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "lagoon": ("lagoon", ()),

@@ -168,11 +168,38 @@ IN_LISTS = {
 }
 """Likewise, of the bench of lists."""
 
+IN_WAITS = {
+    "input that is missing": (
+        "reef_aligner.sv",
+        "head_valid && is_input && !empty && !beat_valid_i",
+        "head_valid && is_input && empty",
+    ),
+    "a result that is not taken": ("reef_datapath.sv", "(bytes_valid_o && !bytes_ready_i) ||", ""),
+    "weights once for all pixels": (
+        "reef_commands.sv",
+        "waits_i.weights || waiting",
+        "waits_i.weights && waiting",
+    ),
+    "weights for each pixel": ("reef_aligner.sv", "head.kind == KindWeights &&", "1'b0 &&"),
+    "weights while pixels are under way": (
+        "reef_sequencer.sv",
+        "!loaded_i && idle_i;",
+        "!loaded_i;",
+    ),
+    "counts of the list before": (
+        "engine_control.sv",
+        "else if (start_i) begin\n      cycles_q <= '0;\n      {stalls_q, wait_read_q,",
+        "else if (start_i) begin\n      cycles_q <= '0;\n      {stalls_q,",
+    ),
+}
+"""Likewise, of the bench of waits."""
+
 PLANTED = {
     **{name: ("reef_elements", *bug) for name, bug in IN_ELEMENTS.items()},
     **{name: ("reef_moves", *bug) for name, bug in IN_MOVES.items()},
     **{name: ("reef_operators", *bug) for name, bug in IN_OPERATORS.items()},
     **{name: ("reef_lists", *bug) for name, bug in IN_LISTS.items()},
+    **{name: ("reef_waits", *bug) for name, bug in IN_WAITS.items()},
 }
 
 

@@ -62,6 +62,11 @@ def test_lists(parameters: Mapping[str, int]) -> None:
     run("reef_lists", parameters)
 
 
+@pytest.mark.parametrize("parameters", [DEFAULT, SMALL, WIDE])
+def test_waits(parameters: Mapping[str, int]) -> None:
+    run("reef_waits", parameters)
+
+
 @pytest.mark.parametrize("parameters", [DEFAULT, WIDE])
 def test_faults(parameters: Mapping[str, int]) -> None:
     run("reef_faults", parameters)

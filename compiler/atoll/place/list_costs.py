@@ -5,7 +5,7 @@ from itertools import pairwise
 from atoll.ir.busy import Bound
 from atoll.ir.graph import Graph
 from atoll.place.costs import Spent, crossing_cycles, cycles_of, driver_cycles, fetched, of_host
-from atoll.place.measured import BETWEEN_CYCLES, GOES_ON_CYCLES
+from atoll.place.measured import BETWEEN_CYCLES, GOES_ON_CYCLES, LINK_BYTES
 from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.soc import Engine, ResolvedSoc
 
@@ -26,15 +26,23 @@ def in_list(each: Spent, engine: Engine, soc: ResolvedSoc, *, first: bool, last:
     start, finish, _ = driver_cycles(soc)
     cycles = working = of_host(each.busy.cycles, engine, soc)
     cycles += start + crossing_cycles(engine, soc) if first else 0
-    cycles += finish if last else of_host(GOES_ON_CYCLES, engine, soc)
+    cycles += finish if last else goes_on_cycles(engine, soc)
     bound = Bound.START if cycles >= 2 * working else each.busy.bound
     return Spent(cycles=cycles, bound=bound, busy=each.busy)
 
 
-def joint_saving(soc: ResolvedSoc) -> int:
+def goes_on_cycles(engine: Engine, soc: ResolvedSoc) -> int:
+    """Return what an engine takes for the command that goes on with another list."""
+    width = min(engine.params.get("data_bytes", LINK_BYTES), engine.constants_width or LINK_BYTES)
+    fetching = engine.constants_latency + -(-LINK_BYTES // width)
+    return of_host(GOES_ON_CYCLES + fetching, engine, soc)
+
+
+def joint_saving(engine: Engine, soc: ResolvedSoc) -> int:
     """Return what the host saves where an engine goes on by itself, in cycles of the host."""
     start, finish, _ = driver_cycles(soc)
-    return start + finish + fetched(BETWEEN_CYCLES, soc.host_cpu, soc) - GOES_ON_CYCLES
+    between = fetched(BETWEEN_CYCLES, soc.host_cpu, soc)
+    return start + finish + between - goes_on_cycles(engine, soc)
 
 
 def cycles_in_order(graph: Graph, soc: ResolvedSoc) -> int:
@@ -43,8 +51,9 @@ def cycles_in_order(graph: Graph, soc: ResolvedSoc) -> int:
     Engines that can go from one to the next by themselves do so.
     """
     devices = [soc.device(op.device) for op in graph.operators]
-    joints = sum(
-        one == two and isinstance(two, Engine) and links(emitter_of(two))
+    saved = sum(
+        joint_saving(two, soc)
         for one, two in pairwise(devices)
+        if one == two and isinstance(two, Engine) and links(emitter_of(two))
     )
-    return sum(cycles_of(graph, soc).values()) - joints * joint_saving(soc)
+    return sum(cycles_of(graph, soc).values()) - saved

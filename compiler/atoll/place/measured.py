@@ -29,8 +29,9 @@ ACCESS_CYCLES, MOVE_CYCLES, WORD_CYCLES, BYTE_CYCLES, TURN_CYCLES = 45, 160, 16,
 """What the driver of a program takes for each register, for each push or pop, for each of their
 words, for bytes that it moves one by one, and for each turn of a repetition."""
 
-GOES_ON_CYCLES = 20
-"""Of an engine: from the end of an operator until the first command of the next list is asked for.
+GOES_ON_CYCLES, LINK_BYTES = 14, 64
+"""Of an engine: from the end of an operator until the first command of the next list is asked for,
+beside the fetch of so many bytes that say where it is.
 """
 
 PART_CYCLES = 900

@@ -11,9 +11,10 @@ def with_widths(
 ) -> tuple[Device, ...]:
     """Return the devices with the widths of each engine's memories, for estimates.
 
-    Constants are in the first pool that holds some and that it reads; activations may be in any
-    pool that it writes. The bus and the memories run at the clock of device `host`: an engine with
-    another one gets as many bytes in a cycle of its own as they move meanwhile.
+    Constants are in the first pool that holds some and that it reads, and so are its commands;
+    activations may be in any pool that it writes. The bus and the memories run at the clock of
+    device `host`: an engine with another one gets as many bytes in a cycle of its own as they move
+    meanwhile.
     """
     by_name = {memory.name: memory for memory in memories}
     bus = next(device.clock for device in devices if device.name == host)
@@ -45,11 +46,12 @@ def with_widths(
 def constants_from(engine: Engine, pool: Pool, memory: Memory, bus: int) -> Engine:
     """Return an engine that reads its constants from a pool in `memory`; `bus` is in hertz."""
     apart = {name for name, _ in engine.pool_memories.values()} != {memory.name}
-    waits = memory.read_latency + 1 if apart else 0
+    latency = -(-memory.read_latency * engine.clock // bus)
     return replace(
         engine,
         constants_width=_width(pool, memory, engine, bus),
-        constants_wait=-(-waits * engine.clock // bus),
+        constants_latency=latency,
+        constants_wait=-(-(memory.read_latency + 1) * engine.clock // bus) if apart else 0,
     )
 
 

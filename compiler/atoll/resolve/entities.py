@@ -259,12 +259,11 @@ class Engine(Device):
         registers: its control port.
         irq: interrupt line at the host; None if it has no interrupt.
         runs: operator kinds this instance may run, sorted; a subset of the spec's.
-        constants_width: bytes per cycle of its clock from the memory of its constants, 0 if not
-            known.
-        constants_wait: cycles of its clock that a change between that memory and one of activations
-            takes, 0 if it works in one alone.
+        constants_width: bytes per cycle of its clock from the memory of its constants; 0: unknown.
+        constants_latency: cycles of its clock until that memory answers.
+        constants_wait: likewise that changing to it and back takes; 0: it works in one alone.
         workspace_width: as `constants_width`, of the narrowest memory that it writes.
-        pool_memories: of each pool of activations, its memory and such a width. These four are for
+        pool_memories: of each pool of activations, its memory and such a width. These five are for
             estimates.
     """
 
@@ -274,6 +273,7 @@ class Engine(Device):
     irq: int | None
     runs: tuple[str, ...]
     constants_width: int = 0
+    constants_latency: int = 0
     constants_wait: int = 0
     workspace_width: int = 0
     pool_memories: Mapping[str, tuple[str, int]] = field(default_factory=dict)

@@ -9,7 +9,8 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY, kind_of
 from atoll.place.candidates import WORKSPACE_ROLES, allows, by_preference
 from atoll.place.costs import compute_cycles, engine_busy, of_host
-from atoll.place.measured import FINISH_CYCLES, GOES_ON_CYCLES, LEAST_CYCLES, START_CYCLES
+from atoll.place.list_costs import goes_on_cycles
+from atoll.place.measured import FINISH_CYCLES, LEAST_CYCLES, START_CYCLES
 from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.soc import Access, Engine, ResolvedSoc
 from atoll.tile.stripes import Chain, Stripe
@@ -132,7 +133,8 @@ class Ground:
             fixed = START_CYCLES + FINISH_CYCLES
             working = int(max(0, cycles - fixed) * share)
             if links(emitter_of(engine)):
-                return GOES_ON_CYCLES + PIECE_CYCLES + working + self.constants[op.name]
+                going_on = goes_on_cycles(engine, self.soc)
+                return going_on + PIECE_CYCLES + working + self.constants[op.name]
             return max(LEAST_CYCLES, fixed + working)
         return CALL_CYCLES + int(cycles * share)
 

@@ -2,8 +2,8 @@
 
 // A memory for benches: an AXI4 slave that answers in every cycle, or rests at random, and judges.
 //
-// For each word a bench sets how it answers and which bytes may be read and written. Counts what
-// was not allowed, and requests that appeared after an error answer.
+// For each word a bench sets how it answers, how slowly, and which bytes may be read and written.
+// Counts what was not allowed, and requests that appeared after an error answer.
 module engine_memory #(
   // Bytes of a word and of a beat.
   parameter int unsigned DataBytes = 8,
@@ -52,7 +52,11 @@ module engine_memory #(
   logic [DataBytes*8-1:0] data[Words]  /*verilator public_flat_rw*/;
   logic [1:0] answer[Words]  /*verilator public_flat_rw*/;
   logic readable[Words]  /*verilator public_flat_rw*/;
+  logic slow[Words]  /*verilator public_flat_rw*/;
   logic [DataBytes-1:0] writable[Words]  /*verilator public_flat_rw*/;
+
+  // Chance in 256 that a beat of a slow word rests.
+  localparam logic [7:0] SlowRest = 8'd240;
 
   // Likewise the chance in 256 that data to write rests, if it is higher than `rest_i`.
   logic [7:0] write_rest  /*verilator public_flat_rw*/ = '0;
@@ -90,7 +94,7 @@ module engine_memory #(
 
   // Reads
   burst_t ar, read;
-  logic ar_full, read_valid, read_beat, read_pop, rvalid_q, rlast_q;
+  logic ar_full, read_valid, read_beat, read_pop, drowsy, rvalid_q, rlast_q;
   logic [7:0] beat_q;
   logic [IndexBits-1:0] read_index;
   logic [DataBytes*8-1:0] rdata_q;
@@ -102,7 +106,8 @@ module engine_memory #(
       last: s_axi_arlen_i,
       index: s_axi_araddr_i[BeatBits+:IndexBits]
   };
-  assign read_beat = read_valid && awake[1] && time_q >= read.due && (!rvalid_q || s_axi_rready_i);
+  assign read_beat = read_valid && awake[1] && !drowsy && time_q >= read.due && (!rvalid_q || s_axi_rready_i);
+  assign drowsy = slow[read_index] && noise_q[15:8] < SlowRest;
   assign read_pop = read_beat && beat_q == read.last;
   assign read_index = read.index + IndexBits'(beat_q);
 

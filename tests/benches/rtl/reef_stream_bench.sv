@@ -56,7 +56,7 @@ module reef_stream_bench
 );
 
   run_t run;
-  logic reader_ready, aligner_ready, beat_valid, beat_pop, starved, reader_idle, aligner_idle;
+  logic reader_ready, aligner_ready, beat_valid, beat_pop, starved, unweighted, reader_idle, aligner_idle;
   kind_e load_kind;
   fault_t fault;
   tag_t tag;
@@ -78,7 +78,7 @@ module reef_stream_bench
   assign m_axi_arid  = 1'b0;
   assign step_first_o = tag.first;
   assign step_last_o  = tag.last;
-  assign unused      = ^{starved, fault, m_axi_rid, tag, step_joined};
+  assign unused      = ^{starved, unweighted, fault, m_axi_rid, tag, step_joined};
 
   engine_reader #(
     .DataBytes(DataBytes)
@@ -137,6 +137,7 @@ module reef_stream_bench
     .step_joined_o(step_joined),
     .step_tag_o  (tag),
     .starved_o   (starved),
+    .unweighted_o(unweighted),
     .idle_o      (aligner_idle)
   );
 

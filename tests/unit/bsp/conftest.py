@@ -52,6 +52,9 @@ REEF_REGISTERS = {
     "IRQ_STATUS": 0x2C,
     "CYCLES": 0x30,
     "STALLS": 0x34,
+    "WAIT_READ": 0x38,
+    "WAIT_WRITE": 0x3C,
+    "WAIT_WEIGHTS": 0x40,
 }
 
 REEF = AcceleratorSpec(

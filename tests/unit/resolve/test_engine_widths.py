@@ -24,3 +24,18 @@ def test_widths(soc: str, overrides: tuple[str, ...], widths: dict[str, tuple[in
     engines = load_soc(soc, overrides).engines
     found = {each.name: (each.constants_width, each.workspace_width) for each in engines}
     assert found == widths
+
+
+@pytest.mark.parametrize(
+    ("soc", "overrides", "waits"),
+    [
+        ("lagoon", (), (2, 3)),
+        ("lagoon", ("memories.flash.read_latency=6",), (6, 7)),
+        ("lagoon", ("memories.flash.read_latency=6", "devices.npu.clock=50 MHz"), (3, 4)),
+        ("lagoon", ("devices.npu.clock=150 MHz",), (3, 5)),
+    ],
+)
+def test_latency(soc: str, overrides: tuple[str, ...], waits: tuple[int, int]) -> None:
+    """Until the constants' memory answers; to change from that of activations to it and back."""
+    (reef,) = load_soc(soc, overrides).engines
+    assert (reef.constants_latency, reef.constants_wait) == waits

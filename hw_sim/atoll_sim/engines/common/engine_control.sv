@@ -31,8 +31,8 @@ module engine_control
   // A fault on the bus, for one cycle; nothing is outstanding on it
   input  fault_t        bus_fault_i,
   input  logic          bus_idle_i,
-  // The run has no data in this cycle
-  input  logic          starved_i,
+  // What the run waits for in this cycle
+  input  waits_t        waits_i,
   // Issue nothing new on the bus; forget all that is under way
   output logic          halt_o,
   output logic          flush_o
@@ -50,7 +50,9 @@ module engine_control
   // The fetch of this descriptor was started.
   logic asked_q;
   fault_t fault_d, fault_q, fault;
-  logic [31:0] address_d, address_q, completed_d, completed_q, cycles_q, stalls_q;
+  logic [31:0] address_d, address_q, completed_d, completed_q, cycles_q;
+  logic [31:0] stalls_q, wait_read_q, wait_write_q, wait_weights_q;
+  waits_t waits;
   // Descriptors of the present list that have not completed
   logic [15:0] left_d, left_q;
   logic running, legal_count, last;
@@ -58,6 +60,7 @@ module engine_control
   assign running     = state_q == StFetch || state_q == StRun;
   assign legal_count = list_count_i[31:16] == 0 && list_count_i != 0;
   assign last        = left_q == 16'd1;
+  assign waits       = state_q == StRun ? waits_i : '0;
 
   // The first fault counts; of simultaneous ones, the first of this order.
   always_comb begin
@@ -154,13 +157,16 @@ module engine_control
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       cycles_q <= '0;
-      stalls_q <= '0;
+      {stalls_q, wait_read_q, wait_write_q, wait_weights_q} <= '0;
     end else if (start_i) begin
       cycles_q <= '0;
-      stalls_q <= '0;
+      {stalls_q, wait_read_q, wait_write_q, wait_weights_q} <= '0;
     end else begin
-      cycles_q <= cycles_q + 32'(status_o.busy);
-      stalls_q <= stalls_q + 32'(state_q == StRun && starved_i);
+      cycles_q       <= cycles_q + 32'(status_o.busy);
+      stalls_q       <= stalls_q + 32'(waits.read || waits.weights);
+      wait_read_q    <= wait_read_q + 32'(waits.read);
+      wait_write_q   <= wait_write_q + 32'(waits.write);
+      wait_weights_q <= wait_weights_q + 32'(waits.weights);
     end
   end
 
@@ -170,7 +176,10 @@ module engine_control
       fault: fault_q,
       completed: completed_q,
       cycles: cycles_q,
-      stalls: stalls_q
+      stalls: stalls_q,
+      wait_read: wait_read_q,
+      wait_write: wait_write_q,
+      wait_weights: wait_weights_q
   };
   assign fetch_address_o = address_q;
   assign halt_o          = state_q == StDrain || fault.valid;
@@ -178,6 +187,7 @@ module engine_control
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {ended_o, fetch_start_o, run_start_o, halt_o, flush_o})
   `ATOLL_ASSERT_IF(SomethingIsLeft, running, left_q != 0)
+  `ATOLL_ASSERT(OneIsMissing, !(waits_i.read && waits_i.weights))
   `ATOLL_ASSERT_IF(OnlyStartsWhenIdle, start_i, !status_o.busy)
   `ATOLL_ASSERT_IF(NeverRunsAfterAFault, fault_q.valid, !running)
   `ATOLL_ASSERT_IF(BusIsAtRestWhenIdle, state_q == StIdle, bus_idle_i)

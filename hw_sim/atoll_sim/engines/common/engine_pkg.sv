@@ -32,6 +32,13 @@ package engine_pkg;
     logic [15:0] count;
   } link_t;
 
+  // What keeps a run from going on in a cycle: of what it computes with, at most one is missing.
+  typedef struct packed {
+    logic read;     // input
+    logic write;    // a result is not taken
+    logic weights;  // weights or parameters
+  } waits_t;
+
   // How the list stands, as the registers report it.
   typedef struct packed {
     logic        busy;
@@ -40,6 +47,9 @@ package engine_pkg;
     logic [31:0] completed;
     logic [31:0] cycles;
     logic [31:0] stalls;
+    logic [31:0] wait_read;
+    logic [31:0] wait_write;
+    logic [31:0] wait_weights;
   } status_t;
 
   // Code of an AXI response that is not OKAY; `decode` is what DECERR means on this channel.

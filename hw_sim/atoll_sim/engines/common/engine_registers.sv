@@ -11,7 +11,9 @@ module engine_registers
   parameter logic [31:0] Id         = 32'h4645_4552,
   parameter logic [31:0] Params     = 32'h0108_0808,
   // What WEIGHT_ROWS reads; 0: there is no such register
-  parameter int unsigned WeightRows = 128
+  parameter int unsigned WeightRows = 128,
+  // 1: there are registers that say what was waited for; 0: there are none
+  parameter int unsigned Waits      = 1
 ) (
   // Clock and asynchronous reset
   input  logic          clk_i,
@@ -61,6 +63,9 @@ module engine_registers
   localparam logic [11:0] OffsetIrqStatus = 12'h02C;
   localparam logic [11:0] OffsetCycles = 12'h030;
   localparam logic [11:0] OffsetStalls = 12'h034;
+  localparam logic [11:0] OffsetWaitRead = 12'h038;
+  localparam logic [11:0] OffsetWaitWrite = 12'h03C;
+  localparam logic [11:0] OffsetWaitWeights = 12'h040;
 
   localparam logic [1:0] Okay = 2'b00;
   localparam logic [1:0] SlaveError = 2'b10;
@@ -166,6 +171,14 @@ module engine_registers
       OffsetIrqStatus: value = {31'b0, irq_status_q};
       OffsetCycles: value = status_i.cycles;
       OffsetStalls: value = status_i.stalls;
+      OffsetWaitRead, OffsetWaitWrite, OffsetWaitWeights: begin
+        read_legal = Waits != 0;
+        if (Waits != 0) unique case (read_offset)
+          OffsetWaitRead: value = status_i.wait_read;
+          OffsetWaitWrite: value = status_i.wait_write;
+          default: value = status_i.wait_weights;
+        endcase
+      end
       default: read_legal = 1'b0;
     endcase
   end

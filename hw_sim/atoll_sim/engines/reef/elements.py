@@ -16,7 +16,7 @@ from atoll.ops.elements.elementwise import scale_factor
 from atoll.ops.quantization import activation_range, quantize_multiplier, zero_point_of
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common import encode
-from atoll_sim.engines.reef.cycles import START_CYCLES
+from atoll_sim.engines.reef.cycles import start_cycles
 from atoll_sim.engines.reef.geometry import operand
 
 
@@ -127,7 +127,7 @@ def busy_of(op: Operator, graph: Graph, npu: Engine) -> Busy:
         Bound.WRITE: beat,
     }
     moving = 3 * beat if npu.workspace_width else 2 * beat
-    return Busy(cycles=START_CYCLES + max(parts[Bound.COMPUTE], moving), parts=parts)
+    return Busy(cycles=start_cycles(npu) + max(parts[Bound.COMPUTE], moving), parts=parts)
 
 
 def _constants(op: Operator, graph: Graph) -> list[Tensor]:

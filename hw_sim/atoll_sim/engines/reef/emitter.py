@@ -11,7 +11,8 @@ from atoll.ops.quantization import activation_range
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
 from atoll_sim.engines.reef import elements, moves
-from atoll_sim.engines.reef.cycles import Places, effort_of
+from atoll_sim.engines.reef.blocks import Places
+from atoll_sim.engines.reef.cycles import effort_of
 from atoll_sim.engines.reef.descriptor import Descriptor, Flag, Link, Opcode
 from atoll_sim.engines.reef.geometry import Geometry, geometry_of
 from atoll_sim.engines.reef.means import scaling_of, weights_of, zero_points

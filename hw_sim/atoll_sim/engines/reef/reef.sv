@@ -93,14 +93,14 @@ module reef
   logic run_valid, reader_ready, datapath_ready;
 
   // Data
-  logic beat_valid, beat_pop, descriptor_load, bytes_valid, bytes_ready;
+  logic beat_valid, beat_pop, descriptor_load, bytes_valid, bytes_ready, idle, closed;
   logic [DataBytes*8-1:0] beat_data, constants_data, vector_data;
   logic [15:0] load_beat;
   logic [Scalers-1:0][7:0] bytes;
   logic [GroupBits-1:0] bytes_group;
   tag_t bytes_tag;
-  logic vector_closed, vector_valid, vector_ready;
-  logic starved, idle, closed, reader_idle, writer_idle, writer_bus_idle;
+  logic vector_closed, vector_valid, vector_ready, reader_idle, writer_idle, writer_bus_idle;
+  waits_t waits;
 
   // Operator, its parameters and weights, and beats over elements
   block_t [3:0] blocks;
@@ -186,7 +186,7 @@ module reef
     .constants_o    (constants),
     .closed_i       (closed),
     .writer_idle_i  (writer_idle),
-    .starved_i      (starved),
+    .waits_i        (waits),
     .idle_i         (idle),
     .blocks_o       (blocks),
     .lines_o        (lines),
@@ -254,7 +254,7 @@ module reef
     .beat_data_o      (vector_data),
     .beat_strobe_o    (vector_strobe),
     .vector_closed_o  (vector_closed),
-    .starved_o        (starved),
+    .waits_o          (waits),
     .idle_o           (idle)
   );
 

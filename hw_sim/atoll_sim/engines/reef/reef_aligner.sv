@@ -43,8 +43,9 @@ module reef_aligner
   output logic                    step_depthwise_o,
   output logic                    step_joined_o,
   output tag_t                    step_tag_o,
-  // Waiting for data to compute with
+  // Waiting for input; for weights that come with it
   output logic                    starved_o,
+  output logic                    unweighted_o,
   // No run is queued
   output logic                    idle_o
 );
@@ -204,10 +205,11 @@ module reef_aligner
   assign load_valid_o = load;
   assign load_kind_o  = head.kind;
   assign load_beat_o  = beat_q;
-  assign starved_o    = head_valid && head.kind != KindDescriptor && !empty && !beat_valid_i;
+  assign starved_o    = head_valid && is_input && !empty && !beat_valid_i;
+  assign unweighted_o = head_valid && head.kind == KindWeights && !beat_valid_i;
 
   `ATOLL_ASSERT_KNOWN(KnownControl,
-      {run_ready_o, beat_pop_o, load_valid_o, step_valid_o, starved_o, idle_o})
+      {run_ready_o, beat_pop_o, load_valid_o, step_valid_o, starved_o, unweighted_o, idle_o})
   `ATOLL_ASSERT_IF(OnlyPopsBeats, beat_pop_o, beat_valid_i)
   `ATOLL_ASSERT_HELD(StepIsHeld,
       step_valid_o && !step_ready_i && !flush_i, step_valid_o,

@@ -45,10 +45,10 @@ module reef_commands
   input  logic                             beat_valid_i,
   output logic                             beat_pop_o,
   output constants_t                       constants_o,
-  // A set of blocks has left the datapath; nothing is left to write; the array has no data
+  // A set of blocks has left the datapath; nothing is left to write; what the datapath waits for
   input  logic                             closed_i,
   input  logic                             writer_idle_i,
-  input  logic                             starved_i,
+  input  waits_t                           waits_i,
   // No run is left in the datapath
   input  logic                             idle_i,
   // The blocks of all banks, see `reef_loader`
@@ -76,6 +76,7 @@ module reef_commands
 
   // What the loader says
   logic resident, pairs, loaded, take, empty, settle, settle_set, waiting;
+  waits_t waits;
   logic [15:0][3:0] lane_byte;
 
   assign vector_o           = '{
@@ -84,6 +85,11 @@ module reef_commands
           command: elements_t'(descriptor)
       };
   assign vector             = Vector != 0 && is_vector(descriptor.opcode);
+  always_comb begin
+    waits         = waits_i;
+    waits.weights = waits_i.weights || waiting;
+  end
+
   assign run_done           = block_done || vector_done;
   assign operator_run_valid = block_run_valid || vector_run_valid;
   assign operator_run       = vector_run_valid ? vector_run : block_run;
@@ -109,7 +115,7 @@ module reef_commands
     .run_done_i     (run_done),
     .bus_fault_i,
     .bus_idle_i,
-    .starved_i      (starved_i || waiting),
+    .waits_i        (waits),
     .halt_o,
     .flush_o
   );

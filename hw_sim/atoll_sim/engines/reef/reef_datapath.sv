@@ -1,5 +1,6 @@
 // From the beats read to the bytes to write: everything that computes.
 module reef_datapath
+  import engine_pkg::*;
   import reef_pkg::*;
 #(
   // See docs/reef.md
@@ -51,8 +52,8 @@ module reef_datapath
   output logic      [DataBytes*8-1:0]      beat_data_o,
   output logic      [  DataBytes-1:0]      beat_strobe_o,
   output logic                             vector_closed_o,
-  // Waiting for data to compute with
-  output logic                             starved_o,
+  // What it waits for
+  output waits_t                           waits_o,
   // No run is queued
   output logic                             idle_o
 );
@@ -60,9 +61,8 @@ module reef_datapath
   localparam int unsigned StepBytes = InputLanes > OutputLanes ? InputLanes : OutputLanes;
   localparam int unsigned RowBits = $clog2(WeightRows);
 
-  logic load_valid;
+  logic load_valid, load_weights;
   kind_e load_kind;
-  logic load_weights;
 
   // Steps of the runs, those by lines, and what of them goes to the array
   logic step_valid, step_ready, step_depthwise, step_joined;
@@ -100,6 +100,7 @@ module reef_datapath
 
   assign descriptor_load_o = load_valid && load_kind == KindDescriptor;
   assign load_weights      = load_valid && load_kind == KindWeights;
+  assign waits_o.write     = (bytes_valid_o && !bytes_ready_i) || (beat_valid_o && !beat_ready_i);
   assign step_ready        = vector_i.on ? vector_ready : lines_i.on ? pixel_ready : joiner_ready;
   assign array_valid       = lines_i.on ? lines_valid : joined_valid;
   assign array_unit        = lines_i.on ? lines_row : joined_unit;
@@ -130,7 +131,8 @@ module reef_datapath
     .step_depthwise_o(step_depthwise),
     .step_joined_o   (step_joined),
     .step_tag_o      (step_tag),
-    .starved_o,
+    .starved_o       (waits_o.read),
+    .unweighted_o    (waits_o.weights),
     .idle_o
   );
 

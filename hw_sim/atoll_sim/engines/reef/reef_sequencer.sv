@@ -32,7 +32,7 @@ module reef_sequencer
   output logic                               settle_o,
   output logic                               settle_set_o,
   output logic        [15:0][           3:0] lane_byte_o,
-  // Waiting for weights or parameters
+  // No pixel is under way, for want of weights or parameters
   output logic                               waiting_o,
   // Runs to read, in order
   output logic                               run_valid_o,
@@ -83,7 +83,7 @@ module reef_sequencer
   assign by_lines      = depthwise && descriptor_i.lines;
   assign lanes_start   = state_q == StLanes && !begun_q;
   assign take_o        = state_q == StLoad && loaded_i;
-  assign waiting_o     = state_q == StLoad && !loaded_i;
+  assign waiting_o     = state_q == StLoad && !loaded_i && idle_i;
   assign settle_o      = take_o && depthwise;
   assign settle_set_o  = set_q;
   assign lane_byte_o   = 64'(lane_byte);

@@ -113,7 +113,8 @@ module ripple
   engine_registers #(
     .Id        (Id),
     .Params    ({8'd2, 8'(DataBytes), 16'd0}),
-    .WeightRows(0)
+    .WeightRows(0),
+    .Waits     (0)
   ) u_registers (
     .clk_i         (clk),
     .rst_ni,

@@ -67,7 +67,7 @@ module ripple_commands
     .run_done_i     (copied),
     .bus_fault_i,
     .bus_idle_i,
-    .starved_i,
+    .waits_i        ('{read: starved_i, default: '0}),
     .halt_o,
     .flush_o
   );

@@ -64,6 +64,9 @@ enum atoll_device {
 #define ATOLL_REEF_REGISTER_IRQ_STATUS UINT32_C(0x02C)
 #define ATOLL_REEF_REGISTER_CYCLES UINT32_C(0x030)
 #define ATOLL_REEF_REGISTER_STALLS UINT32_C(0x034)
+#define ATOLL_REEF_REGISTER_WAIT_READ UINT32_C(0x038)
+#define ATOLL_REEF_REGISTER_WAIT_WRITE UINT32_C(0x03C)
+#define ATOLL_REEF_REGISTER_WAIT_WEIGHTS UINT32_C(0x040)
 
 /* One row of the table: DLPack device type and id, and where its registers are (0: none). */
 struct atoll_device_row {

@@ -1,0 +1,156 @@
+"""What one block of output channels takes of reef's array and of its port."""
+
+from math import ceil, gcd, prod
+from typing import NamedTuple
+
+from atoll.resolve.soc import Engine
+from atoll_sim.engines.reef.geometry import Geometry
+from atoll_sim.engines.reef.packing import LINE_ROWS
+from atoll_sim.engines.reef.runs import Run, average, beginnings, inside
+
+CHANGE_CYCLES = 2
+"""Of the port, for each pixel that is written to another memory than its input is in."""
+
+
+class Places(NamedTuple):
+    """Where the activations of an operator are.
+
+    Attributes:
+        read: bytes per cycle from the memory of its input, 0 where nobody knows yet.
+        written: likewise of its output.
+        apart: these are two memories.
+    """
+
+    read: int = 0
+    written: int = 0
+    apart: bool = False
+
+
+UNKNOWN = Places()
+
+
+class Block(NamedTuple):
+    """What one block of output channels takes.
+
+    Attributes:
+        steps: cycles of the array that each block of a set takes.
+        feeding: cycles in which steps come, once for a set.
+        joined: steps are queued, so that the array need not wait for one.
+        scaling: cycles of the requantisers.
+        reading: cycles of the memory, once for a set.
+        writing: likewise.
+        changing: cycles of changes between the memories of input and output.
+        read_beats: of the port.
+        write_beats: likewise.
+    """
+
+    steps: float
+    feeding: float
+    joined: bool
+    scaling: int
+    reading: float
+    writing: float
+    changing: int
+    read_beats: float
+    write_beats: float
+    run: float
+
+
+def computing_of(members: list[Block]) -> int:
+    """Return the cycles of array and requantisers for a set."""
+    steps, first = sum(block.steps for block in members), members[0]
+    waiting = 0 if first.joined else first.feeding - first.steps
+    array = ceil(max(steps + waiting, first.feeding))
+    return max(array, sum(block.scaling for block in members))
+
+
+def moving_of(members: list[Block], npu: Engine) -> float:
+    """Return the cycles of the memory for a set; one that is known reads or writes at a time."""
+    reading = members[0].reading
+    writing = sum(block.writing + block.changing for block in members)
+    return reading + writing if npu.workspace_width else max(reading, writing)
+
+
+def block_of(shape: Geometry, npu: Engine, width: int, places: Places) -> Block:
+    """Return what a block of `width` output channels takes."""
+    params, port = npu.params, npu.params["data_bytes"]
+    read_width, written_width = (
+        narrower(each or npu.workspace_width, npu) for each in (places.read, places.written)
+    )
+    pixels, scalers = prod(shape.output[:2]), min(params["requantisers"], params["output_lanes"])
+    steps, feeding, read, run = (
+        _pointwise(shape, npu, width) if shape.depthwise else _dense(shape, npu)
+    )
+    written = _channels(width, shape.output[2], npu)
+    beat = -(-min(port, width) // written_width)
+    return Block(
+        steps=steps,
+        feeding=feeding,
+        joined=shape.joined,
+        scaling=pixels * -(-width // scalers),
+        reading=read * -(-port // read_width),
+        writing=pixels * written.beats * beat,
+        changing=CHANGE_CYCLES * pixels if places.apart else 0,
+        read_beats=read,
+        write_beats=pixels * written.beats,
+        run=run,
+    )
+
+
+def _pointwise(shape: Geometry, npu: Engine, width: int) -> tuple[float, float, float, float]:
+    """Return steps, likewise, and beats read, where each output channel has one of the input."""
+    beats = _channels(width, shape.input[2], npu).beats
+    if shape.lines:
+        columns = npu.params["input_lanes"] // LINE_ROWS
+        steps = prod(shape.output[:2]) * -(-shape.kernel[1] // columns)
+        return steps, steps, prod(shape.seen) * beats, beats
+    rows, columns = (sum(map(len, each)) for each in windows_of(shape))
+    return rows * columns, rows * columns, rows * columns * beats, 0
+
+
+def _dense(shape: Geometry, npu: Engine) -> tuple[float, float, float, float]:
+    """Return steps of a block, cycles in which they come, and beats that are read for them."""
+    beat, lanes, depth = npu.params["data_bytes"], npu.params["input_lanes"], shape.input[2]
+    rows, columns = windows_of(shape)
+    runs = [
+        average(
+            len(seen) * depth, beginnings(shape.input[1] * depth, beat, seen.start * depth), lanes
+        )
+        for seen in columns
+        if seen
+    ]
+    count = sum(map(len, rows))
+    feeding, beats = (count * sum(each[at] for each in runs) for at in (1, 0))
+    run = beats / (count * len(runs))
+    sizes = [len(seen) * depth for seen in columns]
+    if shape.joined:
+        return (
+            sum(-(-len(seen) * size // lanes) for seen in rows for size in sizes),
+            feeding,
+            beats,
+            run,
+        )
+    return count * sum(-(-size // lanes) for size in sizes), feeding, beats, run
+
+
+def windows_of(shape: Geometry) -> tuple[list[range], list[range]]:
+    """Return what each row and column of windows has inside of the image; no more is read."""
+    rows, columns = (
+        inside(*each)
+        for each in zip(
+            shape.output[:2], shape.kernel, shape.stride, shape.pad, shape.input[:2], strict=True
+        )
+    )
+    return rows, columns
+
+
+def _channels(width: int, channels: int, npu: Engine) -> Run:
+    """Return what `width` of the channels of any pixel take."""
+    lanes, beat = npu.params["output_lanes"], npu.params["data_bytes"]
+    return average(width, beginnings(gcd(channels, lanes), beat), lanes)
+
+
+def narrower(memory: int, npu: Engine) -> int:
+    """Return the bytes a cycle of a memory, 0 if it is not known, and the port."""
+    port = npu.params["data_bytes"]
+    return min(port, memory or port)
