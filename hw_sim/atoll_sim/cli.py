@@ -24,6 +24,7 @@ from atoll.files import require_writable
 from atoll.pipeline import Compiled
 from atoll.report.text import render
 from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
 from atoll.samples import samples_of, save_outputs
 from atoll.several_models import compile_models, names_of
 from atoll.shown import json_text
@@ -34,6 +35,7 @@ from atoll_sim.players import completed, players_of, takes_part
 from atoll_sim.run import (
     CpuKind,
     Outcome,
+    Players,
     check_kinds,
     run_image,
     run_models,
@@ -103,23 +105,16 @@ def run(
     asked, asked_players = waves.request(), players_of(accelerator)
     check_kinds(cpu, asked)
     _prepare(output or ())
-    networks = names_of(models)
-    refuse_with_dataset(dataset, networks, samples)
-    inputs = files_by_network("--input", samples or (), networks)
-    outputs = files_by_network("--output", output or (), networks)
+    refuse_with_dataset(dataset, models, samples)
+    inputs, outputs = (
+        files_by_network(f"--{side}", files or (), names_of(models))
+        for side, files in (("input", samples), ("output", output))
+    )
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
-    options = build_options(models, placement, accelerators=takes_part(asked_players))
-    with working("compiling and planning"):
-        compiled = compile_models(resolved, models, options)
-    if asked_players:
-        asked_players.check(resolved)
-    judged = None
-    if dataset:
-        with working("reading the samples") as progress:
-            judged = Judged.of(compiled[0], dataset, progress)
+    compiled = _planned(resolved, models, placement, asked_players)
+    judged = _judged(compiled[0], dataset)
     batches = (judged.samples,) if judged else samples_of(compiled, inputs)
-    asked = of_network(asked, compiled)
     with working("compiling") as progress:
         outcomes = run_models(
             compiled,
@@ -129,7 +124,7 @@ def run(
             keep=keep,
             progress=progress,
             toolchain=toolchain,
-            waves=asked,
+            waves=of_network(asked, compiled),
         )
     _finish(compiled, outcomes, outputs, brief=brief, machine=machine, judged=judged)
 
@@ -178,6 +173,27 @@ def _require_firmware(cpu: CpuKind) -> None:
             f"--cpu {cpu} runs no firmware, and a build folder is nothing else",
             remedy="use --cpu rtl, --cpu iss or --cpu qemu, or atoll run",
         )
+
+
+def _planned(
+    soc: ResolvedSoc,
+    models: Sequence[Path],
+    placement: PlacementOptions,
+    players: Players | None,
+) -> tuple[Compiled, ...]:
+    options = build_options(models, placement, accelerators=takes_part(players))
+    with working("compiling and planning"):
+        compiled = compile_models(soc, models, options)
+    if players:
+        players.check(soc)
+    return compiled
+
+
+def _judged(compiled: Compiled, dataset: Path | None) -> Judged | None:
+    if dataset is None:
+        return None
+    with working("reading the samples") as progress:
+        return Judged.of(compiled, dataset, progress)
 
 
 def _prepare(outputs: Sequence[str]) -> None:

@@ -54,7 +54,7 @@ class Judged:
 
 
 def refuse_with_dataset(
-    dataset: Path | None, networks: Collection[str], samples: Collection[str] | None
+    dataset: Path | None, models: Collection[Path], samples: Collection[str] | None
 ) -> None:
     """Refuse what makes no sense beside a labelled set.
 
@@ -63,8 +63,8 @@ def refuse_with_dataset(
     """
     if dataset is None:
         return
-    if len(networks) > 1:
-        what, remedy = f"--dataset is for one MODEL, not {len(networks)}", "run them one by one"
+    if len(models) > 1:
+        what, remedy = f"--dataset is for one MODEL, not {len(models)}", "run them one by one"
         raise UsageError("E090", what, remedy=remedy)
     if samples:
         what = "--dataset and --input both say which samples run"

@@ -51,7 +51,7 @@ CASES: list[tuple[str, int, Change, str]] = [
     ("tensor", 7, PER_CHANNEL, "is quantised per channel where per tensor is supported"),
     ("tensor", 7, TINY_SCALE, "only factors below 2^30 can be represented"),
     ("tensor", 10, {"scales": (1e-9,)}, "only factors below 2^0 can be represented"),
-    ("tensor", 7, {"dtype": "int16"}, "has type int16 where only int8 is supported"),
+    ("tensor", 7, {"dtype": "int16"}, "has type int16 instead of int8"),
     ("tensor", 3, int32([[0, 0], [1, 1], [2, 1], [0, 0]]), "make [1, 8, 9, 4]"),
     ("tensor", 3, int32([[0, 0], [-1, 3], [1, 1], [0, 0]]), "holds a padding below 0"),
     ("tensor", 3, int32([0, 0, 1, 1]), "has shape [4] instead of [4, 2]"),

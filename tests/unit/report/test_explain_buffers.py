@@ -133,8 +133,8 @@ def test_c5_the_command_tells_all_of_one_buffer(capsys: pytest.CaptureFixture[st
         "    private: 'npu' has access none, rw needed\n"
         "    weights: its role is constants, not workspace; 'npu' has access ro, rw needed\n"
         "  operators:\n"
-        "    conv_2d_0 on npu: about 1836 cycles; not cpu: about 408000 cycles, not fewer\n"
-        "    depthwise_conv_2d_1 on npu: about 1705 cycles; "
+        "    conv_2d_0 on npu: about 1828 cycles; not cpu: about 408000 cycles, not fewer\n"
+        "    depthwise_conv_2d_1 on npu: about 1717 cycles; "
         "not cpu: about 416256 cycles, not fewer\n"
         "    add_3 on cpu: no accelerator can run it; not npu: vector is 0, at least 1\n"
     )
