@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
+from atoll.rewrite.activations import fuse_activations
 from atoll.rewrite.constants import fold_constants
 from atoll.rewrite.dead_code import remove_dead_code
 from atoll.rewrite.edit import Given
@@ -37,6 +38,7 @@ PASSES = (
     GraphPass("remove-identities", remove_identities),
     GraphPass("share-operators", share_operators),
     GraphPass("fuse-pads", fuse_pads),
+    GraphPass("fuse-activations", fuse_activations),
     GraphPass("remove-dead-code", remove_dead_code),
 )
 

@@ -10,6 +10,7 @@ import pytest
 
 from atoll.frontend.tflite import load_tflite
 from atoll.ir.graph import Graph, Operator
+from atoll.rewrite.activations import fuse_activations
 from atoll.rewrite.constants import fold_constants
 from atoll.rewrite.dead_code import remove_dead_code
 from atoll.rewrite.edit import Given
@@ -194,3 +195,38 @@ def test_a_pass_that_drops_what_is_read_is_found(made: Make) -> None:
     wrong = GraphPass("wrong", lambda graph, given: graph.with_operators(graph.operators[1:]))
     with pytest.raises(AssertionError, match="reads what is not there"):
         verify(graph, wrong.run(graph, NOTHING))
+
+
+def relu(source: int, result: int, code: str = "RELU") -> dict[str, Any]:
+    return {"code": code, "inputs": (source,), "outputs": (result,)}
+
+
+@pytest.mark.parametrize(("code", "name"), [("RELU", "relu"), ("RELU6", "relu6")])
+def test_a_clamp_becomes_the_activation_of_what_it_reads(made: Make, code: str, name: str) -> None:
+    tensors = [image(1, 6), image(1, 6, **OTHER), image(1, 6, **OTHER), image(1, 6)]
+    graph = made(tensors, [add(0, 0, 1), relu(1, 2, code), quantize(2, 3)], (3,))
+    fused = fuse_activations(graph, NOTHING)
+    assert kinds(fused) == ["add", "quantize"]
+    assert fused.operators[0].attributes["activation"] == name
+    assert fused.operators[0].outputs == graph.operators[1].outputs
+    named = Given(named=frozenset({graph.operators[1].name}))
+    assert fuse_activations(graph, named) is graph
+
+
+def test_a_clamp_that_stays(made: Make) -> None:
+    """Of another scale, of what has an activation, of what is read twice, of what takes none."""
+    plain = [image(1, 6), *(image(1, 6, **OTHER) for _ in range(3))]
+    rescaled = [image(1, 6), image(1, 6, **OTHER), image(1, 6), image(1, 6)]
+    clamped = {**add(0, 0, 1), "options": {"FusedActivationFunction": 3}}
+    join: dict[str, Any] = {"code": "CONCATENATION", "inputs": (0,), "outputs": (1,)}
+    join |= {"table": "ConcatenationOptions", "options": {"Axis": 1}}
+    alike = [image(1, 6) for _ in range(4)]
+    for tensors, operators, outputs in (
+        (rescaled, [add(0, 0, 1), relu(1, 2), quantize(2, 3)], (3,)),
+        (plain, [clamped, relu(1, 2), quantize(2, 3)], (3,)),
+        (plain, [add(0, 0, 1), relu(1, 2), add(1, 2, 3)], (3,)),
+        (plain, [add(0, 0, 1), relu(1, 2)], (2, 1)),
+        (alike, [join, relu(1, 2)], (2,)),
+    ):
+        graph = made(tensors, operators, outputs)
+        assert fuse_activations(graph, NOTHING) is graph, kinds(graph)
