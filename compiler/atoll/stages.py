@@ -122,7 +122,12 @@ class Stages:
         cuts = (name for cut in asked.cuts for name in (cut.first, cut.last))
         named = frozenset({*asked.place, *asked.pin, *asked.free, *cuts})
         npus = soc.npus if self.options.accelerators else ()
-        given = Given(named=named, runs=partial(runners, among=npus, soc=soc))
+        steps = (step for npu in npus for each in npu.spec.operators for step in each.pattern)
+        given = Given(
+            named=named,
+            runs=partial(runners, among=npus, soc=soc),
+            patterned=frozenset(step.kind for step in steps),
+        )
         made = rewritten(graph, given, self.observe)
         return replace(self, network=made.graph, left_out=made.left_out)
 

@@ -27,7 +27,11 @@ def fuse_activations(graph: Graph, given: Given) -> Graph:
         maker = fused.get(maker.name, maker) if maker else None
         if maker is None or count[op.inputs[0]] != 1 or not given.may_go(maker, graph):
             continue
-        if op.name in given.named or maker.attributes.get("activation") != "none":
+        if (
+            op.name in given.named
+            or op.kind in given.patterned
+            or maker.attributes.get("activation") != "none"
+        ):
             continue
         if chosen := _activation(op, maker, graph):
             options = {**maker.attributes, "activation": chosen}

@@ -18,10 +18,12 @@ class Given:
     Attributes:
         named: operators and tensors that the user's requests name, which must stay.
         runs: the accelerators that can run an operator of a graph, by name.
+        patterned: kinds that are part of what some accelerator takes as one; they are not fused.
     """
 
     named: frozenset[str] = frozenset()
     runs: Callable[[Operator, Graph], frozenset[str]] = _no_device
+    patterned: frozenset[str] = frozenset()
 
     def may_go(self, op: Operator, graph: Graph) -> bool:
         """Tell whether an operator and its results may be left out: only operators name them."""

@@ -22,7 +22,12 @@ def fuse_pads(graph: Graph, given: Given) -> Graph:
     gone = set[str]()
     for op in graph.operators:
         pad = made.get(op.inputs[0]) if op.kind in _CONVOLUTIONS else None
-        if pad is None or pad.kind != "pad" or count[op.inputs[0]] != 1:
+        if (
+            pad is None
+            or pad.kind != "pad"
+            or pad.kind in given.patterned
+            or count[op.inputs[0]] != 1
+        ):
             continue
         pads = _pads(op, pad, graph) if given.may_go(pad, graph) else {}
         if not pads:

@@ -187,6 +187,7 @@ def test_no_accelerator_loses_a_convolution_to_its_padding(made: Make) -> None:
     graph = padded(made, AROUND)
     assert fuse_pads(graph, Given(runs=unpadded)) is graph
     assert fuse_pads(graph, Given(runs=lambda op, graph: frozenset({"npu"}))) is not graph
+    assert fuse_pads(graph, Given(patterned=frozenset({"pad"}))) is graph
 
 
 def test_a_pass_that_drops_what_is_read_is_found(made: Make) -> None:
@@ -211,6 +212,7 @@ def test_a_clamp_becomes_the_activation_of_what_it_reads(made: Make, code: str, 
     assert fused.operators[0].outputs == graph.operators[1].outputs
     named = Given(named=frozenset({graph.operators[1].name}))
     assert fuse_activations(graph, named) is graph
+    assert fuse_activations(graph, Given(patterned=frozenset({name}))) is graph
 
 
 def test_a_clamp_that_stays(made: Make) -> None:
