@@ -255,7 +255,7 @@ class Sub(Add):
     tflite = TfliteForm(code="SUB", table="SubOptions", fields={0: 1}, read=only_activation)
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept factors that float32 can hold."""
+        """Accept two inputs of int8 or int16 that broadcast, with factors that float32 holds."""
         super().check(op, graph)
         checks.apply((_above_zero,), op, graph)
 

@@ -66,7 +66,7 @@ class Sigmoid(Unary):
     wide: Interpolation
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept an output that is quantised as the specification demands."""
+        """Accept a quantised input, and an output quantised as the specification demands."""
         super().check(op, graph)
         checks.apply((self._scales,), op, graph)
 
@@ -143,7 +143,7 @@ class HardSwish(Unary):
     tflite = TfliteForm(code="HARD_SWISH")
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept an output scale from 1/128 of the input's on, as TFLM does."""
+        """Accept an int8 input, and an output scale of at least a 128th of its."""
         super().check(op, graph)
         checks.apply((_fine_enough,), op, graph)
 
@@ -230,7 +230,7 @@ class Rsqrt(Unary):
     tflite = TfliteForm(code="RSQRT")
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept factors that can be represented."""
+        """Accept a quantised input of the output's shape and type, with factors that fit."""
         super().check(op, graph)
         checks.apply((checks.factors(_root_factor, 31),), op, graph)
 

@@ -148,7 +148,7 @@ class LeakyRelu(Unary):
     tflite = TfliteForm(code="LEAKY_RELU", table="LeakyReluOptions", fields={0: 4}, read=_alpha)
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept factors that can be represented."""
+        """Accept a quantised input of the output's shape and type, with factors that fit."""
         super().check(op, graph)
         checks.apply((checks.factors(_slopes),), op, graph)
 

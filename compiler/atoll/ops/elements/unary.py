@@ -154,7 +154,7 @@ class Scaled(Unary):
         return LIMITS[graph.results(op)[0].dtype][0]
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept factors that can be represented."""
+        """Accept a quantised input of the output's shape and type, with factors that fit."""
         super().check(op, graph)
         checks.apply((checks.factors(lambda op, graph: (self.real(op, graph),)),), op, graph)
 
