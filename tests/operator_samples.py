@@ -99,6 +99,14 @@ def sixteen_bits(builder: ModuleType) -> Any:
     return tree.model()
 
 
+def moves(builder: ModuleType) -> Any:
+    """Make a network of operators that move elements."""
+    tree = Tree(builder)
+    x = tree.add((1, 6, 5, 8), **SCALE)
+    tree.apply("TRANSPOSE", (x, tree.numbers(0, 3, 1, 2)), tree.add((1, 8, 6, 5), **SCALE))
+    return tree.model()
+
+
 def _windows(tree: Tree, x: int) -> int:
     """Add a grouped convolution, a transposed one, and a resizing: [1, 11, 11, 6]."""
     steps: dict[str, float] = {"StrideH": 1, "StrideW": 1}

@@ -88,6 +88,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "SUB": _ELEMENTWISE,
         "SUM": _REDUCTION,
         "TANH": _ELEMENTWISE,
+        "TRANSPOSE": _MOVEMENT,
         "TRANSPOSE_CONV": _CONVOLUTION,
     }
 )

@@ -79,6 +79,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "sub": "atoll.ops.elements.addition:SUB",
         "sum": "atoll.ops.reductions.sums:SUM",
         "tanh": "atoll.ops.elements.curves:TANH",
+        "transpose": "atoll.ops.moves.transpose:TRANSPOSE",
         "transpose_conv": "atoll.ops.windows.transpose_conv:TRANSPOSE_CONV",
     }
 )

@@ -162,6 +162,16 @@ def moved(make: Any, kind: str) -> Graph:
     return graph_of(make, kind, [x], make.activation("y", result, scale=0.1, zero=1), {})
 
 
+def transposed(make: Any, kind: str) -> Graph:
+    shape = make.rng.integers(1, 5, int(make.rng.integers(2, 5)))
+    order = make.rng.permutation(shape.size).astype(np.int32)
+    x, y = (
+        make.activation(name, tuple(extents.tolist()), scale=0.1, zero=1)
+        for name, extents in (("x", shape), ("y", shape[order]))
+    )
+    return graph_of(make, kind, [x, make.constant("order", order)], y, {})
+
+
 def joined(make: Any, kind: str) -> Graph:
     rng = make.rng
     shape = [int(n) for n in rng.integers(1, 5, 3)]
@@ -189,6 +199,7 @@ MAKERS: dict[str, Callable[[Any, str], Graph]] = {
     "mean": mean,
     "reshape": moved,
     "concatenation": joined,
+    "transpose": transposed,
 }
 PIXELS = ("conv_2d", "depthwise_conv_2d", "fully_connected", "average_pool_2d", "max_pool_2d")
 

@@ -1,4 +1,4 @@
-"""What kinds with windows, and those that reduce, do not support is refused."""
+"""What kinds with windows, such that reduce, and such that move do not support is refused."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.operator_samples import sixteen_bits, windows_and_reductions
+from tests.operator_samples import moves, sixteen_bits, windows_and_reductions
 
 from atoll.errors import ModelError
 from atoll.frontend.tflite import load_tflite
@@ -75,6 +75,17 @@ WIDE_CASES: list[tuple[str, int | None, Change, str]] = [
     ("FULLY_CONNECTED", -1, {"scales": (1e-9,)}, "only factors below 2^7 can be represented"),
 ]
 
+MOVE_CASES: list[tuple[str, int | None, Change, str]] = [
+    ("TRANSPOSE", 0, {"dtype": "int32"}, "has type int32 where only int8 and int16 are supported"),
+    ("TRANSPOSE", 0, {"shape": (1, 2, 3, 4, 5, 6)}, "has 6 dimensions where 1 to 5 are supported"),
+    ("TRANSPOSE", 1, int32(0, 3, 3, 1), "which is no order of 4 dimensions"),
+    ("TRANSPOSE", 1, int32(0, -1, 1, 2), "which is no order of 4 dimensions"),
+    ("TRANSPOSE", 1, {"data": None}, "is read but nothing writes it"),
+    ("TRANSPOSE", None, {"inputs": (0, 0)}, "must be a constant"),
+    ("TRANSPOSE", -1, {"shape": (1, 6, 5, 8)}, "inputs and options make [1, 8, 6, 5]"),
+    ("TRANSPOSE", -1, OTHER, "is quantised differently from the output"),
+]
+
 
 def changed(model: Any, code: str, operand: int | None, change: Change) -> Any:
     at = next(at for at, op in enumerate(model.operators) if op.code == code)
@@ -93,6 +104,7 @@ def changed(model: Any, code: str, operand: int | None, change: Change) -> Any:
     [
         *((windows_and_reductions, *case) for case in CASES),
         *((sixteen_bits, *case) for case in WIDE_CASES),
+        *((moves, *case) for case in MOVE_CASES),
     ],
 )
 def test_refused(

@@ -1,0 +1,53 @@
+"""TRANSPOSE equals TFLM for random shapes and orders."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.effort import cases
+
+Compare = Callable[[Any, np.random.Generator], None]
+SEEDS = range(cases(200))
+QUANTIZED: dict[str, Any] = {"scales": (0.05,), "zero_points": (-7,)}
+WIDE: dict[str, Any] = {"dtype": "int16", "scales": (0.05,), "zero_points": (0,)}
+LONGEST = 40
+"""Elements along one dimension, so that loops are vectorised too."""
+
+
+def drawn_shape(rng: np.random.Generator, most: int) -> tuple[int, ...]:
+    """Draw 1 to `most` dimensions, one of which may be long."""
+    shape = [int(extent) for extent in rng.integers(1, 5, int(rng.integers(1, most + 1)))]
+    if rng.integers(2):
+        shape[int(rng.integers(len(shape)))] = int(rng.integers(1, LONGEST))
+    return tuple(shape)
+
+
+def moved(
+    builder: ModuleType,
+    op: Any,
+    source: tuple[int, ...],
+    result: tuple[int, ...],
+    quantized: dict[str, Any],
+    *constants: Any,
+) -> Any:
+    """Make a model of one operator with int32 constants behind its input."""
+    tensor = builder.Tensor
+    tables = [np.array(values, np.int32) for values in constants]
+    given = (tensor(shape=table.shape, dtype="int32", data=table) for table in tables)
+    tensors = (tensor(shape=source, **quantized), *given, tensor(shape=result, **quantized))
+    return builder.Model(tensors=tensors, operators=(op,), inputs=(0,), outputs=(len(tensors) - 1,))
+
+
+@pytest.mark.parametrize("quantized", [QUANTIZED, WIDE], ids=["int8", "int16"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_transpose(
+    seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
+) -> None:
+    rng = np.random.default_rng(seed)
+    shape = drawn_shape(rng, 5)
+    order = [int(at) for at in rng.permutation(len(shape))]
+    op = tflite_builder.Operator(code="TRANSPOSE", inputs=(0, 1), outputs=(2,))
+    result = tuple(shape[at] for at in order)
+    equals_tflm(moved(tflite_builder, op, shape, result, quantized, order), rng)
