@@ -104,6 +104,9 @@ def moves(builder: ModuleType) -> Any:
     tree = Tree(builder)
     x = tree.add((1, 6, 5, 8), **SCALE)
     tree.apply("TRANSPOSE", (x, tree.numbers(0, 3, 1, 2)), tree.add((1, 8, 6, 5), **SCALE))
+    flat = tree.apply("SQUEEZE", (x,), tree.add((6, 5, 8), **SCALE))
+    deep = tree.apply("EXPAND_DIMS", (flat, tree.numbers(2)), tree.add((6, 5, 1, 8), **SCALE))
+    tree.apply("RELU", (deep,), tree.add((6, 5, 1, 8), **SCALE))
     return tree.model()
 
 

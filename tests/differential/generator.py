@@ -23,6 +23,8 @@ STEPS: tuple[tuple[Callable[[Network], bool], int], ...] = (
     (elementwise.pad, 1),
     (elementwise.concatenation, 2),
     (elementwise.reshape, 3),
+    (moves.expand_dims, 1),
+    (moves.squeeze, 1),
     (moves.transpose, 1),
     (resizing.batch_matmul, 1),
     (resizing.resize_bilinear, 1),

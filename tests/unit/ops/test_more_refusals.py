@@ -76,6 +76,15 @@ WIDE_CASES: list[tuple[str, int | None, Change, str]] = [
 ]
 
 MOVE_CASES: list[tuple[str, int | None, Change, str]] = [
+    ("EXPAND_DIMS", 0, {"dtype": "bool"}, "has type bool where only int8 and int16 are supported"),
+    ("EXPAND_DIMS", None, {"inputs": (0, 0)}, "the shape must be a constant"),
+    ("EXPAND_DIMS", -1, {"shape": (6, 5, 8)}, "inputs and options make no shape"),
+    ("EXPAND_DIMS", -1, {"shape": (6, 1, 1, 5, 8)}, "inputs and options make no shape"),
+    ("EXPAND_DIMS", -1, OTHER, "is quantised differently from the output"),
+    ("SQUEEZE", 0, {"dtype": "float32"}, "has type float32 where only int8, int16, int32, int64"),
+    ("SQUEEZE", -1, {"shape": (5, 6, 8)}, "inputs and options make no shape"),
+    ("SQUEEZE", -1, {"shape": (1, 1, 6, 5, 8)}, "inputs and options make no shape"),
+    ("SQUEEZE", -1, {"dtype": "int16"}, "has type int16 instead of int8"),
     ("TRANSPOSE", 0, {"dtype": "int32"}, "has type int32 where only int8 and int16 are supported"),
     ("TRANSPOSE", 0, {"shape": (1, 2, 3, 4, 5, 6)}, "has 6 dimensions where 1 to 5 are supported"),
     ("TRANSPOSE", 1, int32(0, 3, 3, 1), "which is no order of 4 dimensions"),

@@ -1,4 +1,4 @@
-"""TRANSPOSE equals TFLM for random shapes and orders."""
+"""TRANSPOSE, SQUEEZE and EXPAND_DIMS equal TFLM for random shapes and constants."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -51,3 +51,43 @@ def test_transpose(
     op = tflite_builder.Operator(code="TRANSPOSE", inputs=(0, 1), outputs=(2,))
     result = tuple(shape[at] for at in order)
     equals_tflm(moved(tflite_builder, op, shape, result, quantized, order), rng)
+
+
+BOOL: dict[str, Any] = {"dtype": "bool"}
+INT32: dict[str, Any] = {"dtype": "int32"}
+
+
+@pytest.mark.parametrize("quantized", [QUANTIZED, WIDE, INT32, BOOL])
+@pytest.mark.parametrize("every", [False, True])
+@pytest.mark.parametrize("seed", range(cases(30)))
+def test_squeeze(
+    seed: int,
+    every: bool,
+    quantized: dict[str, Any],
+    tflite_builder: ModuleType,
+    equals_tflm: Compare,
+) -> None:
+    rng = np.random.default_rng(1000 + seed)
+    shape = (*rng.permutation([1, *drawn_shape(rng, 4)]).tolist(),)
+    ones = [at for at, extent in enumerate(shape) if extent == 1]
+    gone = ones if every else ones[:1]
+    options = {} if every else {"SqueezeDims": tuple(gone)}
+    op = tflite_builder.Operator(
+        code="SQUEEZE", inputs=(0,), outputs=(1,), table="SqueezeOptions", options=options
+    )
+    result = tuple(extent for at, extent in enumerate(shape) if at not in gone)
+    equals_tflm(moved(tflite_builder, op, shape, result, quantized), rng)
+
+
+@pytest.mark.parametrize("quantized", [QUANTIZED, WIDE], ids=["int8", "int16"])
+@pytest.mark.parametrize("seed", range(cases(60)))
+def test_expand_dims(
+    seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
+) -> None:
+    rng = np.random.default_rng(2000 + seed)
+    shape = drawn_shape(rng, 4)
+    axis = int(rng.integers(len(shape) + 1))
+    op = tflite_builder.Operator(code="EXPAND_DIMS", inputs=(0, 1), outputs=(2,))
+    result = (*shape[:axis], 1, *shape[axis:])
+    given = axis - (len(shape) + 1) * int(rng.integers(2))
+    equals_tflm(moved(tflite_builder, op, shape, result, quantized, [given]), rng)
