@@ -1,15 +1,17 @@
-"""TRANSPOSE, SQUEEZE and EXPAND_DIMS equal TFLM for random shapes and constants."""
+"""TRANSPOSE, slices, SQUEEZE and EXPAND_DIMS equal TFLM for random shapes and constants."""
 
 from collections.abc import Callable
+from random import Random
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.differential.moves import slice_of, strided_slice_of
 from tests.effort import cases
 
 Compare = Callable[[Any, np.random.Generator], None]
-SEEDS = range(cases(200))
+SEEDS = range(cases(50))
 QUANTIZED: dict[str, Any] = {"scales": (0.05,), "zero_points": (-7,)}
 WIDE: dict[str, Any] = {"dtype": "int16", "scales": (0.05,), "zero_points": (0,)}
 LONGEST = 40
@@ -32,10 +34,13 @@ def moved(
     quantized: dict[str, Any],
     *constants: Any,
 ) -> Any:
-    """Make a model of one operator with int32 constants behind its input."""
+    """Make a model of one operator with constants behind its input, int32 if they are lists."""
     tensor = builder.Tensor
-    tables = [np.array(values, np.int32) for values in constants]
-    given = (tensor(shape=table.shape, dtype="int32", data=table) for table in tables)
+    tables = [
+        values if isinstance(values, np.ndarray) else np.array(values, np.int32)
+        for values in constants
+    ]
+    given = (tensor(shape=table.shape, dtype=str(table.dtype), data=table) for table in tables)
     tensors = (tensor(shape=source, **quantized), *given, tensor(shape=result, **quantized))
     return builder.Model(tensors=tensors, operators=(op,), inputs=(0,), outputs=(len(tensors) - 1,))
 
@@ -91,3 +96,35 @@ def test_expand_dims(
     result = (*shape[:axis], 1, *shape[axis:])
     given = axis - (len(shape) + 1) * int(rng.integers(2))
     equals_tflm(moved(tflite_builder, op, shape, result, quantized, [given]), rng)
+
+
+@pytest.mark.parametrize("quantized", [QUANTIZED, WIDE, INT32, BOOL])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_slice(
+    seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
+) -> None:
+    rng = np.random.default_rng(3000 + seed)
+    shape = drawn_shape(rng, 5)
+    begin, size, result = slice_of(Random(seed), shape)
+    dtype = np.int64 if rng.integers(2) else np.int32
+    tables = [np.array(each, dtype) for each in (begin, size)]
+    op = tflite_builder.Operator(code="SLICE", inputs=(0, 1, 2), outputs=(3,))
+    equals_tflm(moved(tflite_builder, op, shape, result, quantized, *tables), rng)
+
+
+@pytest.mark.parametrize("quantized", [QUANTIZED, WIDE, INT32, BOOL])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_strided_slice(
+    seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
+) -> None:
+    rng = np.random.default_rng(4000 + seed)
+    shape = drawn_shape(rng, 4)
+    tables, masks, result = strided_slice_of(Random(seed), shape)
+    op = tflite_builder.Operator(
+        code="STRIDED_SLICE",
+        inputs=(0, 1, 2, 3),
+        outputs=(4,),
+        table="StridedSliceOptions",
+        options=masks,
+    )
+    equals_tflm(moved(tflite_builder, op, shape, result, quantized, *tables), rng)

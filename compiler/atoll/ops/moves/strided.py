@@ -38,7 +38,7 @@ class Strided(Movement):
     With its result over the operand bytes move one by one.
     """
 
-    rates = Rates(made=30)
+    rates = Rates(made=18)
     slower_over_operands = True
     parallel = ("i0",)
 
