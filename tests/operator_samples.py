@@ -99,6 +99,23 @@ def sixteen_bits(builder: ModuleType) -> Any:
     return tree.model()
 
 
+def moves(builder: ModuleType) -> Any:
+    """Make a network of operators that move elements."""
+    tree = Tree(builder)
+    x = tree.add((1, 6, 5, 8), **SCALE)
+    tree.apply("TRANSPOSE", (x, tree.numbers(0, 3, 1, 2)), tree.add((1, 8, 6, 5), **SCALE))
+    start, size = tree.numbers(0, 1, 2, 0), tree.numbers(1, 4, -1, 8)
+    tree.apply("SLICE", (x, start, size), tree.add((1, 4, 3, 8), **SCALE))
+    end, strides = tree.numbers(1, -9, 5, 7), tree.numbers(1, -2, 1, 2)
+    back, masks = tree.numbers(0, -1, 0, 1), {"ShrinkAxisMask": 1, "EndMask": 4}
+    taken = (x, back, end, strides)
+    tree.apply("STRIDED_SLICE", taken, tree.add((3, 5, 3), **SCALE), "StridedSliceOptions", **masks)
+    flat = tree.apply("SQUEEZE", (x,), tree.add((6, 5, 8), **SCALE))
+    deep = tree.apply("EXPAND_DIMS", (flat, tree.numbers(2)), tree.add((6, 5, 1, 8), **SCALE))
+    tree.apply("RELU", (deep,), tree.add((6, 5, 1, 8), **SCALE))
+    return tree.model()
+
+
 def _windows(tree: Tree, x: int) -> int:
     """Add a grouped convolution, a transposed one, and a resizing: [1, 11, 11, 6]."""
     steps: dict[str, float] = {"StrideH": 1, "StrideW": 1}

@@ -46,7 +46,7 @@ class Operator:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     table: str = ""
-    options: dict[str, float] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
     custom: str = ""
     custom_options: bytes = b""
 
@@ -159,8 +159,13 @@ def _operator(builder: Any, index: int, op: Operator) -> int:
         "Inputs": _numbers(builder, op.inputs, "int32"),
         "Outputs": _numbers(builder, op.outputs, "int32"),
     }
+    vectors = {
+        name: _numbers(builder, value, "int32")
+        for name, value in op.options.items()
+        if isinstance(value, tuple)
+    }
     if op.table:
-        parts["BuiltinOptions"] = _table(builder, op.table, op.options)
+        parts["BuiltinOptions"] = _table(builder, op.table, {**op.options, **vectors})
         parts["BuiltinOptionsType"] = getattr(BuiltinOptions, op.table)
     if op.custom_options:
         parts["CustomOptions"] = builder.CreateByteVector(op.custom_options)

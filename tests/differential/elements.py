@@ -78,6 +78,7 @@ def chosen(net: Network) -> bool:
     else:
         constant = net.constant((1,), net.like(x))
         operands = (truth, x, constant) if net.likely(0.5) else (truth, constant, x)
+        shape = np.broadcast_shapes(shape, net.shape(constant))
         net.apply("SELECT_V2", operands, shape, net.like(x))
     return True
 

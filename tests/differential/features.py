@@ -8,6 +8,7 @@ from tests.tflite_builder import Model, Operator
 
 EDGE_POINTS = {-128, 127}
 LEAST_USUAL, GREATEST_USUAL = 1e-5, 10.0
+VIEWS = ("EXPAND_DIMS", "RESHAPE", "SQUEEZE")
 WINDOWS = ("CONV_2D", "DEPTHWISE_CONV_2D", "MAX_POOL_2D", "AVERAGE_POOL_2D")
 
 
@@ -27,9 +28,9 @@ def _interface(model: Model) -> Iterator[str]:
         "output declared twice": len(set(model.outputs)) < len(model.outputs),
         "output is input": not set(model.inputs).isdisjoint(model.outputs),
         "output is constant": any(model.tensors[n].data is not None for n in model.outputs),
-        "output is view": any(written[number].code == "RESHAPE" for number in outputs),
+        "output is view": any(written[number].code in VIEWS for number in outputs),
         "output is viewed": any(
-            op.code == "RESHAPE" and op.inputs[0] in outputs for op in model.operators
+            op.code in VIEWS and op.inputs[0] in outputs for op in model.operators
         ),
         "unused input": any(n not in read and n not in model.outputs for n in model.inputs),
         "dead tail": any(n not in read and n not in model.outputs for n in written),

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from tests.differential import elements, elementwise, resizing, rows, windows
+from tests.differential import elements, elementwise, moves, resizing, rows, windows
 from tests.differential.again import again
 from tests.differential.network import Network
 from tests.tflite_builder import Model, Operator, Tensor
@@ -23,6 +23,11 @@ STEPS: tuple[tuple[Callable[[Network], bool], int], ...] = (
     (elementwise.pad, 1),
     (elementwise.concatenation, 2),
     (elementwise.reshape, 3),
+    (moves.expand_dims, 1),
+    (moves.slice, 1),
+    (moves.squeeze, 1),
+    (moves.strided_slice, 1),
+    (moves.transpose, 1),
     (resizing.batch_matmul, 1),
     (resizing.resize_bilinear, 1),
     (resizing.transpose_conv, 2),

@@ -50,6 +50,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "ELU": _ELEMENTWISE,
         "EQUAL": _ELEMENTWISE,
         "ETHOS_U": ("macs", "operators"),
+        "EXPAND_DIMS": _MOVEMENT,
         "FULLY_CONNECTED": _CONVOLUTION,
         "GREATER": _ELEMENTWISE,
         "GREATER_EQUAL": _ELEMENTWISE,
@@ -83,11 +84,15 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "ROWS": _MOVEMENT,
         "RSQRT": _ELEMENTWISE,
         "SELECT_V2": _ELEMENTWISE,
+        "SLICE": _MOVEMENT,
         "SOFTMAX": _ROWS,
         "SQUARED_DIFFERENCE": _ELEMENTWISE,
+        "SQUEEZE": _MOVEMENT,
+        "STRIDED_SLICE": _MOVEMENT,
         "SUB": _ELEMENTWISE,
         "SUM": _REDUCTION,
         "TANH": _ELEMENTWISE,
+        "TRANSPOSE": _MOVEMENT,
         "TRANSPOSE_CONV": _CONVOLUTION,
     }
 )

@@ -41,6 +41,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "elu": "atoll.ops.elements.curves:ELU",
         "equal": "atoll.ops.elements.choices:EQUAL",
         ETHOS_U: "atoll.ops.ethos_u:ETHOS_U",
+        "expand_dims": "atoll.ops.moves.movement:EXPAND_DIMS",
         "fully_connected": "atoll.ops.windows.fully_connected:FULLY_CONNECTED",
         "greater": "atoll.ops.elements.choices:GREATER",
         "greater_equal": "atoll.ops.elements.choices:GREATER_EQUAL",
@@ -74,11 +75,15 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         ROWS: "atoll.ops.moves.rows:ROWS",
         "rsqrt": "atoll.ops.elements.curves:RSQRT",
         "select_v2": "atoll.ops.elements.choices:SELECT_V2",
+        "slice": "atoll.ops.moves.slicing:SLICE",
         "softmax": "atoll.ops.reductions.softmax:SOFTMAX",
         "squared_difference": "atoll.ops.elements.products:SQUARED_DIFFERENCE",
+        "squeeze": "atoll.ops.moves.movement:SQUEEZE",
+        "strided_slice": "atoll.ops.moves.slicing:STRIDED_SLICE",
         "sub": "atoll.ops.elements.addition:SUB",
         "sum": "atoll.ops.reductions.sums:SUM",
         "tanh": "atoll.ops.elements.curves:TANH",
+        "transpose": "atoll.ops.moves.transpose:TRANSPOSE",
         "transpose_conv": "atoll.ops.windows.transpose_conv:TRANSPOSE_CONV",
     }
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.element_samples import elements
-from tests.operator_samples import windows_and_reductions
+from tests.operator_samples import moves, windows_and_reductions
 
 from atoll.bsp.headers import MAILBOX_DRIVER
 from atoll.bsp.program_driver import SHARED
@@ -33,8 +33,8 @@ def test_the_features_are_those_of_the_operators(
 ) -> None:
     path = tmp_path / "every_operator.tflite"
     found = []
-    others = (windows_and_reductions(tflite_builder), elements(tflite_builder))
-    for model in (every_operator, *others):
+    others = (windows_and_reductions, moves, elements)
+    for model in (every_operator, *(sample(tflite_builder) for sample in others)):
         path.write_bytes(tflite_builder.write(model))
         graph = load_tflite(path)
         found += [(graph, op, kind_of(op)) for op in graph.operators]

@@ -8,10 +8,12 @@ of these is what the kernel needs: the declared one equals it, or keeps the curr
 from collections.abc import Callable, Iterator, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from random import Random
 from typing import Any, overload
 
 import numpy as np
 import pytest
+from tests.differential.moves import strided_slice_of
 from tests.effort import cases
 from tests.ir.interpreter import interpret
 
@@ -162,6 +164,30 @@ def moved(make: Any, kind: str) -> Graph:
     return graph_of(make, kind, [x], make.activation("y", result, scale=0.1, zero=1), {})
 
 
+def transposed(make: Any, kind: str) -> Graph:
+    shape = make.rng.integers(1, 5, int(make.rng.integers(2, 5)))
+    order = make.rng.permutation(shape.size).astype(np.int32)
+    x, y = (
+        make.activation(name, tuple(extents.tolist()), scale=0.1, zero=1)
+        for name, extents in (("x", shape), ("y", shape[order]))
+    )
+    return graph_of(make, kind, [x, make.constant("order", order)], y, {})
+
+
+def sliced(make: Any, kind: str) -> Graph:
+    shape = tuple(make.rng.integers(1, 6, int(make.rng.integers(1, 5))).tolist())
+    tables, masks, result = strided_slice_of(Random(int(make.rng.integers(2**30))), shape)
+    names = {"BeginMask": "begin_mask", "EndMask": "end_mask", "ShrinkAxisMask": "shrink_axis_mask"}
+    constants = [
+        make.constant(f"c{at}", np.array(table, np.int32)) for at, table in enumerate(tables)
+    ]
+    x, y = (
+        make.activation(name, size, scale=0.1, zero=1)
+        for name, size in (("x", shape), ("y", result))
+    )
+    return graph_of(make, kind, [x, *constants], y, {names[each]: masks[each] for each in names})
+
+
 def joined(make: Any, kind: str) -> Graph:
     rng = make.rng
     shape = [int(n) for n in rng.integers(1, 5, 3)]
@@ -189,6 +215,8 @@ MAKERS: dict[str, Callable[[Any, str], Graph]] = {
     "mean": mean,
     "reshape": moved,
     "concatenation": joined,
+    "transpose": transposed,
+    "strided_slice": sliced,
 }
 PIXELS = ("conv_2d", "depthwise_conv_2d", "fully_connected", "average_pool_2d", "max_pool_2d")
 

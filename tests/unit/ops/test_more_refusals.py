@@ -1,4 +1,4 @@
-"""What kinds with windows, and those that reduce, do not support is refused."""
+"""What kinds with windows, such that reduce, and such that move do not support is refused."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.operator_samples import sixteen_bits, windows_and_reductions
+from tests.operator_samples import moves, sixteen_bits, windows_and_reductions
 
 from atoll.errors import ModelError
 from atoll.frontend.tflite import load_tflite
@@ -75,6 +75,44 @@ WIDE_CASES: list[tuple[str, int | None, Change, str]] = [
     ("FULLY_CONNECTED", -1, {"scales": (1e-9,)}, "only factors below 2^7 can be represented"),
 ]
 
+MOVE_CASES: list[tuple[str, int | None, Change, str]] = [
+    ("EXPAND_DIMS", 0, {"dtype": "bool"}, "has type bool where only int8 and int16 are supported"),
+    ("EXPAND_DIMS", None, {"inputs": (0, 0)}, "the shape must be a constant"),
+    ("EXPAND_DIMS", -1, {"shape": (6, 5, 8)}, "inputs and options make no shape"),
+    ("EXPAND_DIMS", -1, {"shape": (6, 1, 1, 5, 8)}, "inputs and options make no shape"),
+    ("EXPAND_DIMS", -1, OTHER, "is quantised differently from the output"),
+    ("SLICE", 0, {"dtype": "int64"}, "has type int64 where only int8, int16, int32 and bool are"),
+    ("SLICE", 1, int32(0, 1, 2), "has shape [3] instead of [4]"),
+    ("SLICE", 1, int32(0, -1, 2, 0), "of the 6 of dimension 1"),
+    ("SLICE", 2, int32(1, 6, -1, 8), "of the 6 of dimension 1"),
+    ("SLICE", 2, int32(1, 0, -1, 8), "of the 6 of dimension 1"),
+    ("SLICE", 2, int32(1, 4, -2, 8), "of the 5 of dimension 2"),
+    ("SLICE", 2, {"dtype": "int64", "data": np.ones(4, np.int64)}, "has type int64, other than"),
+    ("SLICE", None, {"inputs": (0, 0, 0)}, "must be a constant"),
+    ("SLICE", -1, OTHER, "is quantised differently from the output"),
+    ("STRIDED_SLICE", 3, int32(1, 0, 1, 1), "takes nothing"),
+    ("STRIDED_SLICE", 3, int32(-1, -2, 1, 2), "holds strides [-1, -2, 1, 2]"),
+    ("STRIDED_SLICE", 1, int32(1, -1, 0, 1), "of the 1 of dimension 0"),
+    ("STRIDED_SLICE", 2, int32(1, 5, 5, 7), "of the 6 of dimension 1"),
+    ("STRIDED_SLICE", None, {"options": {"EllipsisMask": 1}}, "has ellipsis_mask 1, only 0 is"),
+    ("STRIDED_SLICE", None, {"options": {"NewAxisMask": 2}}, "has new_axis_mask 2, only 0 is"),
+    ("STRIDED_SLICE", None, {"options": {"Offset": True}}, "has offset 1, only 0 is"),
+    ("STRIDED_SLICE", 0, {"shape": (1, 2, 3, 4, 5)}, "has 5 dimensions where 1 to 4 are supported"),
+    ("STRIDED_SLICE", -1, {"shape": (1, 3, 5, 3)}, "inputs and options make [3, 5, 3]"),
+    ("SQUEEZE", 0, {"dtype": "float32"}, "has type float32 where only int8, int16, int32, int64"),
+    ("SQUEEZE", -1, {"shape": (5, 6, 8)}, "inputs and options make no shape"),
+    ("SQUEEZE", -1, {"shape": (1, 1, 6, 5, 8)}, "inputs and options make no shape"),
+    ("SQUEEZE", -1, {"dtype": "int16"}, "has type int16 instead of int8"),
+    ("TRANSPOSE", 0, {"dtype": "int32"}, "has type int32 where only int8 and int16 are supported"),
+    ("TRANSPOSE", 0, {"shape": (1, 2, 3, 4, 5, 6)}, "has 6 dimensions where 1 to 5 are supported"),
+    ("TRANSPOSE", 1, int32(0, 3, 3, 1), "which is no order of 4 dimensions"),
+    ("TRANSPOSE", 1, int32(0, -1, 1, 2), "which is no order of 4 dimensions"),
+    ("TRANSPOSE", 1, {"data": None}, "is read but nothing writes it"),
+    ("TRANSPOSE", None, {"inputs": (0, 0)}, "must be a constant"),
+    ("TRANSPOSE", -1, {"shape": (1, 6, 5, 8)}, "inputs and options make [1, 8, 6, 5]"),
+    ("TRANSPOSE", -1, OTHER, "is quantised differently from the output"),
+]
+
 
 def changed(model: Any, code: str, operand: int | None, change: Change) -> Any:
     at = next(at for at, op in enumerate(model.operators) if op.code == code)
@@ -93,6 +131,7 @@ def changed(model: Any, code: str, operand: int | None, change: Change) -> Any:
     [
         *((windows_and_reductions, *case) for case in CASES),
         *((sixteen_bits, *case) for case in WIDE_CASES),
+        *((moves, *case) for case in MOVE_CASES),
     ],
 )
 def test_refused(

@@ -1,6 +1,8 @@
-"""RESHAPE and copy: bytes move in their order, values stay. PAD and CONCATENATION build on them."""
+"""RESHAPE, its kin and copy: bytes move in their order, values stay. Other moves build on them."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from atoll.ir.builder import Buffer
 from atoll.ir.expressions import Operand, add
@@ -32,17 +34,28 @@ class Movement(OperatorKind):
         return builder.lowered()
 
 
-class Reshape(Movement):
-    """RESHAPE to the shape of the output tensor."""
+class View(Movement):
+    """Elements in their order, in the shape of the output tensor, which files state as well."""
 
-    tflite = TfliteForm(code="RESHAPE", shapes_from=1)
+    types: ClassVar[tuple[str, ...]] = checks.MOVED
     rates = Rates(made=6)
     view = True
     slower_over_operands = True
 
+    @abstractmethod
+    def shape(self, op: Operator, graph: Graph) -> tuple[int, ...] | None:
+        """Return the output's shape if the input's elements can have it, else None."""
+
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept as many elements as the output has, of the same type."""
-        checks.apply(_RESHAPE_RULES, op, graph)
+        """Accept a shape that fits, and the same type."""
+        rules = (
+            checks.operands(1, 2),
+            checks.activations(0, types=self.types),
+            checks.same_type(),
+            checks.same_quantization,
+            checks.output_shape(self.shape),
+        )
+        checks.apply(rules, op, graph)
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
@@ -50,6 +63,42 @@ class Reshape(Movement):
         """Give the same elements the output's shape."""
         assert inputs[0] is not None
         return (inputs[0].reshape(graph.results(op)[0].shape),)
+
+
+class Reshape(View):
+    """RESHAPE to as many elements."""
+
+    tflite = TfliteForm(code="RESHAPE", shapes_from=1)
+
+    def shape(self, op: Operator, graph: Graph) -> tuple[int, ...] | None:
+        """Count elements."""
+        (output,) = graph.results(op)
+        return output.shape if output.elements == required(op, graph, 0).elements else None
+
+
+class Squeeze(View):
+    """SQUEEZE of some extents of 1, or of all; TFLM: `SqueezePrepare`."""
+
+    tflite = TfliteForm(code="SQUEEZE")
+
+    def shape(self, op: Operator, graph: Graph) -> tuple[int, ...] | None:
+        """Leave out extents of 1."""
+        given, made = required(op, graph, 0).shape, graph.results(op)[0].shape
+        alike = [n for n in given if n != 1] == [n for n in made if n != 1]
+        return made if alike and len(made) <= len(given) else None
+
+
+class ExpandDims(View):
+    """EXPAND_DIMS by an extent of 1, at an axis that the output states; TFLM: `VerifyTensorDim`."""
+
+    tflite = TfliteForm(code="EXPAND_DIMS", shapes_from=1)
+    types = checks.QUANTIZED
+
+    def shape(self, op: Operator, graph: Graph) -> tuple[int, ...] | None:
+        """Put a 1 in at each place."""
+        given, made = required(op, graph, 0).shape, graph.results(op)[0].shape
+        wider = [(*given[:at], 1, *given[at:]) for at in range(len(given) + 1)]
+        return made if made in wider else None
 
 
 class Copy(Movement):
@@ -81,23 +130,13 @@ def move(
         y[add(to, i)] = x[add(start, i)]
 
 
-def _same_elements(op: Operator, graph: Graph) -> tuple[int, ...] | None:
-    (output,) = graph.results(op)
-    return output.shape if output.elements == required(op, graph, 0).elements else None
-
-
-_RESHAPE_RULES: tuple[checks.Rule, ...] = (
-    checks.operands(1, 2),
-    checks.activations(0, types=checks.MOVED),
-    checks.same_type(),
-    checks.same_quantization,
-    checks.output_shape(_same_elements),
-)
 _COPY_RULES: tuple[checks.Rule, ...] = (
     checks.operands(1, 1),
     checks.same_type(),
     checks.output_shape(lambda op, graph: required(op, graph, 0).shape),
 )
 
+EXPAND_DIMS = ExpandDims()
 RESHAPE = Reshape()
+SQUEEZE = Squeeze()
 COPY = Copy()
