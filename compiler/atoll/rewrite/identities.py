@@ -3,7 +3,7 @@
 from atoll.ir.graph import Graph, Operator
 from atoll.rewrite.edit import Given, without
 
-_SAME_WHERE_ALIKE = ("quantize", "reshape", "concatenation")
+_SAME_WHERE_ALIKE = ("quantize", "reshape", "squeeze", "expand_dims", "concatenation")
 """Kinds whose result is their only operand, if both are alike."""
 
 
