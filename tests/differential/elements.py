@@ -20,9 +20,10 @@ def unary(net: Network) -> bool:
     if x is None:
         return False
     code, result = net.chance.choice(UNARY), net.quantization()
+    if code == "RSQRT" and net.like(x)["zero_points"] != (-128,):
+        least = {"scales": net.like(x)["scales"], "zero_points": (-128,)}
+        x = net.apply("QUANTIZE", (x,), net.shape(x), least)
     like = net.like(x)
-    if code == "RSQRT" and like["zero_points"] != (-128,):
-        code = "LOGISTIC"
     coarse = net.scale(x) / 100 < result["scales"][0]
     if code == "RELU6" or (code == "HARD_SWISH" and not coarse):
         result = like

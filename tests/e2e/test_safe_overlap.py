@@ -88,7 +88,7 @@ def test_m2_joining_over_operands_costs_time_and_is_done_only_for_memory(
     path.write_bytes(tflite_builder.write(every_operator))
 
     def overlapping(word: str) -> set[str]:
-        compiled = compiled_with(path, "lagoon", word)
+        compiled = compiled_with(path, "lagoon", word, "devices.npu.params.vector=0")
         kinds = {op.name: op.kind for op in compiled.graph.operators}
         return {kinds[step.operator] for step in compiled.module.entry.steps if step.overlaps}
 

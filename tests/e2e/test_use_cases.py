@@ -79,7 +79,7 @@ def test_m7_u2_both_networks_run_in_rtl_in_one_image(capsys: pytest.CaptureFixtu
     assert load(TWO / "two_networks.py").main() == 0
     printed = capsys.readouterr().out
     assert "digits_int8 on lagoon: 20 of 20 layers bit-exact over 2 samples" in printed
-    assert "sampler on lagoon: 26 of 26 layers bit-exact over 2 samples" in printed
+    assert "sampler on lagoon: 24 of 24 layers bit-exact over 2 samples" in printed
     assert printed.count("0 placement violations") == 2
 
 

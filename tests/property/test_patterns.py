@@ -127,7 +127,7 @@ def loaded(folder: Path, seed: int) -> Graph | None:
 def test_values_stay(group: int, tmp_path: Path) -> None:
     soc = load_soc(chip_of(tmp_path, group))
     several = 0
-    for seed in range(200 * group, 200 * group + 150):
+    for seed in range(1000 * group, 1000 * group + 900):
         graph = loaded(tmp_path, seed)
         if graph is None:
             continue

@@ -47,7 +47,7 @@ def test_cumsum(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> 
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_l2_normalization(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
+def test_normalization(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(1000 + seed)
     leading = tuple(int(size) for size in rng.integers(1, 7, int(rng.integers(0, 4))))
     shape = (*leading, int(rng.choice([1, 2, 3, 8, 64, 300, 10000])) if seed % 9 else 9000)
