@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.effort import cases
+from tests.effort import drawn
 from tests.unit.ops.test_convolution_tflm import Layer, spatial_model
 
 from atoll.errors import ModelError
 from atoll.frontend.tflite import load_tflite
 
 Compare = Callable[[Any, np.random.Generator], None]
-SEEDS = range(cases(100))
+SEEDS = drawn(100)
 
 
 def packed(model: Any, rng: np.random.Generator) -> Any:

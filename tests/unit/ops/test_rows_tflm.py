@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.effort import cases
+from tests.effort import drawn
 
 Compare = Callable[[Any, np.random.Generator], None]
-SEEDS = range(cases(400))
+SEEDS = drawn(400)
 
 
 def quantized(rng: np.random.Generator, low: float, high: float) -> dict[str, Any]:

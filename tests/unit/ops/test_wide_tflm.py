@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.effort import cases
+from tests.effort import drawn
 
 Compare = Callable[[Any, np.random.Generator], None]
-SEEDS = range(cases(300))
+SEEDS = drawn(300)
 INT32 = 2
 """What the schema calls it."""
 
