@@ -18,7 +18,7 @@ from tests.requests import load_requests
 
 from atoll.build_tree import build
 from atoll.estimate.network import estimates_of
-from atoll.frontend.registry import load_network
+from atoll.ops.registry import OPERATORS
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.place.measured import FINISH_CYCLES
 from atoll.report.result import LayerCycles, RunReport
@@ -49,6 +49,21 @@ SHIPPED = ("lagoon", "atoll2", "twin")
 """Their models are built for other tests as well; the others are for `make test-all`."""
 
 pytestmark = pytest.mark.rtl
+
+
+UNMADE = ("copy", "relayout", "reshape", "ethos_u", "rows", "join_rows")
+"""Kinds that these networks do not run as such."""
+
+UNMEASURED = (
+    *("abs", "add_n", "arg_max", "arg_min", "batch_matmul", "cast", "cumsum", "elu", "equal"),
+    *("expand_dims", "greater", "greater_equal", "hard_swish", "l2_normalization"),
+    *("leaky_relu", "less", "less_equal", "log_softmax", "logical_and", "logical_not"),
+    *("logical_or", "logistic", "maximum", "minimum", "not_equal", "prelu", "reduce_max"),
+    *("reduce_min", "relu", "relu6", "resize_bilinear", "rsqrt", "select_v2", "slice"),
+    *("squared_difference", "squeeze", "strided_slice", "sub", "sum", "tanh", "transpose"),
+    *("transpose_conv",),
+)
+"""Kinds whose estimates no test holds against RTL yet; a new kind is measured or stands here."""
 
 
 def measured(
@@ -93,10 +108,8 @@ def test_p1_cycles_of_a_core_are_near_the_estimate(
     for model in (DIGITS, path):
         found |= errors(measured("lagoon", (), model, None, accelerators=False)[1])
     assert far(found, CLOSE) == {}
-    networks = (load_network(model) for model in (DIGITS, path))
-    kinds = {op.kind for network in networks for op in network.operators}
-    assert {kind for _, kind, _ in found} >= kinds - {"reshape"}
-    assert len(kinds) > 10
+    assert {kind for _, kind, _ in found} >= set(OPERATORS) - {*UNMADE, *UNMEASURED}
+    assert {kind for _, kind, _ in found}.isdisjoint(UNMEASURED)
 
 
 def test_p1_an_addition_takes_sixty_cycles_an_element() -> None:

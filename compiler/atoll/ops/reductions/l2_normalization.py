@@ -1,6 +1,6 @@
 """L2_NORMALIZATION of rows: each value over the root of the sum of the row's squares."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from atoll.ir.tir import Call, Expr, Lowered, Operation, PrimFunc, Type
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Distances, OperatorKind, Rates
+from atoll.ops.kind import Array, Rates
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     INT8_MAX,
@@ -25,6 +25,7 @@ from atoll.ops.quantization import (
     srdhm,
     zero_point_of,
 )
+from atoll.ops.reductions.by_row import ByRow
 from atoll.ops.reductions.softmax import LIBRARY, leading_zeros, raised
 from atoll.ops.tflite_form import TfliteForm, only_activation
 
@@ -43,22 +44,18 @@ _HALF_ROOT_TWO = 1518500250
 _STEPS = 5
 
 
-class L2Normalization(OperatorKind):
+class L2Normalization(ByRow):
     """L2_NORMALIZATION over the last dimension (TFLM: `L2Normalization` of integers)."""
 
     tflite = TfliteForm(
         code="L2_NORMALIZATION", table="L2NormOptions", fields={0: 1}, read=only_activation
     )
     rates = Rates(made=130)
+    row_cycles = ROW_CYCLES
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept int8 and a result of scale 1/128 and zero point 0, without an activation."""
         checks.apply(_RULES, op, graph)
-
-    def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Return rows and their length; there are no multiply-accumulates to speak of."""
-        x = required(op, graph, 0)
-        return {"macs": 0, "rows": x.elements // x.shape[-1], "depth": x.shape[-1]}
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
@@ -68,10 +65,6 @@ class L2Normalization(OperatorKind):
         multiplier, shift = inverse_root((values * values).sum(axis=-1, keepdims=True))
         scaled = mbqm(values, multiplier, OUTPUT_BITS - shift)
         return (np.clip(scaled, INT8_MIN, INT8_MAX).astype(np.int8),)
-
-    def overlap(self, op: Operator, graph: Graph) -> Distances:
-        """Let the output take the input's place: an element is read before it is written."""
-        return (0,)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Sum the squares of each row, then scale it."""
@@ -92,11 +85,6 @@ class L2Normalization(OperatorKind):
                 scaled = loops.mbqm(value, multiplier, shift)
                 y[add(base, i)] = loops.quantized(scaled, 0, (INT8_MIN, INT8_MAX))
         return builder.lowered((*LIBRARY, INVERSE_ROOT))
-
-    def cycles(self, op: Operator, graph: Graph) -> int:
-        """Count a root for each row."""
-        x = required(op, graph, 0)
-        return super().cycles(op, graph) + ROW_CYCLES * (x.elements // x.shape[-1])
 
 
 def inverse_root(total: Integers) -> tuple[Integers, Integers]:

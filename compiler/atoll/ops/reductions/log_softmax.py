@@ -1,6 +1,6 @@
 """LOG_SOFTMAX from int8 to int8 over the last dimension, in gemmlowp's fixed point, as SOFTMAX."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from atoll.ir.tir import Call, Expr, Lowered, Operation, PrimFunc, Type
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Distances, OperatorKind, Rates
+from atoll.ops.kind import Array, Rates
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     INT8_MAX,
@@ -36,6 +36,7 @@ from atoll.ops.quantization import (
     srdhm,
     zero_point_of,
 )
+from atoll.ops.reductions.by_row import ByRow
 from atoll.ops.reductions.softmax import (
     GREATEST_DEPTH,
     INPUT_INTEGER_BITS,
@@ -65,20 +66,16 @@ _EXPONENT_ONE = 31 - _EXPONENT_BITS
 _QUARTER = 1 << _EXPONENT_ONE - 2
 
 
-class LogSoftmax(OperatorKind):
+class LogSoftmax(ByRow):
     """LOG_SOFTMAX (TFLM: `LogSoftmaxQuantized`)."""
 
     tflite = TfliteForm(code="LOG_SOFTMAX")
     rates = Rates(made=80)
+    row_cycles = ROW_CYCLES
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an output of scale 1/16 and zero point 127, as TFLM demands."""
         checks.apply(_RULES, op, graph)
-
-    def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Return rows and their length; there are no multiply-accumulates to speak of."""
-        x = required(op, graph, 0)
-        return {"macs": 0, "rows": x.elements // x.shape[-1], "depth": x.shape[-1]}
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
@@ -93,10 +90,6 @@ class LogSoftmax(OperatorKind):
         counted = -distances > _least(scale, logarithm)
         clamped = np.clip(results, INT8_MIN, INT8_MAX)
         return (np.where(counted, clamped, INT8_MIN).astype(np.int8),)
-
-    def overlap(self, op: Operator, graph: Graph) -> Distances:
-        """Let the output take the input's place: an element is read before it is written."""
-        return (0,)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Look distances up in tables."""
@@ -130,11 +123,6 @@ class LogSoftmax(OperatorKind):
                 made = loops.quantized(result, INT8_MAX, (INT8_MIN, INT8_MAX))
                 y[add(base, i)] = select(binary(Operation.LT, distance, most), made, INT8_MIN)
         return builder.lowered((*LIBRARY, LOG))
-
-    def cycles(self, op: Operator, graph: Graph) -> int:
-        """Count a logarithm for each row."""
-        x = required(op, graph, 0)
-        return super().cycles(op, graph) + ROW_CYCLES * (x.elements // x.shape[-1])
 
 
 def _tables(scale: float) -> tuple[Integers, Integers]:

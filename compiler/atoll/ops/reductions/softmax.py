@@ -4,7 +4,7 @@ A number "Qi" has i integer bits and 31 - i fractional bits in an int32.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from atoll.ir.tir import Call, Expr, Lowered, Operation, PrimFunc, Type
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Distances, OperatorKind, Rates
+from atoll.ops.kind import Array, Rates
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     INT8_MAX,
@@ -42,6 +42,7 @@ from atoll.ops.quantization import (
     srdhm,
     zero_point_of,
 )
+from atoll.ops.reductions.by_row import ByRow
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
 from atoll.resolve.storage_scope import GLOBAL
 
@@ -64,20 +65,16 @@ def _options(options: Any, shapes: Shapes) -> Attributes:
     return {"beta": float(options.Beta())}
 
 
-class Softmax(OperatorKind):
+class Softmax(ByRow):
     """SOFTMAX; `beta` multiplies the input."""
 
     tflite = TfliteForm(code="SOFTMAX", table="SoftmaxOptions", fields={0: 4}, read=_options)
     rates = Rates(made=150)
+    row_cycles = ROW_CYCLES
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an output of scale 1/256 and zero point -128, as the specification demands."""
         checks.apply(_RULES, op, graph)
-
-    def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Return rows and their length; there are no multiply-accumulates to speak of."""
-        x = required(op, graph, 0)
-        return {"macs": 0, "rows": x.elements // x.shape[-1], "depth": x.shape[-1]}
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
@@ -93,10 +90,6 @@ class Softmax(OperatorKind):
         shares = rdbp(srdhm(inverse, powers), exponent + 31 - 8) + INT8_MIN
         result = np.where(counted, np.clip(shares, INT8_MIN, INT8_MAX), INT8_MIN)
         return (result.astype(np.int8),)
-
-    def overlap(self, op: Operator, graph: Graph) -> Distances:
-        """Let the output take the input's place: a row is read before it is written."""
-        return (0,)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Compute each exponential once and keep it."""
@@ -127,11 +120,6 @@ class Softmax(OperatorKind):
                 share = add(_halved(high, doubled), INT8_MIN)
                 y[add(base, i)] = minimum(share, INT8_MAX)
         return builder.lowered(LIBRARY)
-
-    def cycles(self, op: Operator, graph: Graph) -> int:
-        """Count a reciprocal for each row."""
-        x = required(op, graph, 0)
-        return super().cycles(op, graph) + ROW_CYCLES * (x.elements // x.shape[-1])
 
 
 def exponentials(multiplier: int, shift: int, least: int) -> Integers:

@@ -1,0 +1,31 @@
+"""Kinds that compute the last dimension's rows one by one, each from what the whole row has."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from atoll.ir.graph import Graph, Operator
+from atoll.ops.checks import required
+from atoll.ops.kind import Distances, OperatorKind
+
+
+class ByRow(OperatorKind):
+    """What the kinds share.
+
+    Attributes:
+        row_cycles: of a core, for what is computed once a row.
+    """
+
+    row_cycles: ClassVar[int]
+
+    def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
+        """Return rows and their length; there are no multiply-accumulates to speak of."""
+        x = required(op, graph, 0)
+        return {"macs": 0, "rows": x.elements // x.shape[-1], "depth": x.shape[-1]}
+
+    def overlap(self, op: Operator, graph: Graph) -> Distances:
+        """Let the output take the input's place: an element is read before it is written."""
+        return (0,)
+
+    def cycles(self, op: Operator, graph: Graph) -> int:
+        """Count what is computed once a row."""
+        return super().cycles(op, graph) + self.row_cycles * self.features(op, graph)["rows"]
