@@ -198,7 +198,7 @@ def factors(
     """Require every requantisation factor to be less than 2**greatest_shift."""
 
     def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
-        (output,) = graph.results(op)
+        output = graph.results(op)[0]
         wrong = [real for real in reals(op, graph) if not real < 2.0**greatest_shift]
         if wrong:
             message = f"scale {scale_of(output):g} needs a factor of {wrong[0]:g}"

@@ -26,7 +26,7 @@ def in_parts(graph: Graph) -> Graph:
         operators += parts.operators
         tensors += parts.tensors
         taken |= set(_names(parts))
-    named = {*graph.inputs, *graph.outputs}
+    named = {*graph.filled, *graph.outputs}
     named.update(name for op in operators for name in (*op.inputs, *op.outputs))
     kept = (tensor for tensor in tensors if tensor.name in named)
     return replace(graph, operators=tuple(operators), tensors=tuple(kept))

@@ -85,6 +85,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "strided_slice": "atoll.ops.moves.slicing:STRIDED_SLICE",
         "sub": "atoll.ops.elements.addition:SUB",
         "sum": "atoll.ops.reductions.sums:SUM",
+        "svdf": "atoll.ops.recurrent.svdf:SVDF",
         "tanh": "atoll.ops.elements.curves:TANH",
         "transpose": "atoll.ops.moves.transpose:TRANSPOSE",
         "transpose_conv": "atoll.ops.windows.transpose_conv:TRANSPOSE_CONV",

@@ -220,7 +220,7 @@ def _joined(graph: Graph, parts: Iterable[_Part]) -> Graph:
             operators.append(last[op.name].operator)
     ordered = _in_order(graph, operators)
     used = {name for op in ordered for name in (*op.inputs, *op.outputs)}
-    used |= {*graph.inputs, *graph.outputs}
+    used |= {*graph.filled, *graph.outputs}
     own = tuple(tensor for part in parts for tensor in part.tensors)
     kept = tuple(tensor for tensor in graph.tensors if tensor.name in used)
     return replace(graph, tensors=(*kept, *own), operators=ordered)
