@@ -51,7 +51,7 @@ def svdf(builder: ModuleType, rng: np.random.Generator) -> Any:
         point = int(rng.integers(-128, 128))
         return tensor(shape=shape, **{"scales": (scale,), "zero_points": (point,)} | fields)
 
-    bias_scale = float32(np.float32(state_scale) * np.float32(time_scale))
+    bias_scale = float(np.float32(state_scale) * np.float32(time_scale))
     tensors = (
         activation((batches, inputs), scales[0]),
         constant((units * rank, inputs), "int8", scales[1], 127),

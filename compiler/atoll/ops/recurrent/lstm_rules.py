@@ -20,8 +20,8 @@ FROM_INPUT, FROM_HIDDEN, BIASES = range(1, 5), range(5, 9), range(12, 16)
 
 VARIANTS = (
     ("peephole weights", range(9, 12)),
-    ("a projection", range(16, 18)),
-    ("layer normalisation", range(20, 24)),
+    ("projections", range(16, 18)),
+    ("normalised layers", range(20, 24)),
 )
 """What TFLM refuses, by the operands that stand for it."""
 
@@ -106,12 +106,12 @@ def _present(op: Operator, graph: Graph) -> Iterator[Fault]:
         given = next((at for at in positions if op.inputs[at]), None)
         if given is not None:
             tensor = required(op, graph, given)
-            yield checks.fault(op, f"has {what}, which is not supported", tensor=tensor)
+            yield checks.fault(op, f"is of {what}, which are not supported", tensor=tensor)
     needed = (X, *FROM_INPUT, *FROM_HIDDEN, *BIASES, HIDDEN, CELL)
     absent = next((at for at in needed if not op.inputs[at]), None)
     if absent is not None:
         yield checks.fault(op, f"input {absent} is absent but required")
-    if len(op.outputs) != 3:
+    elif len(op.outputs) != 3:
         yield checks.fault(op, f"has {len(op.outputs) - 2} outputs instead of 1")
 
 
@@ -153,7 +153,7 @@ def _shapes(op: Operator, graph: Graph) -> Iterator[Fault]:
             return
     extents = Extents.of(op, graph)
     units = extents.units
-    wanted = [(hidden, (extents.batches, units))]
+    wanted: list[tuple[Tensor, tuple[int, ...]]] = [(hidden, (extents.batches, units))]
     wanted += [(required(op, graph, CELL), (extents.batches, units))]
     wanted += [(required(op, graph, at), (units, extents.inputs)) for at in FROM_INPUT]
     wanted += [(required(op, graph, at), (units, units)) for at in FROM_HIDDEN]
