@@ -4,7 +4,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from tests.differential import elements, elementwise, moves, resizing, rows, splits, windows
+from tests.differential import (
+    elements,
+    elementwise,
+    moves,
+    recurrent,
+    resizing,
+    rows,
+    splits,
+    windows,
+)
 from tests.differential.again import again
 from tests.differential.network import Network
 from tests.tflite_builder import Model, Operator, Tensor
@@ -28,6 +37,8 @@ STEPS: tuple[tuple[Callable[[Network], bool], int], ...] = (
     (moves.squeeze, 1),
     (moves.strided_slice, 1),
     (moves.transpose, 1),
+    (recurrent.lstm, 1),
+    (recurrent.svdf, 1),
     (resizing.batch_matmul, 1),
     (resizing.resize_bilinear, 1),
     (resizing.transpose_conv, 2),
