@@ -79,7 +79,7 @@ class Lstm(OperatorKind):
         constants=_constants(),
         states=(HIDDEN, CELL),
     )
-    rates = Rates(mac=25, made=1500)
+    rates = Rates(mac=27, made=1950)
     parallel = ("batch",)
 
     def check(self, op: Operator, graph: Graph) -> None:
