@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests import recurrent_samples as operators
 from tests.effort import drawn
+from tests.operator_samples import SCALE, Tree
 
 from atoll.frontend.tflite import load_tflite
 from atoll.ops import reference
@@ -186,6 +188,14 @@ def test_lstm(seed: int, tflite_builder: ModuleType, tmp_path: Path, lagoon: Res
     rng = np.random.default_rng(seed)
     data = tflite_builder.write(lstm(tflite_builder, rng))
     check(data, tmp_path / "network.tflite", lagoon, rng)
+
+
+def test_an_lstm_of_a_batch_beside_idle_cores(tflite_builder: ModuleType, tmp_path: Path) -> None:
+    """It is not shared out among cores, of which each would read what others write."""
+    tree = Tree(tflite_builder)
+    operators.lstm(tree, tree.add((4, 3, 16), **SCALE), units=16)
+    data = tflite_builder.write(tree.model())
+    check(data, tmp_path / "network.tflite", load_soc("quad"), np.random.default_rng(1))
 
 
 @pytest.mark.rtl

@@ -80,7 +80,6 @@ class Lstm(OperatorKind):
         states=(HIDDEN, CELL),
     )
     rates = Rates(mac=27, made=1950)
-    parallel = ("batch",)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept the plain LSTM of constant int8 weights, whose cell is int16."""
