@@ -115,6 +115,8 @@ def lstm(builder: ModuleType, rng: np.random.Generator) -> Any:
         variable=True,
     )
     y = add((*first, units), **hidden)
+    given = {"scales": drawn_scale(-4, -1), "zero_points": (0,)}
+    unused = tuple(add((0,), dtype="int16", **given) for _ in range(5 * int(rng.integers(2))))
     none = (-1,)
     op = builder.Operator(
         code="UNIDIRECTIONAL_SEQUENCE_LSTM",
@@ -128,6 +130,7 @@ def lstm(builder: ModuleType, rng: np.random.Generator) -> Any:
             "CellClip": float(rng.choice((0, 0, -1, 0.5, 3, 10, 1e6))),
             "ProjClip": float(rng.choice((0, 0.1))),
         },
+        intermediates=unused,
     )
     return builder.Model(tensors=tuple(tensors), operators=(op,), inputs=(x,), outputs=(y,))
 
