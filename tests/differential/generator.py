@@ -20,7 +20,7 @@ from tests.tflite_builder import Model, Operator, Tensor
 
 Steps = Sequence[tuple[Callable[[Network], bool], int]]
 
-COMMON: Steps = (
+_USUAL: Steps = (
     (windows.convolution, 4),
     (windows.depthwise, 3),
     (windows.padded, 1),
@@ -34,12 +34,12 @@ COMMON: Steps = (
     (elementwise.pad, 1),
     (elementwise.concatenation, 2),
     (elementwise.reshape, 3),
-    (elements.unary, 4),
 )
+COMMON: Steps = (*_USUAL, (elements.unary, 4))
 """What adds to a network the operators that most have, and how often; they suit each other."""
 
 STEPS: Steps = (
-    *COMMON,
+    *_USUAL,
     (moves.expand_dims, 1),
     (moves.slice, 1),
     (moves.squeeze, 1),
@@ -58,6 +58,7 @@ STEPS: Steps = (
     (splits.split, 1),
     (splits.split_v, 1),
     (splits.unpack, 1),
+    (elements.unary, 4),
     (elements.pair, 3),
     (elements.chosen, 3),
 )
