@@ -34,6 +34,8 @@ class FileTensor:
         scales, zero_points, axis: quantisation; no scales if there is none.
         buffer: number of the tensor's buffer.
         variable: it keeps its value from run to run.
+        initial: first bytes of a variable that operators other than the one that changes it read,
+            None for others.
         oddities: features that Atoll refuses, in words.
     """
 
@@ -47,6 +49,7 @@ class FileTensor:
     buffer: int
     variable: bool
     oddities: tuple[str, ...]
+    initial: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +83,24 @@ class FileBuffer:
     external: bool
 
 
+@dataclass(frozen=True, slots=True)
+class FileSubgraph:
+    """A function of the file."""
+
+    tensors: tuple[FileTensor, ...]
+    operators: tuple[FileOperator, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileModel:
-    """A TFLite file; tensors and operators are those of the first subgraph."""
+    """A TFLite file; tensors and operators are those of the first subgraph.
+
+    Attributes:
+        subgraphs: how many there are.
+        others: the subgraphs behind the first.
+    """
 
     version: int
     subgraphs: int
@@ -91,6 +109,7 @@ class FileModel:
     operators: tuple[FileOperator, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    others: tuple[FileSubgraph, ...] = ()
 
 
 def read_file(path: Path) -> FileModel:
@@ -133,18 +152,26 @@ def is_tflite(path: Path) -> bool:
 
 
 def _model(model: Any, codes: tuple[str, ...], forms: Forms) -> FileModel:
-    subgraph = model.Subgraphs(0) if model.SubgraphsLength() else None
+    read = (_subgraph(each, codes, forms) for each in _all(model, "Subgraphs"))
+    first, *others = read if model.SubgraphsLength() else (FileSubgraph((), (), (), ()),)
     return FileModel(
         version=model.Version(),
         subgraphs=model.SubgraphsLength(),
         buffers=tuple(_buffer(buffer) for buffer in _all(model, "Buffers")),
-        tensors=tuple(
-            _tensor(index, tensor) for index, tensor in enumerate(_all(subgraph, "Tensors"))
-        ),
-        operators=tuple(
-            _operator(index, op, codes, forms)
-            for index, op in enumerate(_all(subgraph, "Operators"))
-        ),
+        tensors=first.tensors,
+        operators=first.operators,
+        inputs=first.inputs,
+        outputs=first.outputs,
+        others=tuple(others),
+    )
+
+
+def _subgraph(subgraph: Any, codes: tuple[str, ...], forms: Forms) -> FileSubgraph:
+    tensors = enumerate(_all(subgraph, "Tensors"))
+    operators = enumerate(_all(subgraph, "Operators"))
+    return FileSubgraph(
+        tensors=tuple(_tensor(index, tensor) for index, tensor in tensors),
+        operators=tuple(_operator(index, op, codes, forms) for index, op in operators),
         inputs=_numbers(subgraph, "Inputs"),
         outputs=_numbers(subgraph, "Outputs"),
     )

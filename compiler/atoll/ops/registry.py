@@ -30,6 +30,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "add_n": "atoll.ops.elements.add_n:ADD_N",
         "arg_max": "atoll.ops.reductions.extremes:ARG_MAX",
         "arg_min": "atoll.ops.reductions.extremes:ARG_MIN",
+        "assign_variable": "atoll.ops.recurrent.variables:ASSIGN_VARIABLE",
         "average_pool_2d": "atoll.ops.windows.pooling:AVERAGE_POOL_2D",
         "batch_matmul": "atoll.ops.windows.batch_matmul:BATCH_MATMUL",
         "cast": "atoll.ops.elements.choices:CAST",
