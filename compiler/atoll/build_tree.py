@@ -12,7 +12,6 @@ from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.interface import Firmware, GivenPool, ModelInterface, PoolShare, Port
 from atoll.bsp.model_source import compile_model
 from atoll.checksums import write_checksums
-from atoll.codegen.c.source import emit_sources
 from atoll.codegen.llvm import emit_objects
 from atoll.codegen.pool_images import behind, pool_symbol
 from atoll.codegen.run_arguments import run_arguments
@@ -111,6 +110,8 @@ def _from_source(
     compiled: Compiled, position: int, folder: Path, toolchain: str | None
 ) -> dict[str, bytes]:
     """Write the C of a network and compile it for each core."""
+    from atoll.codegen.c.source import emit_sources  # most builds have no C
+
     soc, codes = compiled.soc, {}
     sources = emit_sources(compiled.module, compiled.plan, soc, compiled.commands, position)
     for core in image_cores(soc):
