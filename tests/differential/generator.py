@@ -4,7 +4,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from tests.differential import elements, elementwise, moves, resizing, rows, splits, windows
+from tests.differential import (
+    elements,
+    elementwise,
+    moves,
+    picks,
+    resizing,
+    rows,
+    splits,
+    windows,
+)
 from tests.differential.again import again
 from tests.differential.network import Network
 from tests.tflite_builder import Model, Operator, Tensor
@@ -16,7 +25,7 @@ STEPS: tuple[tuple[Callable[[Network], bool], int], ...] = (
     (windows.pooling, 2),
     (windows.dense, 2),
     (again, 2),
-    (elementwise.binary, 4),
+    (elementwise.binary, 5),
     (elementwise.quantize, 2),
     (elementwise.softmax, 1),
     (elementwise.mean, 1),
@@ -28,6 +37,7 @@ STEPS: tuple[tuple[Callable[[Network], bool], int], ...] = (
     (moves.squeeze, 1),
     (moves.strided_slice, 1),
     (moves.transpose, 1),
+    (picks.picked, 5),
     (resizing.batch_matmul, 1),
     (resizing.resize_bilinear, 1),
     (resizing.transpose_conv, 2),
@@ -43,7 +53,7 @@ STEPS: tuple[tuple[Callable[[Network], bool], int], ...] = (
     (elements.pair, 3),
     (elements.chosen, 3),
 )
-LENGTHS = (1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 7)
+LENGTHS = (1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6, 8)
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 9)
 TYPES = ("float32", "uint8", "int16", "int32", "int64")
 USUAL = 1e-30, 1e30
