@@ -1,0 +1,110 @@
+"""Operators of one operand on each element: clamps and curves."""
+
+import numpy as np
+
+from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
+from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.operators.weights import uniform
+from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, grid
+
+
+def relu(c: Conversion, node: Node) -> Part:
+    """Clamp below at 0."""
+    return _clamp(c, node, 0.0, np.inf)
+
+
+def clip(c: Conversion, node: Node) -> Part:
+    """Clamp between constants."""
+    bounds = [-np.inf, np.inf]
+    for at in (1, 2):
+        if c.has(node, at):
+            part = c.part(node, at)
+            value = uniform(part, node.inputs[at]) if isinstance(part, Constant) else None
+            if value is None or np.isnan(value):
+                raise Unfit(f"bound '{node.inputs[at]}' is computed or no number")
+            bounds[at - 1] = value
+    if bounds[0] > bounds[1]:
+        raise Unfit(f"clamps between {bounds[0]:g} and {bounds[1]:g}")
+    return _clamp(c, node, *bounds)
+
+
+def _clamp(c: Conversion, node: Node, low: float, high: float) -> Pending:
+    part = c.part(node, 0)
+    if isinstance(part, Pending):
+        return part.clamped(low, high)
+    x = c.stored(node)
+    if not x.real:
+        raise Unfit("clamps integers", "put it between DequantizeLinear and QuantizeLinear")
+
+    def make(to: Grid, activation: str) -> Stored:
+        if activation == "none":
+            return c.requantized(x, to)
+        if activation == "relu":
+            return c.unary(x, "relu", to)
+        bounds = {"relu6": (0.0, 6.0), "relu_n1_to_1": (-1.0, 1.0)}[activation]
+        return c.clamped(c.requantized(x, to), *bounds)
+
+    return Pending(shape=x.shape, make=make, fuses=True, own=x.grid, low=low, high=high)
+
+
+def curve(kind: str) -> Handler:
+    """Return what makes an operator of one operand whose result may have any grid."""
+
+    def made(c: Conversion, node: Node) -> Part:
+        x = _real(c, node)
+        return Pending(shape=x.shape, make=lambda to, _: c.unary(x, kind, to))
+
+    return made
+
+
+def leaky_relu(c: Conversion, node: Node) -> Part:
+    """Make a LEAKY_RELU."""
+    x, alpha = _real(c, node), attributes_as(node, {"alpha": 0.01})["alpha"]
+    return Pending(
+        shape=x.shape, make=lambda to, _: c.unary(x, "leaky_relu", to, alpha=float(alpha))
+    )
+
+
+def elu(c: Conversion, node: Node) -> Part:
+    """Make an ELU."""
+    if attributes_as(node, {"alpha": 1.0})["alpha"] != 1:
+        raise Unfit("has another alpha than 1")
+    return curve("elu")(c, node)  # type: ignore[return-value]
+
+
+_SIGMOIDS = {
+    ("logistic", "int8"): grid("int8", 1 / 256, -128),
+    ("logistic", "int16"): grid("int16", 1 / 32768, 0),
+    ("tanh", "int8"): grid("int8", 1 / 128, 0),
+    ("tanh", "int16"): grid("int16", 1 / 32768, 0),
+}
+
+
+def sigmoid(kind: str) -> Handler:
+    """Return what makes a LOGISTIC or TANH, whose grid TFLite prescribes."""
+
+    def made(c: Conversion, node: Node) -> Part:
+        x = _real(c, node)
+        own = _SIGMOIDS.get((kind, x.known().dtype))
+        return Pending(shape=x.shape, make=lambda to, _: c.unary(x, kind, to), own=own, only=True)
+
+    return made
+
+
+def _real(c: Conversion, node: Node) -> Stored:
+    x = c.stored(node)
+    if not x.real:
+        raise Unfit("computes with integers", "put it between DequantizeLinear and QuantizeLinear")
+    return x
+
+
+HANDLERS: dict[str, Handler] = {
+    "Abs": curve("abs"),
+    "Clip": clip,
+    "Elu": elu,
+    "HardSwish": curve("hard_swish"),
+    "LeakyRelu": leaky_relu,
+    "Relu": relu,
+    "Sigmoid": sigmoid("logistic"),
+    "Tanh": sigmoid("tanh"),
+}

@@ -1,0 +1,250 @@
+"""Convolutions: Conv and ConvTranspose, of one or two dimensions, with their biases."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from atoll.frontend.onnx import layout
+from atoll.frontend.onnx.conversion import Conversion, attributes_as
+from atoll.frontend.onnx.emitter import Held
+from atoll.frontend.onnx.model import Array, Node
+from atoll.frontend.onnx.operators.weights import Weights, bias_of, weights_of
+from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit
+from atoll.ops.window import same_padding
+
+DIMENSIONS = (3, 4)
+"""Of what windows slide over: batch, channels, and one or two more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sliding:
+    """How a window slides; two values each, down and across."""
+
+    kernel: tuple[int, int]
+    strides: tuple[int, int]
+    dilations: tuple[int, int]
+    before: tuple[int, int]
+    after: tuple[int, int]
+
+    def attributes(self) -> dict[str, int]:
+        """Return strides and pads as Atoll's operators have them."""
+        return {
+            **{"stride_h": self.strides[0], "stride_w": self.strides[1]},
+            **{"pad_top": self.before[0], "pad_left": self.before[1]},
+            **{"pad_bottom": self.after[0], "pad_right": self.after[1]},
+        }
+
+
+def sliding(node: Node, kernel: tuple[int, ...], image: tuple[int, ...]) -> Sliding:
+    """Return how a node's window slides over an image of one or two dimensions.
+
+    Raises:
+        Unfit: attributes have the wrong number of values, or there is less than no padding.
+    """
+    count = len(kernel)
+    found = attributes_as(
+        node,
+        {
+            "strides": (1,) * count,
+            "dilations": (1,) * count,
+            "pads": (0,) * 2 * count,
+            "auto_pad": "NOTSET",
+        },
+    )
+    strides, dilations, pads = found["strides"], found["dilations"], found["pads"]
+    if not len(strides) == len(dilations) == count or len(pads) != 2 * count:
+        raise Unfit("strides, dilations or pads are not as many as the window has dimensions")
+    if min(*kernel, *strides, *dilations) < 1:
+        raise Unfit("kernel_shape, strides or dilations are less than 1")
+    if found["auto_pad"].startswith("SAME"):
+        windows = zip(image, kernel, strides, dilations, strict=True)
+        pairs = [same_padding(*window) for window in windows]
+        flipped = found["auto_pad"] == "SAME_LOWER"
+        pairs = [(high, low) if flipped else (low, high) for low, high in pairs]
+        pads = [*(low for low, _ in pairs), *(high for _, high in pairs)]
+    elif found["auto_pad"] == "VALID":
+        pads = (0,) * 2 * count
+    if min(pads) < 0:
+        raise Unfit(f"has pads {[*pads]}; they may not be less than 0")
+    return Sliding(
+        kernel=_two(kernel, 1),
+        strides=_two(strides, 1),
+        dilations=_two(dilations, 1),
+        before=_two(pads[:count], 0),
+        after=_two(pads[count:], 0),
+    )
+
+
+def _two(values: Sequence[int], absent: int) -> tuple[int, int]:
+    """Return a value down and across; sequences have none down."""
+    *down, across = values
+    return (down[0] if down else absent, across)
+
+
+def image_of(c: Conversion, value: Stored) -> Stored:
+    """Return an operand as an image: channels last, and one row where it is a sequence.
+
+    Raises:
+        Unfit: it has other dimensions.
+    """
+    if len(value.shape) not in DIMENSIONS:
+        raise Unfit(f"has an operand of {len(value.shape)} dimensions where 3 or 4 are supported")
+    value = c.emit.in_order(value, layout.channels_last(len(value.shape)))
+    batch, *rows, width, channels = c.emit.stored_shape(value)
+    return replace(
+        value, tensor=c.emit.reshaped(value.tensor, (batch, *(rows or (1,)), width, channels))
+    )
+
+
+def as_image(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the extents [N, H, W, C] of ONNX's [N, C, W] or [N, C, H, W]."""
+    batch, channels, *rows, width = shape
+    return (batch, *(rows or (1,)), width, channels)
+
+
+def from_image(c: Conversion, tensor: str, shape: tuple[int, ...], grid: Grid) -> Stored:
+    """Return a result [N, H, W, C] as a value of ONNX's extents."""
+    order = layout.channels_last(len(shape))
+    stored = c.emit.reshaped(tensor, layout.permuted(shape, order))
+    return Stored(tensor=stored, shape=shape, order=order, grid=grid, real=True)
+
+
+def conv(c: Conversion, node: Node) -> Part:
+    """Make a CONV_2D or DEPTHWISE_CONV_2D."""
+    x, shape = c.stored(node), c.result(node)
+    weights = weights_of(c, node, 1, channels=0)
+    rank, groups = len(x.shape), attributes_as(node, {"group": 1})["group"]
+    if len(weights.values.shape) != rank or rank not in DIMENSIONS:
+        raise Unfit(f"has weights of shape {list(weights.values.shape)} for {list(x.shape)}")
+    outputs, depth, *kernel = weights.values.shape
+    if groups < 1 or depth * groups != x.shape[1] or outputs % groups:
+        raise Unfit(f"has {groups} groups for {x.shape[1]} channels and {outputs} filters")
+    window = sliding(node, tuple(kernel), x.shape[2:])
+    taps = weights.values.reshape(outputs, depth, *window.kernel)
+    each_alone = depth == 1 and groups > 1
+    attributes: dict[str, int] = {
+        **window.attributes(),
+        **{"dilation_h": window.dilations[0], "dilation_w": window.dilations[1]},
+    }
+    if each_alone:
+        filters, axis, kind = taps.transpose(1, 2, 3, 0), 3, "depthwise_conv_2d"
+        attributes["depth_multiplier"] = outputs // groups
+    else:
+        filters, axis, kind = taps.transpose(0, 2, 3, 1), 0, "conv_2d"
+
+    def make(bias: Array | None, grid: Grid, activation: str) -> Stored:
+        operands = _operands(c, x, weights, bias, Held(filters, "filter", weights.along(axis)))
+        tensor = c.emit.operator(
+            kind, operands, as_image(shape), grid, activation=activation, **attributes
+        )
+        return from_image(c, tensor, shape, grid)
+
+    return summed(bias_of(c, node, 2, x, weights), make, shape, 1, x, weights)
+
+
+def conv_transpose(c: Conversion, node: Node) -> Part:
+    """Make a TRANSPOSE_CONV, whose padding follows from the extents of its result."""
+    x, shape = c.stored(node), c.result(node)
+    weights = weights_of(c, node, 1, channels=1)
+    rank = len(x.shape)
+    if len(weights.values.shape) != rank or rank not in DIMENSIONS:
+        raise Unfit(f"has weights of shape {list(weights.values.shape)} for {list(x.shape)}")
+    depth, outputs, *kernel = weights.values.shape
+    if attributes_as(node, {"group": 1})["group"] != 1 or depth != x.shape[1]:
+        raise Unfit("has groups, or other channels than its weights")
+    window = sliding(node, tuple(kernel), x.shape[2:])
+    if max(window.dilations) > 1:
+        raise Unfit("has dilations, which a transposed convolution may not have")
+    same = _cut(node, window, as_image(x.shape)[1:3], as_image(shape)[1:3])
+    taps = weights.values.reshape(depth, outputs, *window.kernel)
+    filters = taps.transpose(1, 2, 3, 0)
+
+    def make(bias: Array | None, grid: Grid, activation: str) -> Stored:
+        operands = _operands(c, x, weights, bias, Held(filters, "filter", weights.along(0)))
+        tensor = c.emit.operator(
+            "transpose_conv",
+            operands,
+            as_image(shape),
+            grid,
+            stride_h=window.strides[0],
+            stride_w=window.strides[1],
+            same=same,
+            activation=activation,
+        )
+        return from_image(c, tensor, shape, grid)
+
+    return summed(bias_of(c, node, 2, x, weights), make, shape, 1, x, weights)
+
+
+def _cut(node: Node, window: Sliding, image: tuple[int, ...], result: tuple[int, ...]) -> bool:
+    """Tell whether SAME cuts off in front what the node does; VALID cuts off nothing.
+
+    Raises:
+        Unfit: neither does.
+    """
+    wanted = list(window.before)
+    if str(node.attributes.get("auto_pad", "")).startswith("SAME"):
+        cuts = [
+            max((size - 1) * stride + kernel - made, 0)
+            for size, stride, kernel, made in zip(
+                image, window.strides, window.kernel, result, strict=True
+            )
+        ]
+        upper = node.attributes["auto_pad"] == "SAME_UPPER"
+        wanted = [cut // 2 if upper else cut - cut // 2 for cut in cuts]
+    for same in (True, False):
+        places = [
+            -(-made // stride) if same else int((made - kernel + stride) / stride)
+            for made, stride, kernel in zip(result, window.strides, window.kernel, strict=True)
+        ]
+        pads = [
+            max((count - 1) * stride + kernel - made, 0) // 2
+            for count, stride, kernel, made in zip(
+                places, window.strides, window.kernel, result, strict=True
+            )
+        ]
+        if pads == wanted:
+            return same
+    message = f"cuts off {wanted} rows and columns in front, which neither SAME nor VALID does"
+    raise Unfit(message, "use pads of (kernel - stride) / 2, or none, and crop the result")
+
+
+Make = Callable[[Array | None, Grid, str], Stored]
+
+
+def summed(
+    bias: Array | None,
+    make: Make,
+    shape: tuple[int, ...],
+    channels: int,
+    x: Stored,
+    weights: Weights,
+) -> Pending:
+    """Return a result of sums of products, to which a constant for each channel may be added."""
+    scales = weights.sum_scales(x)
+
+    def biased(more: Array) -> Pending:
+        values = np.rint(np.asarray(more, np.float64) / scales)
+        total = values + (0 if bias is None else bias)
+        if np.abs(total).max(initial=0) >= 2**31:
+            raise Unfit("has a bias that leaves int32 in the scale of its sums")
+        return summed(total.astype(np.int64), make, shape, channels, x, weights)
+
+    return Pending(
+        shape=shape,
+        make=lambda grid, activation: make(bias, grid, activation),
+        fuses=True,
+        biased=biased,
+        channels=channels,
+    )
+
+
+def _operands(
+    c: Conversion, x: Stored, weights: Weights, bias: Array | None, filters: Held
+) -> list[Stored | Held | None]:
+    held = None if bias is None else weights.held_bias(x, bias)
+    return [image_of(c, x), filters, held]
+
+
+HANDLERS = {"Conv": conv, "ConvTranspose": conv_transpose}
