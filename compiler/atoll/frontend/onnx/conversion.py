@@ -69,8 +69,9 @@ class Conversion:
         """
         part = self.part(node, at)
         if isinstance(part, Pending):
-            stated = (grid for name in node.outputs for grid in self.grids_after(name) if grid)
-            grid = next(stated, part.own)
+            names = node.outputs if node.op in PASSING else ()
+            stated = (grid for name in names for grid in self.grids_after(name) if grid)
+            grid = next(stated, None if part.rounds else part.own)
             if grid is None:
                 raise Unfit(f"'{node.inputs[at]}' is float where it is read", SURROUND)
             return self.settled(part, grid)
@@ -163,9 +164,6 @@ class Conversion:
 
     def settled(self, pending: Pending, grid: Grid) -> Stored:
         """Add the operator of a result whose grid is known now."""
-        if pending.only and pending.own is not None and pending.own != grid:
-            made = self.settled(replace(pending, low=-np.inf, high=np.inf), pending.own)
-            return self.clamped(self.requantized(made, grid), pending.low, pending.high)
         wanted = _bounds(grid, pending.low, pending.high)
         names = ACTIVATIONS if pending.fuses else ("none",)
         fused = next((name for name in names if _range(grid, name) == wanted), None)

@@ -15,13 +15,14 @@ from atoll.frontend.onnx.operators import (
     moves,
     pools,
     reductions,
+    resizing,
     windows,
 )
 from atoll.frontend.onnx.parts import Constant, Part, Pending, Unfit
 from atoll.frontend.unsupported import Unsupported, operator_faults, unsupported
 from atoll.ir.graph import Graph
 
-_FAMILIES = (curves, dense, edges, elements, moves, pools, reductions, windows)
+_FAMILIES = (curves, dense, edges, elements, moves, pools, reductions, resizing, windows)
 
 HANDLERS: Mapping[str, Handler] = MappingProxyType(
     {op: handler for family in _FAMILIES for op, handler in family.HANDLERS.items()}

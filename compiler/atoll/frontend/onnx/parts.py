@@ -61,6 +61,14 @@ def grid(dtype: str, scale: float, zero_point: int) -> Grid:
     return Grid(dtype, Quantization(scales=(rounded,), zero_points=(zero_point,)))
 
 
+_BETWEEN = 64
+
+
+def finer(coarse: Grid) -> Grid:
+    """Return a grid of 16 bits that has every value of one of 8 bits, and 63 between two."""
+    return coarse if coarse.dtype == "int16" else grid("int16", coarse.scale / _BETWEEN, 0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
     """A value that a tensor of the graph holds.
@@ -131,8 +139,8 @@ class Pending:
         shape: ONNX's extents.
         make: adds the operator; takes the grid of its result and its fused activation.
         fuses: it has a fused activation.
-        own: the grid it has, or can have, where nothing states one.
-        only: `make` takes no grid but that one.
+        own: the grid that its values lie on, or suit at an output of the network; None for none.
+        rounds: they do not lie on it.
         low, high: what clamps it afterwards.
         biased: returns the same with a constant added to each channel.
         channels: ONNX's axis of these channels.
@@ -142,7 +150,7 @@ class Pending:
     make: Callable[[Grid, str], Stored]
     fuses: bool = False
     own: Grid | None = None
-    only: bool = False
+    rounds: bool = False
     low: float = -np.inf
     high: float = np.inf
     biased: Callable[[Array], "Pending"] | None = None

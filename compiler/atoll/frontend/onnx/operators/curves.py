@@ -5,7 +5,7 @@ import numpy as np
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.weights import uniform
-from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, grid
+from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, finer, grid
 
 
 def relu(c: Conversion, node: Node) -> Part:
@@ -72,21 +72,31 @@ def elu(c: Conversion, node: Node) -> Part:
     return curve("elu")(c, node)  # type: ignore[return-value]
 
 
-_SIGMOIDS = {
-    ("logistic", "int8"): grid("int8", 1 / 256, -128),
-    ("logistic", "int16"): grid("int16", 1 / 32768, 0),
-    ("tanh", "int8"): grid("int8", 1 / 128, 0),
-    ("tanh", "int16"): grid("int16", 1 / 32768, 0),
-}
+_SIGMOIDS = {"logistic": grid("int8", 1 / 256, -128), "tanh": grid("int8", 1 / 128, 0)}
+_WIDE = grid("int16", 1 / 32768, 0)
+_MOST_FINER = 1.5
+"""So many steps of a finer grid in one of the prescribed grid keep results a step apart."""
 
 
 def sigmoid(kind: str) -> Handler:
-    """Return what makes a LOGISTIC or TANH, whose grid TFLite prescribes."""
+    """Return what makes a LOGISTIC or TANH, whose grid TFLite prescribes.
+
+    Where the result's grid is much finer than that, they compute with 16 bits.
+    """
+    own = _SIGMOIDS[kind]
 
     def made(c: Conversion, node: Node) -> Part:
         x = _real(c, node)
-        own = _SIGMOIDS.get((kind, x.known().dtype))
-        return Pending(shape=x.shape, make=lambda to, _: c.unary(x, kind, to), own=own, only=True)
+        wide = x.known().dtype == "int16"
+
+        def make(to: Grid, activation: str) -> Stored:
+            if to == own and not wide:
+                return c.unary(x, kind, own)
+            if not wide and to.dtype == "int8" and own.scale <= _MOST_FINER * to.scale:
+                return c.requantized(c.unary(x, kind, own), to)
+            return c.requantized(c.unary(c.requantized(x, finer(x.known())), kind, _WIDE), to)
+
+        return Pending(shape=x.shape, make=make, own=own, rounds=True)
 
     return made
 

@@ -97,7 +97,7 @@ def _paired(c: Conversion, node: Node, kind: str, given: Sequence[Stored | Const
     dtype, parts = first.known().dtype, list[Stored | Constant]()
     for at, part in enumerate(given):
         quantized = isinstance(part, Stored) or part.quantization is not None
-        parts.append(part if quantized else _exact(part, node.inputs[at], dtype))
+        parts.append(part if quantized else _exact(part, (*node.inputs, "")[at], dtype))
 
     def make(to: Grid, activation: str) -> Stored:
         operands, order = aligned(c, parts, shape)

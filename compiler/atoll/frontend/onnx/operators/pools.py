@@ -1,4 +1,4 @@
-"""Windows without weights: pools of one or two dimensions, and Resize."""
+"""Windows without weights: pools of one or two dimensions."""
 
 from dataclasses import replace
 from math import prod
@@ -16,7 +16,7 @@ from atoll.frontend.onnx.operators.windows import (
     image_of,
     sliding,
 )
-from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit
+from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit, finer
 from atoll.ir.graph import Quantization
 
 
@@ -41,10 +41,10 @@ def average_pool(c: Conversion, node: Node) -> Part:
             return _pooled(c, "average_pool_2d", x, window, shape, activation)
         if by_ones:
             return _by_ones(c, x, window, shape, grid, activation)
-        made = _pooled(c, "average_pool_2d", x, window, shape)
-        return c.requantized(made, grid)
+        fine = c.requantized(x, finer(x.known()))
+        return c.requantized(_pooled(c, "average_pool_2d", fine, window, shape), grid)
 
-    return Pending(shape=shape, make=make, fuses=by_ones, own=x.grid)
+    return Pending(shape=shape, make=make, fuses=by_ones)
 
 
 def global_max_pool(c: Conversion, node: Node) -> Part:
@@ -64,46 +64,6 @@ def global_average_pool(c: Conversion, node: Node) -> Part:
     return mean_over(c, x, tuple(range(2, len(x.shape))), c.result(node), keep=True)
 
 
-def resize(c: Conversion, node: Node) -> Part:
-    """Make a RESIZE_BILINEAR of height and width.
-
-    Raises:
-        Unfit: TFLite has no such coordinates.
-    """
-    x, shape = c.stored(node), c.result(node)
-    found = attributes_as(
-        node, {"mode": "nearest", "coordinate_transformation_mode": "half_pixel", "antialias": 0}
-    )
-    how = found["coordinate_transformation_mode"]
-    if how == "pytorch_half_pixel" and min(shape[2:]) > 1:
-        how = "half_pixel"
-    if len(shape) != 4 or shape[:2] != x.shape[:2] or found["antialias"]:
-        raise Unfit("resizes more than height and width, or with antialias")
-    if found["mode"] != "linear" or how not in ("half_pixel", "align_corners", "asymmetric"):
-        raise Unfit(f"has mode '{found['mode']}' with coordinates '{how}'", "use mode linear")
-    if c.has(node, 2) and c.numbers(node, 2).size and how != "align_corners":
-        scales = c.numbers(node, 2).astype(np.float64)
-        if not np.allclose(scales * x.shape, shape):
-            raise Unfit("has scales that are no ratio of its extents", "give it sizes instead")
-    grid, image = x.known(), image_of(c, x)
-    tensor = c.emit.operator(
-        "resize_bilinear",
-        [image],
-        as_image(shape),
-        grid,
-        align_corners=how == "align_corners",
-        half_pixel_centers=how == "half_pixel",
-    )
-    return _measured(c, from_image(c, tensor, shape, grid))
-
-
-def _measured(c: Conversion, value: Stored) -> Pending:
-    """Return a result that is on a grid already, and may be brought to another."""
-    return Pending(
-        shape=value.shape, make=lambda grid, activation: c.requantized(value, grid), own=value.grid
-    )
-
-
 def _window(c: Conversion, node: Node) -> Sliding:
     """Return the window of a pool; what ceil_mode adds is padding at the end."""
     kernel, shape, made = node.attributes.get("kernel_shape"), c.part(node, 0).shape, c.result(node)
@@ -112,19 +72,15 @@ def _window(c: Conversion, node: Node) -> Sliding:
     window = sliding(node, kernel, shape[2:])
     if max(window.dilations) > 1:
         raise Unfit("has dilations, which a pool may not have", "use dilations of 1")
-    sizes = zip(
-        as_image(made)[1:3],
-        as_image(shape)[1:3],
-        window.strides,
-        window.kernel,
-        window.before,
-        window.after,
-        strict=True,
-    )
-    after = [
-        max(end, (places - 1) * stride + extent - size - begin)
-        for places, size, stride, extent, begin, end in sizes
+    places, sizes = as_image(made)[1:3], as_image(shape)[1:3]
+    starts = [
+        (count - 1) * step - begin
+        for count, step, begin in zip(places, window.strides, window.before, strict=True)
     ]
+    if any(start >= size for start, size in zip(starts, sizes, strict=True)):
+        raise Unfit("has a window of nothing but padding", "leave ceil_mode or the padding out")
+    ends = zip(starts, window.kernel, sizes, window.after, strict=True)
+    after = [max(end, start + extent - size) for start, extent, size, end in ends]
     return replace(window, after=(after[0], after[1]))
 
 
@@ -181,5 +137,4 @@ HANDLERS = {
     "GlobalAveragePool": global_average_pool,
     "GlobalMaxPool": global_max_pool,
     "MaxPool": max_pool,
-    "Resize": resize,
 }

@@ -23,10 +23,7 @@ def _reduced(
     c: Conversion, kind: str, x: Stored, axes: Sequence[int], shape: tuple[int, ...], *, keep: bool
 ) -> Pending:
     x = c.emit.unfolded(x)
-    own = x.grid if kind == "mean" else None
-    return Pending(
-        shape=shape, make=lambda to, _: _along(c, kind, x, axes, shape, to, keep=keep), own=own
-    )
+    return Pending(shape=shape, make=lambda to, _: _along(c, kind, x, axes, shape, to, keep=keep))
 
 
 def _along(
@@ -123,9 +120,9 @@ def softmax(kind: str) -> Handler:
         options = {"beta": 1.0} if kind == "softmax" else {}
 
         def make(to: Grid, activation: str) -> Stored:
-            return replace(c.unary(x, kind, to, **options), real=True)
+            return c.requantized(c.unary(x, kind, _SHARES[kind], **options), to)
 
-        return Pending(shape=x.shape, make=make, own=_SHARES[kind], only=True)
+        return Pending(shape=x.shape, make=make, own=_SHARES[kind], rounds=True)
 
     return made
 
