@@ -42,7 +42,7 @@ def conv(b: Builder) -> str:
     inputs = [b.x(shape), weights] + ([b.bias(outputs)] if pick(b, 0, 1) else [])
     attributes = {**window(b), "strides": [pick(b, 1, 2), pick(b, 1, 2)]}
     if "auto_pad" not in attributes:
-        attributes["dilations"] = [pick(b, 1, 1, 2), 1]
+        attributes["dilations"] = [pick(b, 1, 1, 2) if shape[2] > 4 else 1, 1]
     made = b.node("Conv", inputs, **attributes)
     return b.node("Relu", [made]) if pick(b, 0, 1) else made
 
