@@ -37,17 +37,29 @@ class Tree:
         self, code: str, inputs: tuple[int, ...], result: int, table: str = "", **options: float
     ) -> int:
         """Add an operator and return its result."""
+        self.apply_to_several(code, inputs, (result,), table, **options)
+        return result
+
+    def apply_to_several(
+        self,
+        code: str,
+        inputs: tuple[int, ...],
+        results: tuple[int, ...],
+        table: str = "",
+        **options: float,
+    ) -> None:
+        """Add an operator."""
         self.operators.append(
             self.builder.Operator(
-                code=code, inputs=inputs, outputs=(result,), table=table, options=options
+                code=code, inputs=inputs, outputs=results, table=table, options=options
             )
         )
-        return result
 
     def model(self) -> Any:
         """Return the network; its first tensor is the input."""
         read = {number for op in self.operators for number in op.inputs}
-        outputs = [op.outputs[0] for op in self.operators if op.outputs[0] not in read]
+        made = (number for op in self.operators for number in op.outputs)
+        outputs = [number for number in made if number not in read]
         return self.builder.Model(
             tensors=tuple(self.tensors),
             operators=tuple(self.operators),
@@ -113,7 +125,24 @@ def moves(builder: ModuleType) -> Any:
     flat = tree.apply("SQUEEZE", (x,), tree.add((6, 5, 8), **SCALE))
     deep = tree.apply("EXPAND_DIMS", (flat, tree.numbers(2)), tree.add((6, 5, 1, 8), **SCALE))
     tree.apply("RELU", (deep,), tree.add((6, 5, 1, 8), **SCALE))
+    _split(tree, flat)
     return tree.model()
+
+
+def _split(tree: Tree, x: int) -> None:
+    """Take [6, 5, 8] apart along each of its axes, and stack some of the parts."""
+    halves = tuple(tree.add((6, 5, 4), **SCALE) for _ in range(2))
+    tree.apply_to_several("SPLIT", (tree.numbers(-1), x), halves, "SplitOptions", NumSplits=2)
+    rows = tuple(tree.add((extent, 5, 4), **SCALE) for extent in (2, 1, 3))
+    tables = (tree.numbers(2, -1, 3), tree.numbers(0))
+    options = {"NumSplits": 3}
+    tree.apply_to_several("SPLIT_V", (halves[1], *tables), rows, "SplitVOptions", **options)
+    columns = tuple(tree.add((6, 4), **SCALE) for _ in range(5))
+    options = {"Axis": 1, "Num": 5}
+    tree.apply_to_several("UNPACK", (halves[0],), columns, "UnpackOptions", **options)
+    stacked = tree.add((6, 2, 4), **SCALE)
+    options = {"Axis": 1, "ValuesCount": 2}
+    tree.apply("PACK", (columns[1], columns[3]), stacked, "PackOptions", **options)
 
 
 def _windows(tree: Tree, x: int) -> int:

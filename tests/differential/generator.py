@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from tests.differential import elements, elementwise, moves, resizing, rows, windows
+from tests.differential import elements, elementwise, moves, resizing, rows, splits, windows
 from tests.differential.again import again
 from tests.differential.network import Network
 from tests.tflite_builder import Model, Operator, Tensor
@@ -35,6 +35,10 @@ STEPS: tuple[tuple[Callable[[Network], bool], int], ...] = (
     (rows.extreme, 1),
     (rows.normalization, 1),
     (rows.reduction, 2),
+    (splits.pack, 1),
+    (splits.split, 1),
+    (splits.split_v, 1),
+    (splits.unpack, 1),
     (elements.unary, 4),
     (elements.pair, 3),
     (elements.chosen, 3),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 
 from atoll.errors import Fault, ModelError
@@ -24,7 +25,7 @@ from atoll.frontend.tflite_reader import (
     read_file,
 )
 from atoll.frontend.unsupported import Unsupported, operator_faults, unsupported
-from atoll.ir.graph import Graph, Operator, Quantization, Tensor
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import KINDS
 from atoll.ops.tflite_form import Attributes, OptionError, TfliteForm
 from atoll.plugins import CORRECT_MEMBER, foreign_code
@@ -124,14 +125,19 @@ def _graph(model: FileModel) -> Graph:
         raise ModelError.all(faults)
     used = {operand for op in operators for operand in (*op.inputs, *op.outputs)}
     interface = {names[number] for number in (*model.inputs, *model.outputs)}
-    tensors = (model.tensors[number] for number in sorted(names))
+    tensors = [
+        _tensor(model, model.tensors[number], names[number])
+        for number in sorted(names)
+        if names[number] in used | interface
+    ]
+    changed = [
+        replace(tensor, name=_changed(tensor.name), view=tensor.name, initial=None, index=-1)
+        for tensor in tensors
+        if tensor.initial is not None
+    ]
     return Graph(
         name="",
-        tensors=tuple(
-            _tensor(model, tensor, names[tensor.index])
-            for tensor in tensors
-            if names[tensor.index] in used | interface
-        ),
+        tensors=(*tensors, *changed),
         operators=tuple(operators),
         inputs=tuple(names[number] for number in model.inputs),
         outputs=tuple(names[number] for number in model.outputs),
@@ -153,10 +159,18 @@ def _operator(model: FileModel, op: FileOperator, names: dict[int, str]) -> Oper
         name=operator_name(op),
         kind=op.kind,
         inputs=tuple(names[tensor.index] if tensor is not None else "" for tensor in inputs),
-        outputs=tuple(names[number] for number in op.outputs),
+        outputs=(
+            *(names[number] for number in op.outputs),
+            *(_changed(names[op.inputs[at]]) for at in op.form.states),
+        ),
         attributes=options,
         index=op.index,
     )
+
+
+def _changed(state: str) -> str:
+    """Name what a state becomes."""
+    return f"{state}_next"
 
 
 def _attributes(
@@ -208,4 +222,11 @@ def _tensor(model: FileModel, tensor: FileTensor, name: str) -> Tensor:
         quantization=quantization,
         data=bytes(data) if data else None,
         index=tensor.index,
+        initial=_initial(tensor) if tensor.variable else None,
     )
+
+
+def _initial(tensor: FileTensor) -> bytes:
+    """Return the bytes of a variable before the first run; TFLM: `ResetTensorData`."""
+    value = tensor.zero_points[0] if tensor.dtype == "int8" and tensor.zero_points else 0
+    return bytes([value & 0xFF]) * (prod(tensor.shape) * ITEM_BYTES[tensor.dtype])

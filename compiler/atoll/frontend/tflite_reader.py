@@ -32,6 +32,7 @@ class FileTensor:
         dtype: lower-case name of the TFLite type, "type 99" if unknown.
         scales, zero_points, axis: quantisation; no scales if there is none.
         buffer: number of the tensor's buffer.
+        variable: it keeps its value from run to run.
         oddities: features that Atoll refuses, in words.
     """
 
@@ -43,6 +44,7 @@ class FileTensor:
     zero_points: tuple[int, ...]
     axis: int
     buffer: int
+    variable: bool
     oddities: tuple[str, ...]
 
 
@@ -166,7 +168,6 @@ def _tensor(index: int, tensor: Any) -> FileTensor:
     quantization = tensor.Quantization()
     custom = quantization is not None and quantization.DetailsType() != 0
     oddities = {
-        "is a variable": tensor.IsVariable(),
         "is sparse": tensor.Sparsity() is not None,
         "has custom quantisation": custom,
     }
@@ -179,6 +180,7 @@ def _tensor(index: int, tensor: Any) -> FileTensor:
         zero_points=_numbers(quantization, "ZeroPoint"),
         axis=quantization.QuantizedDimension() if quantization is not None else 0,
         buffer=tensor.Buffer(),
+        variable=bool(tensor.IsVariable()),
         oddities=tuple(words for words, present in oddities.items() if present),
     )
 

@@ -62,6 +62,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "minimum": "atoll.ops.elements.choices:MINIMUM",
         "mul": "atoll.ops.elements.products:MUL",
         "not_equal": "atoll.ops.elements.choices:NOT_EQUAL",
+        "pack": "atoll.ops.moves.splitting:PACK",
         "pad": "atoll.ops.moves.pad:PAD",
         "prelu": "atoll.ops.elements.products:PRELU",
         "quantize": "atoll.ops.elements.rescaling:QUANTIZE",
@@ -77,14 +78,18 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "select_v2": "atoll.ops.elements.choices:SELECT_V2",
         "slice": "atoll.ops.moves.slicing:SLICE",
         "softmax": "atoll.ops.reductions.softmax:SOFTMAX",
+        "split": "atoll.ops.moves.splitting:SPLIT",
+        "split_v": "atoll.ops.moves.splitting:SPLIT_V",
         "squared_difference": "atoll.ops.elements.products:SQUARED_DIFFERENCE",
         "squeeze": "atoll.ops.moves.movement:SQUEEZE",
         "strided_slice": "atoll.ops.moves.slicing:STRIDED_SLICE",
         "sub": "atoll.ops.elements.addition:SUB",
         "sum": "atoll.ops.reductions.sums:SUM",
+        "svdf": "atoll.ops.recurrent.svdf:SVDF",
         "tanh": "atoll.ops.elements.curves:TANH",
         "transpose": "atoll.ops.moves.transpose:TRANSPOSE",
         "transpose_conv": "atoll.ops.windows.transpose_conv:TRANSPOSE_CONV",
+        "unpack": "atoll.ops.moves.splitting:UNPACK",
     }
 )
 

@@ -25,7 +25,8 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_every_operator_has_its_row() -> None:
-    assert {*FEATURES} == {kind.upper() for kind in OPERATORS}
+    in_parts = {"PACK", "SPLIT", "SPLIT_V", "UNPACK"}
+    assert {*FEATURES} == {kind.upper() for kind in OPERATORS} - in_parts
 
 
 def test_the_features_are_those_of_the_operators(

@@ -11,6 +11,7 @@ from atoll.frontend.tflite import load_tflite
 from atoll.frontend.tflite_forms import forms_for
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops import reference
+from atoll.ops.moves.splitting import InParts
 from atoll.ops.registry import OPERATORS, kind_of
 
 
@@ -39,6 +40,9 @@ def make_operator(kind: str) -> Operator:
 MADE = {"copy", "ethos_u", "join_rows", "relayout", "rows"}
 """Kinds that no model file has."""
 
+IN_PARTS = {"pack", "split", "split_v", "unpack"}
+"""Kinds that the front end makes others of."""
+
 
 @pytest.mark.parametrize("kind", OPERATORS)
 def test_every_row_loads(kind: str) -> None:
@@ -53,7 +57,14 @@ def test_the_front_end_makes_every_kind_but_those_of_placement(graphs: list[Grap
     assert {code.lower() for code in forms.by_code} == {*forms.by_kind}
     assert {*forms.by_kind} == set(OPERATORS) - MADE
     made = {op.kind for graph in graphs for op in graph.operators}
-    assert made == set(OPERATORS) - MADE
+    assert made == set(OPERATORS) - MADE - IN_PARTS
+
+
+def test_kinds_in_parts_are_seen_by_the_front_end_alone(graphs: list[Graph]) -> None:
+    first = {op.index: op for graph in graphs for op in graph.operators if "split_v" in op.name}
+    assert {op.kind for op in first.values()} == {"slice"}
+    alone = [kind for kind in OPERATORS if isinstance(kind_of(make_operator(kind)), InParts)]
+    assert {*alone} == IN_PARTS
 
 
 def test_every_kind_lowers_and_counts(graphs: list[Graph]) -> None:
