@@ -56,6 +56,20 @@ def conv_unsigned(b: Builder) -> str:
     return b.node("Clip", [made, *bounds])
 
 
+def asymmetric(b: Builder) -> str:
+    zero, dtype = ((20, "int8"), (-100, "int8"), (3, "uint8"), (255, "uint8"))[pick(b, 0, 1, 2, 3)]
+    how, x = pick(b, 0, 1, 2, 3), b.x(image(b, 4))
+    if how == 0:
+        return b.node("Conv", [x, b.weights((3, 4, 3, 2), dtype=dtype, zero=zero), b.bias(3)])
+    if how == 1:
+        groups = pick(b, 2, 4)
+        weights = b.weights((8, 4 // groups, 2, 2), 0, dtype, zero)
+        return b.node("Conv", [x, weights], pads=[1, 0, 0, 1], group=groups)
+    if how == 2:
+        return b.node("ConvTranspose", [x, b.weights((4, 3, 2, 2), None, dtype, zero)])
+    return b.node("Gemm", [b.x((3, 20)), b.weights((20, 6), 1, dtype, zero), b.bias(6)])
+
+
 def conv_grouped(b: Builder) -> str:
     groups, depth, times = pick(b, 2, 3), pick(b, 1, 2), pick(b, 1, 2)
     shape = image(b, groups * depth)
@@ -259,6 +273,7 @@ CASES: dict[str, Case] = {
     "Add": sum_of("Add"),
     "AveragePool": pool("AveragePool"),
     "Clip": clipped,
+    "asymmetric weights": asymmetric,
     "Concat": joined,
     "Conv": conv,
     "Conv grouped": conv_grouped,

@@ -81,9 +81,7 @@ def samples_of(path: Path, rng: np.random.Generator) -> list[dict[str, Values]]:
     graph = load_tflite(path)
     inputs = [graph.tensor(name) for name in graph.inputs]
     return [
-        {
-            each.name: rng.integers(-128, 128, each.shape).astype(each.dtype) for each in inputs
-        }
+        {each.name: rng.integers(-128, 128, each.shape).astype(each.dtype) for each in inputs}
         for _ in range(RUNS)
     ]
 
@@ -123,9 +121,7 @@ def check(
 
 
 @pytest.mark.parametrize("seed", drawn(1000, 40))
-def test_svdf(
-    seed: int, tflite_builder: ModuleType, tmp_path: Path, lagoon: ResolvedSoc
-) -> None:
+def test_svdf(seed: int, tflite_builder: ModuleType, tmp_path: Path, lagoon: ResolvedSoc) -> None:
     rng = np.random.default_rng(seed)
     data = tflite_builder.write(svdf(tflite_builder, rng))
     check(data, tmp_path / "network.tflite", lagoon, rng)

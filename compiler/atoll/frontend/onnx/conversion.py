@@ -163,7 +163,18 @@ class Conversion:
         )
 
     def settled(self, pending: Pending, grid: Grid) -> Stored:
-        """Add the operator of a result whose grid is known now."""
+        """Add the operator of a result whose grid is known now, under the number of its node."""
+        current, node = self.emit.index, pending.node
+        self.emit.index = node.index if node else current
+        try:
+            return self._made(pending, grid)
+        except Unfit as unfit:
+            unfit.place = unfit.place or (node.place if node else "")
+            raise
+        finally:
+            self.emit.index = current
+
+    def _made(self, pending: Pending, grid: Grid) -> Stored:
         wanted = _bounds(grid, pending.low, pending.high)
         names = ACTIVATIONS if pending.fuses else ("none",)
         fused = next((name for name in names if _range(grid, name) == wanted), None)

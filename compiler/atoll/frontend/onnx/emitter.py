@@ -154,6 +154,12 @@ class Emitter:
         """Tell whether an operator writes a tensor: it is no input and no constant."""
         return name not in self._inputs and self._tensors[name].data is None
 
+    def stored(self, tensor: str, grid: Grid) -> Stored:
+        """Return a tensor as a value whose order is its own."""
+        shape = self._tensors[tensor].shape
+        order = layout.plain(len(shape))
+        return Stored(tensor=tensor, shape=shape, order=order, grid=grid, real=True)
+
     def held(self, held: Held, name: str) -> Stored:
         """Return a constant as a value in ONNX's order."""
         tensor = self._constant(name, held)

@@ -7,6 +7,7 @@ from atoll.errors import ModelError
 from atoll.frontend.file_bytes import file_bytes
 from atoll.frontend.front_end import FrontEnd
 from atoll.frontend.onnx.recognise import is_onnx
+from atoll.frontend.onnx.worker import settler
 from atoll.frontend.tflite_reader import is_tflite
 from atoll.ir.graph import Graph
 
@@ -38,7 +39,9 @@ class Onnx(FrontEnd):
         from atoll.frontend.onnx.graph import graph_of
         from atoll.frontend.onnx.reader import read
 
-        return graph_of(read(data))
+        with settler() as settled:
+            file = settled(data)
+        return graph_of(read(file))
 
 
 ONNX = Onnx()

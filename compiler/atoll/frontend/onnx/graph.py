@@ -29,6 +29,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
 )
 """What makes the operators of nodes, by what files call them."""
 
+_INSTEAD = "build the layer of what docs/onnx.md lists"
 _FLOATS = ("float", "float16", "double")
 
 
@@ -51,7 +52,9 @@ def graph_of(file: File) -> Graph:
         else:
             results = _converted(c, node, faults)
         c.parts |= {name: part for name, part in zip(node.outputs, results, strict=False) if name}
-    found = (*unsupported(unknown, file.total), *faults) if unknown else tuple(faults)
+    found = (
+        (*unsupported(unknown, file.total, _INSTEAD, "node"), *faults) if unknown else tuple(faults)
+    )
     if found:
         raise ModelError.all(found)
     return _finished(c)
@@ -64,7 +67,14 @@ def _converted(c: Conversion, node: Node, faults: list[Fault]) -> tuple[Part | N
     except Unfit as unfit:
         faults.append(_fault(node.place, unfit))
         return (None,) * len(node.outputs)
-    return made if isinstance(made, tuple) else (made,)
+    parts = made if isinstance(made, tuple) else (made,)
+    return tuple(_placed(part, node) for part in parts)
+
+
+def _placed(part: Part, node: Node) -> Part:
+    """Say of a result that has to wait for its grid what makes it."""
+    waits = isinstance(part, Pending) and part.node is None
+    return replace(part, node=node) if waits and isinstance(part, Pending) else part
 
 
 def _inputs(c: Conversion) -> list[Fault]:
@@ -120,7 +130,8 @@ def _output(c: Conversion, part: Part | None) -> str:
 
 
 def _fault(place: str, unfit: Unfit) -> Fault:
-    return Fault(code=unfit.code, message=f"{place}: {unfit}", remedy=unfit.remedy)
+    message = f"{unfit.place or place}: {unfit}"
+    return Fault(code=unfit.code, message=message, remedy=unfit.remedy)
 
 
 def _as_nodes(fault: Fault, nodes: Mapping[int, Node]) -> Fault:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from atoll.frontend.onnx.layout import Order
-from atoll.frontend.onnx.model import Array
+from atoll.frontend.onnx.model import Array, Node
 from atoll.ir.graph import Quantization
 
 
@@ -17,11 +17,13 @@ class Unfit(Exception):  # noqa: N818 - a refusal, which becomes a fault of the 
     Attributes:
         remedy: what to change.
         code: of the fault.
+        place: the node, where it is not the current one.
     """
 
     def __init__(self, message: str, remedy: str = "", code: str = "E054") -> None:
         super().__init__(message)
         self.code = code
+        self.place = ""
         self.remedy = remedy or "change the layer as docs/onnx.md allows, and export it again"
 
 
@@ -144,6 +146,7 @@ class Pending:
         low, high: what clamps it afterwards.
         biased: returns the same with a constant added to each channel.
         channels: ONNX's axis of these channels.
+        node: what makes it, None until its handler returns.
     """
 
     shape: tuple[int, ...]
@@ -155,6 +158,7 @@ class Pending:
     high: float = np.inf
     biased: Callable[[Array], "Pending"] | None = None
     channels: int = 1
+    node: Node | None = None
 
     def clamped(self, low: float, high: float) -> "Pending":
         """Return the same, clamped."""

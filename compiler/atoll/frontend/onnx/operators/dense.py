@@ -8,7 +8,7 @@ from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, attributes_as
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Array, Node
-from atoll.frontend.onnx.operators.weights import Weights, bias_of, constant_weights
+from atoll.frontend.onnx.operators.weights import Weights, bias_of, constant_weights, repeated
 from atoll.frontend.onnx.operators.windows import summed
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
 
@@ -25,9 +25,8 @@ def gemm(c: Conversion, node: Node) -> Part:
     if not isinstance(right, Constant):
         if found["alpha"] != 1 or c.has(node, 2):
             raise Unfit("has computed weights with a bias or alpha", "use MatMul and Add")
-        return _computed(
-            c, node, x, _swapped(c.stored(node, 1)) if found["transB"] else c.stored(node, 1)
-        )
+        y = c.stored(node, 1)
+        return _computed(c, node, x, _swapped(y) if found["transB"] else y)
     if len(right.shape) != 2:
         raise Unfit(f"has weights of shape {list(right.shape)} instead of 2 dimensions")
     weights = constant_weights(right, node.inputs[1], 0 if found["transB"] else 1)
@@ -76,11 +75,14 @@ def connected(
     stored = (*c.emit.stored_shape(x)[:-1], weights.outputs)
 
     def make(values: Array | None, grid: Grid, activation: str) -> Stored:
-        filters = Held(weights.values, "filter", weights.along(0))
+        filters = Held(weights.filters(weights.values, 1), "filter", weights.along(0))
+        operand = x
+        if weights.wide:
+            operand = c.emit.stored(repeated(c, x.tensor, x.known()), x.known())
         held = None if values is None else weights.held_bias(x, values)
         tensor = c.emit.operator(
             "fully_connected",
-            [x, filters, held],
+            [operand, filters, held],
             stored,
             grid,
             activation=activation,

@@ -81,7 +81,7 @@ def _bias(c: Conversion, node: Node, kind: str) -> Pending | None:
         if wide in ([], [part.channels]):
             values = real_values(other, node.inputs[1 - at]).reshape(-1)
             sign = -1 if kind == "sub" else 1
-            return part.biased(sign * np.broadcast_to(values, channels))
+            return replace(part.biased(sign * np.broadcast_to(values, channels)), node=part.node)
     return None
 
 

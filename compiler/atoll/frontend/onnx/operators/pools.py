@@ -24,12 +24,14 @@ def max_pool(c: Conversion, node: Node) -> Part:
     """Make a MAX_POOL_2D, whose result lies on the grid of its operand."""
     if len([name for name in node.outputs if name]) > 1:
         raise Unfit("hands out indices as well", "export it without return_indices")
-    return _pooled(c, "max_pool_2d", c.stored(node), _window(c, node), c.result(node))
+    window = _window(c, node)
+    return _pooled(c, "max_pool_2d", c.stored(node), window, c.result(node))
 
 
 def average_pool(c: Conversion, node: Node) -> Part:
     """Make an AVERAGE_POOL_2D, or sum by a DEPTHWISE_CONV_2D of ones where the grid changes."""
-    x, window, shape = c.stored(node), _window(c, node), c.result(node)
+    x, window = c.stored(node), _window(c, node)
+    shape = c.result(node)
     padded = any((*window.before, *window.after))
     padding_counts = bool(attributes_as(node, {"count_include_pad": 0})["count_include_pad"])
     if padded and padding_counts and node.attributes.get("ceil_mode"):
@@ -66,13 +68,13 @@ def global_average_pool(c: Conversion, node: Node) -> Part:
 
 def _window(c: Conversion, node: Node) -> Sliding:
     """Return the window of a pool; what ceil_mode adds is padding at the end."""
-    kernel, shape, made = node.attributes.get("kernel_shape"), c.part(node, 0).shape, c.result(node)
+    kernel, shape = node.attributes.get("kernel_shape"), c.part(node, 0).shape
     if not isinstance(kernel, tuple) or len(kernel) != len(shape) - 2 or len(kernel) not in (1, 2):
         raise Unfit(f"has kernel_shape {kernel} for an operand of {len(shape)} dimensions")
     window = sliding(node, kernel, shape[2:])
     if max(window.dilations) > 1:
         raise Unfit("has dilations, which a pool may not have", "use dilations of 1")
-    places, sizes = as_image(made)[1:3], as_image(shape)[1:3]
+    places, sizes = as_image(c.result(node))[1:3], as_image(shape)[1:3]
     starts = [
         (count - 1) * step - begin
         for count, step, begin in zip(places, window.strides, window.before, strict=True)

@@ -1,4 +1,4 @@
-"""Weights and biases of sums of products: int8 around 0, and int32 in the scale of the sums."""
+"""Weights and biases of sums of products: int8, and int32 in the scale of the sums."""
 
 from dataclasses import dataclass
 
@@ -8,18 +8,18 @@ from numpy.typing import NDArray
 from atoll.frontend.onnx.conversion import Conversion
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Array, Node
-from atoll.frontend.onnx.parts import Constant, Stored, Unfit
+from atoll.frontend.onnx.parts import Constant, Grid, Stored, Unfit
 from atoll.ir.graph import Quantization
 
-_SYMMETRIC = "quantise weights symmetrically, to int8 with zero point 0 (WeightSymmetric)"
+_LEAST, _MOST = -256, 254
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """Constant weights with zero point 0.
+    """Constant weights without their zero point.
 
     Attributes:
-        values: int8, in ONNX's order.
+        values: in ONNX's order; -256 to 254.
         scales: one, or one for each output channel.
         outputs: how many output channels there are.
     """
@@ -27,6 +27,25 @@ class Weights:
     values: Array
     scales: tuple[float, ...]
     outputs: int
+
+    @property
+    def wide(self) -> bool:
+        """Whether int8 does not hold them, so that each operand is multiplied by two halves."""
+        return not _fits(self.values)
+
+    def filters(self, values: Array, depth: int) -> Array:
+        """Return the values, moved somehow, as int8; if they are wide, both halves along an axis.
+
+        Args:
+            values: the same values in another order.
+            depth: the axis of what is multiplied and summed up.
+        """
+        if not self.wide:
+            return values.astype(np.int8)
+        least, most = np.iinfo(np.int8).min, np.iinfo(np.int8).max
+        whole = values.astype(np.int16)
+        first = np.clip(whole, least, most)
+        return np.concatenate([first, whole - first], axis=depth).astype(np.int8)
 
     def along(self, axis: int) -> Quantization:
         """Return the quantisation where output channels lie along an axis."""
@@ -57,7 +76,7 @@ def weights_of(c: Conversion, node: Node, at: int, channels: int) -> Weights:
         channels: its axis of output channels.
 
     Raises:
-        Unfit: it is computed or float, or its values do not fit int8 around 0.
+        Unfit: it is computed or float, or its values are too far from their zero point.
     """
     part = c.part(node, at)
     if not isinstance(part, Constant):
@@ -80,15 +99,30 @@ def constant_weights(part: Constant, name: str, channels: int) -> Weights:
     extents = [1] * values.ndim
     extents[quantization.axis] = len(quantization.zero_points)
     zeros = np.array(quantization.zero_points, np.int64).reshape(extents)
-    centred = values.astype(np.int64) - zeros
-    if centred.size and (centred.min() < -128 or centred.max() > 127):
-        message = f"weights '{name}' do not fit int8 without their zero point"
-        raise Unfit(message, _SYMMETRIC)
-    return Weights(
-        values=centred.astype(np.int8),
-        scales=quantization.scales,
-        outputs=values.shape[channels],
-    )
+    centred = (values.astype(np.int64) - zeros).astype(np.int16)
+    if centred.size and not (centred.min() >= _LEAST and centred.max() <= _MOST):
+        message = f"weights '{name}' do not fit two times int8 without their zero point"
+        raise Unfit(message, "quantise weights symmetrically, to int8 (WeightSymmetric)")
+    return Weights(values=centred, scales=quantization.scales, outputs=values.shape[channels])
+
+
+def _fits(values: Array) -> bool:
+    return bool(not values.size or (values.min() >= -128 and values.max() <= 127))
+
+
+def repeated(c: Conversion, tensor: str, grid: Grid, groups: int = 1) -> str:
+    """Return an operand whose channels, in groups along its last axis, are there twice.
+
+    So sums of products by two halves of wide weights are those by the weights.
+    """
+    *outer, across, channels = (1, *c.emit.tensor(tensor).shape)
+    parts = (*outer, across * groups, channels // groups)[1:]
+    half = c.emit.stored(c.emit.reshaped(tensor, parts), grid)
+    shape = (*parts[:-1], 2 * parts[-1])
+    axis = len(shape) - 1
+    options: dict[str, int | str] = {"axis": axis, "activation": "none"}
+    whole = c.emit.operator("concatenation", [half, half], shape, grid, **options)
+    return c.emit.reshaped(whole, (*outer, across, 2 * channels)[1:])
 
 
 def bias_of(c: Conversion, node: Node, at: int, x: Stored, weights: Weights) -> Array | None:

@@ -9,7 +9,7 @@ from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, attributes_as
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Array, Node
-from atoll.frontend.onnx.operators.weights import Weights, bias_of, weights_of
+from atoll.frontend.onnx.operators.weights import Weights, bias_of, repeated, weights_of
 from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit
 from atoll.ops.window import same_padding
 
@@ -112,7 +112,7 @@ def from_image(c: Conversion, tensor: str, shape: tuple[int, ...], grid: Grid) -
 
 def conv(c: Conversion, node: Node) -> Part:
     """Make a CONV_2D or DEPTHWISE_CONV_2D."""
-    x, shape = c.stored(node), c.result(node)
+    x = c.stored(node)
     weights = weights_of(c, node, 1, channels=0)
     rank, groups = len(x.shape), attributes_as(node, {"group": 1})["group"]
     if len(weights.values.shape) != rank or rank not in DIMENSIONS:
@@ -120,21 +120,23 @@ def conv(c: Conversion, node: Node) -> Part:
     outputs, depth, *kernel = weights.values.shape
     if groups < 1 or depth * groups != x.shape[1] or outputs % groups:
         raise Unfit(f"has {groups} groups for {x.shape[1]} channels and {outputs} filters")
-    window = sliding(node, tuple(kernel), x.shape[2:])
+    window, shape = sliding(node, tuple(kernel), x.shape[2:]), c.result(node)
     taps = weights.values.reshape(outputs, depth, *window.kernel)
-    each_alone = depth == 1 and groups > 1
+    each_alone = depth == 1 and groups > 1 and not weights.wide
     attributes: dict[str, int] = {
         **window.attributes(),
         **{"dilation_h": window.dilations[0], "dilation_w": window.dilations[1]},
     }
+    filters = weights.filters(taps.transpose(0, 2, 3, 1), 3)
     if each_alone:
-        filters, axis, kind = taps.transpose(1, 2, 3, 0), 3, "depthwise_conv_2d"
+        filters, axis, kind = filters.transpose(3, 1, 2, 0), 3, "depthwise_conv_2d"
         attributes["depth_multiplier"] = outputs // groups
     else:
-        filters, axis, kind = taps.transpose(0, 2, 3, 1), 0, "conv_2d"
+        axis, kind = 0, "conv_2d"
 
     def make(bias: Array | None, grid: Grid, activation: str) -> Stored:
-        operands = _operands(c, x, weights, bias, Held(filters, "filter", weights.along(axis)))
+        held = Held(filters, "filter", weights.along(axis))
+        operands = _operands(c, x, weights, bias, held, groups)
         tensor = c.emit.operator(
             kind, operands, as_image(shape), grid, activation=activation, **attributes
         )
@@ -145,7 +147,7 @@ def conv(c: Conversion, node: Node) -> Part:
 
 def conv_transpose(c: Conversion, node: Node) -> Part:
     """Make a TRANSPOSE_CONV, whose padding follows from the extents of its result."""
-    x, shape = c.stored(node), c.result(node)
+    x = c.stored(node)
     weights = weights_of(c, node, 1, channels=1)
     rank = len(x.shape)
     if len(weights.values.shape) != rank or rank not in DIMENSIONS:
@@ -153,12 +155,12 @@ def conv_transpose(c: Conversion, node: Node) -> Part:
     depth, outputs, *kernel = weights.values.shape
     if attributes_as(node, {"group": 1})["group"] != 1 or depth != x.shape[1]:
         raise Unfit("has groups, or other channels than its weights")
-    window = sliding(node, tuple(kernel), x.shape[2:])
+    window, shape = sliding(node, tuple(kernel), x.shape[2:]), c.result(node)
     if max(window.dilations) > 1:
         raise Unfit("has dilations, which a transposed convolution may not have")
     same = _cut(node, window, as_image(x.shape)[1:3], as_image(shape)[1:3])
     taps = weights.values.reshape(depth, outputs, *window.kernel)
-    filters = taps.transpose(1, 2, 3, 0)
+    filters = weights.filters(taps.transpose(1, 2, 3, 0), 3)
 
     def make(bias: Array | None, grid: Grid, activation: str) -> Stored:
         operands = _operands(c, x, weights, bias, Held(filters, "filter", weights.along(0)))
@@ -241,10 +243,17 @@ def summed(
 
 
 def _operands(
-    c: Conversion, x: Stored, weights: Weights, bias: Array | None, filters: Held
+    c: Conversion,
+    x: Stored,
+    weights: Weights,
+    bias: Array | None,
+    filters: Held,
+    groups: int = 1,
 ) -> list[Stored | Held | None]:
-    held = None if bias is None else weights.held_bias(x, bias)
-    return [image_of(c, x), filters, held]
+    image = image_of(c, x)
+    if weights.wide:
+        image = c.emit.stored(repeated(c, image.tensor, x.known(), groups), x.known())
+    return [image, filters, None if bias is None else weights.held_bias(x, bias)]
 
 
 HANDLERS = {"Conv": conv, "ConvTranspose": conv_transpose}
