@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from atoll.frontend.onnx.emitter import Emitter, Held
-from atoll.frontend.onnx.model import Array, File, Node
+from atoll.frontend.onnx.model import Array, File, Node, short
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
 from atoll.ir.graph import Operator, Quantization, Tensor
 from atoll.ops.quantization import ACTIVATIONS, activation_range
@@ -23,6 +24,7 @@ PASSING = frozenset(
 )
 """Operators whose results lie on the grid of their operand, so that it may be stated behind."""
 
+GREATEST_RANK, MOST_ELEMENTS = 8, 2**27
 _SHIFT = 128
 
 
@@ -102,11 +104,19 @@ class Conversion:
         Raises:
             Unfit: it is not known.
         """
-        value = self.file.values.get(node.outputs[at])
+        return self.shape(node.outputs[at], f"result '{short(node.outputs[at])}'")
+
+    def shape(self, name: str, what: str) -> tuple[int, ...]:
+        """Return the shape of a value; raises as `result`."""
+        value = self.file.values.get(name)
         if value is None or 0 in value.shape:
             shape = "not known" if value is None else str(list(value.shape))
-            message = f"the shape of result '{node.outputs[at]}' is {shape}"
+            message = f"the shape of {what} is {shape}"
             raise Unfit(message, "export the model with fixed shapes, or simplify it", "E055")
+        if len(value.shape) > GREATEST_RANK or prod(value.shape) > MOST_ELEMENTS:
+            message = f"the shape of {what} is {list(value.shape)}"
+            limits = f"{GREATEST_RANK} dimensions and {MOST_ELEMENTS} elements are the most"
+            raise Unfit(f"{message}; {limits}", "give a smaller model", "E055")
         return value.shape
 
     def grids_after(self, name: str) -> Iterator[Grid | None]:
@@ -141,15 +151,18 @@ class Conversion:
         Raises:
             Unfit: an operand is computed, or its values are no parameters.
         """
-        scales = self.numbers(node, 1).astype(np.float64).reshape(-1)
+        given = self.numbers(node, 1).reshape(-1)
+        if given.dtype.kind != "f":
+            raise Unfit(f"has scales of type {given.dtype.name}", code="E056")
+        scales = given.astype(np.float32).astype(np.float64)
         points = self.numbers(node, 2).reshape(-1) if self.has(node, 2) else None
         dtype = points.dtype.name if points is not None else dtype or "uint8"
-        zeros = np.zeros(1, np.int64) if points is None else points.astype(np.int64)
-        zeros = np.broadcast_to(zeros, scales.shape) if len(zeros) == 1 else zeros
         if node.attributes.get("block_size"):
             raise Unfit("is quantised in blocks", "quantise per tensor or per channel")
         if dtype not in ("int8", "uint8", "int16", "int32"):
             raise Unfit(f"has type {dtype}", "quantise to int8 or uint8")
+        zeros = np.zeros(1, np.int64) if points is None else points.astype(np.int64)
+        zeros = np.broadcast_to(zeros, scales.shape) if len(zeros) == 1 else zeros
         if len(zeros) != len(scales) or not len(scales):
             raise Unfit(f"has {len(scales)} scales but {len(zeros)} zero points", code="E056")
         if not all(np.isfinite(scales) & (scales > 0)):
@@ -157,7 +170,7 @@ class Conversion:
             raise Unfit(message, "quantise the model again with representative data", "E056")
         shift = _SHIFT if dtype == "uint8" else 0
         return ("int8" if shift else dtype), Quantization(
-            scales=tuple(float(np.float32(scale)) for scale in scales),
+            scales=tuple(map(float, scales)),
             zero_points=tuple(int(zero) - shift for zero in zeros),
             axis=int(node.attributes.get("axis", 1)) if len(scales) > 1 else 0,
         )

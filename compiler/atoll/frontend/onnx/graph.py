@@ -83,14 +83,14 @@ def _inputs(c: Conversion) -> list[Fault]:
     for name in c.file.inputs:
         where = f"the model's input '{short(name)}'"
         try:
-            value = c.file.values[name]
+            shape = c.shape(name, "it")
             grids = list(c.grids_after(name))
             known = [grid for grid in grids if grid is not None]
             if not known or any(grid != known[0] for grid in grids):
                 wrong = "is not quantised" if not known else "is read on other ways than quantised"
                 raise Unfit(f"{wrong} by one QuantizeLinear or DequantizeLinear", SURROUND)
-            real = value.dtype in _FLOATS
-            c.parts[name] = c.emit.input(name, value.shape, known[0], real=real)
+            real = c.file.values[name].dtype in _FLOATS
+            c.parts[name] = c.emit.input(name, shape, known[0], real=real)
         except Unfit as unfit:
             faults.append(_fault(where, unfit))
             c.parts[name] = None

@@ -137,6 +137,8 @@ def aligned(
         shape: of the result.
     """
     rank = len(shape)
+    if any(len(part.shape) > rank for part in parts):
+        raise Unfit(f"has operands of more dimensions than its result {[*shape]}")
     wide: list[Stored | Constant] = []
     for part in parts:
         if isinstance(part, Stored):

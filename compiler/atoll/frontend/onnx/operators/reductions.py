@@ -10,6 +10,7 @@ from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit, grid
+from atoll.frontend.onnx.protos import AGAIN
 
 
 def mean_over(
@@ -38,6 +39,10 @@ def _along(
 ) -> Stored:
     """Add an operator that has the axes as an operand; without `to` its result is int32."""
     places = sorted(x.order.index(axis) for axis in axes)
+    left = [1 if at in axes else extent for at, extent in enumerate(x.shape)]
+    wanted = [extent for at, extent in enumerate(left) if keep or at not in axes]
+    if wanted != [*shape]:
+        raise Unfit(f"makes {[*shape]} along axes {[*axes]} of {[*x.shape]}", AGAIN, "E052")
     order = x.order if keep else layout.without_axes(x.order, axes)
     options = {} if to is None else {"keep_dims": keep}
     made = layout.permuted(shape, order)
@@ -56,7 +61,7 @@ def _axes(c: Conversion, node: Node, rank: int) -> tuple[int, ...]:
     if not given:
         every = not node.attributes.get("noop_with_empty_axes")
         return tuple(range(rank)) if every else ()
-    return tuple(sorted(_axis(int(axis), rank) for axis in given))
+    return tuple(sorted({_axis(int(axis), rank) for axis in given}))
 
 
 def _axis(axis: int, rank: int) -> int:

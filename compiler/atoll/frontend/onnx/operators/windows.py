@@ -83,22 +83,19 @@ def _two(values: Sequence[int], absent: int) -> tuple[int, int]:
 
 
 def image_of(c: Conversion, value: Stored) -> Stored:
-    """Return an operand as an image: channels last, and one row where it is a sequence.
+    """Return an operand as an image: channels last, and one row where it is a sequence."""
+    value = c.emit.in_order(value, layout.channels_last(len(value.shape)))
+    return replace(value, tensor=c.emit.reshaped(value.tensor, as_image(value.shape)))
+
+
+def as_image(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the extents [N, H, W, C] of ONNX's [N, C, W] or [N, C, H, W].
 
     Raises:
         Unfit: it has other dimensions.
     """
-    if len(value.shape) not in DIMENSIONS:
-        raise Unfit(f"has an operand of {len(value.shape)} dimensions where 3 or 4 are supported")
-    value = c.emit.in_order(value, layout.channels_last(len(value.shape)))
-    batch, *rows, width, channels = c.emit.stored_shape(value)
-    return replace(
-        value, tensor=c.emit.reshaped(value.tensor, (batch, *(rows or (1,)), width, channels))
-    )
-
-
-def as_image(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the extents [N, H, W, C] of ONNX's [N, C, W] or [N, C, H, W]."""
+    if len(shape) not in DIMENSIONS:
+        raise Unfit(f"has a tensor of {len(shape)} dimensions where 3 or 4 are supported")
     batch, channels, *rows, width = shape
     return (batch, *(rows or (1,)), width, channels)
 
