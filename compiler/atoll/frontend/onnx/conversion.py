@@ -13,7 +13,10 @@ from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unf
 from atoll.ir.graph import Operator, Quantization, Tensor
 from atoll.ops.quantization import ACTIVATIONS, activation_range
 
-SURROUND = "quantise the whole network, so that QuantizeLinear follows each operator"
+SURROUND = (
+    "quantise the whole network, so that QuantizeLinear follows each operator (of onnxruntime: "
+    "quant_format=QuantFormat.QDQ)"
+)
 
 PASSING = frozenset(
     {
