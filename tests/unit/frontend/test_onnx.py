@@ -9,6 +9,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 from tests.onnx_builder import Builder, Grid, loaded, run_atoll, run_onnxruntime, steps_between
+from tests.unit.frontend.test_onnx_operators import CASES, channels_last
 
 from atoll.errors import ModelError
 from atoll.frontend.onnx import layout
@@ -133,6 +134,17 @@ def test_channels_last_in_the_file_cost_nothing(tmp_path: Path) -> None:
     path = tmp_path / "network.onnx"
     assert steps_between(b, [b.quantized(made, grid)], path).max() <= 2
     assert kinds(path) == {"conv_2d": 1, "quantize": 1}
+
+
+@pytest.mark.parametrize("name", ["shuffled channels", "DepthToSpace", "SpaceToDepth"])
+def test_channels_that_change_places_are_moved_once(name: str, tmp_path: Path) -> None:
+    b = Builder(1)
+    made = channels_last(b, CASES[name](b))
+    grid = next(iter(b.grids.values()))
+    made = b.node("GlobalMaxPool", [b.real(b.quantized(made, grid))])
+    path = tmp_path / "network.onnx"
+    path.write_bytes(b.model([b.quantized(made, grid)]))
+    assert kinds(path)["transpose"] == 2  # of the input too
 
 
 @pytest.mark.parametrize("opset", range(13, 24))

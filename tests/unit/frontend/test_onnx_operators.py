@@ -214,6 +214,44 @@ def resized(how: str) -> Case:
     return made
 
 
+def nearest(b: Builder) -> str:
+    shape = image(b)
+    x = channels_last(b, b.x(shape)) if pick(b, 0, 1) else b.x(shape)
+    how = ("asymmetric", "half_pixel")[pick(b, 0, 1)]
+    down, across = pick(b, 1, 2, 3), pick(b, 1, 2, 4)
+    options = {"mode": "nearest", "coordinate_transformation_mode": how}
+    if how == "asymmetric":
+        options["nearest_mode"] = "floor"
+    if pick(b, 0, 1):
+        return b.node("Resize", [x, "", b.plain([1, 1, down, across], "float32")], **options)
+    sizes = b.plain([*shape[:2], shape[2] * down, shape[3] * across])
+    return b.node("Resize", [x, "", "", sizes], **options)
+
+
+def squares(op: str) -> Case:
+    def made(b: Builder) -> str:
+        size = pick(b, 2, 3)
+        shape = (pick(b, 1, 2), 2 * size * size, 4, 5)
+        if op == "SpaceToDepth":
+            return b.node(
+                op, [channels_last(b, b.x((shape[0], 2, 4 * size, 2 * size)))], blocksize=size
+            )
+        mode = ("DCR", "CRD")[pick(b, 0, 1)]
+        return b.node(op, [channels_last(b, b.x(shape))], blocksize=size, mode=mode)
+
+    return made
+
+
+def shuffled(b: Builder) -> str:
+    """Mix the channels of groups, as ShuffleNet does."""
+    shape = image(b, 6)
+    made = channels_last(b, b.x(shape))
+    made = b.node("Reshape", [made, b.plain([shape[0], 2, 3, *shape[2:]])])
+    made = b.node("Transpose", [made], perm=[0, 2, 1, 3, 4])
+    made = b.node("Reshape", [made, b.plain(shape)])
+    return channels_last(b, made)
+
+
 def reduced(op: str) -> Case:
     def made(b: Builder) -> str:
         axes = ([2, 3], [1], [-1], [1, 2, 3])[pick(b, 0, 1, 2, 3)]
@@ -308,6 +346,12 @@ CASES: dict[str, Case] = {
     "Relu and Add": after_convolution,
     "Resize align_corners": resized("align_corners"),
     "Resize asymmetric": resized("asymmetric"),
+    "Resize nearest": nearest,
+    "SpaceToDepth": squares("SpaceToDepth"),
+    "DepthToSpace": squares("DepthToSpace"),
+    "Sum": lambda b: b.node("Sum", [b.x((2, 3, 4)), b.x((3, 1))]),
+    "HardSigmoid": unary("HardSigmoid", alpha=1 / 6, beta=0.5),
+    "shuffled channels": shuffled,
     "Resize half_pixel": resized("half_pixel"),
     "Sigmoid": unary("Sigmoid"),
     "Slice backwards": reversed_rows,

@@ -20,9 +20,9 @@ SURROUND = (
 
 PASSING = frozenset(
     {
-        *("Clip", "Concat", "Dropout", "Flatten", "Gather", "GlobalMaxPool", "Identity"),
-        *("MaxPool", "Pad", "ReduceMax", "ReduceMin", "Relu", "Reshape", "Slice", "Split"),
-        *("Squeeze", "Transpose", "Unsqueeze"),
+        *("Clip", "Concat", "DepthToSpace", "Dropout", "Flatten", "Gather", "GlobalMaxPool"),
+        *("Identity", "MaxPool", "Pad", "ReduceMax", "ReduceMin", "Relu", "Reshape", "Slice"),
+        *("SpaceToDepth", "Split", "Squeeze", "Transpose", "Unsqueeze"),
     }
 )
 """Operators whose results lie on the grid of their operand, so that it may be stated behind."""

@@ -13,6 +13,9 @@ from atoll.frontend.onnx.parts import Constant, Grid, Stored
 from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import KINDS
 
+MOST_AXES = 5
+"""Of what is transposed; more are joined first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -173,6 +176,9 @@ class Emitter:
         moved = layout.permuted(shape, permutation)
         if not layout.moves_bytes(shape, permutation):
             return self.reshaped(name, moved)
+        if len(shape) > MOST_AXES:
+            extents, fewer = layout.coalesced(shape, permutation)
+            return self.reshaped(self._permuted(self.reshaped(name, extents), fewer), moved)
         if (name, permutation) not in self._ordered:
             order = Held(np.array(permutation, np.int32), "perm")
             self._ordered[name, permutation] = self._moved("transpose", [name], moved, order)

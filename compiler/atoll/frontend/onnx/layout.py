@@ -5,6 +5,7 @@ nothing until an operator needs another order, and most never do.
 """
 
 from collections.abc import Sequence
+from math import prod
 
 Order = tuple[int, ...]
 
@@ -70,6 +71,31 @@ def reshaped(old: Sequence[int], order: Order, new: Sequence[int]) -> Order | No
             return None
         runs.append((min(long) if long else -1, targets))
     return tuple(axis for _, targets in sorted(runs, key=lambda run: run[0]) for axis in targets)
+
+
+def joinable(old: Sequence[int], order: Order, new: Sequence[int]) -> Order:
+    """Return the order nearest to the given one with which `reshaped` finds one."""
+    place = {axis: at for at, axis in enumerate(order)}
+    groups = [sources for sources, _ in _groups(old, new) if sources]
+    first = [
+        min(place[axis] for axis in group if old[axis] != 1 or len(group) == 1) for group in groups
+    ]
+    found = sorted(zip(first, groups, strict=True))
+    return tuple(axis for _, group in found for axis in group)
+
+
+def coalesced(shape: Sequence[int], permutation: Order) -> tuple[tuple[int, ...], Order]:
+    """Return a permutation of fewer axes that moves the same bytes, and their extents."""
+    long = [axis for axis, extent in enumerate(shape) if extent != 1]
+    runs: list[list[int]] = []
+    for axis in (long.index(axis) for axis in permutation if shape[axis] != 1):
+        if runs and runs[-1][-1] == axis - 1:
+            runs[-1].append(axis)
+        else:
+            runs.append([axis])
+    ordered = sorted(runs)
+    extents = (prod(shape[long[axis]] for axis in run) for run in ordered)
+    return tuple(extents), tuple(ordered.index(run) for run in runs)
 
 
 def _groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:

@@ -1,8 +1,11 @@
 """Operators of one operand on each element: clamps and curves."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
+from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.weights import uniform
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, finer, grid
@@ -73,6 +76,7 @@ def elu(c: Conversion, node: Node) -> Part:
 
 
 _SIGMOIDS = {"logistic": grid("int8", 1 / 256, -128), "tanh": grid("int8", 1 / 128, 0)}
+_WHOLE = 16384
 _WIDE = grid("int16", 1 / 32768, 0)
 _MOST_FINER = 1.5
 """So many steps of a finer grid in one of the prescribed grid keep results a step apart."""
@@ -101,6 +105,33 @@ def sigmoid(kind: str) -> Handler:
     return made
 
 
+_GATE = grid("int16", 1 / 16384, 0)
+"""From -2 to 2, in steps that no result of 8 bits shows."""
+
+
+def hard_sigmoid(c: Conversion, node: Node) -> Part:
+    """Make alpha * x + beta of MUL and ADD with 16 bits, between 0 and 1."""
+    x, found = _real(c, node), attributes_as(node, {"alpha": 0.2, "beta": 0.5})
+    alpha, beta = float(found["alpha"]), float(found["beta"])
+    if not (0 < alpha <= 1 and -1 <= beta <= 1):
+        raise Unfit(f"has alpha {alpha:g} and beta {beta:g}; alpha is 0 to 1, beta -1 to 1")
+
+    def make(to: Grid, activation: str) -> Stored:
+        value = c.requantized(x, finer(x.known()))
+        for kind, number in (("mul", alpha), ("add", beta)):
+            if number:
+                step = grid("int16", abs(number) / _WHOLE, 0)
+                held = Held(
+                    np.array([number * _WHOLE / abs(number)], np.int16), "", step.quantization
+                )
+                stored = c.emit.stored_shape(value)
+                tensor = c.emit.operator(kind, [value, held], stored, _GATE, activation="none")
+                value = replace(value, tensor=tensor, grid=_GATE)
+        return c.clamped(c.requantized(value, to), 0.0, 1.0)
+
+    return Pending(shape=x.shape, make=make)
+
+
 def _real(c: Conversion, node: Node) -> Stored:
     x = c.stored(node)
     if not x.real:
@@ -112,6 +143,7 @@ HANDLERS: dict[str, Handler] = {
     "Abs": curve("abs"),
     "Clip": clip,
     "Elu": elu,
+    "HardSigmoid": hard_sigmoid,
     "HardSwish": curve("hard_swish"),
     "LeakyRelu": leaky_relu,
     "Relu": relu,

@@ -1,6 +1,6 @@
 """Operators of several operands on each element: sums, products, extremes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -18,7 +18,7 @@ from atoll.ir.graph import Quantization
 _GREATEST = 127
 
 
-def binary(kind: str) -> Handler:
+def binary(kind: str) -> Callable[[Conversion, Node], Part]:
     """Return what makes an ADD, SUB or MUL of two operands."""
 
     def made(c: Conversion, node: Node) -> Part:
@@ -27,6 +27,13 @@ def binary(kind: str) -> Handler:
         )
 
     return made
+
+
+def total(c: Conversion, node: Node) -> Part:
+    """Make an ADD of two operands."""
+    if len(node.inputs) != 2:
+        raise Unfit(f"has {len(node.inputs)} operands", "add two by two, and quantise each sum")
+    return binary("add")(c, node)
 
 
 def divide(c: Conversion, node: Node) -> Part:
@@ -225,4 +232,5 @@ HANDLERS: dict[str, Handler] = {
     "PRelu": prelu,
     "Pow": power,
     "Sub": binary("sub"),
+    "Sum": total,
 }
