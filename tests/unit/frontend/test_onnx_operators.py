@@ -47,6 +47,14 @@ def conv(b: Builder) -> str:
     return b.node("Relu", [made]) if pick(b, 0, 1) else made
 
 
+def conv_in_padding(b: Builder) -> str:
+    """Slide windows over nothing but padding, which no accelerator does."""
+    shape, group = image(b, 2), pick(b, 1, 2)
+    weights = b.weights((4, 2 // group, 2, 1), 0)
+    pads = [pick(b, 0, 1, 3), pick(b, 0, 2), pick(b, 1, 4), 0]
+    return b.node("Conv", [b.x(shape), weights, b.bias(4)], pads=pads, group=group)
+
+
 def conv_unsigned(b: Builder) -> str:
     shape, outputs = image(b), pick(b, 1, 4)
     weights = b.weights((outputs, shape[1], 3, 3), dtype="uint8", zero=128)
@@ -315,6 +323,7 @@ CASES: dict[str, Case] = {
     "Concat": joined,
     "Conv": conv,
     "Conv grouped": conv_grouped,
+    "Conv in padding": conv_in_padding,
     "Conv int16": conv_wide,
     "Conv of a sequence": conv_sequence,
     "Conv uint8": conv_unsigned,

@@ -9,7 +9,7 @@ from atoll.frontend.names import identifier
 from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.layout import Order
 from atoll.frontend.onnx.model import Array
-from atoll.frontend.onnx.parts import Constant, Grid, Stored
+from atoll.frontend.onnx.parts import Constant, Grid, Stored, Unfit
 from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import KINDS
 
@@ -178,6 +178,8 @@ class Emitter:
             return self.reshaped(name, moved)
         if len(shape) > MOST_AXES:
             extents, fewer = layout.coalesced(shape, permutation)
+            if len(fewer) > MOST_AXES:
+                raise Unfit(f"moves {len(fewer)} axes, {MOST_AXES} are the most")
             return self.reshaped(self._permuted(self.reshaped(name, extents), fewer), moved)
         if (name, permutation) not in self._ordered:
             order = Held(np.array(permutation, np.int32), "perm")

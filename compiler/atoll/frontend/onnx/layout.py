@@ -9,6 +9,8 @@ from math import prod
 
 Order = tuple[int, ...]
 
+_IMAGE = 4
+
 
 def plain(rank: int) -> Order:
     """Return ONNX's own order."""
@@ -73,15 +75,21 @@ def reshaped(old: Sequence[int], order: Order, new: Sequence[int]) -> Order | No
     return tuple(axis for _, targets in sorted(runs, key=lambda run: run[0]) for axis in targets)
 
 
-def joinable(old: Sequence[int], order: Order, new: Sequence[int]) -> Order:
-    """Return the order nearest to the given one with which `reshaped` finds one."""
-    place = {axis: at for at, axis in enumerate(order)}
-    groups = [sources for sources, _ in _groups(old, new) if sources]
-    first = [
-        min(place[axis] for axis in group if old[axis] != 1 or len(group) == 1) for group in groups
-    ]
-    found = sorted(zip(first, groups, strict=True))
-    return tuple(axis for _, group in found for axis in group)
+def joinable(old: Sequence[int], new: Sequence[int]) -> Order:
+    """Return an order with which `reshaped` finds one: of images channels last, else ONNX's.
+
+    Args:
+        old: ONNX's extents.
+        new: ONNX's extents afterwards.
+    """
+    groups, image = _groups(old, new), len(new) == _IMAGE
+    wanted = channels_last(len(new)) if image else plain(len(new))
+    place = {axis: at for at, axis in enumerate(wanted)}
+    spans = [[place[axis] for axis in targets] for _, targets in groups]
+    if any(span != [*range(span[0], span[0] + len(span))] for span in spans if span):
+        return plain(len(old))
+    found = sorted(zip(spans, (sources for sources, _ in groups), strict=True))
+    return tuple(axis for _, sources in found for axis in sources)
 
 
 def coalesced(shape: Sequence[int], permutation: Order) -> tuple[tuple[int, ...], Order]:

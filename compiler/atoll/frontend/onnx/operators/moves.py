@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from atoll.frontend.onnx.emitter import Held, Operand
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.elements import aligned, on_grid
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
+from atoll.frontend.onnx.protos import AGAIN
 
 
 def same(c: Conversion, node: Node) -> Part:
@@ -36,7 +38,13 @@ def reshape(c: Conversion, node: Node) -> Part:
 
 
 def reshaped(c: Conversion, x: Stored, shape: tuple[int, ...]) -> Stored:
-    """Return a value with other extents."""
+    """Return a value with other extents.
+
+    Raises:
+        Unfit: they have other elements.
+    """
+    if prod(shape) != prod(x.shape):
+        raise Unfit(f"makes {[*shape]} of {[*x.shape]}", AGAIN, "E052")
     x = x if shape == x.shape else c.emit.unfolded(x)
     order = x.order if x.folded else layout.reshaped(x.shape, x.order, shape)
     if order is not None:
@@ -53,7 +61,7 @@ def reshaped(c: Conversion, x: Stored, shape: tuple[int, ...]) -> Stored:
             folded=tuple(x.shape[axis] for axis in behind),
             unfolded=layout.steps(behind, tuple(sorted(behind))),
         )
-    x = c.emit.in_order(x, layout.joinable(x.shape, x.order, shape))
+    x = c.emit.in_order(x, layout.joinable(x.shape, shape))
     joined = layout.reshaped(x.shape, x.order, shape)
     assert joined is not None, f"{x.shape} as {x.order} to {shape}"
     tensor = c.emit.reshaped(x.tensor, layout.permuted(shape, joined))

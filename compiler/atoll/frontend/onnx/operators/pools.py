@@ -74,6 +74,8 @@ def _window(c: Conversion, node: Node) -> Sliding:
     window = sliding(node, kernel, shape[2:])
     if max(window.dilations) > 1:
         raise Unfit("has dilations, which a pool may not have", "use dilations of 1")
+    if window.pads_widely:
+        raise Unfit("has padding as wide as its window", "use less padding")
     places, sizes = as_image(c.result(node))[1:3], as_image(shape)[1:3]
     starts = [
         (count - 1) * step - begin

@@ -7,7 +7,7 @@ import numpy as np
 
 from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, attributes_as
-from atoll.frontend.onnx.emitter import Held
+from atoll.frontend.onnx.emitter import Held, Operand
 from atoll.frontend.onnx.model import Array, Node
 from atoll.frontend.onnx.operators.weights import Weights, bias_of, repeated, weights_of
 from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit
@@ -26,6 +26,13 @@ class Sliding:
     dilations: tuple[int, int]
     before: tuple[int, int]
     after: tuple[int, int]
+
+    @property
+    def pads_widely(self) -> bool:
+        """Whether a window lies in nothing but padding, which accelerators do not have."""
+        extents = [(k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations, strict=True)]
+        sides = zip(extents, self.before, self.after, strict=True)
+        return any(max(begin, end) >= extent for extent, begin, end in sides)
 
     def attributes(self) -> dict[str, int]:
         """Return strides and pads as Atoll's operators have them."""
@@ -121,7 +128,7 @@ def conv(c: Conversion, node: Node) -> Part:
     taps = weights.values.reshape(outputs, depth, *window.kernel)
     each_alone = depth == 1 and groups > 1 and not weights.wide
     attributes: dict[str, int] = {
-        **window.attributes(),
+        **(unpadded(window) if window.pads_widely else window).attributes(),
         **{"dilation_h": window.dilations[0], "dilation_w": window.dilations[1]},
     }
     filters = weights.filters(taps.transpose(0, 2, 3, 1), 3)
@@ -133,13 +140,32 @@ def conv(c: Conversion, node: Node) -> Part:
 
     def make(bias: Array | None, grid: Grid, activation: str) -> Stored:
         held = Held(filters, "filter", weights.along(axis))
-        operands = _operands(c, x, weights, bias, held, groups)
+        image, *others = _operands(c, x, weights, bias, held, groups)
+        if window.pads_widely:
+            image = _padded(c, image, window, x.known())
+        operands = [image, *others]
         tensor = c.emit.operator(
             kind, operands, as_image(shape), grid, activation=activation, **attributes
         )
         return from_image(c, tensor, shape, grid)
 
     return summed(bias_of(c, node, 2, x, weights), make, shape, 1, x, weights)
+
+
+def unpadded(window: Sliding) -> Sliding:
+    """Return a window without padding."""
+    return replace(window, before=(0, 0), after=(0, 0))
+
+
+def _padded(c: Conversion, image: Operand | None, window: Sliding, grid: Grid) -> Stored:
+    """Return an image [N, H, W, C] with the padding of a window around it."""
+    assert isinstance(image, Stored)
+    (top, left), (bottom, right) = window.before, window.after
+    batch, height, width, channels = c.emit.stored_shape(image)
+    shape = (batch, height + top + bottom, width + left + right, channels)
+    table = np.array([[0, 0], [top, bottom], [left, right], [0, 0]], np.int32)
+    tensor = c.emit.operator("pad", [image, Held(table, "paddings")], shape, grid)
+    return c.emit.stored(tensor, grid)
 
 
 def conv_transpose(c: Conversion, node: Node) -> Part:
@@ -246,7 +272,7 @@ def _operands(
     bias: Array | None,
     filters: Held,
     groups: int = 1,
-) -> list[Stored | Held | None]:
+) -> list[Operand | None]:
     image = image_of(c, x)
     if weights.wide:
         image = c.emit.stored(repeated(c, image.tensor, x.known(), groups), x.known())
