@@ -3,6 +3,8 @@
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
+
 from atoll.errors import ModelError
 from atoll.frontend.file_bytes import file_bytes
 from atoll.frontend.front_end import FrontEnd
@@ -41,7 +43,8 @@ class Onnx(FrontEnd):
 
         with settler() as settled:
             file = settled(data)
-        return graph_of(read(file))
+        with np.errstate(all="ignore"):  # of wrong numbers, which are refused where they matter
+            return graph_of(read(file))
 
 
 ONNX = Onnx()

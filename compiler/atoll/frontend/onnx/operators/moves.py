@@ -146,6 +146,7 @@ def slice_(c: Conversion, node: Node) -> Part:
 def taken(c: Conversion, x: Stored, ranges: Sequence[range]) -> Stored:
     """Return the elements at some places along each axis of ONNX."""
     x = c.emit.unfolded(x)
+    ranges = [each if len(each) != 1 else range(each[0], each[0] + 1) for each in ranges]
     shape = tuple(map(len, ranges))
     if 0 in shape:
         raise Unfit("takes nothing of its operand", "leave it out")

@@ -252,7 +252,7 @@ def summed(
     def biased(more: Array) -> Pending:
         values = np.rint(np.asarray(more, np.float64) / scales)
         total = values + (0 if bias is None else bias)
-        if np.abs(total).max(initial=0) >= 2**31:
+        if not (np.abs(total) < 2**31).all():
             raise Unfit("has a bias that leaves int32 in the scale of its sums")
         return summed(total.astype(np.int64), make, shape, channels, x, weights)
 
