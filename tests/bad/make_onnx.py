@@ -130,6 +130,13 @@ def no_quantization(made: onnx.ModelProto) -> None:
     made.graph.output[0].type.tensor_type.elem_type = TensorProto.FLOAT
 
 
+def two_grids(b: Builder) -> str:
+    """Quantise a float input in two ways."""
+    b.inputs.append(helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 8]))
+    first, second = (b.real(b.quantized("x", Grid("int8", scale, 0))) for scale in (0.05, 0.06))
+    return b.node("Add", [first, second])
+
+
 def few_bytes(made: onnx.ModelProto) -> None:
     tensor = max(made.graph.initializer, key=lambda each: len(each.raw_data))
     tensor.raw_data = tensor.raw_data[:-1]
@@ -152,6 +159,7 @@ FILES: dict[str, Callable[[], bytes]] = {
     "scale": lambda: built(bad_scale),
     "shape": lambda: built(reshaped),
     "truncated": lambda: built(good)[:-100],
+    "two_grids": lambda: built(two_grids),
     "unsupported": lambda: built(unsupported),
     "written_twice": lambda: changed(written_twice),
 }

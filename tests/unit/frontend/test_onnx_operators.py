@@ -121,7 +121,17 @@ def matmul(b: Builder) -> str:
     depth, outputs = pick(b, 3, 16), pick(b, 1, 7)
     x = b.x(((2, 5, depth), (4, depth))[pick(b, 0, 1)])
     made = b.node("MatMul", [x, b.weights((depth, outputs), axis=1)])
-    return b.node("Add", [made, b.bias(outputs)]) if pick(b, 0, 1) else made
+    bias = b.bias(outputs)
+    if pick(b, 0, 1):
+        return b.node(("Add", "Sub")[pick(b, 0, 1)], [made, bias])
+    return b.node("Add", [bias, made]) if pick(b, 0, 1) else made
+
+
+def conv_and_bias(b: Builder) -> str:
+    """Add a constant for each channel, as what is left of a folded normalisation."""
+    made = b.node("Conv", [b.x(image(b, 3)), b.weights((4, 3, 2, 2), 0), b.bias(4)])
+    constant = b.plain(b.rng.normal(0, 1, (4, 1, 1)), "float32")
+    return b.node("Relu", [b.node(("Add", "Sub")[pick(b, 0, 1)], [made, constant])])
 
 
 def matmul_computed(b: Builder) -> str:
@@ -323,6 +333,7 @@ CASES: dict[str, Case] = {
     "Concat": joined,
     "Conv": conv,
     "Conv grouped": conv_grouped,
+    "Conv and bias": conv_and_bias,
     "Conv in padding": conv_in_padding,
     "Conv int16": conv_wide,
     "Conv of a sequence": conv_sequence,
@@ -390,6 +401,18 @@ def test_one_step_from_onnxruntime(name: str, tmp_path: Path) -> None:
         assert steps.max() <= 1, f"seed {seed}: {np.bincount(steps)}"
         found = np.concatenate((found, steps))
     print(f"{name}: {found.sum()} of {len(found)}")
+
+
+@pytest.mark.parametrize("counted", [0, 1])
+def test_averages_on_the_grid_of_their_operand(counted: int, tmp_path: Path) -> None:
+    builder = Builder()
+    grid = builder.grid()
+    x, pads = builder.x((1, 3, 5, 6), grid), [1, 0, 1, 1]
+    real = builder.node(
+        "AveragePool", [x], kernel_shape=[3, 2], pads=pads, count_include_pad=counted
+    )
+    made = builder.quantized(real, grid)
+    assert steps_between(builder, [made], tmp_path / "built.onnx").max() <= 1
 
 
 def test_a_finer_grid_than_tflite_prescribes(tmp_path: Path) -> None:

@@ -87,8 +87,8 @@ def _inputs(c: Conversion) -> list[Fault]:
             grids = list(c.grids_after(name))
             known = [grid for grid in grids if grid is not None]
             if not known or any(grid != known[0] for grid in grids):
-                wrong = "is not quantised" if not known else "is read on other ways than quantised"
-                raise Unfit(f"{wrong} by one QuantizeLinear or DequantizeLinear", SURROUND)
+                several = "is quantised in several ways, or read as a real number too"
+                raise Unfit(several if known else "is not quantised where it is read", SURROUND)
             real = c.file.values[name].dtype in _FLOATS
             c.parts[name] = c.emit.input(name, shape, known[0], real=real)
         except Unfit as unfit:
