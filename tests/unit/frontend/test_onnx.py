@@ -215,6 +215,35 @@ def test_weights_that_the_file_quantises_are_constants(tmp_path: Path) -> None:
     assert steps_between(b, [b.quantized(made, b.suited(made))], path).max() <= 1
 
 
+def test_integers_are_clamped_as_they_are(tmp_path: Path) -> None:
+    """Brevitas clamps between QuantizeLinear and DequantizeLinear."""
+    b = Builder()
+    for dtype, low, high in (("int8", -127, 100), ("uint8", 3, 250)):
+        name = b.input((1, 40), b.grid(dtype))
+        bounds = [b.plain(low, dtype), b.plain(high, dtype)]
+        made = b.node("Clip", [name, *bounds])
+        b.grids[made] = b.grids[name]
+        real = b.real(made)
+        path = tmp_path / "network.onnx"
+        assert steps_between(b, [b.quantized(real, b.grids[name])], path).max() == 0
+        b.feeds.clear()
+        b.inputs.clear()
+        b.nodes.clear()
+
+
+def test_weights_of_four_bits(tmp_path: Path) -> None:
+    b = Builder()
+    values = b.rng.integers(-8, 8, (4, 3, 3, 3))
+    tensor = helper.make_tensor("taps", TensorProto.INT4, values.shape, values.flatten().tolist())
+    zeros = helper.make_tensor("zeros", TensorProto.INT4, [4], [0] * 4)
+    b.constants += [tensor, zeros]
+    scales = b.plain([0.1, 0.2, 0.3, 0.4], "float32")
+    taps = b.node("DequantizeLinear", ["taps", scales, "zeros"], axis=0)
+    made = b.node("Conv", [b.x((1, 3, 5, 5)), taps])
+    path = tmp_path / "network.onnx"
+    assert steps_between(b, [b.quantized(made, b.suited(made))], path).max() <= 1
+
+
 def test_transposed_weights_are_constants(tmp_path: Path) -> None:
     b = Builder()
     weights = b.node("Transpose", [b.weights((5, 8), axis=0)], perm=[1, 0])

@@ -100,12 +100,24 @@ def conv_wide(b: Builder) -> str:
 
 def conv_transpose(b: Builder) -> str:
     shape, outputs, kernel = image(b), pick(b, 1, 3), pick(b, 2, 3, 4)
-    strides = pick(b, 1, 2)
+    step = pick(b, 1, 2)
     weights = b.weights((shape[1], outputs, kernel, kernel), axis=1)
-    pad = (kernel - strides) // 2 if kernel >= strides and (kernel - strides) % 2 == 0 else 0
-    pads = [pick(b, 0, pad)] * 4
     inputs = [b.x(shape), weights] + ([b.bias(outputs)] if pick(b, 0, 1) else [])
-    return b.node("ConvTranspose", inputs, strides=[strides, strides], pads=pads)
+    options: dict[str, Any] = {"strides": [step, step]}
+    how = pick(b, 0, 1, 2, 3)
+    if how == 0:
+        options["auto_pad"] = ("SAME_UPPER", "SAME_LOWER")[pick(b, 0, 1)]
+    elif how == 1:
+        options["output_shape"] = [shape[2] * step, shape[3] * step]
+    else:
+        options["pads"] = [pick(b, 0, 1) for _ in range(4)]
+        options["output_padding"] = [pick(b, 0, step - 1), pick(b, 0, step - 1)]
+    return b.node("ConvTranspose", inputs, **options)
+
+
+def conv_transpose_sequence(b: Builder) -> str:
+    weights = b.weights((3, 2, 3), axis=1)
+    return b.node("ConvTranspose", [b.x((1, 3, 7)), weights], strides=[2], pads=[1, 1])
 
 
 def gemm(b: Builder) -> str:
@@ -339,6 +351,7 @@ CASES: dict[str, Case] = {
     "Conv of a sequence": conv_sequence,
     "Conv uint8": conv_unsigned,
     "ConvTranspose": conv_transpose,
+    "ConvTranspose of a sequence": conv_transpose_sequence,
     "Div": divided,
     "Elu": unary("Elu"),
     "Flatten and Gemm": flattened,

@@ -15,8 +15,20 @@ MOST_ELEMENTS = 2**24
 
 _PURE = frozenset(
     {
-        *("Abs", "Add", "Cast", "CastLike", "Ceil", "Concat", "ConstantOfShape", "Div", "Equal"),
-        *("Exp", "Expand", "Flatten", "Floor", "Gather", "Greater", "Less", "Log", "Max", "Min"),
+        *("Abs", "Add", "Cast", "CastLike", "Ceil", "Clip", "Concat", "ConstantOfShape", "Div"),
+        *(
+            "Equal",
+            "Exp",
+            "Expand",
+            "Flatten",
+            "Floor",
+            "Gather",
+            "Greater",
+            "Less",
+            "Log",
+            "Max",
+            "Min",
+        ),
         *("Mod", "Mul", "Neg", "Not", "Pow", "QuantizeLinear", "Range", "Reciprocal"),
         *("ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum", "Reshape", "Round", "Slice"),
         *("Split", "Sqrt", "Squeeze", "Sub", "Tile", "Transpose", "Unsqueeze", "Where"),

@@ -16,13 +16,25 @@ from atoll.frontend.onnx.operators import (
     pools,
     reductions,
     resizing,
+    transposed,
     windows,
 )
 from atoll.frontend.onnx.parts import Constant, Part, Pending, Unfit
 from atoll.frontend.unsupported import Unsupported, operator_faults, unsupported
 from atoll.ir.graph import Graph
 
-_FAMILIES = (curves, dense, edges, elements, moves, pools, reductions, resizing, windows)
+_FAMILIES = (
+    curves,
+    dense,
+    edges,
+    elements,
+    moves,
+    pools,
+    reductions,
+    resizing,
+    transposed,
+    windows,
+)
 
 HANDLERS: Mapping[str, Handler] = MappingProxyType(
     {op: handler for family in _FAMILIES for op, handler in family.HANDLERS.items()}

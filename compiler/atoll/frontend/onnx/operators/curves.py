@@ -17,7 +17,10 @@ def relu(c: Conversion, node: Node) -> Part:
 
 
 def clip(c: Conversion, node: Node) -> Part:
-    """Clamp between constants."""
+    """Clamp between constants, real numbers or integers as the operand is."""
+    x = c.part(node, 0)
+    if isinstance(x, Stored) and not x.real:
+        return _clip_integers(c, node, x)
     bounds = [-np.inf, np.inf]
     for at in (1, 2):
         if c.has(node, at):
@@ -29,6 +32,18 @@ def clip(c: Conversion, node: Node) -> Part:
     if bounds[0] > bounds[1]:
         raise Unfit(f"clamps between {bounds[0]:g} and {bounds[1]:g}")
     return _clamp(c, node, *bounds)
+
+
+def _clip_integers(c: Conversion, node: Node, x: Stored) -> Stored:
+    """Clamp what is quantised, as exporters do that use fewer values than a type has."""
+    to = x.known()
+    bounds = [-np.inf, np.inf]
+    for at in (1, 2):
+        if c.has(node, at):
+            values = c.numbers(node, at)
+            shift = 128 if values.dtype == np.uint8 else 0
+            bounds[at - 1] = (int(values.reshape(-1)[0]) - shift - to.zero_point) * to.scale
+    return c.clamped(x, *bounds)
 
 
 def _clamp(c: Conversion, node: Node, low: float, high: float) -> Pending:

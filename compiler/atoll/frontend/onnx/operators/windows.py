@@ -1,4 +1,4 @@
-"""Convolutions: Conv and ConvTranspose, of one or two dimensions, with their biases."""
+"""Sliding windows over images and sequences, and Conv."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -140,7 +140,7 @@ def conv(c: Conversion, node: Node) -> Part:
 
     def make(bias: Array | None, grid: Grid, activation: str) -> Stored:
         held = Held(filters, "filter", weights.along(axis))
-        image, *others = _operands(c, x, weights, bias, held, groups)
+        image, *others = convolved(c, x, weights, bias, held, groups)
         if window.pads_widely:
             image = _padded(c, image, window, x.known())
         operands = [image, *others]
@@ -166,73 +166,6 @@ def _padded(c: Conversion, image: Operand | None, window: Sliding, grid: Grid) -
     table = np.array([[0, 0], [top, bottom], [left, right], [0, 0]], np.int32)
     tensor = c.emit.operator("pad", [image, Held(table, "paddings")], shape, grid)
     return c.emit.stored(tensor, grid)
-
-
-def conv_transpose(c: Conversion, node: Node) -> Part:
-    """Make a TRANSPOSE_CONV, whose padding follows from the extents of its result."""
-    x = c.stored(node)
-    weights = weights_of(c, node, 1, channels=1)
-    rank = len(x.shape)
-    if len(weights.values.shape) != rank or rank not in DIMENSIONS:
-        raise Unfit(f"has weights of shape {list(weights.values.shape)} for {list(x.shape)}")
-    depth, outputs, *kernel = weights.values.shape
-    if attributes_as(node, {"group": 1})["group"] != 1 or depth != x.shape[1]:
-        raise Unfit("has groups, or other channels than its weights")
-    window, shape = sliding(node, tuple(kernel), x.shape[2:]), c.result(node)
-    if max(window.dilations) > 1:
-        raise Unfit("has dilations, which a transposed convolution may not have")
-    same = _cut(node, window, as_image(x.shape)[1:3], as_image(shape)[1:3])
-    taps = weights.values.reshape(depth, outputs, *window.kernel)
-    filters = weights.filters(taps.transpose(1, 2, 3, 0), 3)
-
-    def make(bias: Array | None, grid: Grid, activation: str) -> Stored:
-        operands = _operands(c, x, weights, bias, Held(filters, "filter", weights.along(0)))
-        tensor = c.emit.operator(
-            "transpose_conv",
-            operands,
-            as_image(shape),
-            grid,
-            stride_h=window.strides[0],
-            stride_w=window.strides[1],
-            same=same,
-            activation=activation,
-        )
-        return from_image(c, tensor, shape, grid)
-
-    return summed(bias_of(c, node, 2, x, weights), make, shape, 1, x, weights)
-
-
-def _cut(node: Node, window: Sliding, image: tuple[int, ...], result: tuple[int, ...]) -> bool:
-    """Tell whether SAME cuts off in front what the node does; VALID cuts off nothing.
-
-    Raises:
-        Unfit: neither does.
-    """
-    wanted = list(window.before)
-    if str(node.attributes.get("auto_pad", "")).startswith("SAME"):
-        cuts = [
-            max((size - 1) * stride + kernel - made, 0)
-            for size, stride, kernel, made in zip(
-                image, window.strides, window.kernel, result, strict=True
-            )
-        ]
-        upper = node.attributes["auto_pad"] == "SAME_UPPER"
-        wanted = [cut // 2 if upper else cut - cut // 2 for cut in cuts]
-    for same in (True, False):
-        places = [
-            -(-made // stride) if same else int((made - kernel + stride) / stride)
-            for made, stride, kernel in zip(result, window.strides, window.kernel, strict=True)
-        ]
-        pads = [
-            max((count - 1) * stride + kernel - made, 0) // 2
-            for count, stride, kernel, made in zip(
-                places, window.strides, window.kernel, result, strict=True
-            )
-        ]
-        if pads == wanted:
-            return same
-    message = f"cuts off {wanted} rows and columns in front, which neither SAME nor VALID does"
-    raise Unfit(message, "use pads of (kernel - stride) / 2, or none, and crop the result")
 
 
 Make = Callable[[Array | None, Grid, str], Stored]
@@ -265,7 +198,7 @@ def summed(
     )
 
 
-def _operands(
+def convolved(
     c: Conversion,
     x: Stored,
     weights: Weights,
@@ -273,10 +206,11 @@ def _operands(
     filters: Held,
     groups: int = 1,
 ) -> list[Operand | None]:
+    """Return the operands of a convolution: image, filters, bias."""
     image = image_of(c, x)
     if weights.wide:
         image = c.emit.stored(repeated(c, image.tensor, x.known(), groups), x.known())
     return [image, filters, None if bias is None else weights.held_bias(x, bias)]
 
 
-HANDLERS = {"Conv": conv, "ConvTranspose": conv_transpose}
+HANDLERS = {"Conv": conv}
