@@ -43,6 +43,17 @@ def built(make: Callable[[Builder], str]) -> bytes:
     return changed(lambda made: None, make)
 
 
+def unchecked(make: Callable[[Builder], str]) -> bytes:
+    """Write a network without a look at its shapes."""
+    b = Builder(1)
+    result = b.quantized(make(b), GRID)
+    output = helper.make_tensor_value_info(result, TensorProto.INT8, None)
+    graph = helper.make_graph(b.nodes, "built", b.inputs, [output], b.constants)
+    opsets = [helper.make_opsetid("", b.opset)]
+    made = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    return bytes(made.SerializeToString(deterministic=True))
+
+
 def unsupported(b: Builder) -> str:
     """Mix operators that there are not with one that is wrong."""
     x = b.x((1, 2, 6, 6), GRID)
@@ -130,6 +141,13 @@ def no_quantization(made: onnx.ModelProto) -> None:
     made.graph.output[0].type.tensor_type.elem_type = TensorProto.FLOAT
 
 
+def ends_onnx(b: Builder) -> str:
+    """Make an extent below 0, with which the shape inference of `onnx` 1.23 ends its process."""
+    made = b.node("MaxPool", [b.x((1, 2, 6, 6), GRID)], kernel_shape=[1, 99])
+    operands = [b.plain(values) for values in ([1, 1], [3, 9], [1, 3])]
+    return b.node("Slice", [made, *operands])
+
+
 def two_grids(b: Builder) -> str:
     """Quantise a float input in two ways."""
     b.inputs.append(helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 8]))
@@ -148,6 +166,7 @@ FILES: dict[str, Callable[[], bytes]] = {
     "coarse": lambda: built(coarse),
     "dynamic": lambda: built(dynamic),
     "empty": lambda: changed(no_nodes),
+    "ends_onnx": lambda: unchecked(ends_onnx),
     "external": lambda: changed(elsewhere),
     "extent": lambda: changed(open_extent),
     "float": lambda: changed(no_quantization),

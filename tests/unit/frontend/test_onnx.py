@@ -14,6 +14,8 @@ from tests.unit.frontend.test_onnx_operators import CASES, channels_last
 from atoll.errors import ModelError
 from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.recognise import is_onnx
+from atoll.frontend.onnx.settling import settled
+from atoll.frontend.onnx.worker import settler
 from atoll.frontend.registry import load_network, read_source
 from atoll.ir.graph import Graph
 from atoll.ops import reference
@@ -72,6 +74,22 @@ def test_without_the_package_there_is_a_remedy(monkeypatch: pytest.MonkeyPatch) 
         load_network(DIGITS / "digits_qdq.onnx")
     (fault,) = caught.value.faults
     assert (fault.code, fault.remedy) == ("E059", "install it with: pip install 'atoll[onnx]'")
+
+
+def test_a_file_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process itself takes longer to start."""
+    monkeypatch.setattr("atoll.frontend.onnx.worker.SECONDS", 0.001)
+    with pytest.raises(ModelError, match="more than 0.001 s to check"):
+        load_network(DIGITS / "digits_qdq.onnx")
+
+
+def test_one_process_settles_several_files() -> None:
+    good, bad = (DIGITS / "digits_qdq.onnx").read_bytes(), b"\x3a\x00"
+    with settler() as settle:
+        first = settle(good)
+        with pytest.raises(ModelError, match="has no nodes"):
+            settle(bad)
+        assert settle(good) == first == settled(good)
 
 
 def network(b: Builder, channels: int) -> str:

@@ -72,7 +72,7 @@ def _asked(channel: socket.socket, data: bytes) -> bytes:
     if answer[:1] == _BAD:
         raise ModelError.all(Fault(**each) for each in json.loads(answer[1:]))
     message = "contradicts itself in a way that ends the package 'onnx'"
-    remedy = "look with onnx.checker.check_model what is wrong, and export it again"
+    remedy = "look for extents, pads or axes that cannot be, and export it again"
     raise ModelError("E052", message, remedy=remedy)
 
 

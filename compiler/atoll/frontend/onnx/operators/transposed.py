@@ -1,6 +1,5 @@
 """ConvTranspose, of one or two dimensions."""
 
-
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Array, Node
