@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.effort import cases
-from tests.onnx_builder import Builder, Grid, steps_between
+from tests.onnx_builder import Builder, Grid, loaded, steps_between
 
-from atoll.frontend.registry import load_network
+from atoll.errors import ModelError
 
 MICROSOFT = "com.microsoft"
 ROUNDS = cases(20, 3)
@@ -132,6 +132,29 @@ def test_one_step_from_onnxruntime(name: str, tmp_path: Path) -> None:
     print(f"{name}: {found.sum()} of {len(found)}")
 
 
+def test_an_old_softmax_is_refused() -> None:
+    """Up to opset 12 it flattens the axes from its own on."""
+    b = Builder()
+    x, _ = operand(b, (1, 3, 4), "int8")
+    grid = Grid("int8", 1 / 256, -128)
+    made = b.node("QLinearSoftmax", [*x, *b.parameters(grid)], MICROSOFT, axis=1, opset=12)
+    b.grids[made] = grid
+    with pytest.raises(ModelError, match="QLinearSoftmax"):
+        loaded(b.model([made]))
+
+
+def test_operators_of_microsoft_quantise_to_16_bits_before_onnx_does(tmp_path: Path) -> None:
+    b = Builder(2, opset=17)
+    grid = Grid("int16", 0.001, 0)
+    name = b.input((1, 3, 5, 5), grid)
+    x = b.node("DequantizeLinear", [name, *b.parameters(grid)], MICROSOFT)
+    real = b.node("Conv", [x, b.weights((2, 3, 3, 3), 0)])
+    out = Grid("int16", 0.002, 0)
+    made = b.node("QuantizeLinear", [real, *b.parameters(out)], MICROSOFT)
+    b.grids[made] = out
+    assert steps_between(b, [made], tmp_path / "built.onnx").max() <= 1
+
+
 def test_moves_between_them_take_integers(tmp_path: Path) -> None:
     """What moves integers needs no parameters; the input's are those of its first reader."""
     b = Builder(1)
@@ -148,5 +171,5 @@ def test_moves_between_them_take_integers(tmp_path: Path) -> None:
     b.grids[flat] = out
     path = tmp_path / "built.onnx"
     assert steps_between(b, [flat], path).max() <= 1
-    kinds = [op.kind for op in load_network(path).operators]
+    kinds = [op.kind for op in loaded(path.read_bytes()).operators]
     assert kinds == ["max_pool_2d", "conv_2d", "transpose", "reshape"]

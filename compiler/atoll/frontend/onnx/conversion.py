@@ -1,6 +1,6 @@
 """What the nodes of a file know of each other while the graph is made."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -122,9 +122,13 @@ class Conversion:
             raise Unfit(f"{message}; {limits}", "give a smaller model", "E055")
         return value.shape
 
+    def readers(self, name: str) -> Sequence[Node]:
+        """Return the nodes that read a value."""
+        return self._readers.get(name, ())
+
     def grids_after(self, name: str) -> Iterator[Grid | None]:
         """Yield the grids that readers of a value state, None for those that state none."""
-        for node in self._readers.get(name, ()):
+        for node in self.readers(name):
             if node.op in ("QuantizeLinear", "DequantizeLinear") and node.inputs[0] == name:
                 yield self.grid_of(node)
             elif node.op in PASSING and node.inputs[0] == name:

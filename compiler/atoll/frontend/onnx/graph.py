@@ -98,9 +98,13 @@ def _inputs(c: Conversion) -> list[Fault]:
             shape = c.shape(name, "it")
             grids = list(c.grids_after(name))
             known = [grid for grid in grids if grid is not None]
-            if not known or any(grid != known[0] for grid in grids):
+            strange = any(node.op not in HANDLERS for node in c.readers(name))
+            if not strange and (not known or any(grid != known[0] for grid in grids)):
                 several = "is quantised in several ways, or read as a real number too"
                 raise Unfit(several if known else "is not quantised where it is read", SURROUND)
+            if not known:
+                c.parts[name] = None
+                continue
             real = c.file.values[name].dtype in _FLOATS
             c.parts[name] = c.emit.input(name, shape, known[0], real=real)
         except Unfit as unfit:

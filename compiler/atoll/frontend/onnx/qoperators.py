@@ -12,6 +12,9 @@ from onnx import AttributeProto, NodeProto, helper
 
 MICROSOFT = "com.microsoft"
 
+_FLATTENED = 13
+"""Softmax of older opsets flattens all axes from its own on."""
+
 Axis = Callable[[NodeProto], int]
 
 
@@ -143,13 +146,16 @@ class Rewriter:
         return made
 
 
-def _integer(node: NodeProto, name: str) -> int:
-    return next((each.i for each in node.attribute if each.name == name), 0)
+def _integer(node: NodeProto, name: str, absent: int = 0) -> int:
+    return next((each.i for each in node.attribute if each.name == name), absent)
 
 
 def _refused(node: NodeProto) -> bool:
-    """Tell whether a node lays its operands out as no ONNX operator does."""
-    return bool(_integer(node, "channels_last"))
+    """Tell whether a node is what no ONNX operator is: of channels last, or an old softmax."""
+    last = _integer(node, "axis", -1) == -1
+    return bool(_integer(node, "channels_last")) or (
+        not last and _integer(node, "opset", _FLATTENED) < _FLATTENED
+    )
 
 
 def _renamed(node: NodeProto, op: str) -> NodeProto:
