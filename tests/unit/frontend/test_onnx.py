@@ -249,6 +249,18 @@ def test_integers_are_clamped_as_they_are(tmp_path: Path) -> None:
         b.nodes.clear()
 
 
+@pytest.mark.parametrize(
+    ("options", "dtype"), [({}, "uint8"), ({"output_dtype": TensorProto.INT8}, "int8")]
+)
+def test_types_without_a_zero_point(options: dict[str, Any], dtype: str, tmp_path: Path) -> None:
+    b = Builder(opset=23)
+    name = b.input((1, 40), Grid(dtype, 0.02, 0))
+    real = b.node("Relu", [b.node("DequantizeLinear", [name, b.plain(0.02, "float32")])])
+    made = b.node("QuantizeLinear", [real, b.plain(0.03, "float32")], **options)
+    b.grids[made] = Grid(dtype, 0.03, 0)
+    assert steps_between(b, [made], tmp_path / "network.onnx").max() <= 1
+
+
 def test_weights_of_four_bits(tmp_path: Path) -> None:
     b = Builder()
     values = b.rng.integers(-8, 8, (4, 3, 3, 3))

@@ -27,6 +27,9 @@ PASSING = frozenset(
 )
 """Operators whose results lie on the grid of their operand, so that it may be stated behind."""
 
+_TYPES = {0: "uint8", 2: "uint8", 3: "int8", 5: "int16", 6: "int32"}
+"""Of elements, as `output_dtype` of QuantizeLinear numbers them; 0 where it is not stated."""
+
 GREATEST_RANK, MOST_ELEMENTS = 8, 2**27
 _SHIFT = 128
 
@@ -163,7 +166,11 @@ class Conversion:
             raise Unfit(f"has scales of type {given.dtype.name}", code="E056")
         scales = given.astype(np.float32).astype(np.float64)
         points = self.numbers(node, 2).reshape(-1) if self.has(node, 2) else None
-        dtype = points.dtype.name if points is not None else dtype or "uint8"
+        given_type = self.file.values.get(node.inputs[0])
+        if node.op == "DequantizeLinear" and given_type is not None:
+            dtype = dtype or given_type.dtype
+        stated = dtype or _TYPES.get(node.attributes.get("output_dtype", 0), "another type")
+        dtype = stated if points is None else points.dtype.name
         if node.attributes.get("block_size"):
             raise Unfit("is quantised in blocks", "quantise per tensor or per channel")
         if dtype not in ("int8", "uint8", "int16", "int32"):
