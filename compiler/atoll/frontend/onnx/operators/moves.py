@@ -32,19 +32,15 @@ def cast(c: Conversion, node: Node) -> Part:
 def reshape(c: Conversion, node: Node) -> Part:
     """Give the same elements other extents; bytes move only where channels come between."""
     part, shape = c.part(node, 0), c.result(node)
+    if prod(shape) != prod(part.shape):
+        raise Unfit(f"makes {[*shape]} of {[*part.shape]}", AGAIN, "E052")
     if isinstance(part, Constant):
         return _constant(part, lambda values: values.reshape(shape))
     return reshaped(c, c.stored(node), shape)
 
 
 def reshaped(c: Conversion, x: Stored, shape: tuple[int, ...]) -> Stored:
-    """Return a value with other extents.
-
-    Raises:
-        Unfit: they have other elements.
-    """
-    if prod(shape) != prod(x.shape):
-        raise Unfit(f"makes {[*shape]} of {[*x.shape]}", AGAIN, "E052")
+    """Return a value with other extents of as many elements."""
     x = x if shape == x.shape else c.emit.unfolded(x)
     order = x.order if x.folded else layout.reshaped(x.shape, x.order, shape)
     if order is not None:
@@ -203,7 +199,8 @@ def gather(c: Conversion, node: Node) -> Part:
     ranges = [range(extent) for extent in x.shape]
     ranges[axis] = run
     value = taken(c, x, ranges)
-    return value if indices.ndim else reshaped(c, value, c.result(node))
+    left = (*x.shape[:axis], *x.shape[axis + 1 :])
+    return value if indices.ndim else reshaped(c, value, left)
 
 
 def concat(c: Conversion, node: Node) -> Part:

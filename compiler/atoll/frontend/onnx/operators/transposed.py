@@ -15,6 +15,7 @@ from atoll.frontend.onnx.operators.windows import (
     summed,
 )
 from atoll.frontend.onnx.parts import Grid, Part, Stored, Unfit
+from atoll.frontend.onnx.protos import AGAIN
 from atoll.ops.windows.transpose_conv import Side
 
 
@@ -32,6 +33,8 @@ def conv_transpose(c: Conversion, node: Node) -> Part:
     if attributes_as(node, {"group": 1})["group"] != 1 or depth != x.shape[1]:
         raise Unfit("has groups, or other channels than its weights")
     window, shape = sliding(node, tuple(kernel), x.shape[2:]), c.result(node)
+    if len(shape) != rank:
+        raise Unfit(f"makes {[*shape]} of {[*x.shape]}", AGAIN, "E052")
     if max(window.dilations) > 1:
         raise Unfit("has dilations, which a transposed convolution may not have")
     image, result = as_image(x.shape)[1:3], as_image(shape)[1:3]
