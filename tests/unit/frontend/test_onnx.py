@@ -1,5 +1,7 @@
 """The front end of ONNX: what is recognised, read, folded, kept in place, and at the edges."""
 
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -74,6 +76,15 @@ def test_without_the_package_there_is_a_remedy(monkeypatch: pytest.MonkeyPatch) 
         load_network(DIGITS / "digits_qdq.onnx")
     (fault,) = caught.value.faults
     assert (fault.code, fault.remedy) == ("E059", "install it with: pip install 'atoll[onnx]'")
+
+
+def test_tflite_files_need_no_package() -> None:
+    code = (
+        "import sys; from pathlib import Path; from atoll.frontend.registry import load_network;"
+        f"load_network(Path({str(DIGITS / 'digits_int8.tflite')!r})); print('onnx' in sys.modules)"
+    )
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert made.stdout == "False\n"
 
 
 def test_a_file_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

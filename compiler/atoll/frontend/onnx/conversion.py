@@ -30,7 +30,7 @@ PASSING = frozenset(
 _TYPES = {0: "uint8", 2: "uint8", 3: "int8", 5: "int16", 6: "int32"}
 """Of elements, as `output_dtype` of QuantizeLinear numbers them; 0 where it is not stated."""
 
-GREATEST_RANK, MOST_ELEMENTS = 8, 2**27
+GREATEST_RANK, MOST_ELEMENTS = 8, 2**24
 _SHIFT = 128
 
 
