@@ -149,7 +149,32 @@ def test_globally_pooled_channels_need_no_transpose(tmp_path: Path) -> None:
     path = tmp_path / "network.onnx"
     path.write_bytes(b.model([made]))
     found = kinds(path)
-    assert (found["transpose"], found["conv_2d"], found["mean"]) == (0, 1, 1)
+    assert found == {"reshape": 2, "conv_2d": 1, "depthwise_conv_2d": 1, "fully_connected": 1}
+
+
+@pytest.mark.parametrize(
+    ("channels", "finer", "expected"),
+    [
+        (4, 0.0, {"average_pool_2d": 1}),
+        (4, 3.0, {"depthwise_conv_2d": 1}),
+        (200, 1.5, {"average_pool_2d": 1, "quantize": 1}),
+        (200, 3.0, {"mean": 1}),
+    ],
+)
+def test_how_an_image_is_averaged(
+    channels: int, finer: float, expected: dict[str, int], tmp_path: Path
+) -> None:
+    """Two roundings are none too many where the result's grid is not much finer."""
+    b = Builder(channels)
+    grid = b.grid()
+    x = channels_last(b, b.x((1, channels, 5, 6), grid))
+    op = b.node("GlobalAveragePool", [x])
+    out = Grid("int8", grid.scale / finer, 0) if finer else grid
+    path = tmp_path / "network.onnx"
+    assert steps_between(b, [b.quantized(op, out)], path).max() <= 1
+    around = {"max_pool_2d", "reshape", "transpose"}
+    found = kinds(path).items()
+    assert {kind: count for kind, count in found if kind not in around} == expected
 
 
 def test_channels_last_in_the_file_cost_nothing(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Operators along axes: means, sums, extremes, their places, and softmax."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,21 +13,14 @@ from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit, grid
 from atoll.frontend.onnx.protos import AGAIN
 
 
-def mean_over(
-    c: Conversion, x: Stored, axes: Sequence[int], shape: tuple[int, ...], *, keep: bool
-) -> Pending:
-    """Return the mean along axes."""
-    return _reduced(c, "mean", x, axes, shape, keep=keep)
-
-
 def _reduced(
     c: Conversion, kind: str, x: Stored, axes: Sequence[int], shape: tuple[int, ...], *, keep: bool
 ) -> Pending:
     x = c.emit.unfolded(x)
-    return Pending(shape=shape, make=lambda to, _: _along(c, kind, x, axes, shape, to, keep=keep))
+    return Pending(shape=shape, make=lambda to, _: along(c, kind, x, axes, shape, to, keep=keep))
 
 
-def _along(
+def along(
     c: Conversion,
     kind: str,
     x: Stored,
@@ -55,8 +48,9 @@ def _along(
     return Stored(tensor=tensor, shape=shape, order=order, grid=to, real=to is not None)
 
 
-def _axes(c: Conversion, node: Node, rank: int) -> tuple[int, ...]:
+def axes_of(c: Conversion, node: Node) -> tuple[int, ...]:
     """Return the axes of a reduction: an attribute or an operand, all if there is neither."""
+    rank = len(c.part(node, 0).shape)
     given = c.integers(node, 1) if c.has(node, 1) else node.attributes.get("axes") or ()
     if not given:
         every = not node.attributes.get("noop_with_empty_axes")
@@ -70,12 +64,12 @@ def _axis(axis: int, rank: int) -> int:
     return axis % rank
 
 
-def reduction(kind: str) -> Handler:
+def reduction(kind: str) -> Callable[[Conversion, Node], Part]:
     """Return what makes a MEAN or SUM."""
 
     def made(c: Conversion, node: Node) -> Part:
         x, shape = c.stored(node), c.result(node)
-        axes = _axes(c, node, len(x.shape))
+        axes = axes_of(c, node)
         keep = bool(attributes_as(node, {"keepdims": 1})["keepdims"])
         return _reduced(c, kind, x, axes, shape, keep=keep) if axes else x
 
@@ -87,11 +81,11 @@ def extreme(kind: str) -> Handler:
 
     def made(c: Conversion, node: Node) -> Part:
         x, shape = c.stored(node), c.result(node)
-        axes = _axes(c, node, len(x.shape))
+        axes = axes_of(c, node)
         keep = bool(attributes_as(node, {"keepdims": 1})["keepdims"])
         if not axes:
             return x
-        value = _along(c, kind, c.emit.unfolded(x), axes, shape, x.known(), keep=keep)
+        value = along(c, kind, c.emit.unfolded(x), axes, shape, x.known(), keep=keep)
         return replace(value, real=x.real)
 
     return made
@@ -106,10 +100,12 @@ def place_of(kind: str) -> Handler:
         if found["select_last_index"]:
             raise Unfit("takes the last of equal values", "export it without select_last_index")
         axis = _axis(found["axis"], len(x.shape))
-        return _along(c, kind, x, (axis,), shape, None, keep=bool(found["keepdims"]))
+        return along(c, kind, x, (axis,), shape, None, keep=bool(found["keepdims"]))
 
     return made
 
+
+mean = reduction("mean")
 
 _SHARES = {"softmax": grid("int8", 1 / 256, -128), "log_softmax": grid("int8", 1 / 16, 127)}
 
@@ -137,7 +133,6 @@ HANDLERS = {
     "ArgMin": place_of("arg_min"),
     "LogSoftmax": softmax("log_softmax"),
     "ReduceMax": extreme("reduce_max"),
-    "ReduceMean": reduction("mean"),
     "ReduceMin": extreme("reduce_min"),
     "ReduceSum": reduction("sum"),
     "Softmax": softmax("softmax"),
