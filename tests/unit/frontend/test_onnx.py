@@ -229,6 +229,25 @@ def test_float_edges_and_an_open_batch(tmp_path: Path) -> None:
         assert found.quantization.scales == (float(np.float32(scale)),)
 
 
+@pytest.mark.parametrize(
+    ("op", "scale", "zero"),
+    [("Softmax", 1 / 256, -128), ("LogSoftmax", 1 / 16, 127), ("Tanh", 1 / 128, 0)],
+)
+def test_float_shares_at_the_end(op: str, scale: float, zero: int, tmp_path: Path) -> None:
+    """Quantisers may leave the last layer float; TFLite says what suits it."""
+    b = Builder()
+    made = b.node(op, [b.x((2, 10))])
+    path = tmp_path / "network.onnx"
+    path.write_bytes(b.model([made]))
+    graph = loaded(path.read_bytes())
+    found = graph.tensor(graph.outputs[0]).quantization
+    assert found is not None
+    assert (found.scales, found.zero_points) == ((scale,), (zero,))
+    (ours,), (theirs,) = (run(b, path) for run in (ours_of, theirs_of))
+    expected = np.clip(np.rint(theirs / scale) + zero, -128, 127)
+    assert np.abs(ours - expected).max() <= 1
+
+
 def test_what_is_handed_out_has_bytes_of_its_own(tmp_path: Path) -> None:
     b = Builder()
     name = b.input((1, 4))
