@@ -199,8 +199,8 @@ def extreme(op: str) -> Case:
     def made(b: Builder) -> str:
         shape = image(b)
         others = [b.x(shape) for _ in range(pick(b, 1, 2))]
-        constant = b.plain(b.rng.normal(), "float32")
-        return b.node(op, [b.x(shape), *others, *([constant] if pick(b, 0, 1) else [])])
+        others += [b.plain(b.rng.normal(), "float32") for _ in range(pick(b, 0, 1, 2))]
+        return b.node(op, [b.x((1, *shape[1:])), *others])
 
     return made
 

@@ -84,7 +84,7 @@ class Conversion:
                 raise Unfit(f"'{node.inputs[at]}' is float where it is read", SURROUND)
             return self.settled(part, grid)
         if isinstance(part, Constant):
-            part.grid  # noqa: B018 - refuses what is not quantised
+            part.known()
             held = Held(part.values, "", part.quantization)
             return self.emit.held(held, f"constant_{self.emit.index}")
         return part

@@ -121,9 +121,8 @@ class Constant:
         """ONNX's extents."""
         return self.values.shape
 
-    @property
-    def grid(self) -> Grid:
-        """The grid of integers that are quantised as a whole.
+    def known(self) -> Grid:
+        """Return the grid of integers that are quantised as a whole.
 
         Raises:
             Unfit: there is none.

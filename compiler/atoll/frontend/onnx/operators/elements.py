@@ -13,6 +13,7 @@ from atoll.frontend.onnx.layout import Order
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.weights import real_values, uniform
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
+from atoll.frontend.onnx.protos import AGAIN
 from atoll.ir.graph import Quantization
 
 _GREATEST = 127
@@ -164,7 +165,7 @@ def _ordered(c: Conversion, part: Stored | Constant, order: Order, rank: int) ->
     if isinstance(part, Stored):
         return c.emit.in_order(part, order)
     values = part.values.reshape((1,) * (rank - part.values.ndim) + part.values.shape)
-    part.grid  # noqa: B018 - refuses what has several scales
+    part.known()
     return Held(values.transpose(order), "", part.quantization)
 
 
@@ -209,9 +210,14 @@ def _chain(
     if isinstance(total, Constant):
         raise Unfit("has no operand that is computed", "simplify the model")
     for other in others:
-        extents = np.broadcast_shapes(total.shape, other.shape) if others[-1:] != [other] else shape
+        try:
+            extents = np.broadcast_shapes(total.shape, other.shape)
+        except ValueError as fault:
+            raise Unfit(
+                f"has operands that do not broadcast to {[*shape]}", AGAIN, "E052"
+            ) from fault
         operands, order = aligned(c, [total, other], extents)
-        total = _result(c, kind, operands, tuple(extents), order, to)
+        total = _result(c, kind, operands, extents, order, to)
     return total
 
 
