@@ -272,6 +272,17 @@ def squares(op: str) -> Case:
     return made
 
 
+def expanded(b: Builder) -> str:
+    shape = image(b)
+    x = channels_last(b, b.x((1, shape[1], 1, 1)))
+    made = b.node("Squeeze", [x, b.plain([0])])
+    return b.node("Expand", [made, b.plain([2, shape[1], 3, 4])])
+
+
+def tiled(b: Builder) -> str:
+    return b.node("Tile", [channels_last(b, b.x(image(b))), b.plain([1, 2, 1, 3])])
+
+
 def shuffled(b: Builder) -> str:
     """Mix the channels of groups, as ShuffleNet does."""
     shape = image(b, 6)
@@ -382,6 +393,8 @@ CASES: dict[str, Case] = {
     "Resize nearest": nearest,
     "SpaceToDepth": squares("SpaceToDepth"),
     "DepthToSpace": squares("DepthToSpace"),
+    "Expand": expanded,
+    "Tile": tiled,
     "Sum": lambda b: b.node("Sum", [b.x((2, 3, 4)), b.x((3, 1))]),
     "HardSigmoid": unary("HardSigmoid", alpha=1 / 6, beta=0.5),
     "shuffled channels": shuffled,

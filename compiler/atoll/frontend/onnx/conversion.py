@@ -20,8 +20,18 @@ SURROUND = (
 
 PASSING = frozenset(
     {
-        *("Clip", "Concat", "DepthToSpace", "Dropout", "Flatten", "Gather", "GlobalMaxPool"),
-        *("Identity", "MaxPool", "Pad", "ReduceMax", "ReduceMin", "Relu", "Reshape", "Slice"),
+        *("Clip", "Concat", "DepthToSpace", "Dropout", "Expand", "Flatten", "Gather", "Tile"),
+        *(
+            "GlobalMaxPool",
+            "Identity",
+            "MaxPool",
+            "Pad",
+            "ReduceMax",
+            "ReduceMin",
+            "Relu",
+            "Reshape",
+            "Slice",
+        ),
         *("SpaceToDepth", "Split", "Squeeze", "Transpose", "Unsqueeze"),
     }
 )

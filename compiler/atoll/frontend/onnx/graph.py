@@ -8,6 +8,8 @@ from atoll.errors import Fault, ModelError
 from atoll.frontend.onnx.conversion import SURROUND, Conversion, Handler
 from atoll.frontend.onnx.model import File, Node, short
 from atoll.frontend.onnx.operators import (
+    blocks,
+    copies,
     curves,
     dense,
     edges,
@@ -24,6 +26,8 @@ from atoll.frontend.unsupported import Unsupported, operator_faults, unsupported
 from atoll.ir.graph import Graph
 
 _FAMILIES = (
+    blocks,
+    copies,
     curves,
     dense,
     edges,

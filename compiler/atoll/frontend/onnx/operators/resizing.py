@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.operators.copies import MOST_COPIES
 from atoll.frontend.onnx.operators.moves import taken
 from atoll.frontend.onnx.operators.windows import as_image, from_image, image_of
 from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit
@@ -92,6 +93,8 @@ def _repeated(c: Conversion, x: Stored, axis: int, times: int) -> Stored:
     """Return a value with each element along an axis there several times."""
     if times == 1:
         return x
+    if times > MOST_COPIES:
+        raise Unfit(f"repeats {times} times, the most is {MOST_COPIES}")
     x = c.emit.unfolded(x)
     shape = tuple(n * times if at == axis else n for at, n in enumerate(x.shape))
     stored, place = c.emit.stored_shape(x), x.order.index(axis)
