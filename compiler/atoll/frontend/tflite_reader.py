@@ -1,6 +1,5 @@
 """Read a TFLite file into plain records; nothing of the content is judged here."""
 
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -13,10 +12,10 @@ from tflite.utils import BUILTIN_OPCODE2NAME
 
 from atoll.errors import ModelError
 from atoll.frontend import flatbuffer
+from atoll.frontend.file_bytes import file_bytes
 from atoll.frontend.tflite_forms import CUSTOM, Forms, forms_for
 from atoll.ops.tflite_form import TfliteForm
 
-GREATEST_FILE = 64 * 2**20
 IDENTIFIER = b"TFL3"
 
 _TYPE_NAMES = {
@@ -118,17 +117,7 @@ def read_file(path: Path) -> FileModel:
     Raises:
         ModelError: E050, the file is unreadable, too large or no TFLite file; E051, it is damaged.
     """
-    remedy = "give the path of a readable .tflite file"
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise ModelError("E050", "is no regular file", remedy=remedy)
-        data = path.read_bytes() if status.st_size <= GREATEST_FILE else b""
-    except OSError as fault:
-        raise ModelError("E050", f"cannot be read: {fault.strerror}", remedy=remedy) from fault
-    if status.st_size > GREATEST_FILE:
-        message = f"has {status.st_size} bytes, the greatest size is {GREATEST_FILE}"
-        raise ModelError("E050", message, remedy="give a smaller model, for a microcontroller")
+    data = file_bytes(path, ".tflite")
     if data[4:8] != IDENTIFIER:
         message = f"is no TFLite file: bytes 4 to 7 are not '{IDENTIFIER.decode()}'"
         raise ModelError("E050", message, remedy="give a model that the TFLite converter wrote")
