@@ -49,6 +49,7 @@ class Operator:
     options: dict[str, Any] = field(default_factory=dict)
     custom: str = ""
     custom_options: bytes = b""
+    intermediates: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,4 +182,6 @@ def _operator(builder: Any, index: int, op: Operator) -> int:
         parts["BuiltinOptionsType"] = getattr(BuiltinOptions, op.table)
     if op.custom_options:
         parts["CustomOptions"] = builder.CreateByteVector(op.custom_options)
+    if op.intermediates:
+        parts["Intermediates"] = _numbers(builder, op.intermediates, "int32")
     return _table(builder, "Operator", {**parts, "OpcodeIndex": index})

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from benchmarks.estimate import UNSEEN, compare
 from benchmarks.estimate_layers import LAYERS
+from tests.recurrent_samples import recurrent
 from tests.requests import load_requests
 
 from atoll.build_tree import build
@@ -51,7 +52,10 @@ SHIPPED = ("lagoon", "atoll2", "twin")
 pytestmark = pytest.mark.rtl
 
 
-UNMADE = ("copy", "relayout", "reshape", "ethos_u", "rows", "join_rows")
+UNMADE = (
+    *("copy", "relayout", "reshape", "ethos_u", "rows", "join_rows"),
+    *("pack", "split", "split_v", "unpack"),
+)
 """Kinds that these networks do not run as such."""
 
 UNMEASURED = (
@@ -110,10 +114,11 @@ def far(found: dict[tuple[str, str, str], float], most: float) -> dict[Any, floa
 def test_p1_cycles_of_a_core_are_near_the_estimate(
     tflite_builder: ModuleType, every_operator: Any, tmp_path: Path
 ) -> None:
-    path = tmp_path / "every_operator.tflite"
+    path, states = tmp_path / "every_operator.tflite", tmp_path / "recurrent.tflite"
     path.write_bytes(tflite_builder.write(every_operator))
+    states.write_bytes(tflite_builder.write(recurrent(tflite_builder)))
     found: dict[tuple[str, str, str], float] = {}
-    for model in (DIGITS, path):
+    for model in (DIGITS, path, states):
         found |= errors(measured("lagoon", (), model, None, accelerators=False)[1])
     assert far(found, CLOSE) == {}
     assert {kind for _, kind, _ in found} >= set(OPERATORS) - {*UNMADE, *UNMEASURED}

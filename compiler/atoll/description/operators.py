@@ -101,9 +101,11 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "STRIDED_SLICE": _MOVEMENT,
         "SUB": _ELEMENTWISE,
         "SUM": _REDUCTION,
+        "SVDF": ("macs", "batches", "in_channels", "out_channels", "rank", "steps"),
         "TANH": _ELEMENTWISE,
         "TRANSPOSE": _MOVEMENT,
         "TRANSPOSE_CONV": _CONVOLUTION,
+        "UNIDIRECTIONAL_SEQUENCE_LSTM": ("macs", "batches", "in_channels", "out_channels", "steps"),
     }
 )
 """What a description may limit of each operator that it may name."""

@@ -163,11 +163,17 @@ def _operator(model: FileModel, op: FileOperator, names: dict[int, str]) -> Oper
         inputs=tuple(names[tensor.index] if tensor is not None else "" for tensor in inputs),
         outputs=(
             *(names[number] for number in op.outputs),
-            *(_changed(names[op.inputs[at]]) for at in op.form.states),
+            *(_changed(names[number]) for number in _states(op)),
         ),
         attributes=options,
         index=op.index,
     )
+
+
+def _states(op: FileOperator) -> list[int]:
+    """Return the variables that an operator changes; the checks report one that is absent."""
+    places = op.form.states if op.form else ()
+    return [op.inputs[at] for at in places if at < len(op.inputs) and op.inputs[at] >= 0]
 
 
 def _changed(state: str) -> str:

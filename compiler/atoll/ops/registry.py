@@ -99,6 +99,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "tanh": "atoll.ops.elements.curves:TANH",
         "transpose": "atoll.ops.moves.transpose:TRANSPOSE",
         "transpose_conv": "atoll.ops.windows.transpose_conv:TRANSPOSE_CONV",
+        "unidirectional_sequence_lstm": "atoll.ops.recurrent.lstm:UNIDIRECTIONAL_SEQUENCE_LSTM",
         "unpack": "atoll.ops.moves.splitting:UNPACK",
     }
 )

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests import recurrent_samples as operators
 from tests.effort import drawn
+from tests.operator_samples import SCALE, Tree
 
 from atoll.frontend.tflite import load_tflite
 from atoll.ops import reference
@@ -51,7 +53,7 @@ def svdf(builder: ModuleType, rng: np.random.Generator) -> Any:
         point = int(rng.integers(-128, 128))
         return tensor(shape=shape, **{"scales": (scale,), "zero_points": (point,)} | fields)
 
-    bias_scale = float32(np.float32(state_scale) * np.float32(time_scale))
+    bias_scale = float(np.float32(state_scale) * np.float32(time_scale))
     tensors = (
         activation((batches, inputs), scales[0]),
         constant((units * rank, inputs), "int8", scales[1], 127),
@@ -74,6 +76,63 @@ def svdf(builder: ModuleType, rng: np.random.Generator) -> Any:
         options={"Rank": rank, "FusedActivationFunction": int(rng.integers(2))},
     )
     return builder.Model(tensors=tensors, operators=(op,), inputs=(0,), outputs=(5,))
+
+
+def lstm(builder: ModuleType, rng: np.random.Generator) -> Any:
+    """Make a network of one LSTM of drawn extents, options and scales."""
+    batches, steps, inputs, units = (int(rng.integers(1, most)) for most in (4, 5, 12, 9))
+    time_major, cell_scale = bool(rng.integers(2)), 2.0 ** int(rng.integers(-17, -6))
+    first = (steps, batches) if time_major else (batches, steps)
+    tensors: list[Any] = []
+
+    def add(shape: tuple[int, ...], **fields: Any) -> int:
+        tensors.append(builder.Tensor(shape=shape, name=f"t{len(tensors)}", **fields))
+        return len(tensors) - 1
+
+    def drawn_scale(low: float, high: float) -> tuple[float, ...]:
+        return (float32(10 ** rng.uniform(low, high)),)
+
+    def weights(count: int) -> int:
+        data = rng.integers(-127, 128, (units, count)).astype(np.int8)
+        scales = drawn_scale(-3.5, -1)
+        return add(data.shape, scales=scales, zero_points=(0,), data=data)
+
+    def bias() -> int:
+        data = rng.integers(-(2**14), 2**14, units).astype(np.int32)
+        return add(data.shape, dtype="int32", data=data)
+
+    points = [(int(rng.integers(-128, 128)),) for _ in range(2)]
+    hidden: Any = {"scales": drawn_scale(-2.5, -1.5), "zero_points": points[1]}
+    x = add((*first, inputs), scales=drawn_scale(-2.5, -0.5), zero_points=points[0])
+    from_input, from_hidden = ([weights(n) for _ in range(4)] for n in (inputs, units))
+    biases = [bias() for _ in range(4)]
+    state = add((batches, units), variable=True, **hidden)
+    cell = add(
+        (batches, units),
+        dtype="int16",
+        scales=(cell_scale,),
+        zero_points=(0,),
+        variable=True,
+    )
+    y = add((*first, units), **hidden)
+    given = {"scales": drawn_scale(-4, -1), "zero_points": (0,)}
+    unused = tuple(add((0,), dtype="int16", **given) for _ in range(5 * int(rng.integers(2))))
+    none = (-1,)
+    op = builder.Operator(
+        code="UNIDIRECTIONAL_SEQUENCE_LSTM",
+        inputs=(x, *from_input, *from_hidden, *none * 3, *biases, *none * 2, state, cell)
+        + none * 4,
+        outputs=(y,),
+        table="UnidirectionalSequenceLSTMOptions",
+        options={
+            "FusedActivationFunction": 4,
+            "TimeMajor": time_major,
+            "CellClip": float(rng.choice((0, 0, -1, 0.5, 3, 10, 1e6))),
+            "ProjClip": float(rng.choice((0, 0.1))),
+        },
+        intermediates=unused,
+    )
+    return builder.Model(tensors=tuple(tensors), operators=(op,), inputs=(x,), outputs=(y,))
 
 
 def samples_of(path: Path, rng: np.random.Generator) -> list[dict[str, Values]]:
@@ -227,9 +286,24 @@ def test_variables(
     check(data, tmp_path / "network.tflite", lagoon, rng)
 
 
+@pytest.mark.parametrize("seed", drawn(1000, 40))
+def test_lstm(seed: int, tflite_builder: ModuleType, tmp_path: Path, lagoon: ResolvedSoc) -> None:
+    rng = np.random.default_rng(seed)
+    data = tflite_builder.write(lstm(tflite_builder, rng))
+    check(data, tmp_path / "network.tflite", lagoon, rng)
+
+
+def test_an_lstm_of_a_batch_beside_idle_cores(tflite_builder: ModuleType, tmp_path: Path) -> None:
+    """It is not shared out among cores, of which each would read what others write."""
+    tree = Tree(tflite_builder)
+    operators.lstm(tree, tree.add((4, 3, 16), **SCALE), units=16)
+    data = tflite_builder.write(tree.model())
+    check(data, tmp_path / "network.tflite", load_soc("quad"), np.random.default_rng(1))
+
+
 @pytest.mark.rtl
 @pytest.mark.parametrize("chip", ["lagoon", "twin"])
-@pytest.mark.parametrize("make", [svdf, variables])
+@pytest.mark.parametrize("make", [svdf, lstm, variables])
 def test_in_full_rtl(
     make: Callable[..., Any], chip: str, tflite_builder: ModuleType, tmp_path: Path
 ) -> None:

@@ -81,7 +81,7 @@ class Svdf(OperatorKind):
         },
         states=(STATE,),
     )
-    rates = Rates(mac=25, made=150)
+    rates = Rates(mac=25, made=110)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept constant weights, a bias, and a state of the type of `weights_time`."""
