@@ -23,9 +23,9 @@ class Tree:
         self.tensors.append(self.builder.Tensor(shape=shape, name=name, **fields))
         return len(self.tensors) - 1
 
-    def numbers(self, *values: int) -> int:
+    def numbers(self, *values: int, shape: tuple[int, ...] = (-1,)) -> int:
         """Add a constant such as axes."""
-        data = np.array(values, np.int32)
+        data = np.array(values, np.int32).reshape(shape)
         return self.add(data.shape, dtype="int32", data=data)
 
     def weights(self, shape: tuple[int, ...]) -> int:
@@ -143,6 +143,31 @@ def _split(tree: Tree, x: int) -> None:
     stacked = tree.add((6, 2, 4), **SCALE)
     options = {"Axis": 1, "ValuesCount": 2}
     tree.apply("PACK", (columns[1], columns[3]), stacked, "PackOptions", **options)
+
+
+def picks(builder: ModuleType) -> Any:
+    """Make a network of operators that read elements at places of their own."""
+    tree = Tree(builder)
+    x = tree.add((1, 6, 5, 8), **SCALE)
+    nearest, aligned = "ResizeNearestNeighborOptions", {"AlignCorners": True}
+    taller = tree.add((1, 12, 7, 8), **SCALE)
+    tree.apply("RESIZE_NEAREST_NEIGHBOR", (x, tree.numbers(12, 7)), taller, nearest, **aligned)
+    wider = tree.add((1, 12, 10, 2), **SCALE)
+    tree.apply("DEPTH_TO_SPACE", (x,), wider, "DepthToSpaceOptions", BlockSize=2)
+    deeper = tree.add((1, 6, 5, 8), **SCALE)
+    tree.apply("SPACE_TO_DEPTH", (wider,), deeper, "SpaceToDepthOptions", BlockSize=2)
+    block, pads = tree.numbers(2, 3), tree.numbers(1, 1, 0, 1, shape=(2, 2))
+    batches = tree.add((6, 4, 2, 8), **SCALE)
+    tree.apply("SPACE_TO_BATCH_ND", (deeper, block, pads), batches)
+    image = tree.add((1, 6, 5, 8), **SCALE)
+    tree.apply("BATCH_TO_SPACE_ND", (batches, block, pads), image)
+    value = tree.add((), data=np.array(-128, np.int8), **SCALE)
+    around = tree.numbers(0, 0, 1, 0, 2, 1, 0, 0, shape=(4, 2))
+    padded = tree.apply("PADV2", (image, around, value), tree.add((1, 7, 8, 8), **SCALE))
+    tree.apply("MIRROR_PAD", (padded, around), tree.add((1, 8, 11, 8), **SCALE), "MirrorPadOptions")
+    tree.apply("BROADCAST_TO", (x, tree.numbers(3, 6, 5, 8)), tree.add((3, 6, 5, 8), **SCALE))
+    tree.apply("REVERSE_V2", (taller, tree.numbers(2, 1)), tree.add((1, 12, 7, 8), **SCALE))
+    return tree.model()
 
 
 def _windows(tree: Tree, x: int) -> int:

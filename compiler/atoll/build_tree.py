@@ -1,9 +1,10 @@
 """The build folder of compiled networks: texts of every stage, object code, BSP, firmware."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache, partial
 from pathlib import Path
 
 from atoll.bsp.cores import elf_names, image_cores
@@ -11,7 +12,6 @@ from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.interface import Firmware, GivenPool, ModelInterface, PoolShare, Port
 from atoll.bsp.model_source import compile_model
 from atoll.checksums import write_checksums
-from atoll.codegen.c.source import emit_sources
 from atoll.codegen.llvm import emit_objects
 from atoll.codegen.pool_images import behind, pool_symbol
 from atoll.codegen.run_arguments import run_arguments
@@ -21,7 +21,6 @@ from atoll.interchange.plan_text import plan_json
 from atoll.pipeline import Compiled
 from atoll.resolve.export import to_json, without_positions
 from atoll.resolve.memory_views import seen_by
-from atoll.resolve.soc import ResolvedSoc
 
 MARKER = "build.json"
 RESOLVED = "resolved.json"
@@ -97,28 +96,24 @@ def homes_of(names: Sequence[str]) -> tuple[Path, ...]:
 def parts_of(
     models: Sequence[Compiled], emit: Emit, folder: Path, toolchain: str | None = None
 ) -> tuple[Part, ...]:
-    """Return what a firmware has of networks, in machine code; C is left in `folder`.
-
-    Raises:
-        ToolchainError: no code can be made for a core, or its compiler refuses the C.
-    """
+    """Return what a firmware has of networks; with their code as C, that is left in `folder`."""
     homes = homes_of([compiled.graph.name for compiled in models])
-    parts = []
-    for position, (compiled, home) in enumerate(zip(models, homes, strict=True)):
-        given = (compiled.module, compiled.plan, compiled.soc, compiled.commands, position)
-        if emit is Emit.OBJECT:
-            codes = emit_objects(*given)
-        else:
-            codes = _from_source(compiled.soc, emit_sources(*given), folder / home, toolchain)
-        parts.append(part_of(compiled, codes))
-    return tuple(parts)
+    return tuple(
+        part_of(compiled, position)
+        if emit is Emit.OBJECT
+        else _part(compiled, partial(_from_source, compiled, position, folder / home, toolchain))
+        for position, (compiled, home) in enumerate(zip(models, homes, strict=True))
+    )
 
 
 def _from_source(
-    soc: ResolvedSoc, sources: Mapping[str, str], folder: Path, toolchain: str | None
+    compiled: Compiled, position: int, folder: Path, toolchain: str | None
 ) -> dict[str, bytes]:
     """Write the C of a network and compile it for each core."""
-    codes = {}
+    from atoll.codegen.c.source import emit_sources  # most builds have no C
+
+    soc, codes = compiled.soc, {}
+    sources = emit_sources(compiled.module, compiled.plan, soc, compiled.commands, position)
     for core in image_cores(soc):
         name = MODEL_SOURCE if core.name == soc.host else f"{core.name}_{MODEL_SOURCE}"
         (folder / name).write_text(sources[core.name], encoding="utf-8")
@@ -126,22 +121,20 @@ def _from_source(
     return codes
 
 
-def part_of(compiled: Compiled, codes: Mapping[str, bytes] | None = None) -> Part:
-    """Return what a firmware has of a network.
+def part_of(compiled: Compiled, position: int = 0) -> Part:
+    """Return what a firmware has of a network, by LLVM; `position` is the network's in it."""
+    given = (compiled.module, compiled.plan, compiled.soc, compiled.commands, position)
+    return _part(compiled, partial(emit_objects, *given))
 
-    Args:
-        compiled: the network.
-        codes: an object for each core; None makes those of a firmware's first network.
-    """
+
+def _part(compiled: Compiled, codes: Callable[[], Mapping[str, bytes]]) -> Part:
     soc, module, plan = compiled.soc, compiled.module, compiled.plan
-    others = dict(codes or emit_objects(module, plan, soc, compiled.commands))
-    code = others.pop(soc.host)
     origins = {
         pool_symbol(module.name, space, soc): seen_by(soc, soc.host, space.origin)
         for space in plan.problem.pools
         if behind(space, soc) and any(_is_in(compiled, space.name))
     }
-    return Part(interface=interface_of(compiled), code=code, others=others, origins=origins)
+    return Part(interface=interface_of(compiled), codes=cache(codes), origins=origins)
 
 
 def _is_in(compiled: Compiled, pool: str) -> Iterator[bool]:

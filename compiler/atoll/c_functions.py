@@ -4,20 +4,17 @@ The clang of ziglang compiles them, as it does the BSP; they have no C library.
 """
 
 import ctypes
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from atoll.cache import cache_folder
-from atoll.children import Done
 from atoll.errors import ModelError
 from atoll.isa.instruction_set import InstructionSet
 from atoll.kept import kept, name_of
-from atoll.scratch import scratch_folder, temporary_folder
-from atoll.tools import cached, run_tool, tail
+from atoll.scratch import temporary_folder
+from atoll.tools import cached, run_zig, tail
 
 _FLAGS = (
     *("-std=c99", "-O2", "-ffreestanding", "-fno-builtin", "-fno-sanitize=all", "-g0"),
@@ -98,7 +95,7 @@ def with_functions(
             (folder / "model.o").write_bytes(code)
             _compiled("functions.c", *machine, *_FLAGS, "-c", "-o", "functions.o", folder=folder)
             linked = ("ld.lld", "-r", "-o", "joined.o", "model.o", "functions.o")
-            done = _zig(*linked, folder=folder)
+            done = run_zig(*linked, folder=folder)
             assert done.returncode == 0, done.stderr
             return (folder / "joined.o").read_bytes()
 
@@ -135,16 +132,7 @@ def on_host(function: CFunction, network: str) -> Any:
 
 
 def _compiled(source: str, *flags: str, folder: Path) -> None:
-    done = _zig("cc", *flags, source, folder=folder)
+    done = run_zig("cc", *flags, source, folder=folder)
     if done.returncode:
         what = f"the compiler refuses a function of C:\n{tail(done.stderr)}"
         raise ModelError("E152", what, remedy="correct the file at the line that it names")
-
-
-def _zig(*arguments: str, folder: Path) -> Done:
-    places = {
-        "ZIG_GLOBAL_CACHE_DIR": str(cache_folder() / "zig"),
-        "ZIG_LOCAL_CACHE_DIR": str(scratch_folder() / "zig"),
-    }
-    command = (sys.executable, "-m", "ziglang", *arguments)
-    return run_tool(command, folder=folder, environment=places)

@@ -73,8 +73,9 @@ def build_objects(
         interfaces = []
         for compiled, part in zip(models, parts_of(models, emit, fresh, toolchain), strict=True):
             interfaces.append(part.interface)
-            codes = {soc.host: part.code} | dict(part.others)
-            objects += (_written(compiled, core, code, fresh) for core, code in codes.items())
+            objects += (
+                _written(compiled, core, code, fresh) for core, code in part.codes().items()
+            )
         headers = interface_headers(soc, interfaces) | {
             PORT_HEADER: port_header(soc, tuple(objects))
         }

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
 from atoll.cache import cache_folder
 from atoll.children import Done, run
 from atoll.errors import ToolchainError
 from atoll.files import unwritable
-from atoll.scratch import temporary_folder
+from atoll.scratch import scratch_folder, temporary_folder
 
 _TAIL_LINES = 20
 
@@ -52,6 +53,36 @@ def run_tool(
             "E070",
             f"cannot run '{command[0]}': {fault.strerror or fault}",
             remedy="run `atoll doctor` to see which tools are missing",
+        ) from fault
+
+
+def run_zig(*arguments: str, folder: Path) -> Done:
+    """Run zig of the ziglang wheel in `folder`, as `run_tool`.
+
+    Raises:
+        ToolchainError: E070, it is not installed; E100, it does not end.
+    """
+    places = {
+        "ZIG_GLOBAL_CACHE_DIR": str(cache_folder() / "zig"),
+        "ZIG_LOCAL_CACHE_DIR": str(scratch_folder() / "zig"),
+    }
+    program = str(ziglang().locate_file("ziglang/zig"))
+    return run_tool((program, *arguments), folder=folder, environment=places)
+
+
+def ziglang() -> Distribution:
+    """Return the wheel whose program is a C compiler and a linker for many cores.
+
+    Raises:
+        ToolchainError: E070, it is not installed.
+    """
+    try:
+        return distribution("ziglang")
+    except PackageNotFoundError as fault:
+        raise ToolchainError(
+            "E070",
+            "the package 'ziglang' is not installed",
+            remedy="install it with `pip install ziglang`, or use --toolchain gcc",
         ) from fault
 
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 from atoll.children import end_all
@@ -20,14 +21,22 @@ def side_by_side(
 
     After an error no further item is begun, and after Ctrl-C the programs that run are ended too.
     """
+    with begun(act, items, count) as results:
+        yield from results
+
+
+@contextmanager
+def begun(
+    act: Callable[[Item], Result], items: Iterable[Item], count: int
+) -> Iterator[Iterator[Result]]:
+    """Let threads work as for `side_by_side` while the block runs; yield what they return."""
     workers = ThreadPoolExecutor(count)
-    begun = [workers.submit(act, item) for item in items]
+    submitted = [workers.submit(act, item) for item in items]
     try:
-        for each in begun:
-            yield each.result()
+        yield (each.result() for each in submitted)
     except KeyboardInterrupt:
         workers.shutdown(wait=False, cancel_futures=True)
-        while not all(each.done() for each in begun):
+        while not all(each.done() for each in submitted):
             end_all()
             time.sleep(PATIENCE)
         raise

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from atoll.cli.console import out
 from atoll.cli.network_files import files_by_network, path_of
 from atoll.cli.options import (
     InputOption,
@@ -16,7 +17,6 @@ from atoll.cli.options import (
     SocArgument,
     ToolchainOption,
 )
-from atoll.cli.output import out
 from atoll.cli.requests import build_options, require_toolchain
 from atoll.cli.working import working
 from atoll.errors import UsageError

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from atoll.cli.console import out
 from atoll.cli.options import JsonOption, ToolchainOption
-from atoll.cli.output import out
 from atoll.cli.tables import room
 from atoll.cli.working import working
 from atoll.columns import laid_out

@@ -76,7 +76,7 @@ def run_image(
         print(json_text(_as_data(resolved, cpu, result)), end="")
     else:
         print(result.text, end="" if result.text.endswith("\n") else "\n")
-        log.print(wrapped(_ended(result), log_room()))
+        log(wrapped(_ended(result), log_room()))
     if result.stop is not Stop.EXIT or result.exit_status:
         raise typer.Exit(1)
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from atoll.cli.console import out
 from atoll.cli.options import (
     BuildFileOption,
     JsonOption,
@@ -16,7 +17,6 @@ from atoll.cli.options import (
     SocArgument,
     ToolchainOption,
 )
-from atoll.cli.output import out
 from atoll.cli.requests import build_options, require_toolchain
 from atoll.cli.working import working
 from atoll.pipeline import Compiled, compile_file

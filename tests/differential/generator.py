@@ -8,6 +8,7 @@ from tests.differential import (
     elements,
     elementwise,
     moves,
+    picks,
     recurrent,
     resizing,
     rows,
@@ -27,7 +28,7 @@ _USUAL: Steps = (
     (windows.pooling, 2),
     (windows.dense, 2),
     (again, 2),
-    (elementwise.binary, 4),
+    (elementwise.binary, 5),
     (elementwise.quantize, 2),
     (elementwise.softmax, 1),
     (elementwise.mean, 1),
@@ -45,6 +46,7 @@ STEPS: Steps = (
     (moves.squeeze, 1),
     (moves.strided_slice, 1),
     (moves.transpose, 1),
+    (picks.picked, 5),
     (recurrent.lstm, 1),
     (recurrent.svdf, 1),
     (resizing.batch_matmul, 1),
@@ -62,7 +64,7 @@ STEPS: Steps = (
     (elements.pair, 3),
     (elements.chosen, 3),
 )
-LENGTHS = (1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 7)
+LENGTHS = (1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6, 8)
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 9)
 TYPES = ("float32", "uint8", "int16", "int32", "int64")
 USUAL = 1e-30, 1e30

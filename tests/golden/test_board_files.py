@@ -33,8 +33,8 @@ def board_of(chip: str) -> Board:
     """Return a chip with a small network and a self-test; nothing is compiled."""
     name, overrides = CHIPS[chip]
     soc = load_soc(name, overrides)
-    others = {core.name: b"object" for core in image_cores(soc)[1:]}
-    part = Part(interface=model_for(soc), code=b"object", others=others)
+    codes = {core.name: b"object" for core in image_cores(soc)}
+    part = Part(interface=model_for(soc), codes=lambda: codes)
     return Board(soc=soc, parts=(part,), selftest=True)
 
 

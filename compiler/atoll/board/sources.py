@@ -69,11 +69,8 @@ def model_files(board: Board) -> Mapping[str, Entry]:
 
 def objects(board: Board, core: Cpu) -> Mapping[str, bytes]:
     """Return the objects of the networks for a core, by their path."""
-    host = core.name == board.soc.host
     return {
-        f"models/{core.name}/{c_name(part.interface.name)}.o": part.code
-        if host
-        else part.others[core.name]
+        f"models/{core.name}/{c_name(part.interface.name)}.o": part.codes()[core.name]
         for part in board.parts
     }
 

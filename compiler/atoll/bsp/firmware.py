@@ -1,8 +1,8 @@
 """Compile the BSP, link it with the models core by core, and report what the images take."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -16,13 +16,14 @@ from atoll.bsp.names import c_name
 from atoll.bsp.toolchain import Link, Toolchain, find_toolchain
 from atoll.errors import PlanError
 from atoll.files import write_bytes, write_text
+from atoll.kept import name_of
 from atoll.progress import tell
 from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
 from atoll.resolve.remedy.whole_need import with_room
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
 from atoll.stack.elf_check import check_stack
 from atoll.tools import cached
-from atoll.workers import side_by_side
+from atoll.workers import begun
 
 _WORKERS = 2
 _ALLOCATED = 2  # SHF_ALLOC
@@ -33,15 +34,14 @@ class Part:
     """A model of a firmware.
 
     Attributes:
-        interface: what `code` implements.
-        code: ELF object of the host's ABI that defines ``<model>_run``.
-        others: for each other core with an image, the object that defines ``<model>_<core>_step``.
+        interface: what the model's code implements.
+        codes: returns an ELF object for each core with an image, by its name: the host's defines
+            ``<model>_run``, another one's ``<model>_<core>_step``. It is made at the first call.
         origins: where the host sees the model's constants, by symbol.
     """
 
     interface: ModelInterface
-    code: bytes
-    others: Mapping[str, bytes] = field(default_factory=dict)
+    codes: Callable[[], Mapping[str, bytes]]
     origins: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -121,14 +121,15 @@ def _compiled(
         tools = find_toolchain(core, toolchain, definitions)
         folder = "obj" if core.name == soc.host else f"obj/{core.name}"
         objects = []
-        for each in _compile_all(sources[core.name], out, folder, core, tools):
-            objects.append(each)
-            step = f"file {len(objects)} of {len(sources[core.name])} compiled"
-            tell(f"building the firmware of '{core.name}': {step}")
-        for part in parts:
+        with _compiling(sources[core.name], out, folder, core, tools) as compiled:
+            codes = [part.codes() for part in parts]
+            for each in compiled:
+                objects.append(each)
+                step = f"file {len(objects)} of {len(sources[core.name])} compiled"
+                tell(f"building the firmware of '{core.name}': {step}")
+        for part, code in zip(parts, codes, strict=True):
             objects.append(f"{folder}/{c_name(part.interface.name)}_model.o")
-            code = part.code if core.name == soc.host else part.others[core.name]
-            write_bytes(out / objects[-1], code)
+            write_bytes(out / objects[-1], code[core.name])
         link = Link(
             folder=out,
             objects=tuple(objects),
@@ -163,21 +164,20 @@ def _linked(
     )
 
 
-def _compile_all(
+def _compiling(
     sources: tuple[str, ...], out: Path, folder: str, core: Cpu, toolchain: Toolchain
-) -> Iterator[str]:
-    """Compile what the cache does not hold; yield the objects in the order of `sources`."""
+) -> AbstractContextManager[Iterator[str]]:
+    """Begin to compile what the cache does not hold; give the objects in the order of `sources`."""
     bsp = out / "bsp"
     (out / folder).mkdir(exist_ok=True)
-    headers = b"".join(
-        f"{path.name}\0".encode() + path.read_bytes() for path in sorted(bsp.glob("*.h"))
-    )
+    headers = {path.name: path.read_bytes() for path in bsp.glob("*.h")}
 
     def compile_one(source: str) -> str:
-        parts = (toolchain.identity, *toolchain.flags, source)
-        key = sha256("\0".join(parts).encode() + headers + (bsp / source).read_bytes())
+        text = (bsp / source).read_bytes()
+        named = sorted(_headers_named(text, headers))
+        given: tuple[bytes | str, ...] = (source, text, *named, *(headers[name] for name in named))
         made = cached(
-            f"objects/{key.hexdigest()}.o",
+            f"objects/{name_of(toolchain.identity, *toolchain.flags, *given)}.o",
             lambda target: toolchain.compile(source, target, folder=bsp),
         )
         name = f"{folder}/{source.replace('.', '_')}.o"
@@ -186,7 +186,19 @@ def _compile_all(
         write_bytes(out / name, code)
         return name
 
-    return side_by_side(compile_one, sources, _WORKERS)
+    return begun(compile_one, sources, _WORKERS)
+
+
+def _headers_named(text: bytes, headers: Mapping[str, bytes]) -> set[str]:
+    """Return which headers a source names, or a header that it names does; it reads no others."""
+    found: set[str] = set()
+    waiting = [text]
+    while waiting:
+        text = waiting.pop()
+        new = {name for name in headers if name.encode() in text} - found
+        found |= new
+        waiting += (headers[name] for name in new)
+    return found
 
 
 def _region_use(soc: ResolvedSoc, core: Cpu, elf: Path) -> Iterator[RegionUse]:

@@ -1,21 +1,15 @@
 """The default toolchain: clang and LLD of the ziglang wheel."""
 
-import sys
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 
 from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed
-from atoll.cache import cache_folder
-from atoll.children import Done
-from atoll.errors import ToolchainError
 from atoll.files import write_bytes
 from atoll.isa.instruction_set import InstructionSet, ZigTarget
 from atoll.progress import tell
-from atoll.scratch import scratch_folder
-from atoll.tools import cached, run_tool, tail
+from atoll.tools import cached, run_zig, tail, ziglang
 
 _LIBRARY = "compiler_rt.o"
 
@@ -35,14 +29,7 @@ class Zig:
     @cached_property
     def identity(self) -> str:
         """See `atoll.bsp.toolchain.Toolchain.identity`."""
-        try:
-            return f"zig {version('ziglang')} {self._target.cpu}"
-        except PackageNotFoundError as fault:
-            raise ToolchainError(
-                "E070",
-                "the package 'ziglang' is not installed",
-                remedy="install it with `pip install ziglang`, or use --toolchain gcc",
-            ) from fault
+        return f"zig {ziglang().version} {self._target.cpu}"
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -52,14 +39,14 @@ class Zig:
 
     def compile(self, source: str, target: Path, *, folder: Path) -> None:
         """See `atoll.bsp.toolchain.Toolchain.compile`."""
-        done = _zig("cc", *self.flags, "-c", source, "-o", str(target), folder=folder)
+        done = run_zig("cc", *self.flags, "-c", source, "-o", str(target), folder=folder)
         if done.returncode:
             raise compile_failed(source, tail(done.stderr))
 
     def link(self, link: Link) -> str:
         """See `atoll.bsp.toolchain.Toolchain.link`."""
         runtime = self.put_library(link)
-        done = _zig(
+        done = run_zig(
             "ld.lld",
             *(*self.link_flags, "-T", link.script, f"-Map={link.map}"),
             *("-o", link.elf, *link.objects, runtime),
@@ -110,20 +97,11 @@ class Zig:
     def _build_library(self, target: Path) -> None:
         """Build the compiler's run-time library as one object; some seconds, once per machine."""
         tell("building the compiler's run-time library, kept for later builds")
-        source = distribution("ziglang").locate_file("ziglang/lib/compiler_rt.zig")
-        done = _zig(
+        source = ziglang().locate_file("ziglang/lib/compiler_rt.zig")
+        done = run_zig(
             *("build-obj", str(source), *self._library_flags),
             *("--name", "compiler_rt", f"-femit-bin={target}"),
             folder=target.parent,
         )
         if done.returncode:
             raise compile_failed("compiler_rt.zig", tail(done.stderr))
-
-
-def _zig(*arguments: str, folder: Path) -> Done:
-    environment = {
-        "ZIG_GLOBAL_CACHE_DIR": str(cache_folder() / "zig"),
-        "ZIG_LOCAL_CACHE_DIR": str(scratch_folder() / "zig"),
-    }
-    command = (sys.executable, "-m", "ziglang", *arguments)
-    return run_tool(command, folder=folder, environment=environment)

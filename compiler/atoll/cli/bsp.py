@@ -83,4 +83,4 @@ def bsp_command(
     if machine:
         print(json_text({"folder": str(output), "soc": resolved.name, **done.as_json()}), end="")
     else:
-        log.print(wrapped(f"{output}: {done.summary()}", log_room()))
+        log(wrapped(f"{output}: {done.summary()}", log_room()))

@@ -95,7 +95,7 @@ def build_command(
     if machine:
         print(json_text(data), end="")
     else:
-        log.print(wrapped(f"wrote {output}: {summary}", log_room()))
+        log(wrapped(f"wrote {output}: {summary}", log_room()))
 
 
 def _check_usage(

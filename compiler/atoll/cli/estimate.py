@@ -1,5 +1,6 @@
 """The command `atoll estimate`: what networks take on a chip, before anything is built."""
 
+from atoll.cli.console import out
 from atoll.cli.options import (
     AcceleratorsOption,
     JsonOption,
@@ -8,7 +9,6 @@ from atoll.cli.options import (
     SetOption,
     SocArgument,
 )
-from atoll.cli.output import out
 from atoll.cli.requests import build_options
 from atoll.cli.working import working
 from atoll.estimate.network import estimates_of

@@ -93,7 +93,7 @@ def _draw(soc: ResolvedSoc, figure: Path, models: Sequence[Path]) -> None:
         raise UsageError("E090", "--figure draws a chip without a MODEL", remedy=remedy)
     require_writable(figure)
     write_text(figure, chip_svg(soc))
-    log.print(f"wrote {figure}")
+    log(f"wrote {figure}")
 
 
 def _refuse_without_model(**asked: object) -> None:

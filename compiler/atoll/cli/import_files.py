@@ -74,7 +74,7 @@ def _print(imported: Imported, output: Path) -> None:
             f"  {each.source}: {cut(shown(each.what), _LONGEST)}: {each.why}"
             for each in imported.left_out
         ]
-    log.print("\n".join(wrapped(shown(line), log_room()) for line in lines))
+    log("\n".join(wrapped(shown(line), log_room()) for line in lines))
 
 
 def _json(imported: Imported) -> dict[str, object]:

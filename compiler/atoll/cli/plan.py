@@ -179,7 +179,7 @@ def plan(
             found = Found.of(chip, compile_models(chip, models, options))
     if show.figure:
         write_text(show.figure, found.figure())
-        log.print(f"wrote {show.figure}")
+        log(f"wrote {show.figure}")
     if show.export:
         _export(found, show.export, show.output, models or ())
     elif machine:
@@ -211,14 +211,14 @@ def _export(found: Found, export: Export, output: Path | None, models: Sequence[
         assert output is not None
         file = tflm_file(models[0])
         write_bytes(output, file.data)
-        log.print(f"wrote {output}: {file.summary}")
+        log(f"wrote {output}: {file.summary}")
         return
     text = found.json() if export is Export.JSON else solution_csv(found.plans[0].plan)
     if output is None:
         print(text, end="")
     else:
         write_text(output, text)
-        log.print(f"wrote {output}")
+        log(f"wrote {output}")
 
 
 def _check_usage(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from atoll.cli.output import out
+from atoll.cli.console import out
 from atoll.cli.tables import room
 from atoll.interchange.plan_text import plan_json
 from atoll.memory.problem import MemoryPlan

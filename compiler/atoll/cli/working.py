@@ -1,17 +1,21 @@
 """Show on standard error what a command is busy with: a live line, or a line now and then."""
 
+import os
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
-from atoll.cli.output import log
+from atoll.cli.output import log_room
 from atoll.progress import Progress, duration, told
 
 SECONDS_BETWEEN = 5.0
 """Between two lines where standard error is no terminal; quicker work prints none."""
 LIVE_SECONDS = 0.5
+
+_DUMB = ("dumb", "unknown")
+_COLUMNS = 80
 
 
 @contextmanager
@@ -30,7 +34,7 @@ def working(first: str) -> Iterator[Progress]:
 
 
 def _alive() -> bool:
-    return log.is_terminal and not log.is_dumb_terminal
+    return sys.stderr.isatty() and os.environ.get("TERM") not in _DUMB
 
 
 class _Shown:
@@ -68,7 +72,12 @@ def _lines(shown: _Shown, over: Event) -> None:
 def _live(shown: _Shown, over: Event) -> None:
     try:
         while not over.wait(LIVE_SECONDS):
-            print(f"\r{shown.within(log.width - 1)}\x1b[K", end="", file=sys.stderr, flush=True)
+            print(
+                f"\r{shown.within((log_room() or _COLUMNS) - 1)}\x1b[K",
+                end="",
+                file=sys.stderr,
+                flush=True,
+            )
     finally:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 

@@ -12,4 +12,4 @@ def wrote(*paths: Path, machine: bool, hint: str = "") -> None:
         print(json_text({"wrote": list(map(str, paths))}), end="")
         return
     for path in paths:
-        log.print(f"wrote {path}{hint}")
+        log(f"wrote {path}{hint}")

@@ -41,7 +41,7 @@ class Pools:
             self._symbols[space.name] = symbol
             self._starts[space.name] = start
             if image is not None:
-                symbol.initializer = ir.Constant(symbol.value_type, bytearray(image))
+                symbol.initializer = _bytes_constant(symbol.value_type, image)
                 symbol.section = f".atoll.pool.{space.name}"
                 memory = soc.memory(soc.pool(space.name).region.memory)
                 symbol.global_constant = memory.kind == "rom"
@@ -68,6 +68,12 @@ class Pools:
     def origin(self, pool: str) -> ir.GlobalVariable:
         """Return where `pool` begins."""
         return self._symbols[pool]
+
+
+def _bytes_constant(kind: ir.Type, data: bytes) -> ir.FormattedConstant:
+    """Return an array of bytes, which llvmlite's own writer would take a second for each 30 MB."""
+    text = data.hex("\\")
+    return ir.FormattedConstant(kind, f'c"\\{text}"' if data else 'c""')
 
 
 class ForeignPools:

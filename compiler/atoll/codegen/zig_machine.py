@@ -3,16 +3,13 @@
 LLVM in this process optimises; it has no assembler for other machines than the host.
 """
 
-import sys
-
 from llvmlite import ir
 
-from atoll.cache import cache_folder
 from atoll.codegen.llvm_machine import KEEP_ORDER, WORDS, aimed, core_machine, optimized
 from atoll.errors import ToolchainError
 from atoll.isa.instruction_set import InstructionSet
-from atoll.scratch import scratch_folder, temporary_folder
-from atoll.tools import run_tool, tail
+from atoll.scratch import temporary_folder
+from atoll.tools import run_zig, tail
 
 
 def machine_code_by_zig(module: ir.Module, instructions: InstructionSet, level: int) -> bytes:
@@ -28,16 +25,12 @@ def machine_code_by_zig(module: ir.Module, instructions: InstructionSet, level: 
     with temporary_folder() as folder:
         (folder / "module.ll").write_text(text, encoding="utf-8")
         command = (
-            *(sys.executable, "-m", "ziglang", "cc", "-target", zig.target, f"-mcpu={zig.cpu}"),
+            *("cc", "-target", zig.target, f"-mcpu={zig.cpu}"),
             *(*zig.options, f"-O{level}", "-Xclang", "-disable-llvm-passes", *options),
             *("-ffunction-sections", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables"),
             *("-g0", "-c", "module.ll", "-o", "module.o"),
         )
-        places = {
-            "ZIG_GLOBAL_CACHE_DIR": str(cache_folder() / "zig"),
-            "ZIG_LOCAL_CACHE_DIR": str(scratch_folder() / "zig"),
-        }
-        done = run_tool(command, folder=folder, environment=places)
+        done = run_zig(*command, folder=folder)
         if done.returncode:
             raise ToolchainError(
                 "E072",

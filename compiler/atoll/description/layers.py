@@ -1,7 +1,7 @@
 """Layers of a description: files that extend others, and what the command line sets."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +49,10 @@ def read_layers(path: Path, faults: Faults | None = None) -> Node:
     return merged
 
 
-def apply_overrides(root: Node, overrides: Sequence[str], schema: Shape) -> Node:
+def apply_overrides(root: Node, overrides: Sequence[str], schema: Callable[[], Shape]) -> Node:
     """Return `root` with each ``key.path=value`` of `overrides` on top; the last one wins.
+
+    `schema` is asked where one of them names a key that `root` does not have.
 
     Raises:
         UsageError: an override has no value, or names a key that the chip cannot have.
@@ -151,12 +153,19 @@ def _check_chain(chain: list[Path], path: Path, at: SourceLoc | None) -> None:
 
 
 def _check_path(
-    root: Node, path: tuple[str, ...], value: Node, schema: Shape, faults: Faults
+    root: Node,
+    path: tuple[str, ...],
+    value: Node,
+    schema: Callable[[], Shape],
+    faults: Faults,
 ) -> bool:
     data: Any = plain(root)
     for depth, name in enumerate(path):
-        shape = shape_at(schema, path[:depth], plain(root))
         existing = data if isinstance(data, dict) else {}
+        data = existing.get(name)
+        if name in existing:
+            continue
+        shape = shape_at(schema(), path[:depth], plain(root))
         known = {*keys_of(shape), *existing} if shape else set(existing)
         is_whole = isinstance(value, Table) and depth == len(path) - 1
         is_new = is_open(shape) and (is_whole or path[depth - 1 : depth] in _MAY_GROW)
@@ -167,7 +176,6 @@ def _check_path(
                 remedy=nearest(name, known, "set it in the file"),
             )
             return False
-        data = existing.get(name)
     return True
 
 

@@ -70,7 +70,7 @@ def read_description(path: Path, overrides: Sequence[str], faults: Faults) -> No
         UsageError: an override is malformed or names an unknown key.
     """
     root = read_layers(path, faults)
-    return apply_overrides(root, overrides, schema_of(Soc)) if overrides else root
+    return apply_overrides(root, overrides, partial(schema_of, Soc)) if overrides else root
 
 
 def describe(root: Node, folder: Path, faults: Faults) -> Description:

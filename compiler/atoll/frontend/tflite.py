@@ -24,6 +24,7 @@ from atoll.frontend.tflite_reader import (
     is_tflite,
     read_file,
 )
+from atoll.frontend.tflite_variables import assigned_last, with_variables
 from atoll.frontend.unsupported import Unsupported, operator_faults, unsupported
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import KINDS
@@ -50,7 +51,8 @@ class Tflite(FrontEnd):
         model = read_file(path)
         check_references(model)
         total = len(model.operators)
-        model = with_own_outputs(strip_float_edges(with_int8_filters(model)))
+        model = with_variables(with_int8_filters(model))
+        model = assigned_last(with_own_outputs(strip_float_edges(model)))
         _require_kinds(model, total)
         check_content(model)
         return _graph(model)
@@ -234,5 +236,7 @@ def _tensor(model: FileModel, tensor: FileTensor, name: str) -> Tensor:
 
 def _initial(tensor: FileTensor) -> bytes:
     """Return the bytes of a variable before the first run; TFLM: `ResetTensorData`."""
+    if tensor.initial is not None:
+        return tensor.initial
     value = tensor.zero_points[0] if tensor.dtype == "int8" and tensor.zero_points else 0
     return bytes([value & 0xFF]) * (prod(tensor.shape) * ITEM_BYTES[tensor.dtype])

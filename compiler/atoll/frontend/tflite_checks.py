@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import prod
 
 from atoll.errors import Fault, ModelError
@@ -52,24 +52,32 @@ def _layout(model: FileModel) -> Iterator[Fault]:
     if model.version != VERSION:
         message = f"has schema version {model.version} instead of {VERSION}"
         yield _fault("E055", message, "convert the model with a current TFLite converter")
-    if model.subgraphs != 1:
+    once = sum(op.code == "CALL_ONCE" for op in model.operators)
+    if not 0 <= model.subgraphs - 1 <= once:
         message = f"has {model.subgraphs} subgraphs instead of 1"
         yield _fault("E055", message, "convert one function without control flow")
 
 
 def _references(model: FileModel) -> Iterator[Fault]:
+    yield from _within(model.operators, len(model.tensors))
+    for each in model.others:
+        yield from _within(each.operators, len(each.tensors))
     count = len(model.tensors)
-    for op in model.operators:
+    for side, numbers in (("input", model.inputs), ("output", model.outputs)):
+        for number in numbers:
+            if not 0 <= number < count:
+                yield _damage(f"the model's {side}s name tensor {number}; there are {count}")
+
+
+def _within(operators: Iterable[FileOperator], count: int) -> Iterator[Fault]:
+    """Require operators to have codes, and tensors that there are."""
+    for op in operators:
         if not op.code:
             yield _damage(f"operator {op.index} has no operator code")
         for number in (*op.inputs, *op.outputs):
             absent = number == -1 and number in op.inputs and number not in op.outputs
             if not 0 <= number < count and not absent:
                 yield _damage(f"{place(op)} names tensor {number}; there are {count}")
-    for side, numbers in (("input", model.inputs), ("output", model.outputs)):
-        for number in numbers:
-            if not 0 <= number < count:
-                yield _damage(f"the model's {side}s name tensor {number}; there are {count}")
 
 
 def _tensors(model: FileModel) -> Iterator[Fault]:
@@ -147,6 +155,8 @@ def _variables(model: FileModel) -> Iterator[Fault]:
 
 
 def _wrong_variable(tensor: FileTensor, wanted: bool, users: Counter[int]) -> str:
+    if tensor.initial is not None:
+        return ""
     if tensor.variable and not wanted:
         return "is a variable, which is not supported here"
     if tensor.variable and users[tensor.index] > 1:

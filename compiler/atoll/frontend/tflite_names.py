@@ -2,8 +2,8 @@
 
 Inputs keep their own name, sanitised and never starting with the name of an operator. A result
 is ``<operator>_out``. A constant is named for its first reader, as that kind's form says:
-``<operator>_filter`` and so on, or ``_constant_<position>`` where it is an ordinary operand; so is a
-variable.
+``<operator>_filter`` and so on, or ``_constant_<position>`` where it is an ordinary operand; so is
+a variable of one operator. Others are ``state_<name>``.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,10 @@ def _name_operands(
     for position, number in enumerate(op.inputs):
         if number < 0 or number in names:
             continue
-        if is_constant(model, model.tensors[number]) or model.tensors[number].variable:
+        tensor = model.tensors[number]
+        if tensor.initial is not None:
+            give(number, f"state_{identifier(tensor.name, 'variable')}")
+        elif is_constant(model, tensor) or tensor.variable:
             give(number, f"{prefix}_{roles.get(position, f'constant_{position}')}")
     for number in op.outputs:
         give(number, f"{prefix}_out")

@@ -144,9 +144,13 @@ def scaled_by(name: str, factor: tuple[int, int]) -> dict[str, int]:
 
 
 def multipliers(reals: Sequence[float]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Split factors into one array of multipliers and one of shifts."""
-    pairs = np.array([quantize_multiplier(real) for real in reals], np.int32).reshape(-1, 2)
-    return pairs[:, 0].copy(), pairs[:, 1].copy()
+    """Split factors into one array of multipliers and one of shifts, as `quantize_multiplier`."""
+    fractions, shifts = np.frexp(np.asarray(reals, np.float64))
+    factors = np.floor(fractions * 2**31 + 0.5)
+    over = factors == 2**31
+    factors, shifts = np.where(over, 2**30, factors), shifts + over
+    kept = (factors != 0) & (shifts >= -31)
+    return np.where(kept, factors, 0).astype(np.int32), np.where(kept, shifts, 0).astype(np.int32)
 
 
 def channel_factors(op: Operator, graph: Graph) -> tuple[float, ...]:
@@ -165,7 +169,8 @@ def channel_factors(op: Operator, graph: Graph) -> tuple[float, ...]:
         with np.errstate(over="ignore", under="ignore"):
             product = float(np.float32(scale_of(x)) * np.float32(scales[0]))
         return (product / scale_of(output),) * channels
-    factors = tuple(scale_of(x) * scale / scale_of(output) for scale in scales)
+    input_scale, output_scale = scale_of(x), scale_of(output)
+    factors = tuple(input_scale * scale / output_scale for scale in scales)
     return factors if len(factors) == channels else factors * channels
 
 

@@ -88,18 +88,17 @@ def test_the_files_make_firmware(chip: str, tmp_path: Path) -> None:
     for name, text in bsp_files(soc, model).items():
         (tmp_path / name).write_text(text)
     (tmp_path / "tiny.c").write_text(MODEL.format(pool=pool, size=CONSTANTS))
-    code = compiled("tiny.c", soc.host_cpu, tmp_path)
-    others = {}
+    codes = {soc.host: compiled("tiny.c", soc.host_cpu, tmp_path)}
     for core in soc.remote_cpus:
         (tmp_path / "step.c").write_text(STEP.format(core=core.name))
-        others[core.name] = compiled("step.c", core, tmp_path)
+        codes[core.name] = compiled("step.c", core, tmp_path)
     out = tmp_path / "build"
     out.mkdir()
-    firmware = link_firmware(soc, (Part(interface=model, code=code, others=others),), out)
+    firmware = link_firmware(soc, (Part(interface=model, codes=lambda: codes),), out)
     used = {use.region: use.used for use in firmware.use}
     assert used[pool] == CONSTANTS
     own = {f"{soc.host}.code", f"{soc.host}.data"}
-    assert set(used) == {pool, *own, *(f"{name}.code" for name in others)}
+    assert set(used) == {pool, *own, *(f"{name}.code" for name in codes if name != soc.host)}
     unused = symbols(out / firmware.elves[0])
     host = soc.host_cpu
     assert unused["atoll_unused_code"] == host.code.size - used[host.code.name]

@@ -76,7 +76,7 @@ def test_message(
         find_toolchain(core).compile("tiny.c", tmp_path / "tiny.o", folder=tmp_path)
         codes[core.name] = (tmp_path / "tiny.o").read_bytes()
     model = ModelInterface(name="tiny", inputs=(), outputs=())
-    part = Part(interface=model, code=codes.pop(soc.host), others=codes)
+    part = Part(interface=model, codes=lambda: codes)
     with pytest.raises(AtollError) as caught:
         link_firmware(soc, (part,), tmp_path)
     golden(MESSAGES / f"{name}.txt", shown(caught.value))

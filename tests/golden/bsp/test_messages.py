@@ -79,9 +79,10 @@ def test_message(
     soc = load_soc(Path("socs/lagoon.yaml"), case.overrides)
     (tmp_path / "tiny.c").write_text(case.source)
     find_toolchain(soc.host_cpu).compile("tiny.c", tmp_path / "tiny.o", folder=tmp_path)
-    code = (tmp_path / "tiny.o").read_bytes()
+    codes = {soc.host: (tmp_path / "tiny.o").read_bytes()}
     model = ModelInterface(name="tiny", inputs=case.inputs, outputs=())
+    part = Part(interface=model, codes=lambda: codes)
     with pytest.raises(AtollError) as caught:
-        link_firmware(soc, (Part(interface=model, code=code),), tmp_path, case.toolchain)
+        link_firmware(soc, (part,), tmp_path, case.toolchain)
     golden(MESSAGES / f"{name}.txt", f"{caught.value}\n")
     assert all(fault.code and fault.remedy for fault in caught.value.faults)

@@ -264,7 +264,8 @@ def build(tmp_path: Path) -> Build:
         code = tmp_path / "model.o"
         find_toolchain(soc.host_cpu).compile("model.c", code, folder=scratch)
         out.mkdir(exist_ok=True)
-        return link_firmware(soc, (Part(interface=model, code=code.read_bytes()),), out)
+        codes = {soc.host: code.read_bytes()}
+        return link_firmware(soc, (Part(interface=model, codes=lambda: codes),), out)
 
     return run
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from atoll.bsp.firmware import Part, link_firmware
-from atoll.build_tree import BuildTree, build, interface_of, part_of, sources_of
+from atoll.bsp.firmware import link_firmware
+from atoll.build_tree import BuildTree, build, part_of, sources_of
 from atoll.checksums import altered
 from atoll.codegen.llvm import emit_objects
 from atoll.errors import PlanError, ToolchainError
@@ -124,9 +124,10 @@ def test_k2_the_stack_of_each_image_is_held_against_its_own_cores_limit(
 
 
 def test_an_object_that_is_missing_is_named(program: Compiled, tmp_path: Path) -> None:
-    host = Part(interface=interface_of(program), code=part_of(program).code)
+    part = part_of(program)
+    codes = {**part.codes(), "dsp": _empty(program)}
     with pytest.raises(ToolchainError, match="nothing defines every_dsp_step"):
-        link_firmware(program.soc, (replace(host, others={"dsp": _empty(program)}),), tmp_path)
+        link_firmware(program.soc, (replace(part, codes=lambda: codes),), tmp_path)
 
 
 def _empty(program: Compiled) -> bytes:

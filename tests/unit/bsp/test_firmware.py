@@ -1,11 +1,14 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from atoll.bsp.interface import Firmware
+from atoll.bsp.firmware import _headers_named
+from atoll.bsp.interface import Firmware, ModelInterface
+from atoll.bsp.zig import Zig
 from atoll.errors import PlanError, ToolchainError
 from atoll.resolve.soc import Access, Cpu, Npu, Pool, ResolvedSoc
 from atoll.units import parse_size
@@ -249,6 +252,41 @@ def test_a_region_that_is_too_small_names_its_key_and_the_size_that_fits(
     build(SUM, make_soc(cpu=make_cpu(**{f"{key}_size": size})))
     with pytest.raises(PlanError):
         build(SUM, make_soc(cpu=make_cpu(**{f"{key}_size": size - 16})))
+
+
+def test_a_file_is_compiled_again_only_if_it_reads_what_changed(
+    build: Build,
+    make_soc: MakeSoc,
+    make_model: Callable[..., ModelInterface],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ATOLL_CACHE", str(tmp_path / "cache"))
+    compiled: list[str] = []
+    compile_one = Zig.compile
+
+    def noted(self: Zig, source: str, target: Path, *, folder: Path) -> None:
+        compiled.append(source)
+        compile_one(self, source, target, folder=folder)
+
+    def compiled_by(soc: ResolvedSoc, name: str) -> set[str]:
+        compiled.clear()
+        build(SUM, soc, make_model(name))
+        return set(compiled) - {"model.c"}
+
+    monkeypatch.setattr(Zig, "compile", noted)
+    soc = make_soc()
+    every = compiled_by(soc, "digits")
+    assert {"main.c", "startup.S", "guard.c", "status.c"} < every
+    assert compiled_by(soc, "letters") == {"main.c"}, "no other file names a network"
+    moved = compiled_by(replace(soc, console=replace(soc.console, origin=0x6000_0000)), "letters")
+    assert {"console.c", "main.c"} <= moved, "atoll_devices.h says where the console is"
+    assert "status.c" not in moved
+
+
+def test_a_header_is_read_through_another_one() -> None:
+    headers = {"a.h": b'#include "b.h"', "b.h": b"#define B 1", "c.h": b""}
+    assert _headers_named(b'#include "a.h"', headers) == {"a.h", "b.h"}
 
 
 def test_an_undefined_symbol_is_named(build: Build) -> None:

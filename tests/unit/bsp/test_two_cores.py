@@ -14,7 +14,6 @@ from tests.requests import load_requests
 from atoll.bsp.firmware import link_firmware
 from atoll.bsp.interface import Firmware
 from atoll.build_tree import BuildTree, build, part_of
-from atoll.codegen.llvm import emit_objects
 from atoll.frontend.tflite import load_tflite
 from atoll.ir.tir import CallStart
 from atoll.ops import reference
@@ -157,8 +156,9 @@ def test_m9_what_a_core_fails_with_ends_the_run(
 ) -> None:
     """The image of the core is one that knows no step."""
     idle = compile_file(program.soc, network, BuildOptions(accelerators=False))
-    others = {"dsp": emit_objects(idle.module, idle.plan, idle.soc, idle.commands)["dsp"]}
-    part = replace(part_of(program), others=others)
+    part = part_of(program)
+    codes = {**part.codes(), "dsp": part_of(idle).codes()["dsp"]}
+    part = replace(part, codes=lambda: codes)
     (tmp_path / "build").mkdir()
     cores = pair(program.soc, link_firmware(program.soc, (part,), tmp_path / "build"))
     cores.run()

@@ -79,7 +79,7 @@ def test_strange_values_of_extends(tmp_path: Path) -> None:
 
 def override(*texts: str) -> SourceMap:
     """Return lagoon with overrides on top."""
-    return SourceMap(apply_overrides(read_yaml(SOCS / "lagoon.yaml"), texts, SCHEMA))
+    return SourceMap(apply_overrides(read_yaml(SOCS / "lagoon.yaml"), texts, lambda: SCHEMA))
 
 
 def test_overrides_are_typed_like_yaml() -> None:
@@ -144,4 +144,4 @@ def test_all_bad_overrides_are_reported() -> None:
 
 def test_overrides_of_a_file_that_is_no_mapping() -> None:
     with pytest.raises(AtollError):
-        apply_overrides(parse_yaml("[1]", Path("x.yaml")), ["a.b=1"], SCHEMA)
+        apply_overrides(parse_yaml("[1]", Path("x.yaml")), ["a.b=1"], lambda: SCHEMA)

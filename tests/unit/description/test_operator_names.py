@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.element_samples import elements
-from tests.operator_samples import moves, windows_and_reductions
+from tests.operator_samples import moves, picks, windows_and_reductions
 from tests.recurrent_samples import recurrent
 
 from atoll.bsp.headers import MAILBOX_DRIVER
@@ -35,7 +35,7 @@ def test_the_features_are_those_of_the_operators(
 ) -> None:
     path = tmp_path / "every_operator.tflite"
     found = []
-    others = (windows_and_reductions, moves, elements, recurrent)
+    others = (windows_and_reductions, moves, picks, elements, recurrent)
     for model in (every_operator, *(sample(tflite_builder) for sample in others)):
         path.write_bytes(tflite_builder.write(model))
         graph = load_tflite(path)

@@ -208,7 +208,8 @@ def linked(family: str, tools: str, plant: Plant, folder: Path) -> Path:
         outputs=(Port(name="y", size=4, address=shared + 16),),
         shares=(),
     )
-    part = Part(interface=tiny, code=(folder / "tiny.o").read_bytes())
+    codes = {soc.host: (folder / "tiny.o").read_bytes()}
+    part = Part(interface=tiny, codes=lambda: codes)
     (elf,) = link_unchecked(soc, (part,), folder, tools, edit)
     if plant.patch:
         with elf.open("rb") as stream:

@@ -121,7 +121,7 @@ def answered(found: Imported) -> None:
     answers = [f"{'.'.join(each.key)}={each.example}" for each in found.questions if each.example]
     faults = Faults()
     faults.found |= dict.fromkeys(
-        describe(apply_overrides(root, answers, schema_of(Soc)), Path(), Faults()).faults
+        describe(apply_overrides(root, answers, lambda: schema_of(Soc)), Path(), Faults()).faults
     )
     faults.raise_any()
 

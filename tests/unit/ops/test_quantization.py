@@ -10,6 +10,7 @@ from atoll.ops.quantization import (
     INT32_MIN,
     activation_range,
     mbqm,
+    multipliers,
     quantize_multiplier,
     rdbp,
     srdhm,
@@ -129,3 +130,11 @@ def test_activation_range(
         name="add_0", kind="add", inputs=(), outputs=("y",), attributes={"activation": activation}
     )
     assert activation_range(op, output) == expected
+
+
+def test_many_factors_are_split_as_one_is() -> None:
+    rng = np.random.default_rng(5)
+    reals = [0.0, 2.0**-32, 2.0**-33, 2.0**-31, 0.5, 1.0, 2.0**29, np.nextafter(1.0, 0.0)]
+    reals += [1 - 2.0**-32, 1 - 2.0**-33, *(rng.random(2000) * 2.0 ** rng.integers(-40, 30, 2000))]
+    found = zip(*(each.tolist() for each in multipliers(reals)), strict=True)
+    assert list(found) == [quantize_multiplier(real) for real in reals]

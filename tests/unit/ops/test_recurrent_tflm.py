@@ -29,7 +29,7 @@ def lagoon() -> ResolvedSoc:
     return load_soc("lagoon")
 
 
-def float32(value: float) -> float:
+def float32(value: Any) -> float:
     return float(np.float32(value))
 
 
@@ -186,6 +186,106 @@ def test_svdf(seed: int, tflite_builder: ModuleType, tmp_path: Path, lagoon: Res
     check(data, tmp_path / "network.tflite", lagoon, rng)
 
 
+def variables(builder: ModuleType, rng: np.random.Generator) -> Any:
+    """Make a network of two variables: one delays its input by a run, one sums what it reads.
+
+    What is read before an assignment is the old value, behind it the new one. Some networks swap
+    the variables, some give them first values, some hand one out.
+    """
+    tensor, op = builder.Tensor, builder.Operator
+    shape = (1, int(rng.integers(1, 5)), int(rng.integers(1, 20)))
+    point = int(rng.integers(-128, 128))
+    kept: dict[str, Any] = {"scales": (0.05,), "zero_points": (point,)}
+    tensors = [tensor(shape=shape, **kept)]
+    operators: list[Any] = []
+
+    def add(made: Any) -> int:
+        tensors.append(made)
+        return len(tensors) - 1
+
+    def apply(code: str, *inputs: int, table: str = "", **options: Any) -> int:
+        result = add(tensor(shape=shape, **kept))
+        operators.append(
+            op(code=code, inputs=inputs, outputs=(result,), table=table, options=options)
+        )
+        return result
+
+    def handle(into: list[Any], numbers: list[Any], name: str) -> int:
+        numbers.append(tensor(shape=(), dtype="resource"))
+        options = {"Container": "", "SharedName": name}
+        into.append(
+            op(
+                code="VAR_HANDLE",
+                inputs=(),
+                outputs=(len(numbers) - 1,),
+                table="VarHandleOptions",
+                options=options,
+            )
+        )
+        return len(numbers) - 1
+
+    def assign(variable: int, value: int) -> None:
+        operators.append(op(code="ASSIGN_VARIABLE", inputs=(variable, value), outputs=()))
+
+    others: tuple[Any, ...] = ()
+    if rng.integers(2):
+        operators.append(
+            op(
+                code="CALL_ONCE",
+                inputs=(),
+                outputs=(),
+                table="CallOnceOptions",
+                options={"InitSubgraphIndex": 1},
+            )
+        )
+        inside: list[Any] = []
+        numbers: list[Any] = []
+        for name in ("delay", "sum"):
+            data = rng.integers(-128, 128, shape).astype(np.int8)
+            variable = handle(inside, numbers, name)
+            numbers.append(tensor(shape=shape, data=data, **kept))
+            value = len(numbers) - 1
+            inside.append(op(code="ASSIGN_VARIABLE", inputs=(variable, value), outputs=()))
+        others = (
+            builder.Model(tensors=tuple(numbers), operators=tuple(inside), inputs=(), outputs=()),
+        )
+    delay, total = (handle(operators, tensors, name) for name in ("delay", "sum"))
+    before = apply("READ_VARIABLE", delay)
+    old = apply("READ_VARIABLE", total)
+    new = apply("ADD", old, before, table="AddOptions")
+    assign(total, new)
+    outputs = [apply("ADD", apply("READ_VARIABLE", total), 0, table="AddOptions")]
+    way = int(rng.integers(4))
+    if way == 0:
+        assign(delay, 0)
+    elif way == 1:  # swap
+        assign(delay, old)
+        assign(total, before)
+    elif way == 2:
+        assign(delay, apply("RESHAPE", new))
+        outputs.append(old)
+    else:
+        assign(delay, outputs[0])
+        assign(delay, apply("RELU", before))
+        outputs.append(apply("READ_VARIABLE", delay))
+    return builder.Model(
+        tensors=tuple(tensors),
+        operators=tuple(operators),
+        inputs=(0,),
+        outputs=tuple(outputs),
+        others=others,
+    )
+
+
+@pytest.mark.parametrize("seed", drawn(1000, 40))
+def test_variables(
+    seed: int, tflite_builder: ModuleType, tmp_path: Path, lagoon: ResolvedSoc
+) -> None:
+    rng = np.random.default_rng(seed)
+    data = tflite_builder.write(variables(tflite_builder, rng))
+    check(data, tmp_path / "network.tflite", lagoon, rng)
+
+
 @pytest.mark.parametrize("seed", drawn(1000, 40))
 def test_lstm(seed: int, tflite_builder: ModuleType, tmp_path: Path, lagoon: ResolvedSoc) -> None:
     rng = np.random.default_rng(seed)
@@ -203,7 +303,7 @@ def test_an_lstm_of_a_batch_beside_idle_cores(tflite_builder: ModuleType, tmp_pa
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("chip", ["lagoon", "twin"])
-@pytest.mark.parametrize("make", [svdf, lstm])
+@pytest.mark.parametrize("make", [svdf, lstm, variables])
 def test_in_full_rtl(
     make: Callable[..., Any], chip: str, tflite_builder: ModuleType, tmp_path: Path
 ) -> None:

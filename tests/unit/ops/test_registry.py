@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.element_samples import elements
-from tests.operator_samples import moves, windows_and_reductions
+from tests.operator_samples import moves, picks, windows_and_reductions
 from tests.recurrent_samples import recurrent
 
 from atoll.frontend.tflite import load_tflite
@@ -27,7 +27,7 @@ def graph(tmp_path: Path, tflite_builder: ModuleType, every_operator: Any) -> Gr
 def graphs(tmp_path: Path, tflite_builder: ModuleType, graph: Graph) -> list[Graph]:
     """Graphs that have each operator between them."""
     graphs = [graph]
-    for sample in (windows_and_reductions, moves, elements, recurrent):
+    for sample in (windows_and_reductions, moves, picks, elements, recurrent):
         path = tmp_path / "others.tflite"
         path.write_bytes(tflite_builder.write(sample(tflite_builder)))
         graphs.append(load_tflite(path))

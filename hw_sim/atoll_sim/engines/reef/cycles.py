@@ -1,5 +1,6 @@
 """How long reef is busy with an operator, and what it moves for it."""
 
+from collections import Counter
 from collections.abc import Mapping
 from math import ceil, prod
 from typing import NamedTuple
@@ -59,25 +60,30 @@ def effort_of(shape: Geometry, npu: Engine, commands: int = 0, places: Places = 
     loads, samples, port = _loads(shape, npu), shape.samples, npu.params["data_bytes"]
     again, count = max(samples, commands), prod(shape.output[:2])
     known = {width: block_of(shape, npu, width, places) for width in {*_widths(shape, npu)}}
-    sets = [[known[width] for width in widths] for widths in _sets(shape, npu)]
+    groups = _sets(shape, npu)
+    sets = [[known[width] for width in widths] for widths in groups]
     blocks = sum(map(len, sets))
     repeated = samples * count if loads.each_pixel else again
     loading = blocks * (again * loads.once + repeated * loads.each_pixel)
     cycles = start_cycles(npu) + (again - 1) * (NEXT_CYCLES + fetch_cycles(npu))
     cycles += again * (_filling(shape) + len(sets[0]) * loads.once)
-    following = [*map(len, sets[1:]), 0]
-    for members, coming in zip(sets, following, strict=True):
-        pixels = _pixels(members, shape, npu, samples / again, first=members is sets[0])
+    following, firsts = (*map(len, groups[1:]), 0), (True, *[False] * (len(groups) - 1))
+    alike, computing = Counter(zip(groups, following, firsts, strict=True)), 0
+    for (widths, coming, first), number in alike.items():
+        members = [known[width] for width in widths]
+        pixels = _pixels(members, shape, npu, samples / again, first=first)
         constants = coming * loads.once
         if loads.ahead:
             taken = beside(pixels, constants, coming * loads.beats, npu)
         else:
             taken = max(pixels.computing, pixels.moving) + constants + DRAIN_CYCLES * bool(coming)
-        cycles += ceil(again * taken) + samples * count * loads.each_pixel * len(members)
+        weights = samples * count * loads.each_pixel * len(members)
+        cycles += number * (ceil(again * taken) + weights)
+        computing += number * computing_of(members)
     return Effort(
         cycles=cycles,
         parts={
-            Bound.COMPUTE: samples * sum(map(computing_of, sets)),
+            Bound.COMPUTE: samples * computing,
             Bound.READ: ceil(samples * sum(members[0].reading for members in sets)),
             Bound.WRITE: ceil(samples * sum(each.writing for members in sets for each in members)),
             Bound.WEIGHTS: loading,
@@ -121,13 +127,13 @@ def _widths(shape: Geometry, npu: Engine) -> list[int]:
     return [min(lanes, channels - first) for first in range(0, channels, lanes)]
 
 
-def _sets(shape: Geometry, npu: Engine) -> list[list[int]]:
+def _sets(shape: Geometry, npu: Engine) -> list[tuple[int, ...]]:
     """Return the output channels of each block of each set: one, or a pair."""
     widths, rows = _widths(shape, npu), _rows(shape, npu)
     most = npu.params["weight_rows"]
     fits = 4 * rows <= most or (len(widths) <= 2 and 2 * rows <= most)
     size = 2 if fits and not shape.depthwise else 1
-    return [widths[first : first + size] for first in range(0, len(widths), size)]
+    return [tuple(widths[first : first + size]) for first in range(0, len(widths), size)]
 
 
 def _rows(shape: Geometry, npu: Engine) -> int:
