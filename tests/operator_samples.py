@@ -46,7 +46,7 @@ class Tree:
         inputs: tuple[int, ...],
         results: tuple[int, ...],
         table: str = "",
-        **options: float,
+        **options: float | str,
     ) -> None:
         """Add an operator."""
         self.operators.append(

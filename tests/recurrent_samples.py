@@ -10,13 +10,25 @@ LSTM_OPTIONS = {"FusedActivationFunction": 4, "TimeMajor": False, "CellClip": 10
 
 
 def recurrent(builder: ModuleType) -> Any:
-    """Make a network of an SVDF and an LSTM."""
+    """Make a network of an SVDF, an LSTM and a variable."""
     tree = Tree(builder)
     x = tree.add((2, 12), **SCALE)
     said = svdf(tree, x, units=6, rank=2, steps=3)
     deep = tree.apply("EXPAND_DIMS", (said, tree.numbers(1)), tree.add((2, 1, 6), **SCALE))
     lstm(tree, deep, units=5)
+    variable(tree, x)
     return tree.model()
+
+
+def variable(tree: Tree, x: int) -> int:
+    """Add what hands out the value that it had in the run before."""
+    shape = tree.tensors[x].shape
+    handle, old = tree.add((), dtype="resource"), tree.add(shape, **SCALE)
+    options = {"Container": "", "SharedName": "before"}
+    tree.apply_to_several("VAR_HANDLE", (), (handle,), "VarHandleOptions", **options)
+    tree.apply("READ_VARIABLE", (handle,), old)
+    tree.apply_to_several("ASSIGN_VARIABLE", (handle, x), ())
+    return tree.apply("RELU", (old,), tree.add(shape, **SCALE))
 
 
 def svdf(tree: Tree, x: int, *, units: int, rank: int, steps: int) -> int:

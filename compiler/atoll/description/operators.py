@@ -40,6 +40,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "ADD_N": _ELEMENTWISE,
         "ARG_MAX": _REDUCTION,
         "ARG_MIN": _REDUCTION,
+        "ASSIGN_VARIABLE": _MOVEMENT,
         "AVERAGE_POOL_2D": _POOLING,
         "BATCH_MATMUL": ("macs", "batches", "rows", "columns", "depth"),
         "BATCH_TO_SPACE_ND": _MOVEMENT,

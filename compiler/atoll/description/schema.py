@@ -62,8 +62,7 @@ class Pool(Described):
 
     memory: Name = Field(description="The memory that holds it.", examples=["sram"])
     role: Literal["constants", "workspace", "both", "state"] = Field(
-        description="Weights and tables, activations, or both; or nothing but what networks keep "
-        "from run to run, which lies in the workspace of a chip without such a pool.",
+        description="Weights and tables, activations, both, or what outlives runs alone.",
         examples=["workspace"],
     )
     reach: dict[Name, Access] = Field(

@@ -211,7 +211,9 @@ def _order(model: FileModel) -> Iterator[Fault]:
     """Report reads before writes, second writes and writes to constants and inputs."""
     writers = {number: op for op in reversed(model.operators) for number in op.outputs}
     known = {
-        tensor.index for tensor in model.tensors if is_constant(model, tensor) or tensor.variable
+        tensor.index
+        for tensor in model.tensors
+        if is_constant(model, tensor) or (tensor.variable and tensor.index not in writers)
     }
     for number in sorted(known.intersection(model.inputs)):
         yield _damage(f"the model's input, {describe(model.tensors[number])}: is a constant")

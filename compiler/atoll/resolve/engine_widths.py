@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from atoll.resolve.entities import Access, Device, Engine, Memory, Pool
+from atoll.resolve.entities import Device, Engine
+from atoll.resolve.places import Access, Memory, Pool
 
 
 def with_widths(

@@ -1,145 +1,18 @@
-"""What a chip is made of: memories, regions, pools and devices. Plain data, no rules.
+"""What a chip is made of besides its memories: devices. Plain data, no rules.
 
 Addresses are the bus's (of a chip `as_seen_by` a device: the device's), sizes bytes, clocks hertz.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from atoll.errors import SourceLoc
 from atoll.isa.function_unit import DOT4, FunctionUnit
 from atoll.isa.instruction_set import Arithmetic, InstructionSet, Vectors
 from atoll.resolve.commands import Commands
 from atoll.resolve.data_cache import Cache
-from atoll.resolve.pool_speed import PoolSpeed
+from atoll.resolve.places import Placed, Region, RegionKind
 from atoll.resolve.specs import AcceleratorSpec, CoreSpec
-
-
-class Access(StrEnum):
-    """What a device may do with the bytes of a region."""
-
-    NONE = "none"
-    READ = "ro"
-    WRITE = "rw"
-
-
-class RegionKind(StrEnum):
-    """What a span of a memory is for."""
-
-    CODE = "code"
-    DATA = "data"
-    STACK = "stack"
-    POOL = "pool"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
-    """A span of the bus that devices may see elsewhere.
-
-    Attributes:
-        views: where devices see the first byte that do not see it at `origin`, by device.
-    """
-
-    origin: int
-    size: int
-    views: Mapping[str, int] = field(default_factory=dict, hash=False)
-
-    @property
-    def end(self) -> int:
-        """First address past it."""
-        return self.origin + self.size
-
-    def seen_at(self, device: str) -> range:
-        """Return the addresses at which `device` sees it."""
-        origin = self.views.get(device, self.origin)
-        return range(origin, origin + self.size)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory(Placed):
-    """One physical memory.
-
-    Attributes:
-        kind: ``rom`` or ``ram``.
-        width: bytes moved per cycle.
-        banks: word-interleaved banks that serve different masters in one cycle.
-        read_latency: cycles from an accepted read to its data, at least 1.
-        cached: cores with a data cache keep lines of it.
-        sector: bytes of flash that are erased at once; 0 if debuggers do not program it.
-    """
-
-    name: str
-    kind: str
-    width: int
-    banks: int
-    read_latency: int
-    cached: bool = True
-    sector: int = 0
-    at: SourceLoc | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
-    """A span of one memory with one purpose; regions of a memory never overlap.
-
-    Attributes:
-        name: the pool's name, or ``<device>.code``, ``<device>.data``, ``<device>.stack``,
-            ``<device>.<thread>.stack``.
-    """
-
-    name: str
-    kind: RegionKind
-    memory: str
-    origin: int
-    size: int
-
-    @property
-    def end(self) -> int:
-        """First address past the region."""
-        return self.origin + self.size
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pool:
-    """A window of one memory in which the planner may place buffers.
-
-    Attributes:
-        role: ``constants``, ``workspace``, ``both`` of them, or ``state``, which outlives a run.
-        alignment: bytes; every buffer in the pool starts at a multiple of it.
-        preference: the planner tries pools with smaller numbers first.
-        reach: access of every device of the chip, by device name.
-        provided: ``internal``, or ``application``: the application defines the bytes, and hands
-            their address to the run function.
-        speed: None as if it were the memory's width without latency.
-        heap: bytes at its end that the workspace allocator gives out; planners leave them alone.
-    """
-
-    name: str
-    region: Region
-    role: str
-    alignment: int
-    preference: int
-    reach: Mapping[str, Access]
-    provided: str = "internal"
-    speed: PoolSpeed | None = None
-    heap: int = 0
-    at: SourceLoc | None = None
-
-    @property
-    def holds_constants(self) -> bool:
-        """Constants may lie in it."""
-        return self.role in ("constants", "both")
-
-    @property
-    def heap_origin(self) -> int:
-        """First byte of the heap: a multiple of 16, and the end of what is planned."""
-        return (self.region.end - self.heap) & ~15 if self.heap else self.region.end
-
-    @property
-    def room(self) -> int:
-        """Bytes in which buffers are planned."""
-        return self.heap_origin - self.region.origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

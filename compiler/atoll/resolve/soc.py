@@ -11,21 +11,16 @@ from atoll.description.loader import Description
 from atoll.resolve.commands import Commands
 from atoll.resolve.data_cache import Cache
 from atoll.resolve.entities import (
-    Access,
     Cpu,
     Device,
     Dma,
     Engine,
     Master,
-    Memory,
     Npu,
-    Placed,
-    Pool,
-    Region,
-    RegionKind,
     Registers,
     StackLimit,
 )
+from atoll.resolve.places import Access, Memory, Placed, Pool, Region, RegionKind
 from atoll.resolve.pool_speed import PoolSpeed
 from atoll.resolve.specs import AcceleratorSpec, CoreSpec, OperatorSupport
 

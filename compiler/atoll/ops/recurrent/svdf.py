@@ -128,56 +128,68 @@ class Svdf(OperatorKind):
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over batches and units; each filter's state is moved, then read."""
-        extents = Extents.of(op, graph)
-        kept, zero = required(op, graph, STATE), zero_point_of(required(op, graph, STATE))
-        (output, _), (first, second) = graph.results(op), _factors(op, graph)
-        builder = KernelBuilder(op, graph)
-        x, features = builder.input(X, "x"), builder.input(FEATURES, "features")
-        times = builder.input(TIMES, "times")
-        starts = builder.table("starts", _starts(op, graph))
-        ends = builder.table("ends", _ends(op, graph))
-        state, y = builder.state("state", 1), builder.output()
-
-        def dot(start: Expr, count: int, places: tuple[tuple[Buffer, Expr], ...]) -> Expr:
-            (one, at), (other, from_) = places
-            total = builder.allocate("total", Type.I32, 1)
-            total[0] = start
-            with builder.loop("k", 0, count) as k:
-                product = multiply(one.wide(add(at, k)), other.wide(add(from_, k)))
-                total[0] = add(total[0], product)
-            return total[0]
-
-        def filtered(number: Expr, batch: Expr) -> Expr:
-            """Move the state of a filter; return where it begins."""
-            begin = multiply(add(multiply(batch, extents.filters), number), extents.steps)
-            begin = builder.let("begin", begin)
-            with builder.loop("step", 0, extents.steps - 1) as step:
-                state[add(begin, step)] = state[add(begin, step, 1)]
-            rows = (
-                (x, builder.let("image", multiply(batch, extents.inputs))),
-                (features, builder.let("row", multiply(number, extents.inputs))),
-            )
-            made = loops.mbqm(dot(starts[number], extents.inputs, rows), *first)
-            newest = add(clamp(made, *LIMITS[kept.dtype]), zero)
-            state[add(begin, extents.steps - 1)] = cast(newest, state.type)
-            return begin
-
+        extents, kernel = Extents.of(op, graph), _Kernel(op, graph)
+        builder, output = kernel.builder, graph.results(op)[0]
+        y, (_, second) = builder.output(), _factors(op, graph)
         with (
             builder.loop("batch", 0, extents.batches) as batch,
             builder.loop("unit", 0, extents.units) as unit,
         ):
             sums = builder.allocate("sums", Type.I32, 1)
-            sums[0] = ends[unit]
+            sums[0] = kernel.ends[unit]
             with builder.loop("rank", 0, extents.rank) as rank:
                 number = builder.let("filter", add(multiply(unit, extents.rank), rank))
-                begin = filtered(number, batch)
-                row = builder.let("times_row", multiply(number, extents.steps))
-                sums[0] = dot(sums[0], extents.steps, ((state, begin), (times, row)))
+                sums[0] = kernel.filtered(number, batch, sums[0])
             scaled = loops.mbqm(sums[0], *second)
             limits = (INT8_MIN, INT8_MAX)
             place = add(multiply(batch, extents.units), unit)
             y[place] = loops.quantized(scaled, zero_point_of(output), limits)
         return builder.lowered()
+
+
+class _Kernel:
+    """The parameters of the loop program but its result, and what it does for a filter.
+
+    Attributes:
+        ends: where the sum of each unit begins.
+    """
+
+    def __init__(self, op: Operator, graph: Graph) -> None:
+        self._extents = Extents.of(op, graph)
+        self._kept = required(op, graph, STATE)
+        self._factor, _ = _factors(op, graph)
+        self.builder = builder = KernelBuilder(op, graph)
+        self._x, self._features = builder.input(X, "x"), builder.input(FEATURES, "features")
+        self._times = builder.input(TIMES, "times")
+        self._starts = builder.table("starts", _starts(op, graph))
+        self.ends = builder.table("ends", _ends(op, graph))
+        self._state = builder.state("state", 1)
+
+    def filtered(self, number: Expr, batch: Expr, total: Expr) -> Expr:
+        """Move the state of a filter on; return a sum with what it makes of that."""
+        builder, extents, state = self.builder, self._extents, self._state
+        begin = multiply(add(multiply(batch, extents.filters), number), extents.steps)
+        begin = builder.let("begin", begin)
+        with builder.loop("step", 0, extents.steps - 1) as step:
+            state[add(begin, step)] = state[add(begin, step, 1)]
+        image = builder.let("image", multiply(batch, extents.inputs))
+        row = builder.let("row", multiply(number, extents.inputs))
+        rows = ((self._x, image), (self._features, row))
+        made = loops.mbqm(self._dot(self._starts[number], extents.inputs, rows), *self._factor)
+        newest = add(clamp(made, *LIMITS[self._kept.dtype]), zero_point_of(self._kept))
+        state[add(begin, extents.steps - 1)] = cast(newest, state.type)
+        times = builder.let("times_row", multiply(number, extents.steps))
+        return self._dot(total, extents.steps, ((state, begin), (self._times, times)))
+
+    def _dot(self, start: Expr, count: int, places: tuple[tuple[Buffer, Expr], ...]) -> Expr:
+        """Add products of what begins at two places."""
+        (one, at), (other, beside) = places
+        total = self.builder.allocate("total", Type.I32, 1)
+        total[0] = start
+        with self.builder.loop("k", 0, count) as k:
+            product = multiply(one.wide(add(at, k)), other.wide(add(beside, k)))
+            total[0] = add(total[0], product)
+        return total[0]
 
 
 def _int32(values: Integers) -> Integers:
