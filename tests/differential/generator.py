@@ -54,7 +54,7 @@ STEPS: Steps = (
     (resizing.transpose_conv, 2),
     (rows.cumsum, 1),
     (rows.extreme, 1),
-    (rows.normalization, 1),
+    (rows.normalization, 2),
     (rows.reduction, 2),
     (splits.pack, 1),
     (splits.split, 1),

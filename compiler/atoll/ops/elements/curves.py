@@ -163,10 +163,10 @@ class HardSwish(Unary):
         if share_shift > 0:
             share = _saturated(share << 1)
         if share_shift < 0:
-            share = rdbp(share, min(-share_shift, 31))
+            share = _short_rdbp(share, -share_shift)
         product = ((share + _INT16) >> 1) * _high_half(wide, factor)
         high = np.sign(product) * (np.abs(product) >> 15)
-        return rdbp(high, min(-shift, 31)) + zero_point_of(output)
+        return _short_rdbp(high, -shift) + zero_point_of(output)
 
 
 def _short(real: float) -> tuple[int, int]:
@@ -181,6 +181,11 @@ def _high_half(a: Integers, b: int) -> Integers:
     nudged = product + np.where(product >= 0, 2**14, 1 - 2**14)
     high: Integers = np.sign(nudged) * (np.abs(nudged) >> 15)
     return high
+
+
+def _short_rdbp(x: Integers, exponent: int) -> Integers:
+    """Divide int16 as `rdbp` does, but from 2**16 on as gemmlowp, whose mask has 16 bits there."""
+    return rdbp(x, exponent) if exponent < 16 else np.where(x >= 0, 1, -1)
 
 
 def _saturated(x: Integers) -> Integers:
