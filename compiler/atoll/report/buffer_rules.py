@@ -63,7 +63,7 @@ class Rules:
             number = "K1" if buffer.size > cpu.max_stack_alloca_size.value else "K2"
             words.insert(0, f"{number}: a kernel's buffer that left the stack, {limit}")
         elif what == "state":
-            words.insert(0, "M1: a state, which outlives a run")
+            words.insert(0, "M2: a state, which lives in all steps")
         elif what in ("constant", "commands"):
             words.insert(0, "M6: a constant")
         return "; ".join(words)

@@ -178,7 +178,7 @@ class IssModel(Model):
     def litter(self, turn: Turn) -> None:
         """Leave the caller's cache as another network would that ran before, on the same pools.
 
-        Lines of the results of operators are dirty with other bytes, but where inputs are.
+        Lines of the results of operators are dirty with other bytes, but where inputs and states are.
         """
         cpu = self.soc.host_cpu
         if self.caller is None or cpu.cache is None or not cpu.cache.write_back:
@@ -189,7 +189,7 @@ class IssModel(Model):
             for pool in self.soc.pools
             if pool.role == "workspace" and pool.reach[cpu.name] is Access.WRITE
         ]
-        filled = {at for each in turn.inputs for at in _lines(each, line)}
+        filled = {at for each in (*turn.inputs, *turn.states) for at in _lines(each, line)}
         made = {at for each in turn.snapshots.values() for one in each for at in _lines(one, line)}
         for at in sorted(made - filled):
             if any(at in span for span in free):

@@ -142,6 +142,7 @@ def request_for(
         samples=tuple(_bytes(sample) for sample in samples),
         inputs=_buffers(compiled, entry.inputs),
         outputs=_buffers(compiled, entry.outputs),
+        states=_buffers(compiled, entry.states),
         table=_table((compiled,), elves),
         snapshots={step.number: _buffers(compiled, step.writes) for step in entry.steps},
     )

@@ -105,6 +105,7 @@ def _turn(plain: Mapping[str, Any]) -> Turn:
         inputs=_buffers(plain["inputs"]),
         outputs=_buffers(plain["outputs"]),
         snapshots={int(key): _buffers(rows) for key, rows in plain["snapshots"].items()},
+        states=_buffers(plain["states"]),
     )
 
 

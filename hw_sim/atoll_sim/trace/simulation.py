@@ -30,6 +30,7 @@ class Turn:
     inputs: tuple[Buffer, ...]
     outputs: tuple[Buffer, ...]
     snapshots: Mapping[int, tuple[Buffer, ...]]
+    states: tuple[Buffer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +84,7 @@ class SimRequest:
         inputs: where the bench writes a sample before it asks for a run.
         outputs: what it reads after each run.
         snapshots: what it reads at the end of each operator, by the operator's number.
+        states: what nobody but operators and the reset function may touch.
         table: what accesses are held against; None watches nothing.
         more: models that run in turn after the first; sample k is for model k modulo their number.
         max_cycles: the simulation stops here at the latest.
@@ -102,6 +104,7 @@ class SimRequest:
     inputs: tuple[Buffer, ...]
     outputs: tuple[Buffer, ...]
     snapshots: Mapping[int, tuple[Buffer, ...]] = field(default_factory=dict)
+    states: tuple[Buffer, ...] = ()
     table: "ShadowTable | None" = None
     more: tuple[Turn, ...] = ()
     max_cycles: int = 10**10
@@ -115,7 +118,12 @@ class SimRequest:
     @property
     def turns(self) -> tuple[Turn, ...]:
         """All models, in the order in which they run."""
-        first = Turn(inputs=self.inputs, outputs=self.outputs, snapshots=self.snapshots)
+        first = Turn(
+            inputs=self.inputs,
+            outputs=self.outputs,
+            snapshots=self.snapshots,
+            states=self.states,
+        )
         return (first, *self.more)
 
 

@@ -50,7 +50,7 @@ def test_work_survives_its_files(tmp_path: Path) -> None:
     work = Work(
         turns=(
             Turn(inputs=(A, B), outputs=(A,), snapshots={3: (B,), 4: ()}),
-            Turn(inputs=(B,), outputs=(), snapshots={}),
+            Turn(inputs=(B,), outputs=(), snapshots={}, states=(A,)),
         ),
         stacks=(A,),
         samples=(b"12345", b"678", b"90123", b""),
