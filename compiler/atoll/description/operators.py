@@ -56,6 +56,8 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "ETHOS_U": ("macs", "operators"),
         "EXPAND_DIMS": _MOVEMENT,
         "FULLY_CONNECTED": _CONVOLUTION,
+        "GATHER": _MOVEMENT,
+        "GATHER_ND": _MOVEMENT,
         "GREATER": _ELEMENTWISE,
         "GREATER_EQUAL": _ELEMENTWISE,
         "HARD_SWISH": _ELEMENTWISE,

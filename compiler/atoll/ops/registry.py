@@ -47,6 +47,8 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         ETHOS_U: "atoll.ops.ethos_u:ETHOS_U",
         "expand_dims": "atoll.ops.moves.movement:EXPAND_DIMS",
         "fully_connected": "atoll.ops.windows.fully_connected:FULLY_CONNECTED",
+        "gather": "atoll.ops.moves.gather:GATHER",
+        "gather_nd": "atoll.ops.moves.gather:GATHER_ND",
         "greater": "atoll.ops.elements.choices:GREATER",
         "greater_equal": "atoll.ops.elements.choices:GREATER_EQUAL",
         "hard_swish": "atoll.ops.elements.curves:HARD_SWISH",
