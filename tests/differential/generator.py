@@ -37,7 +37,7 @@ STEPS: tuple[tuple[Callable[[Network], bool], int], ...] = (
     (moves.squeeze, 1),
     (moves.strided_slice, 1),
     (moves.transpose, 1),
-    (picks.picked, 5),
+    (picks.picked, 6),
     (resizing.batch_matmul, 1),
     (resizing.resize_bilinear, 1),
     (resizing.transpose_conv, 2),
