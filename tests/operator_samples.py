@@ -166,6 +166,14 @@ def picks(builder: ModuleType) -> Any:
     padded = tree.apply("PADV2", (image, around, value), tree.add((1, 7, 8, 8), **SCALE))
     tree.apply("MIRROR_PAD", (padded, around), tree.add((1, 8, 11, 8), **SCALE), "MirrorPadOptions")
     tree.apply("BROADCAST_TO", (x, tree.numbers(3, 6, 5, 8)), tree.add((3, 6, 5, 8), **SCALE))
+    tree.apply("SHAPE", (x,), tree.add((4,), dtype="int32"), "ShapeOptions", OutType=2)
+    tree.apply("FILL", (tree.numbers(2, 3), value), tree.add((2, 3), **SCALE))
+    places = tree.add((1, 6, 8), dtype="int32")
+    tree.apply("ARG_MAX", (x, tree.numbers(2)), places)
+    chosen, along = tree.add((1, 6, 6, 8, 8), **SCALE), {"Axis": 2, "BatchDims": 1}
+    tree.apply("GATHER", (x, places), chosen, "GatherOptions", **along)
+    where = tree.numbers(0, 5, 4, 0, 0, 2, shape=(2, 3))
+    tree.apply("GATHER_ND", (x, where), tree.add((2, 8), **SCALE))
     tree.apply("REVERSE_V2", (taller, tree.numbers(2, 1)), tree.add((1, 12, 7, 8), **SCALE))
     return tree.model()
 

@@ -46,7 +46,7 @@ STEPS: Steps = (
     (moves.squeeze, 1),
     (moves.strided_slice, 1),
     (moves.transpose, 1),
-    (picks.picked, 5),
+    (picks.picked, 6),
     (recurrent.lstm, 1),
     (recurrent.svdf, 1),
     (resizing.batch_matmul, 1),

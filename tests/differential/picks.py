@@ -180,10 +180,42 @@ def reverse(chance: Random, shape: Shape) -> Move | None:
     return Move(code="REVERSE_V2", result=shape, constants=(int32(axes),))
 
 
+def gather(chance: Random, shape: Shape) -> Move | None:
+    """Draw an axis, batches, and indices of any shape."""
+    if not shape:
+        return None
+    axis = chance.randrange(len(shape))
+    batch = chance.choice((0, 0, chance.randint(0, axis)))
+    further = [chance.randint(1, 3) for _ in range(chance.randrange(3))]
+    numbers = np.random.default_rng(chance.randrange(2**32))
+    indices = numbers.integers(0, shape[axis], (*shape[:batch], *further)).astype(np.int32)
+    counted = batch - indices.ndim if indices.ndim > batch and chance.random() < 0.3 else batch
+    return Move(
+        code="GATHER",
+        result=(*shape[:axis], *further, *shape[axis + 1 :]),
+        constants=(indices,),
+        table="GatherOptions",
+        options={"Axis": axis - len(shape) * chance.randrange(2), "BatchDims": counted},
+    )
+
+
+def gather_nd(chance: Random, shape: Shape) -> Move | None:
+    """Draw places of elements, or of slices."""
+    if not shape:
+        return None
+    count = chance.randint(1, min(len(shape), MOST_DIMENSIONS))
+    further = [chance.randint(1, 3) for _ in range(chance.randrange(3))]
+    numbers = np.random.default_rng(chance.randrange(2**32))
+    indices = numbers.integers(0, shape[:count], (*further, count)).astype(np.int32)
+    return Move(code="GATHER_ND", result=(*further, *shape[count:]), constants=(indices,))
+
+
 DRAWS: Mapping[str, Draw] = {
     "BATCH_TO_SPACE_ND": batch_to_space,
     "BROADCAST_TO": broadcast_to,
     "DEPTH_TO_SPACE": depth_to_space,
+    "GATHER": gather,
+    "GATHER_ND": gather_nd,
     "MIRROR_PAD": mirror_pad,
     "PADV2": pad_with,
     "RESIZE_NEAREST_NEIGHBOR": resize_nearest,

@@ -18,6 +18,7 @@ from atoll.frontend.tflite_edges import strip_float_edges, with_own_outputs
 from atoll.frontend.tflite_int4 import with_int8_filters
 from atoll.frontend.tflite_names import operator_name, tensor_names
 from atoll.frontend.tflite_reader import (
+    FileBuffer,
     FileModel,
     FileOperator,
     FileTensor,
@@ -55,10 +56,12 @@ class Tflite(FrontEnd):
         model = assigned_last(with_own_outputs(strip_float_edges(model)))
         _require_kinds(model, total)
         check_content(model)
-        return _graph(model)
+        return _graph(_with_known(model))
 
 
 TFLITE = Tflite()
+MOST_KNOWN = 1024
+"""Numbers that an operator makes when a file is loaded."""
 
 
 def load_tflite(path: Path) -> Graph:
@@ -144,6 +147,47 @@ def _graph(model: FileModel) -> Graph:
         inputs=tuple(names[number] for number in model.inputs),
         outputs=tuple(names[number] for number in model.outputs),
     )
+
+
+def _with_known(model: FileModel) -> FileModel:
+    """Compute what shapes and constants alone decide: plain numbers, such as other shapes."""
+    for op in model.operators:
+        values = _known(model, op)
+        if values is not None:
+            number, buffer = op.outputs[0], FileBuffer(data=memoryview(values), external=False)
+            tensors = list(model.tensors)
+            tensors[number] = replace(tensors[number], buffer=len(model.buffers))
+            model = replace(
+                model,
+                tensors=tuple(tensors),
+                buffers=(*model.buffers, buffer),
+                operators=tuple(other for other in model.operators if other is not op),
+            )
+    return model
+
+
+def _known(model: FileModel, op: FileOperator) -> bytes | None:
+    """Return the only result of an operator, None where it is not known or no plain number."""
+    inputs = [model.tensors[number] for number in op.inputs if number >= 0]
+    if op.kind not in KINDS.own or len(op.outputs) != 1 or not inputs:
+        return None
+    kind, result = KINDS.get(op.kind), model.tensors[op.outputs[0]]
+    plain = result.dtype in ("int32", "int64") and not result.scales
+    if not plain or prod(result.shape) > MOST_KNOWN or result.index in model.outputs:
+        return None
+    if not kind.of_shapes_alone and not all(is_constant(model, tensor) for tensor in inputs):
+        return None
+    names = {tensor.index: f"t{tensor.index}" for tensor in (*inputs, result)}
+    with suppress(ModelError):
+        operator = _operator(model, op, names)
+        tensors = (_tensor(model, model.tensors[number], name) for number, name in names.items())
+        graph = Graph("", tuple(tensors), (operator,), (), operator.outputs)
+        kind.check(operator, graph)
+        operands = graph.operands(operator)
+        given = [tensor.array if tensor and tensor.data else None for tensor in operands]
+        (values,) = kind.reference(operator, graph, given)
+        return values.tobytes()
+    return None
 
 
 def _operator(model: FileModel, op: FileOperator, names: dict[int, str]) -> Operator:

@@ -61,6 +61,7 @@ class OperatorKind(ABC):
             place alone: a core computes it in any layout that all tensors have.
         slower_over_operands: its loops move bytes one by one where the result may lie over an
             operand. Where it may not, compilers move words.
+        of_shapes_alone: its result depends on no value of its inputs, but on their shapes.
         unproven: what a run does not show of such an operator, for people.
         on_cores: a core can run it; else `lower` and `cycles` are never asked.
         parallel: loops of its program, by the names that it gives them, each of whose iterations
@@ -74,6 +75,7 @@ class OperatorKind(ABC):
     any_layout: ClassVar[bool] = False
     slower_over_operands: ClassVar[bool] = False
     unproven: ClassVar[str] = ""
+    of_shapes_alone: ClassVar[bool] = False
     on_cores: ClassVar[bool] = True
     parallel: ClassVar[tuple[str, ...]] = ()
 

@@ -178,7 +178,7 @@ class IssModel(Model):
     def litter(self, turn: Turn) -> None:
         """Leave the caller's cache as another network would that ran before, on the same pools.
 
-        Lines of the results of operators are dirty with other bytes, but where inputs and states are.
+        Lines of operators' results are dirty with other bytes, but where inputs and states are.
         """
         cpu = self.soc.host_cpu
         if self.caller is None or cpu.cache is None or not cpu.cache.write_back:

@@ -190,6 +190,7 @@ def sliced(make: Any, kind: str) -> Graph:
     return graph_of(make, kind, [x, *constants], y, {names[each]: masks[each] for each in names})
 
 
+APART = ("GATHER", "GATHER_ND", "PADV2")
 ATTRIBUTES = {
     "AlignCorners": "align_corners",
     "BlockSize": "block_size",
@@ -246,7 +247,7 @@ MAKERS: dict[str, Callable[[Any, str], Graph]] = {
     "concatenation": joined,
     "transpose": transposed,
     "strided_slice": sliced,
-    **dict.fromkeys((code.lower() for code in DRAWS if code != "PADV2"), picked),
+    **dict.fromkeys((code.lower() for code in DRAWS if code not in APART), picked),
 }
 PIXELS = ("conv_2d", "depthwise_conv_2d", "fully_connected", "average_pool_2d", "max_pool_2d")
 

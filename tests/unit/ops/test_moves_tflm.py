@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.differential.moves import slice_of, strided_slice_of
-from tests.effort import cases
+from tests.effort import cases, drawn
 
 Compare = Callable[[Any, np.random.Generator], None]
 SEEDS = range(cases(50))
@@ -128,3 +128,29 @@ def test_strided_slice(
         options=masks,
     )
     equals_tflm(moved(tflite_builder, op, shape, result, quantized, *tables), rng)
+
+
+@pytest.mark.parametrize("quantized", [QUANTIZED, WIDE, INT32, BOOL])
+@pytest.mark.parametrize("seed", drawn(250, first=15))
+def test_shape(
+    seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
+) -> None:
+    rng, tensor = np.random.default_rng(5000 + seed), tflite_builder.Tensor
+    source = drawn_shape(rng, 5)
+    op = tflite_builder.Operator(
+        code="SHAPE", inputs=(0,), outputs=(1,), table="ShapeOptions", options={"OutType": 2}
+    )
+    tensors = (tensor(shape=source, **quantized), tensor(shape=(len(source),), dtype="int32"))
+    model = tflite_builder.Model(tensors=tensors, operators=(op,), inputs=(0,), outputs=(1,))
+    equals_tflm(model, rng)
+
+
+@pytest.mark.parametrize("quantized", [QUANTIZED, INT32], ids=["int8", "int32"])
+@pytest.mark.parametrize("seed", drawn(500, first=30))
+def test_fill(
+    seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
+) -> None:
+    rng = np.random.default_rng(6000 + seed)
+    result = drawn_shape(rng, 5)
+    op = tflite_builder.Operator(code="FILL", inputs=(1, 0), outputs=(2,))
+    equals_tflm(moved(tflite_builder, op, (), result, quantized, list(result)), rng)

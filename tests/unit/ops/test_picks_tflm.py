@@ -1,6 +1,7 @@
 """Moves that read elements at places of their own equal TFLM: all options, types and shapes."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from types import ModuleType
@@ -106,3 +107,31 @@ def test_padded_blocks_equal_padding_and_blocks_of_tflm(
         expected = tflm(tflite_builder.write(model), [expected])
     np.testing.assert_array_equal(values[op.outputs[0]], expected)
     hold(kind_of(op).lower(op, graph), values, expected, interpreted=False)
+
+
+@pytest.mark.parametrize("outside", [False, True])
+@pytest.mark.parametrize("code", ["GATHER", "GATHER_ND"])
+@pytest.mark.parametrize("seed", drawn(500, first=20))
+def test_computed_indices(
+    seed: int, code: str, outside: bool, tmp_path: Path, tflite_builder: ModuleType, tflm: Any
+) -> None:
+    """Those outside the input, of which TFLM makes nothing, are drawn in."""
+    chance, rng = Random(f"{code} {seed}"), np.random.default_rng(seed)
+    shape = shape_for(code, chance)
+    move = DRAWS[code](chance, shape)
+    assert move is not None
+    (indices,) = move.constants
+    model = model_of(tflite_builder, move, shape, INT8)
+    tensors = [*model.tensors]
+    tensors[1] = replace(tensors[1], data=None)
+    model = replace(model, tensors=tuple(tensors), inputs=(0, 1))
+    data, path = tflite_builder.write(model), tmp_path / "model.tflite"
+    path.write_bytes(data)
+    graph, x = load_tflite(path), rng.integers(-128, 128, shape).astype(np.int8)
+    given = rng.integers(-(2**31), 2**31, indices.shape).astype(np.int32) if outside else indices
+    values = reference.run(graph, dict(zip(graph.inputs, (x, given), strict=True)))
+    (op,) = graph.operators
+    result = values[op.outputs[0]]
+    if not outside:
+        np.testing.assert_array_equal(result, tflm(data, [x, given]))
+    hold(kind_of(op).lower(op, graph), values, result, interpreted=False)

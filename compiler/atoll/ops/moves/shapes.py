@@ -1,0 +1,110 @@
+"""SHAPE and FILL: what shapes say, and one value in a shape."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from atoll.errors import Fault
+from atoll.ir.graph import Graph, Operator
+from atoll.ir.tir import Lowered
+from atoll.ops import checks
+from atoll.ops.checks import required
+from atoll.ops.kernel_builder import KernelBuilder
+from atoll.ops.kind import Array, Distances, Rates
+from atoll.ops.moves.movement import Movement
+from atoll.ops.tflite_form import BYTE, TfliteForm
+
+
+class Shape(Movement):
+    """SHAPE as int32; it is computed when a file is loaded, unless it is handed out."""
+
+    tflite = TfliteForm(code="SHAPE", table="ShapeOptions", fields={0: BYTE})
+    rates = Rates(made=12)
+    of_shapes_alone = True
+
+    def check(self, op: Operator, graph: Graph) -> None:
+        """Accept an input of any type, and an int32 result."""
+        checks.apply(_SHAPE_RULES, op, graph)
+
+    def reference(
+        self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
+    ) -> tuple[Array, ...]:
+        """Return the shape; no value matters."""
+        return (np.array(required(op, graph, 0).shape, np.int32),)
+
+    def overlap(self, op: Operator, graph: Graph) -> Distances:
+        """Keep apart."""
+        return (None,)
+
+    def lower(self, op: Operator, graph: Graph) -> Lowered:
+        """Store the extents."""
+        builder = KernelBuilder(op, graph)
+        y = builder.output()
+        for at, extent in enumerate(required(op, graph, 0).shape):
+            y[at] = extent
+        return builder.lowered()
+
+
+class Fill(Movement):
+    """FILL the shape of the output tensor with a scalar (TFLM: `FillEval`)."""
+
+    tflite = TfliteForm(code="FILL", order=(1,))
+    rates = Rates(made=6)
+
+    def check(self, op: Operator, graph: Graph) -> None:
+        """Accept a scalar of the output's type and quantisation."""
+        checks.apply(_FILL_RULES, op, graph)
+
+    def reference(
+        self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
+    ) -> tuple[Array, ...]:
+        """Repeat the value."""
+        assert inputs[0] is not None
+        (output,) = graph.results(op)
+        return (np.full(output.shape, inputs[0].reshape(()), output.dtype),)
+
+    def overlap(self, op: Operator, graph: Graph) -> Distances:
+        """Keep apart."""
+        return (None,)
+
+    def lower(self, op: Operator, graph: Graph) -> Lowered:
+        """Store the value everywhere."""
+        builder = KernelBuilder(op, graph)
+        x, y = builder.input(0, "x"), builder.output()
+        value = builder.let("value", x[0])
+        with builder.loop("i", 0, graph.results(op)[0].elements) as i:
+            y[i] = value
+        return builder.lowered()
+
+
+def _extents(op: Operator, graph: Graph) -> tuple[int, ...]:
+    return (len(required(op, graph, 0).shape),)
+
+
+def _int32_result(op: Operator, graph: Graph) -> Iterator[Fault]:
+    (output,) = graph.results(op)
+    if output.dtype != "int32":
+        yield checks.fault(op, f"has type {output.dtype} instead of int32", tensor=output)
+
+
+def _scalar(op: Operator, graph: Graph) -> Iterator[Fault]:
+    value = required(op, graph, 0)
+    if value.shape:
+        yield checks.fault(op, f"has shape {list(value.shape)} instead of []", tensor=value)
+
+
+_SHAPE_RULES: tuple[checks.Rule, ...] = (
+    checks.operands(1, 1),
+    _int32_result,
+    checks.output_shape(_extents),
+)
+_FILL_RULES: tuple[checks.Rule, ...] = (
+    checks.operands(1, 1),
+    checks.activations(types=("int8", "int32")),
+    checks.same_type(),
+    checks.same_quantization,
+    _scalar,
+)
+
+FILL = Fill()
+SHAPE = Shape()
