@@ -23,9 +23,9 @@ class Tree:
         self.tensors.append(self.builder.Tensor(shape=shape, name=name, **fields))
         return len(self.tensors) - 1
 
-    def numbers(self, *values: int) -> int:
+    def numbers(self, *values: int, shape: tuple[int, ...] = (-1,)) -> int:
         """Add a constant such as axes."""
-        data = np.array(values, np.int32)
+        data = np.array(values, np.int32).reshape(shape)
         return self.add(data.shape, dtype="int32", data=data)
 
     def weights(self, shape: tuple[int, ...]) -> int:
@@ -37,17 +37,29 @@ class Tree:
         self, code: str, inputs: tuple[int, ...], result: int, table: str = "", **options: float
     ) -> int:
         """Add an operator and return its result."""
+        self.apply_to_several(code, inputs, (result,), table, **options)
+        return result
+
+    def apply_to_several(
+        self,
+        code: str,
+        inputs: tuple[int, ...],
+        results: tuple[int, ...],
+        table: str = "",
+        **options: float,
+    ) -> None:
+        """Add an operator."""
         self.operators.append(
             self.builder.Operator(
-                code=code, inputs=inputs, outputs=(result,), table=table, options=options
+                code=code, inputs=inputs, outputs=results, table=table, options=options
             )
         )
-        return result
 
     def model(self) -> Any:
         """Return the network; its first tensor is the input."""
         read = {number for op in self.operators for number in op.inputs}
-        outputs = [op.outputs[0] for op in self.operators if op.outputs[0] not in read]
+        made = (number for op in self.operators for number in op.outputs)
+        outputs = [number for number in made if number not in read]
         return self.builder.Model(
             tensors=tuple(self.tensors),
             operators=tuple(self.operators),
@@ -113,6 +125,48 @@ def moves(builder: ModuleType) -> Any:
     flat = tree.apply("SQUEEZE", (x,), tree.add((6, 5, 8), **SCALE))
     deep = tree.apply("EXPAND_DIMS", (flat, tree.numbers(2)), tree.add((6, 5, 1, 8), **SCALE))
     tree.apply("RELU", (deep,), tree.add((6, 5, 1, 8), **SCALE))
+    _split(tree, flat)
+    return tree.model()
+
+
+def _split(tree: Tree, x: int) -> None:
+    """Take [6, 5, 8] apart along each of its axes, and stack some of the parts."""
+    halves = tuple(tree.add((6, 5, 4), **SCALE) for _ in range(2))
+    tree.apply_to_several("SPLIT", (tree.numbers(-1), x), halves, "SplitOptions", NumSplits=2)
+    rows = tuple(tree.add((extent, 5, 4), **SCALE) for extent in (2, 1, 3))
+    tables = (tree.numbers(2, -1, 3), tree.numbers(0))
+    options = {"NumSplits": 3}
+    tree.apply_to_several("SPLIT_V", (halves[1], *tables), rows, "SplitVOptions", **options)
+    columns = tuple(tree.add((6, 4), **SCALE) for _ in range(5))
+    options = {"Axis": 1, "Num": 5}
+    tree.apply_to_several("UNPACK", (halves[0],), columns, "UnpackOptions", **options)
+    stacked = tree.add((6, 2, 4), **SCALE)
+    options = {"Axis": 1, "ValuesCount": 2}
+    tree.apply("PACK", (columns[1], columns[3]), stacked, "PackOptions", **options)
+
+
+def picks(builder: ModuleType) -> Any:
+    """Make a network of operators that read elements at places of their own."""
+    tree = Tree(builder)
+    x = tree.add((1, 6, 5, 8), **SCALE)
+    nearest, aligned = "ResizeNearestNeighborOptions", {"AlignCorners": True}
+    taller = tree.add((1, 12, 7, 8), **SCALE)
+    tree.apply("RESIZE_NEAREST_NEIGHBOR", (x, tree.numbers(12, 7)), taller, nearest, **aligned)
+    wider = tree.add((1, 12, 10, 2), **SCALE)
+    tree.apply("DEPTH_TO_SPACE", (x,), wider, "DepthToSpaceOptions", BlockSize=2)
+    deeper = tree.add((1, 6, 5, 8), **SCALE)
+    tree.apply("SPACE_TO_DEPTH", (wider,), deeper, "SpaceToDepthOptions", BlockSize=2)
+    block, pads = tree.numbers(2, 3), tree.numbers(1, 1, 0, 1, shape=(2, 2))
+    batches = tree.add((6, 4, 2, 8), **SCALE)
+    tree.apply("SPACE_TO_BATCH_ND", (deeper, block, pads), batches)
+    image = tree.add((1, 6, 5, 8), **SCALE)
+    tree.apply("BATCH_TO_SPACE_ND", (batches, block, pads), image)
+    value = tree.add((), data=np.array(-128, np.int8), **SCALE)
+    around = tree.numbers(0, 0, 1, 0, 2, 1, 0, 0, shape=(4, 2))
+    padded = tree.apply("PADV2", (image, around, value), tree.add((1, 7, 8, 8), **SCALE))
+    tree.apply("MIRROR_PAD", (padded, around), tree.add((1, 8, 11, 8), **SCALE), "MirrorPadOptions")
+    tree.apply("BROADCAST_TO", (x, tree.numbers(3, 6, 5, 8)), tree.add((3, 6, 5, 8), **SCALE))
+    tree.apply("REVERSE_V2", (taller, tree.numbers(2, 1)), tree.add((1, 12, 7, 8), **SCALE))
     return tree.model()
 
 

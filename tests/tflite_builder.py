@@ -49,11 +49,15 @@ class Operator:
     options: dict[str, Any] = field(default_factory=dict)
     custom: str = ""
     custom_options: bytes = b""
+    intermediates: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """A model to write; tensor numbers are positions in `tensors`."""
+    """A model to write; tensor numbers are positions in `tensors`.
+
+    `others` are further subgraphs, of which nothing but the function is written.
+    """
 
     tensors: tuple[Tensor, ...]
     operators: tuple[Operator, ...]
@@ -62,15 +66,21 @@ class Model:
     version: int = 3
     subgraphs: int = 1
     buffer_offset: int = 0
+    others: tuple["Model", ...] = ()
 
 
 def write(model: Model) -> bytes:
     """Return the bytes of the file."""
     builder = flatbuffers.Builder(1024)
     buffers = [_buffer(builder, model, None)]
-    buffers += [_buffer(builder, model, tensor.data) for tensor in model.tensors]
-    codes = [_code(builder, op) for op in model.operators]
-    subgraphs = [_subgraph(builder, model) for _ in range(model.subgraphs)]
+    every = (model, *model.others)
+    buffers += [_buffer(builder, model, t.data) for each in every for t in each.tensors]
+    codes = [_code(builder, op) for each in every for op in each.operators]
+    subgraphs = [_subgraph(builder, model, 0, 0) for _ in range(model.subgraphs)]
+    tensors, operators = len(model.tensors), len(model.operators)
+    for each in model.others:
+        subgraphs.append(_subgraph(builder, each, tensors, operators))
+        tensors, operators = tensors + len(each.tensors), operators + len(each.operators)
     parts = {
         "OperatorCodes": _offsets(builder, codes),
         "Subgraphs": _offsets(builder, subgraphs),
@@ -124,9 +134,11 @@ def _code(builder: Any, op: Operator) -> int:
     return _table(builder, "OperatorCode", parts)
 
 
-def _subgraph(builder: Any, model: Model) -> int:
-    tensors = [_tensor(builder, at, tensor) for at, tensor in enumerate(model.tensors)]
-    operators = [_operator(builder, at, op) for at, op in enumerate(model.operators)]
+def _subgraph(builder: Any, model: Model, first_buffer: int, first_code: int) -> int:
+    tensors = [
+        _tensor(builder, at, tensor) for at, tensor in enumerate(model.tensors, first_buffer)
+    ]
+    operators = [_operator(builder, at, op) for at, op in enumerate(model.operators, first_code)]
     parts = {
         "Tensors": _offsets(builder, tensors),
         "Inputs": _numbers(builder, model.inputs, "int32"),
@@ -164,9 +176,12 @@ def _operator(builder: Any, index: int, op: Operator) -> int:
         for name, value in op.options.items()
         if isinstance(value, tuple)
     }
+    texts = {n: builder.CreateString(v) for n, v in op.options.items() if isinstance(v, str)}
     if op.table:
-        parts["BuiltinOptions"] = _table(builder, op.table, {**op.options, **vectors})
+        parts["BuiltinOptions"] = _table(builder, op.table, {**op.options, **vectors, **texts})
         parts["BuiltinOptionsType"] = getattr(BuiltinOptions, op.table)
     if op.custom_options:
         parts["CustomOptions"] = builder.CreateByteVector(op.custom_options)
+    if op.intermediates:
+        parts["Intermediates"] = _numbers(builder, op.intermediates, "int32")
     return _table(builder, "Operator", {**parts, "OpcodeIndex": index})

@@ -165,6 +165,7 @@ def interface_of(compiled: Compiled) -> ModelInterface:
         suffix=compiled.source.suffix,
         inputs=ports(graph.inputs),
         outputs=ports(graph.outputs),
+        states=ports(graph.states),
         shares=tuple(_shares(compiled)),
         pools=tuple(
             GivenPool(pool=name, size=plan.use[name].used, alignment=soc.pool(name).alignment)

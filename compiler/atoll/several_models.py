@@ -3,7 +3,7 @@
 One network is the case of a tuple of length one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from atoll.codegen.pool_images import MODEL_ALIGNMENT
@@ -24,7 +24,8 @@ def compile_models(
     """Compile one or more networks for one firmware.
 
     They run one at a time: their workspaces share the pools' first bytes, as large as the largest
-    needs, and their constants lie one behind the other.
+    needs, and their constants lie one behind the other. So does all that is in a pool in which one
+    of several networks keeps states.
 
     Args:
         soc: the chip.
@@ -38,9 +39,31 @@ def compile_models(
     """
     names = names_of(models)
     chosen = options or [BuildOptions()] * len(models)
+    apart: frozenset[str] = frozenset()
+    compiled = _compiled(soc, names, models, chosen, observe, apart)
+    while len(models) > 1 and not apart.issuperset(kept := {*_pools_of_states(compiled)}):
+        apart |= kept
+        compiled = _compiled(soc, names, models, chosen, observe, apart)
+    check_image(
+        soc,
+        {each.graph.name: each.plan for each in compiled},
+        {each.graph.name: each.contract for each in compiled},
+    )
+    return compiled
+
+
+def _compiled(
+    soc: ResolvedSoc,
+    names: Sequence[str],
+    models: Sequence[Path],
+    options: Sequence[BuildOptions],
+    observe: Observer,
+    apart: frozenset[str],
+) -> tuple[Compiled, ...]:
+    """Compile networks that do not share the bytes of pools `apart`."""
     taken: dict[str, int] = {}
     compiled: list[Compiled] = []
-    for name, model, wanted in zip(names, models, chosen, strict=True):
+    for name, model, wanted in zip(names, models, options, strict=True):
         try:
             one = compile_file(soc, model, wanted, observe, taken=dict(taken))
         except (PlacementError, PlanError) as error:
@@ -50,15 +73,15 @@ def compile_models(
         compiled.append(one)
         for pool in soc.pools:
             used = one.plan.use[pool.name].used
-            if pool.role != "workspace" and used:
+            if used and (pool.holds_constants or pool.name in apart):
                 step = max(pool.alignment, MODEL_ALIGNMENT)
                 taken[pool.name] = -(-(taken.get(pool.name, 0) + used) // step) * step
-    check_image(
-        soc,
-        {each.graph.name: each.plan for each in compiled},
-        {each.graph.name: each.contract for each in compiled},
-    )
     return tuple(compiled)
+
+
+def _pools_of_states(compiled: Sequence[Compiled]) -> Iterator[str]:
+    for each in compiled:
+        yield from (each.plan.placements[name].pool for name in each.module.entry.states)
 
 
 def names_of(models: Sequence[Path]) -> tuple[str, ...]:

@@ -1,33 +1,54 @@
 """Draw a network: branches and joins of every operator, and an interface of every kind."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
-from tests.differential import elements, elementwise, moves, resizing, rows, windows
+from tests.differential import (
+    elements,
+    elementwise,
+    moves,
+    picks,
+    recurrent,
+    resizing,
+    rows,
+    splits,
+    windows,
+)
 from tests.differential.again import again
 from tests.differential.network import Network
 from tests.tflite_builder import Model, Operator, Tensor
 
-STEPS: tuple[tuple[Callable[[Network], bool], int], ...] = (
+Steps = Sequence[tuple[Callable[[Network], bool], int]]
+
+_USUAL: Steps = (
     (windows.convolution, 4),
     (windows.depthwise, 3),
     (windows.padded, 1),
     (windows.pooling, 2),
     (windows.dense, 2),
     (again, 2),
-    (elementwise.binary, 4),
+    (elementwise.binary, 5),
     (elementwise.quantize, 2),
     (elementwise.softmax, 1),
     (elementwise.mean, 1),
     (elementwise.pad, 1),
     (elementwise.concatenation, 2),
     (elementwise.reshape, 3),
+)
+COMMON: Steps = (*_USUAL, (elements.unary, 4))
+"""What adds to a network the operators that most have, and how often; they suit each other."""
+
+STEPS: Steps = (
+    *_USUAL,
     (moves.expand_dims, 1),
     (moves.slice, 1),
     (moves.squeeze, 1),
     (moves.strided_slice, 1),
     (moves.transpose, 1),
+    (picks.picked, 5),
+    (recurrent.lstm, 1),
+    (recurrent.svdf, 1),
     (resizing.batch_matmul, 1),
     (resizing.resize_bilinear, 1),
     (resizing.transpose_conv, 2),
@@ -35,29 +56,33 @@ STEPS: tuple[tuple[Callable[[Network], bool], int], ...] = (
     (rows.extreme, 1),
     (rows.normalization, 1),
     (rows.reduction, 2),
+    (splits.pack, 1),
+    (splits.split, 1),
+    (splits.split_v, 1),
+    (splits.unpack, 1),
     (elements.unary, 4),
     (elements.pair, 3),
     (elements.chosen, 3),
 )
-LENGTHS = (1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 7)
+LENGTHS = (1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6, 8)
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 9)
 TYPES = ("float32", "uint8", "int16", "int32", "int64")
 USUAL = 1e-30, 1e30
 """Scales with which a float32 value stands for each int8 one exactly."""
 
 
-def random_model(seed: int) -> Model:
-    """Return the network of a seed, the same one every time."""
+def random_model(seed: int, steps: Steps = STEPS) -> Model:
+    """Return the network of a seed, the same one every time that it is drawn from these steps."""
     chance = Random(f"network {seed}")
     net = Network(chance, extreme=chance.choice((0.0, 0.0, 0.0, 0.25)))
     net.input(_image(net))
     if net.likely(0.3):
         net.input(net.shape(0) if net.likely(0.5) else _image(net))
     length = 0 if net.likely(0.01) else chance.choice(LENGTHS)
-    steps, weights = zip(*STEPS, strict=True)
+    adders, weights = zip(*steps, strict=True)
     for _ in range(8 * length):
         if len(net.operators) < length:
-            chance.choices(steps, weights)[0](net)
+            chance.choices(adders, weights)[0](net)
     _unused_inputs(net)
     outputs = _outputs(net)
     return _float_edges(net, outputs)

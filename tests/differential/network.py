@@ -1,6 +1,7 @@
 """A TFLite network in the making: its tensors, operators, and what the next operator may read."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
@@ -106,13 +107,26 @@ class Network:
         """
         if "FusedActivationFunction" in options and quantization["scales"][0] < LEAST_CLAMPED:
             options["FusedActivationFunction"] = 0
-        result = self.add(Tensor(shape=shape, **quantization))
-        self.operators.append(
-            Operator(code=code, inputs=inputs, outputs=(result,), table=table, options=options)
-        )
-        self.values.append(result)
-        self.results.append(result)
+        (result,) = self.apply_to_several(code, inputs, (shape,), quantization, table, **options)
         return result
+
+    def apply_to_several(
+        self,
+        code: str,
+        inputs: tuple[int, ...],
+        shapes: Sequence[tuple[int, ...]],
+        quantization: Quantized,
+        table: str = "",
+        **options: float,
+    ) -> tuple[int, ...]:
+        """Add an operator and its int8 results; return the numbers of the results."""
+        results = tuple(self.add(Tensor(shape=shape, **quantization)) for shape in shapes)
+        self.operators.append(
+            Operator(code=code, inputs=inputs, outputs=results, table=table, options=options)
+        )
+        self.values += results
+        self.results += results
+        return results
 
     def pick(self, rank: int | None = None) -> int | None:
         """Choose a value, later ones more often; None if there is none of that rank."""

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.differential import elements
+from tests.differential import elements, picks
 from tests.differential.campaign import Tally, explained, run_seeds
 from tests.differential.case import Ending, case_of
 from tests.differential.features import features_of
@@ -30,12 +30,13 @@ OPERATORS = (
     *("BATCH_MATMUL", "RESIZE_BILINEAR", "TRANSPOSE_CONV", "SUM", "REDUCE_MAX", "REDUCE_MIN"),
     *("ARG_MAX", "ARG_MIN", "CUMSUM", "L2_NORMALIZATION", "LOG_SOFTMAX", "TRANSPOSE"),
     *("EXPAND_DIMS", "SLICE", "SQUEEZE", "STRIDED_SLICE"),
+    *sorted({*picks.DRAWS} - {"BROADCAST_TO"}),
 )
 ELEMENTS = (*elements.UNARY, *elements.PAIRS, *elements.COMPARISONS, *elements.TRUTHS)
 FEATURES = (
     *OPERATORS,
     *ELEMENTS,
-    *("CAST", "SELECT_V2", "SUB"),
+    *("BROADCAST_TO", "CAST", "SELECT_V2", "SUB", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
     *(f"{code} of a batch" for code in OPERATORS),
     *("several inputs", "several outputs", "output read later", "output declared twice"),
     *("output is input", "output is constant", "output is view", "output is viewed"),

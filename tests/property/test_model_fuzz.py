@@ -127,8 +127,8 @@ def changed(model: Any, rng: Chance) -> Any:
 def compute(graph: Graph) -> None:
     """Run a graph, if it is small enough."""
     if all(tensor.elements < SMALL for tensor in graph.tensors):
-        shapes = {name: graph.tensor(name).shape for name in graph.inputs}
-        reference.run(graph, {name: np.ones(shape, np.int8) for name, shape in shapes.items()})
+        inputs = [graph.tensor(name) for name in graph.inputs]
+        reference.run(graph, {each.name: np.ones(each.shape, each.dtype) for each in inputs})
 
 
 def planned(path: Path) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.differential.oracle import random_inputs
-from tests.operator_samples import moves, sixteen_bits, windows_and_reductions
+from tests.operator_samples import moves, picks, sixteen_bits, windows_and_reductions
 from tests.requests import load_requests
 
 from atoll.pipeline import BuildOptions, compile_file
@@ -17,7 +17,7 @@ from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 @pytest.mark.parametrize("overlap", ["none", "free", "all"])
 @pytest.mark.parametrize("chip", ["atoll2", "twin"])
-@pytest.mark.parametrize("sample", [windows_and_reductions, sixteen_bits, moves])
+@pytest.mark.parametrize("sample", [windows_and_reductions, sixteen_bits, moves, picks])
 def test_results_over_operands(
     sample: Callable[[ModuleType], Any],
     chip: str,
@@ -38,7 +38,7 @@ def test_results_over_operands(
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("chip", ["lagoon", "twin"])
-@pytest.mark.parametrize("sample", [windows_and_reductions, sixteen_bits, moves])
+@pytest.mark.parametrize("sample", [windows_and_reductions, sixteen_bits, moves, picks])
 def test_in_full_rtl(
     sample: Callable[[ModuleType], Any], chip: str, tmp_path: Path, tflite_builder: ModuleType
 ) -> None:

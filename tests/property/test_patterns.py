@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.differential.generator import random_model
+from tests.differential.generator import COMMON, random_model
 from tests.tflite_builder import write
 
 from atoll.description.build import BuildRequests
@@ -116,7 +116,7 @@ def test_operands_of_patterns_lie_as_the_accelerator_wants(tmp_path: Path) -> No
 
 def loaded(folder: Path, seed: int) -> Graph | None:
     path = folder / f"net{seed}.tflite"
-    path.write_bytes(write(random_model(seed)))
+    path.write_bytes(write(random_model(seed, COMMON)))
     try:
         return load_tflite(path)
     except AtollError:

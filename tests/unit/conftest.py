@@ -24,23 +24,23 @@ ARENA_BYTES = 2**20
 
 
 @pytest.fixture(scope="session")
-def tflm() -> Callable[[bytes, Arrays], NDArray[Any]]:
-    """Run a TFLite file on the reference kernels of TFLM and return its first output."""
+def tflm() -> Callable[..., NDArray[Any]]:
+    """Run a TFLite file on the reference kernels of TFLM and return an output, or the first."""
     runtime = pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro").runtime
 
-    def run(data: bytes, inputs: Arrays) -> NDArray[Any]:
+    def run(data: bytes, inputs: Arrays, output: int = 0) -> NDArray[Any]:
         interpreter = runtime.Interpreter.from_bytes(data, arena_size=ARENA_BYTES)
         for index, values in enumerate(inputs):
             interpreter.set_input(values, index)
         interpreter.invoke()
-        return np.asarray(interpreter.get_output(0))
+        return np.asarray(interpreter.get_output(output))
 
     return run
 
 
 @pytest.fixture
 def equals_tflm(
-    tmp_path: Path, tflite_builder: ModuleType, tflm: Callable[[bytes, Arrays], NDArray[Any]]
+    tmp_path: Path, tflite_builder: ModuleType, tflm: Callable[..., NDArray[Any]]
 ) -> Callable[[Any, np.random.Generator], None]:
     """Compare reference, machine code and oracle on a random sample of a model of the builder."""
 
@@ -51,9 +51,10 @@ def equals_tflm(
         graph = load_tflite(path)
         samples = [_drawn(graph.tensor(name), rng) for name in graph.inputs]
         values = reference.run(graph, dict(zip(graph.inputs, samples, strict=True)))
-        result, expected = values[graph.outputs[0]], tflm(data, samples)
-        assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
-        np.testing.assert_array_equal(result, expected, err_msg=str(graph))
+        for number, name in enumerate(graph.outputs):
+            result, expected = values[name], tflm(data, samples, number)
+            assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
+            np.testing.assert_array_equal(result, expected, err_msg=str(graph))
         for op in graph.operators:
             hold(kind_of(op).lower(op, graph), values, values[op.outputs[0]], interpreted=False)
 

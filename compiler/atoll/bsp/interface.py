@@ -65,6 +65,7 @@ class ModelInterface:
         devices: accelerators and other cores that the model runs.
         map_inputs: the run function takes no inputs; they are written where the plan put them.
         map_outputs: likewise for outputs.
+        states: what the model keeps from run to run, until its reset function is called.
     """
 
     name: str
@@ -75,6 +76,7 @@ class ModelInterface:
     devices: tuple[str, ...] = ()
     map_inputs: bool = False
     map_outputs: bool = False
+    states: tuple[Port, ...] = ()
     suffix: str = ".tflite"
 
     @property

@@ -37,7 +37,7 @@ def linker_script(
     `behind` names sections ``.atoll.pool.<pool>.<name>`` that come after it, by pool.
     What an application defines in that section of a pool that it provides lies at the origin too.
     """
-    constants = tuple(pool for pool in soc.pools if pool.role != "workspace")
+    constants = tuple(pool for pool in soc.pools if pool.holds_constants)
     return render(
         "linker.ld",
         made_from=made_from(soc),
@@ -102,7 +102,7 @@ def copied_pools(soc: ResolvedSoc) -> tuple[Pool, ...]:
     return tuple(
         pool
         for pool in soc.pools
-        if pool.role != "workspace" and _in_ram(pool, soc) and not unloadable(pool, soc)
+        if pool.holds_constants and _in_ram(pool, soc) and not unloadable(pool, soc)
     )
 
 

@@ -37,7 +37,12 @@ def overlapping_parameters(module: IRModule) -> Mapping[str, frozenset[str]]:
 
 
 def maintains(module: IRModule, core: str) -> bool:
-    """Return whether `core` has to maintain its data cache in a run."""
-    steps = module.entry.steps
-    lists = (module.entry.after, *(step.before for step in steps), *(step.after for step in steps))
+    """Return whether `core` has to maintain its data cache in a run, or in a reset."""
+    entry, steps = module.entry, module.entry.steps
+    lists = (
+        entry.after,
+        entry.reset,
+        *(step.before for step in steps),
+        *(step.after for step in steps),
+    )
     return any(each.core == core for operations in lists for each in operations)

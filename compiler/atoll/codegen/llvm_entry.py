@@ -7,6 +7,7 @@ from llvmlite import ir
 from atoll.codegen.llvm_caches import CacheCalls
 from atoll.codegen.llvm_heap import POINTER
 from atoll.codegen.llvm_pools import I32, Pools
+from atoll.codegen.llvm_reset import emit_reset
 from atoll.codegen.run_arguments import RunArguments, run_arguments
 from atoll.ir.tir import (
     AcceleratorRun,
@@ -44,10 +45,13 @@ def emit_entry(
     runs the steps, and copies the outputs back likewise. It returns 0, or at once what an
     accelerator or another core, or a kernel that found no block in a heap, failed with, or that
     a firewall kept something back during a step.
+
+    With states there is ``void <model>_reset(void)`` too, which gives them their first bytes.
     """
     pools = Pools(target, module, plan, soc, commands)
     run = _RunFunction(target, module, pools, soc, run_arguments(module, plan, soc), position)
     run.emit()
+    emit_reset(target, module, pools, soc.host)
 
 
 class _RunFunction:

@@ -6,7 +6,8 @@ might still be written back; what another device wrote is invalidated before the
 
 Nobody knows what ran on the host before, so at the begin each line of the pools may be dirty in
 its cache, and out of date in every one. Another core than the host cleans what it wrote as each of
-its steps ends: nobody could have it do so later.
+its steps ends: nobody could have it do so later. A state is in memory as a run begins, and is
+brought there before the run ends.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,8 +25,15 @@ def maintained(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> IRModule
     steps = tuple(_with(step, caches) for step in module.entry.steps)
     mapped = module.entry.inputs if soc.interface.map_inputs else ()
     read = (*module.entry.outputs, *mapped)
-    after = tuple(each for cache in caches if cache.of_host for each in cache.load(read))
-    return replace(module, entry=replace(module.entry, steps=steps, after=after))
+    states = module.entry.states
+    after = tuple(
+        each
+        for cache in caches
+        if cache.of_host
+        for each in (*cache.load(read), *cache.give(states))
+    )
+    reset = tuple(each for cache in caches if cache.of_host for each in cache.settle(states))
+    return replace(module, entry=replace(module.entry, steps=steps, after=after, reset=reset))
 
 
 def _with(step: Step, caches: Iterable["_Cache"]) -> Step:
@@ -74,6 +82,8 @@ class _Cache:
         if self.of_host:
             for name in (*entry.inputs, *(constant.name for constant in entry.constants)):
                 self._set(self._stale, self._bytes(name), 0)
+        for name in entry.states:
+            self._set(self._dirty, self._lines(name), 0)
 
     def load(self, names: Iterable[str]) -> Iterator[Maintenance]:
         """Let the core load buffers; yield what has to be done before."""
@@ -99,6 +109,11 @@ class _Cache:
             if any(self._dirty[self._lines(name)]):
                 self._set(self._dirty, self._lines(name), 0)
                 yield Maintenance(self.core, Operation.CLEAN, name)
+
+    def settle(self, names: Iterable[str]) -> Iterator[Maintenance]:
+        """Yield what brings buffers to memory that the core has stored outside of a run."""
+        held = (name for name in names if self._holds_stores and name in self._begins)
+        yield from (Maintenance(self.core, Operation.CLEAN, name) for name in held)
 
     def outdate(self, step: Step) -> None:
         """Let a step of another device write."""

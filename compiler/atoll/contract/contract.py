@@ -118,6 +118,7 @@ class Contract:
         copies: operators that only move bytes, in order.
         areas: code, data and stacks of the cores, and register blocks.
         successions: operators that the host does not start.
+        states: spans that keep their bytes from run to run; the host may write them between runs.
     """
 
     inputs: tuple[Span, ...]
@@ -128,6 +129,7 @@ class Contract:
     copies: tuple[Copy, ...]
     areas: tuple[Area, ...]
     successions: tuple[Succession, ...] = ()
+    states: tuple[Span, ...] = ()
 
 
 def contract_of(module: IRModule, plan: MemoryPlan, graph: Graph, soc: ResolvedSoc) -> Contract:
@@ -154,6 +156,7 @@ def contract_of(module: IRModule, plan: MemoryPlan, graph: Graph, soc: ResolvedS
     return Contract(
         inputs=pick(entry.inputs),
         outputs=pick(lives.kept),
+        states=pick(entry.states),
         constants=pick(constant.name for constant in entry.constants),
         phases=phases,
         lifetimes=tuple(_lifetimes(entry, spans, soc, lives)),
@@ -273,9 +276,10 @@ class _Lives:
     """
 
     def __init__(self, entry: Entry, soc: ResolvedSoc) -> None:
-        self._filled = frozenset(entry.inputs)
+        self._filled = frozenset(entry.filled)
         mapped = entry.inputs if soc.interface.map_inputs else ()
         self.kept = tuple(dict.fromkeys((*entry.outputs, *mapped)))
+        self._stay = frozenset((*self.kept, *entry.states))
         self._first: dict[str, int] = {}
         self._last: dict[str, int] = dict.fromkeys(entry.inputs, UNREAD)
         for step in entry.steps:
@@ -289,4 +293,4 @@ class _Lives:
 
     def last(self, buffer: str) -> int | None:
         """Return the operator after which it is dead; None if it outlives the run."""
-        return None if buffer in self.kept else self._last.get(buffer)
+        return None if buffer in self._stay else self._last.get(buffer)

@@ -12,6 +12,7 @@ def contract_json(contract: Contract) -> dict[str, object]:
     return {
         "inputs": _spans(contract.inputs),
         "outputs": _spans(contract.outputs),
+        "states": _spans(contract.states),
         "constants": _spans(contract.constants),
         "phases": [_phase(phase) for phase in contract.phases.values()],
         "lifetimes": [

@@ -21,9 +21,16 @@ class _Owned:
     span: Span
     network: str
     constant: bool
+    state: bool = False
+
+    @property
+    def always(self) -> bool:
+        """The bytes are there while other networks run."""
+        return self.constant or self.state
 
     def __str__(self) -> str:
-        return f"{'constant ' if self.constant else ''}'{self.span.buffer}' of '{self.network}'"
+        what = "constant " * self.constant + "state " * self.state
+        return f"{what}'{self.span.buffer}' of '{self.network}'"
 
 
 def check_image(
@@ -37,11 +44,11 @@ def check_image(
         contracts: of the same networks.
 
     Raises:
-        PlanError: E063, a constant of one network shares bytes with a buffer or a constant of
-            another one; E064, a workspace does not begin where its pool begins, so that the pool
-            would have to be larger than its largest user needs.
+        PlanError: E063, a constant or a state of one network shares bytes with a buffer or a
+            constant of another one; E064, a workspace does not begin where its pool begins, so that
+            the pool would have to be larger than its largest user needs.
     """
-    faults = (*_shared(contracts), *_moved(soc, plans))
+    faults = (*_shared(contracts), *_moved(soc, plans, contracts))
     if faults:
         raise PlanError.all(faults)
 
@@ -54,7 +61,7 @@ def _shared(contracts: Mapping[str, Contract]) -> Iterator[Fault]:
         under_way = [old for old in under_way if old.span.end > new.span.address]
         for old in under_way:
             pair = frozenset((old.network, new.network))
-            if len(pair) == 2 and (old.constant or new.constant) and pair not in told:
+            if len(pair) == 2 and (old.always or new.always) and pair not in told:
                 told.add(pair)
                 yield _clash(old, new)
         under_way.append(new)
@@ -62,8 +69,9 @@ def _shared(contracts: Mapping[str, Contract]) -> Iterator[Fault]:
 
 def _owned(contracts: Mapping[str, Contract]) -> Iterator[_Owned]:
     for network, contract in contracts.items():
+        states = {span.buffer for span in contract.states}
         for life in contract.lifetimes:
-            yield _Owned(life.span, network, life.constant)
+            yield _Owned(life.span, network, life.constant, life.span.buffer in states)
 
 
 def _clash(low: _Owned, high: _Owned) -> Fault:
@@ -76,8 +84,15 @@ def _clash(low: _Owned, high: _Owned) -> Fault:
     )
 
 
-def _moved(soc: ResolvedSoc, plans: Mapping[str, MemoryPlan]) -> Iterator[Fault]:
-    origins = {pool.name: pool.region.origin for pool in soc.pools if pool.role == "workspace"}
+def _moved(
+    soc: ResolvedSoc, plans: Mapping[str, MemoryPlan], contracts: Mapping[str, Contract]
+) -> Iterator[Fault]:
+    kept = {span.pool for contract in contracts.values() for span in contract.states}
+    origins = {
+        pool.name: pool.region.origin
+        for pool in soc.pools
+        if pool.role == "workspace" and pool.name not in kept
+    }
     for network, plan in plans.items():
         for space in plan.problem.pools:
             if space.origin != origins.get(space.name, space.origin):

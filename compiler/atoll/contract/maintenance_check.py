@@ -45,6 +45,7 @@ def maintenance_faults(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> 
     yield from state.maintain(entry.after)
     mapped = entry.inputs if soc.interface.map_inputs else ()
     yield from state.read(soc.host, (*entry.outputs, *mapped), "when the run has ended")
+    yield from state.read("memory", entry.states, "by the next run")
     yield from state.left()
 
 
@@ -103,6 +104,8 @@ class _Run:
         }
         for name in (*entry.inputs, *(constant.name for constant in entry.constants)):
             self._store(soc.host, name, 0)
+        for name in entry.states:
+            self._keep(name)
 
     def read(self, device: str, names: Iterable[str], when: str) -> Iterator[Fault]:
         """Yield the buffers in which a device may not find what was written last."""
@@ -134,6 +137,13 @@ class _Run:
         for core, view in self._views.items():
             if core != self._host and view.dirty.any():
                 yield _fault(f"'{core}' may write back lines when the run has ended")
+
+    def _keep(self, name: str) -> None:
+        """Take a state, which memory holds as a run begins."""
+        if span := self._spans.get(name):
+            self._latest[span] = self._memory[span] = 0
+            for view in self._views.values():
+                view.dirty[view.lines(span)] = False
 
     def _store(self, device: str, name: str, value: int, *, again: bool = False) -> None:
         span = self._spans.get(name)

@@ -52,10 +52,11 @@ def program_faults(
     constants = tuple(each.name for each in entry.constants)
     yield from _apart(entry, plan)
     run = _Run(places, entry)
-    yield from run.fill((*constants, *entry.inputs))
+    yield from run.fill((*constants, *entry.filled))
     for step in entry.steps:
         yield from run.step(step)
-    kept = (*entry.outputs, *(entry.inputs if mapped_inputs else ()), *constants)
+    mapped = entry.inputs if mapped_inputs else ()
+    kept = (*entry.outputs, *entry.states, *mapped, *constants)
     yield from run.read(dict.fromkeys(kept), "when the run has ended")
 
 

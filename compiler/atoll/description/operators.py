@@ -21,6 +21,7 @@ _CONVOLUTION = (*_WINDOW, *_IMAGES, "depth_multiplier", "groups", "macs", "int8"
 _POOLING = (*_WINDOW, *_IMAGES, "macs")
 _ELEMENTWISE = ("macs", "elements", "broadcast")
 _MOVEMENT = ("macs", "bytes")
+_RESIZING = ("macs", *_IMAGES, "align_corners", "half_pixel_centers")
 _ROWS = ("macs", "rows", "depth")
 _REDUCTION = ("macs", "reduced")
 _COMMAND_LIST = (
@@ -41,12 +42,15 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "ARG_MIN": _REDUCTION,
         "AVERAGE_POOL_2D": _POOLING,
         "BATCH_MATMUL": ("macs", "batches", "rows", "columns", "depth"),
+        "BATCH_TO_SPACE_ND": _MOVEMENT,
+        "BROADCAST_TO": _MOVEMENT,
         "CAST": _ELEMENTWISE,
         "CONCATENATION": _MOVEMENT,
         "CONV_2D": _CONVOLUTION,
         "COPY": _MOVEMENT,
         "CUMSUM": ("macs", "depth"),
         "DEPTHWISE_CONV_2D": _CONVOLUTION,
+        "DEPTH_TO_SPACE": _MOVEMENT,
         "ELU": _ELEMENTWISE,
         "EQUAL": _ELEMENTWISE,
         "ETHOS_U": ("macs", "operators"),
@@ -69,9 +73,11 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "MAX_POOL_2D": _POOLING,
         "MEAN": _REDUCTION,
         "MINIMUM": _ELEMENTWISE,
+        "MIRROR_PAD": _MOVEMENT,
         "MUL": _ELEMENTWISE,
         "NOT_EQUAL": _ELEMENTWISE,
         "PAD": _MOVEMENT,
+        "PADV2": _MOVEMENT,
         "PRELU": _ELEMENTWISE,
         "QUANTIZE": _ELEMENTWISE,
         "REDUCE_MAX": _REDUCTION,
@@ -80,20 +86,26 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "RELU": _ELEMENTWISE,
         "RELU6": _ELEMENTWISE,
         "RESHAPE": _MOVEMENT,
-        "RESIZE_BILINEAR": ("macs", *_IMAGES, "align_corners", "half_pixel_centers"),
+        "RESIZE_BILINEAR": _RESIZING,
+        "RESIZE_NEAREST_NEIGHBOR": _RESIZING,
+        "REVERSE_V2": _MOVEMENT,
         "ROWS": _MOVEMENT,
         "RSQRT": _ELEMENTWISE,
         "SELECT_V2": _ELEMENTWISE,
         "SLICE": _MOVEMENT,
         "SOFTMAX": _ROWS,
+        "SPACE_TO_BATCH_ND": _MOVEMENT,
+        "SPACE_TO_DEPTH": _MOVEMENT,
         "SQUARED_DIFFERENCE": _ELEMENTWISE,
         "SQUEEZE": _MOVEMENT,
         "STRIDED_SLICE": _MOVEMENT,
         "SUB": _ELEMENTWISE,
         "SUM": _REDUCTION,
+        "SVDF": ("macs", "batches", "in_channels", "out_channels", "rank", "steps"),
         "TANH": _ELEMENTWISE,
         "TRANSPOSE": _MOVEMENT,
         "TRANSPOSE_CONV": _CONVOLUTION,
+        "UNIDIRECTIONAL_SEQUENCE_LSTM": ("macs", "batches", "in_channels", "out_channels", "steps"),
     }
 )
 """What a description may limit of each operator that it may name."""

@@ -61,8 +61,10 @@ class Pool(Described):
     """A window of one memory in which the planner may place buffers."""
 
     memory: Name = Field(description="The memory that holds it.", examples=["sram"])
-    role: Literal["constants", "workspace", "both"] = Field(
-        description="Weights and tables, activations, or both.", examples=["workspace"]
+    role: Literal["constants", "workspace", "both", "state"] = Field(
+        description="Weights and tables, activations, or both; or nothing but what networks keep "
+        "from run to run, which lies in the workspace of a chip without such a pool.",
+        examples=["workspace"],
     )
     reach: dict[Name, Access] = Field(
         default={}, max_length=MAX_ENTRIES, description="What each device may do with it."

@@ -22,7 +22,7 @@ def before_cycles(soc: ResolvedSoc, models: tuple[Compiled, ...]) -> int:
     copied = sum(
         max(model.plan.use[pool.name].used for model in models)
         for pool in soc.pools
-        if pool.role != "workspace" and soc.memory(pool.region.memory).kind == "ram"
+        if pool.holds_constants and soc.memory(pool.region.memory).kind == "ram"
     )
     cycles = (
         BEFORE_CYCLES

@@ -10,6 +10,7 @@ from atoll.frontend.names import network_name
 from atoll.frontend.unsupported import operator_faults
 from atoll.ir.graph import Graph
 from atoll.ops.kernel_builder import ELEMENT_TYPES as TYPES
+from atoll.ops.parts import in_parts
 
 
 class FrontEnd(ABC):
@@ -47,7 +48,7 @@ def load_with(load: Callable[[Path], Graph], path: Path) -> Graph:
         if faults := operator_faults(graph):
             raise ModelError.all(faults)
         _check_interface(graph)
-        return graph
+        return in_parts(graph)
     except ModelError as error:
         raise error.about(str(path)) from error
 

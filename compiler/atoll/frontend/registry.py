@@ -14,7 +14,10 @@ DEFAULT = "tflite"
 FRONT_ENDS: Registry[FrontEnd] = Registry(
     group="atoll.frontends",
     noun="front end",
-    own={DEFAULT: "atoll.frontend.tflite:TFLITE"},
+    own={
+        "onnx": "atoll.frontend.onnx.front_end:ONNX",
+        DEFAULT: "atoll.frontend.tflite:TFLITE",
+    },
     interface=FrontEnd,
 )
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 
 from atoll.errors import Fault, ModelError
@@ -23,8 +24,9 @@ from atoll.frontend.tflite_reader import (
     is_tflite,
     read_file,
 )
+from atoll.frontend.tflite_variables import assigned_last, with_variables
 from atoll.frontend.unsupported import Unsupported, operator_faults, unsupported
-from atoll.ir.graph import Graph, Operator, Quantization, Tensor
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import KINDS
 from atoll.ops.tflite_form import Attributes, OptionError, TfliteForm
 from atoll.plugins import CORRECT_MEMBER, foreign_code
@@ -49,7 +51,8 @@ class Tflite(FrontEnd):
         model = read_file(path)
         check_references(model)
         total = len(model.operators)
-        model = with_own_outputs(strip_float_edges(with_int8_filters(model)))
+        model = with_variables(with_int8_filters(model))
+        model = assigned_last(with_own_outputs(strip_float_edges(model)))
         _require_kinds(model, total)
         check_content(model)
         return _graph(model)
@@ -124,14 +127,19 @@ def _graph(model: FileModel) -> Graph:
         raise ModelError.all(faults)
     used = {operand for op in operators for operand in (*op.inputs, *op.outputs)}
     interface = {names[number] for number in (*model.inputs, *model.outputs)}
-    tensors = (model.tensors[number] for number in sorted(names))
+    tensors = [
+        _tensor(model, model.tensors[number], names[number])
+        for number in sorted(names)
+        if names[number] in used | interface
+    ]
+    changed = [
+        replace(tensor, name=_changed(tensor.name), view=tensor.name, initial=None, index=-1)
+        for tensor in tensors
+        if tensor.initial is not None
+    ]
     return Graph(
         name="",
-        tensors=tuple(
-            _tensor(model, tensor, names[tensor.index])
-            for tensor in tensors
-            if names[tensor.index] in used | interface
-        ),
+        tensors=(*tensors, *changed),
         operators=tuple(operators),
         inputs=tuple(names[number] for number in model.inputs),
         outputs=tuple(names[number] for number in model.outputs),
@@ -153,10 +161,24 @@ def _operator(model: FileModel, op: FileOperator, names: dict[int, str]) -> Oper
         name=operator_name(op),
         kind=op.kind,
         inputs=tuple(names[tensor.index] if tensor is not None else "" for tensor in inputs),
-        outputs=tuple(names[number] for number in op.outputs),
+        outputs=(
+            *(names[number] for number in op.outputs),
+            *(_changed(names[number]) for number in _states(op)),
+        ),
         attributes=options,
         index=op.index,
     )
+
+
+def _states(op: FileOperator) -> list[int]:
+    """Return the variables that an operator changes; the checks report one that is absent."""
+    places = op.form.states if op.form else ()
+    return [op.inputs[at] for at in places if at < len(op.inputs) and op.inputs[at] >= 0]
+
+
+def _changed(state: str) -> str:
+    """Name what a state becomes."""
+    return f"{state}_next"
 
 
 def _attributes(
@@ -208,4 +230,13 @@ def _tensor(model: FileModel, tensor: FileTensor, name: str) -> Tensor:
         quantization=quantization,
         data=bytes(data) if data else None,
         index=tensor.index,
+        initial=_initial(tensor) if tensor.variable else None,
     )
+
+
+def _initial(tensor: FileTensor) -> bytes:
+    """Return the bytes of a variable before the first run; TFLM: `ResetTensorData`."""
+    if tensor.initial is not None:
+        return tensor.initial
+    value = tensor.zero_points[0] if tensor.dtype == "int8" and tensor.zero_points else 0
+    return bytes([value & 0xFF]) * (prod(tensor.shape) * ITEM_BYTES[tensor.dtype])

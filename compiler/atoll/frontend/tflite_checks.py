@@ -1,7 +1,8 @@
 """Judge what a TFLite file states as a whole: references, tensors, constants and order."""
 
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from math import prod
 
 from atoll.errors import Fault, ModelError
@@ -30,7 +31,7 @@ def check_content(model: FileModel) -> None:
     Raises:
         ModelError: E052, E055 or E056; every fault of the file.
     """
-    faults = (*_tensors(model), *_interface(model), *_order(model))
+    faults = (*_tensors(model), *_variables(model), *_interface(model), *_order(model))
     if faults:
         raise ModelError.all(faults)
 
@@ -51,24 +52,32 @@ def _layout(model: FileModel) -> Iterator[Fault]:
     if model.version != VERSION:
         message = f"has schema version {model.version} instead of {VERSION}"
         yield _fault("E055", message, "convert the model with a current TFLite converter")
-    if model.subgraphs != 1:
+    once = sum(op.code == "CALL_ONCE" for op in model.operators)
+    if not 0 <= model.subgraphs - 1 <= once:
         message = f"has {model.subgraphs} subgraphs instead of 1"
         yield _fault("E055", message, "convert one function without control flow")
 
 
 def _references(model: FileModel) -> Iterator[Fault]:
+    yield from _within(model.operators, len(model.tensors))
+    for each in model.others:
+        yield from _within(each.operators, len(each.tensors))
     count = len(model.tensors)
-    for op in model.operators:
+    for side, numbers in (("input", model.inputs), ("output", model.outputs)):
+        for number in numbers:
+            if not 0 <= number < count:
+                yield _damage(f"the model's {side}s name tensor {number}; there are {count}")
+
+
+def _within(operators: Iterable[FileOperator], count: int) -> Iterator[Fault]:
+    """Require operators to have codes, and tensors that there are."""
+    for op in operators:
         if not op.code:
             yield _damage(f"operator {op.index} has no operator code")
         for number in (*op.inputs, *op.outputs):
             absent = number == -1 and number in op.inputs and number not in op.outputs
             if not 0 <= number < count and not absent:
                 yield _damage(f"{place(op)} names tensor {number}; there are {count}")
-    for side, numbers in (("input", model.inputs), ("output", model.outputs)):
-        for number in numbers:
-            if not 0 <= number < count:
-                yield _damage(f"the model's {side}s name tensor {number}; there are {count}")
 
 
 def _tensors(model: FileModel) -> Iterator[Fault]:
@@ -128,6 +137,33 @@ def _quantization(tensor: FileTensor, where: str) -> Iterator[Fault]:
         yield _fault("E056", message, remedy)
 
 
+def _variables(model: FileModel) -> Iterator[Fault]:
+    """Require each variable to be read once, where its operator has a state."""
+    remedy = "convert the model for inference; docs/operators.md lists what may have variables"
+    users = Counter(number for op in model.operators for number in op.inputs)
+    for op in model.operators:
+        places = op.form.states if op.form else ()
+        for at, number in enumerate(op.inputs):
+            tensor = model.tensors[number] if number >= 0 else None
+            if tensor is not None and (fault := _wrong_variable(tensor, at in places, users)):
+                yield _fault("E055", f"{place(op, tensor)}: {fault}", remedy)
+    for tensor in model.tensors:
+        given = tensor.index in (*model.inputs, *model.outputs) or is_constant(model, tensor)
+        if tensor.variable and given:
+            message = f"{describe(tensor)}: is a variable, and an input, output or constant"
+            yield _fault("E055", message, remedy)
+
+
+def _wrong_variable(tensor: FileTensor, wanted: bool, users: Counter[int]) -> str:
+    if tensor.initial is not None:
+        return ""
+    if tensor.variable and not wanted:
+        return "is a variable, which is not supported here"
+    if tensor.variable and users[tensor.index] > 1:
+        return "is a variable that is read twice"
+    return "is no variable" if wanted and not tensor.variable else ""
+
+
 def _channels(tensor: FileTensor) -> int:
     """Count what `scales` run along; the axis of a bias is often wrong and never used."""
     if len(tensor.shape) == 1:
@@ -174,7 +210,9 @@ def _unwritten(model: FileModel, tensor: FileTensor) -> Fault:
 def _order(model: FileModel) -> Iterator[Fault]:
     """Report reads before writes, second writes and writes to constants and inputs."""
     writers = {number: op for op in reversed(model.operators) for number in op.outputs}
-    known = {tensor.index for tensor in model.tensors if is_constant(model, tensor)}
+    known = {
+        tensor.index for tensor in model.tensors if is_constant(model, tensor) or tensor.variable
+    }
     for number in sorted(known.intersection(model.inputs)):
         yield _damage(f"the model's input, {describe(model.tensors[number])}: is a constant")
     known.update(model.inputs)

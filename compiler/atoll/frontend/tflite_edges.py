@@ -42,7 +42,7 @@ def strip_float_edges(model: FileModel) -> FileModel:
 
 
 def with_own_outputs(model: FileModel) -> FileModel:
-    """Copy what the model hands out without making it: inputs, constants, an output's repetition.
+    """Copy what the model hands out without making it: inputs, constants, variables, repetitions.
 
     Each output of the model returned is then written by one operator and is no input, so that
     every member of the C interface has bytes of its own. Outputs that nothing writes, and those
@@ -54,14 +54,15 @@ def with_own_outputs(model: FileModel) -> FileModel:
     number = max((op.index for op in operators), default=-1) + 1
     for output in model.outputs:
         tensor = model.tensors[output]
-        owned = output not in given and not is_constant(model, tensor)
+        owned = output not in given and not is_constant(model, tensor) and not tensor.variable
         if owned or tensor.dtype != "int8" or len(tensor.scales) != 1:
             outputs.append(output)
             given.add(output)
             continue
         outputs.append(len(tensors))
-        tensors.append(replace(tensor, index=len(tensors), buffer=nothing))
-        operators.append(_copy(number, output, outputs[-1]))
+        kept = replace(tensor, index=len(tensors), buffer=nothing, variable=False, initial=None)
+        tensors.append(kept)
+        operators.append(copy_of(number, output, outputs[-1]))
         number += 1
     empty = FileBuffer(data=memoryview(b""), external=False)
     return replace(
@@ -73,7 +74,8 @@ def with_own_outputs(model: FileModel) -> FileModel:
     )
 
 
-def _copy(index: int, source: int, target: int) -> FileOperator:
+def copy_of(index: int, source: int, target: int) -> FileOperator:
+    """Return an operator that moves all bytes of a tensor to another one."""
     return FileOperator(
         index=index,
         code=RESHAPE.code,

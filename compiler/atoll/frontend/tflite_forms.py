@@ -14,8 +14,10 @@ from atoll.ops.tflite_form import TfliteForm
 from atoll.plugins import CORRECT_MEMBER
 
 CUSTOM = "CUSTOM "
-AT_EDGES = frozenset({"DEQUANTIZE"})
+AT_EDGES = frozenset({"CALL_ONCE", "DEQUANTIZE", "READ_VARIABLE", "VAR_HANDLE"})
 """Codes that no kind serves, and that may be left out."""
+
+_OF_VARIABLES = frozenset({"CallOnceOptions", "VarHandleOptions"})
 
 
 @dataclass(frozen=True)
@@ -44,13 +46,14 @@ class Forms:
     @cached_property
     def tables(self) -> Mapping[int, str]:
         """Names of the option tables by their number in the schema."""
-        names = (form.table for form in self.by_kind.values() if form.table)
-        return {getattr(BuiltinOptions, name): name for name in names}
+        names = [form.table for form in self.by_kind.values() if form.table]
+        return {getattr(BuiltinOptions, name): name for name in (*names, *_OF_VARIABLES)}
 
     @cached_property
     def schema(self) -> Schema:
         """What of a file is read."""
-        fields: dict[str, dict[int, int]] = {name: {} for name in self.tables.values()}
+        names = {*self.tables.values()} - _OF_VARIABLES
+        fields: dict[str, dict[int, int]] = {name: {} for name in names}
         for form in self.by_kind.values():
             if form.table:
                 fields[form.table] |= form.fields

@@ -2,7 +2,8 @@
 
 Inputs keep their own name, sanitised and never starting with the name of an operator. A result
 is ``<operator>_out``. A constant is named for its first reader, as that kind's form says:
-``<operator>_filter`` and so on, or ``_constant_<position>`` where it is an ordinary operand.
+``<operator>_filter`` and so on, or ``_constant_<position>`` where it is an ordinary operand; so is
+a variable of one operator. Others are ``state_<name>``.
 """
 
 from collections.abc import Callable
@@ -44,7 +45,12 @@ def _name_operands(
 ) -> None:
     roles, prefix = op.form.constants if op.form else {}, operator_name(op)
     for position, number in enumerate(op.inputs):
-        if number >= 0 and number not in names and is_constant(model, model.tensors[number]):
+        if number < 0 or number in names:
+            continue
+        tensor = model.tensors[number]
+        if tensor.initial is not None:
+            give(number, f"state_{identifier(tensor.name, 'variable')}")
+        elif is_constant(model, tensor) or tensor.variable:
             give(number, f"{prefix}_{roles.get(position, f'constant_{position}')}")
     for number in op.outputs:
         give(number, f"{prefix}_out")

@@ -1,6 +1,5 @@
 """Read a TFLite file into plain records; nothing of the content is judged here."""
 
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -13,10 +12,10 @@ from tflite.utils import BUILTIN_OPCODE2NAME
 
 from atoll.errors import ModelError
 from atoll.frontend import flatbuffer
+from atoll.frontend.file_bytes import file_bytes
 from atoll.frontend.tflite_forms import CUSTOM, Forms, forms_for
 from atoll.ops.tflite_form import TfliteForm
 
-GREATEST_FILE = 64 * 2**20
 IDENTIFIER = b"TFL3"
 
 _TYPE_NAMES = {
@@ -33,6 +32,9 @@ class FileTensor:
         dtype: lower-case name of the TFLite type, "type 99" if unknown.
         scales, zero_points, axis: quantisation; no scales if there is none.
         buffer: number of the tensor's buffer.
+        variable: it keeps its value from run to run.
+        initial: first bytes of a variable that operators other than the one that changes it read,
+            None for others.
         oddities: features that Atoll refuses, in words.
     """
 
@@ -44,7 +46,9 @@ class FileTensor:
     zero_points: tuple[int, ...]
     axis: int
     buffer: int
+    variable: bool
     oddities: tuple[str, ...]
+    initial: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +82,24 @@ class FileBuffer:
     external: bool
 
 
+@dataclass(frozen=True, slots=True)
+class FileSubgraph:
+    """A function of the file."""
+
+    tensors: tuple[FileTensor, ...]
+    operators: tuple[FileOperator, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileModel:
-    """A TFLite file; tensors and operators are those of the first subgraph."""
+    """A TFLite file; tensors and operators are those of the first subgraph.
+
+    Attributes:
+        subgraphs: how many there are.
+        others: the subgraphs behind the first.
+    """
 
     version: int
     subgraphs: int
@@ -89,6 +108,7 @@ class FileModel:
     operators: tuple[FileOperator, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    others: tuple[FileSubgraph, ...] = ()
 
 
 def read_file(path: Path) -> FileModel:
@@ -97,17 +117,7 @@ def read_file(path: Path) -> FileModel:
     Raises:
         ModelError: E050, the file is unreadable, too large or no TFLite file; E051, it is damaged.
     """
-    remedy = "give the path of a readable .tflite file"
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise ModelError("E050", "is no regular file", remedy=remedy)
-        data = path.read_bytes() if status.st_size <= GREATEST_FILE else b""
-    except OSError as fault:
-        raise ModelError("E050", f"cannot be read: {fault.strerror}", remedy=remedy) from fault
-    if status.st_size > GREATEST_FILE:
-        message = f"has {status.st_size} bytes, the greatest size is {GREATEST_FILE}"
-        raise ModelError("E050", message, remedy="give a smaller model, for a microcontroller")
+    data = file_bytes(path, ".tflite")
     if data[4:8] != IDENTIFIER:
         message = f"is no TFLite file: bytes 4 to 7 are not '{IDENTIFIER.decode()}'"
         raise ModelError("E050", message, remedy="give a model that the TFLite converter wrote")
@@ -131,18 +141,26 @@ def is_tflite(path: Path) -> bool:
 
 
 def _model(model: Any, codes: tuple[str, ...], forms: Forms) -> FileModel:
-    subgraph = model.Subgraphs(0) if model.SubgraphsLength() else None
+    read = (_subgraph(each, codes, forms) for each in _all(model, "Subgraphs"))
+    first, *others = read if model.SubgraphsLength() else (FileSubgraph((), (), (), ()),)
     return FileModel(
         version=model.Version(),
         subgraphs=model.SubgraphsLength(),
         buffers=tuple(_buffer(buffer) for buffer in _all(model, "Buffers")),
-        tensors=tuple(
-            _tensor(index, tensor) for index, tensor in enumerate(_all(subgraph, "Tensors"))
-        ),
-        operators=tuple(
-            _operator(index, op, codes, forms)
-            for index, op in enumerate(_all(subgraph, "Operators"))
-        ),
+        tensors=first.tensors,
+        operators=first.operators,
+        inputs=first.inputs,
+        outputs=first.outputs,
+        others=tuple(others),
+    )
+
+
+def _subgraph(subgraph: Any, codes: tuple[str, ...], forms: Forms) -> FileSubgraph:
+    tensors = enumerate(_all(subgraph, "Tensors"))
+    operators = enumerate(_all(subgraph, "Operators"))
+    return FileSubgraph(
+        tensors=tuple(_tensor(index, tensor) for index, tensor in tensors),
+        operators=tuple(_operator(index, op, codes, forms) for index, op in operators),
         inputs=_numbers(subgraph, "Inputs"),
         outputs=_numbers(subgraph, "Outputs"),
     )
@@ -177,7 +195,6 @@ def _tensor(index: int, tensor: Any) -> FileTensor:
     quantization = tensor.Quantization()
     custom = quantization is not None and quantization.DetailsType() != 0
     oddities = {
-        "is a variable": tensor.IsVariable(),
         "is sparse": tensor.Sparsity() is not None,
         "has custom quantisation": custom,
     }
@@ -190,6 +207,7 @@ def _tensor(index: int, tensor: Any) -> FileTensor:
         zero_points=_numbers(quantization, "ZeroPoint"),
         axis=quantization.QuantizedDimension() if quantization is not None else 0,
         buffer=tensor.Buffer(),
+        variable=bool(tensor.IsVariable()),
         oddities=tuple(words for words, present in oddities.items() if present),
     )
 

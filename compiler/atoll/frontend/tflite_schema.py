@@ -41,6 +41,8 @@ SCHEMA: Schema = MappingProxyType(
         "QuantizationParameters": {2: _WORDS, 3: _LONGS, 4: _BYTE, 6: _WORD},
         "SparsityParameters": {},
         "Operator": {0: _WORD, 1: _WORDS, 2: _WORDS, 3: _BYTE, 5: _TEXT},
+        "VarHandleOptions": {0: _TEXT, 1: _TEXT},
+        "CallOnceOptions": {0: _WORD},
     }
 )
 

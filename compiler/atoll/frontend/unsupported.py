@@ -16,6 +16,13 @@ _INSTEAD = (
     ("WHILE", "export without loops: Keras layers of recurrence take unroll=True"),
     ("IF", "export the branch that is taken"),
     ("CALL", "export one function, with what it calls inlined"),
+    ("Loop", "export without loops, each step written out"),
+    ("Scan", "export without loops, each step written out"),
+    ("If", "export the branch that is taken"),
+    ("BatchNormalization", "fold it into the convolution before it, and quantise afterwards"),
+    ("DynamicQuantizeLinear", "quantise statically, with representative data"),
+    ("ConvInteger", "quantise statically, with representative data"),
+    ("MatMulInteger", "quantise statically, with representative data"),
 )
 _ANY = "build the layer of what atoll operators lists, or write the operator (docs/extending.md)"
 
@@ -35,21 +42,25 @@ class Unsupported:
     place: str
 
 
-def unsupported(operators: Sequence[Unsupported], total: int) -> Iterator[Fault]:
+def unsupported(
+    operators: Sequence[Unsupported], total: int, otherwise: str = _ANY, noun: str = "operator"
+) -> Iterator[Fault]:
     """Yield one fault for each code, in the order of the file.
 
     Args:
         operators: of which at least one is reported.
         total: operators that the file has.
+        otherwise: the remedy where none is particular to an operator.
+        noun: what the file calls them.
     """
     for code in dict.fromkeys(each.code for each in operators):
         first, *others = (each for each in operators if each.code == code)
         message = f"{first.place}: the operator is not supported"
         if others:
-            numbers = listed([each.number for each in others])
+            numbers = listed([each.number for each in others], noun)
             message += f", nor {'are' if len(others) > 1 else 'is'} {numbers} of the same kind: "
-            message += f"{1 + len(others)} of {total} operators"
-        remedy = next((words for start, words in _INSTEAD if code.startswith(start)), _ANY)
+            message += f"{1 + len(others)} of {total} {noun}s"
+        remedy = next((words for start, words in _INSTEAD if code.startswith(start)), otherwise)
         yield Fault(code="E053", message=message, remedy=remedy)
 
 
@@ -73,9 +84,9 @@ def _together(fault: Fault, others: Iterable[Operator]) -> Fault:
     return replace(fault, message=f"{fault.message}; likewise {listed(numbers)}")
 
 
-def listed(numbers: Sequence[int]) -> str:
+def listed(numbers: Sequence[int], noun: str = "operator") -> str:
     """Name some operators by their numbers, and count those that are too many to name."""
     shown, hidden = numbers[:MOST_NUMBERS], len(numbers) - MOST_NUMBERS
     words = list(map(str, shown)) + ([f"{hidden} more"] if hidden > 0 else [])
     *first, last = words
-    return f"operators {', '.join(first)} and {last}" if first else f"operator {last}"
+    return f"{noun}s {', '.join(first)} and {last}" if first else f"{noun} {last}"

@@ -41,7 +41,7 @@ def _wrong(graph: Graph) -> Iterator[str]:
 def _out_of_order(graph: Graph) -> Iterator[str]:
     known = {tensor.name for tensor in graph.tensors if tensor.data is not None}
     unwritten = {tensor.name for tensor in graph.tensors} - known
-    for op in (_caller(graph.inputs), *graph.operators):
+    for op in (_caller(graph.filled), *graph.operators):
         if op.kind and op.kind not in KINDS.names():
             yield f"a graph with an operator of kind '{op.kind}', which there is not"
         for name in filter(None, op.inputs):

@@ -121,7 +121,7 @@ class Rules:
             provided = (
                 pool.provided == "application" or section.name == f"{POOL_SECTION}{pool.name}"
             )
-            constants = pool.role != "workspace" and section.name == f"{POOL_SECTION}{pool.name}"
+            constants = pool.holds_constants and section.name == f"{POOL_SECTION}{pool.name}"
             if not (provided or constants):
                 yield self._fault(f"{what} overlaps pool '{pool.name}', which is planned", pool.at)
         elif not own:

@@ -49,6 +49,8 @@ class Tensor:
         first_row: the first of them.
         layout: how its elements lie, None for row-major order; `shape` is what they are to
             operators either way.
+        initial: of a state, its bytes before the first run; a run finds what the one before left.
+            None for what no run leaves to the next.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Tensor:
     rows_of: str = ""
     first_row: int = 0
     layout: Layout | None = None
+    initial: bytes | None = None
 
     @property
     def elements(self) -> int:
@@ -101,7 +104,8 @@ class Tensor:
         view += f" from {self.offset}" if self.offset else ""
         place = self.pool and f" in {self.pool}"
         laid = f" as {self.layout}" if self.layout else ""
-        return f"%{self.name}: {self.dtype}[{dims}]{laid}{constant}{view}{place}"
+        kept = "" if self.initial is None else " kept"
+        return f"%{self.name}: {self.dtype}[{dims}]{laid}{constant}{kept}{view}{place}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +174,9 @@ class Operator:
 class Graph:
     """A model as operators in execution order.
 
+    What it keeps from run to run are its states. An operator that changes one has a view of it
+    among its outputs; all others that read the state come before it.
+
     Attributes:
         name: identifier made from the model's file name; prefix of every C name.
         tensors: every tensor that an operator, input or output names.
@@ -193,6 +200,24 @@ class Graph:
         """Look a tensor up by name."""
         return self.by_name[name]
 
+    @cached_property
+    def states(self) -> tuple[str, ...]:
+        """The tensors that keep their bytes from run to run."""
+        return tuple(tensor.name for tensor in self.tensors if tensor.initial is not None)
+
+    @property
+    def filled(self) -> tuple[str, ...]:
+        """The activations that are there before a run: inputs and states."""
+        return (*self.inputs, *self.states)
+
+    @cached_property
+    def kept(self) -> tuple[str, ...]:
+        """The tensors that outlive a run: outputs, and what becomes of states."""
+        states = frozenset(self.states)
+        changed = (tensor.name for tensor in self.tensors if tensor.view in states)
+        written = {name for op in self.operators for name in op.outputs} if states else set()
+        return (*self.outputs, *(name for name in changed if name in written))
+
     def storage(self, name: str) -> str:
         """Return the tensor that has the bytes of a tensor: itself unless it is a view."""
         return self.by_name[name].view or name
@@ -208,9 +233,10 @@ class Graph:
 
     @property
     def written_in_parts(self) -> tuple[str, ...]:
-        """The tensors that no operator writes as a whole, but views of theirs."""
-        names = (self.by_name[name].view for op in self.operators for name in op.outputs)
-        return tuple(dict.fromkeys(filter(None, names)))
+        """The tensors that no operator writes as a whole, but views of theirs; no states."""
+        views = (self.by_name[name].view for op in self.operators for name in op.outputs)
+        names = (name for name in views if name and self.by_name[name].initial is None)
+        return tuple(dict.fromkeys(names))
 
     def operands(self, op: Operator) -> tuple[Tensor | None, ...]:
         """Return the input tensors of `op`, None where one is absent."""

@@ -100,6 +100,7 @@ class Allocate:
         align: bytes, a power of two.
         scope: storage scope, such as ``global.workspace`` or ``local``: `resolve.storage_scope`.
         pools: candidate pools, best first; () for scopes that are in no pool.
+        initial: bytes of a state before the first run; see `Tensor`.
     """
 
     buffer: str
@@ -108,6 +109,7 @@ class Allocate:
     align: int
     scope: str
     pools: tuple[str, ...] = ()
+    initial: bytes | None = None
 
     @property
     def size(self) -> int:
@@ -117,7 +119,8 @@ class Allocate:
     def __str__(self) -> str:
         pools = f" {bracketed(self.pools)}" if self.pools else ""
         shape = f"{self.type}[{self.elements}]"
-        return f"allocate {self.buffer}: {shape} align {self.align} in {self.scope}{pools}"
+        kept = "" if self.initial is None else " kept"
+        return f"allocate {self.buffer}: {shape} align {self.align} in {self.scope}{pools}{kept}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

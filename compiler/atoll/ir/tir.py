@@ -224,6 +224,7 @@ class Entry:
         allocations: activations and workspace.
         parts: of allocations, by names that steps use as those of buffers.
         after: what the host does to its data cache before the caller reads.
+        reset: what it does when it has given states their first bytes.
     """
 
     inputs: tuple[str, ...]
@@ -233,6 +234,17 @@ class Entry:
     steps: tuple[Step, ...]
     after: tuple[Maintenance, ...] = ()
     parts: tuple[BufferPart, ...] = ()
+    reset: tuple[Maintenance, ...] = ()
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Allocations that keep their bytes from run to run."""
+        return tuple(item.buffer for item in self.allocations if item.initial is not None)
+
+    @property
+    def filled(self) -> tuple[str, ...]:
+        """Allocations that are there before step 0: inputs and states."""
+        return (*self.inputs, *self.states)
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:
@@ -280,7 +292,9 @@ class Entry:
         ports = f"entry {bracketed(self.inputs)} -> {bracketed(self.outputs)}"
         lines = (*self.allocations, *self.parts, *self.constants, *self.steps)
         text = f"{ports} {{\n" + "".join(f"  {line}\n" for line in lines)
-        return text + (f"  after {bracketed(map(str, self.after))}\n" if self.after else "") + "}\n"
+        for word, operations in (("after", self.after), ("reset", self.reset)):
+            text += f"  {word} {bracketed(map(str, operations))}\n" if operations else ""
+        return text + "}\n"
 
 
 @dataclass(frozen=True)

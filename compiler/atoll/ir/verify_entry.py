@@ -33,7 +33,7 @@ def entry_faults(module: IRModule) -> Iterator[Fault]:
     for message in _buffers(entry):
         yield ill_formed("entry", message)
     written = Written(entry)
-    written.add((*entry.inputs, *(constant.name for constant in entry.constants)))
+    written.add((*entry.filled, *(constant.name for constant in entry.constants)))
     overlap = Overlap(entry)
     constants = frozenset(constant.name for constant in entry.constants)
     for step in entry.steps:

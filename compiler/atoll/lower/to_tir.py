@@ -113,7 +113,7 @@ class _Lowering:
         self._constants: dict[str, Constant] = {}
         self._parts: dict[str, BufferPart] = {}
         self._steps: list[Step] = []
-        for name in (*graph.inputs, *graph.outputs):
+        for name in (*graph.filled, *graph.outputs):
             self._touch(graph.tensor(name), (soc.host,))
 
     def call(self, number: int, op: Operator, lowered: Lowered, *, apart: bool) -> None:
@@ -214,7 +214,7 @@ class _Lowering:
         return IRModule(self._graph.name, functions, entry)
 
     def _safe(self, op: Operator) -> tuple[SafeOverlap, ...]:
-        """Say how far the output of a kernel may lie over the activations that it reads."""
+        """Say how far the first output of a kernel may lie over the activations that it reads."""
         distances: dict[str, int | None] = {}
         for name, distance in zip(op.inputs, kind_of(op).overlap(op, self._graph), strict=True):
             if name and self._graph.tensor(name).data is None:
@@ -222,7 +222,7 @@ class _Lowering:
                 before = distances.get(read, 0)
                 apart = distance is None or before is None
                 distances[read] = None if apart else max(distance or 0, before or 0)
-        written = self._graph.buffer(*op.outputs)
+        written = self._graph.buffer(op.outputs[0])
         return tuple(
             SafeOverlap(written, read, distance)
             for read, distance in distances.items()
@@ -250,6 +250,7 @@ class _Lowering:
                 align=max(align, self._packed.get(tensor.name, 1)),
                 scope=IN_WORKSPACE,
                 pools=self._pools[tensor.name],
+                initial=tensor.initial,
             )
             return
         pools = self._pools.get(tensor.name)

@@ -50,15 +50,16 @@ def live_intervals(entry: Entry, *, mapped_inputs: bool = False) -> Mapping[str,
     A buffer lives from the first step that touches it through the last, so the inputs and
     outputs of one operator overlap. The caller fills its inputs before step 0. Behind the last
     step is one more, at which the caller reads the outputs, so these outlive whatever runs.
-    Constants live in all steps. Buffers that nothing touches are not listed.
+    Constants and states live in all steps. Buffers that nothing touches are not listed.
 
     Args:
         entry: the steps.
         mapped_inputs: the inputs stay in their places; the caller may read them at the end too.
     """
     end = len(entry.steps)
-    first: dict[str, int] = dict.fromkeys(entry.inputs, 0)
+    first: dict[str, int] = dict.fromkeys(entry.filled, 0)
     last: dict[str, int] = dict.fromkeys(entry.inputs, end if mapped_inputs else 0)
+    last |= dict.fromkeys(entry.states, end)
     for number, step in enumerate(entry.steps):
         for buffer in map(entry.storage, (*step.reads, *step.writes)):
             first.setdefault(buffer, number)

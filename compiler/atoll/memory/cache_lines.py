@@ -39,7 +39,7 @@ def whole_lines(entry: Entry, soc: ResolvedSoc, buffers: Sequence[Sized]) -> Ite
 def _touching(entry: Entry, soc: ResolvedSoc) -> defaultdict[str, set[str]]:
     """Return the devices that touch each buffer; the caller runs on the host."""
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for name in (*entry.inputs, *entry.outputs):
+    for name in (*entry.filled, *entry.outputs):
         found[name].add(soc.host)
     for step in entry.steps:
         for name in (*step.reads, *step.writes):

@@ -44,8 +44,14 @@ def fault(
     return Fault(code="E054", message=f"{place}: {message}", remedy=remedy)
 
 
-def operands(least: int, most: int) -> Rule:
-    """Require `least` to `most` inputs, the first `least` of them present, and one output."""
+def operands(least: int, most: int, *, results: bool = False) -> Rule:
+    """Require `least` to `most` inputs, the first `least` of them present, and one output.
+
+    Args:
+        least: inputs.
+        most: inputs.
+        results: there may be any number of outputs from one on.
+    """
 
     def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
         count = len(op.inputs)
@@ -54,7 +60,7 @@ def operands(least: int, most: int) -> Rule:
             yield fault(op, f"has {count} inputs instead of {wanted}")
         elif not all(op.inputs[:least]):
             yield fault(op, f"input {op.inputs.index('')} is absent but required")
-        if len(op.outputs) != 1:
+        if len(op.outputs) != 1 and not (op.outputs and results):
             yield fault(op, f"has {len(op.outputs)} outputs instead of 1")
 
     return rule
@@ -192,7 +198,7 @@ def factors(
     """Require every requantisation factor to be less than 2**greatest_shift."""
 
     def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
-        (output,) = graph.results(op)
+        output = graph.results(op)[0]
         wrong = [real for real in reals(op, graph) if not real < 2.0**greatest_shift]
         if wrong:
             message = f"scale {scale_of(output):g} needs a factor of {wrong[0]:g}"

@@ -45,6 +45,10 @@ class KernelBuilder(FunctionBuilder):
         """Add a parameter for an output tensor."""
         return self._parameter(self._results[position], name, Direction.WRITE)
 
+    def state(self, name: str, position: int) -> Buffer:
+        """Add a parameter for a state, as the output tensor that it becomes; it is read too."""
+        return self._parameter(self._results[position], name, Direction.BOTH)
+
     def table(self, name: str, values: NDArray[np.integer], type: Type = Type.I32) -> Buffer:
         """Add a parameter for a new constant of `type`, the tensor ``<operator>_<name>``."""
         tensor = Tensor(

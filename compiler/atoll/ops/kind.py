@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.ir.graph import Graph, Operator
+from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Lowered
 from atoll.isa.instruction_set import Arithmetic
 from atoll.ops.by_rows import RowWork, Span
@@ -35,6 +35,19 @@ class Rates:
     tap: int = 0
     read: int = 0
     made: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """Operators that together do what one does.
+
+    Attributes:
+        operators: in their order; they read and write the tensors of the one, and their own.
+        tensors: those of their own.
+    """
+
+    operators: tuple[Operator, ...]
+    tensors: tuple[Tensor, ...] = ()
 
 
 class OperatorKind(ABC):
@@ -115,6 +128,14 @@ class OperatorKind(ABC):
     def view_offset(self, op: Operator, graph: Graph) -> int:
         """Return where the bytes of its result begin in its first input, if it is a `view`."""
         return 0
+
+    def parts(self, op: Operator, graph: Graph) -> Parts | None:
+        """Return simpler operators that take its place, None if it is compiled as it is.
+
+        They do so once `check` accepts it; `lower` is then never asked. Names that the graph has
+        already are changed.
+        """
+        return None
 
     def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
         """Return how it makes some rows of its result [1, H, W, C], None if it cannot."""

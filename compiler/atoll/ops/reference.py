@@ -1,6 +1,6 @@
 """Run a graph on its exact references: what every device must compute, bit for bit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -21,12 +21,13 @@ def run(
 
     Args:
         graph: a graph whose operators passed their checks, placed or not.
-        inputs: each graph input by name, in its tensor's type and shape.
+        inputs: each graph input by name, in its tensor's type and shape; likewise states that a
+            run before has changed.
         soc: the chip of a placed graph; accelerators on it that round in their own way compute as
             they say, and Atoll's references are taken for all operators without it.
 
     Returns:
-        Inputs, constants, intermediate tensors and outputs by name.
+        Inputs, constants, intermediate tensors and outputs by name; states as they are afterwards.
     """
     values = {tensor.name: tensor.array for tensor in graph.tensors if tensor.data is not None}
     for name in graph.inputs:
@@ -34,6 +35,8 @@ def run(
         assert value.shape == tensor.shape, f"{tensor}: {value.shape}"
         assert value.dtype == np.dtype(tensor.dtype), f"{tensor}: {value.dtype}"
         values[name] = value
+    for name in graph.states:
+        values[name] = np.array(inputs[name] if name in inputs else first_value(graph.tensor(name)))
     views = {tensor.name: tensor for tensor in graph.tensors if tensor.view}
     for name in graph.written_in_parts:
         values[name] = np.zeros(graph.tensor(name).shape, graph.tensor(name).dtype)
@@ -55,8 +58,25 @@ def run(
             if name in views:
                 stored(views[name])[...] = value.reshape(-1)
             else:
-                values[name] = value
+                values[name] = value.copy() if graph.states else value
     return values | {name: valued(name) for name in views}
+
+
+def run_in_turn(
+    graph: Graph, samples: Iterable[Mapping[str, Array]], soc: ResolvedSoc | None = None
+) -> Iterator[dict[str, Array]]:
+    """Compute samples one after the other, each with the states that the one before left."""
+    states: dict[str, Array] = {}
+    for sample in samples:
+        values = run(graph, {**sample, **states}, soc)
+        states = {name: values[name] for name in graph.states}
+        yield values
+
+
+def first_value(state: Tensor) -> Array:
+    """Return what a state is before the first run."""
+    assert state.initial is not None, f"{state.name} is no state"
+    return np.frombuffer(state.initial, state.dtype).reshape(state.shape)
 
 
 def computed(

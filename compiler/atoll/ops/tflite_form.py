@@ -46,6 +46,8 @@ class TfliteForm:
         constants: what inputs are called that are constants, by position.
         shapes_from: the first of the inputs that are shapes which the output states as well: they
             must be constants and are left out.
+        states: positions of inputs that are variables, which the operator changes. For each of
+            them, in this order, it has one more output than in the file.
         order: positions of the inputs that the operator has, in its order, where that is not the
             file's; the others are such shapes.
     """
@@ -57,6 +59,7 @@ class TfliteForm:
     constants: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     shapes_from: int | None = None
     order: tuple[int, ...] = ()
+    states: tuple[int, ...] = ()
 
 
 def activation(options: Any) -> str:

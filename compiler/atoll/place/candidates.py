@@ -8,6 +8,7 @@ from atoll.resolve.soc import Access, Pool, ResolvedSoc
 
 WORKSPACE_ROLES = frozenset({"workspace", "both"})
 CONSTANT_ROLES = frozenset({"constants", "both"})
+STATE_ROLES = WORKSPACE_ROLES | {"state"}
 
 Needs = Mapping[str, Access]
 
@@ -19,6 +20,8 @@ def allows(reach: Access, need: Access) -> bool:
 
 def roles_of(tensor: Tensor) -> frozenset[str]:
     """Return the roles of pools that hold such tensors."""
+    if tensor.initial is not None:
+        return STATE_ROLES
     return WORKSPACE_ROLES if tensor.data is None else CONSTANT_ROLES
 
 
@@ -26,14 +29,14 @@ def pools_for(soc: ResolvedSoc, needs: Needs, roles: frozenset[str], size: int) 
     """Return the pools of some role that can hold `size` bytes and give every device its need.
 
     Returns:
-        Pool names, the preferred one first.
+        Pool names, the preferred one first; of pools that hold states those for states alone.
     """
     fitting = (
         pool
         for pool in by_preference(soc)
         if pool.role in roles and pool.room >= size and not lacking(pool, needs)
     )
-    return tuple(pool.name for pool in fitting)
+    return tuple(pool.name for pool in sorted(fitting, key=lambda pool: pool.role != "state"))
 
 
 def heaps_for(soc: ResolvedSoc, needs: Needs) -> tuple[str, ...]:
@@ -61,10 +64,10 @@ def lacking(pool: Pool, needs: Needs) -> dict[str, Access]:
 def needs_of(graph: Graph, soc: ResolvedSoc) -> Mapping[str, Needs]:
     """Return what each device does with each tensor of a placed graph.
 
-    The producer writes and consumers read; the host writes the graph's inputs and reads its
-    outputs. Where constants are packed into private memory, an accelerator does not touch those
-    that they are made of. A tensor that nothing touches has no needs, nor has a view: its storage
-    is touched.
+    The producer writes and consumers read; the host writes the graph's inputs and states and
+    reads its outputs. Where constants are packed into private memory, an accelerator does not touch
+    those that they are made of. A tensor that nothing touches has no needs, nor has a view: its
+    storage is touched.
     """
     needs: dict[str, dict[str, Access]] = {tensor.name: {} for tensor in graph.tensors}
     for name in graph.outputs:
@@ -78,7 +81,7 @@ def needs_of(graph: Graph, soc: ResolvedSoc) -> Mapping[str, Needs]:
     for op in graph.operators:
         for name in op.outputs:
             needs[graph.storage(name)] |= dict.fromkeys(op.devices, Access.WRITE)
-    for name in graph.inputs:
+    for name in graph.filled:
         needs[name][soc.host] = Access.WRITE
     return MappingProxyType(needs)
 

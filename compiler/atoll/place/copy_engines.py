@@ -98,6 +98,6 @@ def _host_stays(
     name: str, op: Operator, graph: Graph, soc: ResolvedSoc, users: Mapping[str, list[Operator]]
 ) -> bool:
     """Say whether the host touches a tensor for another reason than `op`."""
-    if name in (*graph.inputs, *graph.outputs):
+    if name in (*graph.filled, *graph.outputs):
         return True
     return any(other.device == soc.host and other is not op for other in users[name])

@@ -16,8 +16,9 @@ class ElideCopies:
     """Merge the result of a copy into its source, or into an earlier copy of the same source.
 
     Two tensors are merged if one pool is left that every device touching either reaches as it
-    needs, and their pins agree. An output of the network keeps its own tensor. Views count as the
-    tensor whose bytes they are.
+    needs, and their pins agree. An output of the network keeps its own tensor, and so does a copy
+    of a state, which may change before the copy is read. Views count as the tensor whose bytes they
+    are.
     """
 
     name: ClassVar[str] = "elide-copies"
@@ -44,7 +45,7 @@ class _Merger:
         self._merged: dict[str, str] = {}
         self._tensors = dict(graph.by_name)
         self._copies: dict[str, list[str]] = {}
-        self._writers = {name: {soc.host} for name in graph.inputs}
+        self._writers = {name: {soc.host} for name in graph.filled}
         for op in graph.operators:
             for name in op.outputs:
                 self._writers.setdefault(graph.storage(name), set()).add(op.device)
@@ -86,8 +87,10 @@ class _Merger:
             return True
         (source,), (result,) = op.inputs, op.outputs
         copies = self._copies.setdefault(source, [])
-        if result not in self._graph.outputs and not self._tensors[result].view:
-            reads = self._reads[self._storage(source)]
+        storage = self._storage(source)
+        kept = self._tensors[storage].initial is not None
+        if not kept and result not in self._graph.outputs and not self._tensors[result].view:
+            reads = self._reads[storage]
             reads[op.device] -= 1
             for target in (source, *copies):
                 if self._merge(target, result):

@@ -52,12 +52,12 @@ class _Changer:
         self.forms = {each.name: {each.layout: each.name} for each in self.graph.tensors}
         self.tensors = dict(self.graph.by_name)
         self.readers = readers_of(self.graph)
-        self.writers = dict.fromkeys(self.graph.inputs, self.soc.host)
+        self.writers = dict.fromkeys(self.graph.filled, self.soc.host)
 
     def run(self) -> Graph:
         operators = tuple(self._changed())
         made = {name for op in self.graph.operators for name in op.outputs}
-        used = {*self.graph.inputs, *self.graph.outputs}
+        used = {*self.graph.filled, *self.graph.outputs}
         used |= {name for op in operators for name in (*op.reads, *op.outputs)}
         used |= {each.view for each in self.tensors.values()}
         kept = (each for name, each in self.tensors.items() if name in used or name not in made)

@@ -98,7 +98,7 @@ class _Chooser:
             op.name: unify(op, wishes_for(op, scopes, requests)) for op in graph.operators
         }
         self._readers = readers_of(graph)
-        self._writer = dict.fromkeys(graph.inputs, soc.host)
+        self._writer = dict.fromkeys(graph.filled, soc.host)
 
     def decide(self, op: Operator) -> Decision:
         """Choose the device of `op`."""

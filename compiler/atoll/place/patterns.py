@@ -91,7 +91,7 @@ class _Fuser:
         """Tell whether only the operators themselves read what lies between them."""
         inside = {each.name for each in several}
         inner = [name for each in several[:-1] for name in each.outputs]
-        if self.named.intersection((*inside, *inner)) or {*inner} & {*self.graph.outputs}:
+        if self.named.intersection((*inside, *inner)) or {*inner} & {*self.graph.kept}:
             return False
         return all(inside.issuperset(each.name for each in readers[name]) for name in inner)
 

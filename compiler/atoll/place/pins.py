@@ -118,6 +118,7 @@ class _Pinning:
         pool = self._soc.pool(asked.pin.pool)
         if pool.role not in roles_of(tensor):
             what = "an activation" if tensor.data is None else "a constant"
+            what = what if tensor.initial is None else "a state"
             message = f"is {what}, which pool '{pool.name}' (role '{pool.role}') does not hold"
             yield self._fault(tensor, asked, message, "pin it to a pool of another role")
             return

@@ -19,6 +19,7 @@ def with_views(graph: Graph, soc: ResolvedSoc) -> Graph:
     a tensor, which are copied where that is impossible, and rows that are joined: each is written
     where it ends up, or copied there at once. A copy made only
     for a device whose reshape is gone goes too, so planning the result again changes nothing (P3).
+    Nothing becomes a view of a state, which changes while the view may still be read.
     """
     elide = ElideCopies(soc)
     before = None
@@ -154,7 +155,9 @@ class _Viewer:
         pool = storage.pool or view.pool
         shared = replace(storage, pool=pool)
         possible = view.pool in ("", pool) and homes_of(self.soc, needs, shared)
-        if result in self.graph.outputs or storage.data is not None or not possible:
+        if storage.data is not None or storage.initial is not None:
+            return False
+        if result in self.graph.kept or not possible:
             return False
         offset = source.offset + kind_of(op).view_offset(op, self.graph)
         changed = replace(view, view=storage.name, offset=offset, pool="")

@@ -37,6 +37,8 @@ class Rules:
             return "commands" if constant.data is None else "constant"
         if name in entry.inputs:
             return "input"
+        if name in entry.states:
+            return "state"
         if name in entry.outputs:
             return "output"
         if name in self.copied:
@@ -60,6 +62,8 @@ class Rules:
             limit = next(stack_lacks(cpu, buffer.size))
             number = "K1" if buffer.size > cpu.max_stack_alloca_size.value else "K2"
             words.insert(0, f"{number}: a kernel's buffer that left the stack, {limit}")
+        elif what == "state":
+            words.insert(0, "M8: it outlives a run")
         elif what in ("constant", "commands"):
             words.insert(0, "M6: a constant")
         return "; ".join(words)

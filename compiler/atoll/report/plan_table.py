@@ -22,7 +22,8 @@ def together_table(
     for pool in soc.pools:
         if used := used_together(soc, plans).get(pool.name):
             each = (f"{plan.use[pool.name].used:,}" for plan in plans.values())
-            how = "the largest" if pool.role == "workspace" else "side by side"
+            alone = [plan.use[pool.name].used for plan in plans.values()]
+            how = "the largest" if used == max(alone) else "side by side"
             rows.append((pool.name, f"{pool.region.size:,}", *each, f"{used:,}", how))
     return _lined(rows, columns)
 

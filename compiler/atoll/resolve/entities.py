@@ -105,7 +105,7 @@ class Pool:
     """A window of one memory in which the planner may place buffers.
 
     Attributes:
-        role: ``constants``, ``workspace`` or ``both``.
+        role: ``constants``, ``workspace``, ``both`` of them, or ``state``, which outlives a run.
         alignment: bytes; every buffer in the pool starts at a multiple of it.
         preference: the planner tries pools with smaller numbers first.
         reach: access of every device of the chip, by device name.
@@ -125,6 +125,11 @@ class Pool:
     speed: PoolSpeed | None = None
     heap: int = 0
     at: SourceLoc | None = None
+
+    @property
+    def holds_constants(self) -> bool:
+        """Constants may lie in it."""
+        return self.role in ("constants", "both")
 
     @property
     def heap_origin(self) -> int:

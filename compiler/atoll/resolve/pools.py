@@ -22,6 +22,7 @@ _BLOCK = 16
 """Alignment of a heap's blocks, bytes."""
 
 _KINDS_OF_ROLE = {"constants": ("rom", "ram"), "workspace": ("ram",), "both": ("ram",)}
+_KINDS_OF_ROLE |= {"state": ("ram",)}
 
 
 def check_pools(draft: Draft) -> None:
@@ -175,7 +176,7 @@ def _check_memory_kind(draft: Draft, name: str, pool: PoolModel) -> None:
 def _check_filling(draft: Draft, name: str, pool: PoolModel) -> None:
     """Constants come with the image; in RAM the host writes them before anything runs."""
     memory = draft.soc.memories.get(pool.memory)
-    if pool.role == "workspace" or memory is None or not _knows_place(draft, name, pool):
+    if pool.role in ("workspace", "state") or memory is None or not _knows_place(draft, name, pool):
         return
     if pool.provided == "application":
         draft.faults.add(
@@ -206,7 +207,7 @@ def _check_heap(draft: Draft, name: str, pool: PoolModel) -> None:
             remedy=f"use {-(-pool.heap // _BLOCK) * _BLOCK}, for example",
         )
     reasons = {
-        f"it is for {pool.role}": pool.role == "constants",
+        f"it is for {pool.role}": pool.role in ("constants", "state"),
         "the application provides it": pool.provided == "application",
         f"'{draft.host}' cannot write it": access_of(draft, name, draft.host or "", "rw") != "rw",
     }

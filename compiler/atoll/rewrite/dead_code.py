@@ -6,7 +6,7 @@ from atoll.rewrite.edit import Given, with_parts
 
 def remove_dead_code(graph: Graph, given: Given) -> Graph:
     """Keep what outputs are made of, and what must stay."""
-    wanted = {*graph.outputs}
+    wanted = {*graph.kept}
     kept: list[Operator] = []
     for op in reversed(graph.operators):
         if not given.may_go(op, graph) or not wanted.isdisjoint(op.outputs):

@@ -27,13 +27,13 @@ class Given:
 
     def may_go(self, op: Operator, graph: Graph) -> bool:
         """Tell whether an operator and its results may be left out: only operators name them."""
-        fixed = self.named | {*graph.outputs}
+        fixed = self.named | {*graph.kept}
         return op.body is None and fixed.isdisjoint((op.name, *op.outputs))
 
 
 def reads(graph: Graph) -> Mapping[str, int]:
-    """Return how often each tensor is read, by operators and by the caller."""
-    return Counter([*(name for op in graph.operators for name in op.reads), *graph.outputs])
+    """Return how often each tensor is read, by operators and by the caller or the next run."""
+    return Counter([*(name for op in graph.operators for name in op.reads), *graph.kept])
 
 
 def with_parts(
@@ -41,7 +41,7 @@ def with_parts(
 ) -> Graph:
     """Return the graph with other operators, some other tensors, and none that nobody names."""
     operators, others = tuple(operators), tensors or {}
-    named = {*graph.inputs, *graph.outputs}
+    named = {*graph.filled, *graph.outputs}
     named.update(name for op in operators for name in (*op.reads, *op.outputs))
     kept = (others.get(tensor.name, tensor) for tensor in graph.tensors if tensor.name in named)
     return replace(graph, operators=operators, tensors=tuple(kept))

@@ -85,8 +85,9 @@ def verify(before: Graph, after: Graph) -> None:
     for side in ("inputs", "outputs"):
         ports = [[graph.tensor(n) for n in getattr(graph, side)] for graph in (before, after)]
         assert ports[0] == ports[1], f"{side} changed: {ports}"
+    assert before.states == after.states, f"states changed: {after.states}"
     known = {tensor.name for tensor in after.tensors if tensor.data is not None}
-    known.update(after.inputs)
+    known.update(after.filled)
     for op in after.operators:
         assert known.issuperset(op.reads), f"{op.name} reads what is not there: {op}"
         assert known.isdisjoint(op.outputs), f"{op.name} writes what is there: {op}"

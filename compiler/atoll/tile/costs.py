@@ -48,7 +48,8 @@ class Ground:
         last: dict[str, int] = {}
         for number, op in enumerate(self.network.operators):
             last |= dict.fromkeys((*op.reads, *op.outputs), number)
-        last |= dict.fromkeys(self.network.outputs, len(self.network.operators))
+        kept = (*self.network.kept, *self.network.states)
+        last |= dict.fromkeys(kept, len(self.network.operators))
         for op in reversed(self.network.operators):
             if kind_of(op).view:
                 last[op.inputs[0]] = max(last[op.inputs[0]], last[op.outputs[0]])
@@ -57,7 +58,7 @@ class Ground:
     @cached_property
     def live(self) -> Sequence[frozenset[str]]:
         """The tensors of the pool that exist before each operator, and after the last."""
-        made, live = {*self.network.inputs}, []
+        made, live = {*self.network.filled}, []
         for number, op in enumerate(self.network.operators):
             live.append(self._needed(made, number))
             made |= {*op.outputs}

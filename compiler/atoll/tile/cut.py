@@ -54,7 +54,7 @@ def tiled(network: Graph, tiling: Tiling) -> Graph:
     operators += network.operators[done:]
     operators = [replace(op, device=tiling.devices.get(op.name, op.device)) for op in operators]
     touched = {name for op in operators for name in (*op.inputs, *op.outputs)}
-    touched |= {*network.inputs, *network.outputs}
+    touched |= {*network.filled, *network.outputs}
     tensors = (
         replace(each, pool=tiling.apart.get(each.name, each.pool))
         for each in (*network.tensors, *writer.tensors)

@@ -77,7 +77,7 @@ class Search:
         """Return the cheapest way for a pool of `room` bytes, None if there is none."""
         ground = self.ground
         end = len(ground.network.operators)
-        first = ground.live[0] & frozenset(ground.network.inputs)
+        first = ground.live[0] & frozenset(ground.network.filled)
         reached: list[dict[Apart, _Path]] = [{} for _ in range(end + 1)]
         reached[0] = {apart: _Path(0, apart) for apart in self._subsets(first)}
         for number in range(end):

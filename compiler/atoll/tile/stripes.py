@@ -42,7 +42,7 @@ class Chain:
     def needed(self) -> tuple[str, ...]:
         """Those among them that somebody else reads: they exist as a whole."""
         outside = self.network.operators[self.end :]
-        read = {name for op in outside for name in op.reads} | {*self.network.outputs}
+        read = {name for op in outside for name in op.reads} | {*self.network.kept}
         return tuple(name for op in self.operators for name in op.outputs if name in read)
 
     @cached_property

@@ -92,7 +92,7 @@ class _Part:
 
     operator: Operator
     tensors: tuple[Tensor, ...]
-    replaced: frozenset[str]
+    replaced: tuple[str, ...]
 
 
 def _part(
@@ -125,7 +125,7 @@ def _part(
         index=last.index,
         body=_body(graph, name, body, inputs, outputs),
     )
-    return _Part(operator, tensors, frozenset(op.name for op in body))
+    return _Part(operator, tensors, tuple(op.name for op in body))
 
 
 def _found(name: str, names: Mapping[str, str]) -> str:
@@ -211,16 +211,16 @@ def _joined(graph: Graph, parts: Iterable[_Part]) -> Graph:
     """Return the graph with each part at the place of the last operator that it replaces."""
     parts = tuple(parts)
     replaced = {name: part for part in parts for name in part.replaced}
-    last = {part.operator.index: part for part in parts}
+    last = {part.replaced[-1]: part for part in parts}
     operators: list[Operator] = []
     for op in graph.operators:
         if op.name not in replaced:
             operators.append(op)
-        elif op.index in last:
-            operators.append(last[op.index].operator)
+        elif op.name in last:
+            operators.append(last[op.name].operator)
     ordered = _in_order(graph, operators)
     used = {name for op in ordered for name in (*op.inputs, *op.outputs)}
-    used |= {*graph.inputs, *graph.outputs}
+    used |= {*graph.filled, *graph.outputs}
     own = tuple(tensor for part in parts for tensor in part.tensors)
     kept = tuple(tensor for tensor in graph.tensors if tensor.name in used)
     return replace(graph, tensors=(*kept, *own), operators=ordered)

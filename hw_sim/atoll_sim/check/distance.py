@@ -22,8 +22,8 @@ def own_rounding(compiled: Compiled, samples: Sequence[Sample]) -> Iterator[str]
     if not devices:
         return
     apart: dict[str, list[np.ndarray]] = {name: [] for name in graph.outputs}
-    for sample in samples:
-        own, exact = reference.run(graph, sample, soc), reference.run(graph, sample)
+    both = (reference.run_in_turn(graph, samples, each) for each in (soc, None))
+    for own, exact in zip(*both, strict=True):
         for name in graph.outputs:
             difference = own[name].astype(np.int64) - exact[name].astype(np.int64)
             apart[name].append(np.abs(difference))

@@ -1,6 +1,6 @@
 """Hold every tensor that a run wrote against the exact reference."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,9 +47,11 @@ def check_layers(
     """
     compared = 0
     mismatches: list[Mismatch] = []
-    for number, sample in enumerate(samples):
-        expected = reference.run(graph, sample, soc)
-        expected |= _rows(graph, sample, network) if network and not _rounds(graph, soc) else {}
+    rows = network if network and not _rounds(graph, soc) else None
+    wholes = _wholes(graph, samples, rows)
+    computed = reference.run_in_turn(graph, samples, soc)
+    for number, (expected, whole) in enumerate(zip(computed, wholes, strict=True)):
+        expected |= _rows(graph, whole)
         for found in _results(graph, number, result):
             compared += 1
             tensor = graph.tensor(found.tensor)
@@ -66,13 +68,20 @@ def _rounds(graph: Graph, soc: ResolvedSoc | None) -> bool:
     )
 
 
-def _rows(graph: Graph, sample: Sample, network: Graph) -> dict[str, NDArray[np.generic]]:
+def _wholes(
+    graph: Graph, samples: Sequence[Sample], network: Graph | None
+) -> Iterator[Mapping[str, NDArray[np.generic]]]:
+    """Yield for each sample the tensors of the network that was cut into stripes, if it was."""
+    cut = any(tensor.rows_of for tensor in graph.tensors)
+    yield from reference.run_in_turn(network, samples) if network and cut else ({},) * len(samples)
+
+
+def _rows(graph: Graph, whole: Mapping[str, NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:
     """Return what stripes must hold by the reference of the network that was cut into them."""
-    parts = [tensor for tensor in graph.tensors if tensor.rows_of]
-    whole = reference.run(network, sample) if parts else {}
     return {
         part.name: whole[part.rows_of][:, part.first_row : part.first_row + part.shape[1]]
-        for part in parts
+        for part in graph.tensors
+        if part.rows_of and whole
     }
 
 

@@ -49,10 +49,12 @@ class HostNetwork:
         return Workspace(self._graph, made)
 
     def run(self, sample: Sample, workspace: "Workspace") -> dict[str, NDArray[np.generic]]:
-        """Return the outputs of one sample, copies of their own."""
+        """Return the outputs of one sample, copies of their own; states are as at first."""
         graph = self._graph
         for name in graph.inputs:
             workspace.put(name, sample[name])
+        for name in graph.states:
+            workspace.put(name, reference.first_value(graph.tensor(name)))
         for op in graph.operators:
             if lowered := self._lowered.get(op.name):
                 self._program.call(lowered.function.name, workspace.addresses(op, lowered))

@@ -150,6 +150,7 @@ class HostCores:
         self._phases: list[Phase] = []
         for compiled in models:
             self._load_constants(compiled)
+            self._reset(compiled)
 
     def run(self, samples: Sequence[Sample]) -> SimResult:
         """Run `samples` one after the other; an accelerator's error ends its sample.
@@ -158,6 +159,7 @@ class HostCores:
         """
         beats = not isinstance(self._accelerators, ModelAccelerators)
         watch = Watch(self._models, self._memory, beats=beats)
+        watch.reset()
         begin = time.perf_counter()
         heaps = self._heaps()
         programs = [NativeProgram(compiled.module, heaps=heaps) for compiled in self._models]
@@ -206,6 +208,12 @@ class HostCores:
         for name, data in contents_of(compiled).items():
             if name in compiled.plan.placements:
                 self._memory.write(compiled.plan.address(name), data)
+
+    def _reset(self, compiled: Compiled) -> None:
+        """Do what ``<model>_reset`` does."""
+        for each in compiled.module.entry.allocations:
+            if each.initial is not None:
+                self._memory.write(compiled.plan.address(each.buffer), each.initial)
 
     def _fill(self, compiled: Compiled, sample: Sample) -> None:
         for name, values in sample.items():

@@ -49,6 +49,13 @@ class Watch:
         assert loaded, "the packed contract is damaged"
         self._shadow.look_with(memory.read)
 
+    def reset(self) -> None:
+        """The host has given all states their first bytes."""
+        for compiled in self._models:
+            host = self._number[compiled.soc.host]
+            for span in compiled.contract.states:
+                self._shadow.touch(host, AccessKind.WRITE, span.address, span.size)
+
     def begin_run(self) -> None:
         """The inputs of the next sample are in place; it is the next network's turn."""
         self._runs += 1

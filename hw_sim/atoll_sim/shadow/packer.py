@@ -216,4 +216,5 @@ def _covered(span: Span) -> Covered:
 def _ports(contract: Contract) -> Mapping[str, int]:
     inputs = {span.buffer: int(Port.INPUT) for span in contract.inputs}
     outputs: Iterator[str] = (span.buffer for span in contract.outputs)
-    return inputs | {name: inputs.get(name, 0) | Port.OUTPUT for name in outputs}
+    states = {span.buffer: int(Port.STATE) for span in contract.states}
+    return states | inputs | {name: inputs.get(name, 0) | Port.OUTPUT for name in outputs}

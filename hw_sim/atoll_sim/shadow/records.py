@@ -15,7 +15,7 @@ from atoll_sim.protocol.layout import U32, U64, Field, Layout, Number, record
 from atoll_sim.shadow.rules import RULES
 
 RECORDS = "shadow_records.h"
-MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 6
+MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 7
 NONE = 0xFFFF_FFFF
 NEVER = 0xFFFF_FFFE
 
@@ -33,10 +33,11 @@ class BufferKind(IntEnum):
 
 
 class Port(IntEnum):
-    """Bits: the caller fills a buffer, or takes it."""
+    """Bits: the caller fills a buffer, or takes it; or it lives from run to run."""
 
     INPUT = 1
     OUTPUT = 2
+    STATE = 4
 
 
 HEAD = record(

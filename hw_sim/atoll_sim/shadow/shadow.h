@@ -113,6 +113,7 @@ class Shadow {
   void fill(uint16_t buffer);
   void refresh(uint16_t buffer);
   void refresh_ports();
+  void keep_states(bool renumbered);
   void refresh_all();
 
   // shadow_grants.cpp
@@ -123,6 +124,10 @@ class Shadow {
   bool shared(uint32_t master, uint16_t buffer) const;
   bool written_by_other(uint32_t master, uint16_t buffer, uint32_t tag) const;
   bool declared(uint32_t master, uint16_t written, uint16_t read) const;
+  bool is_port(uint16_t buffer) const {
+    return table_.buffers[buffer].ports & (kInput | kOutput);
+  }
+  bool is_state(uint16_t buffer) const { return table_.buffers[buffer].ports & kState; }
   bool idle_host(uint32_t master) const { return master == table_.host && running_ == 0; }
 
   // shadow.cpp

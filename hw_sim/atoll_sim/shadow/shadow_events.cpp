@@ -49,10 +49,12 @@ void Shadow::begin_run(uint64_t cycle) {
   ended_ = 0;
   std::fill(active_.begin(), active_.end(), kNone);
   std::fill(life_.begin(), life_.end(), Life::kUnborn);
-  if (born_.size() > kMostLifetimes) {
+  const bool renumbered = born_.size() > kMostLifetimes;
+  if (renumbered) {
     born_.resize(1);
     for (Bytes& bytes : memories_) std::fill(bytes.tag.begin(), bytes.tag.end(), 0);
   }
+  keep_states(renumbered);
   // What nobody reads comes last, so that it shows if it lies over an input that somebody reads.
   for (const bool unread : {false, true}) {
     for (uint16_t buffer = 0; buffer < table_.buffers.size(); ++buffer) {
@@ -68,13 +70,24 @@ void Shadow::begin_run(uint64_t cycle) {
   refresh_all();
 }
 
+// States live on, those of networks whose turn it is not, too.
+void Shadow::keep_states(bool renumbered) {
+  for (uint16_t buffer = 0; buffer < table_.buffers.size(); ++buffer) {
+    if (!is_state(buffer)) continue;
+    life_[buffer] = Life::kLive;
+    if (!renumbered) continue;
+    bear(buffer);
+    fill(buffer);
+  }
+}
+
 void Shadow::end_run(uint64_t cycle) {
   check_outputs(cycle);
   inside_ = false;
   running_ = 0;
   std::fill(active_.begin(), active_.end(), kNone);
   for (size_t buffer = 0; buffer < table_.buffers.size(); ++buffer) {
-    if (life_[buffer] == Life::kLive && !(table_.buffers[buffer].ports & kOutput)) {
+    if (life_[buffer] == Life::kLive && !(table_.buffers[buffer].ports & (kOutput | kState))) {
       life_[buffer] = Life::kDead;
     }
   }

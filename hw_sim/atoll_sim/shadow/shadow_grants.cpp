@@ -13,7 +13,7 @@ void Shadow::grant(uint16_t segment) {
     };
     const auto mode = [&](uint16_t buffer) {
       const bool tagged = table_.buffers[buffer].kind == kWorkspace;
-      return tagged && !(idle_host(master) && table_.buffers[buffer].ports) ? kTagged : kFree;
+      return tagged && !(idle_host(master) && is_port(buffer)) ? kTagged : kFree;
     };
     if (good(found.read, found.busy_read) && !found.shared) made.read = mode(found.read);
     if (good(found.write, found.busy_write) && found.clobbered == kNone && !found.shared) {

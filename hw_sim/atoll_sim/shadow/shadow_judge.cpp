@@ -87,7 +87,7 @@ Shadow::Verdict Shadow::judge_read(uint32_t address, const Bytes& bytes,
   const Buffer& wanted = table_.buffers[claim.read];
   if (claim.busy_read != kNone) return {kUnderWay, claim.read, kNone};
   if (!aligned(wanted)) return {kMisaligned, claim.read, kNone};
-  const bool port = wanted.ports && running_ == 0;
+  const bool port = is_port(claim.read) && running_ == 0;
   if (wanted.kind != kWorkspace || port) return {};
   return judge_value(claim.read, bytes.tag[address - bytes.origin]);
 }

@@ -17,6 +17,9 @@ bool Shadow::load(const uint32_t* words, size_t count) {
   life_.assign(table_.buffers.size(), Life::kUnborn);
   lifetime_.assign(table_.buffers.size(), 0);
   born_.assign(1, kNone);
+  for (uint16_t buffer = 0; buffer < table_.buffers.size(); ++buffer) {
+    if (is_state(buffer)) bear(buffer);
+  }
   grants_.assign(table_.masters.size() * segments_.size(), Grant{kNone, kNone, kJudge, kJudge});
   fetch_.assign(table_.masters.size() * segments_.size(), 0);
   for (size_t segment = 0; segment < segments_.size(); ++segment) {

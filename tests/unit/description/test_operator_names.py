@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from tests.element_samples import elements
-from tests.operator_samples import moves, windows_and_reductions
+from tests.operator_samples import moves, picks, windows_and_reductions
+from tests.recurrent_samples import recurrent
 
 from atoll.bsp.headers import MAILBOX_DRIVER
 from atoll.bsp.program_driver import SHARED
@@ -25,7 +26,8 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_every_operator_has_its_row() -> None:
-    assert {*FEATURES} == {kind.upper() for kind in OPERATORS}
+    in_parts = {"PACK", "SPLIT", "SPLIT_V", "UNPACK"}
+    assert {*FEATURES} == {kind.upper() for kind in OPERATORS} - in_parts
 
 
 def test_the_features_are_those_of_the_operators(
@@ -33,7 +35,7 @@ def test_the_features_are_those_of_the_operators(
 ) -> None:
     path = tmp_path / "every_operator.tflite"
     found = []
-    others = (windows_and_reductions, moves, elements)
+    others = (windows_and_reductions, moves, picks, elements, recurrent)
     for model in (every_operator, *(sample(tflite_builder) for sample in others)):
         path.write_bytes(tflite_builder.write(model))
         graph = load_tflite(path)

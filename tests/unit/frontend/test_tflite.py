@@ -102,6 +102,6 @@ def test_a_file_above_the_limit_is_not_read(
 ) -> None:
     path = tmp_path / "large.tflite"
     path.write_bytes(b"12345")
-    monkeypatch.setattr("atoll.frontend.tflite_reader.GREATEST_FILE", 4)
+    monkeypatch.setattr("atoll.frontend.file_bytes.GREATEST_FILE", 4)
     with pytest.raises(ModelError, match="has 5 bytes, the greatest size is 4"):
         load_tflite(path)

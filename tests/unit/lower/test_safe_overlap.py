@@ -14,6 +14,7 @@ from typing import Any, overload
 import numpy as np
 import pytest
 from tests.differential.moves import strided_slice_of
+from tests.differential.picks import DRAWS
 from tests.effort import cases
 from tests.ir.interpreter import interpret
 
@@ -22,6 +23,7 @@ from atoll.ir.graph import Graph, Tensor
 from atoll.ir.tir import Entry, IRModule, KernelCall, SafeOverlap, Step
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import with_callees
+from atoll.ops.moves.pad import MODES
 from atoll.ops.registry import kind_of
 
 SEEDS = range(cases(12, least=2))
@@ -188,6 +190,33 @@ def sliced(make: Any, kind: str) -> Graph:
     return graph_of(make, kind, [x, *constants], y, {names[each]: masks[each] for each in names})
 
 
+ATTRIBUTES = {
+    "AlignCorners": "align_corners",
+    "BlockSize": "block_size",
+    "HalfPixelCenters": "half_pixel_centers",
+    "Mode": "mode",
+}
+
+
+def picked(make: Any, kind: str) -> Graph:
+    images = ("depth_to_space", "resize_nearest_neighbor", "space_to_depth")
+    shape = tuple(make.rng.integers(1, 5, 4 if kind in images else 3).tolist())
+    move = DRAWS[kind.upper()](Random(int(make.rng.integers(2**30))), shape)
+    assert move is not None
+    stated = kind in ("resize_nearest_neighbor", "broadcast_to")
+    constants = [
+        make.constant(f"c{at}", table) for at, table in enumerate(move.constants) if not stated
+    ]
+    x, y = (
+        make.activation(name, size, scale=0.1, zero=1)
+        for name, size in (("x", shape), ("y", move.result))
+    )
+    options: dict[str, Any] = {ATTRIBUTES[name]: value for name, value in move.options.items()}
+    if "mode" in options:
+        options["mode"] = MODES[int(options["mode"])]
+    return graph_of(make, kind, [x, *constants], y, options)
+
+
 def joined(make: Any, kind: str) -> Graph:
     rng = make.rng
     shape = [int(n) for n in rng.integers(1, 5, 3)]
@@ -217,6 +246,7 @@ MAKERS: dict[str, Callable[[Any, str], Graph]] = {
     "concatenation": joined,
     "transpose": transposed,
     "strided_slice": sliced,
+    **dict.fromkeys((code.lower() for code in DRAWS if code != "PADV2"), picked),
 }
 PIXELS = ("conv_2d", "depthwise_conv_2d", "fully_connected", "average_pool_2d", "max_pool_2d")
 

@@ -33,6 +33,7 @@ CASES: list[tuple[str, list[dict[str, Any]], dict[str, Any], str]] = [
     ("RELU6", [Q], OTHER, "is quantised differently from the output"),
     ("ABS", [Q, Q], Q, "has 2 inputs instead of 1"),
     ("RSQRT", [WIDE], WIDE, "has type int16 where only int8 is supported"),
+    ("RSQRT", [{**Q, "scales": (1e20,)}], Q, "needs a factor of 2e-09, the least is 2^-12"),
     ("QUANTIZE", [INT32 | TINY], INT32 | TINY, "has type int32 as the input has"),
     ("QUANTIZE", [Q], INT32, "is not quantised as a whole"),
     ("SUB", [Q, WIDE], Q, "has type int8 instead of int16"),

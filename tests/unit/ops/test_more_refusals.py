@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.operator_samples import moves, sixteen_bits, windows_and_reductions
+from tests.operator_samples import moves, picks, sixteen_bits, windows_and_reductions
 
 from atoll.errors import ModelError
 from atoll.frontend.tflite import load_tflite
@@ -99,6 +99,24 @@ MOVE_CASES: list[tuple[str, int | None, Change, str]] = [
     ("STRIDED_SLICE", None, {"options": {"Offset": True}}, "has offset 1, only 0 is"),
     ("STRIDED_SLICE", 0, {"shape": (1, 2, 3, 4, 5)}, "has 5 dimensions where 1 to 4 are supported"),
     ("STRIDED_SLICE", -1, {"shape": (1, 3, 5, 3)}, "inputs and options make [3, 5, 3]"),
+    ("SPLIT", 0, int32(4), "has no axis 4, only 3 dimensions"),
+    ("SPLIT", 0, int32(0, 1), "has 2 values instead of one axis"),
+    ("SPLIT", 0, {"data": None}, "is read but nothing writes it"),
+    ("SPLIT", -1, {"shape": (6, 5, 3)}, "has shape [6, 5, 3] instead of [6, 5, 4]"),
+    ("SPLIT", -1, OTHER, "is quantised differently from the input"),
+    ("SPLIT", -1, {"dtype": "int64"}, "has type int64 where only int8, int16 and int32"),
+    ("SPLIT_V", 1, int32(2, 2, 3), "its 6 of dimension 0 cannot be 3 results"),
+    ("SPLIT_V", 1, int32(-1, -1, 3), "its 6 of dimension 0 cannot be 3 results"),
+    ("SPLIT_V", 1, int32(-1, 3), "its 6 of dimension 0 cannot be 3 results"),
+    ("SPLIT_V", 1, int32(3, 0, 3), "its 6 of dimension 0 cannot be 3 results"),
+    ("SPLIT_V", None, {"inputs": (0, 0, 0)}, "must be a constant"),
+    ("UNPACK", None, {"options": {"Axis": -4}}, "has no axis -4, only 3 dimensions"),
+    ("UNPACK", None, {"options": {"Axis": 0}}, "its 6 of dimension 0 cannot be 5 results"),
+    ("UNPACK", -1, {"shape": (6, 1, 4)}, "has shape [6, 1, 4] instead of [6, 4]"),
+    ("PACK", None, {"options": {"Axis": 3}}, "inputs and options make no shape"),
+    ("PACK", -1, {"shape": (6, 4, 2)}, "inputs and options make [6, 2, 4]"),
+    ("PACK", -1, OTHER, "is quantised differently from the output"),
+    ("PACK", -1, {"dtype": "bool"}, "has type bool where only int8, int16, int32 and int64"),
     ("SQUEEZE", 0, {"dtype": "float32"}, "has type float32 where only int8, int16, int32, int64"),
     ("SQUEEZE", -1, {"shape": (5, 6, 8)}, "inputs and options make no shape"),
     ("SQUEEZE", -1, {"shape": (1, 1, 6, 5, 8)}, "inputs and options make no shape"),
@@ -111,6 +129,44 @@ MOVE_CASES: list[tuple[str, int | None, Change, str]] = [
     ("TRANSPOSE", None, {"inputs": (0, 0)}, "must be a constant"),
     ("TRANSPOSE", -1, {"shape": (1, 6, 5, 8)}, "inputs and options make [1, 8, 6, 5]"),
     ("TRANSPOSE", -1, OTHER, "is quantised differently from the output"),
+]
+
+PICK_CASES: list[tuple[str, int | None, Change, str]] = [
+    ("RESIZE_NEAREST_NEIGHBOR", 0, {"dtype": "int32"}, "only int8 and int16 are supported"),
+    ("RESIZE_NEAREST_NEIGHBOR", -1, OTHER, "is quantised differently from the output"),
+    ("RESIZE_NEAREST_NEIGHBOR", -1, {"shape": (1, 12, 7, 4)}, "options make [1, 12, 7, 8]"),
+    ("RESIZE_NEAREST_NEIGHBOR", -1, {"shape": (1, 12, 7)}, "instead of 4 dimensions"),
+    ("RESIZE_NEAREST_NEIGHBOR", -1, {"shape": (1, 2**24 + 1, 1, 8)}, "may be 16777216"),
+    ("RESIZE_NEAREST_NEIGHBOR", None, {"inputs": (0, 0)}, "the shape must be a constant"),
+    ("DEPTH_TO_SPACE", None, {"options": {"BlockSize": 0}}, "has block_size 0, the least is 1"),
+    ("DEPTH_TO_SPACE", None, {"options": {"BlockSize": 3}}, "inputs and options make no shape"),
+    ("SPACE_TO_DEPTH", None, {"options": {"BlockSize": -2}}, "has block_size -2, the least is 1"),
+    ("SPACE_TO_DEPTH", None, {"options": {"BlockSize": 5}}, "inputs and options make no shape"),
+    ("SPACE_TO_BATCH_ND", 1, int32(2, 4), "inputs and options make no shape"),
+    ("SPACE_TO_BATCH_ND", 1, int32(2, 0), "holds a number below 1"),
+    ("SPACE_TO_BATCH_ND", 1, int32(2), "has shape [1] instead of [2]"),
+    ("SPACE_TO_BATCH_ND", 2, int32(1, 1, 0, 1), "has shape [4] instead of [2, 2]"),
+    ("SPACE_TO_BATCH_ND", 0, {"shape": (1, 240)}, "has 2 dimensions where 3 and 4 are supported"),
+    ("BATCH_TO_SPACE_ND", 1, int32(2, 2), "inputs and options make no shape"),
+    ("BATCH_TO_SPACE_ND", -1, OTHER, "is quantised differently from the output"),
+    ("BATCH_TO_SPACE_ND", 0, {"dtype": "int16"}, "has type int16 where only int8 is supported"),
+    ("BATCH_TO_SPACE_ND", None, {"inputs": (0, 0, 0)}, "must be a constant"),
+    ("PADV2", 1, {"data": np.full((4, 2), -1, np.int32)}, "holds a padding below 0"),
+    ("PADV2", 2, {"shape": (2,), "data": np.ones(2, np.int8)}, "holds 2 values to pad with"),
+    ("PADV2", 2, OTHER, "is quantised differently from the output"),
+    ("PADV2", None, {"inputs": (0, 1)}, "has 2 inputs instead of 3"),
+    ("MIRROR_PAD", None, {"options": {"Mode": 2}}, "has mode 2, which is neither REFLECT nor"),
+    ("MIRROR_PAD", 1, {"data": np.full((4, 2), 1, np.int32)}, "dimension 0, the most is 0"),
+    ("MIRROR_PAD", 0, {"dtype": "int16"}, "has type int16 where only int8 is supported"),
+    ("BROADCAST_TO", -1, {"shape": (3, 6, 5, 4)}, "inputs and options make no shape"),
+    ("BROADCAST_TO", -1, {"shape": (6, 5, 8)}, "inputs and options make no shape"),
+    ("BROADCAST_TO", -1, {"shape": (1, 1, 1, 6, 5, 8)}, "has 6 dimensions where up to 5 are"),
+    ("BROADCAST_TO", -1, {"dtype": "int16"}, "has type int16 instead of int8"),
+    ("REVERSE_V2", 1, int32(1, 3), "which are no neighbours among the 4 dimensions"),
+    ("REVERSE_V2", 1, int32(1, 1), "which are no neighbours among the 4 dimensions"),
+    ("REVERSE_V2", 1, int32(4), "which are no neighbours among the 4 dimensions"),
+    ("REVERSE_V2", 1, {"dtype": "int64", "data": np.array([2, 1])}, "instead of int32"),
+    ("REVERSE_V2", -1, {"shape": (1, 7, 12, 8)}, "inputs and options make [1, 12, 7, 8]"),
 ]
 
 
@@ -132,6 +188,7 @@ def changed(model: Any, code: str, operand: int | None, change: Change) -> Any:
         *((windows_and_reductions, *case) for case in CASES),
         *((sixteen_bits, *case) for case in WIDE_CASES),
         *((moves, *case) for case in MOVE_CASES),
+        *((picks, *case) for case in PICK_CASES),
     ],
 )
 def test_refused(

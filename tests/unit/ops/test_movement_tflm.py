@@ -11,6 +11,8 @@ from tests.effort import cases
 Compare = Callable[[Any, np.random.Generator], None]
 SEEDS = range(cases(30))
 QUANTIZED: dict[str, Any] = {"scales": (0.05,), "zero_points": (-7,)}
+WIDE: dict[str, Any] = {"dtype": "int16", "scales": (0.05,), "zero_points": (0,)}
+INT32: dict[str, Any] = {"dtype": "int32"}
 SAME = 0
 
 
@@ -46,17 +48,20 @@ def test_pooling(code: str, seed: int, tflite_builder: ModuleType, equals_tflm: 
     equals_tflm(model, rng)
 
 
+@pytest.mark.parametrize("quantized", [QUANTIZED, WIDE, INT32], ids=["int8", "int16", "int32"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_pad(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
+def test_pad(
+    seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
+) -> None:
     rng = np.random.default_rng(100 + seed)
     dimensions = int(rng.integers(1, 5))
     shape, pairs = rng.integers(1, 6, dimensions), rng.integers(0, 4, (dimensions, 2))
     tensor = tflite_builder.Tensor
     model = tflite_builder.Model(
         tensors=(
-            tensor(shape=tuple(map(int, shape)), **QUANTIZED),
+            tensor(shape=tuple(map(int, shape)), **quantized),
             tensor(shape=pairs.shape, dtype="int32", data=pairs.astype(np.int32)),
-            tensor(shape=tuple(map(int, shape + pairs.sum(axis=1))), **QUANTIZED),
+            tensor(shape=tuple(map(int, shape + pairs.sum(axis=1))), **quantized),
         ),
         operators=(tflite_builder.Operator(code="PAD", inputs=(0, 1), outputs=(2,)),),
         inputs=(0,),

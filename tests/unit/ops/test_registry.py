@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.element_samples import elements
-from tests.operator_samples import moves, windows_and_reductions
+from tests.operator_samples import moves, picks, windows_and_reductions
+from tests.recurrent_samples import recurrent
 
 from atoll.frontend.tflite import load_tflite
 from atoll.frontend.tflite_forms import forms_for
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops import reference
+from atoll.ops.moves.splitting import InParts
 from atoll.ops.registry import OPERATORS, kind_of
 
 
@@ -25,7 +27,7 @@ def graph(tmp_path: Path, tflite_builder: ModuleType, every_operator: Any) -> Gr
 def graphs(tmp_path: Path, tflite_builder: ModuleType, graph: Graph) -> list[Graph]:
     """Graphs that have each operator between them."""
     graphs = [graph]
-    for sample in (windows_and_reductions, moves, elements):
+    for sample in (windows_and_reductions, moves, picks, elements, recurrent):
         path = tmp_path / "others.tflite"
         path.write_bytes(tflite_builder.write(sample(tflite_builder)))
         graphs.append(load_tflite(path))
@@ -38,6 +40,9 @@ def make_operator(kind: str) -> Operator:
 
 MADE = {"copy", "ethos_u", "join_rows", "relayout", "rows"}
 """Kinds that no model file has."""
+
+IN_PARTS = {"pack", "split", "split_v", "unpack"}
+"""Kinds that the front end makes others of."""
 
 
 @pytest.mark.parametrize("kind", OPERATORS)
@@ -53,7 +58,14 @@ def test_the_front_end_makes_every_kind_but_those_of_placement(graphs: list[Grap
     assert {code.lower() for code in forms.by_code} == {*forms.by_kind}
     assert {*forms.by_kind} == set(OPERATORS) - MADE
     made = {op.kind for graph in graphs for op in graph.operators}
-    assert made == set(OPERATORS) - MADE
+    assert made == set(OPERATORS) - MADE - IN_PARTS
+
+
+def test_kinds_in_parts_are_seen_by_the_front_end_alone(graphs: list[Graph]) -> None:
+    first = {op.index: op for graph in graphs for op in graph.operators if "split_v" in op.name}
+    assert {op.kind for op in first.values()} == {"slice"}
+    alone = [kind for kind in OPERATORS if isinstance(kind_of(make_operator(kind)), InParts)]
+    assert {*alone} == IN_PARTS
 
 
 def test_every_kind_lowers_and_counts(graphs: list[Graph]) -> None:

@@ -56,8 +56,8 @@ def refusal(action: Callable[[], object]) -> str:
 
 
 def test_an_unknown_member() -> None:
-    assert refusal(lambda: FRONT_ENDS.get("onnx")) == (
-        "error[E094]: no front end 'onnx'\n  help: use one of tflite"
+    assert refusal(lambda: FRONT_ENDS.get("caffe")) == (
+        "error[E094]: no front end 'caffe'\n  help: use one of onnx, tflite"
     )
 
 

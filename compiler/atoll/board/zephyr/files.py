@@ -138,7 +138,7 @@ def _library(board: Board, values: Mapping[str, object]) -> Iterator[tuple[str, 
     origins = {symbol: at for part in board.parts for symbol, at in part.origins.items()}
     pools = {
         "pools": soc.pools,
-        "constants": tuple(pool for pool in soc.pools if pool.role != "workspace"),
+        "constants": tuple(pool for pool in soc.pools if pool.holds_constants),
         "copied": copied_pools(soc),
         "given": tuple(pool for pool in soc.pools if pool.provided == "application"),
         "section": POOL_SECTION,

@@ -116,6 +116,11 @@ def _image(
     )
 
 
+def in_lines(data: bytes) -> str:
+    """Return the initializers of an array of bytes, some in a line."""
+    return _numbers(data, None)
+
+
 def _numbers(data: bytes, kind: Type | None) -> str:
     """Return the initializers of an array, some in a line."""
     width = kind.bytes if kind else 1

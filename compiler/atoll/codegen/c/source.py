@@ -16,6 +16,7 @@ from atoll.codegen.c.expressions import (
 )
 from atoll.codegen.c.functions import FunctionText, signature
 from atoll.codegen.c.pools import foreign_pools, host_pools
+from atoll.codegen.c.reset import reset_text
 from atoll.codegen.commands import linked
 from atoll.codegen.core_steps import calls_on, functions_on, maintains, overlapping_parameters
 from atoll.codegen.run_arguments import run_arguments
@@ -80,6 +81,7 @@ def emit_sources(
         *run.structs(),
         COPY,
         run.text(),
+        *reset_text(module, soc),
     )
     sources = {soc.host: "\n".join(host)}
     for core in soc.remote_cpus:

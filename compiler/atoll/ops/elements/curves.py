@@ -44,6 +44,7 @@ GREATEST_WIDE = 2.5
 """Of int16: beyond, the factor of the table's steps leaves 15 bits."""
 
 ROOT_SHIFT = 20
+LEAST_ROOT = 2.0**-12
 """Bits that RSQRT has more between its two scalings."""
 
 _INT16 = 2**15
@@ -232,7 +233,7 @@ class Rsqrt(Unary):
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept a quantised input of the output's shape and type, with factors that fit."""
         super().check(op, graph)
-        checks.apply((checks.factors(_root_factor, 31),), op, graph)
+        checks.apply((checks.factors(_root_factor, 31), _root_not_lost), op, graph)
 
     def results(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Take the inverse root of how far values are from the zero point, then scale it."""
@@ -241,7 +242,7 @@ class Rsqrt(Unary):
         (factor,) = _root_factor(op, graph)
         multiplier, shift = quantize_multiplier(factor)
         fine = mbqm(np.ones_like(centred), root, ROOT_SHIFT - right)
-        scaled = mbqm(fine, multiplier, max(shift - ROOT_SHIFT, -31))
+        scaled = mbqm(fine, multiplier, shift - ROOT_SHIFT)
         return np.where(centred > 0, scaled + zero_point_of(graph.results(op)[0]), INT8_MAX)
 
 
@@ -249,6 +250,14 @@ def _root_factor(op: Operator, graph: Graph) -> tuple[float]:
     x, y = np.float32(scale_of(required(op, graph, 0))), np.float32(scale_of(graph.results(op)[0]))
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
         return (float(np.float64(1) / np.float64(np.sqrt(x) * y)),)
+
+
+def _root_not_lost(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require a shift of at most 31 to the right; TFLM's is undefined beyond."""
+    (factor,), (output,) = _root_factor(op, graph), graph.results(op)
+    if factor < LEAST_ROOT:
+        message = f"scale {scale_of(output):g} needs a factor of {factor:g}, the least is 2^-12"
+        yield checks.fault(op, message, tensor=output)
 
 
 LOGISTIC, TANH, HARD_SWISH, ELU, RSQRT = Logistic(), Tanh(), HardSwish(), Elu(), Rsqrt()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from atoll.ir.builder import Buffer
 from atoll.ir.expressions import add, binary, maximum, minimum, multiply, select, subtract
 from atoll.ir.tir import Expr, Operation, Type
 from atoll.ops.elements.elementwise import Result
@@ -49,11 +50,22 @@ class Interpolation:
 
     def computed(self, scale: float, builder: KernelBuilder) -> Result:
         """Return what does the same to an element."""
-        factor, right = self._factor(scale)
-        base, slope = (
-            builder.table(name, table, Type.I16)
-            for name, table in zip(("base", "slope"), self._tables(), strict=True)
+        return self.between(scale, builder, self.placed(builder))
+
+    def placed(self, builder: KernelBuilder, prefix: str = "") -> tuple[Buffer, Buffer]:
+        """Give a kernel the tables; they are the same for every scale."""
+        base, slope = self._tables()
+        return (
+            builder.table(f"{prefix}base", base, Type.I16),
+            builder.table(f"{prefix}slope", slope, Type.I16),
         )
+
+    def between(
+        self, scale: float, builder: KernelBuilder, tables: tuple[Buffer, Buffer]
+    ) -> Result:
+        """Return what computes an element of the tables of a kernel."""
+        factor, right = self._factor(scale)
+        base, slope = tables
         above, below, end = self._ends()
 
         def result(values: Sequence[Expr]) -> Expr:

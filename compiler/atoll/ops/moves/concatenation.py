@@ -1,4 +1,4 @@
-"""CONCATENATION: for each outer index, one run of bytes from every input."""
+"""CONCATENATION: for each outer index, one run of elements from every input."""
 
 from collections.abc import Iterator, Sequence
 from math import prod
@@ -8,7 +8,7 @@ import numpy as np
 
 from atoll.errors import Fault
 from atoll.ir.expressions import add, multiply
-from atoll.ir.graph import Graph, Operator
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator
 from atoll.ir.tir import Lowered
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span
@@ -57,10 +57,11 @@ class Concatenation(Movement):
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Let each input lie where it ends up, or above."""
         outer, runs = _runs(op, graph)
+        size = ITEM_BYTES[graph.results(op)[0].dtype]
         total = sum(runs)
         before = (sum(runs[:position]) for position in range(len(runs)))
         return tuple(
-            useful(start + (outer - 1) * (total - run), outer * total)
+            useful((start + (outer - 1) * (total - run)) * size, outer * total * size)
             for start, run in zip(before, runs, strict=True)
         )
 
@@ -79,7 +80,7 @@ class Concatenation(Movement):
 
 
 def _runs(op: Operator, graph: Graph) -> tuple[int, tuple[int, ...]]:
-    """Return how often the inputs take turns, and the bytes that each gives at a time."""
+    """Return how often the inputs take turns, and the elements that each gives at a time."""
     (output,) = graph.results(op)
     axis = op.integer("axis") % len(output.shape)
     inputs = (required(op, graph, position) for position in range(len(op.inputs)))
@@ -106,7 +107,8 @@ def _no_activation(op: Operator, graph: Graph) -> Iterator[Fault]:
 _RULES: tuple[checks.Rule, ...] = (
     checks.operands(1, 2**16),
     checks.all_present,
-    checks.int8_activations(),
+    checks.activations(types=checks.MOVED),
+    checks.same_type(),
     checks.same_quantization,
     _no_activation,
     checks.output_shape(_joined),

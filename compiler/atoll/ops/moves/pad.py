@@ -1,25 +1,33 @@
-"""PAD: the input surrounded with the zero point."""
+"""PAD, PADV2 and MIRROR_PAD: the input surrounded with one value, or with itself."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
-from math import prod
+from typing import Any
 
 import numpy as np
 
 from atoll.errors import Fault
-from atoll.ir.expressions import add, multiply
 from atoll.ir.graph import Graph, Operator
-from atoll.ir.tir import Const, Expr, Lowered
 from atoll.ops import checks
 from atoll.ops.checks import required
-from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Distances, Rates
-from atoll.ops.moves.movement import Movement, move
+from atoll.ops.kind import Array, Rates
+from atoll.ops.moves.strided import Axis, Strided, even, in_order
 from atoll.ops.quantization import zero_point_of
-from atoll.ops.tflite_form import TfliteForm
+from atoll.ops.tflite_form import BYTE, Attributes, OptionError, Shapes, TfliteForm
+
+MODES = ("reflect", "symmetric")
+
+_FILLED = ("int8", "int16", "int32")
+"""Types of what is surrounded with one value."""
 
 
-class Pad(Movement):
+def _mode(options: Any, shapes: Shapes) -> Attributes:
+    mode = int(options.Mode())
+    if not 0 <= mode < len(MODES):
+        raise OptionError(f"has mode {mode}, which is neither REFLECT nor SYMMETRIC")
+    return {"mode": MODES[mode]}
+
+
+class Pad(Strided):
     """PAD with the zero point; the second input holds (before, after) for each dimension."""
 
     tflite = TfliteForm(code="PAD", constants={1: "paddings"})
@@ -27,42 +35,83 @@ class Pad(Movement):
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept constant paddings that are 0 or more."""
-        checks.apply(_RULES, op, graph)
+        checks.apply(_PAD_RULES, op, graph)
+
+    def filling(self, op: Operator, graph: Graph) -> int:
+        """Fill with the zero point, which is 0 of wider types (TFLM: `PadEval`)."""
+        (output,) = graph.results(op)
+        return zero_point_of(output) if output.dtype == "int8" else 0
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
-        """Surround the input with the zero point."""
+        """Surround the input."""
         assert inputs[0] is not None
-        fill = zero_point_of(graph.results(op)[0])
+        fill = self.filling(op, graph)
         return (np.pad(inputs[0], _pairs(op, graph), constant_values=fill),)
 
-    def overlap(self, op: Operator, graph: Graph) -> Distances:
-        """Keep apart: the output is filled before the input is read."""
-        return (None,) * len(op.inputs)
-
-    def lower(self, op: Operator, graph: Graph) -> Lowered:
-        """Fill the output with real zeros, then copy the input into it."""
-        source, (output,) = graph.tensor(op.inputs[0]), graph.results(op)
-        before = [pair[0] for pair in _pairs(op, graph)]
-        builder = KernelBuilder(op, graph)
-        x, y = builder.input(0, "x"), builder.output()
-        with builder.loop("i", 0, output.elements) as i:
-            y[i] = zero_point_of(output)
-        outer = max(
-            (d + 1 for d in range(len(before)) if source.shape[d] != output.shape[d]), default=0
+    def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
+        """Go through the input."""
+        reads, writes = (
+            even(tensor.shape) for tensor in (required(op, graph, 0), *graph.results(op))
         )
-        from_index: Expr = Const(0)
-        to_index: Expr = Const(0)
-        with ExitStack() as nest:
-            for d in range(outer - 1):
-                i = nest.enter_context(builder.loop(f"d{d}", 0, source.shape[d]))
-                from_index = add(from_index, multiply(i, prod(source.shape[d + 1 :])))
-                to_index = add(to_index, multiply(add(i, before[d]), prod(output.shape[d + 1 :])))
-            if outer:
-                to_index = add(to_index, before[outer - 1] * prod(output.shape[outer:]))
-            move(builder, y, to_index, x, from_index, prod(source.shape[max(outer - 1, 0) :]))
-        return builder.lowered()
+        dimensions = zip(reads, writes, _pairs(op, graph), strict=True)
+        return [Axis(read, write[pad[0] :][: read.size]) for read, write, pad in dimensions]
+
+
+class PadWith(Pad):
+    """PADV2 with a constant, the third input, which is quantised as the others are."""
+
+    tflite = TfliteForm(code="PADV2", constants={1: "paddings", 2: "value"})
+
+    def check(self, op: Operator, graph: Graph) -> None:
+        """Accept a constant value and constant paddings that are 0 or more."""
+        checks.apply(_VALUE_RULES, op, graph)
+
+    def filling(self, op: Operator, graph: Graph) -> int:
+        """Fill with the constant."""
+        return int(required(op, graph, 2).array.reshape(-1)[0])
+
+
+class MirrorPad(Strided):
+    """MIRROR_PAD: the input goes on as if it were mirrored, its edges once or twice.
+
+    TFLM: `GetInputDimension`.
+    """
+
+    tflite = TfliteForm(
+        code="MIRROR_PAD",
+        table="MirrorPadOptions",
+        fields={0: BYTE},
+        read=_mode,
+        constants={1: "paddings"},
+    )
+
+    def check(self, op: Operator, graph: Graph) -> None:
+        """Accept constant paddings that the input is large enough for."""
+        checks.apply(_MIRROR_RULES, op, graph)
+
+    def reference(
+        self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
+    ) -> tuple[Array, ...]:
+        """Mirror the input."""
+        assert inputs[0] is not None
+        pads = _pairs(op, graph)
+        if op.attributes["mode"] == "reflect":
+            return (np.pad(inputs[0], pads, mode="reflect"),)
+        return (np.pad(inputs[0], pads, mode="symmetric"),)
+
+    def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
+        """Go through the result, there and back again."""
+        edge = int(op.attributes["mode"] == "reflect")
+        reads = []
+        for places, (before, after) in zip(
+            even(required(op, graph, 0).shape), _pairs(op, graph), strict=True
+        ):
+            left = places[edge : edge + before][::-1]
+            right = places[places.size - edge - after : places.size - edge][::-1]
+            reads.append(np.concatenate([left, places, right]))
+        return in_order(reads)
 
 
 def _pairs(op: Operator, graph: Graph) -> tuple[tuple[int, int], ...]:
@@ -80,18 +129,57 @@ def _paddings(op: Operator, graph: Graph) -> Iterator[Fault]:
         yield checks.fault(op, "holds a padding below 0", tensor=table)
 
 
+def _value(op: Operator, graph: Graph) -> Iterator[Fault]:
+    value = required(op, graph, 2)
+    if value.elements != 1:
+        message = f"holds {value.elements} values to pad with instead of 1"
+        yield checks.fault(op, message, tensor=value)
+
+
+def _mirrored(op: Operator, graph: Graph) -> Iterator[Fault]:
+    x, edge = required(op, graph, 0), int(op.attributes["mode"] == "reflect")
+    for dimension, pads in enumerate(_pairs(op, graph)):
+        most = x.shape[dimension] - edge
+        if max(pads) > most:
+            message = f"holds paddings {list(pads)} of dimension {dimension}, the most is {most}"
+            yield checks.fault(op, message, tensor=required(op, graph, 1))
+
+
 def _padded(op: Operator, graph: Graph) -> tuple[int, ...]:
     pairs = zip(required(op, graph, 0).shape, _pairs(op, graph), strict=True)
     return tuple(size + before + after for size, (before, after) in pairs)
 
 
-_RULES: tuple[checks.Rule, ...] = (
+_PAD_RULES: tuple[checks.Rule, ...] = (
     checks.operands(2, 2),
-    checks.int8_activations(0),
+    checks.activations(0, types=_FILLED),
+    checks.same_type(),
     checks.constant(1, "int32", "int64"),
     checks.same_quantization,
     _paddings,
     checks.output_shape(_padded),
 )
+_VALUE_RULES: tuple[checks.Rule, ...] = (
+    checks.operands(3, 3),
+    checks.activations(0, 2, types=_FILLED),
+    checks.same_type(0, 2),
+    checks.constant(1, "int32", "int64"),
+    checks.constant(2, *_FILLED),
+    checks.same_quantization,
+    _value,
+    _paddings,
+    checks.output_shape(_padded),
+)
+_MIRROR_RULES: tuple[checks.Rule, ...] = (
+    checks.operands(2, 2),
+    checks.int8_activations(0),
+    checks.constant(1, "int32", "int64"),
+    checks.same_quantization,
+    _paddings,
+    _mirrored,
+    checks.output_shape(_padded),
+)
 
+MIRROR_PAD = MirrorPad()
 PAD = Pad()
+PADV2 = PadWith()

@@ -11,7 +11,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kind import Array, Rates
-from atoll.ops.moves.strided import Strided, row_major
+from atoll.ops.moves.strided import Axis, Strided, even, in_order
 from atoll.ops.tflite_form import BYTE, WORD, Attributes, OptionError, Shapes, TfliteForm
 
 TYPES = ("int8", "int16", "int32", "bool")
@@ -80,12 +80,11 @@ class Slicing(Strided):
         taken = inputs[0][np.ix_(*(np.array(each) for each in self.ranges(op, graph)))]
         return (np.ascontiguousarray(taken).reshape(graph.results(op)[0].shape),)
 
-    def taken(self, op: Operator, graph: Graph) -> tuple[int, Sequence[int], Sequence[int]]:
-        """Step through the ranges."""
-        ranges, steps = self.ranges(op, graph), row_major(required(op, graph, 0).shape)
-        pairs = [*zip(ranges, steps, strict=True)]
-        first = sum(each.start * step for each, step in pairs)
-        return first, [len(each) for each in ranges], [each.step * step for each, step in pairs]
+    def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
+        """Go through the ranges."""
+        dimensions = even(required(op, graph, 0).shape)
+        ranges = self.ranges(op, graph)
+        return in_order([each[list(taken)] for each, taken in zip(dimensions, ranges, strict=True)])
 
 
 class Slice(Slicing):

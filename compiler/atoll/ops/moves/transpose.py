@@ -9,7 +9,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kind import Array
-from atoll.ops.moves.strided import Strided, row_major
+from atoll.ops.moves.strided import Axis, Strided, even, in_order
 from atoll.ops.tflite_form import TfliteForm
 
 MOST_DIMENSIONS = 5
@@ -34,11 +34,10 @@ class Transpose(Strided):
         assert inputs[0] is not None
         return (np.ascontiguousarray(inputs[0].transpose(_order(op, graph))),)
 
-    def taken(self, op: Operator, graph: Graph) -> tuple[int, Sequence[int], Sequence[int]]:
-        """Step through the result as through the input's dimensions."""
-        shape, order = required(op, graph, 0).shape, _order(op, graph)
-        steps = row_major(shape)
-        return 0, [shape[at] for at in order], [steps[at] for at in order]
+    def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
+        """Go through the result as through the input's dimensions."""
+        dimensions = even(required(op, graph, 0).shape)
+        return in_order([dimensions[at] for at in _order(op, graph)])
 
 
 def _order(op: Operator, graph: Graph) -> tuple[int, ...]:

@@ -62,6 +62,16 @@ class Side:
         )
 
 
+def side_of(size: int, places: int, *, align_corners: bool, half_pixel_centers: bool) -> Side:
+    """Return an axis of `size` elements that becomes one of `places`."""
+    if align_corners and places > 1:
+        step = (ONE * (size - 1) + (places - 1) // 2) // (places - 1)
+    else:
+        step = (ONE * size + places // 2) // places
+    start = step // 2 - ONE // 2 if half_pixel_centers else 0
+    return Side(input=size, output=places, step=step, start=start)
+
+
 class ResizeBilinear(OperatorKind):
     """RESIZE_BILINEAR to the height and width of the output tensor."""
 
@@ -161,17 +171,12 @@ class ResizeBilinear(OperatorKind):
 
 def _sides(op: Operator, graph: Graph) -> tuple[Side, Side]:
     x, (output,) = required(op, graph, 0), graph.results(op)
-    half = bool(op.attributes["half_pixel_centers"])
-    sides = []
-    for at in (1, 2):
-        size, places = x.shape[at], output.shape[at]
-        if op.attributes["align_corners"] and places > 1:
-            step = (ONE * (size - 1) + (places - 1) // 2) // (places - 1)
-        else:
-            step = (ONE * size + places // 2) // places
-        start = step // 2 - ONE // 2 if half else 0
-        sides.append(Side(input=size, output=places, step=step, start=start))
-    return sides[0], sides[1]
+    align, half = (bool(op.attributes[name]) for name in ("align_corners", "half_pixel_centers"))
+    down, across = (
+        side_of(x.shape[at], output.shape[at], align_corners=align, half_pixel_centers=half)
+        for at in (1, 2)
+    )
+    return down, across
 
 
 def _extents(op: Operator, graph: Graph) -> Iterator[Fault]:

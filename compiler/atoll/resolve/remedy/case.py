@@ -21,7 +21,7 @@ _REGISTERS = 0x4000_0000
 _ROUND = 1 << 16
 """What origins of memories are multiples of, if there is a choice."""
 
-ACCESS = {"constants": "ro", "workspace": "rw", "both": "rw"}
+ACCESS = {"constants": "ro", "workspace": "rw", "both": "rw", "state": "rw"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "constants": "constant const weights weight parameters params rodata data code",
             "workspace": "activations activation arena scratch work tensors buffers heap ram",
             "both": "any all mixed shared",
+            "state": "states variable variables retention persistent kept",
         },
         "rw": {
             "rw": "wr write w readwrite read_write read-write full yes true all rwx wo",

@@ -1,0 +1,297 @@
+"""What the nodes of a file know of each other while the graph is made."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from atoll.frontend.onnx.emitter import Emitter, Held
+from atoll.frontend.onnx.model import Array, File, Node, short
+from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
+from atoll.ir.graph import Operator, Quantization, Tensor
+from atoll.ops.quantization import ACTIVATIONS, activation_range
+
+SURROUND = (
+    "quantise the whole network, so that QuantizeLinear follows each operator (of onnxruntime: "
+    "quant_format=QuantFormat.QDQ)"
+)
+
+PASSING = frozenset(
+    {
+        *("Clip", "Concat", "DepthToSpace", "Dropout", "Expand", "Flatten", "Gather", "Tile"),
+        *(
+            "GlobalMaxPool",
+            "Identity",
+            "MaxPool",
+            "Pad",
+            "ReduceMax",
+            "ReduceMin",
+            "Relu",
+            "Reshape",
+            "Slice",
+        ),
+        *("SpaceToDepth", "Split", "Squeeze", "Transpose", "Unsqueeze"),
+    }
+)
+"""Operators whose results lie on the grid of their operand, so that it may be stated behind."""
+
+_TYPES = {0: "uint8", 2: "uint8", 3: "int8", 5: "int16", 6: "int32"}
+"""Of elements, as `output_dtype` of QuantizeLinear numbers them; 0 where it is not stated."""
+
+GREATEST_RANK, MOST_ELEMENTS = 8, 2**24
+_SHIFT = 128
+
+
+class Conversion:
+    """The values so far, by the names of the file.
+
+    Attributes:
+        file: what is converted.
+        emit: makes the graph.
+        parts: what the values have become; None for those of refused nodes.
+    """
+
+    def __init__(self, file: File) -> None:
+        self.file = file
+        self.emit = Emitter()
+        self.parts: dict[str, Part | None] = {
+            name: Constant(values=values) for name, values in file.constants.items()
+        }
+        self._readers: dict[str, list[Node]] = {}
+        for node in file.nodes:
+            for name in dict.fromkeys(node.inputs):
+                self._readers.setdefault(name, []).append(node)
+
+    def has(self, node: Node, at: int) -> bool:
+        """Tell whether a node has an operand."""
+        return at < len(node.inputs) and node.inputs[at] != ""
+
+    def part(self, node: Node, at: int) -> Part:
+        """Return an operand.
+
+        Raises:
+            Unfit: it is absent.
+        """
+        part = self.parts.get(node.inputs[at]) if self.has(node, at) else None
+        if part is None:
+            raise Unfit(f"input {at} is absent")
+        return part
+
+    def stored(self, node: Node, at: int = 0) -> Stored:
+        """Return an operand that a tensor holds, or can hold: a result, or a constant.
+
+        Raises:
+            Unfit: nothing states how it is quantised.
+        """
+        part = self.part(node, at)
+        if isinstance(part, Pending):
+            names = node.outputs if node.op in PASSING else ()
+            stated = (grid for name in names for grid in self.grids_after(name) if grid)
+            grid = next(stated, None if part.rounds else part.own)
+            if grid is None:
+                raise Unfit(f"'{node.inputs[at]}' is float where it is read", SURROUND)
+            return self.settled(part, grid)
+        if isinstance(part, Constant):
+            part.known()
+            held = Held(part.values, "", part.quantization)
+            return self.emit.held(held, f"constant_{self.emit.index}")
+        return part
+
+    def numbers(self, node: Node, at: int) -> Array:
+        """Return an operand that must be a constant of plain numbers.
+
+        Raises:
+            Unfit: it is computed.
+        """
+        part = self.part(node, at)
+        if not isinstance(part, Constant) or part.quantization is not None:
+            raise Unfit(f"'{node.inputs[at]}' must be a constant", "export with fixed shapes")
+        return part.values
+
+    def integers(self, node: Node, at: int) -> tuple[int, ...]:
+        """Return an operand that must be a constant list of integers."""
+        return tuple(int(each) for each in self.numbers(node, at).reshape(-1))
+
+    def result(self, node: Node, at: int = 0) -> tuple[int, ...]:
+        """Return the shape of a result.
+
+        Raises:
+            Unfit: it is not known.
+        """
+        return self.shape(node.outputs[at], f"result '{short(node.outputs[at])}'")
+
+    def shape(self, name: str, what: str) -> tuple[int, ...]:
+        """Return the shape of a value; raises as `result`."""
+        value = self.file.values.get(name)
+        if value is None or 0 in value.shape:
+            shape = "not known" if value is None else str(list(value.shape))
+            message = f"the shape of {what} is {shape}"
+            raise Unfit(message, "export the model with fixed shapes, or simplify it", "E055")
+        if len(value.shape) > GREATEST_RANK or prod(value.shape) > MOST_ELEMENTS:
+            message = f"the shape of {what} is {list(value.shape)}"
+            limits = f"{GREATEST_RANK} dimensions and {MOST_ELEMENTS} elements are the most"
+            raise Unfit(f"{message}; {limits}", "give a smaller model", "E055")
+        return value.shape
+
+    def readers(self, name: str) -> Sequence[Node]:
+        """Return the nodes that read a value."""
+        return self._readers.get(name, ())
+
+    def grids_after(self, name: str) -> Iterator[Grid | None]:
+        """Yield the grids that readers of a value state, None for those that state none."""
+        for node in self.readers(name):
+            if node.op in ("QuantizeLinear", "DequantizeLinear") and node.inputs[0] == name:
+                yield self.grid_of(node)
+            elif node.op in PASSING and node.inputs[0] == name:
+                for result in node.outputs:
+                    yield from self.grids_after(result)
+            else:
+                yield None
+
+    def grid_of(self, node: Node) -> Grid:
+        """Return the grid of a QuantizeLinear or DequantizeLinear that has one scale.
+
+        Raises:
+            Unfit: it has several, or its operands are not usable.
+        """
+        dtype, quantization = self.quantization_of(node)
+        if len(quantization.scales) != 1:
+            raise Unfit("a result is quantised per channel where per tensor is supported")
+        return Grid(dtype, quantization)
+
+    def quantization_of(self, node: Node, dtype: str = "") -> tuple[str, Quantization]:
+        """Return type and parameters of a QuantizeLinear or DequantizeLinear; uint8 becomes int8.
+
+        Args:
+            node: of one of the two.
+            dtype: the type where no zero point states it.
+
+        Raises:
+            Unfit: an operand is computed, or its values are no parameters.
+        """
+        given = self.numbers(node, 1).reshape(-1)
+        if given.dtype.kind != "f":
+            raise Unfit(f"has scales of type {given.dtype.name}", code="E056")
+        scales = given.astype(np.float32).astype(np.float64)
+        points = self.numbers(node, 2).reshape(-1) if self.has(node, 2) else None
+        given_type = self.file.values.get(node.inputs[0])
+        if node.op == "DequantizeLinear" and given_type is not None:
+            dtype = dtype or given_type.dtype
+        stated = dtype or _TYPES.get(node.attributes.get("output_dtype", 0), "another type")
+        dtype = stated if points is None else points.dtype.name
+        if node.attributes.get("block_size"):
+            raise Unfit("is quantised in blocks", "quantise per tensor or per channel")
+        if dtype not in ("int8", "uint8", "int16", "int32"):
+            raise Unfit(f"has type {dtype}", "quantise to int8 or uint8")
+        zeros = np.zeros(1, np.int64) if points is None else points.astype(np.int64)
+        zeros = np.broadcast_to(zeros, scales.shape) if len(zeros) == 1 else zeros
+        if len(zeros) != len(scales) or not len(scales):
+            raise Unfit(f"has {len(scales)} scales but {len(zeros)} zero points", code="E056")
+        if not all(np.isfinite(scales) & (scales > 0)):
+            message = "has a scale that is not finite and above 0"
+            raise Unfit(message, "quantise the model again with representative data", "E056")
+        shift = _SHIFT if dtype == "uint8" else 0
+        return ("int8" if shift else dtype), Quantization(
+            scales=tuple(map(float, scales)),
+            zero_points=tuple(int(zero) - shift for zero in zeros),
+            axis=int(node.attributes.get("axis", 1)) if len(scales) > 1 else 0,
+        )
+
+    def settled(self, pending: Pending, grid: Grid) -> Stored:
+        """Add the operator of a result whose grid is known now, under the number of its node."""
+        current, node = self.emit.index, pending.node
+        self.emit.index = node.index if node else current
+        try:
+            return self._made(pending, grid)
+        except Unfit as unfit:
+            unfit.place = unfit.place or (node.place if node else "")
+            raise
+        finally:
+            self.emit.index = current
+
+    def _made(self, pending: Pending, grid: Grid) -> Stored:
+        wanted = _bounds(grid, pending.low, pending.high)
+        names = ACTIVATIONS if pending.fuses else ("none",)
+        fused = next((name for name in names if _range(grid, name) == wanted), None)
+        made = pending.make(grid, fused or "none")
+        return made if fused else self.clamped(made, pending.low, pending.high)
+
+    def requantized(self, value: Stored, grid: Grid) -> Stored:
+        """Return a value on another grid."""
+        if value.grid == grid:
+            return value
+        tensor = self.emit.operator("quantize", [value], self.emit.stored_shape(value), grid)
+        return replace(value, tensor=tensor, grid=grid)
+
+    def clamped(self, value: Stored, low: float, high: float) -> Stored:
+        """Return a value that is kept between two real numbers."""
+        grid = value.known()
+        wanted, limits = _bounds(grid, low, high), grid.limits
+        if wanted == limits:
+            return value
+        shape = self.emit.stored_shape(value)
+        for kind in ("relu", "relu6"):
+            if wanted == _range(grid, kind):
+                return replace(value, tensor=self.emit.operator(kind, [value], shape, grid))
+        for kind, bound, limit in zip(("maximum", "minimum"), wanted, limits, strict=True):
+            if bound != limit:
+                held = Held(np.array([bound], grid.dtype), "bound", grid.quantization)
+                tensor = self.emit.operator(kind, [value, held], shape, grid)
+                value = replace(value, tensor=tensor)
+        return value
+
+    def unary(self, value: Stored, kind: str, grid: Grid, **attributes: Any) -> Stored:
+        """Add an operator that computes each element alone."""
+        shape = self.emit.stored_shape(value)
+        tensor = self.emit.operator(kind, [value], shape, grid, **attributes)
+        return replace(value, tensor=tensor, grid=grid)
+
+
+def constant_of(values: Array, quantization: Quantization) -> Constant:
+    """Return a quantised constant; uint8, whose zero points are shifted already, becomes int8."""
+    if values.dtype == np.uint8:
+        values = (values.astype(np.int16) - _SHIFT).astype(np.int8)
+    rank = values.ndim
+    if len(quantization.scales) > 1:
+        axis = quantization.axis + (rank if quantization.axis < 0 else 0)
+        if not 0 <= axis < rank or values.shape[axis] != len(quantization.scales):
+            count = len(quantization.scales)
+            message = f"has {count} scales along axis {axis} of shape {list(values.shape)}"
+            raise Unfit(message, code="E056")
+        quantization = replace(quantization, axis=axis)
+    return Constant(values=values, quantization=quantization)
+
+
+def attributes_as(node: Node, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return attributes of a node, with defaults for those that it lacks.
+
+    Raises:
+        Unfit: one has another type than its default.
+    """
+    found = {name: node.attributes.get(name, default) for name, default in defaults.items()}
+    for name, value in found.items():
+        if not isinstance(value, type(defaults[name])):
+            raise Unfit(f"attribute '{name}' is of another type than ONNX says")
+    return found
+
+
+def _bounds(grid: Grid, low: float, high: float) -> tuple[int, int]:
+    least, most = grid.limits
+    return (
+        least if low == -np.inf else int(grid.nearest(low)),
+        most if high == np.inf else int(grid.nearest(high)),
+    )
+
+
+def _range(grid: Grid, activation: str) -> tuple[int, int]:
+    """Return the range that a fused activation leaves."""
+    tensor = Tensor(name="", shape=(), dtype=grid.dtype, quantization=grid.quantization)
+    attributes = {"activation": activation}
+    op = Operator(name="", kind="", inputs=(), outputs=(), attributes=attributes)
+    return activation_range(op, tensor)
+
+
+Handler = Callable[[Conversion, Node], Part | tuple[Part, ...]]
+"""Makes of a node what its results are; raises `Unfit`."""

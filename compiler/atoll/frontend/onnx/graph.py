@@ -1,0 +1,164 @@
+"""Make the graph of a file: nodes in their order, then the outputs."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from atoll.errors import Fault, ModelError
+from atoll.frontend.onnx.conversion import SURROUND, Conversion, Handler
+from atoll.frontend.onnx.model import File, Node, short
+from atoll.frontend.onnx.operators import (
+    blocks,
+    copies,
+    curves,
+    dense,
+    edges,
+    elements,
+    moves,
+    pools,
+    reductions,
+    resizing,
+    transposed,
+    windows,
+)
+from atoll.frontend.onnx.parts import Constant, Part, Pending, Unfit
+from atoll.frontend.unsupported import Unsupported, operator_faults, unsupported
+from atoll.ir.graph import Graph
+
+_FAMILIES = (
+    blocks,
+    copies,
+    curves,
+    dense,
+    edges,
+    elements,
+    moves,
+    pools,
+    reductions,
+    resizing,
+    transposed,
+    windows,
+)
+
+HANDLERS: Mapping[str, Handler] = MappingProxyType(
+    {op: handler for family in _FAMILIES for op, handler in family.HANDLERS.items()}
+)
+"""What makes the operators of nodes, by what files call them."""
+
+_INSTEAD = "build the layer of what docs/onnx.md lists"
+_FLOATS = ("float", "float16", "double")
+
+
+def graph_of(file: File) -> Graph:
+    """Return the graph of a file.
+
+    Raises:
+        ModelError: E053 to E056; every node that is refused, and the edges.
+    """
+    c = Conversion(file)
+    faults = _inputs(c)
+    unknown: list[Unsupported] = []
+    for node in file.nodes:
+        c.emit.index = node.index
+        if any(c.parts.get(name, ...) is None for name in filter(None, node.inputs)):
+            results: tuple[Part | None, ...] = (None,) * len(node.outputs)
+        elif node.op not in HANDLERS:
+            unknown.append(Unsupported(node.written, node.index, node.place))
+            results = (None,) * len(node.outputs)
+        else:
+            results = _converted(c, node, faults)
+        c.parts |= {name: part for name, part in zip(node.outputs, results, strict=False) if name}
+    found = (
+        (*unsupported(unknown, file.total, _INSTEAD, "node"), *faults) if unknown else tuple(faults)
+    )
+    if found:
+        raise ModelError.all(found)
+    return _finished(c)
+
+
+def _converted(c: Conversion, node: Node, faults: list[Fault]) -> tuple[Part | None, ...]:
+    """Return the results of a node, None for those of one that is refused."""
+    try:
+        made = HANDLERS[node.op](c, node)
+    except Unfit as unfit:
+        faults.append(_fault(node.place, unfit))
+        return (None,) * len(node.outputs)
+    parts = made if isinstance(made, tuple) else (made,)
+    return tuple(_placed(part, node) for part in parts)
+
+
+def _placed(part: Part, node: Node) -> Part:
+    """Say of a result that has to wait for its grid what makes it."""
+    waits = isinstance(part, Pending) and part.node is None
+    return replace(part, node=node) if waits and isinstance(part, Pending) else part
+
+
+def _inputs(c: Conversion) -> list[Fault]:
+    """Add the inputs, on the grids that their readers state."""
+    faults = list[Fault]()
+    for name in c.file.inputs:
+        where = f"the model's input '{short(name)}'"
+        try:
+            shape = c.shape(name, "it")
+            grids = list(c.grids_after(name))
+            known = [grid for grid in grids if grid is not None]
+            strange = any(node.op not in HANDLERS for node in c.readers(name))
+            if not strange and (not known or any(grid != known[0] for grid in grids)):
+                several = "is quantised in several ways, or read as a real number too"
+                raise Unfit(several if known else "is not quantised where it is read", SURROUND)
+            if not known:
+                c.parts[name] = None
+                continue
+            real = c.file.values[name].dtype in _FLOATS
+            c.parts[name] = c.emit.input(name, shape, known[0], real=real)
+        except Unfit as unfit:
+            faults.append(_fault(where, unfit))
+            c.parts[name] = None
+    return faults
+
+
+def _finished(c: Conversion) -> Graph:
+    """Hand the outputs out as ONNX has them, each as a tensor of its own."""
+    outputs, faults = list[str](), list[Fault]()
+    for name in c.file.outputs:
+        try:
+            tensor = _output(c, c.parts.get(name))
+        except Unfit as unfit:
+            faults.append(_fault(f"the model's output '{short(name)}'", unfit))
+            continue
+        free = c.emit.is_free(tensor) and tensor not in outputs
+        outputs.append(tensor if free else c.emit.copied(tensor))
+    if faults:
+        raise ModelError.all(faults)
+    graph = c.emit.graph(outputs)
+    nodes = {node.index: node for node in c.file.nodes}
+    if refused := operator_faults(graph):
+        raise ModelError.all(_as_nodes(fault, nodes) for fault in refused)
+    return graph
+
+
+def _output(c: Conversion, part: Part | None) -> str:
+    if part is None:
+        raise Unfit("is made by no node", "export the model again", "E052")
+    if isinstance(part, Pending):
+        if part.own is None:
+            raise Unfit("is float, and no QuantizeLinear states how to quantise it", SURROUND)
+        part = c.settled(part, part.own)
+    if isinstance(part, Constant):
+        raise Unfit("is a constant", "remove it; its values are known before the run", "E055")
+    return c.emit.plain(part).tensor
+
+
+def _fault(place: str, unfit: Unfit) -> Fault:
+    message = f"{unfit.place or place}: {unfit}"
+    return Fault(code=unfit.code, message=message, remedy=unfit.remedy)
+
+
+def _as_nodes(fault: Fault, nodes: Mapping[int, Node]) -> Fault:
+    """Say of a node what an operator's kind refuses of what it became."""
+    head, _, rest = fault.message.partition(": ")
+    words = head.split()
+    number = int(words[1]) if len(words) > 1 and words[1].isdigit() else -1
+    place = f"{nodes[number].place}, as {words[2].strip('(),')}" if number in nodes else head
+    remedy = "change the layer, or its quantisation, as docs/onnx.md allows"
+    return replace(fault, message=f"{place}: {rest}", remedy=remedy)

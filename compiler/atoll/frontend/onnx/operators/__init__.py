@@ -1,0 +1,1 @@
+"""What becomes of the nodes of an ONNX file, a module per family."""

@@ -1,0 +1,167 @@
+"""Operators of one operand on each element: clamps and curves."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
+from atoll.frontend.onnx.emitter import Held
+from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.operators.weights import uniform
+from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, finer, grid
+
+
+def relu(c: Conversion, node: Node) -> Part:
+    """Clamp below at 0."""
+    return _clamp(c, node, 0.0, np.inf)
+
+
+def clip(c: Conversion, node: Node) -> Part:
+    """Clamp between constants, real numbers or integers as the operand is."""
+    x = c.part(node, 0)
+    if isinstance(x, Stored) and not x.real:
+        return _clip_integers(c, node, x)
+    bounds = [-np.inf, np.inf]
+    for at in (1, 2):
+        if c.has(node, at):
+            part = c.part(node, at)
+            value = uniform(part, node.inputs[at]) if isinstance(part, Constant) else None
+            if value is None or np.isnan(value):
+                raise Unfit(f"bound '{node.inputs[at]}' is computed or no number")
+            bounds[at - 1] = value
+    if bounds[0] > bounds[1]:
+        raise Unfit(f"clamps between {bounds[0]:g} and {bounds[1]:g}")
+    return _clamp(c, node, *bounds)
+
+
+def _clip_integers(c: Conversion, node: Node, x: Stored) -> Stored:
+    """Clamp what is quantised, as exporters do that use fewer values than a type has."""
+    to = x.known()
+    bounds = [-np.inf, np.inf]
+    for at in (1, 2):
+        if c.has(node, at):
+            values = c.numbers(node, at)
+            shift = 128 if values.dtype == np.uint8 else 0
+            bounds[at - 1] = (int(values.reshape(-1)[0]) - shift - to.zero_point) * to.scale
+    return c.clamped(x, *bounds)
+
+
+def _clamp(c: Conversion, node: Node, low: float, high: float) -> Pending:
+    part = c.part(node, 0)
+    if isinstance(part, Pending):
+        return part.clamped(low, high)
+    x = c.stored(node)
+    if not x.real:
+        raise Unfit("clamps integers", "put it between DequantizeLinear and QuantizeLinear")
+
+    def make(to: Grid, activation: str) -> Stored:
+        if activation == "none":
+            return c.requantized(x, to)
+        if activation == "relu":
+            return c.unary(x, "relu", to)
+        bounds = {"relu6": (0.0, 6.0), "relu_n1_to_1": (-1.0, 1.0)}[activation]
+        return c.clamped(c.requantized(x, to), *bounds)
+
+    return Pending(shape=x.shape, make=make, fuses=True, own=x.grid, low=low, high=high)
+
+
+def curve(kind: str) -> Handler:
+    """Return what makes an operator of one operand whose result may have any grid."""
+
+    def made(c: Conversion, node: Node) -> Part:
+        x = _real(c, node)
+        return Pending(shape=x.shape, make=lambda to, _: c.unary(x, kind, to))
+
+    return made
+
+
+def leaky_relu(c: Conversion, node: Node) -> Part:
+    """Make a LEAKY_RELU."""
+    x, alpha = _real(c, node), attributes_as(node, {"alpha": 0.01})["alpha"]
+    return Pending(
+        shape=x.shape, make=lambda to, _: c.unary(x, "leaky_relu", to, alpha=float(alpha))
+    )
+
+
+def elu(c: Conversion, node: Node) -> Part:
+    """Make an ELU."""
+    if attributes_as(node, {"alpha": 1.0})["alpha"] != 1:
+        raise Unfit("has another alpha than 1")
+    return curve("elu")(c, node)  # type: ignore[return-value]
+
+
+_SIGMOIDS = {"logistic": grid("int8", 1 / 256, -128), "tanh": grid("int8", 1 / 128, 0)}
+_WHOLE = 16384
+_WIDE = grid("int16", 1 / 32768, 0)
+_MOST_FINER = 1.5
+"""So many steps of a finer grid in one of the prescribed grid keep results a step apart."""
+
+
+def sigmoid(kind: str) -> Handler:
+    """Return what makes a LOGISTIC or TANH, whose grid TFLite prescribes.
+
+    Where the result's grid is much finer than that, they compute with 16 bits.
+    """
+    own = _SIGMOIDS[kind]
+
+    def made(c: Conversion, node: Node) -> Part:
+        x = _real(c, node)
+        wide = x.known().dtype == "int16"
+
+        def make(to: Grid, activation: str) -> Stored:
+            if to == own and not wide:
+                return c.unary(x, kind, own)
+            if not wide and to.dtype == "int8" and own.scale <= _MOST_FINER * to.scale:
+                return c.requantized(c.unary(x, kind, own), to)
+            return c.requantized(c.unary(c.requantized(x, finer(x.known())), kind, _WIDE), to)
+
+        return Pending(shape=x.shape, make=make, own=own, rounds=True)
+
+    return made
+
+
+_GATE = grid("int16", 1 / 16384, 0)
+"""From -2 to 2, in steps that no result of 8 bits shows."""
+
+
+def hard_sigmoid(c: Conversion, node: Node) -> Part:
+    """Make alpha * x + beta of MUL and ADD with 16 bits, between 0 and 1."""
+    x, found = _real(c, node), attributes_as(node, {"alpha": 0.2, "beta": 0.5})
+    alpha, beta = float(found["alpha"]), float(found["beta"])
+    if not (0 < alpha <= 1 and -1 <= beta <= 1):
+        raise Unfit(f"has alpha {alpha:g} and beta {beta:g}; alpha is 0 to 1, beta -1 to 1")
+
+    def make(to: Grid, activation: str) -> Stored:
+        value = c.requantized(x, finer(x.known()))
+        for kind, number in (("mul", alpha), ("add", beta)):
+            if number:
+                step = grid("int16", abs(number) / _WHOLE, 0)
+                held = Held(
+                    np.array([number * _WHOLE / abs(number)], np.int16), "", step.quantization
+                )
+                stored = c.emit.stored_shape(value)
+                tensor = c.emit.operator(kind, [value, held], stored, _GATE, activation="none")
+                value = replace(value, tensor=tensor, grid=_GATE)
+        return c.clamped(c.requantized(value, to), 0.0, 1.0)
+
+    return Pending(shape=x.shape, make=make)
+
+
+def _real(c: Conversion, node: Node) -> Stored:
+    x = c.stored(node)
+    if not x.real:
+        raise Unfit("computes with integers", "put it between DequantizeLinear and QuantizeLinear")
+    return x
+
+
+HANDLERS: dict[str, Handler] = {
+    "Abs": curve("abs"),
+    "Clip": clip,
+    "Elu": elu,
+    "HardSigmoid": hard_sigmoid,
+    "HardSwish": curve("hard_swish"),
+    "LeakyRelu": leaky_relu,
+    "Relu": relu,
+    "Sigmoid": sigmoid("logistic"),
+    "Tanh": sigmoid("tanh"),
+}

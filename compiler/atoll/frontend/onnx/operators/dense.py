@@ -1,0 +1,124 @@
+"""Products of matrices: Gemm and MatMul, with constant weights or without."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from atoll.frontend.onnx import layout
+from atoll.frontend.onnx.conversion import Conversion, attributes_as
+from atoll.frontend.onnx.emitter import Held
+from atoll.frontend.onnx.model import Array, Node
+from atoll.frontend.onnx.operators.weights import Weights, bias_of, constant_weights, repeated
+from atoll.frontend.onnx.operators.windows import summed
+from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
+
+
+def gemm(c: Conversion, node: Node) -> Part:
+    """Make a FULLY_CONNECTED of A [M, K] and constant B."""
+    found = attributes_as(node, {"alpha": 1.0, "beta": 1.0, "transA": 0, "transB": 0})
+    x, right = c.stored(node), c.part(node, 1)
+    if found["transA"]:
+        x = _swapped(x)
+    if found["alpha"] <= 0 or (found["beta"] != 1 and c.has(node, 2)):
+        message = f"has alpha {found['alpha']:g} and beta {found['beta']:g}"
+        raise Unfit(message, "fold alpha and beta into the weights, so that both are 1")
+    if not isinstance(right, Constant):
+        if found["alpha"] != 1 or c.has(node, 2):
+            raise Unfit("has computed weights with a bias or alpha", "use MatMul and Add")
+        y = c.stored(node, 1)
+        return _computed(c, node, x, _swapped(y) if found["transB"] else y)
+    if len(right.shape) != 2:
+        raise Unfit(f"has weights of shape {list(right.shape)} instead of 2 dimensions")
+    weights = constant_weights(right, node.inputs[1], 0 if found["transB"] else 1)
+    rows = weights.values if found["transB"] else weights.values.T
+    scales = tuple(float(np.float32(scale * found["alpha"])) for scale in weights.scales)
+    weights = replace(weights, values=rows, scales=scales)
+    return connected(c, node, x, weights, bias_of(c, node, 2, x, weights))
+
+
+def matmul(c: Conversion, node: Node) -> Part:
+    """Make a FULLY_CONNECTED of constant weights [K, N], else a BATCH_MATMUL."""
+    right = c.part(node, 1)
+    if min(len(c.part(node, at).shape) for at in (0, 1)) < 2:
+        raise Unfit("has an operand of less than 2 dimensions", "use Gemm, or unsqueeze it")
+    if not isinstance(right, Constant) or len(right.shape) != 2:
+        return _computed(c, node, c.stored(node), c.stored(node, 1))
+    weights = constant_weights(right, node.inputs[1], 1)
+    weights = replace(weights, values=weights.values.T)
+    return connected(c, node, c.stored(node), weights, None)
+
+
+def connected(
+    c: Conversion, node: Node, x: Stored, weights: Weights, bias: Array | None
+) -> Pending:
+    """Return a dense layer over the last axis of x.
+
+    Args:
+        c: the conversion.
+        node: what makes it.
+        x: of any rank; leading axes may lie in any order.
+        weights: [O, K].
+        bias: in the scale of sums, or None.
+    """
+    shape, rank = c.result(node), len(x.shape)
+    if x.shape[-1] != weights.values.shape[1] or shape != (*x.shape[:-1], weights.outputs):
+        message = f"has weights for {weights.values.shape[1]} values of {list(x.shape)}"
+        raise Unfit(message)
+    if x.folded:
+        wide = [x.folded[axis] for axis in x.unfolded]
+        back = layout.steps(x.unfolded, layout.plain(len(x.folded)))
+        taps = weights.values.reshape(-1, *wide).transpose(0, *(1 + axis for axis in back))
+        weights = replace(weights, values=taps.reshape(weights.values.shape))
+        x = replace(x, folded=(), unfolded=())
+    else:
+        x = c.emit.in_order(x, layout.last(x.order, rank - 1))
+    stored = (*c.emit.stored_shape(x)[:-1], weights.outputs)
+
+    def make(values: Array | None, grid: Grid, activation: str) -> Stored:
+        filters = Held(weights.filters(weights.values, 1), "filter", weights.along(0))
+        operand = x
+        if weights.wide:
+            operand = c.emit.stored(repeated(c, x.tensor, x.known()), x.known())
+        held = None if values is None else weights.held_bias(x, values)
+        tensor = c.emit.operator(
+            "fully_connected",
+            [operand, filters, held],
+            stored,
+            grid,
+            activation=activation,
+            keep_num_dims=rank != 2,
+        )
+        return Stored(tensor=tensor, shape=shape, order=x.order, grid=grid, real=True)
+
+    return summed(bias, make, shape, rank - 1, x, weights)
+
+
+def _computed(c: Conversion, node: Node, left: Stored, right: Stored) -> Pending:
+    """Make a BATCH_MATMUL; an operand whose last two axes lie swapped is taken as it is."""
+    shape = c.result(node)
+    operands, adjoint = list[Stored](), list[bool]()
+    for value in (left, right):
+        rank = len(value.shape)
+        swapped = (*range(rank - 2), rank - 1, rank - 2)
+        adjoint.append(c.emit.unfolded(value).order == swapped)
+        operands.append(c.emit.in_order(value, swapped if adjoint[-1] else layout.plain(rank)))
+
+    def make(grid: Grid, activation: str) -> Stored:
+        tensor = c.emit.operator(
+            "batch_matmul", operands, shape, grid, adj_x=adjoint[0], adj_y=adjoint[1]
+        )
+        order = layout.plain(len(shape))
+        return Stored(tensor=tensor, shape=shape, order=order, grid=grid, real=True)
+
+    return Pending(shape=shape, make=make)
+
+
+def _swapped(value: Stored) -> Stored:
+    """Return a matrix with its two axes swapped, without moving it."""
+    if len(value.shape) != 2 or value.folded:
+        raise Unfit("transposes an operand that is no plain matrix")
+    order = (1 - value.order[0], 1 - value.order[1])
+    return replace(value, shape=value.shape[::-1], order=order)
+
+
+HANDLERS = {"Gemm": gemm, "MatMul": matmul}

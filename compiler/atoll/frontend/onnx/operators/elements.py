@@ -1,0 +1,242 @@
+"""Operators of several operands on each element: sums, products, extremes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from atoll.frontend.onnx import layout
+from atoll.frontend.onnx.conversion import Conversion, Handler
+from atoll.frontend.onnx.emitter import Held, Operand
+from atoll.frontend.onnx.layout import Order
+from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.operators.weights import real_values, uniform
+from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
+from atoll.frontend.onnx.protos import AGAIN
+from atoll.ir.graph import Quantization
+
+_GREATEST = 127
+
+
+def binary(kind: str) -> Callable[[Conversion, Node], Part]:
+    """Return what makes an ADD, SUB or MUL of two operands."""
+
+    def made(c: Conversion, node: Node) -> Part:
+        return _bias(c, node, kind) or _paired(
+            c, node, kind, [_either(c, node, at) for at in (0, 1)]
+        )
+
+    return made
+
+
+def total(c: Conversion, node: Node) -> Part:
+    """Make an ADD of two operands."""
+    if len(node.inputs) != 2:
+        raise Unfit(f"has {len(node.inputs)} operands", "add two by two, and quantise each sum")
+    return binary("add")(c, node)
+
+
+def divide(c: Conversion, node: Node) -> Part:
+    """Multiply by the inverse of a constant that is the same everywhere."""
+    right = c.part(node, 1)
+    value = uniform(right, node.inputs[1]) if isinstance(right, Constant) else None
+    if not value:
+        raise Unfit("divides by what is computed, is 0 or differs from element to element")
+    return _paired(c, node, "mul", [c.stored(node), Constant(values=np.array(1 / value))])
+
+
+def negate(c: Conversion, node: Node) -> Part:
+    """Multiply by -1."""
+    return _paired(c, node, "mul", [c.stored(node), Constant(values=np.array(-1.0))])
+
+
+def power(c: Conversion, node: Node) -> Part:
+    """Multiply an operand with itself."""
+    right = c.part(node, 1)
+    if not isinstance(right, Constant) or uniform(right, node.inputs[1]) != 2:
+        raise Unfit("has another exponent than 2", "write the power as products")
+    x = c.stored(node)
+    return _paired(c, node, "mul", [x, x])
+
+
+def prelu(c: Conversion, node: Node) -> Part:
+    """Make a PRELU, whose slopes are quantised per tensor."""
+    slopes = c.part(node, 1)
+    if not isinstance(slopes, Constant) or slopes.quantization is None:
+        raise Unfit(f"slopes '{node.inputs[1]}' are no quantised constant")
+    x, shape = c.stored(node), c.result(node)
+
+    def make(to: Grid, activation: str) -> Stored:
+        operands, order = aligned(c, [x, slopes], shape)
+        return _result(c, "prelu", operands, shape, order, to)
+
+    return Pending(shape=shape, make=make)
+
+
+def _bias(c: Conversion, node: Node, kind: str) -> Pending | None:
+    """Return sums of products with the constant that is added to them, None if it is not that."""
+    parts = [c.part(node, at) for at in (0, 1)]
+    for at, part in enumerate(parts):
+        other = parts[1 - at]
+        if not isinstance(part, Pending) or not isinstance(other, Constant) or not part.biased:
+            continue
+        channels, rank = part.shape[part.channels], len(part.shape)
+        shape = (1,) * (rank - len(other.shape)) + other.shape
+        wide = [axis for axis, extent in enumerate(shape) if extent != 1]
+        if kind == "mul" or (kind == "sub" and at == 1) or len(shape) != rank:
+            return None
+        if wide in ([], [part.channels]):
+            values = real_values(other, node.inputs[1 - at]).reshape(-1)
+            sign = -1 if kind == "sub" else 1
+            return replace(part.biased(sign * np.broadcast_to(values, channels)), node=part.node)
+    return None
+
+
+def _either(c: Conversion, node: Node, at: int) -> Stored | Constant:
+    part = c.part(node, at)
+    return part if isinstance(part, Constant) else c.stored(node, at)
+
+
+def _paired(c: Conversion, node: Node, kind: str, given: Sequence[Stored | Constant]) -> Pending:
+    shape, first = c.result(node), next((each for each in given if isinstance(each, Stored)), None)
+    if first is None:
+        raise Unfit("has no operand that is computed", "simplify the model")
+    dtype, parts = first.known().dtype, list[Stored | Constant]()
+    for at, part in enumerate(given):
+        quantized = isinstance(part, Stored) or part.quantization is not None
+        parts.append(part if quantized else _exact(part, (*node.inputs, "")[at], dtype))
+
+    def make(to: Grid, activation: str) -> Stored:
+        operands, order = aligned(c, parts, shape)
+        return _result(c, kind, operands, shape, order, to, activation=activation)
+
+    return Pending(shape=shape, make=make, fuses=True)
+
+
+def _exact(part: Stored | Constant, name: str, dtype: str) -> Constant:
+    """Quantise a float constant that is the same everywhere, as exactly as float32 can.
+
+    Raises:
+        Unfit: its values differ.
+    """
+    assert isinstance(part, Constant)
+    value = uniform(part, name)
+    if value is None or not np.isfinite(value):
+        raise Unfit(f"operand '{name}' is float", "quantise the constants of the network too")
+    scale = abs(value) / _GREATEST if value else 1.0
+    if not np.float32(scale) > 0:
+        raise Unfit(f"operand '{name}' is {value:g}, which is too small")
+    number = np.array(np.sign(value) * _GREATEST, dtype)
+    return Constant(
+        values=number,
+        quantization=Quantization(scales=(float(np.float32(scale)),), zero_points=(0,)),
+    )
+
+
+def aligned(
+    c: Conversion, parts: Sequence[Stored | Constant], shape: Sequence[int]
+) -> tuple[list[Operand], Order]:
+    """Return operands of as many dimensions as the result, and in one order; and that order.
+
+    Args:
+        c: the conversion.
+        parts: constants are quantised per tensor.
+        shape: of the result.
+    """
+    rank = len(shape)
+    if any(len(part.shape) > rank for part in parts):
+        raise Unfit(f"has operands of more dimensions than its result {[*shape]}")
+    wide: list[Stored | Constant] = []
+    for part in parts:
+        if isinstance(part, Stored):
+            part = c.emit.unfolded(part)
+            extents = (1,) * (rank - len(part.shape))
+            tensor = c.emit.reshaped(part.tensor, (*extents, *c.emit.stored_shape(part)))
+            order = layout.with_axes(part.order, rank)
+            part = replace(part, tensor=tensor, order=order, shape=(*extents, *part.shape))
+        wide.append(part)
+    stored = [part for part in wide if isinstance(part, Stored)]
+    order = max(stored, key=lambda part: c.emit.tensor(part.tensor).elements).order
+    return [_ordered(c, part, order, rank) for part in wide], order
+
+
+def _ordered(c: Conversion, part: Stored | Constant, order: Order, rank: int) -> Operand:
+    if isinstance(part, Stored):
+        return c.emit.in_order(part, order)
+    values = part.values.reshape((1,) * (rank - part.values.ndim) + part.values.shape)
+    part.known()
+    return Held(values.transpose(order), "", part.quantization)
+
+
+def _result(
+    c: Conversion,
+    kind: str,
+    operands: Sequence[Operand],
+    shape: tuple[int, ...],
+    order: Order,
+    to: Grid,
+    **attributes: str,
+) -> Stored:
+    stored = layout.permuted(shape, order)
+    tensor = c.emit.operator(kind, operands, stored, to, **attributes)
+    return Stored(tensor=tensor, shape=shape, order=order, grid=to, real=True)
+
+
+def extremes(kind: str) -> Handler:
+    """Return what makes a MAXIMUM or MINIMUM of two or more operands, all on the result's grid."""
+
+    def made(c: Conversion, node: Node) -> Part:
+        shape = c.result(node)
+        parts = [_either(c, node, at) for at in range(len(node.inputs))]
+        grids = [part.grid if isinstance(part, Stored) else None for part in parts]
+        own = grids[0] if all(each == grids[0] for each in grids) else None
+        return Pending(shape=shape, make=partial(_chain, c, node, kind, parts, shape), own=own)
+
+    return made
+
+
+def _chain(
+    c: Conversion,
+    node: Node,
+    kind: str,
+    parts: Sequence[Stored | Constant],
+    shape: tuple[int, ...],
+    to: Grid,
+    activation: str,
+) -> Stored:
+    brought = [on_grid(c, part, name, to) for part, name in zip(parts, node.inputs, strict=True)]
+    total, *others = sorted(brought, key=lambda part: isinstance(part, Constant))
+    if isinstance(total, Constant):
+        raise Unfit("has no operand that is computed", "simplify the model")
+    for other in others:
+        try:
+            extents = np.broadcast_shapes(total.shape, other.shape)
+        except ValueError as fault:
+            raise Unfit(
+                f"has operands that do not broadcast to {[*shape]}", AGAIN, "E052"
+            ) from fault
+        operands, order = aligned(c, [total, other], extents)
+        total = _result(c, kind, operands, extents, order, to)
+    return total
+
+
+def on_grid(c: Conversion, part: Stored | Constant, name: str, to: Grid) -> Stored | Constant:
+    """Return an operand on a grid; constants are rounded to it."""
+    if isinstance(part, Stored):
+        return c.requantized(part, to)
+    return Constant(values=to.nearest(real_values(part, name)), quantization=to.quantization)
+
+
+HANDLERS: dict[str, Handler] = {
+    "Add": binary("add"),
+    "Div": divide,
+    "Max": extremes("maximum"),
+    "Min": extremes("minimum"),
+    "Mul": binary("mul"),
+    "Neg": negate,
+    "PRelu": prelu,
+    "Pow": power,
+    "Sub": binary("sub"),
+    "Sum": total,
+}

@@ -1,0 +1,243 @@
+"""Operators that move elements, or only rename their places."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+
+from atoll.frontend.onnx import layout
+from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
+from atoll.frontend.onnx.emitter import Held, Operand
+from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.operators.elements import aligned, on_grid
+from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
+from atoll.frontend.onnx.protos import AGAIN
+
+
+def same(c: Conversion, node: Node) -> Part:
+    """Return the operand."""
+    return c.part(node, 0)
+
+
+def cast(c: Conversion, node: Node) -> Part:
+    """Accept a change between types of real numbers."""
+    part = c.part(node, 0)
+    real = isinstance(part, Pending) or (isinstance(part, Stored) and part.real)
+    if not real or c.file.values[node.outputs[0]].dtype not in ("float", "float16", "double"):
+        raise Unfit("casts to or from integers", "leave it out, or quantise instead")
+    return part
+
+
+def reshape(c: Conversion, node: Node) -> Part:
+    """Give the same elements other extents; bytes move only where channels come between."""
+    part, shape = c.part(node, 0), c.result(node)
+    if prod(shape) != prod(part.shape):
+        raise Unfit(f"makes {[*shape]} of {[*part.shape]}", AGAIN, "E052")
+    if isinstance(part, Constant):
+        return _constant(part, lambda values: values.reshape(shape))
+    return reshaped(c, c.stored(node), shape)
+
+
+def reshaped(c: Conversion, x: Stored, shape: tuple[int, ...]) -> Stored:
+    """Return a value with other extents of as many elements."""
+    x = x if shape == x.shape else c.emit.unfolded(x)
+    order = x.order if x.folded else layout.reshaped(x.shape, x.order, shape)
+    if order is not None:
+        stored = c.emit.stored_shape(x) if x.folded else layout.permuted(shape, order)
+        return replace(x, tensor=c.emit.reshaped(x.tensor, stored), shape=shape, order=order)
+    kept = len(shape) - 1
+    if shape[:-1] == x.shape[:kept] and x.order[:kept] == layout.plain(kept):
+        behind = x.order[kept:]
+        return replace(
+            x,
+            tensor=c.emit.reshaped(x.tensor, shape),
+            shape=shape,
+            order=layout.plain(kept + 1),
+            folded=tuple(x.shape[axis] for axis in behind),
+            unfolded=layout.steps(behind, tuple(sorted(behind))),
+        )
+    x = c.emit.in_order(x, layout.joinable(x.shape, shape))
+    joined = layout.reshaped(x.shape, x.order, shape)
+    assert joined is not None, f"{x.shape} as {x.order} to {shape}"
+    tensor = c.emit.reshaped(x.tensor, layout.permuted(shape, joined))
+    return replace(x, tensor=tensor, shape=shape, order=joined)
+
+
+def transpose(c: Conversion, node: Node) -> Part:
+    """Name the axes anew; nothing moves."""
+    part = c.part(node, 0)
+    rank = len(part.shape)
+    axes = node.attributes.get("perm", tuple(reversed(range(rank))))
+    if sorted(axes) != [*range(rank)]:
+        raise Unfit(f"has perm {axes} for {rank} dimensions")
+    if isinstance(part, Constant):
+        return _constant(part, lambda values: values.transpose(axes), axes)
+    return renamed(c, c.stored(node), axes)
+
+
+def renamed(c: Conversion, x: Stored, axes: tuple[int, ...]) -> Stored:
+    """Return a value whose axes are those of another one, in this order."""
+    x = c.emit.unfolded(x)
+    shape = tuple(x.shape[axis] for axis in axes)
+    return replace(x, shape=shape, order=tuple(axes.index(axis) for axis in x.order))
+
+
+def _constant(part: Constant, move: object, axes: Sequence[int] = ()) -> Constant:
+    """Move the elements of a constant; its scales move along if axes say where."""
+    assert callable(move)
+    quantization = part.quantization
+    if quantization is not None and len(quantization.scales) > 1:
+        if not axes:
+            raise Unfit("reshapes a constant with scales per channel", "quantise it afterwards")
+        quantization = replace(quantization, axis=list(axes).index(quantization.axis))
+    return Constant(values=move(part.values), quantization=quantization)
+
+
+def slice_(c: Conversion, node: Node) -> Part:
+    """Make a SLICE, or a STRIDED_SLICE where there are steps."""
+    x = c.stored(node)
+    rank = len(x.shape)
+    starts, ends = c.integers(node, 1), c.integers(node, 2)
+    axes = c.integers(node, 3) if c.has(node, 3) else tuple(range(len(starts)))
+    steps = c.integers(node, 4) if c.has(node, 4) else (1,) * len(starts)
+    if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps:
+        raise Unfit("has starts, ends, axes and steps of different lengths, or a step of 0")
+    ranges = [range(extent) for extent in x.shape]
+    for axis, *limits in zip(axes, starts, ends, steps, strict=True):
+        if not -rank <= axis < rank:
+            raise Unfit(f"has axis {axis} for {rank} dimensions")
+        ranges[axis] = range(x.shape[axis])[slice(*limits)]
+    return taken(c, x, ranges)
+
+
+def taken(c: Conversion, x: Stored, ranges: Sequence[range]) -> Stored:
+    """Return the elements at some places along each axis of ONNX."""
+    x = c.emit.unfolded(x)
+    ranges = [each if len(each) != 1 else range(each[0], each[0] + 1) for each in ranges]
+    shape = tuple(map(len, ranges))
+    if 0 in shape:
+        raise Unfit("takes nothing of its operand", "leave it out")
+    if all(
+        len(each) == extent and each.step == 1 for each, extent in zip(ranges, x.shape, strict=True)
+    ):
+        return x
+    stored = [ranges[axis] for axis in x.order]
+    made, begin = layout.permuted(shape, x.order), _table([each.start for each in stored])
+    begins = Held(begin, "begin")
+    if all(each.step == 1 for each in stored):
+        size = Held(_table(made), "size")
+        kind, options = "slice", dict[str, int]()
+        operands: list[Operand] = [x, begins, size]
+    else:
+        ends = [each.start + len(each) * each.step for each in stored]
+        mask = sum(1 << at for at, end in enumerate(ends) if end < 0)
+        end = Held(_table([max(end, 0) for end in ends]), "end")
+        steps = Held(_table([each.step for each in stored]), "strides")
+        operands, kind = [x, begins, end, steps], "strided_slice"
+        options = {"begin_mask": 0, "end_mask": mask, "shrink_axis_mask": 0}
+    to = x.grid or c.emit.tensor(x.tensor).dtype
+    tensor = c.emit.operator(kind, operands, made, to, **options)
+    return replace(x, tensor=tensor, shape=shape)
+
+
+def _table(values: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    return np.array(values, np.int32)
+
+
+def split(c: Conversion, node: Node) -> tuple[Part, ...]:
+    """Make a SLICE for each result."""
+    x = c.stored(node)
+    axis = attributes_as(node, {"axis": 0})["axis"] % len(x.shape)
+    parts, begin = list[Part](), 0
+    for at in range(len(node.outputs)):
+        ranges = [range(extent) for extent in x.shape]
+        end = begin + c.result(node, at)[axis]
+        ranges[axis] = range(begin, end)
+        parts.append(taken(c, x, ranges))
+        begin = end
+    return tuple(parts)
+
+
+def gather(c: Conversion, node: Node) -> Part:
+    """Take a run of places along an axis, or one place, which loses the axis."""
+    x, indices = c.stored(node), c.numbers(node, 1)
+    axis = attributes_as(node, {"axis": 0})["axis"] % len(x.shape)
+    places = [int(each) % x.shape[axis] for each in indices.reshape(-1)]
+    step = places[1] - places[0] if len(places) > 1 else 1
+    run = range(places[0], places[0] + step * len(places), step) if places and step else range(0)
+    if indices.ndim > 1 or [*run] != places:
+        raise Unfit("gathers places that are no regular run", "use Slice and Concat")
+    ranges = [range(extent) for extent in x.shape]
+    ranges[axis] = run
+    value = taken(c, x, ranges)
+    left = (*x.shape[:axis], *x.shape[axis + 1 :])
+    return value if indices.ndim else reshaped(c, value, left)
+
+
+def concat(c: Conversion, node: Node) -> Part:
+    """Make a CONCATENATION; operands on other grids than the result's are requantised first."""
+    parts = [c.part(node, at) for at in range(len(node.inputs))]
+    values = [
+        part if isinstance(part, Constant) else c.stored(node, at) for at, part in enumerate(parts)
+    ]
+    stored = [value for value in values if isinstance(value, Stored)]
+    if not stored:
+        raise Unfit("has no operand that is computed", "simplify the model")
+    shape, first = c.result(node), stored[0]
+    axis = attributes_as(node, {"axis": 0})["axis"] % len(shape)
+
+    def make(to: Grid, activation: str) -> Stored:
+        named = zip(values, node.inputs, strict=True)
+        brought = [on_grid(c, value, name, to) for value, name in named]
+        operands, order = aligned(c, brought, shape)
+        made = layout.permuted(shape, order)
+        options: dict[str, int | str] = {"axis": order.index(axis), "activation": "none"}
+        tensor = c.emit.operator("concatenation", operands, made, to, **options)
+        return Stored(tensor=tensor, shape=shape, order=order, grid=to, real=first.real)
+
+    alike = all(isinstance(value, Stored) and value.grid == first.grid for value in values)
+    if alike:
+        return make(first.known(), "none")
+    return Pending(shape=shape, make=make)
+
+
+def pad(c: Conversion, node: Node) -> Part:
+    """Make a PAD with the value of 0."""
+    x, shape, rank = c.stored(node), c.result(node), len(c.part(node, 0).shape)
+    if attributes_as(node, {"mode": "constant"})["mode"] != "constant":
+        raise Unfit("pads with other values than a constant", "pad with zeros")
+    pads = c.integers(node, 1)
+    axes = [axis % rank for axis in c.integers(node, 3)] if c.has(node, 3) else [*range(rank)]
+    if len(pads) != 2 * len(axes) or min(pads, default=0) < 0:
+        raise Unfit(f"has pads {[*pads]}; they may not be less than 0", "use Slice to crop")
+    if c.has(node, 2) and c.numbers(node, 2).size:
+        value = float(c.numbers(node, 2).reshape(-1)[0])
+        zero = 0 if x.real else x.known().zero_point
+        shift = 128 if c.numbers(node, 2).dtype == np.uint8 else 0
+        if value - shift != zero:
+            raise Unfit(f"pads with {value:g}", "pad with the value that stands for 0")
+    x = c.emit.unfolded(x)
+    table = np.zeros((rank, 2), np.int32)
+    for at, axis in enumerate(axes):
+        table[x.order.index(axis)] = pads[at], pads[at + len(axes)]
+    paddings = Held(table, "paddings")
+    tensor = c.emit.operator("pad", [x, paddings], layout.permuted(shape, x.order), x.known())
+    return replace(x, tensor=tensor, shape=shape)
+
+
+HANDLERS: dict[str, Handler] = {
+    "Cast": cast,
+    "Concat": concat,
+    "Dropout": same,
+    "Flatten": reshape,
+    "Gather": gather,
+    "Identity": same,
+    "Pad": pad,
+    "Reshape": reshape,
+    "Slice": slice_,
+    "Split": split,
+    "Squeeze": reshape,
+    "Transpose": transpose,
+    "Unsqueeze": reshape,
+}

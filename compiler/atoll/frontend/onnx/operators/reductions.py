@@ -1,0 +1,139 @@
+"""Operators along axes: means, sums, extremes, their places, and softmax."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from atoll.frontend.onnx import layout
+from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
+from atoll.frontend.onnx.emitter import Held
+from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit, grid
+from atoll.frontend.onnx.protos import AGAIN
+
+
+def _reduced(
+    c: Conversion, kind: str, x: Stored, axes: Sequence[int], shape: tuple[int, ...], *, keep: bool
+) -> Pending:
+    x = c.emit.unfolded(x)
+    return Pending(shape=shape, make=lambda to, _: along(c, kind, x, axes, shape, to, keep=keep))
+
+
+def along(
+    c: Conversion,
+    kind: str,
+    x: Stored,
+    axes: Sequence[int],
+    shape: tuple[int, ...],
+    to: Grid | None,
+    *,
+    keep: bool,
+) -> Stored:
+    """Add an operator that has the axes as an operand; without `to` its result is int32."""
+    places = sorted(x.order.index(axis) for axis in axes)
+    left = [1 if at in axes else extent for at, extent in enumerate(x.shape)]
+    wanted = [extent for at, extent in enumerate(left) if keep or at not in axes]
+    if wanted != [*shape]:
+        raise Unfit(f"makes {[*shape]} along axes {[*axes]} of {[*x.shape]}", AGAIN, "E052")
+    order = x.order if keep else layout.without_axes(x.order, axes)
+    options = {} if to is None else {"keep_dims": keep}
+    made = layout.permuted(shape, order)
+    if to is None and keep:
+        made = tuple(extent for at, extent in enumerate(made) if at not in places)
+    held = Held(np.array(places, np.int32), "axes")
+    tensor = c.emit.operator(kind, [x, held], made, to or "int32", **options)
+    if to is None and keep:
+        tensor = c.emit.reshaped(tensor, layout.permuted(shape, order))
+    return Stored(tensor=tensor, shape=shape, order=order, grid=to, real=to is not None)
+
+
+def axes_of(c: Conversion, node: Node) -> tuple[int, ...]:
+    """Return the axes of a reduction: an attribute or an operand, all if there is neither."""
+    rank = len(c.part(node, 0).shape)
+    given = c.integers(node, 1) if c.has(node, 1) else node.attributes.get("axes") or ()
+    if not given:
+        every = not node.attributes.get("noop_with_empty_axes")
+        return tuple(range(rank)) if every else ()
+    return tuple(sorted({_axis(int(axis), rank) for axis in given}))
+
+
+def _axis(axis: int, rank: int) -> int:
+    if not -rank <= axis < rank:
+        raise Unfit(f"has axis {axis} for {rank} dimensions")
+    return axis % rank
+
+
+def reduction(kind: str) -> Callable[[Conversion, Node], Part]:
+    """Return what makes a MEAN or SUM."""
+
+    def made(c: Conversion, node: Node) -> Part:
+        x, shape = c.stored(node), c.result(node)
+        axes = axes_of(c, node)
+        keep = bool(attributes_as(node, {"keepdims": 1})["keepdims"])
+        return _reduced(c, kind, x, axes, shape, keep=keep) if axes else x
+
+    return made
+
+
+def extreme(kind: str) -> Handler:
+    """Return what makes a REDUCE_MAX or REDUCE_MIN, on the grid of its operand."""
+
+    def made(c: Conversion, node: Node) -> Part:
+        x, shape = c.stored(node), c.result(node)
+        axes = axes_of(c, node)
+        keep = bool(attributes_as(node, {"keepdims": 1})["keepdims"])
+        if not axes:
+            return x
+        value = along(c, kind, c.emit.unfolded(x), axes, shape, x.known(), keep=keep)
+        return replace(value, real=x.real)
+
+    return made
+
+
+def place_of(kind: str) -> Handler:
+    """Return what makes an ARG_MAX or ARG_MIN; its result is int32 instead of int64."""
+
+    def made(c: Conversion, node: Node) -> Part:
+        x, shape = c.emit.unfolded(c.stored(node)), c.result(node)
+        found = attributes_as(node, {"axis": 0, "keepdims": 1, "select_last_index": 0})
+        if found["select_last_index"]:
+            raise Unfit("takes the last of equal values", "export it without select_last_index")
+        axis = _axis(found["axis"], len(x.shape))
+        return along(c, kind, x, (axis,), shape, None, keep=bool(found["keepdims"]))
+
+    return made
+
+
+mean = reduction("mean")
+
+_SHARES = {"softmax": grid("int8", 1 / 256, -128), "log_softmax": grid("int8", 1 / 16, 127)}
+
+
+def softmax(kind: str) -> Handler:
+    """Return what makes a SOFTMAX or LOG_SOFTMAX, whose grid TFLite prescribes."""
+
+    def made(c: Conversion, node: Node) -> Part:
+        x = c.stored(node)
+        axis = _axis(attributes_as(node, {"axis": -1})["axis"], len(x.shape))
+        x = c.emit.unfolded(x)
+        x = c.emit.in_order(x, layout.last(x.order, axis))
+        options = {"beta": 1.0} if kind == "softmax" else {}
+
+        def make(to: Grid, activation: str) -> Stored:
+            return c.requantized(c.unary(x, kind, _SHARES[kind], **options), to)
+
+        return Pending(shape=x.shape, make=make, own=_SHARES[kind], rounds=True)
+
+    return made
+
+
+HANDLERS = {
+    "ArgMax": place_of("arg_max"),
+    "ArgMin": place_of("arg_min"),
+    "LogSoftmax": softmax("log_softmax"),
+    "ReduceMax": extreme("reduce_max"),
+    "ReduceMin": extreme("reduce_min"),
+    "ReduceSum": reduction("sum"),
+    "Softmax": softmax("softmax"),
+}

@@ -1,0 +1,98 @@
+"""ConvTranspose, of one or two dimensions."""
+
+from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
+from atoll.frontend.onnx.emitter import Held
+from atoll.frontend.onnx.model import Array, Node
+from atoll.frontend.onnx.operators.moves import taken
+from atoll.frontend.onnx.operators.weights import bias_of, weights_of
+from atoll.frontend.onnx.operators.windows import (
+    DIMENSIONS,
+    Sliding,
+    as_image,
+    convolved,
+    from_image,
+    sliding,
+    summed,
+)
+from atoll.frontend.onnx.parts import Grid, Part, Stored, Unfit
+from atoll.frontend.onnx.protos import AGAIN
+from atoll.ops.windows.transpose_conv import Side
+
+
+def conv_transpose(c: Conversion, node: Node) -> Part:
+    """Make a TRANSPOSE_CONV, whose padding follows from the extents of its result.
+
+    Where neither SAME nor VALID cuts off in front what the node does, a SLICE does.
+    """
+    x = c.stored(node)
+    weights = weights_of(c, node, 1, channels=1)
+    rank = len(x.shape)
+    if len(weights.values.shape) != rank or rank not in DIMENSIONS:
+        raise Unfit(f"has weights of shape {list(weights.values.shape)} for {list(x.shape)}")
+    depth, outputs, *kernel = weights.values.shape
+    if attributes_as(node, {"group": 1})["group"] != 1 or depth != x.shape[1]:
+        raise Unfit("has groups, or other channels than its weights")
+    window, shape = sliding(node, tuple(kernel), x.shape[2:]), c.result(node)
+    if len(shape) != rank:
+        raise Unfit(f"makes {[*shape]} of {[*x.shape]}", AGAIN, "E052")
+    if max(window.dilations) > 1:
+        raise Unfit("has dilations, which a transposed convolution may not have")
+    image, result = as_image(x.shape)[1:3], as_image(shape)[1:3]
+    cuts = _cuts(node, window, image, result)
+    same = _padding(window, image, result, cuts)
+    front = cuts[2 - len(kernel) :] if same is None else (0,) * len(kernel)
+    extents = [extent + cut for extent, cut in zip(shape[2:], front, strict=True)]
+    wide = (*shape[:2], *extents)
+    taps = weights.values.reshape(depth, outputs, *window.kernel)
+    filters = weights.filters(taps.transpose(1, 2, 3, 0), 3)
+    ranges = [range(extent) for extent in shape[:2]]
+    ranges += [range(cut, extent) for cut, extent in zip(front, extents, strict=True)]
+
+    def make(bias: Array | None, grid: Grid, activation: str) -> Stored:
+        operands = convolved(c, x, weights, bias, Held(filters, "filter", weights.along(0)))
+        tensor = c.emit.operator(
+            "transpose_conv",
+            operands,
+            as_image(wide),
+            grid,
+            stride_h=window.strides[0],
+            stride_w=window.strides[1],
+            same=bool(same),
+            activation=activation,
+        )
+        return taken(c, from_image(c, tensor, wide, grid), ranges)
+
+    return summed(bias_of(c, node, 2, x, weights), make, shape, 1, x, weights)
+
+
+def _cuts(
+    node: Node, window: Sliding, image: tuple[int, ...], result: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Return how many rows and columns the node cuts off in front."""
+    how = str(node.attributes.get("auto_pad", "NOTSET"))
+    if not how.startswith("SAME") and "output_shape" not in node.attributes:
+        return window.before
+    more = node.attributes.get("output_padding") or (0, 0)
+    longer = (0,) * (2 - len(more)) + tuple(more)
+    sides = zip(image, window.strides, window.kernel, result, longer, strict=True)
+    every = [(size - 1) * step + extent - made + end for size, step, extent, made, end in sides]
+    cuts = [max(cut, 0) for cut in every]
+    return tuple(cut // 2 if how == "SAME_UPPER" else cut - cut // 2 for cut in cuts)
+
+
+def _padding(
+    window: Sliding, image: tuple[int, ...], result: tuple[int, ...], cuts: tuple[int, ...]
+) -> bool | None:
+    """Tell whether SAME cuts off that much in front, or VALID; None if neither does."""
+    for same in (True, False):
+        sides = zip(image, result, window.kernel, window.strides, strict=True)
+        pads = [
+            Side(input=size, output=made, kernel=kernel, stride=stride, same=same).pad
+            for size, made, kernel, stride in sides
+        ]
+        if pads == [*cuts]:
+            return same
+    return None
+
+
+HANDLERS: dict[str, Handler] = {"ConvTranspose": conv_transpose}

@@ -1,0 +1,190 @@
+"""What an LSTM consists of, and what Atoll accepts of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import frexp
+
+import numpy as np
+
+from atoll.errors import Fault
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ops import checks
+from atoll.ops.checks import required
+from atoll.ops.quantization import quantize_multiplier, scale_of, zero_point_of
+
+INPUTS = 24
+X, HIDDEN, CELL = 0, 18, 19
+GATES = ("input", "forget", "cell", "output")
+FROM_INPUT, FROM_HIDDEN, BIASES = range(1, 5), range(5, 9), range(12, 16)
+"""Positions of the weights and biases of the gates, in the order of `GATES`."""
+
+VARIANTS = (
+    ("peephole weights", range(9, 12)),
+    ("projections", range(16, 18)),
+    ("normalised layers", range(20, 24)),
+)
+"""What TFLM refuses, by the operands that stand for it."""
+
+GATE_SCALE, CURVE_SCALE = 2.0**-12, 2.0**-15
+"""Of what goes into the curve of a gate, and of what comes out of any curve."""
+
+LEAST_CELL, GREATEST_CELL = 2.0**-27, 2.0
+
+Factor = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Extents:
+    """How many there are of what an LSTM has."""
+
+    batches: int
+    steps: int
+    inputs: int
+    units: int
+    time_major: bool
+
+    @classmethod
+    def of(cls, op: Operator, graph: Graph) -> "Extents":
+        """Look at the input [B, T, I], or [T, B, I], and at the hidden state [B, U]."""
+        first, second, inputs = required(op, graph, X).shape
+        time_major = bool(op.attributes["time_major"])
+        batches, steps = (second, first) if time_major else (first, second)
+        return cls(batches, steps, inputs, required(op, graph, HIDDEN).shape[1], time_major)
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """Multiplier and shift of each product.
+
+    Attributes:
+        from_input, from_hidden: of the sums of each gate.
+        forgotten: of the forget gate with the cell state.
+        added: of the input gate with the cell gate.
+        made: of the output gate with the curve of the cell state.
+        clip: the greatest magnitude of the cell state, None if it may have any.
+    """
+
+    from_input: tuple[Factor, ...]
+    from_hidden: tuple[Factor, ...]
+    forgotten: Factor
+    added: Factor
+    made: Factor
+    clip: int | None
+
+    @classmethod
+    def of(cls, op: Operator, graph: Graph) -> "Scaling":
+        """Split the real factors; TFLM: `PrepareGateParametersInteger`."""
+        *sums, added, made = map(quantize_multiplier, reals(op, graph))
+        forgotten, cell = quantize_multiplier(CURVE_SCALE), scale_of(required(op, graph, CELL))
+        clip = float(op.attributes["cell_clip"])  # type: ignore[arg-type]
+        greatest = int(min(clip / cell, 2.0**15 - 1)) if clip > 0 else None
+        return cls(tuple(sums[:4]), tuple(sums[4:]), forgotten, added, made, greatest)
+
+
+def reals(op: Operator, graph: Graph) -> tuple[float, ...]:
+    """Return the factors of the sums of each gate, from the input first, and of two products."""
+    cell, hidden = (scale_of(required(op, graph, at)) for at in (CELL, HIDDEN))
+
+    def of_sums(source: int, weights: range) -> Iterator[float]:
+        scale = np.float32(scale_of(required(op, graph, source)))
+        with np.errstate(over="ignore", under="ignore"):
+            for at in weights:
+                product = scale * np.float32(scale_of(required(op, graph, at)))
+                yield float(product) / GATE_SCALE
+
+    squared = CURVE_SCALE * CURVE_SCALE
+    sums = (*of_sums(X, FROM_INPUT), *of_sums(HIDDEN, FROM_HIDDEN))
+    return (*sums, squared / cell, squared / hidden)
+
+
+def _present(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require the operands of the plain LSTM, and no others."""
+    if len(op.inputs) != INPUTS:
+        yield checks.fault(op, f"has {len(op.inputs)} inputs instead of {INPUTS}")
+        return
+    for what, positions in VARIANTS:
+        given = next((at for at in positions if op.inputs[at]), None)
+        if given is not None:
+            tensor = required(op, graph, given)
+            yield checks.fault(op, f"is of {what}, which are not supported", tensor=tensor)
+    needed = (X, *FROM_INPUT, *FROM_HIDDEN, *BIASES, HIDDEN, CELL)
+    absent = next((at for at in needed if not op.inputs[at]), None)
+    if absent is not None:
+        yield checks.fault(op, f"input {absent} is absent but required")
+    elif len(op.outputs) != 3:
+        yield checks.fault(op, f"has {len(op.outputs) - 2} outputs instead of 1")
+
+
+def _options(op: Operator, graph: Graph) -> Iterator[Fault]:
+    activation = op.attributes["activation"]
+    if activation != "tanh":
+        yield checks.fault(op, f"activation '{activation}' of the cell gate is not tanh")
+    if op.attributes["asymmetric_quantize_inputs"]:
+        yield checks.fault(op, "asymmetric_quantize_inputs is not supported")
+
+
+def _types(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require int8 results, and a cell state of int16."""
+    output, hidden, cell = graph.results(op)
+    for tensor, wanted in ((output, "int8"), (hidden, "int8"), (cell, "int16")):
+        if tensor.dtype != wanted:
+            message = f"has type {tensor.dtype} where only {wanted} is supported"
+            yield checks.fault(op, message, tensor=tensor)
+
+
+def _quantized(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require one scale of each, and 0 where TFLM takes it for the zero point."""
+    for at in (*FROM_INPUT, *FROM_HIDDEN, CELL):
+        tensor = required(op, graph, at)
+        if tensor.quantization is None or len(tensor.quantization.scales) != 1:
+            yield checks.fault(op, "is not quantised by one scale", tensor=tensor)
+        elif zero_point_of(tensor):
+            message = f"has zero point {zero_point_of(tensor)} instead of 0"
+            yield checks.fault(op, message, tensor=tensor)
+
+
+def _shapes(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require the shapes that follow from those of the input and the hidden state."""
+    x, hidden = required(op, graph, X), required(op, graph, HIDDEN)
+    for tensor, dimensions in ((x, 3), (hidden, 2)):
+        if len(tensor.shape) != dimensions:
+            message = f"has shape {list(tensor.shape)} instead of {dimensions} dimensions"
+            yield checks.fault(op, message, tensor=tensor)
+            return
+    extents = Extents.of(op, graph)
+    units = extents.units
+    wanted: list[tuple[Tensor, tuple[int, ...]]] = [(hidden, (extents.batches, units))]
+    wanted += [(required(op, graph, CELL), (extents.batches, units))]
+    wanted += [(required(op, graph, at), (units, extents.inputs)) for at in FROM_INPUT]
+    wanted += [(required(op, graph, at), (units, units)) for at in FROM_HIDDEN]
+    wanted += [(required(op, graph, at), (units,)) for at in BIASES]
+    wanted += [(graph.results(op)[0], (*x.shape[:2], units))]
+    yield from (_shape(op, each, shape) for each, shape in wanted if each.shape != shape)
+
+
+def _shape(op: Operator, tensor: Tensor, wanted: tuple[int, ...]) -> Fault:
+    message = f"has shape {list(tensor.shape)} instead of {list(wanted)}"
+    return checks.fault(op, message, tensor=tensor)
+
+
+def _cell_scale(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require a power of two, whose exponent alone TFLM heeds where it takes the curve."""
+    cell = required(op, graph, CELL)
+    scale = scale_of(cell)
+    if frexp(scale)[0] != 0.5 or not LEAST_CELL <= scale <= GREATEST_CELL:
+        message = f"has scale {scale:g}, which is no power of two of 2^-27 .. 2"
+        yield checks.fault(op, message, tensor=cell)
+
+
+RULES: tuple[checks.Rule, ...] = (
+    _present,
+    _options,
+    checks.activations(X, types=("int8",), results=("int8", "int16")),
+    _types,
+    *(checks.constant(at, "int8") for at in (*FROM_INPUT, *FROM_HIDDEN)),
+    *(checks.constant(at, "int32") for at in BIASES),
+    _quantized,
+    _shapes,
+    _cell_scale,
+    checks.factors(reals),
+)

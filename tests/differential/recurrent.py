@@ -1,0 +1,101 @@
+"""Operators with states, which the second sample of a network finds as the first one left them."""
+
+from math import prod
+
+import numpy as np
+from tests.differential.network import Network, Quantized, float32
+from tests.tflite_builder import Tensor
+
+UNITS = (1, 2, 3, 5, 8)
+MOST_INPUTS = 200
+CELL_POWERS = range(-16, -7)
+TANH = 4
+
+
+def svdf(net: Network) -> bool:
+    """Add an SVDF, whose state is int8 or int16."""
+    x = _value(net, 2)
+    if x is None:
+        return False
+    chance, (batches, inputs) = net.chance, net.shape(x)
+    units, rank, steps = chance.choice(UNITS), chance.choice((1, 2, 3)), chance.choice((1, 2, 3, 6))
+    wide, filters = net.likely(0.5), units * rank
+    weights = net.weights((filters, inputs), 0, channelwise=False)
+    times = _times(net, (filters, steps), wide=wide)
+    state = _state(net, (batches, filters * steps), wide=wide)
+    bias = _bias(net, units, float32(net.scale(state) * net.scale(times)))
+    operands = (x, weights, times, bias, state)
+    options = {"Rank": rank}
+    net.apply("SVDF", operands, (batches, units), net.quantization(), "SVDFOptions", **options)
+    return True
+
+
+def lstm(net: Network) -> bool:
+    """Add an LSTM with the batches or the steps in front."""
+    x = _value(net, 3)
+    if x is None:
+        return False
+    first, second, inputs = net.shape(x)
+    time_major, units = net.likely(0.5), net.chance.choice(UNITS)
+    batches = second if time_major else first
+    from_input = [net.weights((units, inputs), 0, channelwise=False) for _ in range(4)]
+    from_hidden = [net.weights((units, units), 0, channelwise=False) for _ in range(4)]
+    biases = [_bias(net, units) for _ in range(4)]
+    said = net.quantization()
+    hidden = net.add(Tensor(shape=(batches, units), variable=True, **said))
+    scale: Quantized = {"scales": (2.0 ** net.chance.choice(CELL_POWERS),), "zero_points": (0,)}
+    cell = net.add(Tensor(shape=(batches, units), dtype="int16", variable=True, **scale))
+    none = (-1,)
+    gates = (*from_input, *from_hidden, *none * 3, *biases, *none * 2)
+    net.apply_to_several(
+        "UNIDIRECTIONAL_SEQUENCE_LSTM",
+        (x, *gates, hidden, cell, *none * 4),
+        ((first, second, units),),
+        said,
+        "UnidirectionalSequenceLSTMOptions",
+        FusedActivationFunction=TANH,
+        TimeMajor=time_major,
+        CellClip=net.chance.choice((0.0, 0.0, 1.0, 10.0)),
+    )
+    return True
+
+
+def _value(net: Network, rank: int) -> int | None:
+    """Choose a value, in another shape if it has not the rank; None if it has too many inputs."""
+    x = net.pick()
+    if x is None or not net.shape(x):
+        return None
+    shape = net.shape(x)
+    wanted = (*(1,) * (rank - len(shape)), *shape)
+    wanted = (prod(wanted[: 1 - rank]), *wanted[1 - rank :])
+    if wanted[-1] > MOST_INPUTS:
+        return None
+    if wanted == shape:
+        return x
+    return net.apply("RESHAPE", (x, net.numbers(wanted)), wanted, net.like(x))
+
+
+def _times(net: Network, shape: tuple[int, ...], *, wide: bool) -> int:
+    """Add what an SVDF multiplies its state with."""
+    if not wide:
+        return net.weights(shape, 0, channelwise=False)
+    rng = np.random.default_rng(net.chance.randrange(2**32))
+    data = rng.integers(-(2**15) + 1, 2**15, shape).astype(np.int16)
+    scale = float32(net.chance.uniform(2e-5, 1e-4))
+    return net.add(Tensor(shape=shape, dtype="int16", data=data, scales=(scale,), zero_points=(0,)))
+
+
+def _state(net: Network, shape: tuple[int, ...], *, wide: bool) -> int:
+    """Add the state of an SVDF."""
+    if not wide:
+        return net.add(Tensor(shape=shape, variable=True, **net.quantization()))
+    scale: Quantized = {"scales": (float32(net.chance.uniform(1e-4, 1e-2)),), "zero_points": (0,)}
+    return net.add(Tensor(shape=shape, dtype="int16", variable=True, **scale))
+
+
+def _bias(net: Network, units: int, scale: float = 0.0) -> int:
+    """Add an int32 bias, without a scale where it has none to keep to."""
+    rng = np.random.default_rng(net.chance.randrange(2**32))
+    data = rng.integers(-9000, 9001, units).astype(np.int32)
+    fields: Quantized = {"scales": (scale,), "zero_points": (0,)} if scale else {}
+    return net.add(Tensor(shape=(units,), dtype="int32", data=data, **fields))

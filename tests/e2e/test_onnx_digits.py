@@ -1,0 +1,70 @@
+"""The digits network as ONNX: the bytes of the TFLite file, in the interpreter and in RTL."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+
+from atoll.cli import main
+from atoll.frontend.registry import load_network
+from atoll.ops import reference
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "examples" / "01_digits"
+ONNX, TFLITE = FOLDER / "digits_qdq.onnx", FOLDER / "digits_int8.tflite"
+CHANNELS_FIRST = (0, 3, 1, 2)
+
+
+def samples() -> tuple[np.ndarray, np.ndarray]:
+    data = np.load(FOLDER / "digits_test.npz")
+    return data["x"], data["y"]
+
+
+def test_the_file_is_what_its_script_writes(tmp_path: Path) -> None:
+    path = tmp_path / "digits.onnx"
+    subprocess.run([sys.executable, FOLDER / "to_onnx.py", path], check=True)
+    assert path.read_bytes() == ONNX.read_bytes()
+
+
+def test_outputs_are_those_of_tflite_and_classes_those_of_onnxruntime() -> None:
+    ours, theirs = load_network(ONNX), load_network(TFLITE)
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(ONNX, options)
+    image = theirs.tensor("image")
+    assert image.quantization is not None
+    (scale,), (zero,) = image.quantization.scales, image.quantization.zero_points
+    right, same = [0, 0], 0
+    for pixels, digit in zip(*samples(), strict=True):
+        given = np.ascontiguousarray(pixels[np.newaxis].transpose(CHANNELS_FIRST))
+        made = reference.run(ours, {"pixels": given})[ours.outputs[0]]
+        expected = reference.run(theirs, {"image": pixels[np.newaxis]})[theirs.outputs[0]]
+        np.testing.assert_array_equal(made, expected)
+        real = (given.astype(np.float32) - zero) * np.float32(scale)
+        (shares,) = session.run(None, {"pixels": real})
+        right[0] += int(made.argmax() == digit)
+        right[1] += int(shares.argmax() == digit)
+        same += int(made.argmax() == shares.argmax())
+    assert (right, same) == ([357, 356], 359)  # one sample has two greatest shares
+
+
+@pytest.mark.rtl
+def test_every_layer_is_right_in_rtl(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "lagoon", str(ONNX), "--brief"]) == 0
+    told = capsys.readouterr().out
+    assert "10 of 10 layers bit-exact" in told
+    assert "0 placement violations" in told
+
+
+def test_a_dataset_has_the_extents_of_onnx(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pixels, digits = samples()
+    path = tmp_path / "digits.npz"
+    np.savez(path, x=pixels.transpose(CHANNELS_FIRST), y=digits)
+    chip = ["--cpu", "native", "--accelerator", "model"]
+    assert main(["run", "lagoon", str(ONNX), "--dataset", str(path), *chip]) == 0
+    assert "357 of 360 samples" in capsys.readouterr().out

@@ -1,0 +1,68 @@
+"""What onnxruntime's quantiser makes of common networks: the same classes, and few transposes."""
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.onnx_builder import loaded, run_onnxruntime
+from tests.onnx_networks import NETWORKS, WAYS, quantized, sample
+
+from atoll.cli import main
+from atoll.ir.graph import Graph, Tensor
+from atoll.ops import reference
+
+SAMPLES = 20
+TRANSPOSES = {"attention": 4, "mobile": 1, "residual": 1, "sequence": 1}
+
+
+@pytest.fixture(autouse=True)
+def silent(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.ERROR)
+
+
+def parameters(tensor: Tensor) -> tuple[float, int]:
+    assert tensor.quantization is not None
+    return tensor.quantization.scales[0], tensor.quantization.zero_points[0]
+
+
+def compared(graph: Graph, model: bytes, shape: tuple[int, ...]) -> tuple[int, float]:
+    """Return how many samples have the same class, and the greatest difference in steps."""
+    (name,), (result,) = graph.inputs, graph.outputs
+    (scale, zero), (step, origin) = (parameters(graph.tensor(each)) for each in (name, result))
+    same, furthest = 0, 0.0
+    for seed in range(100, 100 + SAMPLES):
+        x = sample(shape, seed)
+        (theirs,) = run_onnxruntime(model, {"x": x})
+        given = np.clip(np.rint(x / np.float32(scale)) + zero, -128, 127).astype(np.int8)
+        made = reference.run(graph, {name: given})[result].astype(np.float64)
+        ours = (made - origin) * step
+        same += int(ours.argmax() == theirs.argmax())
+        furthest = max(furthest, float(np.abs(ours - theirs).max()) / step)
+    return same, furthest
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks(name: str, way: str, tmp_path: Path) -> None:
+    model, shape = quantized(name, way, tmp_path)
+    graph = loaded(model)
+    same, furthest = compared(graph, model, shape)
+    print(f"{name}, {way}: {same} of {SAMPLES} classes, {furthest:.1f} steps")
+    assert same >= SAMPLES - 2  # classes that are as good as each other
+    assert furthest <= 4
+    kinds = [op.kind for op in graph.operators]
+    assert kinds.count("transpose") == TRANSPOSES[name]
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(("name", "way"), [("residual", "qdq uint8"), ("mobile", "qoperator int8")])
+def test_a_chip_runs_them(
+    name: str, way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, _ = quantized(name, way, tmp_path)
+    path = tmp_path / "network.onnx"
+    path.write_bytes(model)
+    assert main(["run", "lagoon", str(path), "--brief"]) == 0
+    told = capsys.readouterr().out
+    assert "0 placement violations" in told

@@ -1,0 +1,108 @@
+"""Moves that read elements at places of their own equal TFLM: all options, types and shapes."""
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.differential.picks import DRAWS, Move, int32, space_to_batch
+from tests.effort import drawn
+from tests.kernels import hold
+
+from atoll.frontend.tflite import load_tflite
+from atoll.ops import reference
+from atoll.ops.registry import kind_of
+
+Compare = Callable[[Any, np.random.Generator], None]
+INT8: dict[str, Any] = {"scales": (0.05,), "zero_points": (-7,)}
+INT16: dict[str, Any] = {"dtype": "int16", "scales": (0.05,), "zero_points": (0,)}
+INT32, INT64, BOOL = ({"dtype": name} for name in ("int32", "int64", "bool"))
+TYPES: dict[str, list[dict[str, Any]]] = {
+    "BROADCAST_TO": [INT8, INT16, INT32, INT64, BOOL],
+    "PADV2": [INT8, INT16, INT32],
+    "RESIZE_NEAREST_NEIGHBOR": [INT8, INT16],
+    "REVERSE_V2": [INT8, INT16, INT32, INT64, BOOL],
+}
+IMAGES = ("DEPTH_TO_SPACE", "RESIZE_NEAREST_NEIGHBOR", "SPACE_TO_DEPTH")
+BATCHES = ("BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND")
+
+
+def shape_for(code: str, chance: Random) -> tuple[int, ...]:
+    """Draw a shape that many options fit, now and then one that loops are vectorised for."""
+    least, most = {True: (4, 4), False: (1, 5)}[code in IMAGES]
+    if code in BATCHES:
+        least, most = 3, 4
+    shape = [chance.choice((1, 2, 3, 4, 6)) for _ in range(chance.randint(least, most))]
+    if chance.random() < 0.3:
+        shape[-1] = chance.choice((16, 17, 36))
+    if code == "BATCH_TO_SPACE_ND":
+        shape[0] *= chance.choice((2, 4, 6))
+    if code == "DEPTH_TO_SPACE":
+        shape[-1] *= chance.choice((1, 4, 9))
+    return tuple(shape)
+
+
+def model_of(
+    builder: ModuleType, move: Move, shape: tuple[int, ...], quantized: dict[str, Any]
+) -> Any:
+    """Make a model of one move."""
+    tensor = builder.Tensor
+    given = [tensor(shape=each.shape, dtype=str(each.dtype), data=each) for each in move.constants]
+    dtype = quantized.get("dtype", "int8")
+    given += [tensor(shape=(), data=np.array(each, dtype), **quantized) for each in move.alike]
+    tensors = (tensor(shape=shape, **quantized), *given, tensor(shape=move.result, **quantized))
+    last = len(tensors) - 1
+    op = builder.Operator(
+        code=move.code,
+        inputs=tuple(range(last)),
+        outputs=(last,),
+        table=move.table,
+        options=dict(move.options),
+    )
+    return builder.Model(tensors=tensors, operators=(op,), inputs=(0,), outputs=(last,))
+
+
+@pytest.mark.parametrize("seed", drawn(1000, first=50))
+@pytest.mark.parametrize("code", DRAWS)
+def test_moves_equal_tflm(
+    code: str, seed: int, tflite_builder: ModuleType, equals_tflm: Compare
+) -> None:
+    chance = Random(f"{code} {seed}")
+    types = TYPES.get(code, [INT8])
+    shape = shape_for(code, chance)
+    move = DRAWS[code](chance, shape)
+    assert move is not None
+    model = model_of(tflite_builder, move, shape, types[seed % len(types)])
+    equals_tflm(model, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("seed", drawn(1000, first=50))
+def test_padded_blocks_equal_padding_and_blocks_of_tflm(
+    seed: int, tmp_path: Path, tflite_builder: ModuleType, tflm: Any
+) -> None:
+    """TFLM's SPACE_TO_BATCH_ND fills with memory that nobody wrote; its PAD with the zero point."""
+    chance, rng = Random(f"padded {seed}"), np.random.default_rng(seed)
+    shape = shape_for("SPACE_TO_BATCH_ND", chance)
+    move = space_to_batch(chance, shape, padded=True)
+    assert move is not None
+    path, x = tmp_path / "model.tflite", rng.integers(-128, 128, shape).astype(np.int8)
+    path.write_bytes(tflite_builder.write(model_of(tflite_builder, move, shape, INT8)))
+    graph = load_tflite(path)
+    (op,) = graph.operators
+    values = reference.run(graph, {graph.inputs[0]: x})
+    block, pads = move.constants
+    every = np.concatenate([[[0, 0]], pads, [[0, 0]]])
+    larger = tuple(int(side + sum(pad)) for side, pad in zip(shape, every, strict=True))
+    steps = (
+        Move(code="PAD", result=larger, constants=(int32(every),)),
+        Move(code=move.code, result=move.result, constants=(block, int32(pads * 0))),
+    )
+    expected = x
+    for step in steps:
+        model = model_of(tflite_builder, step, expected.shape, INT8)
+        expected = tflm(tflite_builder.write(model), [expected])
+    np.testing.assert_array_equal(values[op.outputs[0]], expected)
+    hold(kind_of(op).lower(op, graph), values, expected, interpreted=False)
