@@ -33,6 +33,10 @@ _living: "set[Child]" = set()
 _changing = Lock()
 
 
+UNREAD = subprocess.DEVNULL
+"""What nobody reads of what a program prints."""
+
+
 class TimeLimitError(ToolchainError):
     """A program did not end in time."""
 

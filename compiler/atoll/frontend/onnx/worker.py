@@ -8,12 +8,11 @@ import json
 import os
 import resource
 import socket
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from atoll.children import started
+from atoll.children import UNREAD, started
 from atoll.errors import Fault, ModelError, ToolchainError
 
 SECONDS = 8.0
@@ -42,8 +41,8 @@ def settler() -> Iterator[Callable[[bytes], bytes]]:
                 command,
                 environment=environment,
                 files=[theirs.fileno()],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stdout=UNREAD,
+                stderr=UNREAD,
             ):
                 theirs.close()
                 ours.settimeout(SECONDS)
