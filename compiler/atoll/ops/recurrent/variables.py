@@ -14,7 +14,7 @@ class AssignVariable(Movement):
     """ASSIGN_VARIABLE of a value to a state; TFLM: `MicroResourceVariables::Assign`."""
 
     tflite = TfliteForm(code="ASSIGN_VARIABLE", states=(1,))
-    rates = Rates(made=5)
+    rates = Rates(made=14)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept a value of the state's type and shape."""
