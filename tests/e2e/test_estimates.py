@@ -63,7 +63,7 @@ UNMEASURED = (
     *("expand_dims", "greater", "greater_equal", "hard_swish", "l2_normalization"),
     *("leaky_relu", "less", "less_equal", "log_softmax", "logical_and", "logical_not"),
     *("logical_or", "logistic", "maximum", "minimum", "not_equal", "prelu", "reduce_max"),
-    *("reduce_min", "relu", "relu6", "resize_bilinear", "rsqrt", "select_v2", "slice"),
+    *("reduce_min", "relu6", "resize_bilinear", "rsqrt", "select_v2", "slice"),
     *("squared_difference", "squeeze", "strided_slice", "sub", "sum", "tanh", "transpose"),
     *(
         "transpose_conv",
