@@ -42,7 +42,8 @@ class _Network:
         module: of Python; with ``_`` in front there are those of the package itself.
         symbol: prefix of its C names.
         arena: bytes of its buffers.
-        source: C99 of its kernels, constants and run function.
+        source: C99 of its kernels, constants and functions.
+        states: it has some, and thus a reset function.
     """
 
     name: str
@@ -52,6 +53,7 @@ class _Network:
     outputs: tuple[_Tensor, ...]
     arena: int
     source: str
+    states: bool
 
 
 def python_files(board: Board) -> Mapping[str, Entry]:
@@ -87,6 +89,7 @@ def _network(compiled: Compiled) -> _Network:
         outputs=tuple(_tensors(graph, graph.outputs)),
         arena=host.plan.use[_ARENA].used,
         source=source,
+        states=bool(graph.states),
     )
 
 

@@ -59,6 +59,7 @@ class _Network:
     pools: tuple[tuple[str, int], ...]
     devices: tuple[tuple[str, int], ...]
     parameters: tuple[str, ...]
+    states: bool
 
 
 def rust_files(board: Board) -> Mapping[str, Entry]:
@@ -85,6 +86,7 @@ def _network(board: Board, model: ModelInterface) -> _Network:
         pools=tuple((c_name(pool.pool), pool.size) for pool in model.pools),
         devices=tuple((name, board.soc.device(name).ordinal) for name in model.devices),
         parameters=model.parameters,
+        states=bool(model.states),
     )
 
 

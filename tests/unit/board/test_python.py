@@ -6,10 +6,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+import numpy as np
 import pytest
+from tests.recurrent_samples import recurrent
 
 from atoll.board.package import Board, package_files
+from atoll.ops import reference
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.samples import random_sample
@@ -253,3 +258,38 @@ def test_golden(networks: tuple[Compiled, ...], golden: Callable[[Path, str], No
 
 def test_no_package_without_networks() -> None:
     assert not package_files(Board(soc=load_soc("lagoon")), ["python"])["python"]
+
+
+IN_TURN = """
+import numpy as np
+from lagoon_networks import streaming as module
+given, wanted = np.load("in_turn.npz"), np.load("wanted.npz")
+(port,) = module.INPUTS
+for again in range(2):
+    for number, data in enumerate(given["samples"]):
+        made = module.run({port.name: data})
+        for name, values in made.items():
+            assert bytes(values) == wanted[f"{name}_{number}"].tobytes(), (again, number, name)
+    module.reset()
+print("done")
+"""
+
+
+@needs_compiler
+def test_states_are_reset(tmp_path: Path, tflite_builder: ModuleType) -> None:
+    model = tmp_path / "streaming.tflite"
+    model.write_bytes(tflite_builder.write(recurrent(tflite_builder)))
+    networks = compile_models(load_soc("lagoon"), [model])
+    graph = networks[0].network
+    samples = [random_sample(graph, seed=seed)[0] for seed in range(3)]
+    written(networks, tmp_path)
+    build(tmp_path)
+    given = np.array([each[graph.inputs[0]] for each in samples])
+    np.savez(tmp_path / "in_turn.npz", samples=given)
+    results = enumerate(reference.run_in_turn(graph, samples))
+    wanted: dict[str, Any] = {
+        f"{n}_{number}": values[n] for number, values in results for n in graph.outputs
+    }
+    np.savez(tmp_path / "wanted.npz", **wanted)
+    done = python(tmp_path, IN_TURN)
+    assert (done.stdout, done.stderr) == ("done\n", "")
