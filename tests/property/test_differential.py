@@ -17,7 +17,7 @@ from tests.effort import cases
 
 pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")
 
-GROUPS, PER_GROUP = 14, 50
+GROUPS, PER_GROUP = 18, 50
 MANY_GROUPS, PER_MANY = 40, 250
 FIRST_OF_MANY = 1000
 PER_IMAGE = 10
