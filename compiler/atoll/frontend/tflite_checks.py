@@ -12,6 +12,8 @@ from atoll.ir.graph import ITEM_BYTES
 VERSION = 3
 GREATEST_ELEMENTS = 2**31
 GREATEST_RANK = 8
+GREATEST_STATE = 2**26
+"""Bytes of a variable; its first value is part of the image."""
 
 
 def check_references(model: FileModel) -> None:
@@ -148,10 +150,23 @@ def _variables(model: FileModel) -> Iterator[Fault]:
             if tensor is not None and (fault := _wrong_variable(tensor, at in places, users)):
                 yield _fault("E055", f"{place(op, tensor)}: {fault}", remedy)
     for tensor in model.tensors:
+        if tensor.variable and bytes_of(tensor) > GREATEST_STATE:
+            yield _fault("E055", too_large(tensor), remedy)
         given = tensor.index in (*model.inputs, *model.outputs) or is_constant(model, tensor)
         if tensor.variable and given:
             message = f"{describe(tensor)}: is a variable, and an input, output or constant"
             yield _fault("E055", message, remedy)
+
+
+def bytes_of(tensor: FileTensor) -> int:
+    """Return the size of a tensor; extents and types that cannot be count as nothing."""
+    return prod(max(extent, 0) for extent in tensor.shape) * ITEM_BYTES.get(tensor.dtype, 0)
+
+
+def too_large(tensor: FileTensor) -> str:
+    """Say that a variable is."""
+    size, most = bytes_of(tensor), GREATEST_STATE
+    return f"{describe(tensor)}: is a variable of {size} bytes, the most is {most}"
 
 
 def _wrong_variable(tensor: FileTensor, wanted: bool, users: Counter[int]) -> str:

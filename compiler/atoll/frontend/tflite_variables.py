@@ -9,7 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from atoll.errors import ModelError
-from atoll.frontend.tflite_checks import describe, is_constant, place
+from atoll.frontend.tflite_checks import (
+    GREATEST_STATE,
+    bytes_of,
+    describe,
+    is_constant,
+    place,
+    too_large,
+)
 from atoll.frontend.tflite_edges import copy_of
 from atoll.frontend.tflite_reader import (
     FileBuffer,
@@ -18,7 +25,6 @@ from atoll.frontend.tflite_reader import (
     FileSubgraph,
     FileTensor,
 )
-from atoll.ir.graph import ITEM_BYTES
 
 HANDLE, READ, ASSIGN, ONCE = "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE"
 _CODES = frozenset({HANDLE, READ, ASSIGN, ONCE})
@@ -116,7 +122,9 @@ class _Variables:
                 if _type(other) != _type(tensor):
                     message = f"{describe(other)} and {describe(tensor)}: are of one variable"
                     raise _fault(f"{message} and differ in type, shape or quantisation")
-            size = _size(tensor)
+            size = bytes_of(tensor)
+            if size > GREATEST_STATE:
+                raise _fault(too_large(tensor))
             if key not in firsts and key not in assigned:
                 raise _fault(f"{describe(tensor)}: is of a variable that nothing assigns")
             # TFLM sets all bytes to the zero point: `MicroResourceVariables::Allocate`
@@ -209,13 +217,6 @@ def called_once(model: FileModel) -> Iterable[FileSubgraph]:
 
 def _type(tensor: FileTensor) -> object:
     return (tensor.shape, tensor.dtype, tensor.scales, tensor.zero_points)
-
-
-def _size(tensor: FileTensor) -> int:
-    size = ITEM_BYTES.get(tensor.dtype, 0)
-    for extent in tensor.shape:
-        size *= max(extent, 0)
-    return size
 
 
 def _fault(message: str) -> ModelError:

@@ -1,6 +1,7 @@
 """Operators with states equal TFLM run after run, by reference, machine code and in full RTL."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -11,6 +12,7 @@ from tests import recurrent_samples as operators
 from tests.effort import drawn
 from tests.operator_samples import SCALE, Tree
 
+from atoll.errors import ModelError
 from atoll.frontend.tflite import load_tflite
 from atoll.ops import reference
 from atoll.pipeline import BuildOptions, compile_file
@@ -275,6 +277,24 @@ def variables(builder: ModuleType, rng: np.random.Generator) -> Any:
         outputs=tuple(outputs),
         others=others,
     )
+
+
+@pytest.mark.parametrize("make", [svdf, variables])
+def test_a_state_that_no_image_holds_is_refused(
+    make: Callable[..., Any], tflite_builder: ModuleType, tmp_path: Path
+) -> None:
+    """Before anything of its size is made."""
+    model = make(tflite_builder, np.random.default_rng(5))
+    kept = [at for at, each in enumerate(model.tensors) if each.variable]
+    read = [op.outputs[0] for op in model.operators if op.code == "READ_VARIABLE"]
+    tensors = list(model.tensors)
+    for at in kept or range(len(tensors)):
+        if kept or at in read or tensors[at].dtype == "int8":
+            tensors[at] = replace(tensors[at], shape=(2**15, 2**15, 2**15))
+    path = tmp_path / "network.tflite"
+    path.write_bytes(tflite_builder.write(replace(model, tensors=tuple(tensors))))
+    with pytest.raises(ModelError, match=r"is a variable of \d{14} bytes"):
+        load_tflite(path)
 
 
 @pytest.mark.parametrize("seed", drawn(1000, 40))

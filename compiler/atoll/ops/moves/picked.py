@@ -1,7 +1,6 @@
 """Kinds whose indices read each one of the input: nearest pixels, repetitions, reversals."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,8 @@ from atoll.ops.checks import required
 from atoll.ops.kind import Array, Rates
 from atoll.ops.moves.strided import Axis, Strided, even, in_order
 from atoll.ops.quantization import Integers
-from atoll.ops.tflite_form import BYTE, Attributes, Shapes, TfliteForm
+from atoll.ops.resizing import resizing_features, resizing_options
+from atoll.ops.tflite_form import BYTE, TfliteForm
 
 Shape = tuple[int, ...]
 GREATEST_SIDE = 2**24
@@ -21,13 +21,6 @@ GREATEST_SIDE = 2**24
 
 MOST_BROADCAST, MOST_REVERSED = 5, 6
 """Dimensions that TFLM's kernels have room for."""
-
-
-def _resizing(options: Any, shapes: Shapes) -> Attributes:
-    return {
-        "align_corners": bool(options.AlignCorners()),
-        "half_pixel_centers": bool(options.HalfPixelCenters()),
-    }
 
 
 class ResizeNearest(Strided):
@@ -40,7 +33,7 @@ class ResizeNearest(Strided):
         code="RESIZE_NEAREST_NEIGHBOR",
         table="ResizeNearestNeighborOptions",
         fields={0: BYTE, 1: BYTE},
-        read=_resizing,
+        read=resizing_options,
         shapes_from=1,
     )
     rates = Rates(made=15)
@@ -51,20 +44,7 @@ class ResizeNearest(Strided):
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return the extents and the options; there are no multiply-accumulates."""
-        batches, in_height, in_width, channels = required(op, graph, 0).shape
-        _, out_height, out_width, _ = graph.results(op)[0].shape
-        return {
-            "macs": 0,
-            "batches": batches,
-            "in_height": in_height,
-            "in_width": in_width,
-            "in_channels": channels,
-            "out_height": out_height,
-            "out_width": out_width,
-            "out_channels": channels,
-            "align_corners": int(bool(op.attributes["align_corners"])),
-            "half_pixel_centers": int(bool(op.attributes["half_pixel_centers"])),
-        }
+        return resizing_features(op, graph)
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]

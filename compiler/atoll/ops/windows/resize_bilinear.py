@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,8 @@ from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, OperatorKind, Rates
 from atoll.ops.overlap import MOST_PIXELS, pixel_distance, read_from, useful
 from atoll.ops.quantization import Integers
-from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
+from atoll.ops.resizing import resizing_features, resizing_options
+from atoll.ops.tflite_form import TfliteForm
 
 ONE_BITS = 10
 ONE = 1 << ONE_BITS
@@ -25,13 +25,6 @@ ONE = 1 << ONE_BITS
 
 GREATEST_SIDE = 2**18
 """Rows or columns with which coordinates and their steps stay far below 2^31."""
-
-
-def _options(options: Any, shapes: Shapes) -> Attributes:
-    return {
-        "align_corners": bool(options.AlignCorners()),
-        "half_pixel_centers": bool(options.HalfPixelCenters()),
-    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +72,7 @@ class ResizeBilinear(OperatorKind):
         code="RESIZE_BILINEAR",
         table="ResizeBilinearOptions",
         fields={2: 1, 3: 1},
-        read=_options,
+        read=resizing_options,
         shapes_from=1,
     )
     rates = Rates(made=120)
@@ -91,20 +84,7 @@ class ResizeBilinear(OperatorKind):
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return the extents and the options; there are no multiply-accumulates."""
-        batches, in_height, in_width, channels = required(op, graph, 0).shape
-        _, out_height, out_width, _ = graph.results(op)[0].shape
-        return {
-            "macs": 0,
-            "batches": batches,
-            "in_height": in_height,
-            "in_width": in_width,
-            "in_channels": channels,
-            "out_height": out_height,
-            "out_width": out_width,
-            "out_channels": channels,
-            "align_corners": int(bool(op.attributes["align_corners"])),
-            "half_pixel_centers": int(bool(op.attributes["half_pixel_centers"])),
-        }
+        return resizing_features(op, graph)
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
