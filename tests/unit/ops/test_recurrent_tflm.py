@@ -188,6 +188,35 @@ def test_svdf(seed: int, tflite_builder: ModuleType, tmp_path: Path, lagoon: Res
     check(data, tmp_path / "network.tflite", lagoon, rng)
 
 
+def handle(builder: ModuleType, operators: list[Any], tensors: list[Any], name: str) -> int:
+    """Add a handle of a variable, and what makes it."""
+    tensors.append(builder.Tensor(shape=(), dtype="resource"))
+    made = builder.Operator(
+        code="VAR_HANDLE",
+        inputs=(),
+        outputs=(len(tensors) - 1,),
+        table="VarHandleOptions",
+        options={"Container": "", "SharedName": name},
+    )
+    operators.append(made)
+    return len(tensors) - 1
+
+
+def first_values(
+    builder: ModuleType, rng: np.random.Generator, shape: tuple[int, ...], kept: dict[str, Any]
+) -> Any:
+    """Make the subgraph that runs once."""
+    operators: list[Any] = []
+    tensors: list[Any] = []
+    for name in ("delay", "sum"):
+        variable = handle(builder, operators, tensors, name)
+        data = rng.integers(-128, 128, shape).astype(np.int8)
+        tensors.append(builder.Tensor(shape=shape, data=data, **kept))
+        given = (variable, len(tensors) - 1)
+        operators.append(builder.Operator(code="ASSIGN_VARIABLE", inputs=given, outputs=()))
+    return builder.Model(tensors=tuple(tensors), operators=tuple(operators), inputs=(), outputs=())
+
+
 def variables(builder: ModuleType, rng: np.random.Generator) -> Any:
     """Make a network of two variables: one delays its input by a run, one sums what it reads.
 
@@ -212,20 +241,6 @@ def variables(builder: ModuleType, rng: np.random.Generator) -> Any:
         )
         return result
 
-    def handle(into: list[Any], numbers: list[Any], name: str) -> int:
-        numbers.append(tensor(shape=(), dtype="resource"))
-        options = {"Container": "", "SharedName": name}
-        into.append(
-            op(
-                code="VAR_HANDLE",
-                inputs=(),
-                outputs=(len(numbers) - 1,),
-                table="VarHandleOptions",
-                options=options,
-            )
-        )
-        return len(numbers) - 1
-
     def assign(variable: int, value: int) -> None:
         operators.append(op(code="ASSIGN_VARIABLE", inputs=(variable, value), outputs=()))
 
@@ -240,18 +255,8 @@ def variables(builder: ModuleType, rng: np.random.Generator) -> Any:
                 options={"InitSubgraphIndex": 1},
             )
         )
-        inside: list[Any] = []
-        numbers: list[Any] = []
-        for name in ("delay", "sum"):
-            data = rng.integers(-128, 128, shape).astype(np.int8)
-            variable = handle(inside, numbers, name)
-            numbers.append(tensor(shape=shape, data=data, **kept))
-            value = len(numbers) - 1
-            inside.append(op(code="ASSIGN_VARIABLE", inputs=(variable, value), outputs=()))
-        others = (
-            builder.Model(tensors=tuple(numbers), operators=tuple(inside), inputs=(), outputs=()),
-        )
-    delay, total = (handle(operators, tensors, name) for name in ("delay", "sum"))
+        others = (first_values(builder, rng, shape, kept),)
+    delay, total = (handle(builder, operators, tensors, name) for name in ("delay", "sum"))
     before = apply("READ_VARIABLE", delay)
     old = apply("READ_VARIABLE", total)
     new = apply("ADD", old, before, table="AddOptions")
