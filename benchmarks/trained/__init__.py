@@ -5,7 +5,7 @@ packages which `PACKAGES` names. ``python -m benchmarks.trained.check OUT`` hold
 TFLM and onnxruntime on them, in Atoll's own environment.
 """
 
-PACKAGES = ("tensorflow", "tf2onnx", "onnxruntime", "torch")
+PACKAGES = ("tensorflow", "tf_keras", "tf2onnx", "onnxruntime", "torch", "onnxscript")
 """What training needs; none of them is a dependency of Atoll, and only onnxruntime of its tests."""
 
 NETWORKS = {
@@ -15,10 +15,14 @@ NETWORKS = {
     "unet": "keras_files",
     "transformer": "keras_files",
     "lstm": "keras_files",
+    "lstm_unrolled": "keras_files",
     "torch_residual": "torch_files",
     "torch_transformer": "torch_files",
 }
 """By name, the module of this folder that trains and writes it."""
+
+OF_KERAS_2 = ("lstm",)
+"""Networks that Keras 2 makes: its LSTM becomes one operator of TFLite, that of Keras 3 a loop."""
 
 SEED = 20
 TESTED, CALIBRATING = 100, 100

@@ -15,7 +15,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from benchmarks.trained import NETWORKS, PACKAGES
+from benchmarks.trained import NETWORKS, OF_KERAS_2, PACKAGES
 
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "2", "TF_ENABLE_ONEDNN_OPTS": "0", "CUDA_VISIBLE_DEVICES": ""}
 """oneDNN may reorder sums between runs."""
@@ -44,9 +44,10 @@ def main() -> int:
 def _succeeds(name: str, folder: Path) -> bool:
     begin, log = time.perf_counter(), folder / f"{name}.log"
     command = (sys.executable, "-m", "benchmarks.trained", str(folder), name, "--here")
+    environment = os.environ | QUIET | {"TF_USE_LEGACY_KERAS": str(int(name in OF_KERAS_2))}
     with log.open("wb") as told:
         status = subprocess.run(
-            command, stdout=told, stderr=subprocess.STDOUT, env=os.environ | QUIET, check=False
+            command, stdout=told, stderr=subprocess.STDOUT, env=environment, check=False
         ).returncode
     took = f"{name}: {time.perf_counter() - begin:.0f} s"
     print(took if status == 0 else f"{took}, failed, see {log}", flush=True)

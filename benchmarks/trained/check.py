@@ -12,7 +12,6 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,7 +118,7 @@ def _classes(ours: Array, theirs: Array, labels: Array) -> str:
 
 
 def _simulate(row: Row, path: Path) -> None:
-    options: Sequence[str] = [word for each in OVERRIDES for word in ("--set", each)]
+    options = [word for each in OVERRIDES for word in ("--set", each)]
     atoll = Path(sys.executable).with_name("atoll")
     begin = time.perf_counter()
     command = (str(atoll), "run", CHIP, str(path), *options, "--json")

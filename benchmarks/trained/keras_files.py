@@ -35,10 +35,10 @@ def write(name: str, folder: Path) -> None:
         path = folder / f"{name}{'_16x8' if wide else ''}.tflite"
         path.write_bytes(_tflite(single, shown, wide=wide))
         write_samples(path, tested)
-    plain = _like(task.unrolled(1), model) if task.unrolled else single
-    real = folder / f"{name}.real"
-    _write_onnx(plain, real)
-    write_quantised(real, folder, name, shown, tested)
+    if task.onnx:
+        real = folder / f"{name}.real"
+        _write_onnx(single, real)
+        write_quantised(real, folder, name, shown, tested)
 
 
 def _like(network: Any, trained: Any) -> Any:
@@ -72,8 +72,15 @@ def _tflite(model: Any, shown: Array, *, wide: bool) -> bytes:
 
 def _write_onnx(model: Any, path: Path) -> None:
     """Write a network with a batch of one as ONNX of real numbers."""
-    (given,) = model.inputs
-    signature = [tf.TensorSpec(given.shape, tf.float32, name=given.name)]
-    function = tf.function(lambda x: model(x, training=False))
+    function, signature = _function(model), [_signature(model)]
     made, _ = tf2onnx.convert.from_function(function, input_signature=signature, opset=OPSET)
     onnx.save(made, path)
+
+
+def _signature(model: Any) -> Any:
+    (given,) = model.inputs
+    return tf.TensorSpec(given.shape, tf.float32, name=given.name)
+
+
+def _function(model: Any) -> Any:
+    return tf.function(lambda x: model(x, training=False), input_signature=[_signature(model)])

@@ -1,6 +1,5 @@
-"""ONNX files of real numbers become QDQ ones, by onnxruntime's static quantiser; data beside them."""
+"""ONNX files of real numbers become QDQ ones, by onnxruntime's static quantiser."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +24,7 @@ def write_quantised(real: Path, folder: Path, name: str, shown: Array, tested: S
         tested: what is written beside each file.
     """
     prepared = real.with_suffix(".prepared")
-    quant_pre_process(real, prepared)
+    quant_pre_process(real, prepared, skip_symbolic_shape=True)  # it knows not all of PyTorch's
     given = onnx.load(real).graph.input[0].name
     for suffix, kind in TYPES.items():
         path = folder / f"{name}_{suffix}.onnx"
@@ -50,7 +49,7 @@ def write_samples(beside: Path, tested: Samples) -> None:
 
 class _Samples(CalibrationDataReader):  # type: ignore[misc]
     def __init__(self, name: str, samples: Array) -> None:
-        self._samples: Iterator[dict[str, Array]] = ({name: each[None]} for each in samples)
+        self._samples = ({name: each[None]} for each in samples)
 
     def get_next(self) -> dict[str, Array] | None:
         return next(self._samples, None)

@@ -62,7 +62,9 @@ def words(count: int, seed: int, *, frames: int, bands: int) -> Samples:
     rng = np.random.default_rng(seed)
     y = rng.integers(0, len(WORDS), count)
     place = np.linspace(0, 1, frames)
-    paths = np.stack([place, 1 - place, abs(2 * place - 1), 1 - abs(2 * place - 1), 0 * place + 0.5])
+    paths = np.stack(
+        [place, 1 - place, abs(2 * place - 1), 1 - abs(2 * place - 1), 0 * place + 0.5]
+    )
     path = rng.uniform(0.6, 1.0, (count, 1)) * paths[y] + rng.uniform(-0.1, 0.1, (count, 1))
     band = np.linspace(0, 1, bands)
     loud = np.exp(-(((path[..., np.newaxis] - band) / 0.15) ** 2))

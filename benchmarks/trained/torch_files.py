@@ -14,7 +14,6 @@ from benchmarks.trained.quantising import write_quantised
 from benchmarks.trained.samples import Samples
 
 BATCH, EPOCHS, COUNT = 32, 6, 1000
-OPSET = 17
 
 
 class Residual(nn.Module):  # type: ignore[misc]
@@ -76,7 +75,7 @@ def write(name: str, folder: Path) -> None:
     model = _trained(make, training)
     real = folder / f"{name}.real"
     given = torch.from_numpy(tested.x[:1])
-    torch.onnx.export(model, (given,), real, input_names=["x"], opset_version=OPSET, dynamo=False)
+    torch.onnx.export(model, (given,), real, input_names=["x"], external_data=False)
     write_quantised(real, folder, name, training.x[:CALIBRATING], tested)
 
 
