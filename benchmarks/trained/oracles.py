@@ -67,7 +67,7 @@ def operator_steps(path: Path, samples: Array) -> Steps:
         for piece in pieces:
             far = piece.distance(values)
             most, differ, count = found.get(piece.name, (0, 0, 0))
-            differ, count = differ + np.count_nonzero(far), count + far.size
+            differ, count = differ + int(np.count_nonzero(far)), count + far.size
             found[piece.name] = max(most, int(far.max())), differ, count
     worst = max(found, key=lambda name: found[name][0])
     differ, count = (sum(each[at] for each in found.values()) for at in (1, 2))
