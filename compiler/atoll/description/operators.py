@@ -109,6 +109,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "SUM": _REDUCTION,
         "SVDF": ("macs", "batches", "in_channels", "out_channels", "rank", "steps"),
         "TANH": _ELEMENTWISE,
+        "TILE": _MOVEMENT,
         "TRANSPOSE": _MOVEMENT,
         "TRANSPOSE_CONV": _CONVOLUTION,
         "UNIDIRECTIONAL_SEQUENCE_LSTM": ("macs", "batches", "in_channels", "out_channels", "steps"),

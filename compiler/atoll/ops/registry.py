@@ -102,6 +102,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "sum": "atoll.ops.reductions.sums:SUM",
         "svdf": "atoll.ops.recurrent.svdf:SVDF",
         "tanh": "atoll.ops.elements.curves:TANH",
+        "tile": "atoll.ops.moves.picked:TILE",
         "transpose": "atoll.ops.moves.transpose:TRANSPOSE",
         "transpose_conv": "atoll.ops.windows.transpose_conv:TRANSPOSE_CONV",
         "unidirectional_sequence_lstm": "atoll.ops.recurrent.lstm:UNIDIRECTIONAL_SEQUENCE_LSTM",

@@ -162,6 +162,8 @@ PICK_CASES: list[tuple[str, int | None, Change, str]] = [
     ("BROADCAST_TO", -1, {"shape": (6, 5, 8)}, "inputs and options make no shape"),
     ("BROADCAST_TO", -1, {"shape": (1, 1, 1, 6, 5, 8)}, "has 6 dimensions where up to 5 are"),
     ("BROADCAST_TO", -1, {"dtype": "int16"}, "has type int16 instead of int8"),
+    ("TILE", -1, {"shape": (1, 12, 5, 20)}, "inputs and options make"),
+    ("TILE", -1, {"shape": (12, 5, 24)}, "inputs and options make no shape"),
     ("FILL", 1, {"shape": (1,)}, "has shape [1] instead of []"),
     ("FILL", -1, {"dtype": "int16"}, "has type int16 where only int8 and int32 are supported"),
     ("FILL", None, {"inputs": (0, 0)}, "the shape must be a constant"),
