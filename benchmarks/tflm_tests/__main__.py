@@ -178,7 +178,7 @@ def shape_of(case: Case, told: dict[str, Any]) -> tuple[int, ...]:
 
 def gathered(options: dict[str, Any], taken: list[int], indices: list[int]) -> list[int]:
     """Return the shape of the result of a GATHER."""
-    axis, batches = options["Axis"] % len(taken), options["BatchDims"] % len(indices)
+    axis, batches = options["Axis"] % len(taken), options["BatchDims"]
     return [*taken[:axis], *indices[batches:], *taken[axis + 1 :]]
 
 

@@ -38,17 +38,18 @@ class Numbers(Elementwise):
         operation: Callable[[Expr, Expr], Expr],
         *,
         clamped: bool = True,
+        types: tuple[str, ...] = ("int8", "int16", "int32"),
     ) -> None:
         """Take `quantised`'s form; `clamped` tells whether numbers may have an activation."""
         self.tflite, self.rates = quantised.tflite, quantised.rates  # type: ignore[misc]
-        self._quantised, self._clamped = quantised, clamped
+        self._quantised, self._clamped, self._types = quantised, clamped, types
         self._function, self._operation = function, operation
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two inputs of int8, int16 or int32 that broadcast to the output."""
         rules = (
             checks.operands(2, 2),
-            checks.activations(types=("int8", "int16", "int32")),
+            checks.activations(types=self._types),
             checks.same_type(0, 1),
             checks.activation,
             checks.output_shape(broadcast_shape),
