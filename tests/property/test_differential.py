@@ -36,7 +36,17 @@ ELEMENTS = (*elements.UNARY, *elements.PAIRS, *elements.COMPARISONS, *elements.T
 FEATURES = (
     *OPERATORS,
     *ELEMENTS,
-    *("BROADCAST_TO", "CAST", "SELECT_V2", "SUB", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
+    *(
+        "BROADCAST_ARGS",
+        "DIV",
+        "ZEROS_LIKE",
+        "BROADCAST_TO",
+        "CAST",
+        "SELECT_V2",
+        "SUB",
+        "SVDF",
+        "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    ),
     *(f"{code} of a batch" for code in OPERATORS),
     *("several inputs", "several outputs", "output read later", "output declared twice"),
     *("output is input", "output is constant", "output is view", "output is viewed"),
