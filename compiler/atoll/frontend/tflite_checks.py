@@ -218,7 +218,7 @@ def _unwritten(model: FileModel, tensor: FileTensor) -> Fault:
     where = f"the model's output, {describe(tensor)}"
     if tensor.index not in model.inputs and not is_constant(model, tensor):
         return _damage(f"{where}: nothing writes it")
-    message = f"{where}: is no result; only int8 with one scale can be handed out as it is"
+    message = f"{where}: is no result and cannot be copied: needs integers, quantised as a whole"
     return _fault("E055", message, "remove the output; its values are known before the run")
 
 
