@@ -16,6 +16,9 @@ from atoll.pipeline import compile_file
 from atoll.several_models import compile_models
 from atoll_sim.run import run_models
 
+PER_IMAGE = 10
+"""Networks in one firmware."""
+
 
 def run_in_rtl(seeds: Sequence[int], setting: Setting, folder: Path) -> Tally:
     """Run the networks of `seeds` in turn, all in one setting; refused ones are left out."""

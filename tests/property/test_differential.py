@@ -11,7 +11,7 @@ from tests.differential import elements, picks
 from tests.differential.campaign import Tally, explained, run_seeds
 from tests.differential.case import Ending, case_of
 from tests.differential.features import features_of
-from tests.differential.full_rtl import run_in_rtl
+from tests.differential.full_rtl import PER_IMAGE, run_in_rtl
 from tests.differential.setting import CHIPS, COMBINATIONS, OVERLAPS, Setting
 from tests.effort import cases
 
@@ -22,7 +22,6 @@ pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")
 GROUPS, PER_GROUP = 18, 50
 MANY_GROUPS, PER_MANY = 40, 250
 FIRST_OF_MANY = 1000
-PER_IMAGE = 10
 LEAST_SAME = 0.85
 MOST = {Ending.REFUSED: 0.15, Ending.NO_ROOM: 0.05, Ending.ORACLE_REFUSED: 0.0}
 
