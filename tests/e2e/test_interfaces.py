@@ -97,7 +97,7 @@ def test_what_is_no_result_is_copied_in_every_type(
 ) -> None:
     """An input as well, a constant, and a result that is declared twice."""
     tensor, data = tflite_builder.Tensor, np.arange(6).reshape(2, 3).astype(dtype)
-    kept = {"dtype": dtype}
+    kept: dict[str, Any] = {"dtype": dtype}
     kept |= {"scales": (0.5,), "zero_points": (0,)} if dtype == "int16" else {}
     model = tflite_builder.Model(
         tensors=(
