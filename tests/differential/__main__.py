@@ -11,7 +11,7 @@ from tests.differential.campaign import Tally, explained
 from tests.differential.case import FAULTS, case_of
 from tests.differential.compare import verdict_on
 from tests.differential.full_rtl import PER_IMAGE, run_in_rtl
-from tests.differential.setting import CHIPS, OVERLAPS, Setting
+from tests.differential.setting import CHIPS, OVERLAPS, SECOND_CORES, Setting
 
 EVERY = 100
 
@@ -51,11 +51,14 @@ def natively(seeds: Sequence[int], *, show: bool) -> Tally:
 
 
 def in_rtl(seeds: Sequence[int], chip: str) -> Tally:
-    """Run networks in full RTL, some in each firmware; accelerators and overlaps take turns."""
+    """Run networks in full RTL, some in each firmware; what each image has takes turns."""
     tally = Tally()
     for number, first in enumerate(range(0, len(seeds), PER_IMAGE)):
         setting = Setting(
-            chip=chip, accelerators=number % 2 == 0, overlap=OVERLAPS[number % len(OVERLAPS)]
+            chip=chip,
+            accelerators=number % 2 == 0,
+            overlap=OVERLAPS[number % len(OVERLAPS)],
+            shared=0.5 if chip in SECOND_CORES and number % 4 > 1 else 0.0,
         )
         with tempfile.TemporaryDirectory(prefix="atoll-") as folder:
             found = run_in_rtl(seeds[first : first + PER_IMAGE], setting, Path(folder))
