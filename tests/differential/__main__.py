@@ -20,12 +20,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run cases; return 1 if one differs or is found fault with."""
     parser = argparse.ArgumentParser(prog="python -m tests.differential", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="seed of the first network")
-    parser.add_argument("--count", type=int, default=1, help="how many networks")
+    parser.add_argument("--count", type=int, default=1, help="how many seeds")
+    parser.add_argument("--least", type=int, default=0, help="leave out those of fewer operators")
     parser.add_argument("--show", action="store_true", help="print every network")
     parser.add_argument("--kinds", action="store_true", help="count kinds, run nothing")
     parser.add_argument("--rtl", choices=CHIPS, help="run them in full RTL on this chip")
     chosen = parser.parse_args(arguments)
-    seeds = range(chosen.seed, chosen.seed + chosen.count)
+    seeds = [
+        seed
+        for seed in range(chosen.seed, chosen.seed + chosen.count)
+        if len(case_of(seed).model.operators) >= chosen.least
+    ]
     if chosen.kinds:
         print(kinds_of(seeds))
         return 0
