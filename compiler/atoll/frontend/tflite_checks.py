@@ -149,12 +149,13 @@ def _variables(model: FileModel) -> Iterator[Fault]:
             tensor = model.tensors[number] if number >= 0 else None
             if tensor is not None and (fault := _wrong_variable(tensor, at in places, users)):
                 yield _fault("E055", f"{place(op, tensor)}: {fault}", remedy)
+    written = {number for op in model.operators for number in op.outputs}
+    others = written.union(model.inputs, model.outputs)
     for tensor in model.tensors:
         if tensor.variable and bytes_of(tensor) > GREATEST_STATE:
             yield _fault("E055", too_large(tensor), remedy)
-        given = tensor.index in (*model.inputs, *model.outputs) or is_constant(model, tensor)
-        if tensor.variable and given:
-            message = f"{describe(tensor)}: is a variable, and an input, output or constant"
+        if tensor.variable and (tensor.index in others or is_constant(model, tensor)):
+            message = f"{describe(tensor)}: is a variable, and an input, output, constant or result"
             yield _fault("E055", message, remedy)
 
 
