@@ -54,7 +54,7 @@ pytestmark = pytest.mark.rtl
 
 UNMADE = (
     *("copy", "relayout", "reshape", "ethos_u", "rows", "join_rows"),
-    *("pack", "split", "split_v", "unpack"),
+    *("layer_normalization", "pack", "split", "split_v", "unpack"),
 )
 """Kinds that these networks do not run as such."""
 

@@ -67,6 +67,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "HARD_SWISH": _ELEMENTWISE,
         "JOIN_ROWS": _MOVEMENT,
         "L2_NORMALIZATION": _ROWS,
+        "LAYER_NORMALIZATION": _ROWS,
         "LEAKY_RELU": _ELEMENTWISE,
         "LESS": _ELEMENTWISE,
         "LESS_EQUAL": _ELEMENTWISE,

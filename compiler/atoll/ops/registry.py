@@ -57,6 +57,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "hard_swish": "atoll.ops.elements.curves:HARD_SWISH",
         JOIN: "atoll.ops.moves.rows:JOIN",
         "l2_normalization": "atoll.ops.reductions.l2_normalization:L2_NORMALIZATION",
+        "layer_normalization": ("atoll.ops.reductions.layer_normalization:LAYER_NORMALIZATION"),
         "leaky_relu": "atoll.ops.elements.rescaling:LEAKY_RELU",
         "less": "atoll.ops.elements.choices:LESS",
         "less_equal": "atoll.ops.elements.choices:LESS_EQUAL",
