@@ -47,6 +47,9 @@ CASES: list[tuple[str, list[dict[str, Any]], dict[str, Any], str]] = [
     ("DIV", [Q, Q], Q, "TFLM rounds 2^6 up to less than 2^23 rightly"),
     ("DIV", [WIDE, WIDE], WIDE, "has type int16 where only int8 and int32 are supported"),
     ("DIV", [INT32, INT32 | Q], INT32, "is quantised; TFLM divides plain int32"),
+    ("FULLY_CONNECTED", [Q, Q, INT32], Q, "adds to products of a computed filter"),
+    ("FULLY_CONNECTED", [Q, INT32], Q, "has type int32 where only int8 is supported"),
+    ("FULLY_CONNECTED", [Q, Q], Q, "inputs and options make [2, 2]"),
     ("MAXIMUM", [Q, OTHER], Q, "is quantised differently from the output"),
     ("MINIMUM", [BOOL, BOOL], BOOL, "has type bool where only int8, int16, int32 and int64"),
     ("PRELU", [WIDE, WIDE], WIDE, "has type int16 instead of int8"),
@@ -75,9 +78,9 @@ def test_refused(
 ) -> None:
     count = len(sources)
     given = tuple(range(count))
-    options: dict[str, Any] = (
-        {"table": f"{code.title()}Options"} if code in ("SUB", "DIV", "SOFTMAX") else {}
-    )
+    table = f"{code.title().replace('_', '')}Options"
+    with_table = ("SUB", "DIV", "FULLY_CONNECTED", "SOFTMAX")
+    options: dict[str, Any] = {"table": table} if code in with_table else {}
     if code == "SOFTMAX":
         options["options"] = {"Beta": 1.0}
     op = tflite_builder.Operator(code=code, inputs=given, outputs=(count,), **options)
