@@ -28,6 +28,9 @@ def _curves(tree: Tree, x: int) -> int:
     tree.apply("LEAKY_RELU", (x,), tree.add(SHAPE, **SCALE), "LeakyReluOptions", Alpha=0.25)
     tree.apply("LOGISTIC", (x,), tree.add(SHAPE, **LOGISTIC))
     tree.apply("TANH", (x,), tree.add(SHAPE, **TANH))
+    real = tree.apply("DEQUANTIZE", (x,), tree.add(SHAPE, dtype="float32"))
+    real = tree.apply("SIN", (real,), tree.add(SHAPE, dtype="float32"))
+    tree.apply("QUANTIZE", (real,), tree.add(SHAPE, **TANH))
     return tree.apply("ABS", (x,), tree.add(SHAPE, **SCALE))
 
 

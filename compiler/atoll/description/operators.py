@@ -75,6 +75,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "LOGICAL_OR": _ELEMENTWISE,
         "LOGISTIC": _ELEMENTWISE,
         "LOG_SOFTMAX": _ROWS,
+        "LOOKUP": _ELEMENTWISE,
         "MAXIMUM": _ELEMENTWISE,
         "MAX_POOL_2D": _POOLING,
         "MEAN": _REDUCTION,

@@ -65,6 +65,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "logical_not": "atoll.ops.elements.choices:LOGICAL_NOT",
         "logical_or": "atoll.ops.elements.choices:LOGICAL_OR",
         "logistic": "atoll.ops.elements.curves:LOGISTIC",
+        "lookup": "atoll.ops.elements.lookup:LOOKUP",
         "max_pool_2d": "atoll.ops.windows.pooling:MAX_POOL_2D",
         "maximum": "atoll.ops.elements.choices:MAXIMUM",
         "mean": "atoll.ops.reductions.sums:MEAN",
