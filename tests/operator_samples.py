@@ -170,6 +170,9 @@ def picks(builder: ModuleType) -> Any:
     tree.apply("FILL", (tree.numbers(2, 3), value), tree.add((2, 3), **SCALE))
     places = tree.add((1, 6, 8), dtype="int32")
     tree.apply("ARG_MAX", (x, tree.numbers(2)), places)
+    row = tree.apply("RESHAPE", (places,), tree.add((48,), dtype="int32"), "ReshapeOptions")
+    tree.apply("BROADCAST_ARGS", (row, tree.numbers(3, 1)), tree.add((48,), dtype="int32"))
+    tree.apply("ZEROS_LIKE", (padded,), tree.add((1, 7, 8, 8), **SCALE))
     chosen, along = tree.add((1, 6, 6, 8, 8), **SCALE), {"Axis": 2, "BatchDims": 1}
     tree.apply("GATHER", (x, places), chosen, "GatherOptions", **along)
     where = tree.numbers(0, 5, 4, 0, 0, 2, shape=(2, 3))

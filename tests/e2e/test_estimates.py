@@ -62,7 +62,7 @@ UNMEASURED = (
     *("abs", "add_n", "arg_max", "arg_min", "batch_matmul", "cast", "cumsum", "elu", "equal"),
     *("expand_dims", "greater", "greater_equal", "hard_swish", "l2_normalization"),
     *("leaky_relu", "less", "less_equal", "log_softmax", "logical_and", "logical_not"),
-    *("logical_or", "logistic", "maximum", "minimum", "not_equal", "prelu", "reduce_max"),
+    *("logical_or", "logistic", "lookup", "maximum", "minimum", "not_equal", "prelu", "reduce_max"),
     *("reduce_min", "relu6", "resize_bilinear", "rsqrt", "select_v2", "slice"),
     *("squared_difference", "squeeze", "strided_slice", "sub", "sum", "tanh", "transpose"),
     *(

@@ -44,6 +44,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "AVERAGE_POOL_2D": _POOLING,
         "BATCH_MATMUL": ("macs", "batches", "rows", "columns", "depth"),
         "BATCH_TO_SPACE_ND": _MOVEMENT,
+        "BROADCAST_ARGS": _MOVEMENT,
         "BROADCAST_TO": _MOVEMENT,
         "CAST": _ELEMENTWISE,
         "CONCATENATION": _MOVEMENT,
@@ -52,6 +53,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "CUMSUM": ("macs", "depth"),
         "DEPTHWISE_CONV_2D": _CONVOLUTION,
         "DEPTH_TO_SPACE": _MOVEMENT,
+        "DIV": _ELEMENTWISE,
         "ELU": _ELEMENTWISE,
         "EQUAL": _ELEMENTWISE,
         "ETHOS_U": ("macs", "operators"),
@@ -73,6 +75,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "LOGICAL_OR": _ELEMENTWISE,
         "LOGISTIC": _ELEMENTWISE,
         "LOG_SOFTMAX": _ROWS,
+        "LOOKUP": _ELEMENTWISE,
         "MAXIMUM": _ELEMENTWISE,
         "MAX_POOL_2D": _POOLING,
         "MEAN": _REDUCTION,
@@ -111,6 +114,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "TRANSPOSE": _MOVEMENT,
         "TRANSPOSE_CONV": _CONVOLUTION,
         "UNIDIRECTIONAL_SEQUENCE_LSTM": ("macs", "batches", "in_channels", "out_channels", "steps"),
+        "ZEROS_LIKE": _MOVEMENT,
     }
 )
 """What a description may limit of each operator that it may name."""
@@ -158,6 +162,7 @@ OPERANDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "BATCH_MATMUL": ("input1", "input2"),
         "CONV_2D": ("input", "filter", "bias"),
         "DEPTHWISE_CONV_2D": ("input", "filter", "bias"),
+        "DIV": ("input1", "input2"),
         "EQUAL": ("input1", "input2"),
         "FULLY_CONNECTED": ("input", "filter", "bias"),
         "GREATER": ("input1", "input2"),

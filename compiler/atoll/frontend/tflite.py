@@ -16,6 +16,7 @@ from atoll.frontend.tflite_checks import (
 )
 from atoll.frontend.tflite_edges import strip_float_edges, with_own_outputs
 from atoll.frontend.tflite_int4 import with_int8_filters
+from atoll.frontend.tflite_islands import with_tables
 from atoll.frontend.tflite_names import operator_name, tensor_names
 from atoll.frontend.tflite_reader import (
     FileBuffer,
@@ -37,8 +38,8 @@ class Tflite(FrontEnd):
     """The format of TensorFlow Lite, schema version 3.
 
     A QUANTIZE of a float input and a DEQUANTIZE to a float output are left out, so that the
-    graph's interface is int8. Constants that nothing reads are dropped. An output that is an
-    input, a constant or there twice is a copy.
+    graph's interface is int8. What real numbers compute of one int8 value is a table. Constants
+    that nothing reads are dropped. An output that is an input, a constant or there twice is a copy.
     """
 
     suffix = ".tflite"
@@ -53,7 +54,7 @@ class Tflite(FrontEnd):
         check_references(model)
         total = len(model.operators)
         model = with_variables(with_int8_filters(model))
-        model = assigned_last(with_own_outputs(strip_float_edges(model)))
+        model = assigned_last(with_own_outputs(with_tables(strip_float_edges(model))))
         _require_kinds(model, total)
         check_content(model)
         return _graph(_with_known(model))

@@ -34,6 +34,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "average_pool_2d": "atoll.ops.windows.pooling:AVERAGE_POOL_2D",
         "batch_matmul": "atoll.ops.windows.batch_matmul:BATCH_MATMUL",
         "batch_to_space_nd": "atoll.ops.moves.blocks:BATCH_TO_SPACE_ND",
+        "broadcast_args": "atoll.ops.moves.shapes:BROADCAST_ARGS",
         "broadcast_to": "atoll.ops.moves.picked:BROADCAST_TO",
         "cast": "atoll.ops.elements.choices:CAST",
         "concatenation": "atoll.ops.moves.concatenation:CONCATENATION",
@@ -42,6 +43,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "cumsum": "atoll.ops.reductions.cumsum:CUMSUM",
         "depth_to_space": "atoll.ops.moves.blocks:DEPTH_TO_SPACE",
         "depthwise_conv_2d": "atoll.ops.windows.depthwise_conv_2d:DEPTHWISE_CONV_2D",
+        "div": "atoll.ops.elements.division:DIV",
         "elu": "atoll.ops.elements.curves:ELU",
         "equal": "atoll.ops.elements.choices:EQUAL",
         ETHOS_U: "atoll.ops.ethos_u:ETHOS_U",
@@ -63,6 +65,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "logical_not": "atoll.ops.elements.choices:LOGICAL_NOT",
         "logical_or": "atoll.ops.elements.choices:LOGICAL_OR",
         "logistic": "atoll.ops.elements.curves:LOGISTIC",
+        "lookup": "atoll.ops.elements.lookup:LOOKUP",
         "max_pool_2d": "atoll.ops.windows.pooling:MAX_POOL_2D",
         "maximum": "atoll.ops.elements.choices:MAXIMUM",
         "mean": "atoll.ops.reductions.sums:MEAN",
@@ -105,6 +108,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "transpose_conv": "atoll.ops.windows.transpose_conv:TRANSPOSE_CONV",
         "unidirectional_sequence_lstm": "atoll.ops.recurrent.lstm:UNIDIRECTIONAL_SEQUENCE_LSTM",
         "unpack": "atoll.ops.moves.splitting:UNPACK",
+        "zeros_like": "atoll.ops.moves.shapes:ZEROS_LIKE",
     }
 )
 

@@ -38,12 +38,17 @@ CASES: list[tuple[str, list[dict[str, Any]], dict[str, Any], str]] = [
     ("QUANTIZE", [Q], INT32, "is not quantised as a whole"),
     ("SUB", [Q, WIDE], Q, "has type int8 instead of int16"),
     ("SUB", [LARGE, {**TINY, "scales": (1e-45,)}], LARGE, "its scales are too far apart"),
+    ("SUB", [Q, INT32], Q, "has type int8 instead of int32"),
+    ("DIV", [Q, Q], Q, "TFLM rounds 2^6 up to less than 2^23 rightly"),
+    ("DIV", [WIDE, WIDE], WIDE, "has type int16 where only int8 and int32 are supported"),
+    ("DIV", [INT32, INT32 | Q], INT32, "is quantised; TFLM divides plain int32"),
     ("MAXIMUM", [Q, OTHER], Q, "is quantised differently from the output"),
-    ("MINIMUM", [BOOL, BOOL], BOOL, "has type bool where only int8, int16 and int32"),
+    ("MINIMUM", [BOOL, BOOL], BOOL, "has type bool where only int8, int16, int32 and int64"),
     ("PRELU", [WIDE, WIDE], WIDE, "has type int16 instead of int8"),
     ("SQUARED_DIFFERENCE", [Q, Q], TINY, "only factors below 2^30 can be represented"),
     ("LESS", [Q, LARGE], BOOL, "has scale 1.5; only scales below 1 are compared"),
-    ("LESS", [BOOL, BOOL], BOOL, "has type bool where only int8 and int32 are supported"),
+    ("GREATER", [WIDE, WIDE], BOOL, "has type int16 where only int8, int32 and int64"),
+    ("LESS", [BOOL, BOOL], BOOL, "has type bool where only int8, int32 and int64"),
     ("EQUAL", [Q, INT32], BOOL, "has type int32 instead of int8"),
     ("EQUAL", [Q, Q], Q, "has type int8 where only bool is supported"),
     ("LOGICAL_AND", [BOOL, Q], BOOL, "has type int8 where only bool is supported"),
@@ -65,7 +70,7 @@ def test_refused(
 ) -> None:
     count = len(sources)
     given = tuple(range(count))
-    options = {"table": "SubOptions"} if code == "SUB" else {}
+    options = {"table": f"{code.title()}Options"} if code in ("SUB", "DIV") else {}
     op = tflite_builder.Operator(code=code, inputs=given, outputs=(count,), **options)
     tensors = tuple(tflite_builder.Tensor(shape=(2, 3), **side) for side in (*sources, target))
     model = tflite_builder.Model(tensors=tensors, operators=(op,), inputs=given, outputs=(count,))

@@ -67,6 +67,15 @@ class Strided(Movement):
         """Return what elements of the result are that none of the input becomes, None for none."""
         return None
 
+    def view_offset(self, op: Operator, graph: Graph) -> int | None:
+        """Begin at the first element, if the others follow it: such as whole rows of a slice."""
+        if self.filling(op, graph) is not None:
+            return None
+        read, _, loops = _loops(self.axes(op, graph))
+        if loops and [(loop.read, loop.write) for loop in loops] != [(1, 1)]:
+            return None
+        return read * ITEM_BYTES[required(op, graph, 0).dtype]
+
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Keep each element until it is read; it is read right before it is written."""
         x, (output,) = required(op, graph, 0), graph.results(op)
