@@ -28,6 +28,9 @@ def _curves(tree: Tree, x: int) -> int:
     tree.apply("LEAKY_RELU", (x,), tree.add(SHAPE, **SCALE), "LeakyReluOptions", Alpha=0.25)
     tree.apply("LOGISTIC", (x,), tree.add(SHAPE, **LOGISTIC))
     tree.apply("TANH", (x,), tree.add(SHAPE, **TANH))
+    real = tree.apply("DEQUANTIZE", (x,), tree.add(SHAPE, dtype="float32"))
+    real = tree.apply("SIN", (real,), tree.add(SHAPE, dtype="float32"))
+    tree.apply("QUANTIZE", (real,), tree.add(SHAPE, **TANH))
     return tree.apply("ABS", (x,), tree.add(SHAPE, **SCALE))
 
 
@@ -38,6 +41,7 @@ def _pairs(tree: Tree, x: int, other: int) -> None:
     tree.apply("SUB", (x, alpha), tree.add(SHAPE, **SCALE), "SubOptions")
     for code in ("MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"):
         tree.apply(code, (x, other), tree.add(SHAPE, **SCALE))
+    tree.apply("DIV", (x, alpha), tree.add(SHAPE, **SCALE), "DivOptions")
     tree.apply("ADD_N", (x, other, x), tree.add(SHAPE, **SCALE))
 
 
@@ -53,8 +57,18 @@ def _truths(tree: Tree, x: int, other: int) -> None:
     tree.apply("SELECT_V2", (truths[5], x, other), tree.add(SHAPE, **SCALE))
 
 
+def _numbers(tree: Tree, x: int) -> None:
+    """Add arithmetic on int32."""
+    y, *numbers = (tree.apply("CAST", (each,), tree.add(SHAPE, dtype="int32")) for each in (x, x))
+    constant = tree.numbers(*range(-4, 4))
+    for code in ("ADD", "SUB", "MUL", "DIV"):
+        table = f"{code.title()}Options"
+        y = tree.apply(code, (y, constant), tree.add(SHAPE, dtype="int32"), table)
+    tree.apply("SQUARED_DIFFERENCE", (y, numbers[0]), tree.add(SHAPE, dtype="int32"))
+
+
 def wide_elements(builder: ModuleType) -> Any:
-    """Make a network of elementwise kinds on int16."""
+    """Make a network of elementwise kinds on int16 and int32."""
     tree = Tree(builder)
     x = tree.add(SHAPE, **SCALE)
     wide = tree.apply("QUANTIZE", (x,), _wide(tree))
@@ -69,7 +83,11 @@ def wide_elements(builder: ModuleType) -> Any:
     for code in ("MAXIMUM", "SQUARED_DIFFERENCE"):
         tree.apply(code, (wide, other), _wide(tree))
     tree.apply("PRELU", (wide, tree.weights((8,))), _wide(tree))
+    for source, scale, zero in ((x, 2.0**-16, -(2**15)), (wide, 2.0**-15, 0)):
+        shares = tree.add(SHAPE, dtype="int16", scales=(scale,), zero_points=(zero,))
+        tree.apply("SOFTMAX", (source,), shares, "SoftmaxOptions", Beta=1.0)
     tree.apply("QUANTIZE", (wide,), tree.add(SHAPE, **SCALE))
+    _numbers(tree, x)
     return tree.model()
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import yaml
+from tests.all_samples import any_sample
+from tests.differential.generator import random_model
 
 ROOT = Path(__file__).parents[1]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
@@ -46,7 +48,11 @@ VALUES: tuple[Any, ...] = (
     *(True, "", "4 KiB", "1e9 MiB", "9" * 40, "x" * 5_000, "x y " * 5_000, EVIL, EVIL * 1_000, "é"),
     *([], {}, [[]] * 100, {EVIL: EVIL}, ["x" * 300] * 300, "rw", "cpu", "sram", "ram", "CONV_2D"),
 )
-TYPES = ("int8", "int32", "uint8", "float32", "int64", "int16", "bool")
+RANDOM_FILES = 40
+TYPES = (
+    *("int8", "int32", "uint8", "float32", "int64", "int16", "bool", "int4", "resource"),
+    *("float16", "string"),
+)
 SCALES = (0.0, -1.0, 1e-30, 1e30, 0.5, float("inf"), float("nan"))
 EXTENTS = (0, 1, 2, 3, 8, 255, 65536, 2**31 - 1, -1)
 HEADERS = (
@@ -147,18 +153,19 @@ def yaml_kind() -> Kind:
     return Kind([*good * 5, *filter(None, _read("tests/bad", "*.yaml"))], TEXT, whole)
 
 
-def tflite_kind(builder: ModuleType, model: Any) -> Kind:
-    good = [DIGITS.read_bytes(), *[builder.write(model)] * 3]
+def tflite_kind(builder: ModuleType, samples: tuple[Any, ...]) -> Kind:
+    drawn = (random_model(seed) for seed in range(RANDOM_FILES))
+    good = [DIGITS.read_bytes(), *map(builder.write, (*samples, *drawn))]
     bad = list(filter(None, _read("tests/bad", "*.tflite")))
 
     def whole(chance: random.Random) -> bytes:
-        changed = model
+        changed = any_sample(chance, samples)
         for _ in range(chance.choice((1, 1, 2, 4))):
             changed = _other_model(changed, builder, chance)
         written: bytes = builder.write(changed)
         return written
 
-    return Kind([*good * 10, *bad], BYTES, whole)
+    return Kind([*good * 2, *bad], BYTES, whole)
 
 
 def numpy_kind() -> Kind:
@@ -206,7 +213,7 @@ def _other_model(model: Any, builder: ModuleType, chance: random.Random) -> Any:
         case 0 | 1 | 2:
             tensor = _other_tensor(model.tensors[number], chance)
             return replace(model, tensors=_with(model.tensors, number, tensor))
-        case 3 | 4:
+        case 3 | 4 if model.operators:
             at = chance.randrange(len(model.operators))
             op = _other_operator(model.operators[at], len(model.tensors), chance)
             return replace(model, operators=_with(model.operators, at, op))
@@ -221,7 +228,7 @@ def _other_model(model: Any, builder: ModuleType, chance: random.Random) -> Any:
 
 
 def _other_tensor(tensor: Any, chance: random.Random) -> Any:
-    match chance.randrange(5):
+    match chance.randrange(6):
         case 0:
             return replace(tensor, dtype=chance.choice(TYPES))
         case 1:
@@ -231,6 +238,8 @@ def _other_tensor(tensor: Any, chance: random.Random) -> Any:
             return replace(tensor, scales=(chance.choice(SCALES),) * len(tensor.scales))
         case 3:
             return replace(tensor, zero_points=(chance.choice((0, -128, 128, 2**40)),))
+        case 4:
+            return replace(tensor, variable=not tensor.variable)
         case _:
             return replace(tensor, name=chance.choice((EVIL, "n" * 100_000, "", "main", "*/")))
 
@@ -243,13 +252,19 @@ def _other_operator(op: Any, tensors: int, chance: random.Random) -> Any:
             return replace(op, inputs=op.inputs[: chance.randrange(len(op.inputs) + 1)])
         case 2:
             return replace(op, outputs=(chance.randrange(tensors),))
-        case 3 if op.options:
-            name = chance.choice(list(op.options))
-            value = chance.choice((0, 1) if name.startswith("Keep") else (0, 1, 2, 5, 100))
+        case 3 if names := _numbers_of(op):
+            name = chance.choice(names)
+            truth = isinstance(op.options[name], bool) or name.startswith("Keep")
+            value = chance.choice((0, 1) if truth else (0, 1, 2, 5, 100))
             return replace(op, options={**op.options, name: value})
         case _:
             at = chance.randrange(len(op.inputs) or 1)
             return replace(op, inputs=_with(op.inputs, at, chance.randrange(tensors)))
+
+
+def _numbers_of(op: Any) -> list[str]:
+    """Return the options that are no text, such as the name of a variable."""
+    return [name for name, value in op.options.items() if not isinstance(value, str)]
 
 
 def _with(items: Iterable[Any], at: int, item: Any) -> tuple[Any, ...]:

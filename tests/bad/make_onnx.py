@@ -57,10 +57,10 @@ def unchecked(make: Callable[[Builder], str]) -> bytes:
 def unsupported(b: Builder) -> str:
     """Mix operators that there are not with one that is wrong."""
     x = b.x((1, 2, 6, 6), GRID)
-    first = b.real(b.quantized(b.node("Erf", [x]), GRID))
+    first = b.real(b.quantized(b.node("Hardmax", [x]), GRID))
     b.real(b.quantized(b.node("BatchNormalization", [x, *[b.bias(2)] * 4]), GRID))
-    second = b.real(b.quantized(b.node("Erf", [x]), GRID))
-    third = b.real(b.quantized(b.node("Elu", [x], alpha=0.5), GRID))
+    second = b.real(b.quantized(b.node("Hardmax", [x]), GRID))
+    third = b.real(b.quantized(b.node("Pow", [x, b.plain(3.0, "float32")]), GRID))
     return b.node("Sum", [first, second, third])
 
 

@@ -15,7 +15,7 @@ def again(net: Network) -> bool:
         return False
     op = net.chance.choice(known)
     x, weights, *biases = op.inputs
-    fitting = [n for n in net.values if net.shape(n) == net.shape(x)]
+    fitting = [n for n in net.known(net.dtype(x)) if net.shape(n) == net.shape(x)]
     other = net.chance.choice(fitting)
     shared = _shared(net, weights)
     operands = (other, shared, *(_bias(net, other, shared, n) for n in biases))

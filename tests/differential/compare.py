@@ -15,7 +15,7 @@ from tests.tflite_builder import Model, write
 from atoll.errors import AtollError
 from atoll.frontend.tflite import load_tflite
 from atoll.ir.graph import Graph
-from atoll.pipeline import Compiled, compile_file
+from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.report.result import RunReport
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
@@ -46,8 +46,13 @@ def verdict_on(case: Case) -> Verdict:
 
 def compile_case(case: Case, path: Path) -> Compiled:
     """Compile the network that lies at `path` in its setting."""
+    return compile_file(case.setting.soc(), path, options_of(case, path))
+
+
+def options_of(case: Case, path: Path) -> BuildOptions:
+    """Return the options for the network that lies at `path`."""
     operators = [op.name for op in load_tflite(path).operators] if case.setting.shared else []
-    return compile_file(case.setting.soc(), path, case.setting.options(operators, case.seed))
+    return case.setting.options(operators, case.seed)
 
 
 def refused(model: Model, error: AtollError) -> Verdict:

@@ -3,23 +3,34 @@
 from math import prod
 
 import numpy as np
-from tests.differential.elementwise import BROADCAST_RANK, partner
-from tests.differential.network import GREATEST_TENSOR, LEAST_CLAMPED, SHARES, Network, Quantized
-from tests.tflite_builder import Operator, Tensor
+from tests.differential.elementwise import BROADCAST_RANK, broadcasts, partner
+from tests.differential.network import (
+    GREATEST_TENSOR,
+    LEAST_CLAMPED,
+    MULTIPLIED,
+    SHARES,
+    Network,
+    Quantized,
+)
 
 UNARY = ("ABS", "ELU", "HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "RELU", "RELU6", "RSQRT", "TANH")
+CURVES = ("LOGISTIC", "TANH")
+WIDE = ("ABS", "LEAKY_RELU", "RELU", "RELU6", *CURVES)
 PAIRS = ("MAXIMUM", "MINIMUM", "PRELU", "SQUARED_DIFFERENCE")
 COMPARISONS = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
+OF_TRUTHS = ("EQUAL", "NOT_EQUAL")
 TRUTHS = ("LOGICAL_AND", "LOGICAL_OR", "LOGICAL_NOT")
+BOOL: Quantized = {"dtype": "bool"}
 UNIT: Quantized = {"scales": (1 / 128,), "zero_points": (0,)}
 
 
 def unary(net: Network) -> bool:
     """Add a kind of one operand; RSQRT where TFLM does not end the run."""
-    x = net.pick()
+    x = net.pick(types=MULTIPLIED)
     if x is None:
         return False
-    code, result = net.chance.choice(UNARY), net.quantization()
+    wide = net.dtype(x) == "int16"
+    code, result = net.chance.choice(WIDE if wide else UNARY), net.quantization(net.dtype(x))
     if code == "RSQRT" and net.like(x)["zero_points"] != (-128,):
         least = {"scales": net.like(x)["scales"], "zero_points": (-128,)}
         x = net.apply("QUANTIZE", (x,), net.shape(x), least)
@@ -30,6 +41,8 @@ def unary(net: Network) -> bool:
     if code in ("RELU", "RELU6", "ELU") and result["scales"][0] < LEAST_CLAMPED:
         return False
     result = {"LOGISTIC": SHARES, "TANH": UNIT}.get(code, result)
+    if wide and code in CURVES:
+        result = {**like, "scales": (2.0**-15,)}
     if code == "LEAKY_RELU":
         alpha = net.chance.choice((0.0, 0.125, 0.25, 1.5, -0.5))
         net.apply(code, (x,), net.shape(x), result, "LeakyReluOptions", Alpha=alpha)
@@ -40,11 +53,12 @@ def unary(net: Network) -> bool:
 
 def pair(net: Network) -> bool:
     """Add a kind of two operands, broadcast or not."""
-    x = net.pick()
+    code = net.chance.choice(PAIRS)
+    extreme = code in ("MAXIMUM", "MINIMUM")
+    x = net.pick(types=(*MULTIPLIED, "int32") if extreme else MULTIPLIED)
     if x is None or len(net.shape(x)) > BROADCAST_RANK:
         return False
-    code = net.chance.choice(PAIRS)
-    if code in ("MAXIMUM", "MINIMUM"):
+    if extreme:
         alike = [
             n for n in net.values if net.shape(n) == net.shape(x) and net.like(n) == net.like(x)
         ]
@@ -56,36 +70,75 @@ def pair(net: Network) -> bool:
     shape = np.broadcast_shapes(net.shape(x), net.shape(other))
     if prod(shape) > GREATEST_TENSOR:
         return False
-    result = net.like(x) if code in ("MAXIMUM", "MINIMUM") else net.quantization()
+    result = net.like(x) if extreme else net.quantization(net.dtype(x))
     net.apply(code, (x, other), shape, result)
     return True
 
 
-def chosen(net: Network) -> bool:
-    """Compare two values, perhaps turn that round, and choose or count by it."""
-    x = net.pick()
-    if x is None or len(net.shape(x)) > BROADCAST_RANK or net.scale(x) >= 1:
+def comparison(net: Network) -> bool:
+    """Compare two values, plain numbers or truth values."""
+    code = net.chance.choice(COMPARISONS)
+    x = net.pick(types=("int8", "int32", "bool") if code in OF_TRUTHS else ("int8", "int32"))
+    if x is None or len(net.shape(x)) > BROADCAST_RANK:
         return False
     other = partner(net, x)
     shape = np.broadcast_shapes(net.shape(x), net.shape(other))
-    if prod(shape) > GREATEST_TENSOR or net.scale(other) >= 1:
+    coarse = any(scale >= 1 for n in (x, other) for scale in net.tensors[n].scales)
+    if prod(shape) > GREATEST_TENSOR or coarse:
         return False
-    truth = _truth(net, net.chance.choice(COMPARISONS), (x, other), shape)
-    if net.likely(0.5):
-        code = net.chance.choice(TRUTHS)
-        truth = _truth(net, code, (truth,) if code == "LOGICAL_NOT" else (truth, truth), shape)
-    if net.likely(0.3):
-        net.apply("CAST", (truth,), shape, net.quantization())
-    else:
-        constant = net.constant((1,), net.like(x))
-        operands = (truth, x, constant) if net.likely(0.5) else (truth, constant, x)
-        shape = np.broadcast_shapes(shape, net.shape(constant))
-        net.apply("SELECT_V2", operands, shape, net.like(x))
+    net.apply(code, (x, other), shape, BOOL)
     return True
 
 
-def _truth(net: Network, code: str, inputs: tuple[int, ...], shape: tuple[int, ...]) -> int:
-    """Add an operator that makes truth values, which only this step reads."""
-    result = net.add(Tensor(shape=shape, dtype="bool"))
-    net.operators.append(Operator(code=code, inputs=inputs, outputs=(result,)))
-    return result
+def logical(net: Network) -> bool:
+    """Join two truth values, or turn one round."""
+    x = net.pick(types=("bool",))
+    if x is None or len(net.shape(x)) > BROADCAST_RANK:
+        return False
+    code = net.chance.choice(TRUTHS)
+    operands = (x,) if code == "LOGICAL_NOT" else (x, partner(net, x))
+    shape = np.broadcast_shapes(*map(net.shape, operands))
+    if prod(shape) > GREATEST_TENSOR:
+        return False
+    net.apply(code, operands, shape, BOOL)
+    return True
+
+
+def selection(net: Network) -> bool:
+    """Choose between a value and one that is quantised alike, by truth values that fit."""
+    truth = net.pick(types=("bool",))
+    if truth is None or len(net.shape(truth)) > BROADCAST_RANK:
+        return False
+    known = net.known(*MULTIPLIED)
+    fitting = [n for n in known if broadcasts(net.shape(n), net.shape(truth))]
+    x = net.chance.choice(fitting) if fitting else net.constant((1,), net.quantization())
+    shape = np.broadcast_shapes(net.shape(truth), net.shape(x))
+    alike = [
+        n
+        for n in net.known(net.dtype(x))
+        if net.like(n) == net.like(x) and broadcasts(net.shape(n), shape)
+    ]
+    other = (
+        net.chance.choice(alike) if alike and net.likely(0.6) else net.constant((1,), net.like(x))
+    )
+    shape = np.broadcast_shapes(shape, net.shape(other))
+    if prod(shape) > GREATEST_TENSOR:
+        return False
+    operands = (truth, x, other) if net.likely(0.5) else (truth, other, x)
+    net.apply("SELECT_V2", operands, shape, net.like(x))
+    return True
+
+
+def decision(net: Network) -> bool:
+    """Compare, join what that tells with other truths, and choose by it."""
+    return comparison(net) and logical(net) and selection(net)
+
+
+def cast(net: Network) -> bool:
+    """Take stored numbers or truth values for those of another type."""
+    x = net.pick(types=("bool", "int8", "int16", "int32"))
+    if x is None:
+        return False
+    dtype = net.chance.choice(("bool", "int8", "int16", "int32"))
+    net.apply("CAST", (x,), net.shape(x), net.plain_or_quantized(dtype))
+    return True

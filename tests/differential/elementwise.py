@@ -3,7 +3,7 @@
 from math import prod
 
 import numpy as np
-from tests.differential.network import GREATEST_TENSOR, SHARES, Network
+from tests.differential.network import GREATEST_TENSOR, MOVED, MULTIPLIED, SHARES, Network
 
 BROADCAST_RANK = 4
 """TFLM broadcasts, pads, joins and averages tensors of at most so many dimensions."""
@@ -11,7 +11,7 @@ BROADCAST_RANK = 4
 
 def binary(net: Network) -> bool:
     """Add an ADD, MUL or SUB of values, constants and new inputs, broadcast or not."""
-    x = net.pick()
+    x = net.pick(types=MULTIPLIED)
     if x is None or len(net.shape(x)) > BROADCAST_RANK:
         return False
     other = partner(net, x)
@@ -21,7 +21,8 @@ def binary(net: Network) -> bool:
     operands = (x, other) if net.likely(0.5) else (other, x)
     code = net.chance.choice(("ADD", "ADD", "MUL", "MUL", "SUB"))
     options = {"FusedActivationFunction": net.chance.randrange(4)}
-    net.apply(code, operands, shape, net.quantization(), f"{code.title()}Options", **options)
+    result = net.quantization(net.dtype(x))
+    net.apply(code, operands, shape, result, f"{code.title()}Options", **options)
     return True
 
 
@@ -30,16 +31,19 @@ def partner(net: Network, x: int) -> int:
     choice = net.chance.random()
     if choice < 0.15:
         return x
-    fitting = [n for n in net.values if n != x and _broadcasts(net.shape(n), net.shape(x))]
+    dtype = net.dtype(x)
+    known = (n for n in net.known(dtype) if n != x)
+    fitting = [n for n in known if broadcasts(net.shape(n), net.shape(x))]
     if fitting and choice < 0.6:
         return net.chance.choice(fitting)
-    shape = _narrowed(net, net.shape(x))
-    if choice < 0.9 or len(net.inputs) > 3:
-        return net.constant(shape, net.quantization())
-    return net.input(shape)
+    shape, quantization = _narrowed(net, net.shape(x)), net.plain_or_quantized(dtype)
+    if choice < 0.9 or len(net.inputs) > 3 or dtype == "bool":
+        return net.constant(shape, quantization)
+    return net.input(shape, quantization)
 
 
-def _broadcasts(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+def broadcasts(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+    """Tell whether two shapes broadcast as TFLM does it."""
     pairs = zip(reversed(first), reversed(second), strict=False)
     ranks = max(len(first), len(second)) <= BROADCAST_RANK
     return ranks and all(a == b or 1 in (a, b) for a, b in pairs)
@@ -62,6 +66,41 @@ def quantize(net: Network) -> bool:
     return True
 
 
+def retyped(net: Network) -> bool:
+    """Add a QUANTIZE to the other type that is multiplied, now and then by way of int32."""
+    x = net.pick(types=MULTIPLIED)
+    if x is None:
+        return False
+    shape, other = net.shape(x), "int8" if net.dtype(x) == "int16" else "int16"
+    if net.likely(0.2):
+        x = net.apply("QUANTIZE", (x,), shape, net.fresh_quantization("int32"))
+        net.values.remove(x)  # what reads int32 takes it for plain numbers
+    net.apply("QUANTIZE", (x,), shape, net.quantization(other))
+    return True
+
+
+def another_input(net: Network) -> bool:
+    """Add an input of 16 bits, or of plain numbers; this is no operator."""
+    if len(net.inputs) > 3:
+        return False
+    x = net.chance.choice(net.values)
+    net.input(net.shape(x), net.plain_or_quantized(net.chance.choice(("int16", "int16", "int32"))))
+    return False
+
+
+def add_n(net: Network) -> bool:
+    """Add an ADD_N of values of one shape that are quantised alike."""
+    x = net.pick()
+    if x is None or len(net.shape(x)) > BROADCAST_RANK:
+        return False
+    alike = [
+        n for n in net.known("int8") if net.shape(n) == net.shape(x) and net.like(n) == net.like(x)
+    ]
+    operands = [x, *net.chance.choices(alike, k=net.chance.randint(1, 4))]
+    net.apply("ADD_N", tuple(operands), net.shape(x), net.quantization(), "AddNOptions")
+    return True
+
+
 def softmax(net: Network) -> bool:
     """Add a SOFTMAX."""
     x = net.pick()
@@ -74,7 +113,7 @@ def softmax(net: Network) -> bool:
 
 def mean(net: Network) -> bool:
     """Add a MEAN; axes may be negative and in any order."""
-    x = net.pick()
+    x = net.pick(types=MULTIPLIED)
     if x is None or not 1 <= len(net.shape(x)) <= BROADCAST_RANK:
         return False
     shape = net.shape(x)
@@ -85,14 +124,14 @@ def mean(net: Network) -> bool:
     keep = net.likely(0.5)
     result = tuple(1 if at in axes else n for at, n in enumerate(shape) if keep or at not in axes)
     table = net.numbers([axis - rank * net.chance.randrange(2) for axis in axes])
-    scale = net.like(x) if net.likely(0.3) else net.quantization()
+    scale = net.like(x) if net.likely(0.3) else net.quantization(net.dtype(x))
     net.apply("MEAN", (x, table), result, scale, "ReducerOptions", KeepDims=keep)
     return True
 
 
 def pad(net: Network) -> bool:
     """Add a PAD, perhaps of nothing."""
-    x = net.pick()
+    x = net.pick(types=(*MULTIPLIED, "int32"))
     if x is None or not 1 <= len(net.shape(x)) <= BROADCAST_RANK:
         return False
     shape = net.shape(x)
@@ -107,7 +146,7 @@ def pad(net: Network) -> bool:
 
 def concatenation(net: Network) -> bool:
     """Add a CONCATENATION of one to four values and constants that are quantised alike."""
-    x = net.pick()
+    x = net.pick(types=MOVED)
     if x is None or not 1 <= len(net.shape(x)) <= BROADCAST_RANK:
         return False
     shape, quantization = net.shape(x), net.like(x)
@@ -138,11 +177,11 @@ def _joins(net: Network, number: int, x: int, axis: int) -> bool:
 
 def reshape(net: Network) -> bool:
     """Add a RESHAPE of a value, or now and then of a constant, with or without a shape operand."""
-    x = net.pick()
+    x = net.pick(types=MOVED)
     if x is None:
         return False
     if net.likely(0.05):
-        x = net.constant(net.shape(x), net.quantization())
+        x = net.constant(net.shape(x), net.plain_or_quantized(net.dtype(x)))
     result = _regrouped(net, prod(net.shape(x)))
     wanted = list(result)
     if wanted and net.likely(0.3):

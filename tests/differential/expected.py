@@ -27,5 +27,5 @@ def _odd_ports(model: Model) -> bool:
     edges = {op.outputs[0]: op.inputs[0] for op in model.operators if op.code == "DEQUANTIZE"}
     outputs = [edges.get(number, number) for number in model.outputs]
     given = [model.tensors[number] for number in outputs if number not in written]
-    odd = any(tensor.dtype != "int8" or len(tensor.scales) != 1 for tensor in given)
+    odd = any(tensor.dtype not in PORT_TYPES or len(tensor.scales) > 1 for tensor in given)
     return odd or not unused.issubset(PORT_TYPES)

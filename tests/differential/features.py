@@ -9,6 +9,8 @@ from tests.tflite_builder import Model, Operator
 EDGE_POINTS = {-128, 127}
 LEAST_USUAL, GREATEST_USUAL = 1e-5, 10.0
 VIEWS = ("EXPAND_DIMS", "RESHAPE", "SQUEEZE")
+LOOKUPS = ("GATHER", "GATHER_ND")
+MANY = 20
 WINDOWS = ("CONV_2D", "DEPTHWISE_CONV_2D", "MAX_POOL_2D", "AVERAGE_POOL_2D")
 
 
@@ -35,6 +37,7 @@ def _interface(model: Model) -> Iterator[str]:
         "unused input": any(n not in read and n not in model.outputs for n in model.inputs),
         "dead tail": any(n not in read and n not in model.outputs for n in written),
         "no operators": not model.operators,
+        "many operators": len(model.operators) >= MANY,
         "float32 input": any(model.tensors[n].dtype == "float32" for n in model.inputs),
         "float32 output": any(model.tensors[n].dtype == "float32" for n in model.outputs),
     }
@@ -43,8 +46,16 @@ def _interface(model: Model) -> Iterator[str]:
 
 def _operators(model: Model) -> Iterator[str]:
     readers = readers_of(model)
+    written = {number: op.code for op in model.operators for number in op.outputs}
     for op in model.operators:
         yield op.code
+        yield from _types(model, op)
+        if op.code in LOOKUPS and op.inputs[1] in written:
+            yield f"{op.code} of computed indices"
+        if op.code == "SELECT_V2" and written[op.inputs[0]].startswith("LOGICAL"):
+            yield "truths to SELECT_V2"
+        if op.code == "RESHAPE" and len(op.inputs) > 1 and op.inputs[1] in written:
+            yield "RESHAPE to a computed shape"
         yield f"activation {op.options.get('FusedActivationFunction', 0)}"
         yield from _operands(model, op)
         if op.code in WINDOWS:
@@ -54,6 +65,16 @@ def _operators(model: Model) -> Iterator[str]:
             yield f"depth multiplier {op.options.get('DepthMultiplier', 1)}"
     if any(len(set(map(id, each))) > 1 for each in readers.values()):
         yield "branch"
+
+
+def _types(model: Model, op: Operator) -> Iterator[str]:
+    known = [model.tensors[number] for number in op.inputs if number >= 0]
+    activations = {tensor.dtype for tensor in known if tensor.data is None}
+    yield from (f"{op.code} of {dtype}" for dtype in activations - {"int8"})
+    yield from (f"{op.code} of int4" for tensor in known if tensor.dtype == "int4")
+    for number in op.outputs:
+        if op.code in ("CAST", "QUANTIZE"):
+            yield f"{op.code} to {model.tensors[number].dtype}"
 
 
 def _operands(model: Model, op: Operator) -> Iterator[str]:

@@ -7,14 +7,16 @@ from pathlib import Path
 from tests.differential import oracle
 from tests.differential.campaign import Tally
 from tests.differential.case import Case, case_of
-from tests.differential.compare import SAMPLES, judged, refused
+from tests.differential.compare import SAMPLES, compile_case, judged, options_of, refused
 from tests.differential.setting import Setting
 from tests.tflite_builder import write
 
 from atoll.errors import AtollError
-from atoll.pipeline import compile_file
 from atoll.several_models import compile_models
 from atoll_sim.run import run_models
+
+PER_IMAGE = 10
+"""Networks in one firmware."""
 
 
 def run_in_rtl(seeds: Sequence[int], setting: Setting, folder: Path) -> Tally:
@@ -23,7 +25,7 @@ def run_in_rtl(seeds: Sequence[int], setting: Setting, folder: Path) -> Tally:
     cases = [replace(case_of(seed), setting=setting) for seed in seeds]
     fitting = [(case, path) for case, path in _written(cases, folder) if _fits(case, path, tally)]
     paths = [path for _, path in fitting]
-    options = [setting.options((), 0)] * len(paths)
+    options = [options_of(case, path) for case, path in fitting]
     models = compile_models(setting.soc(), paths, options)
     pairs = list(zip([case for case, _ in fitting], models, strict=True))
     samples = [oracle.random_inputs(model.graph, case.seed, SAMPLES) for case, model in pairs]
@@ -44,7 +46,7 @@ def _written(cases: Sequence[Case], folder: Path) -> Iterator[tuple[Case, Path]]
 def _fits(case: Case, path: Path, tally: Tally) -> bool:
     """Tell whether a network compiles on its own; count it if not."""
     try:
-        compile_file(case.setting.soc(), path, case.setting.options((), 0))
+        compile_case(case, path)
     except AtollError as error:
         tally.add(case, refused(case.model, error))
         return False

@@ -7,7 +7,9 @@ from random import Random
 from tests.differential import (
     elements,
     elementwise,
+    indices,
     moves,
+    numbers,
     picks,
     recurrent,
     resizing,
@@ -41,19 +43,31 @@ COMMON: Steps = (*_USUAL, (elements.unary, 4))
 
 STEPS: Steps = (
     *_USUAL,
+    (elementwise.add_n, 1),
+    (elementwise.another_input, 1),
+    (elementwise.retyped, 4),
+    (indices.filled, 1),
+    (indices.gather, 2),
+    (indices.gather_nd, 1),
+    (indices.reshaped, 1),
+    (indices.shape_of, 1),
     (moves.expand_dims, 1),
     (moves.slice, 1),
     (moves.squeeze, 1),
     (moves.strided_slice, 1),
     (moves.transpose, 1),
-    (picks.picked, 6),
+    (numbers.numbers, 1),
+    (numbers.quotient, 1),
+    (numbers.zeros, 1),
+    (picks.picked, 9),
     (recurrent.lstm, 1),
     (recurrent.svdf, 1),
+    (recurrent.variable, 1),
     (resizing.batch_matmul, 1),
     (resizing.resize_bilinear, 1),
     (resizing.transpose_conv, 2),
     (rows.cumsum, 1),
-    (rows.extreme, 1),
+    (rows.extreme, 2),
     (rows.normalization, 2),
     (rows.reduction, 2),
     (splits.pack, 1),
@@ -62,9 +76,14 @@ STEPS: Steps = (
     (splits.unpack, 1),
     (elements.unary, 4),
     (elements.pair, 3),
-    (elements.chosen, 3),
+    (elements.cast, 2),
+    (elements.comparison, 3),
+    (elements.decision, 2),
+    (elements.logical, 2),
+    (elements.selection, 2),
 )
 LENGTHS = (1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6, 8)
+LONG = range(5, 41)
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 9)
 TYPES = ("float32", "uint8", "int16", "int32", "int64")
 USUAL = 1e-30, 1e30
@@ -78,11 +97,12 @@ def random_model(seed: int, steps: Steps = STEPS) -> Model:
     net.input(_image(net))
     if net.likely(0.3):
         net.input(net.shape(0) if net.likely(0.5) else _image(net))
-    length = 0 if net.likely(0.01) else chance.choice(LENGTHS)
+    length = 0 if net.likely(0.01) else chance.choice(LONG if net.likely(0.15) else LENGTHS)
     adders, weights = zip(*steps, strict=True)
     for _ in range(8 * length):
         if len(net.operators) < length:
             chance.choices(adders, weights)[0](net)
+    recurrent.assigned(net)
     _unused_inputs(net)
     outputs = _outputs(net)
     return _float_edges(net, outputs)
@@ -115,12 +135,11 @@ def _outputs(net: Network) -> list[int]:
     if not outputs:
         outputs = net.results[-1:] or net.inputs[:1]
     net.chance.shuffle(outputs)
-    activations = [number for number in outputs if net.tensors[number].dtype == "int8"]
-    if activations and net.likely(0.05):
-        outputs.append(net.chance.choice(activations))
+    if net.likely(0.05):
+        outputs.append(net.chance.choice(outputs))
     if net.likely(0.05):
         outputs.append(net.chance.choice(net.inputs))
-    constants = [n for n, t in enumerate(net.tensors) if t.data is not None]
+    constants = [n for n, t in enumerate(net.tensors) if t.data is not None and t.dtype != "int4"]
     if constants and net.likely(0.03):
         outputs.append(net.chance.choice(constants))
     return outputs

@@ -2,25 +2,33 @@
 
 from random import Random
 
-from tests.differential.network import Network
+from tests.differential.network import MOVED, MULTIPLIED, Network
 
 MOST_TRANSPOSED, MOST_STRIDED = 5, 4
+UNDONE = 0.15
 
 
 def transpose(net: Network) -> bool:
-    """Add a TRANSPOSE, perhaps one that changes nothing."""
-    x = net.pick()
+    """Add a TRANSPOSE, perhaps one that changes nothing, or one that a second one undoes."""
+    x = net.pick(types=MULTIPLIED)
     if x is None or not 1 <= len(net.shape(x)) <= MOST_TRANSPOSED:
         return False
     shape = net.shape(x)
     order = net.chance.sample(range(len(shape)), len(shape))
-    net.apply("TRANSPOSE", (x, net.numbers(order)), tuple(shape[at] for at in order), net.like(x))
+    turned = _turned(net, x, order)
+    if net.chance.random() < UNDONE:
+        _turned(net, turned, sorted(range(len(order)), key=order.__getitem__))
     return True
+
+
+def _turned(net: Network, x: int, order: list[int]) -> int:
+    shape = tuple(net.shape(x)[at] for at in order)
+    return net.apply("TRANSPOSE", (x, net.numbers(order)), shape, net.like(x))
 
 
 def squeeze(net: Network) -> bool:
     """Add a SQUEEZE of all extents of 1, if there are any."""
-    x = net.pick()
+    x = net.pick(types=MOVED)
     if x is None or 1 not in net.shape(x):
         return False
     net.apply("SQUEEZE", (x,), tuple(n for n in net.shape(x) if n != 1), net.like(x))
@@ -29,7 +37,7 @@ def squeeze(net: Network) -> bool:
 
 def expand_dims(net: Network) -> bool:
     """Add an EXPAND_DIMS at an axis that counts from either end."""
-    x = net.pick()
+    x = net.pick(types=MULTIPLIED)
     if x is None or len(net.shape(x)) > MOST_TRANSPOSED:
         return False
     shape = net.shape(x)
@@ -41,7 +49,7 @@ def expand_dims(net: Network) -> bool:
 
 def slice(net: Network) -> bool:
     """Add a SLICE, perhaps of all."""
-    x = net.pick()
+    x = net.pick(types=MOVED)
     if x is None or not 1 <= len(net.shape(x)) <= MOST_TRANSPOSED:
         return False
     begin, size, result = slice_of(net.chance, net.shape(x))
@@ -51,7 +59,7 @@ def slice(net: Network) -> bool:
 
 def strided_slice(net: Network) -> bool:
     """Add a STRIDED_SLICE."""
-    x = net.pick()
+    x = net.pick(types=MOVED)
     if x is None or not 1 <= len(net.shape(x)) <= MOST_STRIDED:
         return False
     tables, masks, result = strided_slice_of(net.chance, net.shape(x))

@@ -1,8 +1,8 @@
 """A TFLite network in the making: its tensors, operators, and what the next operator may read."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import exp, log, prod
 from random import Random
 from typing import Any
 
@@ -15,6 +15,9 @@ Quantized = dict[str, Any]
 
 EXTREME_SCALES = (1e-40, 2.0**-126, 1e-20, 1e-6, 2.0**-20, 37.5, 4096.0, 1e20, 3e38)
 EDGE_POINTS = (-128, -127, -1, 0, 1, 126, 127)
+WIDE_SCALES = {"int16": (1e-5, 1e-3), "int32": (4e-10, 2.5e-8)}
+MULTIPLIED = ("int8", "int16")
+MOVED = (*MULTIPLIED, "int32", "bool")
 GREATEST_TENSOR = 1500
 LEAST_CLAMPED = 1e-8
 SHARES: Quantized = {"scales": (1 / 256,), "zero_points": (-128,)}
@@ -31,9 +34,10 @@ class Network:
 
     Attributes:
         extreme: how likely a scale is absurdly small or large.
-        values: numbers of the int8 tensors that are known when the next operator runs.
-        results: those of them that operators write.
-        palette: quantisations that many tensors have, so that they can be joined.
+        values: numbers of the tensors that are known when the next operator runs.
+        results: those of them that operators write, and others that none reads.
+        palette: quantisations that many tensors of a type have, so that they can be joined.
+        assigned: handles of the variables, and a tensor that is like them.
     """
 
     chance: Random
@@ -43,10 +47,12 @@ class Network:
     inputs: list[int] = field(default_factory=list)
     values: list[int] = field(default_factory=list)
     results: list[int] = field(default_factory=list)
-    palette: list[Quantized] = field(default_factory=list)
+    palette: dict[str, list[Quantized]] = field(default_factory=dict)
+    assigned: list[tuple[int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.palette += [self.fresh_quantization() for _ in range(2)]
+        for dtype in MULTIPLIED:
+            self.palette[dtype] = [self.fresh_quantization(dtype) for _ in range(2)]
 
     def likely(self, probability: float) -> bool:
         """Throw a biased coin."""
@@ -60,24 +66,42 @@ class Network:
         """Return the scale of a tensor that is quantised as a whole."""
         return self.tensors[number].scales[0]
 
-    def like(self, number: int) -> Quantized:
-        """Return the quantisation of a tensor."""
-        tensor = self.tensors[number]
-        return {"scales": tensor.scales, "zero_points": tensor.zero_points}
+    def dtype(self, number: int) -> str:
+        """Return the type of a tensor."""
+        return self.tensors[number].dtype
 
-    def fresh_quantization(self) -> Quantized:
-        """Draw a scale, now and then an absurd one, and a zero point, often one at an edge."""
-        low, high = math.log(0.002), math.log(0.5)
-        scale = math.exp(self.chance.uniform(low, high))
+    def like(self, number: int) -> Quantized:
+        """Return type and quantisation of a tensor."""
+        tensor = self.tensors[number]
+        quantization = {"scales": tensor.scales, "zero_points": tensor.zero_points}
+        return {"dtype": tensor.dtype, **quantization}
+
+    def fresh_quantization(self, dtype: str = "int8") -> Quantized:
+        """Draw a scale, now and then an absurd one, and a zero point, often one at an edge.
+
+        Those of wider types are usual, and their zero point is 0.
+        """
+        if dtype != "int8":
+            low, high = map(log, WIDE_SCALES[dtype])
+            scale = float32(exp(self.chance.uniform(low, high)))
+            return {"dtype": dtype, "scales": (scale,), "zero_points": (0,)}
+        low, high = log(0.002), log(0.5)
+        scale = exp(self.chance.uniform(low, high))
         if self.likely(self.extreme):
             scale = self.chance.choice(EXTREME_SCALES)
         edge = self.likely(0.3)
         point = self.chance.choice(EDGE_POINTS) if edge else self.chance.randint(-128, 127)
-        return {"scales": (float32(scale),), "zero_points": (point,)}
+        return {"dtype": dtype, "scales": (float32(scale),), "zero_points": (point,)}
 
-    def quantization(self) -> Quantized:
+    def quantization(self, dtype: str = "int8") -> Quantized:
         """Draw a quantisation, often one that other tensors have."""
-        return self.chance.choice(self.palette) if self.likely(0.6) else self.fresh_quantization()
+        if dtype in self.palette and self.likely(0.6):
+            return self.chance.choice(self.palette[dtype])
+        return self.fresh_quantization(dtype)
+
+    def plain_or_quantized(self, dtype: str) -> Quantized:
+        """Draw a quantisation, or none where the type stands for plain numbers or truth values."""
+        return self.quantization(dtype) if dtype in MULTIPLIED else {"dtype": dtype}
 
     def add(self, tensor: Tensor) -> int:
         """Add a tensor and return its number."""
@@ -85,7 +109,7 @@ class Network:
         return len(self.tensors) - 1
 
     def input(self, shape: tuple[int, ...], quantization: Quantized | None = None) -> int:
-        """Add an int8 input."""
+        """Add an input, int8 unless `quantization` says otherwise."""
         number = self.add(Tensor(shape=shape, **(quantization or self.quantization())))
         self.inputs.append(number)
         self.values.append(number)
@@ -100,7 +124,7 @@ class Network:
         table: str = "",
         **options: float,
     ) -> int:
-        """Add an operator and its int8 result; return the number of the result.
+        """Add an operator and its result; return the number of the result.
 
         TFLM does not represent the bounds of an activation in units of a tiny scale: most of its
         operators then refuse, its poolings go on with arbitrary bounds. There is none then.
@@ -119,7 +143,7 @@ class Network:
         table: str = "",
         **options: float,
     ) -> tuple[int, ...]:
-        """Add an operator and its int8 results; return the numbers of the results."""
+        """Add an operator and its results; return the numbers of the results."""
         results = tuple(self.add(Tensor(shape=shape, **quantization)) for shape in shapes)
         self.operators.append(
             Operator(code=code, inputs=inputs, outputs=results, table=table, options=options)
@@ -128,20 +152,28 @@ class Network:
         self.results += results
         return results
 
-    def pick(self, rank: int | None = None) -> int | None:
-        """Choose a value, later ones more often; None if there is none of that rank."""
-        fitting = [n for n in self.values if rank is None or len(self.shape(n)) == rank]
+    def known(self, *types: str) -> list[int]:
+        """Return the values of these types."""
+        return [number for number in self.values if self.dtype(number) in types]
+
+    def pick(self, rank: int | None = None, types: Sequence[str] = ("int8",)) -> int | None:
+        """Choose a value, later ones more often; None if there is none of that rank and type."""
+        values = self.known(*types)
+        fitting = [n for n in values if rank is None or len(self.shape(n)) == rank]
         if not fitting:
             return None
         return fitting[-1] if self.likely(0.6) else self.chance.choice(fitting)
 
-    def random_values(self, shape: tuple[int, ...], least: int = -128) -> NDArray[np.int8]:
-        """Draw int8 values from `least` up."""
+    def random_values(self, shape: tuple[int, ...], dtype: str = "int8") -> NDArray[Any]:
+        """Draw any values of a type."""
         rng = np.random.default_rng(self.chance.randrange(2**32))
-        return rng.integers(least, 128, shape).astype(np.int8)
+        if dtype == "bool":
+            return rng.integers(0, 2, shape).astype(np.bool_)
+        span = np.iinfo(dtype)
+        return rng.integers(span.min, span.max, shape, dtype=dtype, endpoint=True)
 
     def constant(self, shape: tuple[int, ...], quantization: Quantized) -> int:
-        """Add an int8 constant, or return one that is there already."""
+        """Add a constant, int8 unless `quantization` says otherwise, or return a known one."""
         same = [
             number
             for number, tensor in enumerate(self.tensors)
@@ -149,32 +181,58 @@ class Network:
         ]
         if same and self.likely(0.3):
             return self.chance.choice(same)
-        return self.add(Tensor(shape=shape, data=self.random_values(shape), **quantization))
+        values = self.random_values(shape, quantization.get("dtype", "int8"))
+        return self.add(Tensor(shape=shape, data=values, **quantization))
 
-    def weights(self, shape: tuple[int, ...], axis: int, *, channelwise: bool) -> int:
-        """Add weights with one scale, or with one for each channel along `axis`."""
+    def weights(
+        self, shape: tuple[int, ...], axis: int, *, channelwise: bool, small: bool = False
+    ) -> int:
+        """Add weights with one scale, or with one for each channel along `axis`.
+
+        Args:
+            small: they have 4 bits, two in a byte.
+        """
         count = shape[axis] if channelwise else 1
         scales = tuple(float32(self.chance.uniform(0.001, 0.02)) for _ in range(count))
         fields: Quantized = {"scales": scales, "zero_points": (0,) * count, "axis": axis}
-        least = self.chance.choice((-127, -128))
-        return self.add(Tensor(shape=shape, data=self.random_values(shape, least), **fields))
+        if small:
+            return self.add(Tensor(shape=shape, data=self._packed(prod(shape)), **int4(fields)))
+        values = np.maximum(self.random_values(shape), self.chance.choice((-127, -128)))
+        return self.add(Tensor(shape=shape, data=values, **fields))
 
-    def bias(self, x: int, weights: int, channels: int, *, absent: bool) -> tuple[int, ...]:
-        """Add an int32 bias whose scale is that of the sums, or return what stands for none.
+    def _packed(self, count: int) -> NDArray[np.int8]:
+        """Draw so many values of 4 bits; of an odd number the last half byte is 0."""
+        data = self.random_values((-(-count // 2),))
+        if count % 2:
+            data[-1] &= 15
+        return data
+
+    def bias(
+        self,
+        x: int,
+        weights: int,
+        channels: int,
+        *,
+        absent: bool,
+        types: Sequence[str] = ("int32", "int64"),
+    ) -> tuple[int, ...]:
+        """Add a bias whose scale is that of the sums, or return what stands for none.
 
         Args:
             absent: the operator may say by -1 that it has none. TFLM crashes on a depthwise
                 convolution that does, so there the operand is left out.
+            types: those that it may have where the input is int16; else it is int32.
         """
         if self.likely(0.25):
             return (-1,) if absent and self.likely(0.5) else ()
         scales = tuple(float32(self.scale(x) * scale) for scale in self.tensors[weights].scales)
         reach = self.chance.choice((0, 9000, 9000, 2**24))
         rng = np.random.default_rng(self.chance.randrange(2**32))
-        data = rng.integers(-reach, reach + 1, channels).astype(np.int32)
+        dtype = self.chance.choice(types) if self.dtype(x) == "int16" else "int32"
+        data = rng.integers(-reach, reach + 1, channels).astype(dtype)
         points = (0,) * len(scales)
         tensor = Tensor(
-            shape=(channels,), dtype="int32", data=data, scales=scales, zero_points=points
+            shape=(channels,), dtype=dtype, data=data, scales=scales, zero_points=points
         )
         return (self.add(tensor),)
 
@@ -193,8 +251,13 @@ class Network:
         )
 
 
+def int4(fields: Quantized) -> Quantized:
+    """Return how weights are quantised that have 4 bits instead of 8."""
+    scales = tuple(float32(scale * 16) for scale in fields["scales"])
+    return {**fields, "dtype": "int4", "scales": scales}
+
+
 def _has(tensor: Tensor, quantization: Quantized) -> bool:
-    """Tell whether a tensor is int8 and quantised so."""
-    return tensor.dtype == "int8" and all(
-        getattr(tensor, key) == value for key, value in quantization.items()
-    )
+    """Tell whether a tensor has this type, int8 if none is named, and is quantised so."""
+    wanted = {"dtype": "int8", **quantization}
+    return all(getattr(tensor, key) == value for key, value in wanted.items())

@@ -1,13 +1,13 @@
 """Moves that read elements at places of their own: drawn for a shape, alone or in a network."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tests.differential.network import GREATEST_TENSOR, Network
+from tests.differential.network import GREATEST_TENSOR, MOVED, MULTIPLIED, Network
 from tests.tflite_builder import Tensor
 
 Shape = tuple[int, ...]
@@ -224,24 +224,35 @@ DRAWS: Mapping[str, Draw] = {
     "SPACE_TO_DEPTH": space_to_depth,
 }
 
+TYPES: Mapping[str, Sequence[str]] = {
+    "BROADCAST_TO": (*MOVED, "int64"),
+    "PADV2": ("int8", "int16", "int32"),
+    "RESIZE_NEAREST_NEIGHBOR": MULTIPLIED,
+    "REVERSE_V2": (*MOVED, "int64"),
+}
+"""What they may move beside int8."""
+
 
 def picked(net: Network) -> bool:
     """Add one of them that a value fits."""
-    x = net.pick()
+    x = net.pick(types=MOVED)
     if x is None:
         return False
-    moves = (
-        DRAWS[code](net.chance, net.shape(x)) for code in net.chance.sample([*DRAWS], len(DRAWS))
-    )
+    codes = [code for code in DRAWS if net.dtype(x) in TYPES.get(code, ("int8",))]
+    moves = (DRAWS[code](net.chance, net.shape(x)) for code in net.chance.sample(codes, len(codes)))
     fitting = (move for move in moves if move and np.prod(move.result) <= GREATEST_TENSOR)
     move = next(fitting, None)
     if move is None:
         return False
     constants = (net.numbers(each, str(each.dtype)) for each in move.constants)
-    alike = (
-        net.add(Tensor(shape=(), data=np.array(each, np.int8), **net.like(x)))
-        for each in move.alike
-    )
+    alike = [_value(net, x, each) for each in move.alike]
     operands = (x, *constants, *alike)
     net.apply(move.code, operands, move.result, net.like(x), move.table, **move.options)
     return True
+
+
+def _value(net: Network, x: int, number: int) -> int:
+    """Add a number that is quantised as a value, or a new input."""
+    if len(net.inputs) < 3 and net.likely(0.4):
+        return net.input((), net.like(x))
+    return net.add(Tensor(shape=(), data=np.array(number, net.dtype(x)), **net.like(x)))

@@ -3,8 +3,8 @@
 from math import prod
 
 import numpy as np
-from tests.differential.network import Network, Quantized, float32
-from tests.tflite_builder import Tensor
+from tests.differential.network import MULTIPLIED, Network, Quantized, float32
+from tests.tflite_builder import Operator, Tensor
 
 UNITS = (1, 2, 3, 5, 8)
 MOST_INPUTS = 200
@@ -58,6 +58,31 @@ def lstm(net: Network) -> bool:
         CellClip=net.chance.choice((0.0, 0.0, 1.0, 10.0)),
     )
     return True
+
+
+def variable(net: Network) -> bool:
+    """Add a variable and what reads it; `assigned` gives it its next value."""
+    x = net.pick(types=MULTIPLIED)
+    if x is None:
+        return False
+    kept = {"Container": "", "SharedName": f"kept {len(net.tensors)}"}
+    handle = net.add(Tensor(shape=(), dtype="resource"))
+    op = Operator(
+        code="VAR_HANDLE", inputs=(), outputs=(handle,), table="VarHandleOptions", options=kept
+    )
+    net.operators.append(op)
+    net.assigned.append((handle, net.apply("READ_VARIABLE", (handle,), net.shape(x), net.like(x))))
+    return True
+
+
+def assigned(net: Network) -> None:
+    """Assign to each variable a value that is like it, if only its own."""
+    for handle, old in net.assigned:
+        alike = [
+            n for n in net.values if net.shape(n) == net.shape(old) and net.like(n) == net.like(old)
+        ]
+        given = (handle, net.chance.choice(alike))
+        net.operators.append(Operator(code="ASSIGN_VARIABLE", inputs=given, outputs=()))
 
 
 def _value(net: Network, rank: int) -> int | None:

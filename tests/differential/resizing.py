@@ -2,7 +2,7 @@
 
 from math import prod
 
-from tests.differential.network import GREATEST_TENSOR, Network, float32
+from tests.differential.network import GREATEST_TENSOR, MULTIPLIED, Network, float32
 from tests.differential.windows import GREATEST_WORK, SAME, spread
 
 CHANNELS = (1, 2, 3, 4, 5, 8)
@@ -11,7 +11,7 @@ MATRIX_RANKS = range(2, 6)
 
 def transpose_conv(net: Network) -> bool:
     """Add a TRANSPOSE_CONV, now and then to a size of its own; tell whether one fits."""
-    x = net.pick(rank=4)
+    x = net.pick(rank=4, types=MULTIPLIED)
     if x is None:
         return False
     batch, *image, channels = net.shape(x)
@@ -26,7 +26,12 @@ def transpose_conv(net: Network) -> bool:
     if prod(shape) > GREATEST_TENSOR or work > GREATEST_WORK:
         return False
     weights = net.weights((count, *kernel, channels), 0, channelwise=net.likely(0.7))
-    operands = (net.numbers(shape), weights, x, *net.bias(x, weights, count, absent=False))
+    operands = (
+        net.numbers(shape),
+        weights,
+        x,
+        *net.bias(x, weights, count, absent=False, types=("int64",)),
+    )
     scale = spread(net, x, weights, prod(kernel) * channels)
     options: dict[str, float] = {
         "Padding": SAME if same else 1,
@@ -57,7 +62,7 @@ def resize_bilinear(net: Network) -> bool:
 
 def batch_matmul(net: Network) -> bool:
     """Add a BATCH_MATMUL of a value and itself, or a constant on either side."""
-    x = net.pick()
+    x = net.pick(types=MULTIPLIED)
     if x is None or len(net.shape(x)) not in MATRIX_RANKS:
         return False
     *batch, rows, columns = net.shape(x)
@@ -73,18 +78,19 @@ def batch_matmul(net: Network) -> bool:
         wanted = (inner, count) if first else (count, inner)
         leading = batch if net.likely(0.5) else [1] * net.chance.randint(0, len(batch))
         values = (*leading, *(wanted[::-1] if other_turned else wanted))
-        other = net.constant(values, net.quantization())
+        other = net.constant(values, net.quantization(net.dtype(x)))
         pair = (x, other) if first else (other, x)
         turned = (adjoint, other_turned) if first else (other_turned, adjoint)
         shape = (*batch, here[0], count) if first else (*batch, count, here[1])
         depth = inner
     if prod(shape) > GREATEST_TENSOR or prod(shape) * depth > GREATEST_WORK:
         return False
-    typical = net.scale(pair[0]) * net.scale(pair[1]) * 90 * 90 * depth**0.5
+    reach = 90 if net.dtype(x) == "int8" else 18000
+    typical = net.scale(pair[0]) * net.scale(pair[1]) * 90 * reach * depth**0.5
     scale = float32(min(typical / net.chance.uniform(20, 200), 3e38))
     if scale <= 0:
         return False
-    result = {"scales": (scale,), "zero_points": net.quantization()["zero_points"]}
+    result = {**net.quantization(net.dtype(x)), "scales": (scale,)}
     options = {"AdjX": turned[0], "AdjY": turned[1]}
     net.apply("BATCH_MATMUL", pair, shape, result, "BatchMatMulOptions", **options)
     return True

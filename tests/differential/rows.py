@@ -1,8 +1,10 @@
 """Operators that reduce axes or work along one, on top of what a network has."""
 
-from tests.differential.network import Network, Quantized
-from tests.tflite_builder import Operator, Tensor
+from collections.abc import Sequence
 
+from tests.differential.network import MULTIPLIED, Network, Quantized
+
+INT32: Quantized = {"dtype": "int32"}
 RANK = 4
 """TFLM reduces and normalises tensors of at most so many dimensions."""
 
@@ -14,7 +16,8 @@ LEAST_SCALE, GREATEST_SCALE = 1e-4, 1e4
 
 def reduction(net: Network) -> bool:
     """Add a SUM, REDUCE_MAX or REDUCE_MIN; axes may be negative and in any order."""
-    x = _value(net)
+    code = net.chance.choice(("SUM", "REDUCE_MAX", "REDUCE_MIN"))
+    x = _value(net, MULTIPLIED if code == "SUM" else ("int8",))
     if x is None:
         return False
     shape, rank = net.shape(x), len(net.shape(x))
@@ -22,25 +25,21 @@ def reduction(net: Network) -> bool:
     keep = net.likely(0.5)
     result = tuple(1 if at in axes else n for at, n in enumerate(shape) if keep or at not in axes)
     table = net.numbers([axis - rank * net.chance.randrange(2) for axis in axes])
-    code = net.chance.choice(("SUM", "REDUCE_MAX", "REDUCE_MIN"))
-    scale = net.quantization() if code == "SUM" else net.like(x)
+    scale = net.quantization(net.dtype(x)) if code == "SUM" else net.like(x)
     net.apply(code, (x, table), result, scale, "ReducerOptions", KeepDims=keep)
     return True
 
 
 def extreme(net: Network) -> bool:
-    """Add an ARG_MAX or ARG_MIN, whose result no other operator reads."""
+    """Add an ARG_MAX or ARG_MIN, whose result is int32."""
     x = _value(net)
     if x is None:
         return False
     shape, axis = net.shape(x), net.chance.randrange(len(net.shape(x)))
     table = net.numbers(axis - len(shape) * net.chance.randrange(2))
-    result = net.add(Tensor(shape=shape[:axis] + shape[axis + 1 :], dtype="int32"))
+    result = shape[:axis] + shape[axis + 1 :]
     code = net.chance.choice(("ARG_MAX", "ARG_MIN"))
-    table_name = f"{code.title().replace('_', '')}Options"
-    op = Operator(code=code, inputs=(x, table), outputs=(result,), table=table_name)
-    net.operators.append(op)
-    net.results.append(result)
+    net.apply(code, (x, table), result, INT32, f"{code.title().replace('_', '')}Options")
     return True
 
 
@@ -70,8 +69,8 @@ def normalization(net: Network) -> bool:
     return True
 
 
-def _value(net: Network) -> int | None:
-    x = net.pick()
+def _value(net: Network, types: Sequence[str] = ("int8",)) -> int | None:
+    x = net.pick(types=types)
     return x if x is not None and 1 <= len(net.shape(x)) <= RANK else None
 
 

@@ -3,15 +3,16 @@
 from itertools import pairwise
 from random import Random
 
-from tests.differential.network import Network
+from tests.differential.network import MULTIPLIED, Network
 
+TYPES = (*MULTIPLIED, "int32")
 MOST_DIMENSIONS = 5
 MOST_PARTS = 5
 
 
 def split(net: Network) -> bool:
     """Add a SPLIT into equal parts."""
-    x = net.pick()
+    x = net.pick(types=TYPES)
     if x is None or not 1 <= len(net.shape(x)) <= MOST_DIMENSIONS:
         return False
     shape = net.shape(x)
@@ -28,7 +29,7 @@ def split(net: Network) -> bool:
 
 def split_v(net: Network) -> bool:
     """Add a SPLIT_V into parts of drawn sizes; TFLM reads these off the results."""
-    x = net.pick()
+    x = net.pick(types=TYPES)
     if x is None or not 1 <= len(net.shape(x)) <= MOST_DIMENSIONS:
         return False
     shape = net.shape(x)
@@ -52,7 +53,7 @@ def split_v(net: Network) -> bool:
 
 def unpack(net: Network) -> bool:
     """Add an UNPACK of a short axis."""
-    x = net.pick()
+    x = net.pick(types=TYPES)
     if x is None or not 2 <= len(net.shape(x)) <= MOST_DIMENSIONS:
         return False
     shape = net.shape(x)
@@ -68,7 +69,7 @@ def unpack(net: Network) -> bool:
 
 def pack(net: Network) -> bool:
     """Add a PACK of tensors alike, one of which may be a constant or there twice."""
-    x = net.pick()
+    x = net.pick(types=TYPES)
     if x is None or len(net.shape(x)) >= MOST_DIMENSIONS:
         return False
     shape = net.shape(x)

@@ -3,9 +3,11 @@
 import math
 from math import prod
 
-from tests.differential.network import GREATEST_TENSOR, Network, Quantized, float32
+from tests.differential.network import GREATEST_TENSOR, MULTIPLIED, Network, Quantized, float32
 
 SAME = 0
+INT32 = 2
+"""What the schema calls it."""
 CHANNELS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17)
 GREATEST_WORK = 25_000
 """Multiply-accumulates of one operator."""
@@ -13,7 +15,7 @@ GREATEST_WORK = 25_000
 
 def padded(net: Network) -> bool:
     """Add a PAD of an image and a convolution of what it makes, as converters do."""
-    x = net.pick(rank=4)
+    x = net.pick(rank=4, types=MULTIPLIED)
     if x is None:
         return False
     pick = net.chance.choice
@@ -27,7 +29,7 @@ def padded(net: Network) -> bool:
 
 def convolution(net: Network, x: int | None = None) -> bool:
     """Add a CONV_2D, of an image if one is given; tell whether one fits."""
-    x = net.pick(rank=4) if x is None else x
+    x = net.pick(rank=4, types=MULTIPLIED) if x is None else x
     if x is None:
         return False
     kernel, places, options = window(net, net.shape(x), dilated=net.likely(0.3))
@@ -38,8 +40,10 @@ def convolution(net: Network, x: int | None = None) -> bool:
     count = -(-count // groups) * groups
     if batch * prod(places) * prod(kernel) * depth * count > GREATEST_WORK:
         return False
-    weights = net.weights((count, *kernel, depth), 0, channelwise=net.likely(0.7))
+    channelwise, small = net.likely(0.7), few_bits(net, x)
+    weights = net.weights((count, *kernel, depth), 0, channelwise=channelwise, small=small)
     operands = (x, weights, *net.bias(x, weights, count, absent=True))
+    options |= bias_type(net, operands)
     shape, scale = (batch, *places, count), spread(net, x, weights, prod(kernel) * depth)
     net.apply("CONV_2D", operands, shape, scale, "Conv2DOptions", **options)
     return True
@@ -47,7 +51,7 @@ def convolution(net: Network, x: int | None = None) -> bool:
 
 def depthwise(net: Network, x: int | None = None) -> bool:
     """Add a DEPTHWISE_CONV_2D, of an image if one is given; tell whether one fits."""
-    x = net.pick(rank=4) if x is None else x
+    x = net.pick(rank=4, types=MULTIPLIED) if x is None else x
     if x is None:
         return False
     kernel, places, options = window(net, net.shape(x), dilated=net.likely(0.3))
@@ -56,8 +60,9 @@ def depthwise(net: Network, x: int | None = None) -> bool:
     count = channels * multiplier
     if batch * prod(places) * prod(kernel) * count > GREATEST_WORK // 2:
         return False
-    weights = net.weights((1, *kernel, count), 3, channelwise=net.likely(0.7))
-    operands = (x, weights, *net.bias(x, weights, count, absent=False))
+    channelwise, small = net.likely(0.7), few_bits(net, x)
+    weights = net.weights((1, *kernel, count), 3, channelwise=channelwise, small=small)
+    operands = (x, weights, *net.bias(x, weights, count, absent=False, types=("int64",)))
     options |= {"DepthMultiplier": multiplier}
     shape, scale = (batch, *places, count), spread(net, x, weights, prod(kernel))
     net.apply("DEPTHWISE_CONV_2D", operands, shape, scale, "DepthwiseConv2DOptions", **options)
@@ -66,7 +71,7 @@ def depthwise(net: Network, x: int | None = None) -> bool:
 
 def pooling(net: Network) -> bool:
     """Add a pooling; tell whether one fits."""
-    x = net.pick(rank=4)
+    x = net.pick(rank=4, types=MULTIPLIED)
     if x is None:
         return False
     kernel, places, options = window(net, net.shape(x), dilated=False)
@@ -81,7 +86,7 @@ def pooling(net: Network) -> bool:
 
 def dense(net: Network) -> bool:
     """Add a FULLY_CONNECTED over the last dimension, or over several at once."""
-    x = net.pick()
+    x = net.pick(types=MULTIPLIED)
     if x is None or not net.shape(x):
         return False
     shape = net.shape(x)
@@ -91,13 +96,31 @@ def dense(net: Network) -> bool:
     count = net.chance.choice(CHANNELS)
     if rows * depth * count > GREATEST_WORK:
         return False
-    weights = net.weights((count, depth), 0, channelwise=net.likely(0.4))
+    small = few_bits(net, x)
+    channelwise = not small and net.likely(0.4)
+    weights = net.weights((count, depth), 0, channelwise=channelwise, small=small)
     operands = (x, weights, *net.bias(x, weights, count, absent=True))
-    options = {"KeepNumDims": keep, "FusedActivationFunction": net.chance.randrange(4)}
+    options: dict[str, float] = {
+        "KeepNumDims": keep,
+        "FusedActivationFunction": net.chance.randrange(4),
+    }
+    options |= bias_type(net, operands)
     result = (*shape[:-1], count) if keep else (rows, count)
     scale = spread(net, x, weights, depth)
     net.apply("FULLY_CONNECTED", operands, result, scale, "FullyConnectedOptions", **options)
     return True
+
+
+def few_bits(net: Network, x: int) -> bool:
+    """Tell whether weights shall have 4 bits, which they may have where the input has 8."""
+    return net.dtype(x) == "int8" and net.likely(0.2)
+
+
+def bias_type(net: Network, operands: tuple[int, ...]) -> dict[str, float]:
+    """Say at times that sums of 16-bit inputs have 32 bits; without a bias it is the option."""
+    absent = len(operands) < 3 or operands[2] < 0
+    wide = net.dtype(operands[0]) == "int16"
+    return {"QuantizedBiasType": INT32} if absent and wide and net.likely(0.5) else {}
 
 
 def window(
@@ -124,12 +147,14 @@ def window(
 
 
 def spread(net: Network, x: int, weights: int, taps: int) -> Quantized:
-    """Mostly choose a scale with which sums of `taps` products use the range of int8."""
+    """Mostly choose a scale with which sums of `taps` products use the range of the type."""
+    dtype = net.dtype(x)
     if net.likely(0.25):
-        return net.quantization()
+        return net.quantization(dtype)
     scales = net.tensors[weights].scales
-    typical = net.scale(x) * (sum(scales) / len(scales)) * math.sqrt(taps) * 70 * 70
+    reach = 4 if net.dtype(weights) == "int4" else 70
+    typical = net.scale(x) * (sum(scales) / len(scales)) * math.sqrt(taps) * 70 * reach
     scale = float32(min(typical / net.chance.uniform(20, 200), 3e38))
     if scale <= 0:
-        return net.quantization()
-    return {"scales": (scale,), "zero_points": net.quantization()["zero_points"]}
+        return net.quantization(dtype)
+    return {**net.quantization(dtype), "scales": (scale,)}

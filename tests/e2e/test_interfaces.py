@@ -6,6 +6,7 @@ from random import Random
 from types import ModuleType
 from typing import Any, Literal
 
+import numpy as np
 import pytest
 from tests.requests import load_requests
 
@@ -88,6 +89,34 @@ def test_so_does_the_firmware(models: dict[str, bytes], name: str, tmp_path: Pat
     report = run_models((program,), (samples,), **kinds)[0].report  # type: ignore[arg-type]
     assert report.passed, report
     assert not report.violations
+
+
+@pytest.mark.parametrize("dtype", ["int16", "int32", "int64", "bool"])
+def test_what_is_no_result_is_copied_in_every_type(
+    dtype: str, tflite_builder: ModuleType, tmp_path: Path
+) -> None:
+    """An input as well, a constant, and a result that is declared twice."""
+    tensor, data = tflite_builder.Tensor, np.arange(6).reshape(2, 3).astype(dtype)
+    kept: dict[str, Any] = {"dtype": dtype}
+    kept |= {"scales": (0.5,), "zero_points": (0,)} if dtype == "int16" else {}
+    model = tflite_builder.Model(
+        tensors=(
+            tensor(shape=(2, 3), **kept),
+            tensor(shape=(2, 3), data=data, **kept),
+            tensor(shape=(6,), **kept),
+        ),
+        operators=(tflite_builder.Operator(code="RESHAPE", inputs=(0,), outputs=(2,)),),
+        inputs=(0,),
+        outputs=(0, 1, 2, 2),
+    )
+    program = compiled({"copies": tflite_builder.write(model)}, "copies", tmp_path)
+    (outcome,) = run_models(
+        (program,), ([{program.graph.inputs[0]: data[::-1]}],), cpu=CpuKind.NATIVE
+    )
+    assert outcome.report.passed
+    found = [outcome.outputs[0][name] for name in program.graph.outputs]
+    for values, wanted in zip(found, (data[::-1], data, *[data[::-1].ravel()] * 2), strict=True):
+        np.testing.assert_array_equal(values, wanted)
 
 
 def test_an_output_that_nothing_writes_is_refused(

@@ -11,20 +11,21 @@ from tests.differential import elements, picks
 from tests.differential.campaign import Tally, explained, run_seeds
 from tests.differential.case import Ending, case_of
 from tests.differential.features import features_of
-from tests.differential.full_rtl import run_in_rtl
+from tests.differential.full_rtl import PER_IMAGE, run_in_rtl
 from tests.differential.setting import CHIPS, COMBINATIONS, OVERLAPS, Setting
 from tests.effort import cases
+
+from atoll.ops.registry import KINDS, OPERATORS
 
 pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")
 
 GROUPS, PER_GROUP = 18, 50
 MANY_GROUPS, PER_MANY = 40, 250
 FIRST_OF_MANY = 1000
-PER_IMAGE = 10
 LEAST_SAME = 0.85
 MOST = {Ending.REFUSED: 0.15, Ending.NO_ROOM: 0.05, Ending.ORACLE_REFUSED: 0.0}
 
-OPERATORS = (
+BATCHES = (
     *("ADD", "AVERAGE_POOL_2D", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D", "DEQUANTIZE"),
     *("FULLY_CONNECTED", "MAX_POOL_2D", "MEAN", "MUL", "PAD", "QUANTIZE", "RESHAPE", "SOFTMAX"),
     *("BATCH_MATMUL", "RESIZE_BILINEAR", "TRANSPOSE_CONV", "SUM", "REDUCE_MAX", "REDUCE_MIN"),
@@ -32,12 +33,22 @@ OPERATORS = (
     *("EXPAND_DIMS", "SLICE", "SQUEEZE", "STRIDED_SLICE"),
     *sorted({*picks.DRAWS} - {"BROADCAST_TO"}),
 )
-ELEMENTS = (*elements.UNARY, *elements.PAIRS, *elements.COMPARISONS, *elements.TRUTHS)
+WIDE = (
+    *("ADD", "AVERAGE_POOL_2D", "BATCH_MATMUL", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D"),
+    *("FULLY_CONNECTED", "MAX_POOL_2D", "MEAN", "MUL", "PAD", "PRELU", "QUANTIZE", "RESHAPE"),
+    *("SLICE", "SPLIT", "SQUARED_DIFFERENCE", "STRIDED_SLICE", "SUB", "SUM", "TRANSPOSE"),
+    *("TRANSPOSE_CONV", *elements.WIDE),
+)
 FEATURES = (
-    *OPERATORS,
-    *ELEMENTS,
-    *("BROADCAST_TO", "CAST", "SELECT_V2", "SUB", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
-    *(f"{code} of a batch" for code in OPERATORS),
+    *(form.code for kind in OPERATORS if (form := KINDS.get(kind).tflite)),
+    *("READ_VARIABLE", "VAR_HANDLE"),
+    *(f"{code} of int16" for code in WIDE),
+    *(f"{code} of int4" for code in ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")),
+    *(f"CAST to {dtype}" for dtype in ("bool", "int8", "int16", "int32")),
+    *(f"QUANTIZE to {dtype}" for dtype in ("int16", "int32")),
+    *("GATHER of computed indices", "GATHER_ND of computed indices", "truths to SELECT_V2"),
+    *("RESHAPE to a computed shape", "many operators"),
+    *(f"{code} of a batch" for code in BATCHES),
     *("several inputs", "several outputs", "output read later", "output declared twice"),
     *("output is input", "output is constant", "output is view", "output is viewed"),
     *("unused input", "dead tail", "no operators", "float32 input", "float32 output", "branch"),

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from tests.effort import cases
+from tests.limits import within_limits
 from tests.onnx_builder import Builder
 from tests.property.test_model_fuzz import DAMAGES, pick, planned
 from tests.unit.frontend.test_onnx_operators import CASES
@@ -20,8 +21,6 @@ from atoll.frontend.onnx.worker import settler
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_qdq.onnx"
 ROUNDS = cases(20)
 PER_ROUND = 50
-LONGEST = 10.0
-MOST_KIB = 2 * 2**20
 
 NUMBERS = (0, 1, 2, 3, 5, -1, -2, 7, 1000, 65536, 2**31 - 1, -(2**31), 2**40, -(2**63), 2**63 - 1)
 REALS = (0.0, -0.0, 1.0, -1.0, 1e-38, 1e30, float("inf"), float("nan"))
@@ -184,26 +183,6 @@ def guarded(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     many.close()
 
 
-def within_limits(path: Path) -> bool:
-    """Tell whether a file is planned, within time and memory either way.
-
-    What this process took for other tests does not count.
-    """
-    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
-    held, begin = memory("VmRSS"), monotonic()
-    accepted = planned(path)
-    assert monotonic() - begin < LONGEST
-    assert memory("VmHWM") - held < MOST_KIB
-    return accepted
-
-
-def memory(field: str) -> int:
-    """Return what Linux says of this process, KiB."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    (found,) = (line for line in lines if line.startswith(f"{field}:"))
-    return int(found.split()[1])
-
-
 def mutated(model: bytes, rng: Chance) -> bytes:
     made = onnx.load_from_string(model)
     for _ in range(int(rng.integers(1, 3))):
@@ -219,7 +198,8 @@ def test_damaged_files(seed: int, tmp_path: Path) -> None:
         data = bytearray(original(rng))
         DAMAGES[number % len(DAMAGES)](data, rng)
         path.write_bytes(data)
-        accepted += within_limits(path)
+        with within_limits(monotonic):
+            accepted += planned(path)
     assert 0 < accepted < PER_ROUND
 
 
@@ -229,5 +209,6 @@ def test_whole_files_of_changed_models(seed: int, tmp_path: Path) -> None:
     path, accepted = tmp_path / "mutated.onnx", 0
     for _ in range(PER_ROUND):
         path.write_bytes(mutated(original(rng), rng))
-        accepted += within_limits(path)
+        with within_limits(monotonic):
+            accepted += planned(path)
     assert 0 < accepted < PER_ROUND

@@ -41,15 +41,15 @@ def tflm() -> Callable[..., NDArray[Any]]:
 @pytest.fixture
 def equals_tflm(
     tmp_path: Path, tflite_builder: ModuleType, tflm: Callable[..., NDArray[Any]]
-) -> Callable[[Any, np.random.Generator], None]:
+) -> Callable[..., None]:
     """Compare reference, machine code and oracle on a random sample of a model of the builder."""
 
-    def compare(model: Any, rng: np.random.Generator) -> None:
+    def compare(model: Any, rng: np.random.Generator, given: Arrays | None = None) -> None:
         data = tflite_builder.write(model)
         path = tmp_path / "model.tflite"
         path.write_bytes(data)
         graph = load_tflite(path)
-        samples = [_drawn(graph.tensor(name), rng) for name in graph.inputs]
+        samples = given or [_drawn(graph.tensor(name), rng) for name in graph.inputs]
         values = reference.run(graph, dict(zip(graph.inputs, samples, strict=True)))
         for number, name in enumerate(graph.outputs):
             result, expected = values[name], tflm(data, samples, number)

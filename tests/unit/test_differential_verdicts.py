@@ -160,3 +160,17 @@ def test_the_command_line(
     monkeypatch.setattr(tflite_reader, "forms_for", lambda codes: Forms({}))
     assert main(["--seed", "4"]) == 1
     assert "false finding" in capsys.readouterr().out
+
+
+def test_kinds_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--seed", "7", "--count", "1", "--kinds"]) == 0
+    *rows, last = capsys.readouterr().out.splitlines()
+    operators = case_of(7).model.operators
+    assert {row.split()[1] for row in rows} == {op.code for op in operators}
+    assert last.endswith(f"have 5 operators to {len(operators)}")
+
+
+@pytest.mark.rtl
+def test_two_networks_in_full_rtl(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--seed", "2", "--count", "2", "--rtl", "lagoon"]) == 0
+    assert "2 same as TFLM" in capsys.readouterr().out

@@ -20,7 +20,7 @@ from atoll.errors import EXCERPT_COLUMNS, INTERRUPTED, AtollError, UsageError
 from atoll.files import DISK_FAULTS, unwritable
 from atoll.shown import json_text
 
-OBJECTS_BETWEEN_COLLECTIONS = 50_000
+OBJECTS_BETWEEN_COLLECTIONS = 300_000
 
 app = typer.Typer(
     name="atoll", cls=CommandGroup, pretty_exceptions_enable=False, rich_markup_mode=None

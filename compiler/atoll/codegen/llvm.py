@@ -12,6 +12,7 @@ from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_steps import emit_steps
 from atoll.codegen.llvm_units import CoreUnit
+from atoll.codegen.pool_images import filled, pool_images
 from atoll.ir.tir import IRModule
 from atoll.ir.walk import externs
 from atoll.isa.function_unit import DOT4
@@ -66,8 +67,9 @@ def emit_object(
     """
     target = ir.Module(module.name)
     _emit_core_functions(target, module, soc.host_cpu)
-    emit_entry(target, module, plan, soc, linked(commands, module, plan, soc), position)
-    return _machine_code(target, soc.host_cpu, module)
+    images = pool_images(module, plan, linked(commands, module, plan, soc))
+    emit_entry(target, module, plan, soc, images, position)
+    return filled(_machine_code(target, soc.host_cpu, module), images)
 
 
 def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core: Cpu) -> bytes:

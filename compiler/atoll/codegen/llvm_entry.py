@@ -34,10 +34,12 @@ def emit_entry(
     module: IRModule,
     plan: MemoryPlan,
     soc: ResolvedSoc,
-    commands: Mapping[str, bytes],
+    images: Mapping[str, bytes],
     position: int = 0,
 ) -> None:
     """Add pools and ``int32_t <model>_run(...)``; `position` is the model's in its image.
+
+    The sections of the pools with `images` are empty; `pool_images.filled` fills them.
 
     It takes pointers to the structs of `run_arguments`: arrays of pointers for inputs,
     outputs and pools, of ordinals for devices. The function refuses a pool that is not where the
@@ -48,7 +50,7 @@ def emit_entry(
 
     With states there is ``void <model>_reset(void)`` too, which gives them their first bytes.
     """
-    pools = Pools(target, module, plan, soc, commands)
+    pools = Pools(target, module, plan, soc, images)
     run = _RunFunction(target, module, pools, soc, run_arguments(module, plan, soc), position)
     run.emit()
     emit_reset(target, module, pools, soc.host)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from llvmlite import ir
 
 from atoll.codegen.llvm_heap import POINTER
-from atoll.codegen.pool_images import MODEL_ALIGNMENT, behind, pool_images, pool_symbol
+from atoll.codegen.pool_images import MODEL_ALIGNMENT, behind, pool_symbol, section_of
 from atoll.ir.tir import BufferParam, Direction, IRModule, Load, PrimFunc, Step, Store
 from atoll.ir.walk import statements
 from atoll.memory.problem import MemoryPlan
@@ -15,7 +15,11 @@ I8, I32 = ir.IntType(8), ir.IntType(32)
 
 
 class Pools:
-    """What the host's object has of each pool: a symbol, and the bytes of its constants."""
+    """What the host's object has of each pool: a symbol, and a section for its constants.
+
+    Their bytes are put into the object afterwards, by `pool_images.filled`: code is the same with
+    whatever weights, and LLVM need not read them as text.
+    """
 
     def __init__(
         self,
@@ -23,12 +27,11 @@ class Pools:
         module: IRModule,
         plan: MemoryPlan,
         soc: ResolvedSoc,
-        commands: Mapping[str, bytes],
+        images: Mapping[str, bytes],
     ) -> None:
         self._plan = plan
         self._symbols: dict[str, ir.GlobalVariable] = {}
         self._starts: dict[str, int] = {}
-        images = pool_images(module, plan, commands)
         for space in plan.problem.pools:
             image = images.get(space.name)
             name, start = f"atoll_pool_{space.name}", behind(space, soc)
@@ -41,8 +44,9 @@ class Pools:
             self._symbols[space.name] = symbol
             self._starts[space.name] = start
             if image is not None:
-                symbol.initializer = _bytes_constant(symbol.value_type, image)
-                symbol.section = f".atoll.pool.{space.name}"
+                symbol.initializer = ir.Constant(symbol.value_type, None)
+                symbol.storage_class = "externally_initialized"
+                symbol.section = section_of(space.name)
                 memory = soc.memory(soc.pool(space.name).region.memory)
                 symbol.global_constant = memory.kind == "rom"
 
@@ -68,12 +72,6 @@ class Pools:
     def origin(self, pool: str) -> ir.GlobalVariable:
         """Return where `pool` begins."""
         return self._symbols[pool]
-
-
-def _bytes_constant(kind: ir.Type, data: bytes) -> ir.FormattedConstant:
-    """Return an array of bytes, which llvmlite's own writer would take a second for each 30 MB."""
-    text = data.hex("\\")
-    return ir.FormattedConstant(kind, f'c"\\{text}"' if data else 'c""')
 
 
 class ForeignPools:

@@ -1,12 +1,20 @@
 """The constants of a model by pool: their bytes, and the symbols that they begin at."""
 
 from collections.abc import Mapping
+from io import BytesIO
+
+from elftools.elf.elffile import ELFFile
 
 from atoll.ir.tir import IRModule
 from atoll.memory.problem import MemoryPlan, PoolSpace
 from atoll.resolve.soc import ResolvedSoc
 
 MODEL_ALIGNMENT = 64  # of constants behind other models' constants
+
+
+def section_of(pool: str) -> str:
+    """Name the section of an object file that holds a pool's constants."""
+    return f".atoll.pool.{pool}"
 
 
 def behind(space: PoolSpace, soc: ResolvedSoc) -> int:
@@ -37,3 +45,23 @@ def pool_images(
         image = images.setdefault(placement.pool, bytearray(plan.use[placement.pool].used))
         image[placement.offset : placement.offset + constant.size] = data
     return {pool: bytes(image) for pool, image in images.items()}
+
+
+def filled(code: bytes, images: Mapping[str, bytes]) -> bytes:
+    """Return an object file with the bytes of its pools' constants in their sections.
+
+    Args:
+        code: has a section of zeros for each image, as long as the image.
+        images: of `pool_images`.
+    """
+    elf, whole = ELFFile(BytesIO(code)), bytearray(code)
+    for pool, image in images.items():
+        if not image:
+            continue
+        section = elf.get_section_by_name(section_of(pool))
+        assert section is not None, f"{pool}: no section"
+        assert section["sh_size"] == len(image), f"{pool}: {section['sh_size']} bytes"
+        assert section["sh_type"] == "SHT_PROGBITS", f"{pool}: a section without bytes"
+        start = section["sh_offset"]
+        whole[start : start + len(image)] = image
+    return bytes(whole)

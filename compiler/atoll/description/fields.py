@@ -45,7 +45,7 @@ _KEYWORD = re.compile(
 class Described(BaseModel):
     """Base of every description model: immutable, and unknown keys are mistakes."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 def must_be(expectation: str) -> PydanticCustomError:

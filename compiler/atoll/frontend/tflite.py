@@ -8,14 +8,10 @@ from pathlib import Path
 
 from atoll.errors import Fault, ModelError
 from atoll.frontend.front_end import FrontEnd, load_with
-from atoll.frontend.tflite_checks import (
-    check_content,
-    check_references,
-    is_constant,
-    place,
-)
+from atoll.frontend.tflite_checks import check_content, check_references, is_constant, place
 from atoll.frontend.tflite_edges import strip_float_edges, with_own_outputs
 from atoll.frontend.tflite_int4 import with_int8_filters
+from atoll.frontend.tflite_islands import with_tables
 from atoll.frontend.tflite_names import operator_name, tensor_names
 from atoll.frontend.tflite_reader import (
     FileBuffer,
@@ -37,8 +33,8 @@ class Tflite(FrontEnd):
     """The format of TensorFlow Lite, schema version 3.
 
     A QUANTIZE of a float input and a DEQUANTIZE to a float output are left out, so that the
-    graph's interface is int8. Constants that nothing reads are dropped. An output that is an
-    input, a constant or there twice is a copy.
+    graph's interface is int8. What real numbers compute of one int8 value is a table. Constants
+    that nothing reads are dropped. An output that is an input, a constant or there twice is a copy.
     """
 
     suffix = ".tflite"
@@ -53,7 +49,7 @@ class Tflite(FrontEnd):
         check_references(model)
         total = len(model.operators)
         model = with_variables(with_int8_filters(model))
-        model = assigned_last(with_own_outputs(strip_float_edges(model)))
+        model = assigned_last(with_own_outputs(with_tables(strip_float_edges(model))))
         _require_kinds(model, total)
         check_content(model)
         return _graph(_with_known(model))
@@ -150,20 +146,34 @@ def _graph(model: FileModel) -> Graph:
 
 
 def _with_known(model: FileModel) -> FileModel:
-    """Compute what shapes and constants alone decide: plain numbers, such as other shapes."""
-    for op in model.operators:
+    """Compute what shapes and constants alone decide: plain numbers, such as other shapes.
+
+    The operator stays where the model hands out its result; others then read a constant of theirs.
+    """
+    for index in [op.index for op in model.operators]:
+        (op,) = (each for each in model.operators if each.index == index)
         values = _known(model, op)
         if values is not None:
-            number, buffer = op.outputs[0], FileBuffer(data=memoryview(values), external=False)
-            tensors = list(model.tensors)
-            tensors[number] = replace(tensors[number], buffer=len(model.buffers))
-            model = replace(
-                model,
-                tensors=tuple(tensors),
-                buffers=(*model.buffers, buffer),
-                operators=tuple(other for other in model.operators if other is not op),
-            )
+            buffer = FileBuffer(data=memoryview(values), external=False)
+            model = _with_constant(replace(model, buffers=(*model.buffers, buffer)), op)
     return model
+
+
+def _with_constant(model: FileModel, op: FileOperator) -> FileModel:
+    """Return the model whose operators read the last buffer as what `op` makes."""
+    (number,), tensors = op.outputs, list(model.tensors)
+    constant = replace(tensors[number], buffer=len(model.buffers) - 1)
+    if number not in model.outputs:
+        tensors[number] = constant
+        operators = tuple(other for other in model.operators if other is not op)
+        return replace(model, tensors=tuple(tensors), operators=operators)
+    own = len(tensors)
+    tensors.append(replace(constant, index=own))
+    operators = tuple(
+        replace(other, inputs=tuple(own if n == number else n for n in other.inputs))
+        for other in model.operators
+    )
+    return replace(model, tensors=tuple(tensors), operators=operators)
 
 
 def _known(model: FileModel, op: FileOperator) -> bytes | None:
@@ -173,7 +183,7 @@ def _known(model: FileModel, op: FileOperator) -> bytes | None:
         return None
     kind, result = KINDS.get(op.kind), model.tensors[op.outputs[0]]
     plain = result.dtype in ("int32", "int64") and not result.scales
-    if not plain or prod(result.shape) > MOST_KNOWN or result.index in model.outputs:
+    if not plain or prod(result.shape) > MOST_KNOWN:
         return None
     if not kind.of_shapes_alone and not all(is_constant(model, tensor) for tensor in inputs):
         return None

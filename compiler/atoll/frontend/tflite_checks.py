@@ -149,12 +149,13 @@ def _variables(model: FileModel) -> Iterator[Fault]:
             tensor = model.tensors[number] if number >= 0 else None
             if tensor is not None and (fault := _wrong_variable(tensor, at in places, users)):
                 yield _fault("E055", f"{place(op, tensor)}: {fault}", remedy)
+    written = {number for op in model.operators for number in op.outputs}
+    others = written.union(model.inputs, model.outputs)
     for tensor in model.tensors:
         if tensor.variable and bytes_of(tensor) > GREATEST_STATE:
             yield _fault("E055", too_large(tensor), remedy)
-        given = tensor.index in (*model.inputs, *model.outputs) or is_constant(model, tensor)
-        if tensor.variable and given:
-            message = f"{describe(tensor)}: is a variable, and an input, output or constant"
+        if tensor.variable and (tensor.index in others or is_constant(model, tensor)):
+            message = f"{describe(tensor)}: is a variable, and an input, output, constant or result"
             yield _fault("E055", message, remedy)
 
 
@@ -218,7 +219,7 @@ def _unwritten(model: FileModel, tensor: FileTensor) -> Fault:
     where = f"the model's output, {describe(tensor)}"
     if tensor.index not in model.inputs and not is_constant(model, tensor):
         return _damage(f"{where}: nothing writes it")
-    message = f"{where}: is no result; only int8 with one scale can be handed out as it is"
+    message = f"{where}: is no result and cannot be copied: needs integers, quantised as a whole"
     return _fault("E055", message, "remove the output; its values are known before the run")
 
 

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from atoll.frontend.tflite_checks import is_constant
-from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileOperator
+from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileOperator, FileTensor
+from atoll.ops.checks import MOVED, QUANTIZED
 from atoll.ops.moves.movement import Reshape
 
 RESHAPE = Reshape.tflite
@@ -46,7 +47,7 @@ def with_own_outputs(model: FileModel) -> FileModel:
 
     Each output of the model returned is then written by one operator and is no input, so that
     every member of the C interface has bytes of its own. Outputs that nothing writes, and those
-    that are not int8 with one scale, stay for the checks to refuse.
+    that no operator can copy, stay for the checks to refuse.
     """
     tensors, operators, outputs = list(model.tensors), list(model.operators), list[int]()
     nothing = len(model.buffers)
@@ -55,7 +56,7 @@ def with_own_outputs(model: FileModel) -> FileModel:
     for output in model.outputs:
         tensor = model.tensors[output]
         owned = output not in given and not is_constant(model, tensor) and not tensor.variable
-        if owned or tensor.dtype != "int8" or len(tensor.scales) != 1:
+        if owned or not _copied(tensor):
             outputs.append(output)
             given.add(output)
             continue
@@ -72,6 +73,11 @@ def with_own_outputs(model: FileModel) -> FileModel:
         operators=tuple(operators),
         outputs=tuple(outputs),
     )
+
+
+def _copied(tensor: FileTensor) -> bool:
+    """Tell whether a tensor has a type that is moved, quantised as a whole where it is by type."""
+    return tensor.dtype in MOVED and (tensor.dtype not in QUANTIZED or len(tensor.scales) == 1)
 
 
 def copy_of(index: int, source: int, target: int) -> FileOperator:

@@ -56,7 +56,6 @@ class OperatorKind(ABC):
     Attributes:
         tflite: how TFLite files hold it, None if they do not.
         rates: what it costs on a core; see `cycles`.
-        view: its result is the bytes of its first input, so that placement may move none.
         any_layout: where no input is broadcast, each element of the result depends on those at its
             place alone: a core computes it in any layout that all tensors have.
         slower_over_operands: its loops move bytes one by one where the result may lie over an
@@ -71,7 +70,6 @@ class OperatorKind(ABC):
 
     tflite: ClassVar[TfliteForm | None] = None
     rates: ClassVar[Rates] = Rates(mac=36, made=80)
-    view: ClassVar[bool] = False
     any_layout: ClassVar[bool] = False
     slower_over_operands: ClassVar[bool] = False
     unproven: ClassVar[str] = ""
@@ -127,9 +125,19 @@ class OperatorKind(ABC):
         """
         return (None,) * len(op.inputs)
 
-    def view_offset(self, op: Operator, graph: Graph) -> int:
-        """Return where the bytes of its result begin in its first input, if it is a `view`."""
-        return 0
+    def view_offset(self, op: Operator, graph: Graph) -> int | None:
+        """Return where in its first input the bytes of its result lie in their order.
+
+        Placement may then move none; None if they do not lie there so.
+        """
+        return None
+
+    def joins(self, op: Operator, graph: Graph) -> bool:
+        """Tell whether its result is its inputs, one behind the other.
+
+        Placement may then have them written there, and move none.
+        """
+        return False
 
     def parts(self, op: Operator, graph: Graph) -> Parts | None:
         """Return simpler operators that take its place, None if it is compiled as it is.

@@ -1,14 +1,17 @@
 """Operators that move no byte: their result is a view of what they read, or made of views of it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY, JOIN, ROWS, kind_of
 from atoll.place.candidates import homes_of, needs_of
 from atoll.place.elide_copies import ElideCopies
 from atoll.place.partition import Decision
-from atoll.resolve.soc import Access, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, ResolvedSoc
+
+WORD = 4
 
 
 def with_views(graph: Graph, soc: ResolvedSoc) -> Graph:
@@ -36,12 +39,18 @@ class _Viewer:
     soc: ResolvedSoc
     tensors: dict[str, Tensor] = field(init=False)
     needs: dict[str, dict[str, Access]] = field(init=False)
+    moving: frozenset[str] = field(init=False)
     copies: dict[str, list[Operator]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.tensors = dict(self.graph.by_name)
         wanted = needs_of(self.graph, self.soc)
         self.needs = {name: dict(needs) for name, needs in wanted.items()}
+        self.moving = frozenset(op.name for op in self.graph.operators if self._moves(op))
+
+    def _moves(self, op: Operator) -> bool:
+        kind = kind_of(op)
+        return kind.joins(op, self.graph) or kind.view_offset(op, self.graph) is not None
 
     def run(self) -> Graph:
         operators = tuple(self._copied(self._kept()))
@@ -49,10 +58,15 @@ class _Viewer:
 
     def _kept(self) -> Iterator[Operator]:
         for op in self.graph.operators:
+            kind = kind_of(op)
             if op.kind == JOIN:
                 self._joined(op)
-            elif not kind_of(op).view or not self._viewed(op):
-                yield self._copy_of_part(op) if op.kind == ROWS else op
+            elif kind.joins(op, self.graph) and self._joined_without_loss(op):
+                continue
+            elif (offset := kind.view_offset(op, self.graph)) is None:
+                yield op
+            elif not self._viewed(op, offset):
+                yield self._copy_of_part(op, offset) if op.kind == ROWS else op
 
     def _copied(self, operators: Iterable[Operator]) -> Iterator[Operator]:
         """Yield operators, each followed by the copies of what it made."""
@@ -60,41 +74,71 @@ class _Viewer:
             yield op
             yield from (copy for name in op.outputs for copy in self.copies.get(name, ()))
 
-    def _copy_of_part(self, op: Operator) -> Operator:
+    def _copy_of_part(self, op: Operator, offset: int) -> Operator:
         """Return the copy that takes the place of an operator whose result is no view."""
         source = self.tensors[op.inputs[0]]
         part = replace(self.tensors[op.outputs[0]], name=f"{op.outputs[0]}_source", index=-1)
-        offset = source.offset + kind_of(op).view_offset(op, self.graph)
+        offset += source.offset
         view = replace(part, view=source.view or source.name, offset=offset, pool="")
         self.tensors[view.name] = view
         return replace(op, kind=COPY, inputs=(view.name,), attributes={})
 
     def _joined(self, op: Operator) -> None:
         """Have all inputs of `op` written where they end up, or all copied there."""
-        (name,), offset = op.outputs, 0
+        if not self._written_in_place(op, op.inputs):
+            offset = 0
+            for position, piece in enumerate(op.inputs):
+                self._copy(op, position, offset)
+                offset += self.tensors[piece].size
+            self.needs[op.outputs[0]] = self._needs_of_result(op) | {op.device: Access.WRITE}
+
+    def _joined_without_loss(self, op: Operator) -> bool:
+        """Have all inputs of `op` written where they end up, if that takes no more memory."""
+        pieces = [self.tensors[name].view or name for name in op.inputs]
+        own = {*self.graph.inputs, *self.graph.kept}
+        if len({*pieces}) < len(pieces) or own & {*pieces, *op.inputs}:
+            return False
+        for name, piece in zip(op.inputs, map(self.tensors.__getitem__, pieces), strict=True):
+            constant = piece.data is not None or piece.initial is not None
+            if constant or piece.size != self.tensors[name].size:
+                return False
+        return self._written_in_place(op, pieces, without_loss=True)
+
+    def _written_in_place(
+        self, op: Operator, pieces: Sequence[str], *, without_loss: bool = False
+    ) -> bool:
+        """Make `pieces`, the storages of the inputs, views of the result, if that is possible."""
+        (name,), offset, tensors = op.outputs, 0, dict(self.tensors)
+        together = self._needs_together(op, pieces)
+        if together is None:
+            return False
+        for piece in pieces:
+            _move(tensors, piece, name, offset)
+            if without_loss and not self._is_aligned(self.needs[piece], tensors[piece]):
+                return False
+            offset += tensors[piece].size
+        if without_loss and self._most(tensors) > self._most(self.tensors):
+            return False
+        self.tensors, self.needs[name] = tensors, together
+        return True
+
+    def _needs_of_result(self, op: Operator) -> dict[str, Access]:
+        """Return what devices need of the result of `op` if `op` itself is gone."""
+        (name,) = op.outputs
         needs = {**self.needs[name], op.device: Access.READ}
         if name not in self.graph.outputs and not self._reads(op.device, name):
             del needs[op.device]
-        together = self._needs_together(op, needs)
-        for position, piece in enumerate(op.inputs):
-            if together is not None:
-                self._move(piece, name, offset)
-            else:
-                self._copy(op, position, offset)
-            offset += self.tensors[piece].size
-        self.needs[name] = together or needs | {op.device: Access.WRITE}
+        return needs
 
-    def _needs_together(
-        self, op: Operator, needs: Mapping[str, Access]
-    ) -> dict[str, Access] | None:
+    def _needs_together(self, op: Operator, pieces: Sequence[str]) -> dict[str, Access] | None:
         """Return what devices need of the bytes that serve an operator's inputs and its result.
 
         None where that is impossible, or several devices would write, one of which has a cache: a
         line of it may hold bytes of others.
         """
-        found = dict(needs)
+        found = self._needs_of_result(op)
         writers: set[str] = set()
-        for piece in map(self.tensors.__getitem__, op.inputs):
+        for piece in map(self.tensors.__getitem__, pieces):
             if piece.view or piece.pool:
                 return None
             own = self._needs_joined(piece.name, op)
@@ -120,14 +164,6 @@ class _Viewer:
         )
         self.copies.setdefault(source.view or source.name, []).append(copy)
 
-    def _move(self, piece: str, target: str, offset: int) -> None:
-        """Make a tensor, and all views of it, views of `target`."""
-        for each in tuple(self.tensors.values()):
-            if each.name == piece or each.view == piece:
-                further = each.offset if each.view else 0
-                moved = replace(each, view=target, offset=offset + further, pool="")
-                self.tensors[each.name] = moved
-
     def _needs_joined(self, piece: str, op: Operator) -> dict[str, Access]:
         """Return what devices need of a tensor if `op` reads it no more."""
         needs = dict(self.needs[piece])
@@ -144,8 +180,8 @@ class _Viewer:
             if op is not beside
         )
 
-    def _viewed(self, op: Operator) -> bool:
-        """Make the output of `op` a view, if that is possible."""
+    def _viewed(self, op: Operator, offset: int) -> bool:
+        """Make the output of `op` a view from `offset` on, if that is possible."""
         source, (result,) = self.tensors[op.inputs[0]], op.outputs
         storage, view = self.tensors[source.view or source.name], self.tensors[result]
         needs = dict(self.needs[storage.name])
@@ -159,11 +195,60 @@ class _Viewer:
             return False
         if result in self.graph.kept or not possible:
             return False
-        offset = source.offset + kind_of(op).view_offset(op, self.graph)
+        offset += source.offset
         changed = replace(view, view=storage.name, offset=offset, pool="")
-        self.tensors |= {storage.name: shared, result: changed}
-        self.needs[storage.name] = needs
+        tensors = self.tensors | {storage.name: shared, result: changed}
+        if op.kind != ROWS and not self._serves(needs, changed, tensors):
+            return False
+        self.tensors, self.needs[storage.name] = tensors, needs
         return True
+
+    def _serves(
+        self, needs: Mapping[str, Access], part: Tensor, tensors: Mapping[str, Tensor]
+    ) -> bool:
+        """Tell whether a part of a tensor may be a view, which lives as long as the whole."""
+        whole = part.size == tensors[part.view].size
+        loses = not whole and self._most(tensors) > self._most(self.tensors)
+        return self._is_aligned(needs, part) and not loses
+
+    def _is_aligned(self, needs: Mapping[str, Access], part: Tensor) -> bool:
+        """Tell whether devices can use a part of a tensor.
+
+        Accelerators and engines are given addresses that pools are aligned to, cores those of
+        words, which function units of theirs read.
+        """
+        if all(isinstance(self.soc.device(name), Cpu) for name in needs):
+            return part.offset % WORD == 0
+        homes = homes_of(self.soc, needs, replace(part, view="", pool=""))
+        return all(part.offset % self.soc.pool(name).alignment == 0 for name in homes)
+
+    def _most(self, tensors: Mapping[str, Tensor]) -> int:
+        """Return the most bytes that are live during an operator, in the order of the graph.
+
+        What only moves bytes counts as if its result lay over its operands.
+        """
+        storage = {name: tensor.view or name for name, tensor in tensors.items()}
+        end = len(self.graph.operators)
+        born, last = dict.fromkeys(self.graph.filled, 0), dict.fromkeys(self.graph.kept, end)
+        for number, op in enumerate(self.graph.operators):
+            for name in map(storage.__getitem__, op.outputs):
+                born.setdefault(name, number + (op.name in self.moving))
+            for name in map(storage.__getitem__, (*op.outputs, *filter(None, op.reads))):
+                last[name] = max(number, last.get(name, 0))
+        changes = [0] * (end + 2)
+        for name, first in born.items():
+            changes[first] += tensors[name].size
+            changes[max(first, last.get(name, 0)) + 1] -= tensors[name].size
+        return max(accumulate(changes))
+
+
+def _move(tensors: dict[str, Tensor], piece: str, target: str, offset: int) -> None:
+    """Make a tensor, and all views of it, views of `target`."""
+    for each in tuple(tensors.values()):
+        if each.name == piece or each.view == piece:
+            further = each.offset if each.view else 0
+            moved = replace(each, view=target, offset=offset + further, pool="")
+            tensors[each.name] = moved
 
 
 def _together(one: Mapping[str, Access], other: Mapping[str, Access]) -> dict[str, Access]:

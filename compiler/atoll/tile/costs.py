@@ -51,7 +51,7 @@ class Ground:
         kept = (*self.network.kept, *self.network.states)
         last |= dict.fromkeys(kept, len(self.network.operators))
         for op in reversed(self.network.operators):
-            if kind_of(op).view:
+            if kind_of(op).view_offset(op, self.network) is not None:
                 last[op.inputs[0]] = max(last[op.inputs[0]], last[op.outputs[0]])
         return last
 
@@ -78,7 +78,11 @@ class Ground:
     @cached_property
     def sizes(self) -> Mapping[str, int]:
         """Bytes of each tensor; none of a view."""
-        views = {op.outputs[0] for op in self.network.operators if kind_of(op).view}
+        views = {
+            op.outputs[0]
+            for op in self.network.operators
+            if kind_of(op).view_offset(op, self.network) is not None
+        }
         return {t.name: 0 if t.name in views else t.size for t in self.network.tensors}
 
     def row(self, name: str) -> int:

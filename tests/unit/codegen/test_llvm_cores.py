@@ -18,6 +18,7 @@ from atoll.codegen.llvm import emit_object, emit_objects
 from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_machine import host_machine, new_module
+from atoll.codegen.pool_images import pool_images
 from atoll.codegen.run_arguments import run_arguments
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add
@@ -195,7 +196,8 @@ def run(tmp_path: Path, duo: Duo) -> Run:
         )
         target = new_module("net", machine)
         emit_functions(target, program.functions, linkage="internal")
-        emit_entry(target, program, plan, soc, {"c": bytes(64)}, position)
+        images = pool_images(program, plan, {"c": bytes(64)})
+        emit_entry(target, program, plan, soc, images, position)
         code = machine.emit_object(binding.parse_assembly(str(target)))
         (tmp_path / "net.o").write_bytes(code)
         (tmp_path / "main.c").write_text(STUBS)

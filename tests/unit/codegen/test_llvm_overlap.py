@@ -11,6 +11,7 @@ from tests.ir.module_text import parse_module
 
 from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_machine import host_machine, new_module
+from atoll.codegen.pool_images import pool_images
 from atoll.ir.verify import verify
 from atoll.memory.build_problem import build_problem
 from atoll.memory.solve import plan_memory
@@ -80,7 +81,8 @@ def call(tmp_path: Path) -> Call:
         reloc="static", codemodel="default"
     )
     target = new_module("net", machine)
-    emit_entry(target, program, plan_memory(build_problem(program, soc)), soc, {})
+    plan = plan_memory(build_problem(program, soc))
+    emit_entry(target, program, plan, soc, pool_images(program, plan, {}))
     code = machine.emit_object(binding.parse_assembly(str(target)))
     (tmp_path / "net.o").write_bytes(code)
     (tmp_path / "main.c").write_text(MAIN)

@@ -10,6 +10,7 @@ from llvmlite import binding
 
 from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_machine import host_machine, new_module
+from atoll.codegen.pool_images import pool_images
 from atoll.codegen.run_arguments import run_arguments
 from atoll.ir.tir import AcceleratorRun, Allocate, Constant, Entry, IRModule, Step, Type
 from atoll.memory.build_problem import build_problem
@@ -97,7 +98,7 @@ def run(tmp_path: Path) -> Run:
             reloc="static", codemodel="default"
         )
         target = new_module("net", machine)
-        emit_entry(target, program, plan, soc, {})
+        emit_entry(target, program, plan, soc, pool_images(program, plan, {}))
         module = binding.parse_assembly(str(target))
         (tmp_path / "net.o").write_bytes(machine.emit_object(module))
         structs = tuple(run_arguments(program, plan, soc).structs())

@@ -209,6 +209,18 @@ def unary(op: str, **attributes: Any) -> Case:
     return lambda b: b.node(op, [b.x(image(b))], **attributes)
 
 
+def chained(*ops: str) -> Case:
+    """Apply functions one after the other, with nothing but real numbers between."""
+
+    def made(b: Builder) -> str:
+        value = b.x(image(b))
+        for op in ops:
+            value = b.node(op, [value])
+        return value
+
+    return made
+
+
 def clipped(b: Builder) -> str:
     low, high = sorted(b.rng.uniform(-3, 7, 2))
     bounds = [b.plain(low, "float32"), b.plain(high, "float32")]
@@ -301,6 +313,26 @@ def reduced(op: str) -> Case:
     return made
 
 
+def normalized(b: Builder) -> str:
+    """Normalise rows, some of many values, with quantised factors and offsets or real ones."""
+    depth = pick(b, 3, 8, 16, 40, 500)
+    x = b.x((pick(b, 1, 4), depth))
+    if pick(b, 0, 1):
+        parameters = [b.weights((depth,)), b.bias(depth)][: pick(b, 1, 2)]
+    else:
+        parameters = [b.plain(b.rng.normal(1, 0.2, depth), "float32"), b.weights((depth,))]
+    return b.node(
+        "LayerNormalization", [x, *parameters], epsilon=(1e-5, 1e-3, 0.5)[pick(b, 0, 1, 2)]
+    )
+
+
+def normalized_channels(b: Builder) -> str:
+    """Normalise channels that lie last already."""
+    shape = image(b, 8)
+    made = b.node("Transpose", [channels_last(b, b.x(shape))], perm=[0, 2, 3, 1])
+    return b.node("LayerNormalization", [made, b.weights((8,)), b.bias(8)])
+
+
 def softmax(op: str) -> Case:
     def made(b: Builder) -> str:
         shape = ((3, 10), image(b))[pick(b, 0, 1)]
@@ -347,6 +379,12 @@ def reversed_rows(b: Builder) -> str:
     return b.node("Slice", [b.x(image(b)), *operands])
 
 
+FUNCTIONS = (
+    *("Ceil", "Celu", "Cos", "Erf", "Exp", "Floor", "Gelu", "Mish", "Round", "Selu", "Sign", "Sin"),
+    *("Softplus", "Softsign", "ThresholdedRelu"),
+)
+"""Of one real number, which become tables."""
+
 CASES: dict[str, Case] = {
     "Abs": unary("Abs"),
     "Add": sum_of("Add"),
@@ -364,12 +402,14 @@ CASES: dict[str, Case] = {
     "ConvTranspose": conv_transpose,
     "ConvTranspose of a sequence": conv_transpose_sequence,
     "Div": divided,
-    "Elu": unary("Elu"),
+    "Elu": unary("Elu", alpha=0.5),
     "Flatten and Gemm": flattened,
     "Gemm": gemm,
     "GlobalAveragePool": unary("GlobalAveragePool"),
     "GlobalMaxPool": unary("GlobalMaxPool"),
     "HardSwish": unary("HardSwish"),
+    "LayerNormalization": normalized,
+    "LayerNormalization of channels": normalized_channels,
     "LeakyRelu": unary("LeakyRelu", alpha=0.1),
     "LogSoftmax": softmax("LogSoftmax"),
     "MatMul": matmul,
@@ -405,6 +445,10 @@ CASES: dict[str, Case] = {
     "Sub": sum_of("Sub"),
     "Tanh": unary("Tanh"),
     "moves": moved,
+    "Log": chained("Softplus", "Log"),
+    "Sqrt and Reciprocal": chained("Neg", "Exp", "Sqrt", "Reciprocal"),
+    "Relu between": chained("Sin", "Relu", "Exp"),
+    **{name: unary(name) for name in FUNCTIONS},
 }
 PRESCRIBED = {
     "Sigmoid": Grid("int8", 1 / 256, -128),
@@ -442,7 +486,7 @@ def test_averages_on_the_grid_of_their_operand(counted: int, tmp_path: Path) -> 
 
 
 def test_a_finer_grid_than_tflite_prescribes(tmp_path: Path) -> None:
-    """Sigmoid and tanh go through 16 bits; only softmax keeps the steps of 1/256."""
+    """Sigmoid and tanh are tables there; only softmax keeps the steps of 1/256."""
     for op, most in (("Sigmoid", 1), ("Tanh", 1), ("Softmax", 4)):
         for seed in range(ROUNDS):
             builder = Builder(seed)

@@ -154,3 +154,47 @@ def test_fill(
     result = drawn_shape(rng, 5)
     op = tflite_builder.Operator(code="FILL", inputs=(1, 0), outputs=(2,))
     equals_tflm(moved(tflite_builder, op, (), result, quantized, list(result)), rng)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
+@pytest.mark.parametrize("seed", range(cases(20)))
+def test_zeros_like(
+    seed: int, dtype: str, tflite_builder: ModuleType, equals_tflm: Compare
+) -> None:
+    """Zeros are stored, whatever the zero point."""
+    rng, tensor = np.random.default_rng(6000 + seed), tflite_builder.Tensor
+    shape = drawn_shape(rng, 5)
+    side = QUANTIZED if dtype == "int8" else {"dtype": dtype}
+    op = tflite_builder.Operator(code="ZEROS_LIKE", inputs=(0,), outputs=(1,))
+    tensors = (tensor(shape=shape, **side), tensor(shape=shape, **side))
+    model = tflite_builder.Model(tensors=tensors, operators=(op,), inputs=(0,), outputs=(1,))
+    equals_tflm(model, rng)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("seed", range(cases(40)))
+def test_broadcast_args(
+    seed: int, dtype: str, tflite_builder: ModuleType, equals_tflm: Callable[..., None]
+) -> None:
+    """Extents fit, since TFLM ends the run else; those of int64 have more than 32 bits at times."""
+    rng, tensor = np.random.default_rng(7000 + seed), tflite_builder.Tensor
+    count = int(rng.integers(1, 7))
+    most = 2**34 if dtype == "int64" and seed % 4 == 0 else 9
+    extents = rng.integers(1, most, count).astype(dtype)
+    lists = [np.where(rng.random(count) < 0.4, 1, extents).astype(dtype) for _ in range(2)]
+    short = int(rng.integers(2))
+    lists[short] = lists[short][int(rng.integers(count)) :]
+    constant = int(rng.integers(3))
+    tensors = [
+        tensor(shape=each.shape, dtype=dtype, data=each if at == constant else None)
+        for at, each in enumerate(lists)
+    ]
+    op = tflite_builder.Operator(code="BROADCAST_ARGS", inputs=(0, 1), outputs=(2,))
+    given = tuple(at for at in (0, 1) if at != constant)
+    model = tflite_builder.Model(
+        tensors=(*tensors, tensor(shape=(count,), dtype=dtype)),
+        operators=(op,),
+        inputs=given,
+        outputs=(2,),
+    )
+    equals_tflm(model, rng, [lists[at] for at in given])

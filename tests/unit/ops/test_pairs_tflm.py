@@ -13,6 +13,7 @@ SEEDS = range(cases(50))
 SMALL = range(cases(20))
 COMPARISONS = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
 TYPES = ("bool", "int8", "int16", "int32")
+NUMBERS = ("int32", "int64")
 
 
 def quantized(rng: np.random.Generator, low: float = 0.005, high: float = 0.5) -> dict[str, Any]:
@@ -26,7 +27,7 @@ def even(rng: np.random.Generator, low: float = 1e-5, high: float = 1e-3) -> dic
 
 
 def typed(dtype: str, rng: np.random.Generator) -> dict[str, Any]:
-    if dtype in ("bool", "int32"):
+    if dtype in ("bool", *NUMBERS):
         return {"dtype": dtype}
     return quantized(rng) if dtype == "int8" else even(rng)
 
@@ -98,6 +99,19 @@ def test_arithmetic(
     equals_tflm(made(rng, tflite_builder, code, sources, target, table, **options), rng)
 
 
+@pytest.mark.parametrize("code", ["ADD", "SUB", "MUL", "SQUARED_DIFFERENCE"])
+@pytest.mark.parametrize("seed", SMALL)
+def test_arithmetic_of_numbers(
+    seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare
+) -> None:
+    """Sums and products of int32 from its whole range wrap around, before they are clamped."""
+    rng = np.random.default_rng(9000 + seed)
+    table = "" if code == "SQUARED_DIFFERENCE" else f"{code.title()}Options"
+    clamps = {"FusedActivationFunction": int(rng.integers(4))} if code in ("SUB", "MUL") else {}
+    side = {"dtype": "int32"}
+    equals_tflm(made(rng, tflite_builder, code, [side, side], side, table, **clamps), rng)
+
+
 @pytest.mark.parametrize("wide", [False, True], ids=["int8", "int16"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_prelu(seed: int, wide: bool, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
@@ -125,7 +139,7 @@ def test_squared_difference(
 
 
 @pytest.mark.parametrize("code", ["MAXIMUM", "MINIMUM"])
-@pytest.mark.parametrize("dtype", TYPES[1:])
+@pytest.mark.parametrize("dtype", ["int8", "int16", *NUMBERS])
 @pytest.mark.parametrize("seed", SMALL)
 def test_extremes(
     seed: int, dtype: str, code: str, tflite_builder: ModuleType, equals_tflm: Compare
@@ -151,6 +165,16 @@ def test_comparisons(
             sources = [quantized(rng, 0.0001, 0.003)] * 2
     else:
         sources = [{"dtype": dtype}, {"dtype": dtype}]
+    equals_tflm(made(rng, tflite_builder, code, sources, {"dtype": "bool"}), rng)
+
+
+@pytest.mark.parametrize("code", COMPARISONS)
+@pytest.mark.parametrize("seed", SMALL)
+def test_comparisons_of_long_numbers(
+    seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare
+) -> None:
+    rng = np.random.default_rng(9500 + seed)
+    sources = [{"dtype": "int64"}, {"dtype": "int64"}]
     equals_tflm(made(rng, tflite_builder, code, sources, {"dtype": "bool"}), rng)
 
 

@@ -1,5 +1,6 @@
 """What kinds with states do not support is refused."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -115,3 +116,17 @@ def test_a_state_is_there(tflite_builder: ModuleType, tmp_path: Path) -> None:
     without = changed(model, "SVDF", None, {"inputs": (*inputs[:4], -1)})
     found = refusal(without, tflite_builder, tmp_path / "model.tflite")
     assert "input 4 is absent but required" in found
+
+
+def test_a_result_that_is_a_variable_is_refused(tflite_builder: ModuleType, tmp_path: Path) -> None:
+    """One that nothing reads, so that it is no operand of the wrong operator."""
+    scale = {"scales": (0.1,), "zero_points": (0,)}
+    x = tflite_builder.Tensor(shape=(3,), **scale)
+    ops = [
+        tflite_builder.Operator(code="RELU", inputs=(0,), outputs=(result,)) for result in (1, 2)
+    ]
+    model = tflite_builder.Model(
+        tensors=(x, x, replace(x, variable=True)), operators=tuple(ops), inputs=(0,), outputs=(1,)
+    )
+    found = refusal(model, tflite_builder, tmp_path / "model.tflite")
+    assert "tensor 2 ('tensor'): is a variable, and an input, output, constant or result" in found

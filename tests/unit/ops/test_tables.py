@@ -11,7 +11,10 @@ from atoll.frontend.tflite import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
 
-UNARY = {"abs", "elu", "hard_swish", "leaky_relu", "logistic", "relu", "relu6", "rsqrt", "tanh"}
+UNARY = {
+    *("abs", "elu", "hard_swish", "leaky_relu", "logistic", "lookup", "relu", "relu6", "rsqrt"),
+    "tanh",
+}
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import numpy as np
 
 from atoll.frontend.onnx.layout import Order
 from atoll.frontend.onnx.model import Array, Node
+from atoll.frontend.real_functions import RealFunction
 from atoll.ir.graph import Quantization
 
 
@@ -143,6 +144,7 @@ class Pending:
         own: the grid that its values lie on, or suit at an output of the network; None for none.
         rounds: they do not lie on it.
         low, high: what clamps it afterwards.
+        of: the value that it is a function of, and that function, where a table can have both.
         biased: returns the same with a constant added to each channel.
         channels: ONNX's axis of these channels.
         node: what makes it, None until its handler returns.
@@ -155,6 +157,7 @@ class Pending:
     rounds: bool = False
     low: float = -np.inf
     high: float = np.inf
+    of: tuple[Stored, RealFunction] | None = None
     biased: Callable[[Array], "Pending"] | None = None
     channels: int = 1
     node: Node | None = None

@@ -24,6 +24,7 @@ from atoll.ops.elements.elementwise import (
     large,
     lowered,
 )
+from atoll.ops.elements.numbers import Numbers
 from atoll.ops.elements.weighted_sum import TabledSum, WeightedSum, tabled_sum, weighted_sum
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Rates
@@ -266,4 +267,5 @@ def _above_zero(op: Operator, graph: Graph) -> Iterator[Fault]:
         yield checks.fault(op, message, tensor=graph.results(op)[0])
 
 
-ADD, SUB = Add(), Sub()
+ADD = Numbers(Add(), np.add, add, clamped=False)
+SUB = Numbers(Sub(), np.subtract, subtract)

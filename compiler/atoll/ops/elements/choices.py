@@ -45,7 +45,7 @@ class Extreme(Elementwise):
         """Accept two inputs of one type and quantisation that broadcast to the output."""
         rules = (
             checks.operands(2, 2),
-            checks.activations(types=("int8", "int16", "int32")),
+            checks.activations(types=("int8", "int16", "int32", "int64")),
             checks.same_type(0, 1),
             checks.same_quantization,
             checks.output_shape(broadcast_shape),
@@ -80,7 +80,8 @@ class Comparison(Elementwise):
     ) -> None:
         self.tflite = TfliteForm(code=code)  # type: ignore[misc]
         self._compare, self._function = compare, function
-        self.numbers = ("int32", "bool") if code in ("EQUAL", "NOT_EQUAL") else ("int32",)
+        more = ("bool",) if code in ("EQUAL", "NOT_EQUAL") else ()
+        self.numbers = ("int32", "int64", *more)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two inputs of one type that broadcast to an output of truth values."""

@@ -7,7 +7,7 @@ import numpy as np
 from atoll.errors import Fault
 from atoll.ir.expressions import binary, subtract
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator
-from atoll.ir.tir import Expr, Lowered, Operation
+from atoll.ir.tir import Expr, Lowered, Operation, Type
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.checks import required
@@ -33,7 +33,7 @@ _NAMES = "abcdefghijklmnop"
 """Of the inputs, in kernels."""
 
 Result = Callable[[Sequence[Expr]], Expr]
-"""Makes an element of the output from those of the inputs, as `I32`."""
+"""Makes an element of the output from those of the inputs, as `I32`; int64 is `I64`."""
 
 Prepare = Callable[[KernelBuilder], Result]
 """Adds to a kernel what a `Result` needs."""
@@ -154,7 +154,10 @@ def lowered(op: Operator, graph: Graph, prepare: Prepare, most: int = NEIGHBOURS
         shapes, result = [(tensor.stored,) for tensor in tensors], (output.stored,)
     with broadcast(builder, shapes, result, most) as elements:
         for places, place in elements:
-            values = [source.wide(index) for source, index in zip(sources, places, strict=True)]
+            values = [
+                source[index] if source.type is Type.I64 else source.wide(index)
+                for source, index in zip(sources, places, strict=True)
+            ]
             y[place] = result_of(values)
     return builder.lowered()
 

@@ -23,10 +23,18 @@ from atoll.ops.elements.elementwise import (
     scale_factor,
     symmetric,
 )
+from atoll.ops.elements.numbers import Numbers
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Rates
 from atoll.ops.loops import fixed_point_loops as loops
-from atoll.ops.quantization import bounds_of, mbqm, quantize_multiplier, scale_of, scaled_by
+from atoll.ops.quantization import (
+    Integers,
+    bounds_of,
+    mbqm,
+    quantize_multiplier,
+    scale_of,
+    scaled_by,
+)
 from atoll.ops.tflite_form import TfliteForm, only_activation
 
 
@@ -164,6 +172,16 @@ class SquaredDifference(Elementwise):
         return lowered(op, graph, prepare, LONG_NEIGHBOURS)
 
 
+def _square_of(left: Integers, right: Integers) -> Array:
+    difference = left - right
+    return difference * difference
+
+
+def _square(left: Expr, right: Expr) -> Expr:
+    difference = subtract(left, right)
+    return multiply(difference, difference)
+
+
 def _square_places(op: Operator, graph: Graph) -> int:
     """Return the bits that operands have more while they are subtracted."""
     return 7 if graph.results(op)[0].dtype == "int8" else 0
@@ -179,4 +197,5 @@ def _square_factors(op: Operator, graph: Graph) -> tuple[float, float, float]:
     return first / twice, second / twice, twice * twice / divisor
 
 
-MUL, PRELU, SQUARED_DIFFERENCE = Mul(), Prelu(), SquaredDifference()
+MUL, PRELU = Numbers(Mul(), np.multiply, multiply), Prelu()
+SQUARED_DIFFERENCE = Numbers(SquaredDifference(), _square_of, _square)

@@ -54,6 +54,10 @@ class Concatenation(Movement):
             return None
         return RowWork(reads=(rows,) * len(op.inputs), attributes=op.attributes)
 
+    def joins(self, op: Operator, graph: Graph) -> bool:
+        """Tell whether no dimension is outside the axis."""
+        return _runs(op, graph)[0] == 1
+
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Let each input lie where it ends up, or above."""
         outer, runs = _runs(op, graph)

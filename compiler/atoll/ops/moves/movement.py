@@ -39,7 +39,6 @@ class View(Movement):
 
     types: ClassVar[tuple[str, ...]] = checks.MOVED
     rates = Rates(made=6)
-    view = True
     slower_over_operands = True
 
     @abstractmethod
@@ -56,6 +55,10 @@ class View(Movement):
             checks.output_shape(self.shape),
         )
         checks.apply(rules, op, graph)
+
+    def view_offset(self, op: Operator, graph: Graph) -> int:
+        """Begin where the input does."""
+        return 0
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]

@@ -20,7 +20,6 @@ class Rows(Movement):
     """Rows `begin` up to `end` of an image [1, H, W, C]."""
 
     rates = Rates(made=5)
-    view = True
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept rows that the image has."""

@@ -1,12 +1,13 @@
-"""SHAPE and FILL: what shapes say, and one value in a shape."""
+"""SHAPE, FILL and their kin: what shapes say, and one value in a shape."""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from atoll.errors import Fault
+from atoll.ir.expressions import binary, select
 from atoll.ir.graph import Graph, Operator
-from atoll.ir.tir import Lowered
+from atoll.ir.tir import Lowered, Operation
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
@@ -77,8 +78,88 @@ class Fill(Movement):
         return builder.lowered()
 
 
+class ZerosLike(Movement):
+    """ZEROS_LIKE: zeros as they are stored, whatever the zero point (TFLM: `ZerosLikeEval`)."""
+
+    tflite = TfliteForm(code="ZEROS_LIKE")
+    rates = Rates(made=6)
+    of_shapes_alone = True
+
+    def check(self, op: Operator, graph: Graph) -> None:
+        """Accept an input of int8, int32 or int64, and a result of its type and shape."""
+        checks.apply(_ZEROS_RULES, op, graph)
+
+    def reference(
+        self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
+    ) -> tuple[Array, ...]:
+        """Return zeros; no value matters."""
+        (output,) = graph.results(op)
+        return (np.zeros(output.shape, output.dtype),)
+
+    def overlap(self, op: Operator, graph: Graph) -> Distances:
+        """Keep apart."""
+        return (None,)
+
+    def lower(self, op: Operator, graph: Graph) -> Lowered:
+        """Store zeros everywhere."""
+        builder = KernelBuilder(op, graph)
+        y = builder.output()
+        with builder.loop("i", 0, graph.results(op)[0].elements) as i:
+            y[i] = 0
+        return builder.lowered()
+
+
+class BroadcastArgs(Movement):
+    """BROADCAST_ARGS: the shape that two shapes broadcast to (TFLM: `BroadcastArgs`).
+
+    Of two extents that do not fit it takes the first, where TFLM ends the run.
+    """
+
+    tflite = TfliteForm(code="BROADCAST_ARGS")
+    rates = Rates(made=40)
+
+    def check(self, op: Operator, graph: Graph) -> None:
+        """Accept two lists of int32 or int64, and a result as long as the longer one."""
+        checks.apply(_BROADCAST_RULES, op, graph)
+
+    def reference(
+        self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
+    ) -> tuple[Array, ...]:
+        """Take the extent that is not 1, the low 32 bits of it."""
+        (output,) = graph.results(op)
+        lists = [np.asarray(each, np.int64).astype(np.int32) for each in inputs]
+        left, right = (
+            np.pad(each, (output.elements - each.size, 0), constant_values=1) for each in lists
+        )
+        return (np.where(left == 1, right, left).astype(output.dtype),)
+
+    def overlap(self, op: Operator, graph: Graph) -> Distances:
+        """Keep apart."""
+        return (None, None)
+
+    def lower(self, op: Operator, graph: Graph) -> Lowered:
+        """Choose of each pair from the back; what one list lacks is 1."""
+        builder = KernelBuilder(op, graph)
+        sources, y = (builder.input(0, "a"), builder.input(1, "b")), builder.output()
+        lengths = [required(op, graph, at).elements for at in (0, 1)]
+        for place in range(max(lengths)):
+            left, right = (
+                source.wide(at) if (at := place - max(lengths) + length) >= 0 else 1
+                for source, length in zip(sources, lengths, strict=True)
+            )
+            if isinstance(left, int) or isinstance(right, int):
+                y[place] = right if isinstance(left, int) else left
+            else:
+                y[place] = select(binary(Operation.EQ, left, 1), right, left)
+        return builder.lowered()
+
+
 def _extents(op: Operator, graph: Graph) -> tuple[int, ...]:
     return (len(required(op, graph, 0).shape),)
+
+
+def _longer(op: Operator, graph: Graph) -> tuple[int, ...]:
+    return (max(required(op, graph, at).elements for at in (0, 1)),)
 
 
 def _int32_result(op: Operator, graph: Graph) -> Iterator[Fault]:
@@ -106,5 +187,20 @@ _FILL_RULES: tuple[checks.Rule, ...] = (
     _scalar,
 )
 
+_ZEROS_RULES: tuple[checks.Rule, ...] = (
+    checks.operands(1, 1),
+    checks.activations(types=("int8", "int32", "int64")),
+    checks.same_type(),
+    checks.output_shape(lambda op, graph: required(op, graph, 0).shape),
+)
+_BROADCAST_RULES: tuple[checks.Rule, ...] = (
+    checks.operands(2, 2),
+    checks.activations(types=("int32", "int64")),
+    checks.same_type(0, 1),
+    checks.rank(0, 1, dimensions=1),
+    checks.output_shape(_longer),
+)
+
+BROADCAST_ARGS, ZEROS_LIKE = BroadcastArgs(), ZerosLike()
 FILL = Fill()
 SHAPE = Shape()

@@ -9,6 +9,8 @@ from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.weights import uniform
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, finer, grid
+from atoll.frontend.real_functions import RealFunction, rounded
+from atoll.ops.elements.elementwise import VALUES
 
 
 def relu(c: Conversion, node: Node) -> Part:
@@ -69,7 +71,7 @@ def curve(kind: str) -> Handler:
     """Return what makes an operator of one operand whose result may have any grid."""
 
     def made(c: Conversion, node: Node) -> Part:
-        x = _real(c, node)
+        x = real_operand(c, node)
         return Pending(shape=x.shape, make=lambda to, _: c.unary(x, kind, to))
 
     return made
@@ -77,42 +79,33 @@ def curve(kind: str) -> Handler:
 
 def leaky_relu(c: Conversion, node: Node) -> Part:
     """Make a LEAKY_RELU."""
-    x, alpha = _real(c, node), attributes_as(node, {"alpha": 0.01})["alpha"]
+    x, alpha = real_operand(c, node), attributes_as(node, {"alpha": 0.01})["alpha"]
     return Pending(
         shape=x.shape, make=lambda to, _: c.unary(x, "leaky_relu", to, alpha=float(alpha))
     )
 
 
-def elu(c: Conversion, node: Node) -> Part:
-    """Make an ELU."""
-    if attributes_as(node, {"alpha": 1.0})["alpha"] != 1:
-        raise Unfit("has another alpha than 1")
-    return curve("elu")(c, node)  # type: ignore[return-value]
-
-
-_SIGMOIDS = {"logistic": grid("int8", 1 / 256, -128), "tanh": grid("int8", 1 / 128, 0)}
+_SIGMOIDS: dict[str, tuple[Grid, RealFunction]] = {
+    "logistic": (grid("int8", 1 / 256, -128), rounded(lambda x: 1 / (1 + np.exp(-x)))),
+    "tanh": (grid("int8", 1 / 128, 0), rounded(np.tanh)),
+}
 _WHOLE = 16384
 _WIDE = grid("int16", 1 / 32768, 0)
-_MOST_FINER = 1.5
-"""So many steps of a finer grid in one of the prescribed grid keep results a step apart."""
 
 
 def sigmoid(kind: str) -> Handler:
-    """Return what makes a LOGISTIC or TANH, whose grid TFLite prescribes.
-
-    Where the result's grid is much finer than that, they compute with 16 bits.
-    """
-    own = _SIGMOIDS[kind]
+    """Return what makes a LOGISTIC or TANH, whose grid TFLite prescribes, or a table."""
+    own, computes = _SIGMOIDS[kind]
 
     def made(c: Conversion, node: Node) -> Part:
-        x = _real(c, node)
+        x = real_operand(c, node)
         wide = x.known().dtype == "int16"
 
         def make(to: Grid, activation: str) -> Stored:
             if to == own and not wide:
                 return c.unary(x, kind, own)
-            if not wide and to.dtype == "int8" and own.scale <= _MOST_FINER * to.scale:
-                return c.requantized(c.unary(x, kind, own), to)
+            if to.dtype == "int8" and not wide:
+                return looked_up(c, x, computes, to)
             return c.requantized(c.unary(c.requantized(x, finer(x.known())), kind, _WIDE), to)
 
         return Pending(shape=x.shape, make=make, own=own, rounds=True)
@@ -126,7 +119,7 @@ _GATE = grid("int16", 1 / 16384, 0)
 
 def hard_sigmoid(c: Conversion, node: Node) -> Part:
     """Make alpha * x + beta of MUL and ADD with 16 bits, between 0 and 1."""
-    x, found = _real(c, node), attributes_as(node, {"alpha": 0.2, "beta": 0.5})
+    x, found = real_operand(c, node), attributes_as(node, {"alpha": 0.2, "beta": 0.5})
     alpha, beta = float(found["alpha"]), float(found["beta"])
     if not (0 < alpha <= 1 and -1 <= beta <= 1):
         raise Unfit(f"has alpha {alpha:g} and beta {beta:g}; alpha is 0 to 1, beta -1 to 1")
@@ -147,7 +140,28 @@ def hard_sigmoid(c: Conversion, node: Node) -> Part:
     return Pending(shape=x.shape, make=make)
 
 
-def _real(c: Conversion, node: Node) -> Stored:
+def looked_up(c: Conversion, x: Stored, computes: RealFunction, to: Grid) -> Stored:
+    """Make a table of a function, whose results are rounded as QuantizeLinear does.
+
+    Raises:
+        Unfit: its results do not have 8 bits.
+    """
+    if to.dtype != "int8":
+        raise Unfit("has a result of 16 bits", "quantise its result to int8 or uint8")
+    given = x.known()
+    steps = (VALUES.astype(np.int64) - given.zero_point).astype(np.float32)
+    with np.errstate(all="ignore"):
+        made = computes(steps * np.float32(given.scale))
+    made = np.where(np.isnan(made), np.float32(0), made)
+    return c.unary(x, "lookup", to, table=tuple(map(int, to.nearest(made))))
+
+
+def real_operand(c: Conversion, node: Node) -> Stored:
+    """Return the operand of a node that computes with real numbers.
+
+    Raises:
+        Unfit: it stands for integers, or nothing states how it is quantised.
+    """
     x = c.stored(node)
     if not x.real:
         raise Unfit("computes with integers", "put it between DequantizeLinear and QuantizeLinear")
@@ -155,9 +169,7 @@ def _real(c: Conversion, node: Node) -> Stored:
 
 
 HANDLERS: dict[str, Handler] = {
-    "Abs": curve("abs"),
     "Clip": clip,
-    "Elu": elu,
     "HardSigmoid": hard_sigmoid,
     "HardSwish": curve("hard_swish"),
     "LeakyRelu": leaky_relu,

@@ -234,7 +234,6 @@ HANDLERS: dict[str, Handler] = {
     "Max": extremes("maximum"),
     "Min": extremes("minimum"),
     "Mul": binary("mul"),
-    "Neg": negate,
     "PRelu": prelu,
     "Pow": power,
     "Sub": binary("sub"),

@@ -1,0 +1,1 @@
+"""Atoll held against the kernel tests of TensorFlow Lite for Microcontrollers."""

@@ -1,0 +1,100 @@
+"""Real numbers inside of a network: what converters leave of layers that have no int8 kernel.
+
+DEQUANTIZE, some operators of one real operand, and QUANTIZE: together they make of each int8 value
+another one, in a table. The numbers are those of TFLM's kernels of float32.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from atoll.frontend.real_functions import (
+    COMMON,
+    RealFunction,
+    Reals,
+    after,
+    reciprocal,
+    rounded,
+    square_root,
+)
+from atoll.frontend.tflite_reader import FileModel, FileOperator, FileTensor
+from atoll.ops.elements.elementwise import VALUES
+from atoll.ops.quantization import LIMITS
+from atoll.ops.tflite_form import TfliteForm
+
+FUNCTIONS: Mapping[str, RealFunction] = {
+    **COMMON,
+    "RSQRT": after(reciprocal, square_root),
+    "SQUARE": rounded(np.square),
+}
+"""By the names of TFLite's operators."""
+
+_FORM = TfliteForm(code="QUANTIZE", read=lambda options, shapes: {"table": options})
+"""Of an operator whose options are the table."""
+
+
+def with_tables(model: FileModel) -> FileModel:
+    """Make a LOOKUP of each QUANTIZE of what real numbers compute of one int8 value.
+
+    The operators in front of it go where nothing else reads their results.
+    """
+    writers = {number: op for op in model.operators for number in op.outputs}
+    changed = {op.index: made for op in model.operators if (made := _looked_up(model, op, writers))}
+    operators = tuple(changed.get(op.index, op) for op in model.operators)
+    return replace(model, operators=_read(model, operators)) if changed else model
+
+
+def _looked_up(
+    model: FileModel, last: FileOperator, writers: Mapping[int, FileOperator]
+) -> FileOperator | None:
+    """Return the operator that takes the place of a QUANTIZE, None if it stays."""
+    if not _converts(model, last, "QUANTIZE", "float32", "int8"):
+        return None
+    functions: list[RealFunction] = []
+    op = writers.get(last.inputs[0])
+    while op is not None and op.code in FUNCTIONS and len(op.inputs) == 1:
+        if len(functions) > len(writers):
+            return None  # a cycle, which the checks report
+        functions.insert(0, FUNCTIONS[op.code])
+        op = writers.get(op.inputs[0])
+    if op is None or not _converts(model, op, "DEQUANTIZE", "int8", "float32"):
+        return None
+    table = _table(model.tensors[op.inputs[0]], model.tensors[last.outputs[0]], functions)
+    return replace(last, kind="lookup", form=_FORM, inputs=op.inputs, options=table)
+
+
+def _table(
+    source: FileTensor, target: FileTensor, functions: list[RealFunction]
+) -> tuple[int, ...]:
+    """Return the results of all values (TFLM: `Dequantize`, `AffineQuantize`)."""
+    values = VALUES.astype(np.int64) - source.zero_points[0]
+    with np.errstate(all="ignore"):
+        real: Reals = (source.scales[0] * values).astype(np.float32)
+        for function in functions:
+            real = function(real)
+        steps = np.nan_to_num((real / np.float32(target.scales[0])).astype(np.float64))
+    away = np.sign(steps) * np.floor(np.abs(steps) + 0.5)
+    return tuple(int(each) for each in np.clip(away + target.zero_points[0], *LIMITS["int8"]))
+
+
+def _converts(model: FileModel, op: FileOperator, code: str, source: str, target: str) -> bool:
+    """Tell whether an operator of a code converts between such types, int8 with one scale."""
+    if op.code != code or (len(op.inputs), len(op.outputs)) != (1, 1) or op.inputs[0] < 0:
+        return False
+    sides = [model.tensors[op.inputs[0]], model.tensors[op.outputs[0]]]
+    stated = all(
+        len(each.scales) == len(each.zero_points) == 1 for each in sides if each.dtype == "int8"
+    )
+    return [each.dtype for each in sides] == [source, target] and stated
+
+
+def _read(model: FileModel, operators: tuple[FileOperator, ...]) -> tuple[FileOperator, ...]:
+    """Leave out operators on real numbers whose results nothing reads any more."""
+    needed, kept = {*model.outputs}, list[FileOperator]()
+    for op in reversed(operators):
+        real = all(model.tensors[number].dtype == "float32" for number in op.outputs)
+        if needed & {*op.outputs} or not real or op.code not in {*FUNCTIONS, "DEQUANTIZE"}:
+            needed.update(op.inputs)
+            kept.append(op)
+    return tuple(reversed(kept))

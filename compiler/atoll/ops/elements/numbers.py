@@ -1,0 +1,116 @@
+"""Arithmetic on int32, whose values stand for themselves: sums and products wrap around."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from atoll.errors import Fault
+from atoll.ir.expressions import clamp
+from atoll.ir.graph import Graph, Operator
+from atoll.ir.tir import Expr, Lowered
+from atoll.isa.instruction_set import Arithmetic
+from atoll.ops import checks
+from atoll.ops.checks import required
+from atoll.ops.elements.elementwise import Elementwise, broadcast_shape, lowered
+from atoll.ops.kind import Array
+from atoll.ops.quantization import INT32_MAX, INT32_MIN, Integers
+
+NUMBERS_CYCLES = 60
+"""Cycles of a core for each element of a sum or product of numbers."""
+
+Function = Callable[[Integers, Integers], Array]
+
+_LIMITS = {
+    "none": (INT32_MIN, INT32_MAX),
+    "relu": (0, INT32_MAX),
+    "relu6": (0, 6),
+    "relu_n1_to_1": (-1, 1),
+}
+
+
+class Numbers(Elementwise):
+    """A kind of two operands: of int32 as here, of quantised types as another class has it."""
+
+    def __init__(
+        self,
+        quantised: Elementwise,
+        function: Function,
+        operation: Callable[[Expr, Expr], Expr],
+        *,
+        clamped: bool = True,
+        types: tuple[str, ...] = ("int8", "int16", "int32"),
+    ) -> None:
+        """Take `quantised`'s form; `clamped` tells whether numbers may have an activation."""
+        self.tflite, self.rates = quantised.tflite, quantised.rates  # type: ignore[misc]
+        self._quantised, self._clamped, self._types = quantised, clamped, types
+        self._function, self._operation = function, operation
+
+    def check(self, op: Operator, graph: Graph) -> None:
+        """Accept two inputs of int8, int16 or int32 that broadcast to the output."""
+        rules = (
+            checks.operands(2, 2),
+            checks.activations(types=self._types),
+            checks.same_type(0, 1),
+            checks.activation,
+            checks.output_shape(broadcast_shape),
+        )
+        checks.apply(rules, op, graph)
+        if not of_numbers(op, graph):
+            self._quantised.check(op, graph)
+        elif not self._clamped:
+            checks.apply((_no_activation,), op, graph)
+
+    def reference(
+        self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
+    ) -> tuple[Array, ...]:
+        """Combine each pair, wrap around, then clamp."""
+        if not of_numbers(op, graph):
+            return self._quantised.reference(op, graph, inputs)
+        left, right = (np.asarray(each, np.int64) for each in inputs)
+        made = self._function(left, right).astype(np.int32)
+        return (np.clip(made, *_limits(op)),)
+
+    def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
+        """Return nothing for numbers."""
+        return {} if of_numbers(op, graph) else self._quantised.quantities(op, graph)
+
+    def lower(self, op: Operator, graph: Graph) -> Lowered:
+        """Loop over the output, with dimensions joined that broadcast alike."""
+        return (
+            self._numbers(op, graph) if of_numbers(op, graph) else self._quantised.lower(op, graph)
+        )
+
+    def lower_for(self, op: Operator, graph: Graph, arithmetic: Arithmetic) -> Lowered:
+        """Return what suits all cores, of numbers."""
+        if of_numbers(op, graph):
+            return self._numbers(op, graph)
+        return self._quantised.lower_for(op, graph, arithmetic)
+
+    def _numbers(self, op: Operator, graph: Graph) -> Lowered:
+        def made(values: Sequence[Expr]) -> Expr:
+            return clamp(self._operation(*values), *_limits(op))
+
+        return lowered(op, graph, lambda builder: made)
+
+    def cycles(self, op: Operator, graph: Graph) -> int:
+        """Count nothing but loads, a store and the operation, of numbers."""
+        if of_numbers(op, graph):
+            return NUMBERS_CYCLES * graph.results(op)[0].elements
+        return self._quantised.cycles(op, graph)
+
+
+def of_numbers(op: Operator, graph: Graph) -> bool:
+    """Tell whether an operator computes with int32."""
+    return required(op, graph, 0).dtype == "int32"
+
+
+def _no_activation(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require that numbers are not clamped, since TFLM leaves that out of an ADD."""
+    chosen = op.attributes.get("activation", "none")
+    if chosen != "none":
+        message = f"fused activation '{chosen}' is supported of int8 and int16 only"
+        yield checks.fault(op, message, tensor=graph.results(op)[0])
+
+
+def _limits(op: Operator) -> tuple[int, int]:
+    return _LIMITS[str(op.attributes.get("activation", "none"))]

@@ -1,0 +1,153 @@
+"""Whole rows of a tensor are views of it, and what is joined is written where it ends up."""
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.operator_samples import SCALE, Tree
+
+from atoll.frontend.tflite import load_tflite
+from atoll.ir.graph import Graph
+from atoll.ops import reference
+from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll.resolve import load_soc
+from atoll.samples import random_sample
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+
+CHIPS = (load_soc("lagoon"), load_soc("twin"))
+MOVED = {"slice", "concatenation", "copy"}
+
+
+def split(tree: Tree, x: int, axis: int, count: int) -> list[int]:
+    """Split a tensor into equal parts."""
+    shape = list(tree.tensors[x].shape)
+    shape[axis] //= count
+    parts = tuple(tree.add(tuple(shape), **SCALE) for _ in range(count))
+    operands = (tree.numbers(axis, shape=()), x)
+    tree.apply_to_several("SPLIT", operands, parts, "SplitOptions", NumSplits=count)
+    return list(parts)
+
+
+def joined(tree: Tree, parts: list[int], axis: int) -> int:
+    """Join tensors."""
+    shape = list(tree.tensors[parts[0]].shape)
+    shape[axis] = sum(tree.tensors[part].shape[axis] for part in parts)
+    result = tree.add(tuple(shape), **SCALE)
+    return tree.apply("CONCATENATION", tuple(parts), result, "ConcatenationOptions", Axis=axis)
+
+
+def same(tree: Tree, code: str, x: int) -> int:
+    """Apply an operator that keeps the shape."""
+    return tree.apply(code, (x,), tree.add(tree.tensors[x].shape, **SCALE))
+
+
+def compiled(
+    tree: Tree, folder: Path, soc: Any = CHIPS[0], *, accelerators: bool = True
+) -> Compiled:
+    """Compile the network."""
+    path = folder / "model.tflite"
+    path.write_bytes(tree.builder.write(tree.model()))
+    return compile_file(soc, path, BuildOptions(accelerators=accelerators))
+
+
+def kinds(graph: Graph) -> set[str]:
+    return {op.kind for op in graph.operators}
+
+
+def assert_right(made: Compiled, folder: Path) -> None:
+    """The placed network computes what the file's does, and so does its code."""
+    (sample,) = random_sample(made.graph)
+    expected = reference.run(load_tflite(folder / "model.tflite"), sample)
+    found = reference.run(made.graph, sample)
+    for name in made.graph.outputs:
+        np.testing.assert_array_equal(found[name], expected[name])
+    (outcome,) = run_models(
+        (made,), ([sample],), cpu=CpuKind.NATIVE, accelerator=AcceleratorKind.MODEL
+    )
+    assert outcome.report.passed
+
+
+@pytest.mark.parametrize("soc", CHIPS, ids=lambda soc: soc.name)
+@pytest.mark.parametrize("width", [16, 3], ids=["accelerators", "cores"])
+def test_parts_of_the_outer_axis_move_no_byte_where_devices_can_use_them(
+    soc: Any, width: int, tmp_path: Path, tflite_builder: ModuleType
+) -> None:
+    tree = Tree(tflite_builder)
+    x = same(tree, "ABS", tree.add((1, 12, width), **SCALE))
+    parts = [same(tree, "RELU", part) for part in split(tree, x, 1, 3)]
+    same(tree, "RELU", joined(tree, parts, 1))
+    made = compiled(tree, tmp_path, soc, accelerators=width % 16 == 0)
+    assert not kinds(made.graph) & MOVED
+    assert_right(made, tmp_path)
+
+
+def test_parts_that_begin_within_a_word_are_moved(
+    tmp_path: Path, tflite_builder: ModuleType
+) -> None:
+    tree = Tree(tflite_builder)
+    x = same(tree, "ABS", tree.add((1, 3, 5), **SCALE))
+    parts = [same(tree, "RELU", part) for part in split(tree, x, 1, 3)]
+    same(tree, "RELU", joined(tree, parts, 1))
+    made = compiled(tree, tmp_path)
+    assert [op.kind for op in made.graph.operators].count("slice") == 2
+    assert "concatenation" in kinds(made.graph)
+    assert_right(made, tmp_path)
+
+
+def test_parts_of_an_inner_axis_are_moved(tmp_path: Path, tflite_builder: ModuleType) -> None:
+    tree = Tree(tflite_builder)
+    x = same(tree, "ABS", tree.add((2, 8, 16), **SCALE))
+    parts = [same(tree, "RELU", part) for part in split(tree, x, 1, 2)]
+    same(tree, "RELU", joined(tree, parts, 1))
+    made = compiled(tree, tmp_path)
+    assert {"slice", "concatenation"} <= kinds(made.graph)
+    assert_right(made, tmp_path)
+
+
+def test_what_is_stacked_is_written_where_it_ends_up(
+    tmp_path: Path, tflite_builder: ModuleType
+) -> None:
+    tree = Tree(tflite_builder)
+    x = tree.add((1, 16), **SCALE)
+    parts = tuple(same(tree, code, x) for code in ("ABS", "RELU", "RELU6"))
+    stacked = tree.add((3, 1, 16), **SCALE)
+    tree.apply("PACK", parts, stacked, "PackOptions", ValuesCount=3)
+    same(tree, "RELU", stacked)
+    made = compiled(tree, tmp_path)
+    assert not kinds(made.graph) & MOVED
+    assert_right(made, tmp_path)
+
+
+def test_what_is_joined_with_more_than_it_makes_is_moved(
+    tmp_path: Path, tflite_builder: ModuleType
+) -> None:
+    """An input of the network, the same tensor twice, an output of the network."""
+    tree = Tree(tflite_builder)
+    x = tree.add((1, 16), **SCALE)
+    once = same(tree, "ABS", x)
+    same(tree, "RELU", joined(tree, [once, x], 1))
+    twice = same(tree, "RELU", x)
+    same(tree, "RELU", joined(tree, [twice, twice], 1))
+    made = compiled(tree, tmp_path)
+    assert [op.kind for op in made.graph.operators].count("concatenation") == 2
+    assert_right(made, tmp_path)
+
+
+def test_a_view_never_costs_memory(tmp_path: Path, tflite_builder: ModuleType) -> None:
+    """A row would keep a large image; what is joined late would be there from early on."""
+    tree = Tree(tflite_builder)
+    x = tree.add((1, 64, 64), **SCALE)
+    row = tree.add((1, 1, 64), **SCALE)
+    image = same(tree, "ABS", x)
+    tree.apply("SLICE", (image, tree.numbers(0, 2, 0), tree.numbers(1, 1, 64)), row)
+    large = same(tree, "RELU", same(tree, "RELU", image))
+    sums = tree.add((1, 64), **SCALE)
+    tree.apply("SUM", (large, tree.numbers(1)), sums, "ReducerOptions", KeepDims=False)
+    wide = tree.add((1, 1, 64), **SCALE)
+    tree.apply("RESHAPE", (sums, tree.numbers(1, 1, 64)), wide)
+    same(tree, "RELU", joined(tree, [row, wide], 1))
+    made = compiled(tree, tmp_path)
+    assert {"slice"} <= kinds(made.graph)
+    assert_right(made, tmp_path)
