@@ -1,10 +1,13 @@
 """What reef's commands have no field for stays with the cores; what they have is encoded."""
 
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 import pytest
 from tests.unit.codegen.test_reef_commands import activation, constant, npu, out_extent
+from tests.unit.codegen.test_reef_shares import softmax
+from tests.unit.codegen.test_reef_sums import reduction
 
 from atoll.ir.graph import Graph, Operator
 from atoll.place.capabilities import obstacles
@@ -70,3 +73,24 @@ def test_padding_of_maxima_is_less_than_their_window() -> None:
     assert against(window("max_pool_2d", (1, 4, 1, 1), 64, 64)) == told
     told = ["above is 65472, at most -1"]
     assert against(window("max_pool_2d", (1, 4, 1, 1), 64, 65536)) == told
+
+
+def test_sums_are_of_neighbouring_dimensions_and_of_few_values() -> None:
+    scales = (0.05, 0.05)
+    assert against(reduction("mean", (65535, 2048, 1, 1), (1, 2, 3), scales)) == []
+    for kind in ("mean", "sum"):
+        far = reduction(kind, (2, 3, 4, 5), (1, 3), scales)
+        assert against(far) == ["apart is 1, at most 0"]
+        many = reduction(kind, (1, 2049, 1, 8), (1,), scales)
+        assert against(many) == ["reduced is 2049, at most 2048"]
+        tall = reduction(kind, (65536, 2), (1,), scales)
+        assert against(tall) == ["rows is 65536, at most 65535"]
+
+
+def test_shares_are_of_int8_values_and_not_of_too_many_rows() -> None:
+    assert against(softmax((65535, 4095), 0.1)) == []
+    assert against(softmax((65536, 2), 0.1)) == ["rows is 65536, at most 65535"]
+    graph = softmax((4, 10), 0.1)
+    x, y = graph.tensors
+    wide = replace(graph, tensors=(x, replace(y, dtype="int16")))
+    assert against(wide) == ["'y' is int16, and its description does not limit 'int8'"]
