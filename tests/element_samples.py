@@ -83,6 +83,9 @@ def wide_elements(builder: ModuleType) -> Any:
     for code in ("MAXIMUM", "SQUARED_DIFFERENCE"):
         tree.apply(code, (wide, other), _wide(tree))
     tree.apply("PRELU", (wide, tree.weights((8,))), _wide(tree))
+    for source, scale, zero in ((x, 2.0**-16, -(2**15)), (wide, 2.0**-15, 0)):
+        shares = tree.add(SHAPE, dtype="int16", scales=(scale,), zero_points=(zero,))
+        tree.apply("SOFTMAX", (source,), shares, "SoftmaxOptions", Beta=1.0)
     tree.apply("QUANTIZE", (wide,), tree.add(SHAPE, **SCALE))
     _numbers(tree, x)
     return tree.model()

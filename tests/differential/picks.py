@@ -245,10 +245,14 @@ def picked(net: Network) -> bool:
     if move is None:
         return False
     constants = (net.numbers(each, str(each.dtype)) for each in move.constants)
-    alike = (
-        net.add(Tensor(shape=(), data=np.array(each, net.dtype(x)), **net.like(x)))
-        for each in move.alike
-    )
+    alike = [_value(net, x, each) for each in move.alike]
     operands = (x, *constants, *alike)
     net.apply(move.code, operands, move.result, net.like(x), move.table, **move.options)
     return True
+
+
+def _value(net: Network, x: int, number: int) -> int:
+    """Add a number that is quantised as a value, or a new input."""
+    if len(net.inputs) < 3 and net.likely(0.4):
+        return net.input((), net.like(x))
+    return net.add(Tensor(shape=(), data=np.array(number, net.dtype(x)), **net.like(x)))

@@ -93,7 +93,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "select_v2": "atoll.ops.elements.choices:SELECT_V2",
         "shape": "atoll.ops.moves.shapes:SHAPE",
         "slice": "atoll.ops.moves.slicing:SLICE",
-        "softmax": "atoll.ops.reductions.softmax:SOFTMAX",
+        "softmax": "atoll.ops.reductions.wide_softmax:SOFTMAX",
         "split": "atoll.ops.moves.splitting:SPLIT",
         "split_v": "atoll.ops.moves.splitting:SPLIT_V",
         "space_to_batch_nd": "atoll.ops.moves.blocks:SPACE_TO_BATCH_ND",

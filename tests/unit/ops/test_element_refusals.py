@@ -23,6 +23,11 @@ CASES: list[tuple[str, list[dict[str, Any]], dict[str, Any], str]] = [
     ("LOGISTIC", [Q], Q, "quantise the output with scale 1/256 and zero point -128"),
     ("LOGISTIC", [TINY], SHARES, "has scale 1e-38, which is outside 2^-27"),
     ("LOGISTIC", [WIDE], WIDE, "quantise the output with scale 1/32768 and zero point 0"),
+    ("SOFTMAX", [Q], Q, "quantise the output with scale 1/256 and zero point -128"),
+    ("SOFTMAX", [Q], WIDE, "quantise the output with scale 1/65536 and zero point -32768"),
+    ("SOFTMAX", [WIDE], WIDE, "quantise the output with scale 1/32768 and zero point 0"),
+    ("SOFTMAX", [WIDE], Q, "has type int8 instead of int16"),
+    ("SOFTMAX", [{**WIDE, "scales": (6.0,)}], WIDE, "beta 1.0 times scale 6 is not of 0 up to 5"),
     ("TANH", [Q], SHARES, "quantise the output with scale 1/128 and zero point 0"),
     ("HARD_SWISH", [Q], {**Q, "scales": (0.0003,)}, "is below 1/128 of that of the input"),
     ("HARD_SWISH", [WIDE], WIDE, "has type int16 where only int8 is supported"),
@@ -42,6 +47,9 @@ CASES: list[tuple[str, list[dict[str, Any]], dict[str, Any], str]] = [
     ("DIV", [Q, Q], Q, "TFLM rounds 2^6 up to less than 2^23 rightly"),
     ("DIV", [WIDE, WIDE], WIDE, "has type int16 where only int8 and int32 are supported"),
     ("DIV", [INT32, INT32 | Q], INT32, "is quantised; TFLM divides plain int32"),
+    ("FULLY_CONNECTED", [Q, Q, INT32], Q, "adds to products of a computed filter"),
+    ("FULLY_CONNECTED", [Q, INT32], Q, "has type int32 where only int8 is supported"),
+    ("FULLY_CONNECTED", [Q, Q], Q, "inputs and options make [2, 2]"),
     ("MAXIMUM", [Q, OTHER], Q, "is quantised differently from the output"),
     ("MINIMUM", [BOOL, BOOL], BOOL, "has type bool where only int8, int16, int32 and int64"),
     ("PRELU", [WIDE, WIDE], WIDE, "has type int16 instead of int8"),
@@ -70,7 +78,11 @@ def test_refused(
 ) -> None:
     count = len(sources)
     given = tuple(range(count))
-    options = {"table": f"{code.title()}Options"} if code in ("SUB", "DIV") else {}
+    table = f"{code.title().replace('_', '')}Options"
+    with_table = ("SUB", "DIV", "FULLY_CONNECTED", "SOFTMAX")
+    options: dict[str, Any] = {"table": table} if code in with_table else {}
+    if code == "SOFTMAX":
+        options["options"] = {"Beta": 1.0}
     op = tflite_builder.Operator(code=code, inputs=given, outputs=(count,), **options)
     tensors = tuple(tflite_builder.Tensor(shape=(2, 3), **side) for side in (*sources, target))
     model = tflite_builder.Model(tensors=tensors, operators=(op,), inputs=given, outputs=(count,))

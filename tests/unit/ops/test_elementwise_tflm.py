@@ -81,9 +81,21 @@ def test_quantize(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -
     equals_tflm(model, rng)
 
 
+SHARES: dict[str, dict[str, Any]] = {
+    "int8": {"scales": (1 / 256,), "zero_points": (-128,)},
+    "int8 to int16": {"dtype": "int16", "scales": (1 / 65536,), "zero_points": (-(2**15),)},
+    "int16": {"dtype": "int16", "scales": (1 / 32768,), "zero_points": (0,)},
+}
+
+
+@pytest.mark.parametrize("types", SHARES)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_softmax(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
+def test_softmax(seed: int, types: str, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(300 + seed)
+    source = quantized(rng, 0.0005, 2.0)
+    if types == "int16":
+        scale = float(np.float32(np.exp(rng.uniform(np.log(1e-6), np.log(1.5)))))
+        source = {"dtype": "int16", "scales": (scale,), "zero_points": (0,)}
     shape, tensor = (*random_shape(rng, 3), int(rng.choice([1, 2, 10, 100]))), tflite_builder.Tensor
     beta = float(np.float32(rng.choice([1.0, 0.5, 3.3])))
     op = tflite_builder.Operator(
@@ -91,14 +103,30 @@ def test_softmax(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) ->
     )
     model = tflite_builder.Model(
         tensors=(
-            tensor(shape=shape, **quantized(rng, 0.0005, 2.0)),
-            tensor(shape=shape, scales=(1 / 256,), zero_points=(-128,)),
+            tensor(shape=shape, **source),
+            tensor(shape=shape, **SHARES[types]),
         ),
         operators=(op,),
         inputs=(0,),
         outputs=(1,),
     )
     equals_tflm(model, rng)
+
+
+def test_softmax_of_every_distance(
+    tflite_builder: ModuleType, equals_tflm: Callable[..., None]
+) -> None:
+    """Pairs whose distances are all that int16 has, so that every entry of both tables counts."""
+    op = tflite_builder.Operator(
+        code="SOFTMAX", inputs=(0,), outputs=(1,), table="SoftmaxOptions", options={"Beta": 1.0}
+    )
+    rows, tensor = 2**16, tflite_builder.Tensor
+    source = {"dtype": "int16", "scales": (10 / 65535,), "zero_points": (0,)}
+    tensors = (tensor(shape=(rows, 2), **source), tensor(shape=(rows, 2), **SHARES["int16"]))
+    model = tflite_builder.Model(tensors=tensors, operators=(op,), inputs=(0,), outputs=(1,))
+    values = np.full((rows, 2), 2**15 - 1, np.int16)
+    values[:, 1] = np.arange(-(2**15), 2**15)
+    equals_tflm(model, np.random.default_rng(0), [values])
 
 
 @pytest.mark.parametrize("seed", range(cases(60)))

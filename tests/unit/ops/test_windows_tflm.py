@@ -1,4 +1,4 @@
-"""TRANSPOSE_CONV, grouped CONV_2D, RESIZE_BILINEAR and BATCH_MATMUL equal TFLM."""
+"""TRANSPOSE_CONV, grouped CONV_2D, RESIZE_BILINEAR and products of matrices equal TFLM."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -205,5 +205,39 @@ def test_batch_matmul(seed: int, tflite_builder: ModuleType, equals_tflm: Compar
         operators=(op,),
         inputs=tuple(at for at in range(2) if at != constant),
         outputs=(2,),
+    )
+    equals_tflm(model, rng)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_fully_connected_of_a_computed_filter(
+    seed: int, tflite_builder: ModuleType, equals_tflm: Compare
+) -> None:
+    """The filter has a zero point of its own, and either operand may be a constant, not both."""
+    rng, tensor = np.random.default_rng(5000 + seed), tflite_builder.Tensor
+    leading = tuple(int(size) for size in rng.integers(1, 4, int(rng.integers(0, 3))))
+    rows, depth, outputs = (int(rng.integers(1, most)) for most in (6, 20, 9))
+    keep = bool(leading) and bool(rng.integers(2))
+    source, filters = quantized(rng, 0.005, 0.1), quantized(rng, 0.005, 0.1)
+    spread = source["scales"][0] * filters["scales"][0] * np.sqrt(depth) * 70 * 70
+    target = quantized(rng, 0.5 * spread / 127, 4 * spread / 127)
+    known = np.array(rng.integers(-128, 128, (*leading, rows, depth)), np.int8)
+    made = (*leading, rows, outputs) if keep else (int(np.prod((*leading, rows))), outputs)
+    constant = rng.random() < 0.2
+    options = {"FusedActivationFunction": int(rng.choice((0, 0, 1, 3))), "KeepNumDims": keep}
+    op = tflite_builder.Operator(
+        code="FULLY_CONNECTED",
+        inputs=(0, 1, -1)[: int(rng.integers(2, 4))],
+        outputs=(2,),
+        table="FullyConnectedOptions",
+        options=options,
+    )
+    tensors = (
+        tensor(shape=known.shape, name="x", data=known if constant else None, **source),
+        tensor(shape=(outputs, depth), name="filter", **filters),
+        tensor(shape=made, name="y", **target),
+    )
+    model = tflite_builder.Model(
+        tensors=tensors, operators=(op,), inputs=(1,) if constant else (0, 1), outputs=(2,)
     )
     equals_tflm(model, rng)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from atoll.errors import Fault
-from atoll.ir.graph import Graph, Operator
+from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kind import Array, Rates
@@ -37,7 +37,7 @@ class Pad(Strided):
         """Accept constant paddings that are 0 or more."""
         checks.apply(_PAD_RULES, op, graph)
 
-    def filling(self, op: Operator, graph: Graph) -> int:
+    def filling(self, op: Operator, graph: Graph) -> int | Tensor:
         """Fill with the zero point, which is 0 of wider types (TFLM: `PadEval`)."""
         (output,) = graph.results(op)
         return zero_point_of(output) if output.dtype == "int8" else 0
@@ -47,7 +47,9 @@ class Pad(Strided):
     ) -> tuple[Array, ...]:
         """Surround the input."""
         assert inputs[0] is not None
-        fill = self.filling(op, graph)
+        fill: Any = self.filling(op, graph)
+        if isinstance(fill, Tensor):
+            fill = np.asarray(inputs[op.inputs.index(fill.name)]).reshape(-1)[0]
         return (np.pad(inputs[0], _pairs(op, graph), constant_values=fill),)
 
     def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
@@ -60,17 +62,18 @@ class Pad(Strided):
 
 
 class PadWith(Pad):
-    """PADV2 with a constant, the third input, which is quantised as the others are."""
+    """PADV2 with a value, the third input, which is quantised as the others are."""
 
     tflite = TfliteForm(code="PADV2", constants={1: "paddings", 2: "value"})
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept a constant value and constant paddings that are 0 or more."""
+        """Accept one value, and constant paddings that are 0 or more."""
         checks.apply(_VALUE_RULES, op, graph)
 
-    def filling(self, op: Operator, graph: Graph) -> int:
-        """Fill with the constant."""
-        return int(required(op, graph, 2).array.reshape(-1)[0])
+    def filling(self, op: Operator, graph: Graph) -> int | Tensor:
+        """Fill with the value."""
+        value = required(op, graph, 2)
+        return value if value.data is None else int(value.array.reshape(-1)[0])
 
 
 class MirrorPad(Strided):
@@ -164,7 +167,6 @@ _VALUE_RULES: tuple[checks.Rule, ...] = (
     checks.activations(0, 2, types=_FILLED),
     checks.same_type(0, 2),
     checks.constant(1, "int32", "int64"),
-    checks.constant(2, *_FILLED),
     checks.same_quantization,
     _value,
     _paddings,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from atoll.ir.builder import Buffer
-from atoll.ir.expressions import add, multiply
-from atoll.ir.graph import ITEM_BYTES, Graph, Operator
+from atoll.ir.expressions import Operand, add, multiply
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.tir import Const, Expr, Lowered, Type
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
@@ -63,8 +63,11 @@ class Strided(Movement):
     def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
         """Return the axes, outermost first; each element of the input has a sum of reads."""
 
-    def filling(self, op: Operator, graph: Graph) -> int | None:
-        """Return what elements of the result are that none of the input becomes, None for none."""
+    def filling(self, op: Operator, graph: Graph) -> int | Tensor | None:
+        """Return what elements of the result are that none of the input becomes, None for none.
+
+        It may be a value that an operand holds.
+        """
         return None
 
     def view_offset(self, op: Operator, graph: Graph) -> int | None:
@@ -98,8 +101,11 @@ class Strided(Movement):
             {side: _table(builder, f"{side}{at}", steps) for side, steps in sides.items()}
             for at, sides in enumerate({"read": loop.read, "write": loop.write} for loop in loops)
         ]
+        value: Operand | Tensor | None = self.filling(op, graph)
+        if isinstance(value, Tensor):
+            filler = builder.input(op.inputs.index(value.name), "filler")
+            value = builder.let("value", filler[0])
         y = builder.output()
-        value = self.filling(op, graph)
         if value is not None:
             with builder.loop("i", 0, graph.results(op)[0].elements) as i:
                 y[i] = value

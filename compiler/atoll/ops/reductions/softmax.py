@@ -1,4 +1,4 @@
-"""SOFTMAX from int8 to int8 over the last dimension, in gemmlowp's fixed point.
+"""SOFTMAX of int8 over the last dimension, in gemmlowp's fixed point.
 
 A number "Qi" has i integer bits and 31 - i fractional bits in an int32.
 """
@@ -22,18 +22,18 @@ from atoll.ir.expressions import (
     select,
     subtract,
 )
-from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.tir import Call, Expr, Lowered, Operation, PrimFunc, Type
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Rates
+from atoll.ops.kind import Array, Distances, Rates
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
-    INT8_MAX,
     INT8_MIN,
     INT32_MAX,
     INT32_MIN,
+    LIMITS,
     Integers,
     mbqm,
     quantize_multiplier,
@@ -52,12 +52,12 @@ GREATEST_DEPTH = (1 << SUM_INTEGER_BITS) - 1
 ROW_CYCLES = 1000
 """Cycles of a core for the inverse of a row's sum."""
 
-OUTPUT_SCALE, OUTPUT_ZERO_POINT = 1 / 256, -128
+OUTPUTS = {"int8": (1 / 256, INT8_MIN), "int16": (1 / 65536, -(2**15))}
+"""Scale and zero point of results by their type."""
 
 # exp(-2**(index - 2)) in Q0, applied where that bit of the distance is set.
 EXP_FACTORS = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)
 EXP_MINUS_EIGHTH, ONE_THIRD = 1895147668, 715827883
-_SHARE_SHIFT = SUM_INTEGER_BITS + 31 - 8
 FORTY_EIGHT_17THS, MINUS_THIRTY_TWO_17THS = 1515870810, -1010580540
 
 
@@ -73,31 +73,38 @@ class Softmax(ByRow):
     row_cycles = ROW_CYCLES
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept an output of scale 1/256 and zero point -128, as the specification demands."""
+        """Accept an output whose scale and zero point are those of its type."""
         checks.apply(_RULES, op, graph)
+
+    def overlap(self, op: Operator, graph: Graph) -> Distances:
+        """Keep wider results apart from the input."""
+        return super().overlap(op, graph) if _bits(op, graph) == 8 else (None,)
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Compute the softmax of each row."""
-        multiplier, shift, least = _scaling_of(op, required(op, graph, 0))
+        multiplier, shift, least = scaling_of(op, required(op, graph, 0))
         values = np.asarray(inputs[0], np.int64)
         distances = values - values.max(axis=-1, keepdims=True)
         counted = distances >= least
         powers = exp_on_negative_values(mbqm(np.maximum(distances, least), multiplier, shift))
         terms = np.where(counted, rdbp(powers, SUM_INTEGER_BITS), 0)
         inverse, exponent = reciprocal(terms.sum(axis=-1, keepdims=True))
-        shares = rdbp(srdhm(inverse, powers), exponent + 31 - 8) + INT8_MIN
-        result = np.where(counted, np.clip(shares, INT8_MIN, INT8_MAX), INT8_MIN)
-        return (result.astype(np.int8),)
+        (output,) = graph.results(op)
+        least_share, greatest_share = LIMITS[output.dtype]
+        shares = rdbp(srdhm(inverse, powers), exponent + 31 - _bits(op, graph)) + least_share
+        result = np.where(counted, np.minimum(shares, greatest_share), least_share)
+        return (result.astype(output.dtype),)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Compute each exponential once and keep it."""
         source = graph.tensor(op.inputs[0])
         depth = source.shape[-1]
+        least, greatest_share = LIMITS[graph.results(op)[0].dtype]
         builder = KernelBuilder(op, graph)
         x = builder.input(0, "x")
-        table = builder.table("exponentials", exponentials(*_scaling_of(op, source)))
+        table = builder.table("exponentials", exponentials(*scaling_of(op, source)))
         y = builder.output()
         powers = builder.allocate("powers", Type.I32, depth, scope=GLOBAL)
         with builder.loop("row", 0, source.elements // depth) as row:
@@ -114,12 +121,18 @@ class Softmax(ByRow):
                 total[0] = add(total[0], _halved(power, SUM_INTEGER_BITS - 1))
             headroom = builder.let("headroom", _call("headroom", total[0]))
             inverse = builder.let("inverse", _call("reciprocal", total[0], headroom))
-            doubled = builder.let("doubled", minimum(subtract(_SHARE_SHIFT - 1, headroom), 31))
+            places = SUM_INTEGER_BITS + 31 - _bits(op, graph) - 1
+            doubled = builder.let("doubled", minimum(subtract(places, headroom), 31))
             with builder.loop("i", 0, depth) as i:
                 high = cast(loops.rounded_high_half(inverse, powers[i]), Type.I32)
-                share = add(_halved(high, doubled), INT8_MIN)
-                y[add(base, i)] = minimum(share, INT8_MAX)
+                share = add(_halved(high, doubled), least)
+                y[add(base, i)] = minimum(share, greatest_share)
         return builder.lowered(LIBRARY)
+
+
+def _bits(op: Operator, graph: Graph) -> int:
+    """Return the bits of a result."""
+    return 8 * ITEM_BYTES[graph.results(op)[0].dtype]
 
 
 def exponentials(multiplier: int, shift: int, least: int) -> Integers:
@@ -129,7 +142,8 @@ def exponentials(multiplier: int, shift: int, least: int) -> Integers:
     return np.where(distances >= least, exp_on_negative_values(scaled), 0)
 
 
-def _scaling_of(op: Operator, x: Tensor) -> tuple[int, int, int]:
+def scaling_of(op: Operator, x: Tensor) -> tuple[int, int, int]:
+    """Return what `input_scaling` does, for an operator that reads `x`."""
     beta = op.attributes["beta"]
     assert isinstance(beta, float)
     return input_scaling(beta * scale_of(x))
@@ -210,9 +224,10 @@ def _scaling(op: Operator, graph: Graph) -> Iterator[Fault]:
     if not 2.0**-26 < beta * scale_of(x) < math.inf:
         message = f"beta {beta:g} times scale {scale_of(x):g} is outside 2^-26 .. infinity"
         yield checks.fault(op, message, tensor=x)
-    if (scale_of(output), zero_point_of(output)) != (OUTPUT_SCALE, OUTPUT_ZERO_POINT):
+    scale, zero_point = OUTPUTS[output.dtype]
+    if (scale_of(output), zero_point_of(output)) != (scale, zero_point):
         message = f"has scale {scale_of(output):g} and zero point {zero_point_of(output)}"
-        remedy = "quantise the output with scale 1/256 and zero point -128"
+        remedy = f"quantise the output with scale 1/{round(1 / scale)} and zero point {zero_point}"
         yield checks.fault(op, message, tensor=output, remedy=remedy)
 
 
@@ -273,10 +288,8 @@ LIBRARY: tuple[PrimFunc, ...] = (
 
 _RULES: tuple[checks.Rule, ...] = (
     checks.operands(1, 1),
-    checks.int8_activations(),
+    checks.activations(types=("int8",), results=("int8", "int16")),
     checks.output_shape(lambda op, graph: required(op, graph, 0).shape),
     _depth,
     _scaling,
 )
-
-SOFTMAX = Softmax()

@@ -8,12 +8,15 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Lowered
 from atoll.isa.instruction_set import SCALAR, Arithmetic, Vectors
 from atoll.ops import checks
-from atoll.ops.kind import Rates
+from atoll.ops.kind import Parts, Rates
 from atoll.ops.loops.blocks import block_for
 from atoll.ops.loops.channel_loops import ChannelSums, block_width
 from atoll.ops.loops.wide_sums import WideSums, is_wide
+from atoll.ops.quantization import channel_factors
 from atoll.ops.tflite_form import Attributes, OptionError, Shapes, TfliteForm, activation
 from atoll.ops.window import Window
+from atoll.ops.windows.computed_filter import is_computed, product
+from atoll.ops.windows.computed_filter import rules as computed_filter_rules
 from atoll.ops.windows.convolution import WEIGHTS, Convolution, Sums, bias_type, tensors
 
 ONE_BY_ONE = Window(kernel_h=1, kernel_w=1, stride_h=1, stride_w=1)
@@ -39,6 +42,18 @@ class FullyConnected(Convolution):
     rates = Rates(mac=25, made=110)
     parallel = ("row", "block")
     weight_dimensions = 2
+
+    def check(self, op: Operator, graph: Graph) -> None:
+        """Accept int8 or int16 activations, int8 weights, constant or computed, and a bias."""
+        if not is_computed(op, graph):
+            super().check(op, graph)
+            return
+        result = (checks.output_shape(self.output_shape), checks.factors(channel_factors))
+        checks.apply((*_COMPUTED, self._depth, *result), op, graph)
+
+    def parts(self, op: Operator, graph: Graph) -> Parts | None:
+        """Return a product of matrices, of a filter that is computed."""
+        return product(op, graph) if is_computed(op, graph) else None
 
     def window(self, op: Operator, weights: Tensor) -> Window:
         """Return one pixel."""
@@ -97,5 +112,11 @@ class FullyConnected(Convolution):
                 kernel.dot(sums, kernel.x, [multiply(row, inputs)], rows, inputs)
         return kernel.lowered()
 
+
+_COMPUTED: tuple[checks.Rule, ...] = (
+    checks.operands(2, 3),
+    checks.int8_activations(0, 1),
+    computed_filter_rules,
+)
 
 FULLY_CONNECTED = FullyConnected()
