@@ -360,6 +360,16 @@ def normalized(b: Builder) -> str:
     )
 
 
+def normalized_images(b: Builder) -> str:
+    """Normalise each channel of images, some stored channels last."""
+    shape = image(b)
+    x = b.x(shape)
+    parameters = [b.weights((shape[1],)), b.bias(shape[1])]
+    return b.node(
+        "InstanceNormalization", [channels_last(b, x) if pick(b, 0, 1) else x, *parameters]
+    )
+
+
 def normalized_channels(b: Builder) -> str:
     """Normalise channels that lie last already."""
     shape = image(b, 8)
@@ -446,6 +456,7 @@ CASES: dict[str, Case] = {
     "GlobalAveragePool": unary("GlobalAveragePool"),
     "GlobalMaxPool": unary("GlobalMaxPool"),
     "HardSwish": unary("HardSwish"),
+    "InstanceNormalization": normalized_images,
     "LayerNormalization": normalized,
     "LayerNormalization of channels": normalized_channels,
     "LeakyRelu": unary("LeakyRelu", alpha=0.1),
