@@ -254,7 +254,8 @@ def _other_operator(op: Any, tensors: int, chance: random.Random) -> Any:
             return replace(op, outputs=(chance.randrange(tensors),))
         case 3 if names := _numbers_of(op):
             name = chance.choice(names)
-            value = chance.choice((0, 1) if name.startswith("Keep") else (0, 1, 2, 5, 100))
+            truth = isinstance(op.options[name], bool) or name.startswith("Keep")
+            value = chance.choice((0, 1) if truth else (0, 1, 2, 5, 100))
             return replace(op, options={**op.options, name: value})
         case _:
             at = chance.randrange(len(op.inputs) or 1)

@@ -166,6 +166,7 @@ def picks(builder: ModuleType) -> Any:
     padded = tree.apply("PADV2", (image, around, value), tree.add((1, 7, 8, 8), **SCALE))
     tree.apply("MIRROR_PAD", (padded, around), tree.add((1, 8, 11, 8), **SCALE), "MirrorPadOptions")
     tree.apply("BROADCAST_TO", (x, tree.numbers(3, 6, 5, 8)), tree.add((3, 6, 5, 8), **SCALE))
+    tree.apply("TILE", (x, tree.numbers(1, 2, 1, 3)), tree.add((1, 12, 5, 24), **SCALE))
     tree.apply("SHAPE", (x,), tree.add((4,), dtype="int32"), "ShapeOptions", OutType=2)
     tree.apply("FILL", (tree.numbers(2, 3), value), tree.add((2, 3), **SCALE))
     places = tree.add((1, 6, 8), dtype="int32")

@@ -5,17 +5,25 @@ from random import Random
 from tests.differential.network import MOVED, MULTIPLIED, Network
 
 MOST_TRANSPOSED, MOST_STRIDED = 5, 4
+UNDONE = 0.15
 
 
 def transpose(net: Network) -> bool:
-    """Add a TRANSPOSE, perhaps one that changes nothing."""
+    """Add a TRANSPOSE, perhaps one that changes nothing, or one that a second one undoes."""
     x = net.pick(types=MULTIPLIED)
     if x is None or not 1 <= len(net.shape(x)) <= MOST_TRANSPOSED:
         return False
     shape = net.shape(x)
     order = net.chance.sample(range(len(shape)), len(shape))
-    net.apply("TRANSPOSE", (x, net.numbers(order)), tuple(shape[at] for at in order), net.like(x))
+    turned = _turned(net, x, order)
+    if net.chance.random() < UNDONE:
+        _turned(net, turned, sorted(range(len(order)), key=order.__getitem__))
     return True
+
+
+def _turned(net: Network, x: int, order: list[int]) -> int:
+    shape = tuple(net.shape(x)[at] for at in order)
+    return net.apply("TRANSPOSE", (x, net.numbers(order)), shape, net.like(x))
 
 
 def squeeze(net: Network) -> bool:

@@ -23,7 +23,7 @@ _ELEMENTWISE = ("macs", "elements", "broadcast")
 _MOVEMENT = ("macs", "bytes")
 _RESIZING = ("macs", *_IMAGES, "align_corners", "half_pixel_centers")
 _ROWS = ("macs", "rows", "depth")
-_REDUCTION = ("macs", "reduced")
+_REDUCTION = ("macs", "reduced", "rows", "channels", "apart")
 _COMMAND_LIST = (
     *("CONTROL", "STATUS", "ERROR", "FAULT_ADDRESS", "LIST_ADDRESS", "LIST_COUNT"),
     *("COMPLETED", "IRQ_ENABLE", "IRQ_STATUS"),
@@ -67,6 +67,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "HARD_SWISH": _ELEMENTWISE,
         "JOIN_ROWS": _MOVEMENT,
         "L2_NORMALIZATION": _ROWS,
+        "LAYER_NORMALIZATION": _ROWS,
         "LEAKY_RELU": _ELEMENTWISE,
         "LESS": _ELEMENTWISE,
         "LESS_EQUAL": _ELEMENTWISE,
@@ -111,6 +112,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "SUM": _REDUCTION,
         "SVDF": ("macs", "batches", "in_channels", "out_channels", "rank", "steps"),
         "TANH": _ELEMENTWISE,
+        "TILE": _MOVEMENT,
         "TRANSPOSE": _MOVEMENT,
         "TRANSPOSE_CONV": _CONVOLUTION,
         "UNIDIRECTIONAL_SEQUENCE_LSTM": ("macs", "batches", "in_channels", "out_channels", "steps"),

@@ -8,12 +8,7 @@ from pathlib import Path
 
 from atoll.errors import Fault, ModelError
 from atoll.frontend.front_end import FrontEnd, load_with
-from atoll.frontend.tflite_checks import (
-    check_content,
-    check_references,
-    is_constant,
-    place,
-)
+from atoll.frontend.tflite_checks import check_content, check_references, is_constant, place
 from atoll.frontend.tflite_edges import strip_float_edges, with_own_outputs
 from atoll.frontend.tflite_int4 import with_int8_filters
 from atoll.frontend.tflite_islands import with_tables

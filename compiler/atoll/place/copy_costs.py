@@ -20,7 +20,7 @@ def copy_cycles(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> i
     """
     if homes_of(soc, {reader: Access.READ} | {writer: Access.WRITE}, tensor):
         return 0
-    copied = replace(tensor, name=f"{tensor.name}_copy")
+    copied = replace(tensor, name=f"{tensor.name}_copy", initial=None)
     op = Operator(
         name=COPY, kind=COPY, inputs=(tensor.name,), outputs=(copied.name,), attributes={}
     )

@@ -15,6 +15,8 @@ from atoll.rewrite.edit import Given
 from atoll.rewrite.identities import remove_identities
 from atoll.rewrite.pads import fuse_pads
 from atoll.rewrite.repeated import share_operators
+from atoll.rewrite.tables import join_tables
+from atoll.rewrite.transposes import cancel_transposes
 
 Observer = Callable[[str, object], None]
 """Called with the name of a pass and its result."""
@@ -36,9 +38,11 @@ class GraphPass:
 PASSES = (
     GraphPass("fold-constants", fold_constants),
     GraphPass("remove-identities", remove_identities),
+    GraphPass("cancel-transposes", cancel_transposes),
     GraphPass("share-operators", share_operators),
     GraphPass("fuse-pads", fuse_pads),
     GraphPass("fuse-activations", fuse_activations),
+    GraphPass("join-tables", join_tables),
     GraphPass("remove-dead-code", remove_dead_code),
 )
 

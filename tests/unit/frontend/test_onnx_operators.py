@@ -313,6 +313,26 @@ def reduced(op: str) -> Case:
     return made
 
 
+def normalized(b: Builder) -> str:
+    """Normalise rows, some of many values, with quantised factors and offsets or real ones."""
+    depth = pick(b, 3, 8, 16, 40, 500)
+    x = b.x((pick(b, 1, 4), depth))
+    if pick(b, 0, 1):
+        parameters = [b.weights((depth,)), b.bias(depth)][: pick(b, 1, 2)]
+    else:
+        parameters = [b.plain(b.rng.normal(1, 0.2, depth), "float32"), b.weights((depth,))]
+    return b.node(
+        "LayerNormalization", [x, *parameters], epsilon=(1e-5, 1e-3, 0.5)[pick(b, 0, 1, 2)]
+    )
+
+
+def normalized_channels(b: Builder) -> str:
+    """Normalise channels that lie last already."""
+    shape = image(b, 8)
+    made = b.node("Transpose", [channels_last(b, b.x(shape))], perm=[0, 2, 3, 1])
+    return b.node("LayerNormalization", [made, b.weights((8,)), b.bias(8)])
+
+
 def softmax(op: str) -> Case:
     def made(b: Builder) -> str:
         shape = ((3, 10), image(b))[pick(b, 0, 1)]
@@ -388,6 +408,8 @@ CASES: dict[str, Case] = {
     "GlobalAveragePool": unary("GlobalAveragePool"),
     "GlobalMaxPool": unary("GlobalMaxPool"),
     "HardSwish": unary("HardSwish"),
+    "LayerNormalization": normalized,
+    "LayerNormalization of channels": normalized_channels,
     "LeakyRelu": unary("LeakyRelu", alpha=0.1),
     "LogSoftmax": softmax("LogSoftmax"),
     "MatMul": matmul,

@@ -162,6 +162,8 @@ PICK_CASES: list[tuple[str, int | None, Change, str]] = [
     ("BROADCAST_TO", -1, {"shape": (6, 5, 8)}, "inputs and options make no shape"),
     ("BROADCAST_TO", -1, {"shape": (1, 1, 1, 6, 5, 8)}, "has 6 dimensions where up to 5 are"),
     ("BROADCAST_TO", -1, {"dtype": "int16"}, "has type int16 instead of int8"),
+    ("TILE", -1, {"shape": (1, 12, 5, 20)}, "inputs and options make"),
+    ("TILE", -1, {"shape": (12, 5, 24)}, "inputs and options make no shape"),
     ("BROADCAST_ARGS", 1, int32(1) | {"shape": (1, 1)}, "instead of 1 dimensions"),
     ("BROADCAST_ARGS", -1, {"shape": (47,)}, "inputs and options make [48]"),
     ("ZEROS_LIKE", -1, {"shape": (7, 8, 8)}, "inputs and options make [1, 7, 8, 8]"),

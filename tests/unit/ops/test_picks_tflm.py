@@ -119,6 +119,25 @@ def test_padded_blocks_equal_padding_and_blocks_of_tflm(
     hold(kind_of(op).lower(op, graph), values, expected, interpreted=False)
 
 
+@pytest.mark.parametrize("seed", drawn(300, first=20))
+def test_repetitions(seed: int, tmp_path: Path, tflite_builder: ModuleType) -> None:
+    """TFLM has no TILE; it moves values, so that they are numpy's."""
+    chance, rng = Random(f"tile {seed}"), np.random.default_rng(seed)
+    shape = shape_for("TILE", chance)
+    times = [chance.choice((1, 1, 2, 3)) for _ in shape]
+    result = tuple(size * count for size, count in zip(shape, times, strict=True))
+    move = Move(code="TILE", result=result, constants=(int32(times),))
+    quantized = TYPES["BROADCAST_TO"][seed % 5]
+    path, dtype = tmp_path / "model.tflite", quantized.get("dtype", "int8")
+    x = rng.integers(0, 2 if dtype == "bool" else 128, shape).astype(dtype)
+    path.write_bytes(tflite_builder.write(model_of(tflite_builder, move, shape, quantized)))
+    graph = load_tflite(path)
+    (op,) = graph.operators
+    values, expected = reference.run(graph, {graph.inputs[0]: x}), np.tile(x, times)
+    np.testing.assert_array_equal(values[op.outputs[0]], expected)
+    hold(kind_of(op).lower(op, graph), values, expected, interpreted=False)
+
+
 @pytest.mark.parametrize("outside", [False, True])
 @pytest.mark.parametrize("code", ["GATHER", "GATHER_ND"])
 @pytest.mark.parametrize("seed", drawn(500, first=20))

@@ -95,6 +95,31 @@ class BroadcastTo(Strided):
         return in_order([np.broadcast_to(each, (extent,)) for each, extent in pairs])
 
 
+class Tile(Strided):
+    """TILE: all of the input several times along each axis, as the shape of the output says.
+
+    TFLM has no kernel of it.
+    """
+
+    tflite = TfliteForm(code="TILE", shapes_from=1)
+
+    def check(self, op: Operator, graph: Graph) -> None:
+        """Accept an output each of whose extents is a multiple of the input's."""
+        checks.apply(_TILE_RULES, op, graph)
+
+    def reference(
+        self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
+    ) -> tuple[Array, ...]:
+        """Repeat the input."""
+        assert inputs[0] is not None
+        return (np.ascontiguousarray(np.tile(inputs[0], _times(op, graph))),)
+
+    def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
+        """Go through the result, and through the input again and again."""
+        pairs = zip(even(required(op, graph, 0).shape), _times(op, graph), strict=True)
+        return in_order([np.tile(each, count) for each, count in pairs])
+
+
 class Reverse(Strided):
     """REVERSE_V2 along neighbouring axes, which may count from the end (TFLM: `Reverse`)."""
 
@@ -153,6 +178,19 @@ def _broadcast(op: Operator, graph: Graph) -> Shape | None:
     return made if fits else None
 
 
+def _times(op: Operator, graph: Graph) -> Shape:
+    given, made = required(op, graph, 0).shape, graph.results(op)[0].shape
+    return tuple(extent // size for size, extent in zip(given, made, strict=True))
+
+
+def _tiled(op: Operator, graph: Graph) -> Shape | None:
+    given, made = required(op, graph, 0).shape, graph.results(op)[0].shape
+    if len(given) != len(made):
+        return None
+    counts = _times(op, graph)
+    return tuple(size * max(count, 1) for size, count in zip(given, counts, strict=True))
+
+
 def _dimensions(most: int) -> checks.Rule:
     def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
         for tensor in graph.results(op):
@@ -199,6 +237,13 @@ _BROADCAST_RULES: tuple[checks.Rule, ...] = (
     _dimensions(MOST_BROADCAST),
     checks.output_shape(_broadcast),
 )
+_TILE_RULES: tuple[checks.Rule, ...] = (
+    checks.operands(1, 1),
+    checks.activations(types=checks.MOVED),
+    checks.same_type(),
+    checks.same_quantization,
+    checks.output_shape(_tiled),
+)
 _REVERSE_RULES: tuple[checks.Rule, ...] = (
     checks.operands(2, 2),
     checks.activations(0, types=checks.MOVED),
@@ -213,3 +258,4 @@ _REVERSE_RULES: tuple[checks.Rule, ...] = (
 BROADCAST_TO = BroadcastTo()
 RESIZE_NEAREST_NEIGHBOR = ResizeNearest()
 REVERSE_V2 = Reverse()
+TILE = Tile()

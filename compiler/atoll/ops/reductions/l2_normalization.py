@@ -79,7 +79,8 @@ class L2Normalization(ByRow):
             with builder.loop("i", 0, depth) as i:
                 value = builder.let("value", subtract(x.wide(add(base, i)), zero))
                 total[0] = add(total[0], multiply(value, value))
-            multiplier, shift = _inverse_root(builder, total[0])
+            multiplier, right = inverse_root_of(builder, total[0])
+            shift = builder.let("left", subtract(OUTPUT_BITS, right))
             with builder.loop("i", 0, depth) as i:
                 value = subtract(x.wide(add(base, i)), zero)
                 scaled = loops.mbqm(value, multiplier, shift)
@@ -107,8 +108,8 @@ def inverse_root(total: Integers) -> tuple[Integers, Integers]:
     return np.where(large, multiplier, INT32_MAX), np.where(large, np.maximum(shift, 0), 0)
 
 
-def _inverse_root(builder: KernelBuilder, total: Expr) -> tuple[Expr, Expr]:
-    """Name the multiplier, and the shift to the left, of a row's values."""
+def inverse_root_of(builder: KernelBuilder, total: Expr) -> tuple[Expr, Expr]:
+    """Name what `inverse_root` returns; a kernel calls `LIBRARY` of softmax and `INVERSE_ROOT`."""
     given = builder.let("given", maximum(total, 2))
     zeros = builder.let("zeros", Call("headroom", (given,), Type.I32))
     pairs = builder.let("pairs", subtract(binary(Operation.SHR, subtract(zeros, 1), 1), 1))
@@ -117,8 +118,7 @@ def _inverse_root(builder: KernelBuilder, total: Expr) -> tuple[Expr, Expr]:
     more = binary(Operation.SHL, root, maximum(subtract(0, shift), 0))
     large = builder.let("large", binary(Operation.LT, 1, total))
     multiplier = builder.let("multiplier", select(large, more, INT32_MAX))
-    left = subtract(OUTPUT_BITS, maximum(shift, 0))
-    return multiplier, builder.let("left", select(large, left, OUTPUT_BITS))
+    return multiplier, builder.let("far", select(large, maximum(shift, 0), 0))
 
 
 def _inverse_root_function() -> PrimFunc:

@@ -1,0 +1,68 @@
+"""Normalisation of layers: less the mean, over the deviation."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atoll.frontend.onnx import layout
+from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
+from atoll.frontend.onnx.emitter import Held
+from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.operators.curves import real_operand
+from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
+from atoll.ops.reductions.layer_normalization import GREATEST_ADDED, fixed_point
+
+Reals = NDArray[np.float64]
+
+
+def layer_normalization(c: Conversion, node: Node) -> Part:
+    """Make a LAYER_NORMALIZATION of the last axis."""
+    x = real_operand(c, node)
+    found = attributes_as(node, {"axis": -1, "epsilon": 1e-5})
+    rank, depth = len(x.shape), x.shape[-1]
+    if found["axis"] not in (-1, rank - 1):
+        raise Unfit(f"normalises from axis {found['axis']} on, not the last one alone")
+    if any(c.readers(name) or name in c.file.outputs for name in node.outputs[1:] if name):
+        raise Unfit("hands out means or deviations")
+    factors = _per_place(c, node, 1, depth)
+    offsets = _per_place(c, node, 2, depth) if c.has(node, 2) else np.zeros(depth)
+    added = float(found["epsilon"]) * (depth / x.known().scale) ** 2
+    if x.known().dtype != "int8" or not (math.isfinite(added) and 0 <= added <= GREATEST_ADDED):
+        raise Unfit("has an operand of 16 bits, or one whose steps are much finer than 'epsilon'")
+    x = c.emit.unfolded(x)
+    x = c.emit.in_order(x, layout.last(x.order, rank - 1))
+    return Pending(
+        shape=x.shape, make=lambda to, _: _made(c, x, to, factors, offsets, round(added))
+    )
+
+
+def _made(c: Conversion, x: Stored, to: Grid, factors: Reals, offsets: Reals, added: int) -> Stored:
+    fixed = fixed_point(factors / to.scale, offsets / to.scale + to.zero_point)
+    if to.dtype != "int8" or fixed is None:
+        raise Unfit("has a result of 16 bits, or one whose steps are too fine for it")
+    operands = [
+        Held(each.astype(np.int32), role)
+        for each, role in zip(fixed[:2], ("factors", "offsets"), strict=True)
+    ]
+    shape = c.emit.stored_shape(x)
+    options = {"shift": fixed[2], "added": added}
+    tensor = c.emit.operator("layer_normalization", [x, *operands], shape, to, **options)
+    return Stored(tensor=tensor, shape=x.shape, order=x.order, grid=to, real=True)
+
+
+def _per_place(c: Conversion, node: Node, at: int, depth: int) -> Reals:
+    """Return a constant operand as real numbers, one for each place of the last axis."""
+    part = c.part(node, at)
+    if not isinstance(part, Constant):
+        raise Unfit(f"'{node.inputs[at]}' is computed", "export it with constant parameters")
+    values = part.values.astype(np.float64)
+    if part.quantization is not None:
+        scales, zeros = part.quantization.scales, part.quantization.zero_points
+        values = (values - np.array(zeros)) * np.array(scales)
+    if values.shape not in ((depth,), (1,), ()):
+        raise Unfit(f"'{node.inputs[at]}' has shape {[*values.shape]} instead of {[depth]}")
+    return np.broadcast_to(values, (depth,)).astype(np.float64)
+
+
+HANDLERS: dict[str, Handler] = {"LayerNormalization": layer_normalization}

@@ -1,0 +1,90 @@
+"""LAYER_NORMALIZATION: within half a step of real numbers, and its kernel equals the reference."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.effort import drawn
+from tests.kernels import hold
+
+from atoll.errors import ModelError
+from atoll.ir.graph import Graph, Operator, Quantization, Tensor
+from atoll.ops import reference
+from atoll.ops.reductions.layer_normalization import LAYER_NORMALIZATION, fixed_point
+
+QUANTIZED = Quantization(scales=(0.05,), zero_points=(3,))
+DEPTHS = (1, 2, 7, 32, 363, 1000, 4096)
+Reals = NDArray[np.float64]
+
+
+def network(
+    rows: int, depth: int, factors: Reals, offsets: Reals, added: int, shift: int | None = None
+) -> Graph:
+    fixed = fixed_point(factors, offsets)
+    assert fixed is not None
+    held = [
+        Tensor(name=name, shape=each.shape, dtype="int32", data=each.astype(np.int32).tobytes())
+        for name, each in zip(("factors", "offsets"), fixed[:2], strict=True)
+    ]
+    x, y = (
+        Tensor(name=name, shape=(rows, depth), dtype="int8", quantization=QUANTIZED)
+        for name in "xy"
+    )
+    op = Operator(
+        name="op",
+        kind="layer_normalization",
+        inputs=("x", "factors", "offsets"),
+        outputs=("y",),
+        attributes={"shift": fixed[2] if shift is None else shift, "added": added},
+    )
+    return Graph("built", (x, *held, y), (op,), ("x",), ("y",))
+
+
+def rows_of(rng: np.random.Generator, depth: int) -> NDArray[np.int8]:
+    """Return rows of all kinds: noise, one value that differs, all the same, the ends."""
+    noise = rng.integers(-128, 128, depth)
+    single = np.where(np.arange(depth) == depth // 2, 5, 4)
+    return np.array(
+        [noise, noise // 30, single, np.full(depth, -128), np.where(noise > 0, 127, -128)], np.int8
+    )
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("seed", drawn(40, first=3))
+def test_rows(seed: int, depth: int) -> None:
+    rng = np.random.default_rng((seed, depth))
+    factors = rng.normal(0, 10.0 ** rng.uniform(-3, 2), depth)
+    offsets = rng.normal(0, 30, depth)
+    added = int(rng.choice((0, 1, depth**2 // 50, depth**2 * 1000)))
+    x = rows_of(rng, depth)
+    graph = network(len(x), depth, factors, offsets, added)
+    (op,) = graph.operators
+    LAYER_NORMALIZATION.check(op, graph)
+    values = reference.run(graph, {"x": x})
+    hold(LAYER_NORMALIZATION.lower(op, graph), values, values["y"], interpreted=depth < 40)
+    wide = x.astype(np.float64)
+    far = depth * wide - wide.sum(axis=1, keepdims=True)
+    spread = depth * (wide**2).sum(axis=1, keepdims=True) - wide.sum(axis=1, keepdims=True) ** 2
+    exact = far / np.sqrt(np.maximum(spread + added, 1)) * factors + offsets
+    assert np.abs(values["y"] - exact.clip(-128, 127)).max() < 0.51
+
+
+@pytest.mark.parametrize(
+    ("depth", "added", "shift", "fault"),
+    [
+        (4097, 1, None, "may be 1 to 4096"),
+        (8, -1, None, "out of range"),
+        (8, 2**44 + 1, None, "out of range"),
+        (8, 1, 15, "out of range"),
+        (8, 1, 47, "out of range"),
+    ],
+)
+def test_refusals(depth: int, added: int, shift: int | None, fault: str) -> None:
+    graph = network(1, depth, np.ones(depth), np.zeros(depth), added, shift)
+    with pytest.raises(ModelError, match=fault):
+        LAYER_NORMALIZATION.check(graph.operators[0], graph)
+
+
+def test_what_is_too_large_has_no_fixed_point() -> None:
+    assert fixed_point(np.array([2.0**24]), np.zeros(1)) is None
+    assert fixed_point(np.ones(1), np.array([4096.0])) is None
+    assert fixed_point(np.array([2.0**24 - 2]), np.array([4095.0])) is not None
