@@ -37,7 +37,7 @@ class ReplicaNames:
             if (name := f"{source.name}_copy{number}") not in self._taken
         )
         self._taken.add(name)
-        tensor = replace(source, name=name, index=-1, pool=pool)
+        tensor = replace(source, name=name, index=-1, pool=pool, initial=None)
         return Replica(source.name, tensor, frozenset(readers))
 
 
