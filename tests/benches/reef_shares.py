@@ -73,40 +73,53 @@ async def makes_what_the_reference_says(dut: Any, rest: tuple[int, int]) -> None
     for _ in range(parameter("Operators", 6)):
         program = system.program(random)
         program.tensor_alignment = random.choice((1, 16))
-        for _ in range(4):
-            place_shares(program)
+        for most in (20, 60, 60, 400):
+            place_shares(program, most)
         program.finish()
         assert (await system.run(program)).clean
         assert system.outputs(program)
 
 
+ROWS: dict[str, tuple[bytes, int, tuple[float, ...]]] = {
+    "one value": (bytes([129]), 1, SCALES[:4]),
+    "every distance": (bytes(range(256)), 256, SCALES[:4]),
+    "the longest row": (bytes(4095), 4095, SCALES[:4]),
+    "terms that are rounded up to the least": (bytes([127] + [255] * 4094), 4095, (0.1055,)),
+    "sums of two, some of which need all steps": (
+        bytes(value for second in range(256) for value in (127, second)),
+        2,
+        (0.02, 0.03),
+    ),
+}
+"""Values, of how many a row is made, and scales."""
+
+
 @cocotb.test()
-async def takes_rows_of_any_length(dut: Any) -> None:
-    """The longest rows, with the least and the greatest sums, and every distance."""
+@cocotb.parametrize(name=list(ROWS))
+async def takes_rows_of_any_length(dut: Any, name: str) -> None:
+    """The longest rows, with the least and the greatest sums, and what is computed finely."""
     random = Random(cocotb.RANDOM_SEED)
     system = System(dut)
     await system.start()
-    sets = {4095: bytes(4095), 256: bytes(range(256)), 1: bytes([129])}
-    for values, data in sets.items():
-        for scale in SCALES[:4]:
-            program = system.program(random)
-            table, result = shares(data, values, scale)
-            source, at = program.load(data, 1), program.load(table, 16)
-            output = program.place(values, 1)
-            program.expected[output] = result
-            program.commands.append(
-                ShareDescriptor(
-                    source_address=source,
-                    output_address=output,
-                    table_address=at,
-                    table_address_again=at,
-                    values=values,
-                    rows=1,
-                ).encode()
-            )
-            program.finish()
-            assert (await system.run(program)).clean
-            assert system.outputs(program)
+    data, values, scales = ROWS[name]
+    for scale in scales:
+        program = system.program(random)
+        table, result = shares(data, values, scale)
+        source, at = program.load(data, 1), program.load(table, 16)
+        output = program.place(len(data), 1)
+        program.expected[output] = result
+        command = ShareDescriptor(
+            source_address=source,
+            output_address=output,
+            table_address=at,
+            table_address_again=at,
+            values=values,
+            rows=len(data) // values,
+        )
+        program.commands.append(command.encode())
+        program.finish()
+        assert (await system.run(program)).clean
+        assert system.outputs(program)
 
 
 @cocotb.test()
