@@ -2,9 +2,9 @@
 
 Run as ``python -m benchmarks.trained.check OUT [FILE ...]``. Every file is compiled and planned for
 lagoon with larger memories, runs on all its samples by this computer's own code, and is compared:
-TFLite byte for byte with TFLM (with TFLite's kernels where it has none), ONNX in steps of the output with onnxruntime, whole and operator by
-operator. The smallest and the largest file (or those of ``--rtl``) also run in RTL. The status is 0
-only if all is as it has to be.
+TFLite byte for byte with TFLM, or with TFLite's own kernels where it has none, ONNX in steps of the
+output with onnxruntime, whole and operator by operator. The smallest and the largest file (or those
+of ``--rtl``) also run in RTL. The status is 0 only if all is as it has to be.
 """
 
 import argparse
