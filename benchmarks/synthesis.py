@@ -55,6 +55,12 @@ def designs() -> Iterator[Design]:
         for requantisers in (every, FEW[outputs]):
             yield reef(inputs, outputs, requantisers)
     yield Design(
+        name="reef's unit for SOFTMAX, 8 bytes",
+        top="reef_softmax",
+        sources=("reef_pkg.sv", "reef_packer.sv", "reef_softmax.sv"),
+        parameters={"InputLanes": 8, "DataBytes": 8},
+    )
+    yield Design(
         name="ripple, 8 bytes", top="ripple", sources=_engine("ripple"), parameters={"DataBytes": 8}
     )
     bus = ("atoll_bus_pkg.sv", "atoll_fifo.sv", "atoll_arbiter.sv", "atoll_merge.sv")

@@ -9,7 +9,7 @@ SYSTEM_BENCH = (*REEF, "engine_memory.sv")
 SYSTEM_TOP = system_bench(
     "reef",
     {"InputLanes": 8, "OutputLanes": 8, "Requantisers": 8, "WeightRows": 128, "DataBytes": 8}
-    | {"LineColumns": 64, "Vector": 1},
+    | {"LineColumns": 64, "Vector": 2},
 )
 PORTS_BENCH = (*REEF, "reef_bench.sv")
 STREAM_BENCH = (

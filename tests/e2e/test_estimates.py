@@ -195,7 +195,7 @@ def test_p1_bytes_of_engines_are_those_that_they_move(tmp_path: Path) -> None:
         if layer.devices == ("npu",)
     }
     moved = moved_by("npu", compiled, tmp_path)
-    assert len(found) == 8
+    assert len(found) == 9
     assert {name: moved[name] for name in found} == found
 
 

@@ -142,8 +142,9 @@ def test_plan_shows_each_network_and_what_they_take_together(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     figure = tmp_path / "both.svg"
-    told = printed(["plan", *BOTH, "--picture", "--figure", str(figure)], capsys)
-    alone = [compile_file(load_soc("lagoon"), model).plan for model in (DIGITS, SAMPLER)]
+    key = "devices.npu.params.vector=1"
+    told = printed(["plan", *BOTH, "--set", key, "--picture", "--figure", str(figure)], capsys)
+    alone = [compile_file(load_soc("lagoon", (key,)), model).plan for model in (DIGITS, SAMPLER)]
     digits, sampler, together = told.split("\n\n")[0], "sampler on lagoon\n", told.split("\n\n")[-1]
     assert digits.startswith("digits_int8 on lagoon\n")
     assert f"\n\n{sampler}" in told

@@ -6,6 +6,14 @@ from pathlib import Path
 import pytest
 
 from atoll.cli import main
+from atoll.cli.options import PlacementOptions
+from atoll.cli.requests import build_options
+from atoll.pipeline import Compiled, compile_file
+from atoll.resolve import load_soc
+from atoll.scratch import temporary_folder
+from atoll_sim.build.model import build_model
+from atoll_sim.mutate.campaign import run_right, try_mutant
+from atoll_sim.mutate.kinds import KINDS, draw_mutants
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 
@@ -41,3 +49,47 @@ def test_faults_of_stripes_are_noticed(tmp_path: Path, capsys: pytest.CaptureFix
     (campaign,) = json.loads(capsys.readouterr().out)["networks"]
     planted = {each["kind"] for each in campaign["mutants"]}
     assert {"tile moved", "halo short"} <= planted
+
+
+OF_STRIPES = {name: KINDS[name] for name in ("tile moved", "halo short")}
+
+
+def unnoticed(compiled: Compiled, count: int, seed: int) -> list[str]:
+    """Plant faults of stripes alone; return those that are not noticed, and are not proven none."""
+    with temporary_folder() as folder:
+        right, report = run_right(compiled, build_model(compiled.soc), folder)
+        assert report.passed, report.violations
+        mutants = draw_mutants(right, count, seed, kinds=OF_STRIPES)
+        assert {each.kind for each in mutants} == OF_STRIPES.keys()
+        trials = [try_mutant(right, mutant) for mutant in mutants]
+    return [str(each.mutant) for each in trials if each.counts_against_us]
+
+
+@pytest.mark.slow
+@pytest.mark.rtl
+@pytest.mark.parametrize(
+    ("network", "size"),
+    [
+        ("kws_ref_model", "6 KiB"),
+        ("pretrainedResnet_quant", "32 KiB"),
+        ("vww_96_int8", "20 KiB"),
+        ("vww_96_int8", "32 KiB"),
+    ],
+)
+def test_every_stripe_that_is_wrong_is_noticed(
+    network: str, size: str, shared_models: Path
+) -> None:
+    soc = load_soc("lagoon", (f"pools.shared.size={size}",))
+    compiled = compile_file(soc, shared_models / f"{network}.tflite")
+    assert unnoticed(compiled, 24, 5) == []
+
+
+@pytest.mark.slow
+@pytest.mark.rtl
+@pytest.mark.parametrize("stripes", [2, 3, 5, 8])
+def test_every_cut_that_is_wrong_is_noticed(stripes: int, tmp_path: Path) -> None:
+    options = tmp_path / "options.yaml"
+    options.write_text(f"cuts: [{{first: conv_2d_0, last: add_3, stripes: {stripes}}}]\n")
+    given = PlacementOptions(build_file=options)
+    (asked,) = build_options([DIGITS], given)
+    assert unnoticed(compile_file(load_soc("lagoon"), DIGITS, asked), 16, stripes) == []

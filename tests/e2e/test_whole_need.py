@@ -58,7 +58,8 @@ def test_the_first_remedy_is_enough(name: str) -> None:
 
 def test_c5_an_operator_that_a_pin_keeps_off_an_accelerator_says_so() -> None:
     pins = load_requests(None, (), ("conv_2d_0_out=private",), (), None)
-    compiled = compile_file(load_soc("lagoon"), DIGITS, BuildOptions(requests=pins))
+    soc = load_soc("lagoon", ("devices.npu.params.vector=1",))
+    compiled = compile_file(soc, DIGITS, BuildOptions(requests=pins))
     reasons = {each.operator: each.reason for each in compiled.decisions}
     assert reasons["conv_2d_0"] == "pins keep it off npu, which could run it"
     assert reasons["add_3"] == "pins keep it off npu, which could run it", "it reads that tensor"

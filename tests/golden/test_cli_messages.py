@@ -234,7 +234,7 @@ def fill_accelerators(folder: Path, chip: str) -> None:
     edits = {
         "emitter": {"reef.emitter:": "reef.absent_emitter:"},
         "no_class": {emitter: "atoll_sim.engines.reef.cycles:effort_of"},
-        "raises": {"operators:\n": "operators:\n  SOFTMAX: {}\n"},
+        "raises": {"  weight_rows: {": "  rows: {"},
         "identity": {"    ID: 0x00\n": ""},
         "model": {model: emitter},
         "elsewhere": {"[0x04, 0x08, 0x0C, 0x10]": "[0x14]"},

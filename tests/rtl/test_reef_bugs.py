@@ -85,6 +85,59 @@ IN_MOVES = {
 }
 """Likewise, of the bench of moves."""
 
+IN_SHARES = {
+    "sign of the greatest value": (
+        "reef_softmax.sv",
+        "$signed(value) > $signed(greatest_q)",
+        "value > greatest_q",
+    ),
+    "greatest value of the row before": (
+        "reef_softmax.sv",
+        "if (flush_i || state_q == StDrain) greatest_q",
+        "if (flush_i) greatest_q",
+    ),
+    "word of a beat": ("reef_softmax.sv", "row_q[word_q][30:0]", "row_q[~word_q][30:0]"),
+    "rounding of a term": (
+        "reef_softmax.sv",
+        "21'(power[30:11]) + 21'd1",
+        "21'(power[30:11])",
+    ),
+    "last term of a sum": (
+        "reef_softmax.sv",
+        "(state_q == StSum || state_q == StNormalise)",
+        "state_q == StSum",
+    ),
+    "last step of an inverse": ("reef_softmax.sv", "LastProduct = 3'd6", "LastProduct = 3'd4"),
+    "an inverse that does not fit": (
+        "reef_softmax.sv",
+        "guess_q[31:30] == '0 ? guess_q << 1 : 32'sh7fff_ffff",
+        "guess_q << 1",
+    ),
+    "rounding of a share": (
+        "reef_softmax.sv",
+        "31'((32'(doubled) + 32'd1) >> 1)",
+        "doubled >> 1",
+    ),
+    "the whole as a share": (
+        "reef_softmax.sv",
+        "rounded > 31'd255 ? 8'd255 :",
+        "rounded > 31'd256 ? 8'd255 :",
+    ),
+    "a result that waits": (
+        "reef_softmax.sv",
+        "(state_q == StShare && advance)",
+        "(state_q == StShare)",
+    ),
+    "alignment of exponentials": (
+        "reef_fetch.sv",
+        "else if (move.table_address[3:0] != 0)",
+        "else if (1'b0)",
+    ),
+    "values of a row": ("reef_pkg.sv", " && command.row_bytes <= 32'd4095", ""),
+    "words that shares have not": ("reef_pkg.sv", "&& command.counts[1] == 0 &&", "&&"),
+}
+"""Likewise, of the bench of shares."""
+
 IN_OPERATORS = {
     "rows of the second block": (
         "reef_loader.sv",
@@ -197,6 +250,7 @@ IN_WAITS = {
 PLANTED = {
     **{name: ("reef_elements", *bug) for name, bug in IN_ELEMENTS.items()},
     **{name: ("reef_moves", *bug) for name, bug in IN_MOVES.items()},
+    **{name: ("reef_shares", *bug) for name, bug in IN_SHARES.items()},
     **{name: ("reef_operators", *bug) for name, bug in IN_OPERATORS.items()},
     **{name: ("reef_lists", *bug) for name, bug in IN_LISTS.items()},
     **{name: ("reef_waits", *bug) for name, bug in IN_WAITS.items()},

@@ -82,8 +82,14 @@ def test_moves(parameters: Mapping[str, int]) -> None:
     run("reef_moves", parameters)
 
 
-def test_an_instance_without_elements() -> None:
-    run("reef_without", {**SMALL, "Vector": 0})
+@pytest.mark.parametrize("parameters", [DEFAULT, WIDE])
+def test_shares(parameters: Mapping[str, int]) -> None:
+    run("reef_shares", parameters)
+
+
+@pytest.mark.parametrize("vector", [0, 1])
+def test_an_instance_without_units(vector: int) -> None:
+    run("reef_without", {**SMALL, "Vector": vector})
 
 
 @pytest.mark.parametrize("measured", reef_layers.INSTANCES)
@@ -98,6 +104,7 @@ def test_many_operators(parameters: Mapping[str, int], seed: int) -> None:
     run("reef_operators", parameters, seed, Operators=40)
     run("reef_elements", parameters, seed, Operators=40)
     run("reef_moves", parameters, seed, Operators=40)
+    run("reef_shares", parameters, seed, Operators=40)
 
 
 @pytest.mark.slow

@@ -19,8 +19,8 @@ pytestmark = pytest.mark.rtl
 
 LANES = ("InputLanes", "OutputLanes", "WeightRows", "DataBytes", "Requantisers", "Vector")
 REEFS = [
-    *((8, 8, 256, 8, 16, 1), (4, 4, 16, 8, 1, 0), (4, 8, 64, 16, 2, 1)),
-    *((16, 4, 128, 16, 4, 1), (16, 16, 1024, 16, 16, 1)),
+    *((8, 8, 256, 8, 16, 2), (4, 4, 16, 8, 1, 0), (4, 8, 64, 16, 2, 1)),
+    *((16, 4, 128, 16, 4, 1), (16, 16, 1024, 16, 16, 2)),
 ]
 WRONG = {
     "latch": ("always_comb if (a_i) y_o = b_i;", "logic loop"),

@@ -53,7 +53,7 @@ def test_m7_u2_constants_of_three_networks_never_share_a_byte(three: tuple[Path,
 
 
 def test_m7_u2_workspaces_of_three_networks_share_the_first_bytes(three: tuple[Path, ...]) -> None:
-    models = compile_models(load_soc("lagoon"), three)
+    models = compile_models(load_soc("lagoon", ("devices.npu.params.vector=1",)), three)
     for pool in ("shared", "private"):
         origin = models[0].soc.pool(pool).region.origin
         for model in models:

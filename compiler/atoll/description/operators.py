@@ -23,7 +23,7 @@ _ELEMENTWISE = ("macs", "elements", "broadcast")
 _MOVEMENT = ("macs", "bytes")
 _RESIZING = ("macs", *_IMAGES, "align_corners", "half_pixel_centers")
 _ROWS = ("macs", "rows", "depth")
-_REDUCTION = ("macs", "reduced")
+_REDUCTION = ("macs", "reduced", "rows", "channels", "apart")
 _COMMAND_LIST = (
     *("CONTROL", "STATUS", "ERROR", "FAULT_ADDRESS", "LIST_ADDRESS", "LIST_COUNT"),
     *("COMPLETED", "IRQ_ENABLE", "IRQ_STATUS"),

@@ -30,7 +30,7 @@ class ReplicaNames:
         self._taken = {tensor.name for tensor in graph.tensors}
 
     def replica(self, source: Tensor, readers: Iterable[str], pool: str = "") -> Replica:
-        """Make a replica of `source` in `pool`, or in any pool."""
+        """Make a replica of `source` in `pool`, or in any pool; that of a state is none."""
         name = next(
             name
             for number in count(1)

@@ -60,16 +60,18 @@ KINDS: Mapping[str, Kind] = {
 }
 
 
-def draw_mutants(right: Right, count: int, seed: int, first: int = 0) -> tuple[Mutant, ...]:
+def draw_mutants(
+    right: Right, count: int, seed: int, first: int = 0, kinds: Mapping[str, Kind] = KINDS
+) -> tuple[Mutant, ...]:
     """Draw `count` different faults, of each kind as many as of any other as far as it has so many.
 
     The same build, count and seed give the same mutants; fewer only if all kinds are exhausted.
     Kinds take turns area by area, so that few mutants are in all parts of a build; with `first`
     kinds skipped, several builds that share a small number do not all get the same ones.
     """
-    names = _in_turn()
+    names = _in_turn(kinds)
     names = names[first % len(names) :] + names[: first % len(names)]
-    streams = {name: _different(name, KINDS[name].make, right, seed) for name in names}
+    streams = {name: _different(name, kinds[name].make, right, seed) for name in names}
     found: list[Mutant] = []
     while streams and len(found) < count:
         for name, mutant in _one_of_each(streams):
@@ -95,10 +97,10 @@ def _one_of_each(
         yield name, mutant
 
 
-def _in_turn() -> list[str]:
+def _in_turn(kinds: Mapping[str, Kind]) -> list[str]:
     """Return all kinds, the first of every area, then the second of every area, and so on."""
     areas: dict[str, list[str]] = {}
-    for name, kind in KINDS.items():
+    for name, kind in kinds.items():
         areas.setdefault(kind.area, []).append(name)
     rounds = zip_longest(*areas.values())
     return [name for turn in rounds for name in turn if name is not None]

@@ -46,7 +46,7 @@ def npu(
             "output_lanes": output_lanes,
             "weight_rows": weight_rows,
             "line_columns": 64,
-            "vector": 1,
+            "vector": 2,
             "requantisers": 16,
             "data_bytes": data_bytes,
         },

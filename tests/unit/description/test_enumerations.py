@@ -42,7 +42,7 @@ CHIP_WORDS = [
 ]
 ACCELERATOR_WORDS = [
     ("  CONV_2D:", "  CONV_3D:"),
-    ("kernel_h:", "kernel_hight:"),
+    ("reduced:", "reducd:"),
     ("driver: command_list", "driver: command_lst"),
     ("asynchronous: true", "asynchronous: maybe"),
 ]

@@ -186,7 +186,7 @@ def test_an_operator_below_a_misspelt_section_is_reported_beside_it(tmp_path: Pa
     path = tmp_path / "chip.yaml"
     text = (ROOT / "socs" / "atoll2.yaml").read_text()
     text = text.replace("devices:", "devicec:", 1)
-    path.write_text(text.replace("runs: [CONV_2D, FULLY", "runs: [SOFTMAX, FULLY", 1))
+    path.write_text(text.replace("runs: [CONV_2D, FULLY", "runs: [LOG_SOFTMAX, FULLY", 1))
     with pytest.raises(AtollError) as caught:
         load_soc(path)
     assert [fault.code for fault in caught.value.faults] == ["E011", "E023"]

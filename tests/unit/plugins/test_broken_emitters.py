@@ -187,11 +187,11 @@ def test_an_emitter_that_does_wrong(name: str, command: str, bench: Any, command
     assert not (bench.folder / "out").exists()
 
 
-def test_reefs_emitter_given_an_operator_that_reef_has_not(bench: Any, commands: Any) -> None:
-    bench.accelerator(("operators:\n", "operators:\n  SOFTMAX: {}\n"))
+def test_reefs_emitter_given_a_reef_without_a_parameter(bench: Any, commands: Any) -> None:
+    bench.accelerator(("  weight_rows: {", "  rows: {"))
     said = bench.refusal(*commands["plan"])
     assert "E111" in said
-    assert "failed in 'estimate_cycles' for operator 'softmax_9' (SOFTMAX): IndexError: " in said
+    assert "failed in 'estimate_cycles' for operator 'conv_2d_0' (CONV_2D): KeyError: " in said
     assert said.startswith(f"{bench.place(EMITTER)}: error")
 
 

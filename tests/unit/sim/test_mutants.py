@@ -46,9 +46,9 @@ ABSENT = {
 constants that are copied ahead."""
 
 
-def right_build(chip: str, folder: Path) -> Right:
+def right_build(chip: str, folder: Path, *overrides: str) -> Right:
     """Return a right build that has not run: what it touches is what its contract allows."""
-    compiled = compile_file(load_soc(chip), DIGITS)
+    compiled = compile_file(load_soc(chip, overrides), DIGITS)
     elves = build((compiled,), folder / "build").firmware.elves
     touched: dict[tuple[str, AccessKind], list[range]] = {}
     for phase in compiled.contract.phases.values():
@@ -73,7 +73,9 @@ def right_build(chip: str, folder: Path) -> Right:
 
 @pytest.fixture(scope="module")
 def lagoon(tmp_path_factory: pytest.TempPathFactory) -> Right:
-    return right_build("lagoon", tmp_path_factory.mktemp("lagoon"))
+    """Return a build in which the core has an operator to run."""
+    folder = tmp_path_factory.mktemp("lagoon")
+    return right_build("lagoon", folder, "devices.npu.params.vector=1")
 
 
 @pytest.fixture(scope="module")

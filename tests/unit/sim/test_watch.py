@@ -20,7 +20,8 @@ ISLANDS = ROOT / "tests" / "data" / "islands_dma.yaml"
 
 @pytest.fixture(scope="module")
 def lagoon() -> Compiled:
-    return compile_file(load_soc("lagoon"), DIGITS)
+    """Return a network of which the core runs an operator."""
+    return compile_file(load_soc("lagoon", ("devices.npu.params.vector=1",)), DIGITS)
 
 
 def moved(compiled: Compiled, buffer: str, pool: str, offset: int) -> Compiled:

@@ -30,8 +30,17 @@ class Reduction(OperatorKind):
     rates = Rates(read=26)
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Return how many values make one; there are no multiply-accumulates."""
-        return {"macs": 0, "reduced": reduced_elements(op, graph)}
+        """Return how many values make one, and how they lie; there are no multiply-accumulates."""
+        rows, channels = around(op, graph)
+        reduced = reduced_elements(op, graph)
+        apart = rows * reduced * channels != required(op, graph, 0).elements
+        return {
+            "macs": 0,
+            "reduced": reduced,
+            "rows": rows,
+            "channels": channels,
+            "apart": int(apart),
+        }
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
@@ -85,6 +94,16 @@ def reduced_elements(op: Operator, graph: Graph) -> int:
     """Count the values that make one."""
     shape = required(op, graph, 0).shape
     return prod(shape[axis] for axis in axes_of(op, graph))
+
+
+def around(op: Operator, graph: Graph) -> tuple[int, int]:
+    """Count the values before the dimensions that vanish, and behind them.
+
+    Those of extent 1 do not matter. If others are between two that vanish, they are in neither.
+    """
+    shape, axes = required(op, graph, 0).shape, axes_of(op, graph)
+    wide = [axis for axis in axes if shape[axis] > 1] or axes[:1]
+    return prod(shape[: wide[0]]), prod(shape[wide[-1] + 1 :])
 
 
 def valid_axes(op: Operator, graph: Graph) -> Iterator[Fault]:

@@ -84,7 +84,7 @@ class Softmax(ByRow):
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Compute the softmax of each row."""
-        multiplier, shift, least = _scaling_of(op, required(op, graph, 0))
+        multiplier, shift, least = scaling_of(op, required(op, graph, 0))
         values = np.asarray(inputs[0], np.int64)
         distances = values - values.max(axis=-1, keepdims=True)
         counted = distances >= least
@@ -104,7 +104,7 @@ class Softmax(ByRow):
         least, greatest_share = LIMITS[graph.results(op)[0].dtype]
         builder = KernelBuilder(op, graph)
         x = builder.input(0, "x")
-        table = builder.table("exponentials", exponentials(*_scaling_of(op, source)))
+        table = builder.table("exponentials", exponentials(*scaling_of(op, source)))
         y = builder.output()
         powers = builder.allocate("powers", Type.I32, depth, scope=GLOBAL)
         with builder.loop("row", 0, source.elements // depth) as row:
@@ -142,7 +142,8 @@ def exponentials(multiplier: int, shift: int, least: int) -> Integers:
     return np.where(distances >= least, exp_on_negative_values(scaled), 0)
 
 
-def _scaling_of(op: Operator, x: Tensor) -> tuple[int, int, int]:
+def scaling_of(op: Operator, x: Tensor) -> tuple[int, int, int]:
+    """Return what `input_scaling` does, for an operator that reads `x`."""
     beta = op.attributes["beta"]
     assert isinstance(beta, float)
     return input_scaling(beta * scale_of(x))

@@ -11,7 +11,9 @@ import numpy as np
 from atoll_sim.engines.common.decode import BYTES, WORDS, ErrorCode, check_of
 
 CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, ADD, MUL, LINK, MOVE = 1, 2, 3, 4, 5, 6, 7
+SOFTMAX = 8
 ALIGNMENT = 16
+_MOST_VALUES = 4095
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,11 @@ class Command:
     def moves(self) -> bool:
         """Rows of bytes go elsewhere."""
         return self.opcode == MOVE
+
+    @property
+    def shares(self) -> bool:
+        """Values become their shares of their rows."""
+        return self.opcode == SOFTMAX
 
     @property
     def mapped(self) -> bool:
@@ -140,8 +147,11 @@ class Command:
             NONE if it may run.
         """
         known = self.opcode in (CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED)
-        vector = (self.over_elements or self.moves) and bool(instance["vector"])
-        if not (known or vector or self.links) or self.words[0] >> 8 & 0xFF != 1:
+        units = 1 if self.over_elements or self.moves else 2 if self.shares else 3
+        if (
+            not (known or units <= instance["vector"] or self.links)
+            or self.words[0] >> 8 & 0xFF != 1
+        ):
             return ErrorCode.BAD_OPCODE
         if not self._is_legal(instance):
             return ErrorCode.BAD_FIELD
@@ -156,6 +166,8 @@ class Command:
             return self.words[2] in range(1, 1 << 16) and not any(self.words[3:])
         if self.moves:
             return self._move_is_legal()
+        if self.shares:
+            return self._shares_are_legal()
         return (
             self._elements_are_legal() if self.over_elements else self._fields_are_legal(instance)
         )
@@ -179,6 +191,15 @@ class Command:
             and again == table
             and (self.mapped or table == source)
             and alone
+        )
+
+    def _shares_are_legal(self) -> bool:
+        table, again, values, rows = self.words[3:7]
+        return (
+            not any(self.words[7:])
+            and table == again
+            and 1 <= values <= _MOST_VALUES
+            and 1 <= rows <= 0xFFFF
         )
 
     def _elements_are_legal(self) -> bool:

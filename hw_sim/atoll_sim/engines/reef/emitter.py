@@ -10,7 +10,7 @@ from atoll.lower.accelerator import Job
 from atoll.ops.quantization import activation_range
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
-from atoll_sim.engines.reef import elements, moves
+from atoll_sim.engines.reef import elements, moves, shares
 from atoll_sim.engines.reef.blocks import Places
 from atoll_sim.engines.reef.cycles import effort_of
 from atoll_sim.engines.reef.descriptor import Descriptor, Flag, Link, Opcode
@@ -31,6 +31,8 @@ _OPCODES = {
     "fully_connected": Opcode.FULLY_CONNECTED,
     "average_pool_2d": Opcode.DEPTHWISE_CONV_2D,
     "max_pool_2d": Opcode.DEPTHWISE_CONV_2D,
+    "mean": Opcode.DEPTHWISE_CONV_2D,
+    "sum": Opcode.DEPTHWISE_CONV_2D,
 }
 _LETTERS = int.from_bytes(b"REEF", "little")
 CONTRACT_VERSION = 2
@@ -43,6 +45,8 @@ class ReefEmitter:
         """Pack weights and parameter table of `op`; name the buffers that it touches."""
         if elements.takes(op):
             return elements.job_of(op, graph, npu)
+        if shares.takes(op):
+            return shares.job_of(op, graph, npu)
         if moves.takes(op, graph):
             return moves.job_of(op, graph, npu)
         lanes = npu.params["output_lanes"]
@@ -85,6 +89,8 @@ class ReefEmitter:
         """Return one descriptor for each sample of the batch, or for each strip of it."""
         if elements.takes(op):
             return elements.command_of(op, graph, address)
+        if shares.takes(op):
+            return shares.command_of(op, graph, address)
         if moves.takes(op, graph):
             return moves.commands_of(op, graph, address)
         shape = geometry_of(op, graph, npu)
@@ -128,9 +134,11 @@ class ReefEmitter:
         return self.busy(op, graph, npu, commands).cycles
 
     def busy(self, op: Operator, graph: Graph, npu: Engine, commands: int = 0) -> Busy:
-        """Predict with what an instance is busy, see `cycles`, `elements` and `moves`."""
+        """Predict with what an instance is busy, see `cycles`, `elements`, `shares` and `moves`."""
         if elements.takes(op):
             return elements.busy_of(op, graph, npu)
+        if shares.takes(op):
+            return shares.busy_of(op, graph, npu)
         if moves.takes(op, graph):
             return moves.busy_of(op, graph, npu)
         effort = effort_of(geometry_of(op, graph, npu), npu, commands, _places(op, graph, npu))
@@ -152,7 +160,7 @@ def _places(op: Operator, graph: Graph, npu: Engine) -> Places:
 def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:
     (output,) = graph.results(op)
     low, high = activation_range(op, output)
-    zeros = zero_points(op, graph, shape)
+    zeros = zero_points(op, graph)
     height, width = shape.seen if shape.lines else shape.input[:2]
     return Descriptor(
         opcode=_OPCODES[op.kind],

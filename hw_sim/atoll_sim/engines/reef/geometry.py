@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ops.reductions.reduction import around, reduced_elements
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.reef.packing import (
     LINE_ROWS,
@@ -11,7 +12,8 @@ from atoll_sim.engines.reef.packing import (
     lines_block_bytes,
 )
 
-_POOLS = ("average_pool_2d", "max_pool_2d")
+POOLS = ("average_pool_2d", "max_pool_2d")
+_SUMS = ("mean", "sum")
 
 _MOST_COLUMNS = 8
 """Columns of the widest kernel that is computed by lines."""
@@ -118,8 +120,10 @@ def _joined(shape: Geometry, npu: Engine) -> bool:
 def _shape_of(op: Operator, graph: Graph) -> Geometry:
     if op.kind == "fully_connected":
         return _dense(op, graph)
+    if op.kind in _SUMS:
+        return _sum(op, graph)
     image, (output,) = operand(op, graph, 0), graph.results(op)
-    pool, depthwise = op.kind in _POOLS, op.kind == "depthwise_conv_2d"
+    pool, depthwise = op.kind in POOLS, op.kind == "depthwise_conv_2d"
     if pool:
         kernel = op.integer("filter_h"), op.integer("filter_w")
     else:
@@ -151,6 +155,23 @@ def _dense(op: Operator, graph: Graph) -> Geometry:
         pad=(0, 0),
         depth_multiplier=1,
         depthwise=False,
+    )
+
+
+def _sum(op: Operator, graph: Graph) -> Geometry:
+    """Return a row of the image for each of the result, whose pixels are one window."""
+    rows, channels = around(op, graph)
+    reduced = reduced_elements(op, graph)
+    return Geometry(
+        samples=1,
+        input=(rows, reduced, channels),
+        output=(rows, 1, channels),
+        kernel=(1, reduced),
+        stride=(1, 1),
+        pad=(0, 0),
+        depth_multiplier=1,
+        depthwise=True,
+        uniform=True,
     )
 
 

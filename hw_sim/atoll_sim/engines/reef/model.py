@@ -20,6 +20,7 @@ from atoll_sim.engines.reef.arithmetic import (
 )
 from atoll_sim.engines.reef.decode import Command
 from atoll_sim.engines.reef.element_arithmetic import element_results
+from atoll_sim.engines.reef.share_arithmetic import shares_of
 
 _PARAMETER_BYTES = 16
 
@@ -74,6 +75,8 @@ class ReefModel:
             self._write(bus, command.words[2], self._elements(bus, command))
         elif command.moves:
             self._move(bus, command)
+        elif command.shares:
+            self._write(bus, command.words[2], self._shares(bus, command))
         elif not command.links:
             self._compute(bus, command)
         return command
@@ -95,6 +98,12 @@ class ReefModel:
             for word in (1, 3)
         )
         return element_results(command, first, second).tobytes()
+
+    def _shares(self, bus: Bus, command: Command) -> bytes:
+        table = np.frombuffer(self._read(bus, command.words[3], 4 * 256), "<u4")
+        values, rows = command.words[5:7]
+        data = np.frombuffer(self._read(bus, command.words[1], rows * values), np.int8)
+        return b"".join(shares_of(row, table) for row in data.reshape(rows, values))
 
     def _move(self, bus: Bus, command: Command) -> None:
         size, table = command.words[5], np.arange(256, dtype=np.uint8)

@@ -20,7 +20,7 @@ module reef
   parameter int unsigned WeightRows  = 128,
   // Columns of the widest image that depthwise is computed by lines: 16 to 256, 0 for none.
   parameter int unsigned LineColumns = 64,
-  // 1: computes ADD and MUL, and moves rows; 0: does not, and is smaller.
+  // 1: computes ADD and MUL, and moves rows; 2: SOFTMAX too; 0: none of these, and is smaller.
   parameter int unsigned Vector      = 1,
   // Bytes of a beat: 8 or 16, at least the lanes.
   parameter int unsigned DataBytes   = 8
@@ -76,7 +76,7 @@ module reef
   output logic                   irq_o
 );
 
-  `ATOLL_ASSERT_INIT(LegalVector, Vector inside {0, 1})
+  `ATOLL_ASSERT_INIT(LegalVector, Vector inside {0, 1, 2})
   `ATOLL_ASSERT_INIT(LegalColumns, LineColumns inside {0, 16, 32, 64, 128, 256})
 
   localparam int unsigned Scalers = Requantisers < OutputLanes ? Requantisers : OutputLanes;

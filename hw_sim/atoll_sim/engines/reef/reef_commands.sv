@@ -84,7 +84,7 @@ module reef_commands
           on: vector_on,
           command: elements_t'(descriptor)
       };
-  assign vector             = Vector != 0 && is_vector(descriptor.opcode);
+  assign vector             = is_vector(descriptor.opcode, 2'(Vector));
   always_comb begin
     waits         = waits_i;
     waits.weights = waits_i.weights || waiting;

@@ -185,7 +185,7 @@ module reef_datapath
   end
 
   if (Vector != 0) begin : gen_vector
-    reef_vector #(.InputLanes(InputLanes), .DataBytes(DataBytes)) u_vector (
+    reef_vector #(.InputLanes(InputLanes), .DataBytes(DataBytes), .Vector(Vector)) u_vector (
       .clk_i,
       .rst_ni,
       .flush_i,

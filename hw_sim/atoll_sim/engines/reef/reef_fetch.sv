@@ -153,7 +153,7 @@ module reef_fetch
 
   assign depthwise = descriptor.opcode == OpDepthwiseConv2d;
   assign dense = descriptor.opcode == OpFullyConnected;
-  assign vector = Vector != 0 && is_vector(descriptor.opcode);
+  assign vector = is_vector(descriptor.opcode, 2'(Vector));
   assign move = moves_t'(descriptor);
   assign is_move = descriptor.opcode == OpMove;
   assign link = link_command_t'(descriptor);
@@ -195,6 +195,10 @@ module reef_fetch
     end else if (vector && is_move) begin
       if (!moves_fit(move)) error_o = ErrBadField;
       else if (move.mapped && move.table_address[3:0] != 0) error_o = ErrMisaligned;
+      else if (check != descriptor.check) error_o = ErrBadCheck;
+    end else if (vector && descriptor.opcode == OpSoftmax) begin
+      if (!softmax_fits(move)) error_o = ErrBadField;
+      else if (move.table_address[3:0] != 0) error_o = ErrMisaligned;
       else if (check != descriptor.check) error_o = ErrBadCheck;
     end else if (vector) begin
       if (!elements_fit(elements_t'(descriptor))) error_o = ErrBadField;

@@ -8,7 +8,8 @@ package reef_pkg;
     OpAdd             = 8'd4,
     OpMul             = 8'd5,
     OpLink            = 8'd6,
-    OpMove            = 8'd7
+    OpMove            = 8'd7,
+    OpSoftmax         = 8'd8
   } opcode_e;
 
   // One command as it lies in memory: word 15 comes first here, word 0 last.
@@ -107,9 +108,22 @@ package reef_pkg;
                            : command.value == 0);
   endfunction
 
-  // A command over elements, or one that moves rows
-  function automatic logic is_vector(logic [7:0] opcode);
-    return opcode == OpAdd || opcode == OpMul || opcode == OpMove;
+  // A command that makes shares of rows has some of the same fields: rows, and values of each.
+  function automatic logic softmax_fits(moves_t command);
+    logic unused;
+    unused = ^command;
+    return command.reserved_14 == 0 && command.output_steps == 0 && command.source_steps == 0
+        && command.value == 0 && command.reserved_7 == 0 && !command.filled && !command.mapped
+        && command.counts[0] != 0 && command.counts[1] == 0 && command.counts[2] == 0
+        && command.row_bytes != 0 && command.row_bytes <= 32'd4095
+        && command.table_address_again == command.table_address;
+  endfunction
+
+  // A command over elements, or one that moves rows; of instances with all units, also one that
+  // makes shares of rows
+  function automatic logic is_vector(logic [7:0] opcode, logic [1:0] vector);
+    return (vector != 0 && (opcode == OpAdd || opcode == OpMul || opcode == OpMove))
+        || (vector > 2'd1 && opcode == OpSoftmax);
   endfunction
 
   // A command that ends its list and goes on with another one.
@@ -209,7 +223,7 @@ package reef_pkg;
     logic [2:0]  pad_left;
   } lines_t;
 
-  // A command over elements or one that moves rows, see `reef_vector`.
+  // A command over elements or rows, see `reef_vector`.
   typedef struct packed {
     logic      start;    // begins in this cycle
     logic      on;       // is at work

@@ -4,12 +4,14 @@
 //
 // Steps of the first operand wait for those of the second; results leave as beats to write. Moves
 // have the second operand alone: its bytes, what a table has for them, or a value that fills rows.
+// Shares of rows are made beside that, by `reef_softmax`.
 module reef_vector
   import reef_pkg::*;
 #(
   // See docs/reef.md
   parameter int unsigned InputLanes = 8,
   parameter int unsigned DataBytes = 8,
+  parameter int unsigned Vector = 1,
   // Steps of an operand that are read in a row, a power of two.
   parameter int unsigned Steps = 8,
   localparam int unsigned IndexBits = 32 - $clog2(DataBytes)
@@ -72,7 +74,17 @@ module reef_vector
           mask: unary && move.filled ? ~({InputLanes{1'b1}} << step_unit_i[4:0]) : step_mask_i,
           last: step_tag_i.last && step_tag_i.closes
       };
-  assign step_ready_o = step_tag_i.bank[0] ? !second_full : !first_full;
+
+  // What makes shares of rows
+  logic softmax, shares_ready, shares_valid, shares_closed, step_valid, step_ready;
+  logic [IndexBits-1:0] shares_index;
+  logic [DataBytes*8-1:0] shares_data;
+  logic [DataBytes-1:0] shares_strobe;
+
+  assign softmax      = Vector > 1 && command_i.opcode == OpSoftmax;
+  assign step_valid   = step_valid_i && !softmax;
+  assign step_ready   = step_tag_i.bank[0] ? !second_full : !first_full;
+  assign step_ready_o = softmax ? shares_ready : step_ready;
 
   atoll_fifo #(
     .Width(InputLanes * 8),
@@ -81,7 +93,7 @@ module reef_vector
     .clk_i,
     .rst_ni,
     .flush_i,
-    .push_i (step_valid_i && step_ready_o && !step_tag_i.bank[0]),
+    .push_i (step_valid && step_ready && !step_tag_i.bank[0]),
     .data_i (step_data_i),
     .pop_i  (pop && !unary),
     .valid_o(first_valid),
@@ -96,7 +108,7 @@ module reef_vector
     .clk_i,
     .rst_ni,
     .flush_i,
-    .push_i (step_valid_i && step_ready_o && step_tag_i.bank[0]),
+    .push_i (step_valid && step_ready && step_tag_i.bank[0]),
     .data_i (entry),
     .pop_i  (pop),
     .valid_o(second_valid),
@@ -175,8 +187,11 @@ module reef_vector
   assign bytes = mapped ? looked_up : unary ? moved_q : computed;
 
   // Where rows of a move go; other results are one row.
-  logic row_closed, last_row;
+  logic row_closed, last_row, beat_valid;
   logic [31:0] row_address, next_address;
+  logic [IndexBits-1:0] beat_index;
+  logic [DataBytes*8-1:0] beat_data;
+  logic [DataBytes-1:0] beat_strobe;
 
   reef_rows u_rows (
     .clk_i,
@@ -191,7 +206,11 @@ module reef_vector
     .last_o        (last_row)
   );
 
-  assign closed_o = row_closed && last_row;
+  assign closed_o      = softmax ? shares_closed : row_closed && last_row;
+  assign beat_valid_o  = softmax ? shares_valid : beat_valid;
+  assign beat_index_o  = softmax ? shares_index : beat_index;
+  assign beat_data_o   = softmax ? shares_data : beat_data;
+  assign beat_strobe_o = softmax ? shares_strobe : beat_strobe;
 
   reef_packer #(
     .Bytes(Lanes),
@@ -207,13 +226,43 @@ module reef_vector
     .bytes_i      (bytes),
     .enables_i    (unary ? enables_q[0] : enables_q[Stages-1]),
     .last_i       (unary ? last_q[0] : last_q[Stages-1]),
-    .beat_valid_o,
+    .beat_valid_o (beat_valid),
     .beat_ready_i,
-    .beat_index_o,
-    .beat_data_o,
-    .beat_strobe_o,
+    .beat_index_o (beat_index),
+    .beat_data_o  (beat_data),
+    .beat_strobe_o(beat_strobe),
     .closed_o     (row_closed)
   );
+
+  if (Vector > 1) begin : gen_softmax
+    reef_softmax #(
+      .InputLanes(InputLanes),
+      .DataBytes(DataBytes)
+    ) u_softmax (
+      .clk_i,
+      .rst_ni,
+      .flush_i,
+      .start_i         (start_i && softmax),
+      .output_address_i(command_i.output_address),
+      .load_i          (load_i && softmax),
+      .load_beat_i,
+      .load_data_i,
+      .step_valid_i    (step_valid_i && softmax),
+      .step_ready_o    (shares_ready),
+      .step_data_i,
+      .step_mask_i,
+      .step_tag_i,
+      .beat_valid_o    (shares_valid),
+      .beat_ready_i    (beat_ready_i && softmax),
+      .beat_index_o    (shares_index),
+      .beat_data_o     (shares_data),
+      .beat_strobe_o   (shares_strobe),
+      .closed_o        (shares_closed)
+    );
+  end else begin : gen_no_softmax
+    assign {shares_ready, shares_valid, shares_closed} = '0;
+    assign {shares_index, shares_data, shares_strobe} = '0;
+  end
 
   logic unused;
   assign unused = ^{step_tag_i.bank, step_tag_i.pair, step_tag_i.first, step_unit_i, move, row_address};

@@ -1,7 +1,8 @@
 `include "atoll_assert.svh"
 
 // Runs one command over elements: asks for some steps of the first operand and as many of the
-// second in turn. Of a move, asks for the table and row after row, as if they were the second one.
+// second in turn. Of a move, asks for the table and row after row, as if they were the second one;
+// of shares, for each row three times.
 module reef_vector_sequencer
   import reef_pkg::*;
 #(
@@ -33,6 +34,7 @@ module reef_vector_sequencer
 
   localparam logic [31:0] ChunkBytes = Steps * InputLanes;
   localparam logic [31:0] TableBytes = 256;
+  localparam logic [31:0] ExponentialsBytes = 1024;
 
   typedef enum logic [2:0] {
     StIdle,
@@ -45,11 +47,14 @@ module reef_vector_sequencer
   state_e state_d, state_q;
   // Elements left of the row, and those that were asked for
   logic [31:0] left_q, offset_q, most, chunk, row_bytes, row_address, next_row_address;
-  logic last, last_row, closed_q, next, unary, filled;
+  logic last, last_row, closed_q, next, unary, softmax, filled;
+  logic [2:0][15:0] counts;
+  logic [2:0][31:0] steps;
   moves_t move;
 
   assign move      = moves_t'(command_i);
-  assign unary     = command_i.opcode == OpMove;
+  assign softmax   = command_i.opcode == OpSoftmax;
+  assign unary     = command_i.opcode == OpMove || softmax;
   assign filled    = unary && move.filled;
   assign row_bytes = unary ? move.row_bytes : command_i.elements;
 
@@ -65,7 +70,7 @@ module reef_vector_sequencer
     state_d = state_q;
     unique case (state_q)
       // No command.
-      StIdle:   if (start_i) state_d = !unary ? StFirst : move.mapped ? StTable : StSecond;
+      StIdle:   if (start_i) state_d = !unary ? StFirst : move.mapped || softmax ? StTable : StSecond;
       // The table is requested.
       StTable:  if (run_ready_i) state_d = StSecond;
       // A part of the first operand is requested.
@@ -105,13 +110,23 @@ module reef_vector_sequencer
     end
   end
 
+  // Of shares, the steps are within the times of a row, and from one row to the next.
+  always_comb begin
+    counts = unary ? move.counts : {3{16'd1}};
+    steps  = move.source_steps;
+    if (softmax) begin
+      counts = {16'd1, move.counts[0], 16'd3};
+      steps  = {32'd0, move.row_bytes, 32'd0};
+    end
+  end
+
   reef_rows u_rows (
     .clk_i,
     .rst_ni,
     .start_i,
     .address_i     (unary ? move.source_address : command_i.second_address),
-    .counts_i      (unary ? move.counts : {3{16'd1}}),
-    .steps_i       (move.source_steps),
+    .counts_i      (counts),
+    .steps_i       (steps),
     .next_i        (next && last && !last_row),
     .address_o     (row_address),
     .next_address_o(next_row_address),
@@ -125,11 +140,11 @@ module reef_vector_sequencer
     run_o.unit       = filled ? 14'(chunk) : '0;
     run_o.tag.bank   = 2'(state_q == StSecond);
     run_o.tag.last   = 1'b1;
-    run_o.tag.closes = last;
+    run_o.tag.closes = last && (!softmax || last_row);
     run_o.address    = offset_q + (state_q == StSecond ? row_address : command_i.first_address);
     if (state_q == StTable) begin
       run_o.kind    = KindTable;
-      run_o.bytes   = TableBytes;
+      run_o.bytes   = softmax ? ExponentialsBytes : TableBytes;
       run_o.address = move.table_address;
     end
   end

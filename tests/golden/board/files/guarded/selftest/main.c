@@ -370,6 +370,14 @@ static const uint8_t block_19[] = {
 };
 
 static const uint8_t block_20[] = {
+    0x71, 0x7F, 0x7F, 0x7F, 0x7F, 0x74, 0x20, 0xF8,
+};
+
+static const uint8_t block_21[] = {
+    0x8E, 0x80, 0x80, 0x80, 0x80, 0x8B, 0xDF, 0x07,
+};
+
+static const uint8_t block_22[] = {
     0x4A, 0x01, 0xF3, 0xB8, 0xCE, 0x45, 0x70, 0x77, 0xEF, 0xA9, 0x8F, 0xA1, 0x96, 0x24, 0x32, 0x5D,
     0xDC, 0xCA, 0xD2, 0x72, 0x68, 0x4B, 0xDB, 0x5F, 0xC9, 0x83, 0x2B, 0xE6, 0xF6, 0x9D, 0xC0, 0x2E,
     0x0C, 0x7A, 0x2E, 0xF8, 0x50, 0xEE, 0xA7, 0x0A, 0x30, 0x1C, 0x71, 0x3F, 0x33, 0x08, 0xD6, 0xA7,
@@ -449,58 +457,64 @@ static const struct step steps_9[] = {
 };
 
 static const struct step steps_10[] = {
-    {RUN, ATOLL_DEVICE_NPU, 0x000212C0u, 0, 1u, 0x1000F000u, 0x1000F0FFu},
+    {FILL, 0u, 0x20000000u, block_20, sizeof block_20, 0u, 0u},
+    {RUN, ATOLL_DEVICE_NPU, 0x00021600u, 0, 1u, 0x20000000u, 0x20000007u},
+    {CHECK, 0u, 0x20000000u, block_21, sizeof block_21, 0u, 0u},
 };
 
 static const struct step steps_11[] = {
-    {RUN, ATOLL_DEVICE_NPU, 0x00021300u, 0, 1u, 0x1000F080u, 0x1000F0FFu},
+    {RUN, ATOLL_DEVICE_NPU, 0x00021740u, 0, 1u, 0x1000F000u, 0x1000F0FFu},
 };
 
 static const struct step steps_12[] = {
-    {FILL, 0u, 0x20000000u, block_0, sizeof block_0, 0u, 0u},
-    {FILL, 0u, 0x20000080u, block_20, sizeof block_20, 0u, 0u},
-    {RUN, ATOLL_DEVICE_NPU, 0x00021340u, 0, 1u, 0x20000080u, 0x2000017Fu},
-    {CHECK, 0u, 0x20000000u, block_1, sizeof block_1, 0u, 0u},
+    {RUN, ATOLL_DEVICE_NPU, 0x00021780u, 0, 1u, 0x1000F080u, 0x1000F0FFu},
 };
 
 static const struct step steps_13[] = {
     {FILL, 0u, 0x20000000u, block_0, sizeof block_0, 0u, 0u},
-    {RUN, ATOLL_DEVICE_NPU, 0x00021380u, 0, 1u, 0x20000000u, 0x2000007Fu},
+    {FILL, 0u, 0x20000080u, block_22, sizeof block_22, 0u, 0u},
+    {RUN, ATOLL_DEVICE_NPU, 0x000217C0u, 0, 1u, 0x20000080u, 0x2000017Fu},
     {CHECK, 0u, 0x20000000u, block_1, sizeof block_1, 0u, 0u},
 };
 
 static const struct step steps_14[] = {
     {FILL, 0u, 0x20000000u, block_0, sizeof block_0, 0u, 0u},
-    {RUN, ATOLL_DEVICE_NPU, 0x000213C0u, 0, 1u, 0x000211C0u, 0x000212BFu},
+    {RUN, ATOLL_DEVICE_NPU, 0x00021800u, 0, 1u, 0x20000000u, 0x2000007Fu},
     {CHECK, 0u, 0x20000000u, block_1, sizeof block_1, 0u, 0u},
 };
 
 static const struct step steps_15[] = {
-    {RUN, ATOLL_DEVICE_NPU, 0x00021400u, 0, 1u, 0x000FFF80u, 0x000FFFFFu},
+    {FILL, 0u, 0x20000000u, block_0, sizeof block_0, 0u, 0u},
+    {RUN, ATOLL_DEVICE_NPU, 0x00021840u, 0, 1u, 0x00021640u, 0x0002173Fu},
+    {CHECK, 0u, 0x20000000u, block_1, sizeof block_1, 0u, 0u},
 };
 
 static const struct step steps_16[] = {
-    {RUN, ATOLL_DEVICE_NPU, 0x00021440u, 0, 1u, 0x0001FF00u, 0x0001FFFFu},
+    {RUN, ATOLL_DEVICE_NPU, 0x00021880u, 0, 1u, 0x000FFF80u, 0x000FFFFFu},
 };
 
 static const struct step steps_17[] = {
-    {RUN, ATOLL_DEVICE_NPU, 0x00021480u, 0, 1u, 0x0001FF80u, 0x0001FFFFu},
+    {RUN, ATOLL_DEVICE_NPU, 0x000218C0u, 0, 1u, 0x0001FF00u, 0x0001FFFFu},
 };
 
 static const struct step steps_18[] = {
-    {RUN, ATOLL_DEVICE_NPU, 0x000214C0u, 0, 1u, 0x10003000u, 0x100030FFu},
+    {RUN, ATOLL_DEVICE_NPU, 0x00021900u, 0, 1u, 0x0001FF80u, 0x0001FFFFu},
 };
 
 static const struct step steps_19[] = {
-    {RUN, ATOLL_DEVICE_NPU, 0x00021500u, 0, 1u, 0x10003080u, 0x100030FFu},
+    {RUN, ATOLL_DEVICE_NPU, 0x00021940u, 0, 1u, 0x10003000u, 0x100030FFu},
 };
 
 static const struct step steps_20[] = {
-    {RUN, ATOLL_DEVICE_NPU, 0x00021540u, 0, 1u, 0x10002000u, 0x100020FFu},
+    {RUN, ATOLL_DEVICE_NPU, 0x00021980u, 0, 1u, 0x10003080u, 0x100030FFu},
 };
 
 static const struct step steps_21[] = {
-    {RUN, ATOLL_DEVICE_NPU, 0x00021580u, 0, 1u, 0x10002080u, 0x100020FFu},
+    {RUN, ATOLL_DEVICE_NPU, 0x000219C0u, 0, 1u, 0x10002000u, 0x100020FFu},
+};
+
+static const struct step steps_22[] = {
+    {RUN, ATOLL_DEVICE_NPU, 0x00021A00u, 0, 1u, 0x10002080u, 0x100020FFu},
 };
 
 static const struct engine_test engine_tests[] = {
@@ -514,18 +528,19 @@ static const struct engine_test engine_tests[] = {
     {ATOLL_DEVICE_NPU, " known", " operator=mul", steps_7, 3u, 1},
     {ATOLL_DEVICE_NPU, " known", " operator=quantize", steps_8, 3u, 1},
     {ATOLL_DEVICE_NPU, " known", " operator=reshape", steps_9, 3u, 1},
-    {ATOLL_DEVICE_NPU, " read", " place=private", steps_10, 1u, 0},
-    {ATOLL_DEVICE_NPU, " write", " place=private", steps_11, 1u, 0},
-    {ATOLL_DEVICE_NPU, " read", " place=shared", steps_12, 4u, 1},
-    {ATOLL_DEVICE_NPU, " write", " place=shared", steps_13, 3u, 1},
-    {ATOLL_DEVICE_NPU, " read", " place=weights", steps_14, 3u, 1},
-    {ATOLL_DEVICE_NPU, " write", " place=weights", steps_15, 1u, 0},
-    {ATOLL_DEVICE_NPU, " read", " place=cpu.code", steps_16, 1u, 0},
-    {ATOLL_DEVICE_NPU, " write", " place=cpu.code", steps_17, 1u, 0},
-    {ATOLL_DEVICE_NPU, " read", " place=cpu.data", steps_18, 1u, 0},
-    {ATOLL_DEVICE_NPU, " write", " place=cpu.data", steps_19, 1u, 0},
-    {ATOLL_DEVICE_NPU, " read", " place=cpu.stack", steps_20, 1u, 0},
-    {ATOLL_DEVICE_NPU, " write", " place=cpu.stack", steps_21, 1u, 0},
+    {ATOLL_DEVICE_NPU, " known", " operator=softmax", steps_10, 3u, 1},
+    {ATOLL_DEVICE_NPU, " read", " place=private", steps_11, 1u, 0},
+    {ATOLL_DEVICE_NPU, " write", " place=private", steps_12, 1u, 0},
+    {ATOLL_DEVICE_NPU, " read", " place=shared", steps_13, 4u, 1},
+    {ATOLL_DEVICE_NPU, " write", " place=shared", steps_14, 3u, 1},
+    {ATOLL_DEVICE_NPU, " read", " place=weights", steps_15, 3u, 1},
+    {ATOLL_DEVICE_NPU, " write", " place=weights", steps_16, 1u, 0},
+    {ATOLL_DEVICE_NPU, " read", " place=cpu.code", steps_17, 1u, 0},
+    {ATOLL_DEVICE_NPU, " write", " place=cpu.code", steps_18, 1u, 0},
+    {ATOLL_DEVICE_NPU, " read", " place=cpu.data", steps_19, 1u, 0},
+    {ATOLL_DEVICE_NPU, " write", " place=cpu.data", steps_20, 1u, 0},
+    {ATOLL_DEVICE_NPU, " read", " place=cpu.stack", steps_21, 1u, 0},
+    {ATOLL_DEVICE_NPU, " write", " place=cpu.stack", steps_22, 1u, 0},
 };
 
 static void fill(const struct step *step) {
@@ -611,7 +626,7 @@ static void try_tiny(void) {
 
 
 int main(void) {
-  atoll_print("selftest begin version=1 chip=lagoon tests=37\n");
+  atoll_print("selftest begin version=1 chip=lagoon tests=38\n");
   const int32_t status = atoll_devices_start();
   if (status != ATOLL_OK) {
     atoll_print("selftest stopped: ");
