@@ -9,11 +9,14 @@ import numpy as np
 import onnx
 from onnx import helper
 from tests.onnx_builder import loaded, run_onnxruntime, signed
+from tflite.BuiltinOperator import BuiltinOperator
+from tflite.Model import Model
 
 from atoll.ops import reference
 from benchmarks.trained.samples import Array
 
 ARENA_BYTES = 1 << 23
+TILE, BROADCAST_TO = BuiltinOperator.TILE, BuiltinOperator.BROADCAST_TO
 
 
 def run_tflm(path: Path, samples: Array) -> list[Array] | None:
@@ -25,8 +28,9 @@ def run_tflm(path: Path, samples: Array) -> list[Array] | None:
     """
     from tflite_micro import runtime
 
+    data = without_tiles(path.read_bytes())
     try:
-        interpreter = runtime.Interpreter.from_file(str(path), arena_size=ARENA_BYTES)
+        interpreter = runtime.Interpreter.from_bytes(data, arena_size=ARENA_BYTES)
     except RuntimeError:
         return None
     made = []
@@ -36,6 +40,31 @@ def run_tflm(path: Path, samples: Array) -> list[Array] | None:
         interpreter.invoke()
         made.append(np.array(interpreter.get_output(0)))
     return made
+
+
+def without_tiles(data: bytes) -> bytes:
+    """Return a file with BROADCAST_TO, which TFLM has, for TILE where that repeats extents of 1.
+
+    The bytes are changed where they are: the code, and the multiples, which become the shape.
+    """
+    file = bytearray(data)
+    model = Model.GetRootAs(file)
+    graph = model.Subgraphs(0)
+    for number in range(graph.OperatorsLength()):
+        op = graph.Operators(number)
+        code = model.OperatorCodes(op.OpcodeIndex())
+        if code.BuiltinCode() not in (TILE, BROADCAST_TO):
+            continue
+        x, times, made = (graph.Tensors(at) for at in (*op.InputsAsNumpy(), *op.OutputsAsNumpy()))
+        pairs = zip(x.ShapeAsNumpy(), made.ShapeAsNumpy(), strict=True)
+        if all(extent in (1, other) for extent, other in pairs):
+            table = code._tab
+            file[table.Pos + table.Offset(4)] = min(BROADCAST_TO, 127)
+            place = table.Pos + table.Offset(10)
+            file[place : place + 4] = BROADCAST_TO.to_bytes(4, "little")
+            shape = model.Buffers(times.Buffer()).DataAsNumpy().view(np.int32)
+            shape[:] = made.ShapeAsNumpy()
+    return bytes(file)
 
 
 def run_onnx(path: Path, samples: Array) -> Iterator[Array]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.onnx_builder import loaded, run_onnxruntime
+from tests.onnx_builder import Builder, loaded, run_onnxruntime
 from tests.onnx_networks import NETWORKS, WAYS, quantized, sample
 
 from atoll.cli import main
@@ -66,3 +66,19 @@ def test_a_chip_runs_them(
     assert main(["run", "lagoon", str(path), "--brief"]) == 0
     told = capsys.readouterr().out
     assert "0 placement violations" in told
+
+
+def test_normalised_layers_run_with_all_checks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Results may lie over operands, and means of a curve have 16 bits."""
+    b = Builder(3)
+    made = b.again(b.node("LayerNormalization", [b.x((2, 6, 8)), b.weights((8,)), b.bias(8)]))
+    made = b.again(b.node("Gelu", [made]))
+    made = b.again(b.node("InstanceNormalization", [made, b.weights((6,)), b.bias(6)]))
+    made = b.node("ReduceMean", [b.node("Exp", [made]), b.plain([-1])], keepdims=0)
+    path = tmp_path / "normalised.onnx"
+    path.write_bytes(b.model([b.quantized(made, b.suited(made))]))
+    chip = ["--cpu", "native", "--accelerator", "model"]
+    assert main(["run", "lagoon", str(path), "--brief", *chip]) == 0
+    assert "0 placement violations" in capsys.readouterr().out

@@ -41,7 +41,7 @@ WIDE = (
     *("TRANSPOSE_CONV", *elements.WIDE),
 )
 KINDS_OF_FILES = {form.code for kind in OPERATORS if (form := KINDS.get(kind).tflite)}
-WITHOUT_ORACLE = {"TILE"}
+WITHOUT_ORACLE = {"EXP", "GELU", "LOG", "TILE"}
 """What TFLM has no kernel of."""
 FEATURES = (
     *sorted(KINDS_OF_FILES - WITHOUT_ORACLE),

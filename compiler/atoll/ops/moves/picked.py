@@ -102,6 +102,7 @@ class Tile(Strided):
     """
 
     tflite = TfliteForm(code="TILE", shapes_from=1)
+    rates = Rates(made=5)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an output each of whose extents is a multiple of the input's."""

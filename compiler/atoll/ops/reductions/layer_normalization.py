@@ -48,7 +48,7 @@ class LayerNormalization(ByRow):
     d / sqrt(v) * factor / 2^(`shift` - 16) + offset / 2^12.
     """
 
-    rates = Rates(made=250)
+    rates = Rates(made=310)
     row_cycles = ROW_CYCLES + 300
 
     def check(self, op: Operator, graph: Graph) -> None:
