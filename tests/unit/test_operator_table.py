@@ -16,7 +16,6 @@ from benchmarks.operator_table import (
 from atoll.frontend.tflite_islands import FUNCTIONS
 from atoll.report.operators import supported_operators
 
-
 BY_CASES = {"QUANTIZE": "int32", "UNIDIRECTIONAL_SEQUENCE_LSTM": "int16"}
 """Types that cases of TFLM's tests have, and no operator of the sample networks alone."""
 
