@@ -44,7 +44,7 @@ def idea(tmp_path: Path) -> str:
     """A chip whose accelerator has no more than a description."""
     (tmp_path / "idea.yaml").write_text(IDEA)
     chip = tmp_path / "chip.yaml"
-    params = "    params: {input_lanes: 8, output_lanes: 8}\n"
+    params = "    params: {input_lanes: 8, output_lanes: 8, vector: 2}\n"
     assert params in LAGOON
     text = LAGOON.replace(params, "").replace("accelerator: reef", "accelerator: ./idea.yaml")
     chip.write_text(text)

@@ -63,7 +63,7 @@ def test_digits_from_the_command_line(
     assert report["samples"] == 20
     assert report["layers_compared"] == report["layers_equal"] > 0
     assert report["placement"]["violations"] == []
-    assert report["placement"]["accesses"] > 100_000
+    assert report["placement"]["accesses"] > 90_000
     check_stack_and_cycles(report)
     outputs = np.load(tmp_path / "out.npy")
     assert outputs.shape == (20, 10)
@@ -103,7 +103,7 @@ def check_stack_and_cycles(report: dict[str, Any]) -> None:
     stack = report["stack"]["cpu"]
     assert 0 < stack["watermark_bytes"] <= stack["bound_bytes"] <= stack["limit_bytes"]
     cycles = report["cycles"]
-    assert cycles["cpu"] > 0
+    assert (cycles["cpu"] > 0) == any(layer["device"] == "cpu" for layer in cycles["by_layer"])
     assert cycles["npu"] > 0
     assert sum(layer["cycles"] for layer in cycles["by_layer"]) == cycles["cpu"] + cycles["npu"]
     assert cycles["cpu"] + cycles["npu"] < cycles["total"]

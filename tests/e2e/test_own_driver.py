@@ -25,7 +25,7 @@ def chip(tmp_path: Path) -> str:
         (tmp_path / f"mine{end}").write_text(text)
     (tmp_path / "idea.yaml").write_text(IDEA)
     lagoon = (ROOT / "socs" / "lagoon.yaml").read_text()
-    params = "    params: {input_lanes: 8, output_lanes: 8}\n"
+    params = "    params: {input_lanes: 8, output_lanes: 8, vector: 2}\n"
     assert params in lagoon
     text = lagoon.replace(params, "").replace("accelerator: reef", "accelerator: ./idea.yaml")
     (tmp_path / "chip.yaml").write_text(text)

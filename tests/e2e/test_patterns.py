@@ -67,7 +67,7 @@ def test_a_pattern_has_a_rounding_of_its_own(
     (tmp_path / "idea.yaml").write_text(FUSING)
     (tmp_path / "idea.py").write_text(REFERENCE)
     text = (ROOT / "socs" / "lagoon.yaml").read_text()
-    params = "    params: {input_lanes: 8, output_lanes: 8}\n"
+    params = "    params: {input_lanes: 8, output_lanes: 8, vector: 2}\n"
     assert params in text
     text = text.replace(params, "").replace("accelerator: reef", "accelerator: ./idea.yaml")
     (tmp_path / "chip.yaml").write_text(text)

@@ -48,7 +48,8 @@ def test_m1_a_pool_for_both_runs_in_rtl_with_its_constants_copied_at_start(tmp_p
 @pytest.mark.rtl
 def test_m7_a_second_model_has_only_activations_behind_the_constants_of_the_first() -> None:
     """Its constants find no room there and go to the other pool."""
-    chip = load_soc("lagoon", ("pools.shared.role=both", "pools.shared.size=15936"))
+    keys = ("pools.shared.role=both", "pools.shared.size=15936", "devices.npu.params.vector=1")
+    chip = load_soc("lagoon", keys)
     first, second = models = compile_models(chip, (DIGITS, SAMPLER))
     spaces = {space.name: space for space in second.plan.problem.pools}
     assert spaces["shared"].origin > chip.pool("shared").region.origin

@@ -171,7 +171,7 @@ def test_a_residual_network_keeps_its_layout(shared_models: Path, tmp_path: Path
 def chip_with(folder: Path, description: str, dma: str) -> Path:
     """Write lagoon with another accelerator, and with a DMA engine if one is given."""
     (folder / "laid.yaml").write_text(description)
-    params = "    params: {input_lanes: 8, output_lanes: 8}\n"
+    params = "    params: {input_lanes: 8, output_lanes: 8, vector: 2}\n"
     text = LAGOON.replace(params, "").replace("accelerator: reef", "accelerator: ./laid.yaml")
     if dma:
         text = text.replace("\nmemories:", f"{dma}\nmemories:").replace(

@@ -96,7 +96,7 @@ IN_SHARES = {
         "if (flush_i || state_q == StDrain) greatest_q",
         "if (flush_i) greatest_q",
     ),
-    "word of a beat": ("reef_softmax.sv", "row_q[word_q][30:0]", "row_q[0][30:0]"),
+    "word of a beat": ("reef_softmax.sv", "row_q[word_q][30:0]", "row_q[~word_q][30:0]"),
     "rounding of a term": (
         "reef_softmax.sv",
         "21'(power[30:11]) + 21'd1",
@@ -120,8 +120,8 @@ IN_SHARES = {
     ),
     "the whole as a share": (
         "reef_softmax.sv",
-        "rounded > 31'd255 ? 8'd255 : rounded[7:0]",
-        "rounded[7:0]",
+        "rounded > 31'd255 ? 8'd255 :",
+        "rounded > 31'd256 ? 8'd255 :",
     ),
     "a result that waits": (
         "reef_softmax.sv",

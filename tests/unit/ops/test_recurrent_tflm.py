@@ -349,3 +349,18 @@ def test_in_full_rtl(
     rng = np.random.default_rng(5)
     data = tflite_builder.write(make(tflite_builder, rng))
     check(data, tmp_path / "network.tflite", load_soc(chip), rng, rtl=True)
+
+
+@pytest.mark.parametrize("chip", ["lagoon", "twin"])
+def test_a_variable_that_an_accelerator_reads(
+    chip: str, tflite_builder: ModuleType, tmp_path: Path
+) -> None:
+    """What is copied to its memory is no state; the state changes behind that."""
+    tree = Tree(tflite_builder)
+    x = tree.add((2, 4, 2, 9), **SCALE)
+    old = operators.before(tree, x)
+    options: dict[str, float] = {"StrideH": 2, "StrideW": 3}
+    operands = (old, tree.weights((3, 3, 3, 9)))
+    tree.apply("CONV_2D", operands, tree.add((2, 2, 1, 3), **SCALE), "Conv2DOptions", **options)
+    data = tflite_builder.write(tree.model())
+    check(data, tmp_path / "network.tflite", load_soc(chip), np.random.default_rng(3))

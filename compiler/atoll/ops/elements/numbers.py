@@ -45,7 +45,8 @@ class Numbers(Elementwise):
 
         Args:
             quantised: what other types are computed by.
-            function, operation: what makes a number of two, and the same of expressions.
+            function: makes numbers of two arrays.
+            operation: makes the same of two expressions.
             clamped: numbers may have an activation.
             types: of operands.
             cycles: of a core for each number.

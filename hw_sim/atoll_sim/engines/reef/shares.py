@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 from struct import Struct
 from typing import ClassVar
 
@@ -18,6 +19,7 @@ from atoll_sim.engines.reef.blocks import narrower
 from atoll_sim.engines.reef.cycles import start_cycles
 from atoll_sim.engines.reef.geometry import operand
 from atoll_sim.engines.reef.loads import reading
+from atoll_sim.engines.reef.runs import average, beginnings
 
 SOFTMAX = 8
 TABLE_BYTES = 1024
@@ -90,18 +92,20 @@ def command_of(op: Operator, graph: Graph, address: Callable[[str], int]) -> byt
 def busy_of(op: Operator, graph: Graph, npu: Engine) -> Busy:
     """Predict with what an instance is busy: a value takes a cycle each of three times."""
     x, port = operand(op, graph, 0), npu.params["data_bytes"]
+    values, rows = x.shape[-1], x.elements // x.shape[-1]
     loading = reading(TABLE_BYTES, narrower(npu.constants_width, npu), npu)
-    computing = PASSES * x.elements + ROW_CYCLES * (x.elements // x.shape[-1])
-    beats = -(-x.elements // port)
+    computing = PASSES * x.elements + ROW_CYCLES * rows
+    places = beginnings(values if rows > 1 else port, port)
+    read = PASSES * ceil(rows * average(values, places, port).beats)
     return Busy(
         cycles=start_cycles(npu) - SOONER_CYCLES + loading + computing,
         parts={
             Bound.COMPUTE: computing,
-            Bound.READ: PASSES * beats,
-            Bound.WRITE: beats,
+            Bound.READ: read,
+            Bound.WRITE: -(-x.elements // port),
             Bound.WEIGHTS: loading,
         },
-        reads={op.inputs[0]: PASSES * x.elements, _table(op): TABLE_BYTES},
+        reads={op.inputs[0]: read * port, _table(op): TABLE_BYTES},
     )
 
 
