@@ -1,4 +1,7 @@
-"""The table of operators names those that Atoll has, with the types that it takes."""
+"""The table of operators names those that Atoll has, with the types that it takes.
+
+`python -m benchmarks.operator_table CHECKOUT` writes it anew; a row may as well be changed by hand.
+"""
 
 from collections import defaultdict
 
