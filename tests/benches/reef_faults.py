@@ -78,7 +78,7 @@ async def stops_at_a_fault(dut: Any, region: str, response: int, opcode: Opcode)
 
 
 ILLEGAL: dict[str, tuple[int, dict[str, int]]] = {
-    **{f"opcode {value}": (BAD_OPCODE, {"opcode": value}) for value in (0, 8, 255)},
+    **{f"opcode {value}": (BAD_OPCODE, {"opcode": value}) for value in (0, 9, 255)},
     **{f"version {value}": (BAD_OPCODE, {"version": value}) for value in (0, 2)},
     **{
         f"{name} 0": (BAD_FIELD, {name: 0})

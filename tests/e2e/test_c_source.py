@@ -78,6 +78,8 @@ def test_every_layer_equals_the_goldens(
 def test_firmware_from_c_runs_exactly(chip: str, tmp_path: Path) -> None:
     folder = tmp_path / "build"
     command = ["build", chip, str(DIGITS), str(SAMPLER), "--emit", "c", "-o", str(folder)]
+    if chip == "lagoon":
+        command += ["--set", "devices.npu.params.vector=1"]
     assert main(command) == 0
     assert "for (int32_t" in (folder / "digits_int8" / "model.c").read_text()
     assert main(["simulate", str(folder)]) == 0

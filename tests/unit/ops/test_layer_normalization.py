@@ -108,4 +108,5 @@ def test_refusals(depth: int, added: int, shift: int | None, fault: str) -> None
 def test_what_is_too_large_has_no_fixed_point() -> None:
     assert fixed_point(np.array([2.0**24]), np.zeros(1)) is None
     assert fixed_point(np.ones(1), np.array([4096.0])) is None
+    assert fixed_point(np.array([np.inf]), np.zeros(1)) is None
     assert fixed_point(np.array([2.0**24 - 2]), np.array([4095.0])) is not None

@@ -120,8 +120,10 @@ def fixed_point(
         offsets: likewise.
 
     Returns:
-        None where they are too large for it.
+        None where they are too large for it, or no numbers.
     """
+    if not (np.isfinite(factors).all() and np.isfinite(offsets).all()):
+        return None
     greatest = float(np.abs(factors).max(initial=0.0))
     places = FACTOR_BITS - math.frexp(greatest)[1]
     places = min(places, FACTOR_BITS + 6)

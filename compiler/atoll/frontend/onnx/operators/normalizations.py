@@ -11,6 +11,7 @@ from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.curves import real_operand
 from atoll.frontend.onnx.operators.moves import reshaped
+from atoll.frontend.onnx.operators.weights import real_values
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
 from atoll.ops.reductions.layer_normalization import GREATEST_ADDED, fixed_point
 
@@ -21,8 +22,8 @@ def layer_normalization(c: Conversion, node: Node) -> Part:
     """Make a LAYER_NORMALIZATION of the last axis."""
     x = real_operand(c, node)
     found = attributes_as(node, {"axis": -1, "epsilon": 1e-5})
-    rank, depth = len(x.shape), x.shape[-1]
-    if found["axis"] not in (-1, rank - 1):
+    rank, depth = len(x.shape), (x.shape or (1,))[-1]
+    if not rank or found["axis"] not in (-1, rank - 1):
         raise Unfit(f"normalises from axis {found['axis']} on, not the last one alone")
     if any(c.readers(name) or name in c.file.outputs for name in node.outputs[1:] if name):
         raise Unfit("hands out means or deviations")
@@ -37,6 +38,8 @@ def layer_normalization(c: Conversion, node: Node) -> Part:
 def instance_normalization(c: Conversion, node: Node) -> Part:
     """Make a LAYER_NORMALIZATION of each channel, whose values are brought side by side."""
     x, shape = real_operand(c, node), c.result(node)
+    if len(shape) < 3 or shape != x.shape:
+        raise Unfit(f"makes {[*shape]} of {[*x.shape]}, which is no image or sequence")
     channels, extents = shape[1], shape[2:]
     factors, offsets = (_parameters(c, node, at, channels)[:, None] for at in (1, 2))
     depth = math.prod(extents)
@@ -77,10 +80,7 @@ def _parameters(c: Conversion, node: Node, at: int, count: int) -> Reals:
     part = c.part(node, at)
     if not isinstance(part, Constant):
         raise Unfit(f"'{node.inputs[at]}' is computed", "export it with constant parameters")
-    values = part.values.astype(np.float64)
-    if part.quantization is not None:
-        scales, zeros = part.quantization.scales, part.quantization.zero_points
-        values = (values - np.array(zeros)) * np.array(scales)
+    values = real_values(part, node.inputs[at])
     if values.shape not in ((count,), (1,), ()):
         raise Unfit(f"'{node.inputs[at]}' has shape {[*values.shape]} instead of {[count]}")
     return np.broadcast_to(values, (count,)).astype(np.float64)
