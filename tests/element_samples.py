@@ -28,6 +28,9 @@ def _curves(tree: Tree, x: int) -> int:
     tree.apply("LEAKY_RELU", (x,), tree.add(SHAPE, **SCALE), "LeakyReluOptions", Alpha=0.25)
     tree.apply("LOGISTIC", (x,), tree.add(SHAPE, **LOGISTIC))
     tree.apply("TANH", (x,), tree.add(SHAPE, **TANH))
+    for code in ("EXP", "LOG"):
+        tree.apply(code, (x,), tree.add(SHAPE, **SCALE))
+    tree.apply("GELU", (x,), tree.add(SHAPE, **SCALE), "GeluOptions", Approximate=False)
     real = tree.apply("DEQUANTIZE", (x,), tree.add(SHAPE, dtype="float32"))
     real = tree.apply("SIN", (real,), tree.add(SHAPE, dtype="float32"))
     tree.apply("QUANTIZE", (real,), tree.add(SHAPE, **TANH))

@@ -22,13 +22,18 @@ def recurrent(builder: ModuleType) -> Any:
 
 def variable(tree: Tree, x: int) -> int:
     """Add what hands out the value that it had in the run before."""
+    return tree.apply("RELU", (before(tree, x),), tree.add(tree.tensors[x].shape, **SCALE))
+
+
+def before(tree: Tree, x: int) -> int:
+    """Add a variable that keeps a value for the next run; return what is read of it."""
     shape = tree.tensors[x].shape
     handle, old = tree.add((), dtype="resource"), tree.add(shape, **SCALE)
     options = {"Container": "", "SharedName": "before"}
     tree.apply_to_several("VAR_HANDLE", (), (handle,), "VarHandleOptions", **options)
     tree.apply("READ_VARIABLE", (handle,), old)
     tree.apply_to_several("ASSIGN_VARIABLE", (handle, x), ())
-    return tree.apply("RELU", (old,), tree.add(shape, **SCALE))
+    return old
 
 
 def svdf(tree: Tree, x: int, *, units: int, rank: int, steps: int) -> int:

@@ -56,7 +56,8 @@ class Operator:
 class Model:
     """A model to write; tensor numbers are positions in `tensors`.
 
-    `others` are further subgraphs, of which nothing but the function is written.
+    `others` are further subgraphs, of which nothing but the function is written; `signatures` are
+    names of subgraphs.
     """
 
     tensors: tuple[Tensor, ...]
@@ -67,6 +68,7 @@ class Model:
     subgraphs: int = 1
     buffer_offset: int = 0
     others: tuple["Model", ...] = ()
+    signatures: tuple[tuple[str, int], ...] = ()
 
 
 def write(model: Model) -> bytes:
@@ -87,8 +89,17 @@ def write(model: Model) -> bytes:
         "Buffers": _offsets(builder, buffers),
         "Version": model.version,
     }
+    if model.signatures:
+        parts["SignatureDefs"] = _offsets(
+            builder, [_signature(builder, *s) for s in model.signatures]
+        )
     builder.Finish(_table(builder, "Model", parts), file_identifier=b"TFL3")
     return bytes(builder.Output())
+
+
+def _signature(builder: Any, name: str, subgraph: int) -> int:
+    parts = {"SignatureKey": builder.CreateString(name), "SubgraphIndex": subgraph}
+    return _table(builder, "SignatureDef", parts)
 
 
 def _table(builder: Any, name: str, parts: dict[str, Any]) -> int:

@@ -21,6 +21,7 @@ from rich.table import Table
 
 from atoll.cli.output import as_command
 from atoll.errors import AtollError
+from atoll.ir.graph import Tensor
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.dataset.host_network import HostNetwork
@@ -87,15 +88,16 @@ def _compare(row: Row, path: Path, compiled: Compiled) -> None:
     data = np.load(path.with_suffix(".npz"))
     samples, labels = data["x"], data["labels"]
     (tensor,) = map(compiled.network.tensor, compiled.network.inputs)
-    given = np.stack([quantise(each[None], tensor) for each in samples])
+    given = data["given"][:, None] if "given" in data else quantised(samples, tensor)
     network = HostNetwork(compiled.graph, compiled.soc)
     workspace, (name,) = network.workspace(), compiled.network.outputs
     ours = np.stack([network.run({tensor.name: each}, workspace)[name] for each in given])
     if path.suffix == ".tflite":
-        theirs = np.stack([*run_tflm(path, given)])
-        equal = int((ours == theirs).reshape(len(ours), -1).all(axis=1).sum())
-        row.cells += [f"{equal} of {len(ours)} bit-exact", "-"]
-        row.fine &= equal == len(ours)
+        made, theirs = run_tflm(path, given), data["expected"]
+        oracles = {"TFLite": theirs} if made is None else {"TFLM": np.stack(made), "TFLite": theirs}
+        equal = {name: _equal(ours, each) for name, each in oracles.items()}
+        row.cells += ["; ".join(f"{n} of {len(ours)} as {name}" for name, n in equal.items()), "-"]
+        row.fine &= next(iter(equal.values())) == len(ours)
     else:
         theirs = np.stack([*run_onnx(path, samples)])
         quantization = compiled.network.tensor(name).quantization
@@ -109,6 +111,16 @@ def _compare(row: Row, path: Path, compiled: Compiled) -> None:
             row.cells[-1] += f" ({alone.worst})"
             row.fine = False
     row.cells.append(_classes(ours, theirs, labels))
+
+
+def quantised(samples: Array, tensor: Tensor) -> Array:
+    """Return samples of real numbers as an input takes them, [N, 1, ...]."""
+    return np.stack([quantise(each[None], tensor) for each in samples])
+
+
+def _equal(ours: Array, theirs: Array) -> int:
+    """Count the samples all of whose bytes are equal."""
+    return int((ours == theirs).reshape(len(ours), -1).all(axis=1).sum())
 
 
 def _classes(ours: Array, theirs: Array, labels: Array) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import tensorflow as tf
 import tf2onnx
@@ -34,7 +35,7 @@ def write(name: str, folder: Path) -> None:
     for wide in (False, True)[: 1 + (name in WITH_WIDE)]:
         path = folder / f"{name}{'_16x8' if wide else ''}.tflite"
         path.write_bytes(_tflite(single, shown, wide=wide))
-        write_samples(path, tested)
+        write_samples(path, tested, **_run(path, tested.x))
     if task.onnx:
         real = folder / f"{name}.real"
         _write_onnx(single, real)
@@ -68,6 +69,24 @@ def _tflite(model: Any, shown: Array, *, wide: bool) -> bytes:
     converter.inference_input_type = tf.int16 if wide else tf.int8
     converter.inference_output_type = tf.int16 if wide else tf.int8
     return bytes(converter.convert())
+
+
+def _run(path: Path, samples: Array) -> dict[str, Array]:
+    """Return samples as a file is `given` them, and what TFLite's kernels make."""
+    kernels = tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    interpreter = tf.lite.Interpreter(str(path), experimental_op_resolver_type=kernels)
+    interpreter.allocate_tensors()
+    (takes,), (makes,) = interpreter.get_input_details(), interpreter.get_output_details()
+    scale, zero = takes["quantization"]
+    limits = np.iinfo(takes["dtype"])
+    given = (np.rint(samples / scale) + zero).clip(limits.min, limits.max).astype(takes["dtype"])
+    expected = []
+    for sample in given:
+        interpreter.reset_all_variables()
+        interpreter.set_tensor(takes["index"], sample[None])
+        interpreter.invoke()
+        expected.append(interpreter.get_tensor(makes["index"]))
+    return {"given": given, "expected": np.stack(expected)}
 
 
 def _write_onnx(model: Any, path: Path) -> None:

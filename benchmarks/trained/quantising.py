@@ -1,6 +1,7 @@
 """ONNX files of real numbers become QDQ ones, by onnxruntime's static quantiser."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -42,9 +43,10 @@ def write_quantised(real: Path, folder: Path, name: str, shown: Array, tested: S
     prepared.unlink()
 
 
-def write_samples(beside: Path, tested: Samples) -> None:
-    """Write samples `x` and their `labels` beside the file of a network."""
-    np.savez_compressed(beside.with_suffix(".npz"), x=tested.x, labels=tested.y)
+def write_samples(beside: Path, tested: Samples, **more: Array) -> None:
+    """Write samples `x`, their `labels` and other arrays beside the file of a network."""
+    arrays: dict[str, Any] = {"x": tested.x, "labels": tested.y, **more}
+    np.savez_compressed(beside.with_suffix(".npz"), **arrays)
 
 
 class _Samples(CalibrationDataReader):  # type: ignore[misc]

@@ -125,6 +125,9 @@ FILES: dict[str, bytes] = {
     "short_buffer": with_tensor(BIAS, data=np.array([100, -200], np.int32)),
     "tensor_number": with_operator(1, inputs=(99,)),
     "truncated": write(good())[:-100],
+    "two_signatures": write(
+        replace(good(), subgraphs=2, signatures=(("encode", 0), ("decode", 1)))
+    ),
     "two_subgraphs": write(replace(good(), subgraphs=2)),
     "uint8": with_types("uint8"),
     "unsupported": unsupported_operators(),

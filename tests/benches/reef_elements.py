@@ -6,17 +6,22 @@ from random import Random
 from typing import Any
 
 import cocotb
+from tests.benches.reef_checks import (
+    BAD_CHECK,
+    BAD_FIELD,
+    BAD_OPCODE,
+    DECODE,
+    SLAVE,
+    ends_well,
+    refuses,
+    stops_at,
+)
 from tests.benches.reef_program import Program
 from tests.benches.reef_random import random_layer
 from tests.benches.reef_system import System, parameter
 
-from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
 from atoll_sim.engines.reef.descriptor import Opcode
 from atoll_sim.engines.reef.elements import ElementDescriptor, ElementOpcode
-
-SLAVE, DECODE = 2, 3
-BAD_OPCODE, BAD_FIELD, BAD_CHECK = 5, 6, 9
-FAILED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +127,7 @@ async def computes_what_exact_integers_say(
     for _ in range(parameter("Operators", 8)):
         program = system.program(random)
         place(program, random_elements(random, opcode))
-        program.finish()
-        ending = await system.run(program)
-        assert ending.clean
-        assert system.outputs(program)
+        await ends_well(system, program)
 
 
 @cocotb.test()
@@ -139,11 +141,7 @@ async def works_among_other_commands(dut: Any, rest: int) -> None:
     for opcode in Opcode:
         program.add(random_layer(random, opcode, 5))
         place(program, random_elements(random, random.choice(list(ElementOpcode))))
-    program.finish()
-    ending = await system.run(program)
-    assert ending.clean
-    assert ending.completed == program.count
-    assert system.outputs(program)
+    await ends_well(system, program)
 
 
 @cocotb.test()
@@ -168,18 +166,12 @@ async def stops_at_a_fault(dut: Any, region: str, response: int) -> None:
         output_address=places[2],
     )
     program.commands.append(command.encode())
-    program.finish()
     beats = range(0, 200 - system.beat, system.beat)
     victim = places[("first", "second", "output").index(region)] + random.choice(beats)
-    ending = await system.run(program, faults={victim: response})
-    assert ending.status == FAILED
-    assert ending.error == (3 if region == "output" else 1) + (response == DECODE)
-    assert ending.fault_address == victim
     again = system.program(random)
     place(again, random_elements(random, ElementOpcode.MUL))
-    again.finish()
-    assert (await system.run(again)).clean
-    assert system.outputs(again)
+    writes = region == "output"
+    await stops_at(system, program, (victim, response), writes=writes, again=again)
 
 
 ILLEGAL: dict[str, tuple[int, dict[str, int]]] = {
@@ -216,15 +208,11 @@ async def refuses_illegal_commands(dut: Any, opcode: ElementOpcode) -> None:
     random = Random(f"{cocotb.RANDOM_SEED} {opcode}")
     system = System(dut)
     await system.start(30)
-    for name, (code, changes) in {**ILLEGAL, **ILLEGAL_BY_OPCODE[opcode]}.items():
-        program = system.program(random)
+
+    def placed(program: Program, **changes: int) -> None:
         place(program, random_elements(random, opcode, 20), **changes)
-        program.finish()
-        program.expected = {}
-        ending = await system.run(program)
-        assert (ending.status, ending.error) == (FAILED, code), name
-        assert ending.fault_address == program.list_address, name
-        assert program.list_address % DESCRIPTOR_BYTES == 0
+
+    await refuses(system, random, placed, {**ILLEGAL, **ILLEGAL_BY_OPCODE[opcode]})
 
 
 @cocotb.test()
@@ -238,10 +226,7 @@ async def keeps_the_port_busy(dut: Any) -> None:
     elements = random_elements(random, ElementOpcode.ADD)
     command = replace(elements.command, elements=2048)
     place(program, Elements(random.randbytes(2048), random.randbytes(2048), command))
-    program.finish()
-    ending = await system.run(program)
-    assert ending.clean
-    assert system.outputs(program)
+    ending = await ends_well(system, program)
     steps = 2 * 2048 // parameter("InputLanes", 8)
     dut._log.info(f"2048 elements in {ending.cycles} cycles, {steps} steps")
     # Answers that take many cycles delay bursts as short as those of turns.

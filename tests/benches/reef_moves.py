@@ -5,26 +5,26 @@ from random import Random
 from typing import Any
 
 import cocotb
-from tests.benches.reef_elements import (
+from tests.benches.reef_checks import (
     BAD_CHECK,
     BAD_FIELD,
     BAD_OPCODE,
     DECODE,
-    FAILED,
+    MISALIGNED,
     SLAVE,
-    place,
-    random_elements,
+    ends_well,
+    refuses,
+    stops_at,
 )
+from tests.benches.reef_elements import place, random_elements
 from tests.benches.reef_program import Program
 from tests.benches.reef_random import random_layer
 from tests.benches.reef_system import System, parameter
 
-from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
 from atoll_sim.engines.reef.descriptor import Opcode
 from atoll_sim.engines.reef.elements import ElementOpcode
 from atoll_sim.engines.reef.moves import FILLED, MAPPED, MoveDescriptor
 
-MISALIGNED = 7
 WAYS = {"moved": 0, "mapped": MAPPED, "filled": FILLED}
 
 
@@ -130,10 +130,7 @@ async def moves_what_rows_say(dut: Any, way: str, rest: tuple[int, int]) -> None
     for _ in range(parameter("Operators", 12)):
         program = system.program(random)
         place_move(program, WAYS[way])
-        program.finish()
-        ending = await system.run(program)
-        assert ending.clean
-        assert system.outputs(program)
+        await ends_well(system, program)
 
 
 @cocotb.test()
@@ -149,11 +146,7 @@ async def works_among_other_commands(dut: Any, rest: int) -> None:
         program.add(random_layer(random, opcode, 5))
         place_move(program, way)
         place(program, random_elements(random, random.choice(list(ElementOpcode))))
-    program.finish()
-    ending = await system.run(program)
-    assert ending.clean
-    assert ending.completed == program.count
-    assert system.outputs(program)
+    await ends_well(system, program)
 
 
 @cocotb.test()
@@ -179,18 +172,12 @@ async def stops_at_a_fault(dut: Any, region: str, response: int) -> None:
         output_step=48,
     )
     program.commands.append(command.encode())
-    program.finish()
     at = places[("source", "table", "output").index(region)]
     victim = at + random.choice(range(0, 240, system.beat))
-    ending = await system.run(program, faults={victim: response})
-    assert ending.status == FAILED
-    assert ending.error == (3 if region == "output" else 1) + (response == DECODE)
-    assert ending.fault_address == victim
     again = system.program(random)
     place_move(again, MAPPED)
-    again.finish()
-    assert (await system.run(again)).clean
-    assert system.outputs(again)
+    writes = region == "output"
+    await stops_at(system, program, (victim, response), writes=writes, again=again)
 
 
 ILLEGAL: dict[str, tuple[int, dict[str, int]]] = {
@@ -223,15 +210,11 @@ async def refuses_illegal_commands(dut: Any, way: str) -> None:
     random = Random(f"{cocotb.RANDOM_SEED} {way}")
     system = System(dut)
     await system.start(30)
-    for name, (code, changes) in {**ILLEGAL, **ILLEGAL_BY_WAY[way]}.items():
-        program = system.program(random)
+
+    def placed(program: Program, **changes: int) -> None:
         place_move(program, WAYS[way], 20, **changes)
-        program.finish()
-        program.expected = {}
-        ending = await system.run(program)
-        assert (ending.status, ending.error) == (FAILED, code), name
-        assert ending.fault_address == program.list_address, name
-        assert program.list_address % DESCRIPTOR_BYTES == 0
+
+    await refuses(system, random, placed, {**ILLEGAL, **ILLEGAL_BY_WAY[way]})
 
 
 MEASURED = {"one row": (1, 2048), "many rows": (64, 32), "narrow rows": (128, 8)}
@@ -266,10 +249,7 @@ async def keeps_the_port_busy(dut: Any, way: str, name: str) -> None:
         output_step=size + 16,
     )
     program.commands.append(command.encode())
-    program.finish()
-    ending = await system.run(program)
-    assert ending.clean
-    assert system.outputs(program)
+    ending = await ends_well(system, program)
     steps = rows * -(-size // (parameter("InputLanes", 8) // 2))
     dut._log.info(f"{name} {way}: {ending.cycles} cycles, {steps} half steps")
     assert steps < ending.cycles < 1.05 * steps + 100

@@ -6,17 +6,19 @@ from typing import Any
 
 import cocotb
 import numpy as np
-from tests.benches.reef_elements import (
+from tests.benches.reef_checks import (
     BAD_CHECK,
     BAD_FIELD,
     BAD_OPCODE,
     DECODE,
-    FAILED,
+    MISALIGNED,
     SLAVE,
-    place,
-    random_elements,
+    ends_well,
+    refuses,
+    stops_at,
 )
-from tests.benches.reef_moves import MISALIGNED, WAYS, place_move
+from tests.benches.reef_elements import place, random_elements
+from tests.benches.reef_moves import WAYS, place_move
 from tests.benches.reef_program import Program
 from tests.benches.reef_random import random_layer
 from tests.benches.reef_system import System, parameter
@@ -75,9 +77,7 @@ async def makes_what_the_reference_says(dut: Any, rest: tuple[int, int]) -> None
         program.tensor_alignment = random.choice((1, 16))
         for most in (20, 60, 60, 400):
             place_shares(program, most)
-        program.finish()
-        assert (await system.run(program)).clean
-        assert system.outputs(program)
+        await ends_well(system, program)
 
 
 ROWS: dict[str, tuple[bytes, int, tuple[float, ...]]] = {
@@ -117,9 +117,7 @@ async def takes_rows_of_any_length(dut: Any, name: str) -> None:
             rows=len(data) // values,
         )
         program.commands.append(command.encode())
-        program.finish()
-        assert (await system.run(program)).clean
-        assert system.outputs(program)
+        await ends_well(system, program)
 
 
 @cocotb.test()
@@ -136,11 +134,7 @@ async def works_among_other_commands(dut: Any, rest: int) -> None:
         program.add(random_layer(random, opcode, 5))
         place_shares(program)
         place(program, random_elements(random, random.choice(list(ElementOpcode))))
-    program.finish()
-    ending = await system.run(program)
-    assert ending.clean
-    assert ending.completed == program.count
-    assert system.outputs(program)
+    await ends_well(system, program)
 
 
 @cocotb.test()
@@ -163,18 +157,12 @@ async def stops_at_a_fault(dut: Any, region: str, response: int) -> None:
         rows=5,
     )
     program.commands.append(command.encode())
-    program.finish()
     at = places[("source", "table", "output").index(region)]
     victim = at + random.choice(range(0, 240, system.beat))
-    ending = await system.run(program, faults={victim: response})
-    assert ending.status == FAILED
-    assert ending.error == (3 if region == "output" else 1) + (response == DECODE)
-    assert ending.fault_address == victim
     again = system.program(random)
     place_shares(again)
-    again.finish()
-    assert (await system.run(again)).clean
-    assert system.outputs(again)
+    writes = region == "output"
+    await stops_at(system, program, (victim, response), writes=writes, again=again)
 
 
 ILLEGAL: dict[str, tuple[int, dict[str, int]]] = {
@@ -197,14 +185,11 @@ async def refuses_illegal_commands(dut: Any) -> None:
     random = Random(cocotb.RANDOM_SEED)
     system = System(dut)
     await system.start(30)
-    for name, (code, changes) in ILLEGAL.items():
-        program = system.program(random)
+
+    def placed(program: Program, **changes: int) -> None:
         place_shares(program, 20, **changes)
-        program.finish()
-        program.expected = {}
-        ending = await system.run(program)
-        assert (ending.status, ending.error) == (FAILED, code), name
-        assert ending.fault_address == program.list_address, name
+
+    await refuses(system, random, placed, ILLEGAL)
 
 
 MEASURED = ((1, 2), (1, 12), (1, 1000), (50, 12))
@@ -233,10 +218,7 @@ async def takes_a_value_in_three_cycles(dut: Any, size: tuple[int, int]) -> None
         rows=rows,
     )
     program.commands.append(command.encode())
-    program.finish()
-    ending = await system.run(program)
-    assert ending.clean
-    assert system.outputs(program)
+    ending = await ends_well(system, program)
     steps = 3 * rows * values
     dut._log.info(f"{rows} rows of {values}: {ending.cycles} cycles, {steps} steps")
     assert steps < ending.cycles < steps + 60 * rows + 250

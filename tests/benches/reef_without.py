@@ -5,7 +5,8 @@ from random import Random
 from typing import Any
 
 import cocotb
-from tests.benches.reef_elements import BAD_OPCODE, FAILED, place, random_elements
+from tests.benches.reef_checks import BAD_OPCODE, FAILED
+from tests.benches.reef_elements import place, random_elements
 from tests.benches.reef_moves import place_move
 from tests.benches.reef_program import Program
 from tests.benches.reef_random import random_layer

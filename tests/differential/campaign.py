@@ -1,5 +1,6 @@
 """Run the cases of many seeds and count how they end."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from tests.differential.case import FAULTS, Case, Ending, Verdict, case_of
 from tests.differential.compare import verdict_on
 from tests.differential.shrink import shrunk
 
+CODE = re.compile(r"error\[(E\d+)\]")
 Judge = Callable[[Case], Verdict]
 
 
@@ -42,9 +44,15 @@ def run_seeds(seeds: Iterable[int], judge: Judge = verdict_on) -> Tally:
     return tally
 
 
+def alike(first: Verdict, second: Verdict) -> bool:
+    """Tell whether two cases ended in the same way, a refusal with the same codes first."""
+    codes = [CODE.findall(verdict.detail)[:1] for verdict in (first, second)]
+    return first.ending is second.ending and codes[0] == codes[1]
+
+
 def explained(case: Case, verdict: Verdict, judge: Judge = verdict_on) -> str:
     """Describe a failure, and the simplest case that fails in the same way."""
-    small = shrunk(case, lambda each: judge(each).ending is verdict.ending)
+    small = shrunk(case, lambda each: alike(judge(each), verdict))
     again = judge(small)
     lines = [f"{verdict.ending}: {verdict.detail}", str(case), "", f"simplest: {again.detail}"]
     repeat = f"repeat it with: python -m tests.differential --seed {case.seed}"

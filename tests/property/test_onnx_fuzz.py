@@ -19,8 +19,8 @@ from atoll.errors import ModelError
 from atoll.frontend.onnx.worker import settler
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_qdq.onnx"
-ROUNDS = cases(20)
-PER_ROUND = 50
+ROUNDS = cases(10)
+PER_ROUND = 100
 
 NUMBERS = (0, 1, 2, 3, 5, -1, -2, 7, 1000, 65536, 2**31 - 1, -(2**31), 2**40, -(2**63), 2**63 - 1)
 REALS = (0.0, -0.0, 1.0, -1.0, 1e-38, 1e30, float("inf"), float("nan"))

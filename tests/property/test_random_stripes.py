@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from tests.cached_chips import cached_lagoon, cached_twin
 from tests.effort import cases
+from tests.operator_samples import SCALE, Tree
 from tests.property.test_random_networks import CHIPS, random_network
+from tests.recurrent_samples import before
 
 from atoll.description.build import CutRequest
 from atoll.errors import AtollError
@@ -139,3 +141,24 @@ def test_networks_in_stripes_in_full_rtl(
         path.write_bytes(random_network(tflite_builder, chance))
         more += runs_in_stripes(path, "lagoon", chance, CpuKind.RTL)
     assert more > count
+
+
+@pytest.mark.parametrize("chip", ["lagoon", "twin"])
+def test_stripes_of_a_state(chip: str, tflite_builder: ModuleType, tmp_path: Path) -> None:
+    """Rows that are taken of a state are no states, and have what it was before the run."""
+    tree = Tree(tflite_builder)
+    x, shape = tree.add((1, 6, 6, 8), **SCALE), (1, 6, 6, 8)
+    y = before(tree, x)
+    steps: dict[str, float] = {"StrideH": 1, "StrideW": 1}
+    for _ in range(2):
+        operands = (y, tree.weights((8, 3, 3, 8)))
+        y = tree.apply("CONV_2D", operands, tree.add(shape, **SCALE), "Conv2DOptions", **steps)
+    path = tmp_path / "network.tflite"
+    path.write_bytes(tflite_builder.write(tree.model()))
+    network, cuts = load_tflite(path), (Cut(begin=0, end=2, stripes=3),)
+    assert tiled(network, Tiling(cuts=cuts)).states == network.states
+    compiled = compile_file(load_soc(chip), path, requests_for(network, cuts))
+    samples = [random_sample(network, seed)[0] for seed in range(3)]
+    kinds = {"cpu": CpuKind.NATIVE, "accelerator": AcceleratorKind.MODEL}
+    report = run_models((compiled,), (samples,), **kinds)[0].report  # type: ignore[arg-type]
+    assert report.passed, (report.mismatches, report.violations)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from tests.differential.__main__ import main
-from tests.differential.campaign import explained
-from tests.differential.case import Case, Ending, case_of
+from tests.differential.campaign import alike, explained
+from tests.differential.case import Case, Ending, Verdict, case_of
 from tests.differential.compare import verdict_on
 from tests.differential.setting import Setting
 from tests.differential.shrink import shrunk
@@ -148,6 +148,17 @@ def test_a_failure_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "python -m tests.differential --seed 0" in text
     monkeypatch.undo()
     assert verdict_on(case).ending is Ending.SAME
+
+
+def test_refusals_are_alike_by_their_codes() -> None:
+    first, same, other, none = (
+        Verdict(Ending.FALSE_FINDING, text)
+        for text in ("refused: error[E078]: a", "refused: error[E078]: b", "error[E055]: a", "a")
+    )
+    assert alike(first, same)
+    assert not alike(first, other)
+    assert not alike(first, none)
+    assert not alike(none, Verdict(Ending.DIFFERENCE, "a"))
 
 
 def test_the_command_line(

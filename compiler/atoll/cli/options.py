@@ -85,14 +85,16 @@ AnyModelsArgument = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="MODEL",
-        help="Quantised networks (int8 TFLite); several share one firmware.",
+        help="Quantised networks (TFLite or ONNX); several share one firmware. FILE#SIGNATURE "
+        "is one of several functions.",
     ),
 ]
 ModelsArgument = Annotated[
     list[Path],
     typer.Argument(
         metavar="MODEL",
-        help="Quantised network (int8 TFLite); of several, one image that runs them in turn.",
+        help="Quantised network (TFLite or ONNX); of several, one image that runs them in turn. "
+        "FILE#SIGNATURE is one of several functions.",
     ),
 ]
 SetOption = Annotated[

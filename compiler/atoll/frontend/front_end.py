@@ -26,6 +26,10 @@ class FrontEnd(ABC):
         """Tell whether a readable file is of this format: by its suffix, or by its content."""
         return path.suffix.lower() == self.suffix
 
+    def data(self, path: Path) -> bytes:
+        """Return the bytes of a network that was loaded: the file's, or part of them."""
+        return path.read_bytes()
+
     @abstractmethod
     def load(self, path: Path) -> Graph:
         """Turn a file into a graph of kinds that Atoll knows; others check its operators.

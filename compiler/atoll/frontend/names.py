@@ -24,5 +24,5 @@ def identifier(text: str, fallback: str) -> str:
 
 
 def network_name(path: Path) -> str:
-    """Return what the network of a file is called."""
-    return identifier(path.stem, "model")
+    """Return what the network of a file is called; one of several in a file has its name too."""
+    return identifier(path.stem + "".join(path.suffix.partition("#")[1:]), "model")

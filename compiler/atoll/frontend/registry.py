@@ -48,7 +48,8 @@ def load_network(path: Path) -> Graph:
 
 def read_source(path: Path) -> Source:
     """Return a file that `load_network` has loaded."""
-    return Source(FRONT_ENDS.get(_chosen(path)).suffix, path.read_bytes(), path)
+    front_end = FRONT_ENDS.get(_chosen(path))
+    return Source(front_end.suffix, front_end.data(path), path)
 
 
 def _chosen(path: Path) -> str:

@@ -19,6 +19,7 @@ from atoll.frontend.tflite_reader import (
     FileOperator,
     FileTensor,
     is_tflite,
+    model_bytes,
     read_file,
 )
 from atoll.frontend.tflite_variables import assigned_last, with_variables
@@ -30,11 +31,10 @@ from atoll.plugins import CORRECT_MEMBER, foreign_code
 
 
 class Tflite(FrontEnd):
-    """The format of TensorFlow Lite, schema version 3.
+    """The format of TensorFlow Lite, schema version 3; `model.tflite#encode` names a signature.
 
-    A QUANTIZE of a float input and a DEQUANTIZE to a float output are left out, so that the
-    graph's interface is int8. What real numbers compute of one int8 value is a table. Constants
-    that nothing reads are dropped. An output that is an input, a constant or there twice is a copy.
+    A QUANTIZE of a float input and a DEQUANTIZE to a float output are left out. What real numbers
+    compute of one int8 value is a table. An output that is an input or a constant is a copy.
     """
 
     suffix = ".tflite"
@@ -42,6 +42,10 @@ class Tflite(FrontEnd):
     def recognises(self, path: Path) -> bool:
         """Look at the suffix, else for the identifier behind the first word."""
         return super().recognises(path) or is_tflite(path)
+
+    def data(self, path: Path) -> bytes:
+        """Return the file, with the function that `path` chooses first."""
+        return model_bytes(path)
 
     def load(self, path: Path) -> Graph:
         """Read, judge, and name what the file holds."""
@@ -64,7 +68,7 @@ def load_tflite(path: Path) -> Graph:
     """Turn a TFLite file into a graph whose every operator can be compiled.
 
     Raises:
-        ModelError: E050 to E056; all faults of the stage that found some, each with the path.
+        ModelError: as `load_with`.
     """
     return load_with(TFLITE.load, path)
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 from atoll.errors import Fault, ModelError
@@ -55,9 +55,16 @@ def _layout(model: FileModel) -> Iterator[Fault]:
         message = f"has schema version {model.version} instead of {VERSION}"
         yield _fault("E055", message, "convert the model with a current TFLite converter")
     once = sum(op.code == "CALL_ONCE" for op in model.operators)
-    if not 0 <= model.subgraphs - 1 <= once:
+    if not model.subgraphs or (model.subgraphs - 1 > once and not model.chosen):
         message = f"has {model.subgraphs} subgraphs instead of 1"
-        yield _fault("E055", message, "convert one function without control flow")
+        yield _fault("E055", message, _one_function(model.signatures))
+
+
+def _one_function(signatures: Sequence[str]) -> str:
+    """Say how a file of several functions is given."""
+    if len(signatures) < 2:
+        return "convert one function without control flow"
+    return f"choose one of its signatures: put #{' or #'.join(signatures)} behind the file's name"
 
 
 def _references(model: FileModel) -> Iterator[Fault]:

@@ -1,7 +1,7 @@
 """Read a TFLite file into plain records; nothing of the content is judged here."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,9 @@ from atoll.errors import ModelError
 from atoll.frontend import flatbuffer
 from atoll.frontend.file_bytes import file_bytes
 from atoll.frontend.tflite_forms import CUSTOM, Forms, forms_for
+from atoll.frontend.tflite_schema import IDENTIFIER
+from atoll.frontend.tflite_signatures import file_of, functions, signature_of, with_function_first
 from atoll.ops.tflite_form import TfliteForm
-
-IDENTIFIER = b"TFL3"
 
 _TYPE_NAMES = {
     number: name.lower() for name, number in vars(TensorType).items() if isinstance(number, int)
@@ -98,17 +98,21 @@ class FileModel:
 
     Attributes:
         subgraphs: how many there are.
+        signatures: what the file calls its functions.
+        chosen: the user chose one of them; others count for nothing.
         others: the subgraphs behind the first.
     """
 
     version: int
     subgraphs: int
+    signatures: tuple[str, ...]
     buffers: tuple[FileBuffer, ...]
     tensors: tuple[FileTensor, ...]
     operators: tuple[FileOperator, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     others: tuple[FileSubgraph, ...] = ()
+    chosen: bool = False
 
 
 def read_file(path: Path) -> FileModel:
@@ -117,10 +121,7 @@ def read_file(path: Path) -> FileModel:
     Raises:
         ModelError: E050, the file is unreadable, too large or no TFLite file; E051, it is damaged.
     """
-    data = file_bytes(path, ".tflite")
-    if data[4:8] != IDENTIFIER:
-        message = f"is no TFLite file: bytes 4 to 7 are not '{IDENTIFIER.decode()}'"
-        raise ModelError("E050", message, remedy="give a model that the TFLite converter wrote")
+    data = model_bytes(path)
     own = forms_for(())
     flatbuffer.verify(data, own.schema, "model")
     model = Model.GetRootAs(data)
@@ -128,13 +129,26 @@ def read_file(path: Path) -> FileModel:
     forms = forms_for(codes)
     if forms is not own:
         flatbuffer.verify(data, forms.schema, "model")
-    return _model(model, codes, forms)
+    return replace(_model(model, codes, forms), chosen=bool(signature_of(path)))
+
+
+def model_bytes(path: Path) -> bytes:
+    """Return what a file holds, the function of the signature that `path` chooses in front.
+
+    Raises:
+        ModelError: E050, as `read_file`; E051, E055, it has no such signature.
+    """
+    data, signature = file_bytes(file_of(path), ".tflite"), signature_of(path)
+    if data[4:8] != IDENTIFIER:
+        message = f"is no TFLite file: bytes 4 to 7 are not '{IDENTIFIER.decode()}'"
+        raise ModelError("E050", message, remedy="give a model that the TFLite converter wrote")
+    return with_function_first(data, signature) if signature else data
 
 
 def is_tflite(path: Path) -> bool:
     """Tell whether a file can be read and says that it is one."""
     try:
-        with path.open("rb") as file:
+        with file_of(path).open("rb") as file:
             return file.read(8)[4:] == IDENTIFIER
     except OSError:
         return False
@@ -146,6 +160,7 @@ def _model(model: Any, codes: tuple[str, ...], forms: Forms) -> FileModel:
     return FileModel(
         version=model.Version(),
         subgraphs=model.SubgraphsLength(),
+        signatures=tuple(functions(model)),
         buffers=tuple(_buffer(buffer) for buffer in _all(model, "Buffers")),
         tensors=first.tensors,
         operators=first.operators,

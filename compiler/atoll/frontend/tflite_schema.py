@@ -13,6 +13,7 @@ from atoll.frontend.flatbuffer import Scalar as Number
 _BYTE, _WORD, _LONG = Number(1), Number(4), Number(8)
 _TEXT, _WORDS, _LONGS = Vector(1), Vector(4), Vector(8)
 
+IDENTIFIER = b"TFL3"
 SCHEMA: Schema = MappingProxyType(
     {
         "model": {
@@ -20,6 +21,7 @@ SCHEMA: Schema = MappingProxyType(
             1: Children("OperatorCode", "operator code"),
             2: Children("SubGraph", "subgraph"),
             4: Children("Buffer", "buffer"),
+            7: Children("SignatureDef", "signature"),
         },
         "OperatorCode": {0: _BYTE, 1: _TEXT, 3: _WORD},
         "SubGraph": {
@@ -43,6 +45,7 @@ SCHEMA: Schema = MappingProxyType(
         "Operator": {0: _WORD, 1: _WORDS, 2: _WORDS, 3: _BYTE, 5: _TEXT},
         "VarHandleOptions": {0: _TEXT, 1: _TEXT},
         "CallOnceOptions": {0: _WORD},
+        "SignatureDef": {2: _TEXT, 4: _WORD},
     }
 )
 

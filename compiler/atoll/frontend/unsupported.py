@@ -16,6 +16,10 @@ _INSTEAD = (
     ("WHILE", "export without loops: Keras layers of recurrence take unroll=True"),
     ("IF", "export the branch that is taken"),
     ("CALL", "export one function, with what it calls inlined"),
+    *(
+        (code, "export each step by itself, of Gemm, Sigmoid and others, and quantise these")
+        for code in ("LSTM", "GRU", "RNN")
+    ),
     ("Loop", "export without loops, each step written out"),
     ("Scan", "export without loops, each step written out"),
     ("If", "export the branch that is taken"),

@@ -20,7 +20,7 @@ def copy_cycles(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> i
     """
     if homes_of(soc, {reader: Access.READ} | {writer: Access.WRITE}, tensor):
         return 0
-    copied = replace(tensor, name=f"{tensor.name}_copy")
+    copied = replace(tensor, name=f"{tensor.name}_copy", initial=None)
     op = Operator(
         name=COPY, kind=COPY, inputs=(tensor.name,), outputs=(copied.name,), attributes={}
     )
@@ -38,7 +38,7 @@ def copy_cycles(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> i
 
 def layout_cycles(source: Tensor, layout: Layout, soc: ResolvedSoc) -> int:
     """Predict the time to give a tensor another layout, or to take it back."""
-    changed = replace(source, name=f"{source.name}_laid", layout=layout, data=None)
+    changed = replace(source, name=f"{source.name}_laid", layout=layout, data=None, initial=None)
     tensors = (replace(source, layout=None), changed)
     names = tuple(tensor.name for tensor in tensors)
     op = Operator(name=RELAYOUT, kind=RELAYOUT, inputs=names[:1], outputs=names[1:], attributes={})

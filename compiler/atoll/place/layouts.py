@@ -137,7 +137,8 @@ class _Changer:
         fresh = next(
             each for number in count(1) if (each := f"{name}_laid{number}") not in self.tensors
         )
-        tensor = replace(self.tensors[name], name=fresh, index=-1, pool=pool, layout=layout)
+        source = replace(self.tensors[name], name=fresh, index=-1, pool=pool, initial=None)
+        tensor = replace(source, layout=layout)
         self.tensors[fresh] = tensor
         self.forms[name][layout] = fresh
         self.forms[fresh] = self.forms[name]

@@ -30,14 +30,14 @@ class ReplicaNames:
         self._taken = {tensor.name for tensor in graph.tensors}
 
     def replica(self, source: Tensor, readers: Iterable[str], pool: str = "") -> Replica:
-        """Make a replica of `source` in `pool`, or in any pool."""
+        """Make a replica of `source` in `pool`, or in any pool; that of a state is none."""
         name = next(
             name
             for number in count(1)
             if (name := f"{source.name}_copy{number}") not in self._taken
         )
         self._taken.add(name)
-        tensor = replace(source, name=name, index=-1, pool=pool)
+        tensor = replace(source, name=name, index=-1, pool=pool, initial=None)
         return Replica(source.name, tensor, frozenset(readers))
 
 

@@ -152,7 +152,7 @@ class _Viewer:
     def _copy(self, op: Operator, position: int, offset: int) -> None:
         """Have an input of `op` copied to where it ends up, as soon as it is there."""
         (name,), source = op.outputs, self.tensors[op.inputs[position]]
-        view = replace(source, name=f"{name}_rows{position}", index=-1, pool="")
+        view = replace(source, name=f"{name}_rows{position}", index=-1, pool="", initial=None)
         self.tensors[view.name] = replace(view, view=name, offset=offset)
         copy = Operator(
             name=f"{op.name}_{position}",

@@ -161,6 +161,7 @@ class _Writer:
             name=name,
             shape=(1, span[1] - span[0], *whole.shape[2:]),
             index=-1,
+            initial=None,
             rows_of=origin,
             first_row=span[0],
         )

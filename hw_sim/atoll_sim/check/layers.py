@@ -77,11 +77,15 @@ def _wholes(
 
 
 def _rows(graph: Graph, whole: Mapping[str, NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:
-    """Return what stripes must hold by the reference of the network that was cut into them."""
+    """Return what stripes must hold by the reference of the network that was cut into them.
+
+    Those of a state are not among them: `whole` has what it became, they what it was before.
+    """
+    states = graph.states
     return {
         part.name: whole[part.rows_of][:, part.first_row : part.first_row + part.shape[1]]
         for part in graph.tensors
-        if part.rows_of and whole
+        if part.rows_of and whole and part.rows_of not in states
     }
 
 

@@ -190,6 +190,40 @@ def squared(b: Builder) -> str:
     return b.node("Pow", [b.x(image(b)), b.plain(2, "float32")])
 
 
+def number(b: Builder, low: float = 0.5, high: float = 4.0) -> str:
+    return b.plain(b.rng.uniform(low, high), "float32")
+
+
+def curved_by_hand(b: Builder) -> str:
+    """Write out GELU, of which onnxruntime's quantiser surrounds neither Div nor Erf."""
+    x = b.x(image(b))
+    made = b.node("Erf", [b.node("Div", [x, b.plain(np.sqrt(2), "float32")])])
+    made = b.node("Sub", [b.plain(1, "float32"), b.node("Neg", [b.node("Add", [made, number(b)])])])
+    return b.node("Mul", [made, number(b)])
+
+
+def powers(b: Builder) -> str:
+    positive = b.node("Softplus", [b.x(image(b))])
+    made = b.node("Pow", [positive, b.plain((-1, 0.5, 3)[pick(b, 0, 1, 2)], "float32")])
+    return b.node("Div", [number(b), made]) if pick(b, 0, 1) else made
+
+
+def rooted_means(b: Builder) -> str:
+    """Average what no QuantizeLinear follows: squares, or values of a curve."""
+    x, how = b.x(image(b)), pick(b, 0, 1, 2)
+    made = b.node("Exp", [x]) if how else b.node("Pow", [x, b.plain(2, "float32")])
+    if how == 1:
+        return b.node("AveragePool", [made], kernel_shape=[2, 3], strides=[2, 1])
+    return b.node("ReduceMean", [made, b.plain([-1])], keepdims=pick(b, 0, 1))
+
+
+def prelu_of_reals(b: Builder) -> str:
+    shape = image(b)
+    count = (shape[1], 1)[pick(b, 0, 1)]
+    slopes = b.plain(b.rng.uniform(-0.2, 0.4, (count, 1, 1)), "float32")
+    return b.node("PRelu", [b.x(shape), slopes])
+
+
 def prelu(b: Builder) -> str:
     shape = image(b)
     return b.node("PRelu", [b.x(shape), b.weights((shape[1], 1, 1))])
@@ -326,6 +360,16 @@ def normalized(b: Builder) -> str:
     )
 
 
+def normalized_images(b: Builder) -> str:
+    """Normalise each channel of images, some stored channels last."""
+    shape = image(b)
+    x = b.x(shape)
+    parameters = [b.weights((shape[1],)), b.bias(shape[1])]
+    return b.node(
+        "InstanceNormalization", [channels_last(b, x) if pick(b, 0, 1) else x, *parameters]
+    )
+
+
 def normalized_channels(b: Builder) -> str:
     """Normalise channels that lie last already."""
     shape = image(b, 8)
@@ -374,6 +418,10 @@ def padded(b: Builder) -> str:
     return b.node("Pad", [b.x(image(b)), b.plain([0, 1, 2, 0, 0, 0, 1, 3])])
 
 
+def mirrored(b: Builder) -> str:
+    return b.node("Pad", [b.x(image(b)), b.plain([0, 0, 2, 1, 0, 0, 1, 3])], mode="reflect")
+
+
 def reversed_rows(b: Builder) -> str:
     operands = [b.plain([-1]), b.plain([-(2**31)]), b.plain([2]), b.plain([pick(b, -1, -2)])]
     return b.node("Slice", [b.x(image(b)), *operands])
@@ -408,6 +456,7 @@ CASES: dict[str, Case] = {
     "GlobalAveragePool": unary("GlobalAveragePool"),
     "GlobalMaxPool": unary("GlobalMaxPool"),
     "HardSwish": unary("HardSwish"),
+    "InstanceNormalization": normalized_images,
     "LayerNormalization": normalized,
     "LayerNormalization of channels": normalized_channels,
     "LeakyRelu": unary("LeakyRelu", alpha=0.1),
@@ -420,8 +469,13 @@ CASES: dict[str, Case] = {
     "Mul": sum_of("Mul"),
     "Neg": unary("Neg"),
     "PRelu": prelu,
+    "PRelu of reals": prelu_of_reals,
     "Pad": padded,
+    "Pad mirrored": mirrored,
     "Pow": squared,
+    "Pow of any exponent": powers,
+    "Div, Erf, Add and Mul in one": curved_by_hand,
+    "ReduceMean of squares": rooted_means,
     "ReduceMax": reduced("ReduceMax"),
     "ReduceMean": reduced("ReduceMean"),
     "ReduceMin": reduced("ReduceMin"),

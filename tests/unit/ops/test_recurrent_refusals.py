@@ -10,6 +10,7 @@ import pytest
 from tests.operator_samples import SCALE
 from tests.recurrent_samples import LSTM_OPTIONS, recurrent
 from tests.unit.ops.test_more_refusals import Change, changed
+from tests.unit.ops.test_recurrent_tflm import lstm
 
 from atoll.errors import ModelError
 from atoll.frontend.tflite import load_tflite
@@ -29,7 +30,6 @@ CASES: list[tuple[str, int | None, Change, str]] = [
         {"options": LSTM_OPTIONS | {"AsymmetricQuantizeInputs": True}},
         "asymmetric_quantize_inputs is not supported",
     ),
-    (LSTM, X, {"dtype": "int16"}, "has type int16 where only int8 is supported"),
     (LSTM, X, {"shape": (2, 6)}, "has shape [2, 6] instead of 3 dimensions"),
     (LSTM, WEIGHTS, {"dtype": "int16", "data": None}, "is read but nothing writes it"),
     (LSTM, WEIGHTS, {"zero_points": (1,)}, "has zero point 1 instead of 0"),
@@ -77,6 +77,33 @@ def test_refused(
     found = refusal(model, tflite_builder, tmp_path / "model.tflite")
     assert message in found
     assert f"({code})" in found
+
+
+@pytest.mark.parametrize(
+    ("at", "change", "message"),
+    [
+        (X, {"zero_points": (3,)}, "has zero point 3 instead of 0"),
+        (X, {"scales": (1e4,)}, "only factors below 2^7 can be represented"),
+        (X, {"dtype": "int8"}, "has type int16 where only int8 is supported"),
+        (BIAS, {"dtype": "int32"}, "has type int32 instead of int64"),
+        (BIAS, {"values": 2**46}, "has values of 2^46 or more in magnitude"),
+        (HIDDEN, {"zero_points": (3,)}, "has zero point 3 instead of 0"),
+    ],
+)
+def test_refused_of_16_bits(
+    at: int, change: Change, message: str, tflite_builder: ModuleType, tmp_path: Path
+) -> None:
+    model = lstm(tflite_builder, np.random.default_rng(1), wide=True)
+    (op,) = model.operators
+    number = op.inputs[at]
+    tensor = model.tensors[number]
+    if "dtype" in change and tensor.data is not None:
+        change = change | {"data": tensor.data.astype(change["dtype"])}
+    if "values" in change:
+        change = {"data": np.full(tensor.shape, change["values"], np.int64)}
+    tensors = (*model.tensors[:number], replace(tensor, **change), *model.tensors[number + 1 :])
+    found = refusal(replace(model, tensors=tensors), tflite_builder, tmp_path / "model.tflite")
+    assert message in found
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -80,8 +81,8 @@ def svdf(builder: ModuleType, rng: np.random.Generator) -> Any:
     return builder.Model(tensors=tensors, operators=(op,), inputs=(0,), outputs=(5,))
 
 
-def lstm(builder: ModuleType, rng: np.random.Generator) -> Any:
-    """Make a network of one LSTM of drawn extents, options and scales."""
+def lstm(builder: ModuleType, rng: np.random.Generator, *, wide: bool = False) -> Any:
+    """Make a network of one LSTM of drawn extents, options and scales, of int16 if `wide`."""
     batches, steps, inputs, units = (int(rng.integers(1, most)) for most in (4, 5, 12, 9))
     time_major, cell_scale = bool(rng.integers(2)), 2.0 ** int(rng.integers(-17, -6))
     first = (steps, batches) if time_major else (batches, steps)
@@ -100,12 +101,18 @@ def lstm(builder: ModuleType, rng: np.random.Generator) -> Any:
         return add(data.shape, scales=scales, zero_points=(0,), data=data)
 
     def bias() -> int:
-        data = rng.integers(-(2**14), 2**14, units).astype(np.int32)
-        return add(data.shape, dtype="int32", data=data)
+        dtype, reach = ("int64", 2**20) if wide else ("int32", 2**14)
+        data = rng.integers(-reach, reach, units).astype(dtype)
+        return add(data.shape, dtype=dtype, data=data)
 
     points = [(int(rng.integers(-128, 128)),) for _ in range(2)]
     hidden: Any = {"scales": drawn_scale(-2.5, -1.5), "zero_points": points[1]}
-    x = add((*first, inputs), scales=drawn_scale(-2.5, -0.5), zero_points=points[0])
+    source: Any = {"scales": drawn_scale(-2.5, -0.5), "zero_points": points[0]}
+    if wide:
+        hidden, source = (
+            {"dtype": "int16", "scales": drawn_scale(-5, -4), "zero_points": (0,)} for _ in range(2)
+        )
+    x = add((*first, inputs), **source)
     from_input, from_hidden = ([weights(n) for _ in range(4)] for n in (inputs, units))
     biases = [bias() for _ in range(4)]
     state = add((batches, units), variable=True, **hidden)
@@ -137,14 +144,18 @@ def lstm(builder: ModuleType, rng: np.random.Generator) -> Any:
     return builder.Model(tensors=tuple(tensors), operators=(op,), inputs=(x,), outputs=(y,))
 
 
+def drawn_values(tensor: Any, rng: np.random.Generator) -> Values:
+    """Draw from the whole range of a type."""
+    limits = np.iinfo(tensor.dtype)
+    values: Values = rng.integers(limits.min, limits.max + 1, tensor.shape).astype(tensor.dtype)
+    return values
+
+
 def samples_of(path: Path, rng: np.random.Generator) -> list[dict[str, Values]]:
     """Draw what a network reads in its first runs."""
     graph = load_tflite(path)
     inputs = [graph.tensor(name) for name in graph.inputs]
-    return [
-        {each.name: rng.integers(-128, 128, each.shape).astype(each.dtype) for each in inputs}
-        for _ in range(RUNS)
-    ]
+    return [{each.name: drawn_values(each, rng) for each in inputs} for _ in range(RUNS)]
 
 
 def tflm_in_turn(data: bytes, samples: Sequence[dict[str, Values]], outputs: int) -> list[Any]:
@@ -311,10 +322,13 @@ def test_variables(
     check(data, tmp_path / "network.tflite", lagoon, rng)
 
 
+@pytest.mark.parametrize("wide", [False, True], ids=["int8", "int16"])
 @pytest.mark.parametrize("seed", drawn(1000, 40))
-def test_lstm(seed: int, tflite_builder: ModuleType, tmp_path: Path, lagoon: ResolvedSoc) -> None:
+def test_lstm(
+    seed: int, wide: bool, tflite_builder: ModuleType, tmp_path: Path, lagoon: ResolvedSoc
+) -> None:
     rng = np.random.default_rng(seed)
-    data = tflite_builder.write(lstm(tflite_builder, rng))
+    data = tflite_builder.write(lstm(tflite_builder, rng, wide=wide))
     check(data, tmp_path / "network.tflite", lagoon, rng)
 
 
@@ -328,10 +342,25 @@ def test_an_lstm_of_a_batch_beside_idle_cores(tflite_builder: ModuleType, tmp_pa
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("chip", ["lagoon", "twin"])
-@pytest.mark.parametrize("make", [svdf, lstm, variables])
+@pytest.mark.parametrize("make", [svdf, lstm, partial(lstm, wide=True), variables])
 def test_in_full_rtl(
     make: Callable[..., Any], chip: str, tflite_builder: ModuleType, tmp_path: Path
 ) -> None:
     rng = np.random.default_rng(5)
     data = tflite_builder.write(make(tflite_builder, rng))
     check(data, tmp_path / "network.tflite", load_soc(chip), rng, rtl=True)
+
+
+@pytest.mark.parametrize("chip", ["lagoon", "twin"])
+def test_a_variable_that_an_accelerator_reads(
+    chip: str, tflite_builder: ModuleType, tmp_path: Path
+) -> None:
+    """What is copied to its memory is no state; the state changes behind that."""
+    tree = Tree(tflite_builder)
+    x = tree.add((2, 4, 2, 9), **SCALE)
+    old = operators.before(tree, x)
+    options: dict[str, float] = {"StrideH": 2, "StrideW": 3}
+    operands = (old, tree.weights((3, 3, 3, 9)))
+    tree.apply("CONV_2D", operands, tree.add((2, 2, 1, 3), **SCALE), "Conv2DOptions", **options)
+    data = tflite_builder.write(tree.model())
+    check(data, tmp_path / "network.tflite", load_soc(chip), np.random.default_rng(3))

@@ -12,7 +12,20 @@ from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
 
 UNARY = {
-    *("abs", "elu", "hard_swish", "leaky_relu", "logistic", "lookup", "relu", "relu6", "rsqrt"),
+    *(
+        "abs",
+        "elu",
+        "hard_swish",
+        "leaky_relu",
+        "logistic",
+        "lookup",
+        "relu",
+        "exp",
+        "gelu",
+        "log",
+        "relu6",
+        "rsqrt",
+    ),
     "tanh",
 }
 

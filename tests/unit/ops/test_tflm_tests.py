@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")
 
-from benchmarks.tflm_tests import __main__ as tflm_tests
+from benchmarks.tflm_tests import judging
 from benchmarks.tflm_tests.cases import read
 
 IMAGE = {"shape": [1, 2, 2, 1], "constant": 0, "variable": 0}
@@ -31,38 +31,38 @@ def outcome(code: str, tensors: list[dict[str, Any]], **options: Any) -> tuple[s
         "tensors": tensors,
     }
     (case,) = read(json.dumps(told))
-    return tflm_tests.judged(case)
+    return judging.judged(case)
 
 
 QUANTISED = {"scales": [0.5], "zeros": [3], "axis": 0}
 
 
 def test_equal_bytes_are_equal() -> None:
-    assert outcome("ABS", [tensor(**QUANTISED), tensor(**QUANTISED)]) == (tflm_tests.EQUAL, "")
+    assert outcome("ABS", [tensor(**QUANTISED), tensor(**QUANTISED)]) == (judging.EQUAL, "")
 
 
 def test_other_bytes_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tflm_tests, "by_tflm", lambda *_: [[np.zeros(4, np.int8)]])
+    monkeypatch.setattr(judging, "by_tflm", lambda *_: [[np.zeros(4, np.int8)]])
     found, reason = outcome("ABS", [tensor(**QUANTISED), tensor(**QUANTISED)])
-    assert (found, reason[:9]) == (tflm_tests.DIFFERENT, "reference")
+    assert (found, reason[:9]) == (judging.DIFFERENT, "reference")
 
 
 def test_a_kernel_that_reads_no_quantisation_may_be_given_one() -> None:
     options = {"BlockSize": 2}
     made = tensor(shape=[0, 0, 0, 0], bytes="")
-    assert outcome("SPACE_TO_DEPTH", [tensor(), made], **options) == (tflm_tests.SCALED, "")
+    assert outcome("SPACE_TO_DEPTH", [tensor(), made], **options) == (judging.SCALED, "")
 
 
 def test_what_atoll_refuses_is_told_with_the_reason() -> None:
     found, reason = outcome("ABS", [tensor(**QUANTISED), tensor(**QUANTISED, shape=[4])])
-    assert (found, reason[:18]) == (tflm_tests.REFUSED, "operator 0 (ABS), ")
+    assert (found, reason[:18]) == (judging.REFUSED, "operator 0 (ABS), ")
 
 
 def test_what_tflm_refuses_is_not_tried() -> None:
     wrong = tensor(**QUANTISED, type="INT16", bytes="0100800000007f00")
-    assert outcome("ABS", [tensor(**QUANTISED), wrong])[0] == tflm_tests.INVALID
+    assert outcome("ABS", [tensor(**QUANTISED), wrong])[0] == judging.INVALID
 
 
 def test_floats_are_left_out() -> None:
     real = tensor(type="FLOAT32", bytes="00" * 16)
-    assert outcome("ABS", [real, real]) == (tflm_tests.FLOAT, "")
+    assert outcome("ABS", [real, real]) == (judging.FLOAT, "")

@@ -1,6 +1,7 @@
 """Copies appear where devices share no pool, once for each side, and nowhere else."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -64,6 +65,21 @@ def test_p5_private_pools_need_a_copy_on_each_edge(
     pools = candidate_pools(graph, soc)
     assert pools["x"] == pools["a"] == pools["b_copy1"] == pools["y"] == ("inner",)
     assert pools["x_copy1"] == pools["a_copy1"] == pools["b"] == ("other",)
+
+
+def test_the_copy_of_a_state_is_no_state(make_soc: MakeSoc, make_graph: MakeGraph) -> None:
+    """It has the place of an activation, not one of the pools that keep states."""
+    soc = make_soc(f"{PRIVATE}kept 4096 state: cpu rw, npu rw", npu=8, dsp=8)
+    graph = make_graph(NETWORK)
+    tensors = [
+        replace(each, initial=bytes(each.size)) if each.name == "x" else each
+        for each in graph.tensors
+    ]
+    copied = insert_copies(replace(graph, tensors=tuple(tensors), inputs=()), soc)
+    assert copied.states == ("x",)
+    pools = candidate_pools(copied, soc)
+    assert pools["x"][0] == "kept"
+    assert pools["x_copy1"] == ("other",)
 
 
 def test_p2_consumers_on_one_side_share_a_copy(make_soc: MakeSoc, make_graph: MakeGraph) -> None:

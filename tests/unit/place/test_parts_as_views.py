@@ -142,12 +142,15 @@ def test_a_view_never_costs_memory(tmp_path: Path, tflite_builder: ModuleType) -
     row = tree.add((1, 1, 64), **SCALE)
     image = same(tree, "ABS", x)
     tree.apply("SLICE", (image, tree.numbers(0, 2, 0), tree.numbers(1, 1, 64)), row)
-    large = same(tree, "RELU", same(tree, "RELU", image))
+    large = image
+    for _ in range(2):
+        less = tree.add((1, 64, 64), **SCALE)
+        large = tree.apply("SUB", (large, large), less, "SubOptions")
     sums = tree.add((1, 64), **SCALE)
     tree.apply("SUM", (large, tree.numbers(1)), sums, "ReducerOptions", KeepDims=False)
     wide = tree.add((1, 1, 64), **SCALE)
     tree.apply("RESHAPE", (sums, tree.numbers(1, 1, 64)), wide)
     same(tree, "RELU", joined(tree, [row, wide], 1))
     made = compiled(tree, tmp_path)
-    assert {"slice"} <= kinds(made.graph)
+    assert "slice" in kinds(made.graph)
     assert_right(made, tmp_path)

@@ -1,11 +1,11 @@
 """Make the graph of a file: nodes in their order, then the outputs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
 from atoll.errors import Fault, ModelError
-from atoll.frontend.onnx.conversion import SURROUND, Conversion, Handler
+from atoll.frontend.onnx.conversion import PASSING, SURROUND, Conversion, Handler
 from atoll.frontend.onnx.model import File, Node, short
 from atoll.frontend.onnx.operators import (
     blocks,
@@ -64,12 +64,10 @@ def graph_of(file: File) -> Graph:
     unknown: list[Unsupported] = []
     for node in file.nodes:
         c.emit.index = node.index
-        if any(c.parts.get(name, ...) is None for name in filter(None, node.inputs)):
-            results: tuple[Part | None, ...] = (None,) * len(node.outputs)
-        elif node.op not in HANDLERS:
+        results: tuple[Part | None, ...] = (None,) * len(node.outputs)
+        if node.op not in HANDLERS:
             unknown.append(Unsupported(node.written, node.index, node.place))
-            results = (None,) * len(node.outputs)
-        else:
+        elif all(c.parts.get(name, ...) is not None for name in filter(None, node.inputs)):
             results = _converted(c, node, faults)
         c.parts |= {name: part for name, part in zip(node.outputs, results, strict=False) if name}
     found = (
@@ -106,7 +104,7 @@ def _inputs(c: Conversion) -> list[Fault]:
             shape = c.shape(name, "it")
             grids = list(c.grids_after(name))
             known = [grid for grid in grids if grid is not None]
-            strange = any(node.op not in HANDLERS for node in c.readers(name))
+            strange = any(node.op not in HANDLERS for node in _reading(c, name))
             if not strange and (not known or any(grid != known[0] for grid in grids)):
                 several = "is quantised in several ways, or read as a real number too"
                 raise Unfit(several if known else "is not quantised where it is read", SURROUND)
@@ -119,6 +117,15 @@ def _inputs(c: Conversion) -> list[Fault]:
             faults.append(_fault(where, unfit))
             c.parts[name] = None
     return faults
+
+
+def _reading(c: Conversion, name: str) -> Iterator[Node]:
+    """Yield the nodes that read a value, also where it is moved before."""
+    for node in c.readers(name):
+        yield node
+        if node.op in PASSING:
+            for result in node.outputs:
+                yield from _reading(c, result)
 
 
 def _finished(c: Conversion) -> Graph:

@@ -7,7 +7,7 @@ import numpy as np
 from atoll.errors import Fault
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks
-from atoll.ops.elements.elementwise import VALUES
+from atoll.ops.elements.elementwise import VALUES, broadcast_shape, symmetric
 from atoll.ops.elements.unary import Unary
 from atoll.ops.quantization import LIMITS, Integers
 
@@ -16,9 +16,8 @@ class Lookup(Unary):
     """A kind that front ends make; its `table` has the results in the order of `VALUES`."""
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept a quantised int8 input of the output's shape, and a table of 256 results."""
-        super().check(op, graph)
-        checks.apply((_table,), op, graph)
+        """Accept an int8 input, an int8 or int16 result, and a table of 256 results."""
+        checks.apply(_RULES, op, graph)
 
     def results(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Look each value up."""
@@ -28,10 +27,20 @@ class Lookup(Unary):
 
 
 def _table(op: Operator, graph: Graph) -> Iterator[Fault]:
-    table, (least, most) = op.attributes.get("table"), LIMITS["int8"]
+    (output,), table = graph.results(op), op.attributes.get("table")
+    least, most = LIMITS[output.dtype]
     results = table if isinstance(table, tuple) else ()
     if len(results) != len(VALUES) or not all(least <= each <= most for each in results):
-        yield checks.fault(op, f"has no table of {len(VALUES)} values of int8")
+        yield checks.fault(op, f"has no table of {len(VALUES)} values of {output.dtype}")
+
+
+_RULES: tuple[checks.Rule, ...] = (
+    checks.operands(1, 1),
+    checks.activations(types=("int8",), results=("int8", "int16")),
+    checks.output_shape(broadcast_shape),
+    symmetric,
+    _table,
+)
 
 
 LOOKUP = Lookup()

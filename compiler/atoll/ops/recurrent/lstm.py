@@ -16,12 +16,12 @@ from atoll.ops.elements.interpolation import Interpolation
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, OperatorKind, Rates
 from atoll.ops.loops import fixed_point_loops as loops
+from atoll.ops.loops.wide_sums import SCALED_WIDE, scaled_wide
 from atoll.ops.quantization import (
-    INT8_MAX,
-    INT8_MIN,
     LIMITS,
     Integers,
     mbqm,
+    mbqm_wide,
     scale_of,
     zero_point_of,
 )
@@ -38,6 +38,7 @@ from atoll.ops.recurrent.lstm_rules import (
     Factor,
     Scaling,
     X,
+    is_wide,
 )
 from atoll.ops.tflite_form import BYTE, WORD, Attributes, Shapes, TfliteForm, activation
 
@@ -45,7 +46,6 @@ CURVES: tuple[Interpolation, ...] = (LOGISTIC.wide, LOGISTIC.wide, TANH.wide, LO
 """Of the gates, in the order of `GATES`."""
 
 _LOW, _HIGH = LIMITS["int16"]
-_LIMITS = (INT8_MIN, INT8_MAX)
 
 
 def _attributes(options: Any, shapes: Shapes) -> Attributes:
@@ -68,7 +68,8 @@ def _constants() -> dict[int, str]:
 class Lstm(OperatorKind):
     """LSTM of an input [B, T, I], or [T, B, I] if `time_major`: result with U in I's place.
 
-    The states are the hidden one, int8 [B, U], and the cell, int16 [B, U]. TFLM: `EvalLstm`.
+    The states are the hidden one, int8 or int16 [B, U] as the input, and the cell, int16 [B, U].
+    TFLM: `EvalLstm`.
     """
 
     tflite = TfliteForm(
@@ -111,6 +112,7 @@ class Lstm(OperatorKind):
         x, hidden, cell = (_there(given, at) for at in (X, HIDDEN, CELL))
         zeros = [zero_point_of(required(op, graph, at)) for at in (X, HIDDEN)]
         cell_scale = scale_of(required(op, graph, CELL))
+        dtype, of_sums = required(op, graph, X).dtype, _wide if is_wide(op, graph) else _scaled
         in_turn = x if extents.time_major else x.swapaxes(0, 1)
         made = []
         for step in in_turn:
@@ -119,8 +121,8 @@ class Lstm(OperatorKind):
                 sums = (step - zeros[0]) @ _there(given, FROM_INPUT[gate]).T
                 sums = sums + _there(given, BIASES[gate])
                 again = (hidden - zeros[1]) @ _there(given, FROM_HIDDEN[gate]).T
-                both = _short(_scaled(sums, scaling.from_input[gate]))
-                both = both + _short(_scaled(again, scaling.from_hidden[gate]))
+                both = _short(of_sums(sums, scaling.from_input[gate]))
+                both = both + _short(of_sums(again, scaling.from_hidden[gate]))
                 gates.append(curve.results(GATE_SCALE, _short(both)))
             taken, kept, new, shown = gates
             old = _short(_scaled(kept * cell, scaling.forgotten))
@@ -129,10 +131,10 @@ class Lstm(OperatorKind):
                 cell = np.clip(cell, -scaling.clip, scaling.clip)
             product = TANH.wide.results(cell_scale, cell) * shown
             said = _scaled(product, scaling.made) + zeros[1]
-            hidden = np.clip(said, INT8_MIN, INT8_MAX)
+            hidden = np.clip(said, *LIMITS[dtype])
             made.append(hidden)
         output = np.stack(made, axis=0 if extents.time_major else 1)
-        return output.astype(np.int8), hidden.astype(np.int8), cell.astype(np.int16)
+        return output.astype(dtype), hidden.astype(dtype), cell.astype(np.int16)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over batches, steps and units; what units say is heard when all have spoken."""
@@ -146,12 +148,15 @@ class _Kernel:
     def __init__(self, op: Operator, graph: Graph) -> None:
         self.extents, self.scaling = Extents.of(op, graph), Scaling.of(op, graph)
         self.zero = zero_point_of(required(op, graph, HIDDEN))
+        self.limits, self.wide = LIMITS[required(op, graph, X).dtype], is_wide(op, graph)
+        self.said = Type.I16 if self.wide else Type.I8
+        self.total = Type.I64 if self.wide else Type.I32
         self.builder = builder = KernelBuilder(op, graph)
         self.x = builder.input(X, "x")
         self.weights = [builder.input(at, "weights") for at in FROM_INPUT]
         self.again = [builder.input(at, "recurrent") for at in FROM_HIDDEN]
         self.starts = [
-            builder.table(name, _starts(op, graph, *each))
+            builder.table(name, _starts(op, graph, *each), self.total)
             for name, each in (
                 ("input_starts", (X, FROM_INPUT, BIASES)),
                 ("hidden_starts", (HIDDEN, FROM_HIDDEN, None)),
@@ -172,7 +177,7 @@ class _Kernel:
         builder, extents = self.builder, self.extents
         with builder.loop("batch", 0, extents.batches) as batch:
             state = builder.let("state", multiply(batch, extents.units))
-            said = builder.allocate("said", Type.I8, extents.units)
+            said = builder.allocate("said", self.said, extents.units)
             with builder.loop("step", 0, extents.steps) as step:
                 outer, inner, many = (batch, step, extents.steps)
                 if extents.time_major:
@@ -185,10 +190,10 @@ class _Kernel:
                 with builder.loop("heard", 0, extents.units) as unit:
                     self.hidden[add(state, unit)] = said[unit]
                     self.y[add(place, unit)] = said[unit]
-        return builder.lowered()
+        return builder.lowered((SCALED_WIDE,) if self.wide else ())
 
     def _unit(self, unit: Expr, begin: Expr, state: Expr) -> Expr:
-        """Move the cell of a unit on; return what it says, `I8`."""
+        """Move the cell of a unit on; return what it says."""
         builder, scaling, extents = self.builder, self.scaling, self.extents
         from_input = self._sums(self.starts[0], self.weights, (self.x, begin), unit, extents.inputs)
         from_hidden = self._sums(
@@ -196,8 +201,8 @@ class _Kernel:
         )
         gates = []
         for gate, curve in enumerate(self.curves):
-            one = _clamped(from_input[gate], scaling.from_input[gate])
-            other = _clamped(from_hidden[gate], scaling.from_hidden[gate])
+            one = self._scaled(from_input[gate], scaling.from_input[gate])
+            other = self._scaled(from_hidden[gate], scaling.from_hidden[gate])
             both = builder.let("both", clamp(add(one, other), _LOW, _HIGH))
             gates.append(builder.let(GATES[gate], curve((both,))))
         taken, kept, new, shown = gates
@@ -209,7 +214,14 @@ class _Kernel:
         self.cell[at] = cast(cell, Type.I16)
         product = multiply(self.cell_curve((cell,)), shown)
         said = loops.mbqm(product, *scaling.made)
-        return cast(loops.quantized(said, self.zero, _LIMITS), Type.I8)
+        return cast(loops.quantized(said, self.zero, self.limits), self.said)
+
+    def _scaled(self, total: Expr, factor: Factor) -> Expr:
+        return (
+            clamp(scaled_wide(total, *factor), _LOW, _HIGH)
+            if self.wide
+            else _clamped(total, factor)
+        )
 
     def _sums(
         self,
@@ -221,7 +233,7 @@ class _Kernel:
     ) -> list[Expr]:
         """Return the sums of a unit's four gates; an operand is read once for all of them."""
         builder, units, (values, begin) = self.builder, self.extents.units, source
-        sums = builder.allocate("sums", Type.I32, len(GATES))
+        sums = builder.allocate("sums", self.total, len(GATES))
         for gate in range(len(GATES)):
             sums[gate] = starts[add(unit, gate * units)]
         row = builder.let("weights_row", multiply(unit, count))
@@ -229,7 +241,8 @@ class _Kernel:
             value = builder.let("value", values.wide(add(begin, k)))
             at = builder.let("weight", add(row, k))
             for gate, each in enumerate(weights):
-                sums[gate] = add(sums[gate], multiply(value, each.wide(at)))
+                product = multiply(value, each.wide(at))
+                sums[gate] = add(sums[gate], cast(product, self.total))
         return [sums[gate] for gate in range(len(GATES))]
 
 
@@ -248,6 +261,11 @@ def _scaled(values: Integers, factor: Factor) -> Integers:
     return mbqm(np.asarray(values, np.int64).astype(np.int32).astype(np.int64), *factor)
 
 
+def _wide(values: Integers, factor: Factor) -> Integers:
+    """Scale sums of 64 bits."""
+    return mbqm_wide(values, *factor)
+
+
 def _short(values: Integers) -> Integers:
     return np.clip(values, _LOW, _HIGH)
 
@@ -262,7 +280,8 @@ def _starts(
         sums = np.asarray(required(op, graph, at).array, np.int64).sum(axis=1)
         bias = 0 if biases is None else required(op, graph, biases[gate]).array.astype(np.int64)
         starts.append(bias - zero * sums)
-    return np.array(starts, np.int64).astype(np.int32).astype(np.int64)
+    whole = np.array(starts, np.int64)
+    return whole if is_wide(op, graph) else whole.astype(np.int32).astype(np.int64)
 
 
 UNIDIRECTIONAL_SEQUENCE_LSTM = Lstm()

@@ -28,6 +28,8 @@ VARIANTS = (
 GATE_SCALE, CURVE_SCALE = 2.0**-12, 2.0**-15
 """Of what goes into the curve of a gate, and of what comes out of any curve."""
 
+GREATEST_BIAS = 2.0**46
+
 LEAST_CELL, GREATEST_CELL = 2.0**-27, 2.0
 
 Factor = tuple[int, int]
@@ -81,6 +83,11 @@ class Scaling:
         return cls(tuple(sums[:4]), tuple(sums[4:]), forgotten, added, made, greatest)
 
 
+def is_wide(op: Operator, graph: Graph) -> bool:
+    """Tell whether activations have 16 bits, and sums 64."""
+    return required(op, graph, X).dtype == "int16"
+
+
 def reals(op: Operator, graph: Graph) -> tuple[float, ...]:
     """Return the factors of the sums of each gate, from the input first, and of two products."""
     cell, hidden = (scale_of(required(op, graph, at)) for at in (CELL, HIDDEN))
@@ -124,12 +131,38 @@ def _options(op: Operator, graph: Graph) -> Iterator[Fault]:
 
 
 def _types(op: Operator, graph: Graph) -> Iterator[Fault]:
-    """Require int8 results, and a cell state of int16."""
-    output, hidden, cell = graph.results(op)
-    for tensor, wanted in ((output, "int8"), (hidden, "int8"), (cell, "int16")):
+    """Require results of the input's type, a cell state of int16, and biases of the sums' type."""
+    (output, hidden, cell), x = graph.results(op), required(op, graph, X).dtype
+    for tensor, wanted in ((output, x), (hidden, x), (cell, "int16")):
         if tensor.dtype != wanted:
             message = f"has type {tensor.dtype} where only {wanted} is supported"
             yield checks.fault(op, message, tensor=tensor)
+
+
+def _biases(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require constant biases of the type of the sums, of which 16 bits are multiplied by."""
+    for at in BIASES:
+        yield from checks.constant(at, "int64" if is_wide(op, graph) else "int32")(op, graph)
+
+
+def _symmetric(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require zero points of 0 of int16, and biases that 64 bits scale."""
+    if not is_wide(op, graph):
+        return
+    for tensor in (required(op, graph, X), required(op, graph, HIDDEN)):
+        if zero_point_of(tensor):
+            message = f"has zero point {zero_point_of(tensor)} instead of 0"
+            yield checks.fault(op, message, tensor=tensor)
+    for bias in (required(op, graph, at) for at in BIASES):
+        if np.abs(bias.array.astype(np.float64)).max() >= GREATEST_BIAS:
+            yield checks.fault(op, "has values of 2^46 or more in magnitude", tensor=bias)
+
+
+def _factors(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require factors that can be represented: fewer of sums of 64 bits."""
+    yield from checks.factors(lambda op, graph: reals(op, graph)[8:])(op, graph)
+    most = 7 if is_wide(op, graph) else 30
+    yield from checks.factors(lambda op, graph: reals(op, graph)[:8], most)(op, graph)
 
 
 def _quantized(op: Operator, graph: Graph) -> Iterator[Fault]:
@@ -179,12 +212,13 @@ def _cell_scale(op: Operator, graph: Graph) -> Iterator[Fault]:
 RULES: tuple[checks.Rule, ...] = (
     _present,
     _options,
-    checks.activations(X, types=("int8",), results=("int8", "int16")),
+    checks.activations(X, types=("int8", "int16"), results=("int8", "int16")),
     _types,
     *(checks.constant(at, "int8") for at in (*FROM_INPUT, *FROM_HIDDEN)),
-    *(checks.constant(at, "int32") for at in BIASES),
+    _biases,
     _quantized,
     _shapes,
+    _symmetric,
     _cell_scale,
-    checks.factors(reals),
+    _factors,
 )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from atoll.errors import Fault
 from atoll.ir.expressions import add, binary, cast, clamp, multiply, select, subtract
-from atoll.ir.graph import Graph, Operator
+from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Lowered, Operation, Type
 from atoll.ops import checks
 from atoll.ops.checks import required
@@ -33,7 +33,7 @@ PLACES, FACTOR_BITS, OFFSET_PLACES = 16, 24, 12
 """Fractional bits of a normalised value, bits of the greatest factor, and fractional bits of an
 offset, which is in steps of the result."""
 
-GREATEST_DEPTH, GREATEST_OFFSET = 4096, 2**12
+GREATEST_DEPTH, GREATEST_OFFSET = 2**16, 2**12
 GREATEST_ADDED = 2**44
 _ROOT_BITS = 31
 _LEAST_RIGHT = _ROOT_BITS - PLACES
@@ -42,15 +42,17 @@ _LEAST_RIGHT = _ROOT_BITS - PLACES
 class LayerNormalization(ByRow):
     """LAYER_NORMALIZATION over the last dimension, of int8.
 
-    With n values q of a row, d = n * q - sum(q) and v = n * sum(q * q) - sum(q)^2 + `added`, a
-    result is d / sqrt(v) * factor / 2^(`shift` - 16) + offset / 2^12.
+    Factors and offsets are one for each place of a row [C], or for each row [R, 1] of the R that
+    the dimension before the last counts. With n values q of a row, d = n * q - sum(q) and
+    v = n * sum(q * q) - sum(q)^2 + `added`, a result is
+    d / sqrt(v) * factor / 2^(`shift` - 16) + offset / 2^12.
     """
 
     rates = Rates(made=250)
     row_cycles = ROW_CYCLES + 300
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept int8, and a factor and an offset of int32 for each place of a row."""
+        """Accept int8, and factors and offsets of int32."""
         checks.apply(_RULES, op, graph)
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
@@ -75,14 +77,17 @@ class LayerNormalization(ByRow):
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Sum each row and its squares, then go through it again."""
         source, (shift, added) = graph.tensor(op.inputs[0]), _numbers(op)
-        depth = source.shape[-1]
+        depth, each = source.shape[-1], _rows(required(op, graph, 1))
         builder = KernelBuilder(op, graph)
         x, factors, offsets = (
             builder.input(at, name) for at, name in enumerate(("x", "factors", "offsets"))
         )
         y = builder.output()
-        with builder.loop("row", 0, source.elements // depth) as row:
-            base = builder.let("base", multiply(row, depth))
+        with (
+            builder.loop("group", 0, source.elements // depth // each) as group,
+            builder.loop("row", 0, each) as row,
+        ):
+            base = builder.let("base", multiply(add(multiply(group, each), row), depth))
             total, squares = (builder.allocate(name, Type.I32, 1) for name in ("total", "squares"))
             total[0], squares[0] = 0, 0
             with builder.loop("i", 0, depth) as i:
@@ -96,10 +101,10 @@ class LayerNormalization(ByRow):
                 far = subtract(multiply(x.wide(add(base, i)), depth), mean)
                 scaled = multiply(cast(far, Type.I64), root)
                 normal = builder.let("normal", binary(Operation.SHR, add(scaled, half), right))
-                product = multiply(normal, cast(factors.wide(i), Type.I64))
-                offset = binary(
-                    Operation.SHL, cast(offsets.wide(i), Type.I64), shift - OFFSET_PLACES
-                )
+                place = row if each > 1 else i
+                product = multiply(normal, cast(factors.wide(place), Type.I64))
+                offset = cast(offsets.wide(place), Type.I64)
+                offset = binary(Operation.SHL, offset, shift - OFFSET_PLACES)
                 made = binary(Operation.SHR, add(product, offset, 1 << (shift - 1)), shift)
                 y[add(base, i)] = cast(clamp(made, INT8_MIN, INT8_MAX), Type.I32)
         return builder.lowered((*LIBRARY, INVERSE_ROOT))
@@ -115,8 +120,10 @@ def fixed_point(
         offsets: likewise.
 
     Returns:
-        None where they are too large for it.
+        None where they are too large for it, or no numbers.
     """
+    if not (np.isfinite(factors).all() and np.isfinite(offsets).all()):
+        return None
     greatest = float(np.abs(factors).max(initial=0.0))
     places = FACTOR_BITS - math.frexp(greatest)[1]
     places = min(places, FACTOR_BITS + 6)
@@ -157,6 +164,11 @@ def _rounded(x: Integers, right: Integers) -> Integers:
     return moved
 
 
+def _rows(factors: Tensor) -> int:
+    """Return how many rows have factors of their own."""
+    return factors.shape[0] if len(factors.shape) == 2 else 1
+
+
 def _numbers(op: Operator) -> tuple[int, int]:
     shift, added = op.attributes["shift"], op.attributes["added"]
     assert isinstance(shift, int)
@@ -170,9 +182,10 @@ def _supported(op: Operator, graph: Graph) -> Iterator[Fault]:
     if not 1 <= depth <= GREATEST_DEPTH:
         message = f"has shape {list(x.shape)}; the last dimension may be 1 to {GREATEST_DEPTH}"
         yield checks.fault(op, message, tensor=x)
-    for position in (1, 2):
-        if (tensor := required(op, graph, position)).shape != (depth,):
-            message = f"has shape {list(tensor.shape)} instead of {[depth]}"
+    for tensor in (required(op, graph, 1), required(op, graph, 2)):
+        shape = (x.shape[-2], 1) if len(tensor.shape) == 2 and len(x.shape) > 1 else (depth,)
+        if tensor.shape != shape or len(required(op, graph, 1).shape) != len(shape):
+            message = f"has shape {list(tensor.shape)} instead of {list(shape)}"
             yield checks.fault(op, message, tensor=tensor)
     shift, added = _numbers(op)
     if not PLACES <= shift <= PLACES + FACTOR_BITS + 6 or not 0 <= added <= GREATEST_ADDED:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.emitter import Held
@@ -64,7 +65,9 @@ def _clamp(c: Conversion, node: Node, low: float, high: float) -> Pending:
         bounds = {"relu6": (0.0, 6.0), "relu_n1_to_1": (-1.0, 1.0)}[activation]
         return c.clamped(c.requantized(x, to), *bounds)
 
-    return Pending(shape=x.shape, make=make, fuses=True, own=x.grid, low=low, high=high)
+    return Pending(
+        shape=x.shape, make=make, fuses=True, own=x.grid, low=low, high=high, of=(x, np.asarray)
+    )
 
 
 def curve(kind: str) -> Handler:
@@ -104,7 +107,7 @@ def sigmoid(kind: str) -> Handler:
         def make(to: Grid, activation: str) -> Stored:
             if to == own and not wide:
                 return c.unary(x, kind, own)
-            if to.dtype == "int8" and not wide:
+            if not wide:
                 return looked_up(c, x, computes, to)
             return c.requantized(c.unary(c.requantized(x, finer(x.known())), kind, _WIDE), to)
 
@@ -141,19 +144,17 @@ def hard_sigmoid(c: Conversion, node: Node) -> Part:
 
 
 def looked_up(c: Conversion, x: Stored, computes: RealFunction, to: Grid) -> Stored:
-    """Make a table of a function, whose results are rounded as QuantizeLinear does.
+    """Make a table of a function, whose results are rounded as QuantizeLinear does."""
+    table = to.nearest(results_of(computes, x.known()))
+    return c.unary(x, "lookup", to, table=tuple(map(int, table)))
 
-    Raises:
-        Unfit: its results do not have 8 bits.
-    """
-    if to.dtype != "int8":
-        raise Unfit("has a result of 16 bits", "quantise its result to int8 or uint8")
-    given = x.known()
+
+def results_of(computes: RealFunction, given: Grid) -> NDArray[np.float32]:
+    """Return what a function makes of all values of int8; what is no number counts as 0."""
     steps = (VALUES.astype(np.int64) - given.zero_point).astype(np.float32)
     with np.errstate(all="ignore"):
         made = computes(steps * np.float32(given.scale))
-    made = np.where(np.isnan(made), np.float32(0), made)
-    return c.unary(x, "lookup", to, table=tuple(map(int, to.nearest(made))))
+    return np.where(np.isnan(made), np.float32(0), made)
 
 
 def real_operand(c: Conversion, node: Node) -> Stored:

@@ -61,17 +61,37 @@ def power(c: Conversion, node: Node) -> Part:
 
 
 def prelu(c: Conversion, node: Node) -> Part:
-    """Make a PRELU, whose slopes are quantised per tensor."""
+    """Make a PRELU, whose slopes are quantised per tensor, or LEAKY_RELU where they are alike."""
     slopes = c.part(node, 1)
-    if not isinstance(slopes, Constant) or slopes.quantization is None:
-        raise Unfit(f"slopes '{node.inputs[1]}' are no quantised constant")
+    if not isinstance(slopes, Constant):
+        raise Unfit(f"slopes '{node.inputs[1]}' are computed")
     x, shape = c.stored(node), c.result(node)
+    if slopes.quantization is None:
+        slope = uniform(slopes, node.inputs[1])
+        if slope is not None and np.isfinite(slope):
+            return Pending(
+                shape=shape, make=lambda to, _: c.unary(x, "leaky_relu", to, alpha=slope)
+            )
+        slopes = _slopes(slopes, node.inputs[1])
 
     def make(to: Grid, activation: str) -> Stored:
         operands, order = aligned(c, [x, slopes], shape)
         return _result(c, "prelu", operands, shape, order, to)
 
     return Pending(shape=shape, make=make)
+
+
+def _slopes(part: Constant, name: str) -> Constant:
+    """Quantise real slopes per tensor."""
+    values = real_values(part, name)
+    greatest = float(np.abs(values).max(initial=0.0))
+    scale = float(np.float32(greatest / _GREATEST)) if np.isfinite(greatest) else 0.0
+    if not scale:
+        raise Unfit(f"slopes '{name}' are not finite, or too small")
+    return Constant(
+        values=np.rint(values / scale).astype(np.int8),
+        quantization=Quantization(scales=(scale,), zero_points=(0,)),
+    )
 
 
 def _bias(c: Conversion, node: Node, kind: str) -> Pending | None:
@@ -229,13 +249,8 @@ def on_grid(c: Conversion, part: Stored | Constant, name: str, to: Grid) -> Stor
 
 
 HANDLERS: dict[str, Handler] = {
-    "Add": binary("add"),
-    "Div": divide,
     "Max": extremes("maximum"),
     "Min": extremes("minimum"),
-    "Mul": binary("mul"),
     "PRelu": prelu,
-    "Pow": power,
-    "Sub": binary("sub"),
     "Sum": total,
 }

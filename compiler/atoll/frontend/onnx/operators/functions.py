@@ -1,16 +1,19 @@
 """Functions of one real number, alone or one after the other: tables of what int8 values become."""
 
 import math
+import operator
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.model import Node
-from atoll.frontend.onnx.operators.curves import curve, looked_up, real_operand
-from atoll.frontend.onnx.operators.elements import negate
-from atoll.frontend.onnx.parts import Part, Pending, Unfit
+from atoll.frontend.onnx.operators.curves import curve, looked_up, real_operand, results_of
+from atoll.frontend.onnx.operators.elements import binary, divide, negate, power
+from atoll.frontend.onnx.operators.weights import uniform
+from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, grid
 from atoll.frontend.real_functions import (
     COMMON,
     RealFunction,
@@ -21,6 +24,7 @@ from atoll.frontend.real_functions import (
 )
 
 Attributes = Mapping[str, Any]
+_WIDEST, _LEAST_SCALE = 32767, 2.0**-100
 
 
 def function(
@@ -38,24 +42,88 @@ def function(
 
     def made(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
         computes = of(attributes_as(node, defaults))
-        part = c.part(node, 0)
-        if isinstance(part, Pending) and part.of is not None:
-            x, before = part.of
-            low, high = part.low, part.high
-            computes = after(computes, after(lambda values: values.clip(low, high), before))
-        else:
-            x = real_operand(c, node)
-        if x.known().dtype != "int8":
-            if wide is not None:
-                return wide(c, node)
-            raise Unfit("computes with 16 bits", "quantise its operand to int8 or uint8")
-        return Pending(
-            shape=x.shape,
-            make=lambda to, _: looked_up(c, x, computes, to),
-            of=(x, computes),
-        )
+        x, before = _source(c, node, 0) or (real_operand(c, node), None)
+        if wide is not None and x.known().dtype != "int8":
+            return wide(c, node)
+        return _table(c, x, after(computes, before) if before else computes)
 
     return made
+
+
+def with_number(
+    handler: Handler, computes: Callable[[Any, Any], Any], *, every: bool = False
+) -> Handler:
+    """Let functions in front of and behind an operator join it where one operand is a number.
+
+    Args:
+        handler: makes the operator where both operands are stored.
+        computes: it with 64 bits.
+        every: whether a table takes its place too, where `handler` refuses the number.
+    """
+
+    def made(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
+        parts = [c.part(node, at) for at in range(len(node.inputs))]
+        numbers = [
+            uniform(part, name) if isinstance(part, Constant) else None
+            for part, name in zip(parts, node.inputs, strict=True)
+        ]
+        if len(parts) != 2 or (numbers[0] is None) == (numbers[1] is None):
+            return handler(c, node)
+        at = numbers.index(None)
+        joined = _joined(computes, at, numbers[1 - at])
+        if found := _source(c, node, at):
+            return _table(c, found[0], after(joined, found[1]))
+        x = parts[at]
+        fits = isinstance(x, Stored) and x.real and x.known().dtype == "int8"
+        if not isinstance(x, Stored) or not fits or x.shape != c.result(node):
+            return handler(c, node)
+        try:
+            result = handler(c, node)
+        except Unfit:
+            if every:
+                return _table(c, x, joined)
+            raise
+        return _with_table(c, result, x, joined) if isinstance(result, Pending) else result
+
+    return made
+
+
+def _with_table(c: Conversion, result: Pending, x: Stored, computes: RealFunction) -> Pending:
+    """Let a table take the place of an operator where nothing states the grid of its result."""
+    whole = _table(c, x, computes)
+
+    def make(to: Grid, activation: str) -> Stored:
+        return (whole if to == whole.own else result).make(to, activation)
+
+    return replace(result, make=make, own=whole.own, of=whole.of)
+
+
+def _joined(computes: Callable[[Any, Any], Any], at: int, number: Any) -> RealFunction:
+    if at == 0:
+        return rounded(lambda x: computes(x, number))
+    return rounded(lambda x: computes(number, x))
+
+
+def _source(c: Conversion, node: Node, at: int) -> tuple[Stored, RealFunction] | None:
+    """Return the value that an operand is a function of, clamped, if nothing quantises it."""
+    part = c.part(node, at)
+    if not isinstance(part, Pending) or part.of is None:
+        return None
+    (x, computes), low, high = part.of, part.low, part.high
+    return x, after(lambda values: values.clip(low, high), computes)
+
+
+def _table(c: Conversion, x: Stored, computes: RealFunction) -> Pending:
+    if x.known().dtype != "int8":
+        raise Unfit("computes with 16 bits", "quantise its operand to int8 or uint8")
+    greatest = float(np.abs(results_of(computes, x.known())).max())
+    fine = greatest / _WIDEST if 0 < greatest < np.inf else 1.0
+    return Pending(
+        shape=x.shape,
+        make=lambda to, _: looked_up(c, x, computes, to),
+        own=grid("int16", max(fine, _LEAST_SCALE), 0),
+        of=(x, computes),
+    )
 
 
 def _plain(computes: RealFunction, wide: Handler | None = None) -> Handler:
@@ -86,10 +154,12 @@ def _softplus(x: Any) -> Any:
 
 
 HANDLERS: dict[str, Handler] = {
+    "Add": with_number(binary("add"), operator.add),
     "Abs": _plain(COMMON["ABS"], curve("abs")),
     "Ceil": _plain(COMMON["CEIL"]),
     "Celu": function(lambda given: _celu(given["alpha"]), alpha=1.0),
     "Cos": _plain(COMMON["COS"]),
+    "Div": with_number(divide, operator.truediv, every=True),
     "Elu": function(lambda given: _elu(given["alpha"]), alpha=1.0),
     "Erf": _plain(rounded(error_function)),
     "Exp": _plain(COMMON["EXP"]),
@@ -97,7 +167,9 @@ HANDLERS: dict[str, Handler] = {
     "Gelu": function(_gelu, approximate="none"),
     "Log": _plain(COMMON["LOG"]),
     "Mish": _plain(rounded(lambda x: x * np.tanh(_softplus(x)))),
+    "Mul": with_number(binary("mul"), operator.mul),
     "Neg": _plain(COMMON["NEG"], negate),
+    "Pow": with_number(power, np.power, every=True),
     "Reciprocal": _plain(reciprocal),
     "Round": _plain(COMMON["ROUND"]),
     "Selu": function(
@@ -110,6 +182,7 @@ HANDLERS: dict[str, Handler] = {
     "Softplus": _plain(rounded(_softplus)),
     "Softsign": _plain(rounded(lambda x: x / (1 + np.abs(x)))),
     "Sqrt": _plain(COMMON["SQRT"]),
+    "Sub": with_number(binary("sub"), operator.sub),
     "ThresholdedRelu": function(
         lambda given: rounded(lambda x: np.where(x > given["alpha"], x, 0)), alpha=1.0
     ),

@@ -203,15 +203,16 @@ def concat(c: Conversion, node: Node) -> Part:
 
 
 def pad(c: Conversion, node: Node) -> Part:
-    """Make a PAD with the value of 0."""
+    """Make a PAD with the value of 0, or a MIRROR_PAD."""
     x, shape, rank = c.stored(node), c.result(node), len(c.part(node, 0).shape)
-    if attributes_as(node, {"mode": "constant"})["mode"] != "constant":
-        raise Unfit("pads with other values than a constant", "pad with zeros")
+    mode = attributes_as(node, {"mode": "constant"})["mode"]
+    if mode not in ("constant", "reflect"):
+        raise Unfit(f"pads with mode '{mode}'", "pad with zeros, or reflect")
     pads = c.integers(node, 1)
     axes = [axis % rank for axis in c.integers(node, 3)] if c.has(node, 3) else [*range(rank)]
     if len(pads) != 2 * len(axes) or min(pads, default=0) < 0:
         raise Unfit(f"has pads {[*pads]}; they may not be less than 0", "use Slice to crop")
-    if c.has(node, 2) and c.numbers(node, 2).size:
+    if mode == "constant" and c.has(node, 2) and c.numbers(node, 2).size:
         value = float(c.numbers(node, 2).reshape(-1)[0])
         zero = 0 if x.real else x.known().zero_point
         shift = 128 if c.numbers(node, 2).dtype == np.uint8 else 0
@@ -222,7 +223,11 @@ def pad(c: Conversion, node: Node) -> Part:
     for at, axis in enumerate(axes):
         table[x.order.index(axis)] = pads[at], pads[at + len(axes)]
     paddings = Held(table, "paddings")
-    tensor = c.emit.operator("pad", [x, paddings], layout.permuted(shape, x.order), x.known())
+    made, to = layout.permuted(shape, x.order), x.known()
+    if mode == "reflect":
+        tensor = c.emit.operator("mirror_pad", [x, paddings], made, to, mode="reflect")
+    else:
+        tensor = c.emit.operator("pad", [x, paddings], made, to)
     return replace(x, tensor=tensor, shape=shape)
 
 

@@ -1,4 +1,4 @@
-"""Normalisation of layers: less the mean, over the deviation."""
+"""Normalisation of rows and channels: less the mean, over the deviation."""
 
 import math
 
@@ -10,6 +10,8 @@ from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.curves import real_operand
+from atoll.frontend.onnx.operators.moves import reshaped
+from atoll.frontend.onnx.operators.weights import real_values
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
 from atoll.ops.reductions.layer_normalization import GREATEST_ADDED, fixed_point
 
@@ -20,21 +22,43 @@ def layer_normalization(c: Conversion, node: Node) -> Part:
     """Make a LAYER_NORMALIZATION of the last axis."""
     x = real_operand(c, node)
     found = attributes_as(node, {"axis": -1, "epsilon": 1e-5})
-    rank, depth = len(x.shape), x.shape[-1]
-    if found["axis"] not in (-1, rank - 1):
+    rank, depth = len(x.shape), (x.shape or (1,))[-1]
+    if not rank or found["axis"] not in (-1, rank - 1):
         raise Unfit(f"normalises from axis {found['axis']} on, not the last one alone")
     if any(c.readers(name) or name in c.file.outputs for name in node.outputs[1:] if name):
         raise Unfit("hands out means or deviations")
-    factors = _per_place(c, node, 1, depth)
-    offsets = _per_place(c, node, 2, depth) if c.has(node, 2) else np.zeros(depth)
-    added = float(found["epsilon"]) * (depth / x.known().scale) ** 2
-    if x.known().dtype != "int8" or not (math.isfinite(added) and 0 <= added <= GREATEST_ADDED):
-        raise Unfit("has an operand of 16 bits, or one whose steps are much finer than 'epsilon'")
+    factors = _parameters(c, node, 1, depth)
+    offsets = _parameters(c, node, 2, depth) if c.has(node, 2) else np.zeros(depth)
+    added = _added(x, found["epsilon"], depth)
     x = c.emit.unfolded(x)
     x = c.emit.in_order(x, layout.last(x.order, rank - 1))
-    return Pending(
-        shape=x.shape, make=lambda to, _: _made(c, x, to, factors, offsets, round(added))
-    )
+    return Pending(shape=x.shape, make=lambda to, _: _made(c, x, to, factors, offsets, added))
+
+
+def instance_normalization(c: Conversion, node: Node) -> Part:
+    """Make a LAYER_NORMALIZATION of each channel, whose values are brought side by side."""
+    x, shape = real_operand(c, node), c.result(node)
+    if len(shape) < 3 or shape != x.shape:
+        raise Unfit(f"makes {[*shape]} of {[*x.shape]}, which is no image or sequence")
+    channels, extents = shape[1], shape[2:]
+    factors, offsets = (_parameters(c, node, at, channels)[:, None] for at in (1, 2))
+    depth = math.prod(extents)
+    added = _added(x, attributes_as(node, {"epsilon": 1e-5})["epsilon"], depth)
+    x = reshaped(c, c.emit.plain(x), (shape[0], channels, depth))
+    x = c.emit.plain(x)
+
+    def make(to: Grid, activation: str) -> Stored:
+        return reshaped(c, _made(c, x, to, factors, offsets, added), shape)
+
+    return Pending(shape=shape, make=make)
+
+
+def _added(x: Stored, epsilon: float, depth: int) -> int:
+    """Return what a deviation gets, in squares of `depth` steps of x."""
+    added = epsilon * (depth / x.known().scale) ** 2
+    if x.known().dtype != "int8" or not 0 <= added <= GREATEST_ADDED:
+        raise Unfit("has an operand of 16 bits, or one whose steps are much finer than 'epsilon'")
+    return round(added)
 
 
 def _made(c: Conversion, x: Stored, to: Grid, factors: Reals, offsets: Reals, added: int) -> Stored:
@@ -51,18 +75,18 @@ def _made(c: Conversion, x: Stored, to: Grid, factors: Reals, offsets: Reals, ad
     return Stored(tensor=tensor, shape=x.shape, order=x.order, grid=to, real=True)
 
 
-def _per_place(c: Conversion, node: Node, at: int, depth: int) -> Reals:
-    """Return a constant operand as real numbers, one for each place of the last axis."""
+def _parameters(c: Conversion, node: Node, at: int, count: int) -> Reals:
+    """Return a constant operand as real numbers, so many or one for all."""
     part = c.part(node, at)
     if not isinstance(part, Constant):
         raise Unfit(f"'{node.inputs[at]}' is computed", "export it with constant parameters")
-    values = part.values.astype(np.float64)
-    if part.quantization is not None:
-        scales, zeros = part.quantization.scales, part.quantization.zero_points
-        values = (values - np.array(zeros)) * np.array(scales)
-    if values.shape not in ((depth,), (1,), ()):
-        raise Unfit(f"'{node.inputs[at]}' has shape {[*values.shape]} instead of {[depth]}")
-    return np.broadcast_to(values, (depth,)).astype(np.float64)
+    values = real_values(part, node.inputs[at])
+    if values.shape not in ((count,), (1,), ()):
+        raise Unfit(f"'{node.inputs[at]}' has shape {[*values.shape]} instead of {[count]}")
+    return np.broadcast_to(values, (count,)).astype(np.float64)
 
 
-HANDLERS: dict[str, Handler] = {"LayerNormalization": layer_normalization}
+HANDLERS: dict[str, Handler] = {
+    "InstanceNormalization": instance_normalization,
+    "LayerNormalization": layer_normalization,
+}

@@ -30,7 +30,12 @@ def along(
     *,
     keep: bool,
 ) -> Stored:
-    """Add an operator that has the axes as an operand; without `to` its result is int32."""
+    """Add an operator that has the axes as an operand; without `to` its result is int32.
+
+    A MEAN of 16 bits is one of 16 bits first, whatever grid is wanted.
+    """
+    if kind == "mean" and to is not None and x.known().dtype == "int16" != to.dtype:
+        return c.requantized(along(c, kind, x, axes, shape, x.known(), keep=keep), to)
     places = sorted(x.order.index(axis) for axis in axes)
     left = [1 if at in axes else extent for at, extent in enumerate(x.shape)]
     wanted = [extent for at, extent in enumerate(left) if keep or at not in axes]
