@@ -153,7 +153,9 @@ class _Chooser:
             return self._decision(op, able[0], self._default_reason(rejected, pinned), rejected)
         costs = {device.name: self._cost(op, device) for device in able}
         alone = min(able, key=lambda device: costs[device.name].total)
-        best = min(able, key=lambda device: costs[device.name].total - self._saved(device))
+        best = alone
+        if isinstance(alone, Cpu):
+            best = min(able, key=lambda device: costs[device.name].total - self._saved(device))
         dearer = {name: f"{cost}, not fewer" for name, cost in costs.items() if name != best.name}
         reason = str(costs[best.name])
         if best is not alone:
