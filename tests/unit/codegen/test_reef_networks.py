@@ -22,7 +22,7 @@ NETWORKS = {
     "vww_96_int8": (28, 3),
     "ad01_int8": (10, 0),
 }
-"""Layers with weights; means, sums, reshapes and shares, which only lagoon's instance is said to run."""
+"""Layers with weights; others, of which only lagoon's instance is said to run some."""
 
 
 class Memory:
