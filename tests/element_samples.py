@@ -76,8 +76,8 @@ def wide_elements(builder: ModuleType) -> Any:
     x = tree.add(SHAPE, **SCALE)
     wide = tree.apply("QUANTIZE", (x,), _wide(tree))
     tree.apply("RELU6", (wide,), _wide(tree))
-    for code in ("LOGISTIC", "RELU", "TANH"):
-        scale = 0.0003 if code == "RELU" else 2.0**-15
+    for code in ("LOGISTIC", "RELU", "RSQRT", "TANH"):
+        scale = 2.0**-15 if code in ("LOGISTIC", "TANH") else 0.0003
         tree.apply(code, (wide,), _wide(tree, scale))
     other = tree.apply("ABS", (wide,), _wide(tree))
     tree.apply("LEAKY_RELU", (wide,), _wide(tree, 0.0003), "LeakyReluOptions", Alpha=0.25)

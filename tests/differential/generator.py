@@ -97,7 +97,8 @@ def random_model(seed: int, steps: Steps = STEPS) -> Model:
     net.input(_image(net))
     if net.likely(0.3):
         net.input(net.shape(0) if net.likely(0.5) else _image(net))
-    length = 0 if net.likely(0.01) else chance.choice(LONG if net.likely(0.15) else LENGTHS)
+    none, long = net.likely(0.01), steps is STEPS and net.likely(0.15)
+    length = 0 if none else chance.choice(LONG if long else LENGTHS)
     adders, weights = zip(*steps, strict=True)
     for _ in range(8 * length):
         if len(net.operators) < length:

@@ -73,7 +73,7 @@ UNMEASURED = (
         "mirror_pad",
         "padv2",
     ),
-    *("fill", "gather", "gather_nd", "shape"),
+    *("broadcast_args", "div", "fill", "gather", "gather_nd", "shape", "zeros_like"),
     *("resize_nearest_neighbor", "reverse_v2", "space_to_batch_nd", "space_to_depth"),
     *("exp", "gelu", "log", "tile"),
 )

@@ -174,7 +174,8 @@ def test_cores_and_engines_of_twin_have_their_own_clocks() -> None:
 
 def test_three_clocks() -> None:
     """Cycles of engines become cycles of the host by their clocks."""
-    layers = ran(load_soc(str(ROOT / "tests" / "data" / "shore.yaml"))).by_layer
+    shore = str(ROOT / "tests" / "data" / "shore.yaml")
+    layers = ran(load_soc(shore, ("devices.npu.params.vector=1",))).by_layer
     clocks = {layer.device: layer.clock for layer in layers}
     assert clocks == {"cpu": 160_000_000, "npu": 4 * 10**8, "dma": 2 * 10**8}
 
@@ -203,7 +204,7 @@ def test_accelerators_in_rtl_take_the_cycles_that_they_take_on_the_chip(tmp_path
         cpu: {layer.operator: layer for layer in report.by_layer if layer.device == "npu"}
         for cpu, report in reports.items()
     }
-    assert len(by_layer[CpuKind.RTL]) == 8
+    assert len(by_layer[CpuKind.RTL]) == 9
     # Before the first one the driver starts the engine, which then goes from one to the next.
     ahead = {
         name: layer.worked - by_layer[CpuKind.ISS][name].worked

@@ -12,11 +12,13 @@ from atoll.ops.registry import COPY, kind_of
 from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles
 from atoll.place.copy_costs import copy_cycles, layout_cycles
 from atoll.place.costs import Cost, compute_cycles, helpers_for, spread_cycles
+from atoll.place.list_costs import joint_saving
 from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
 from atoll.place.wishes import Wish, unify, wishes_for
+from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.se_scope import ScopeTable
-from atoll.resolve.soc import Cpu, Device, Npu, ResolvedSoc
+from atoll.resolve.soc import Cpu, Device, Engine, Npu, ResolvedSoc
 
 NO_REQUESTS = Requests()
 
@@ -99,6 +101,7 @@ class _Chooser:
         }
         self._readers = readers_of(graph)
         self._writer = dict.fromkeys(graph.filled, soc.host)
+        self._before = ""
 
     def decide(self, op: Operator) -> Decision:
         """Choose the device of `op`."""
@@ -107,6 +110,7 @@ class _Chooser:
             self.faults.append(wish)
         decision = self._asked(op, wish) if isinstance(wish, Wish) else self._free(op)
         self._writer |= dict.fromkeys(op.outputs, decision.device)
+        self._before = decision.device
         return decision
 
     def _asked(self, op: Operator, wish: Wish) -> Decision:
@@ -148,9 +152,21 @@ class _Chooser:
         if len(able) == 1:
             return self._decision(op, able[0], self._default_reason(rejected, pinned), rejected)
         costs = {device.name: self._cost(op, device) for device in able}
-        best = min(able, key=lambda device: costs[device.name].total)
+        alone = min(able, key=lambda device: costs[device.name].total)
+        best = alone
+        if isinstance(alone, Cpu):
+            best = min(able, key=lambda device: costs[device.name].total - self._saved(device))
         dearer = {name: f"{cost}, not fewer" for name, cost in costs.items() if name != best.name}
-        return self._decision(op, best, str(costs[best.name]), rejected | dearer)
+        reason = str(costs[best.name])
+        if best is not alone:
+            reason = f"{reason}, {self._saved(best)} fewer where it goes on by itself"
+        return self._decision(op, best, reason, rejected | dearer)
+
+    def _saved(self, device: Device) -> int:
+        """Return what the host saves if `device` goes on from the operator before by itself."""
+        if device.name != self._before or not isinstance(device, Engine):
+            return 0
+        return joint_saving(device, self._soc) if links(emitter_of(device)) else 0
 
     def _off_cores(
         self, op: Operator, able: Sequence[Device], rejected: Mapping[str, str]

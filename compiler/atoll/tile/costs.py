@@ -85,10 +85,13 @@ class Ground:
         }
         return {t.name: 0 if t.name in views else t.size for t in self.network.tensors}
 
-    def row(self, name: str) -> int:
-        """Return the bytes of a row of an image, all of another tensor."""
-        tensor = self.network.tensor(name)
-        return tensor.size // tensor.shape[1] if len(tensor.shape) == 4 else tensor.size
+    @cached_property
+    def row(self) -> Mapping[str, int]:
+        """Bytes of a row of each image, all of other tensors."""
+        return {
+            tensor.name: tensor.size // tensor.shape[1] if len(tensor.shape) == 4 else tensor.size
+            for tensor in self.network.tensors
+        }
 
     def apart(self, name: str) -> str | None:
         """Return another pool that could hold a tensor, which the host would copy, if any."""
@@ -133,15 +136,28 @@ class Ground:
 
     def part_cycles(self, op: Operator, share: float) -> int:
         """Return what a share of an operator takes."""
-        cycles = self.cycles[op.name]
-        if isinstance(engine := self.soc.device(self.devices[op.name]), Engine):
-            fixed = START_CYCLES + FINISH_CYCLES
-            working = int(max(0, cycles - fixed) * share)
-            if links(emitter_of(engine)):
-                going_on = goes_on_cycles(engine, self.soc)
-                return going_on + PIECE_CYCLES + working + self.constants[op.name]
-            return max(LEAST_CYCLES, fixed + working)
-        return CALL_CYCLES + int(cycles * share)
+        least, each, working = self.rates[op.name]
+        return max(least, each + int(working * share))
+
+    @cached_property
+    def rates(self) -> Mapping[str, tuple[int, int, int]]:
+        """Of each operator the least that a part takes, what each takes, and what they share."""
+        engines = {each.name: each for each in self.soc.devices if isinstance(each, Engine)}
+        going_on = {
+            name: goes_on_cycles(engine, self.soc) + PIECE_CYCLES
+            for name, engine in engines.items()
+            if links(emitter_of(engine))
+        }
+        fixed, rates = START_CYCLES + FINISH_CYCLES, dict[str, tuple[int, int, int]]()
+        for name, cycles in self.cycles.items():
+            device = self.devices[name]
+            if device in going_on:
+                rates[name] = 0, going_on[device] + self.constants[name], max(0, cycles - fixed)
+            elif device in engines:
+                rates[name] = LEAST_CYCLES, fixed, max(0, cycles - fixed)
+            else:
+                rates[name] = 0, CALL_CYCLES, cycles
+        return rates
 
     @cached_property
     def constants(self) -> Mapping[str, int]:
@@ -196,11 +212,7 @@ def stripe_bytes(ground: Ground, chain: Chain, stripe: Stripe, apart: frozenset[
     Results are taken to lie over operands that end there, as far as rows allow.
     """
     sizes = dict(_own(ground, chain, stripe, apart))
-    last = {
-        name: number
-        for number, op in enumerate(chain.operators)
-        for name in (*op.reads, *op.outputs)
-    }
+    last = chain.last
     live = {name: sizes[name] for name in chain.read if name in sizes}
     most = sum(live.values())
     for number, op in enumerate(chain.operators):
@@ -222,7 +234,7 @@ def saved(ground: Ground, op: Operator, live: Mapping[str, int], ending: Iterabl
     most = 0
     for name in ending:
         if (distance := ground.overlaps[op.name].get(name)) is not None:
-            part = distance * made // whole + ground.row(result) if made < whole else distance
+            part = distance * made // whole + ground.row[result] if made < whole else distance
             apart = part if distance else 0
             most = max(most, live[name] + made - max(made, apart + live[name]))
     return most
@@ -236,4 +248,4 @@ def _own(
         outside = name in chain.read
         in_place = stripe.given.get(name) == (begin, end) or outside
         if not (in_place and name not in apart):
-            yield name, (end - begin) * ground.row(name)
+            yield name, (end - begin) * ground.row[name]

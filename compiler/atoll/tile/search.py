@@ -71,7 +71,9 @@ class Search:
     ground: Ground
     stripes: Stripes = field(default_factory=dict)
     _known: Works = field(default_factory=dict)
-    _needs: dict[tuple[int, int, int, Apart], tuple[int, int]] = field(default_factory=dict)
+    _parts: dict[tuple[int, int], Chain] = field(default_factory=dict)
+    _bytes: dict[tuple[int, int, int, Apart], int] = field(default_factory=dict)
+    _cycles: dict[tuple[int, int, int, Apart], int] = field(default_factory=dict)
 
     def best(self, room: int) -> Found | None:
         """Return the cheapest way for a pool of `room` bytes, None if there is none."""
@@ -144,7 +146,7 @@ class Search:
     def _chains(self, begin: int, end: int, apart: Apart, room: int) -> Iterator[Step]:
         """Yield a chain in stripes that fit, for each choice of what lies apart."""
         ground = self.ground
-        chain = Chain(ground.network, begin, end)
+        chain = self._chain(begin, end)
         around = sum(ground.size(name) for name in ground.live[begin] - apart)
         for made in self._subsets(frozenset(chain.needed) & ground.held):
             whole = sum(ground.size(name) for name in chain.needed if name not in made)
@@ -152,35 +154,51 @@ class Search:
                 continue
             fitting = 0
             for count in COUNTS:
-                needs = self._need(begin, end, count, made | (apart & frozenset(chain.read)))
-                if needs is None:
+                lie = made | (apart & frozenset(chain.read))
+                most = self._most(chain, count, lie)
+                if most is None:
                     break
-                if around + whole + needs[0] <= room:
+                if around + whole + most <= room:
                     after = (apart | made) & ground.live[end]
                     cut = Cut(begin=begin, end=end, stripes=count)
-                    yield Step(end, after, needs[1], made, cut)
+                    yield Step(end, after, self._taken(chain, count, lie), made, cut)
                     fitting += 1
                 if fitting == FEWEST:
                     break
 
-    def _need(self, begin: int, end: int, count: int, apart: Apart) -> tuple[int, int] | None:
-        """Return bytes and cycles of a chain in stripes."""
-        key = begin, end, count, apart
-        if key not in self._needs:
-            stripes = self._cut(begin, end, count)
+    def _chain(self, begin: int, end: int) -> Chain:
+        key = begin, end
+        if key not in self._parts:
+            self._parts[key] = Chain(self.ground.network, begin, end, self._known)
+        return self._parts[key]
+
+    def _most(self, chain: Chain, count: int, apart: Apart) -> int | None:
+        """Return the bytes of a chain in stripes, None if it cannot be cut so."""
+        key = chain.begin, chain.end, count, apart
+        if key not in self._bytes:
+            stripes = self._cut(chain.begin, chain.end, count)
             if stripes is None:
                 return None
-            chain = Chain(self.ground.network, begin, end)
-            most = max(stripe_bytes(self.ground, chain, each, apart) for each in stripes)
-            cycles = sum(stripe_cycles(self.ground, chain, each, apart) for each in stripes)
-            self._needs[key] = most, cycles
-        return self._needs[key]
+            self._bytes[key] = max(
+                stripe_bytes(self.ground, chain, each, apart) for each in stripes
+            )
+        return self._bytes[key]
+
+    def _taken(self, chain: Chain, count: int, apart: Apart) -> int:
+        """Return the cycles of a chain in stripes."""
+        key = chain.begin, chain.end, count, apart
+        if key not in self._cycles:
+            stripes = self._cut(chain.begin, chain.end, count) or ()
+            self._cycles[key] = sum(
+                stripe_cycles(self.ground, chain, each, apart) for each in stripes
+            )
+        return self._cycles[key]
 
     def _cut(self, begin: int, end: int, count: int) -> tuple[Stripe, ...] | None:
         """Return the stripes of a chain, None if it cannot be cut so."""
         key = begin, end, count
         if key not in self.stripes:
-            chain = Chain(self.ground.network, begin, end, self._known)
+            chain = self._chain(begin, end)
             heights = [self.ground.network.tensor(name).shape[1:2] for name in chain.needed]
             possible = heights and all(height and height[0] >= count for height in heights)
             self.stripes[key] = stripes_of(chain, count) if possible else None

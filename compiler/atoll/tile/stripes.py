@@ -52,6 +52,15 @@ class Chain:
         tensor = self.network.tensor
         return tuple(n for n in names if n not in self.made and tensor(n).data is None)
 
+    @cached_property
+    def last(self) -> Mapping[str, int]:
+        """The last of its operators that touches each tensor, counted from the first."""
+        return {
+            name: number
+            for number, op in enumerate(self.operators)
+            for name in (*op.reads, *op.outputs)
+        }
+
     def stripe(self, number: int, count: int) -> "Stripe | None":
         """Return one of `count` stripes; None if the chain cannot be cut so."""
         rows: dict[str, Span] = {}

@@ -17,12 +17,12 @@ from atoll_sim.engines.reef.emitter import ReefEmitter
 from atoll_sim.engines.reef.model import ReefModel
 
 NETWORKS = {
-    "kws_ref_model": (10, 1),
-    "pretrainedResnet_quant": (10, 4),
-    "vww_96_int8": (28, 2),
+    "kws_ref_model": (10, 3),
+    "pretrainedResnet_quant": (10, 6),
+    "vww_96_int8": (28, 3),
     "ad01_int8": (10, 0),
 }
-"""Layers with weights; means, sums and reshapes, which only lagoon's instance is said to run."""
+"""Layers with weights; others, of which only lagoon's instance is said to run some."""
 
 
 class Memory:

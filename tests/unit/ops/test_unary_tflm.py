@@ -112,6 +112,18 @@ def test_rsqrt(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> N
     equals_tflm(unary(rng, tflite_builder, "RSQRT", source, quantized(rng, 0.01, 1.0)), rng)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rsqrt_of_int16(
+    seed: int, tflite_builder: ModuleType, equals_tflm: Callable[..., None]
+) -> None:
+    """Values have all magnitudes, none is below 0."""
+    rng = np.random.default_rng(6500 + seed)
+    model = unary(rng, tflite_builder, "RSQRT", even(rng), even(rng))
+    shape = model.tensors[0].shape
+    values = (2 ** rng.uniform(0, 15, shape)).astype(np.int16) - rng.integers(0, 2, shape)
+    equals_tflm(model, rng, [values.astype(np.int16)])
+
+
 PAIRS = [
     *(("int8", "int16"), ("int8", "int32"), ("int16", "int8"), ("int16", "int16")),
     *(("int16", "int32"), ("int32", "int8"), ("int32", "int16")),

@@ -157,6 +157,27 @@ def test_m1_a_slow_pool_makes_placement_avoid_its_copies(make: Callable[..., Res
     assert decide(placed, crawling)[1].device == "near"
 
 
+def test_p10_an_engine_takes_what_is_fewer_as_it_goes_on_by_itself() -> None:
+    """A short row of SOFTMAX alone takes less on the core than the start of an engine does."""
+    soc, graph = load_soc("lagoon"), layers(1, 2)
+    share = Quantization(scales=(1 / 256,), zero_points=(-128,))
+    last = replace(tensor("s", 1, 1, 1, 2), quantization=share)
+    alone = Operator(
+        name="softmax", kind="softmax", inputs=("t1",), outputs=("s",), attributes={"beta": 1.0}
+    )
+    behind = replace(
+        graph,
+        tensors=(*graph.tensors, last),
+        operators=(replace(graph.operators[0], device="npu"), alone),
+        outputs=("s",),
+    )
+    first = replace(behind, operators=(alone,), inputs=("t1",))
+    assert [each.device for each in decide(first, soc)] == ["cpu"]
+    decisions = decide(behind, soc)
+    assert [each.device for each in decisions] == ["npu", "npu"]
+    assert "fewer where it goes on by itself" in decisions[1].reason
+
+
 def test_an_engine_with_a_clock_of_its_own_takes_its_crossings_longer() -> None:
     """Its accesses and the driver's pass between the clocks; a little faster is no faster then."""
     op, graph = layers(1, 16).operators[0], layers(1, 16)

@@ -5,23 +5,27 @@ A number "Qi" has i integer bits and 31 - i fractional bits in an int32.
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from atoll.errors import Fault
+from atoll.ir.expressions import binary, maximum, select, subtract
 from atoll.ir.graph import Graph, Operator
+from atoll.ir.tir import Const, Expr, Operation
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.elements.elementwise import Result
 from atoll.ops.elements.interpolation import Interpolation
-from atoll.ops.elements.unary import Unary, ratio
+from atoll.ops.elements.unary import Unary, finished, ratio
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Rates
+from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     INT8_MAX,
     INT8_MIN,
     INT32_MAX,
+    LIMITS,
     Integers,
     mbqm,
     quantize_multiplier,
@@ -29,8 +33,9 @@ from atoll.ops.quantization import (
     scale_of,
     zero_point_of,
 )
-from atoll.ops.reductions.l2_normalization import inverse_root
+from atoll.ops.reductions.l2_normalization import INVERSE_ROOT, inverse_root, inverse_root_of
 from atoll.ops.reductions.softmax import (
+    LIBRARY,
     exp_on_negative_values,
     inverse_of_half,
     one_over_one_plus,
@@ -234,6 +239,9 @@ class Rsqrt(Unary):
     """
 
     tflite = TfliteForm(code="RSQRT")
+    types = ("int8", "int16")
+    rates = Rates(made=1500)
+    library = (*LIBRARY, INVERSE_ROOT)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept a quantised input of the output's shape and type, with factors that fit."""
@@ -248,7 +256,22 @@ class Rsqrt(Unary):
         multiplier, shift = quantize_multiplier(factor)
         fine = mbqm(np.ones_like(centred), root, ROOT_SHIFT - right)
         scaled = mbqm(fine, multiplier, shift - ROOT_SHIFT)
-        return np.where(centred > 0, scaled + zero_point_of(graph.results(op)[0]), INT8_MAX)
+        (output,) = graph.results(op)
+        return np.where(centred > 0, scaled + zero_point_of(output), LIMITS[output.dtype][1])
+
+    def computed(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
+        """Do the same to an element of int16."""
+        (factor,), (output,) = _root_factor(op, graph), graph.results(op)
+        multiplier, shift = quantize_multiplier(factor)
+
+        def result(values: Sequence[Expr]) -> Expr:
+            value = builder.let("value", values[0])
+            root, right = inverse_root_of(builder, maximum(value, 1))
+            fine = loops.mbqm(Const(1), root, subtract(ROOT_SHIFT, right))
+            scaled = finished(output, loops.mbqm(fine, multiplier, shift - ROOT_SHIFT))
+            return select(binary(Operation.LT, 0, value), scaled, LIMITS[output.dtype][1])
+
+        return result
 
 
 def _root_factor(op: Operator, graph: Graph) -> tuple[float]:

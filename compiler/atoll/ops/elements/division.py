@@ -48,7 +48,7 @@ class Quotient(Elementwise):
     """DIV of int8 (TFLM: `DivElementwise`), where a divisor of 0 counts as one step."""
 
     tflite = TfliteForm(code="DIV", table="DivOptions", fields={0: 1}, read=only_activation)
-    rates = Rates(made=190)
+    rates = Rates(made=345)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two inputs of int8 whose quotients TFLM can round."""
@@ -149,4 +149,4 @@ def _divided(left: Expr, right: Expr) -> Expr:
     return select(binary(Operation.EQ, right, INT32_MIN), least, signed)
 
 
-DIV = Div(Quotient(), _divided_arrays, _divided, types=("int8", "int32"))
+DIV = Div(Quotient(), _divided_arrays, _divided, types=("int8", "int32"), cycles=98)

@@ -7,7 +7,7 @@ import numpy as np
 from atoll.errors import Fault
 from atoll.ir.expressions import binary, subtract
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator
-from atoll.ir.tir import Expr, Lowered, Operation, Type
+from atoll.ir.tir import Expr, Lowered, Operation, PrimFunc, Type
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.checks import required
@@ -140,8 +140,17 @@ def entry_of(value: Expr) -> Expr:
     return binary(Operation.AND, value, len(VALUES) - 1)
 
 
-def lowered(op: Operator, graph: Graph, prepare: Prepare, most: int = NEIGHBOURS) -> Lowered:
-    """Compute each output element from the inputs' values, at most so many in an iteration."""
+def lowered(
+    op: Operator,
+    graph: Graph,
+    prepare: Prepare,
+    most: int = NEIGHBOURS,
+    library: tuple[PrimFunc, ...] = (),
+) -> Lowered:
+    """Compute each output element from the inputs' values, at most so many in an iteration.
+
+    `library` holds what results may call.
+    """
     builder = KernelBuilder(op, graph)
     tensors = [graph.tensor(name) for name in op.inputs]
     sources = [
@@ -159,7 +168,7 @@ def lowered(op: Operator, graph: Graph, prepare: Prepare, most: int = NEIGHBOURS
                 for source, index in zip(sources, places, strict=True)
             ]
             y[place] = result_of(values)
-    return builder.lowered()
+    return builder.lowered(library)
 
 
 BINARY_RULES: tuple[checks.Rule, ...] = (

@@ -15,7 +15,7 @@ from atoll.ops.elements.elementwise import Elementwise, broadcast_shape, lowered
 from atoll.ops.kind import Array
 from atoll.ops.quantization import INT32_MAX, INT32_MIN, Integers
 
-NUMBERS_CYCLES = 60
+NUMBERS_CYCLES = 24
 """Cycles of a core for each element of a sum or product of numbers."""
 
 Function = Callable[[Integers, Integers], Array]
@@ -39,11 +39,21 @@ class Numbers(Elementwise):
         *,
         clamped: bool = True,
         types: tuple[str, ...] = ("int8", "int16", "int32"),
+        cycles: int = NUMBERS_CYCLES,
     ) -> None:
-        """Take `quantised`'s form; `clamped` tells whether numbers may have an activation."""
+        """Take `quantised`'s form.
+
+        Args:
+            quantised: what other types are computed by.
+            function: makes numbers of two arrays.
+            operation: makes the same of two expressions.
+            clamped: numbers may have an activation.
+            types: of operands.
+            cycles: of a core for each number.
+        """
         self.tflite, self.rates = quantised.tflite, quantised.rates  # type: ignore[misc]
         self._quantised, self._clamped, self._types = quantised, clamped, types
-        self._function, self._operation = function, operation
+        self._function, self._operation, self._cycles = function, operation, cycles
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two inputs of int8, int16 or int32 that broadcast to the output."""
@@ -93,9 +103,9 @@ class Numbers(Elementwise):
         return lowered(op, graph, lambda builder: made)
 
     def cycles(self, op: Operator, graph: Graph) -> int:
-        """Count nothing but loads, a store and the operation, of numbers."""
+        """Count as often as there are elements, of numbers."""
         if of_numbers(op, graph):
-            return NUMBERS_CYCLES * graph.results(op)[0].elements
+            return self._cycles * graph.results(op)[0].elements
         return self._quantised.cycles(op, graph)
 
 

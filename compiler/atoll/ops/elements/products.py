@@ -198,4 +198,4 @@ def _square_factors(op: Operator, graph: Graph) -> tuple[float, float, float]:
 
 
 MUL, PRELU = Numbers(Mul(), np.multiply, multiply), Prelu()
-SQUARED_DIFFERENCE = Numbers(SquaredDifference(), _square_of, _square)
+SQUARED_DIFFERENCE = Numbers(SquaredDifference(), _square_of, _square, cycles=36)

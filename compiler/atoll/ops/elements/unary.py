@@ -8,7 +8,7 @@ import numpy as np
 
 from atoll.ir.expressions import add, clamp, subtract
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ir.tir import Expr, Lowered
+from atoll.ir.tir import Expr, Lowered, PrimFunc
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.elements.elementwise import (
@@ -47,10 +47,12 @@ class Unary(Elementwise):
     Attributes:
         types: of the input, and of the output too.
         rules: of the kind, after those that all have.
+        library: functions that what is computed calls.
     """
 
     types: tuple[str, ...] = ("int8",)
     rules: tuple[checks.Rule, ...] = ()
+    library: tuple[PrimFunc, ...] = ()
     rates = Rates(made=115)
 
     def check(self, op: Operator, graph: Graph) -> None:
@@ -90,7 +92,8 @@ class Unary(Elementwise):
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the output: look int8 up in a table, unless that only moves and clamps it."""
         if required(op, graph, 0).dtype != "int8":
-            return lowered(op, graph, partial(self.computed, op, graph), LONG_NEIGHBOURS)
+            prepare = partial(self.computed, op, graph)
+            return lowered(op, graph, prepare, LONG_NEIGHBOURS, self.library)
         results = self.reference(op, graph, (VALUES,))[0]
         if clamps := clamping(results):
             return lowered(op, graph, lambda builder: partial(_clamped, clamps))

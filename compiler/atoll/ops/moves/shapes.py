@@ -82,7 +82,7 @@ class ZerosLike(Movement):
     """ZEROS_LIKE: zeros as they are stored, whatever the zero point (TFLM: `ZerosLikeEval`)."""
 
     tflite = TfliteForm(code="ZEROS_LIKE")
-    rates = Rates(made=6)
+    rates = Rates(made=7)
     of_shapes_alone = True
 
     def check(self, op: Operator, graph: Graph) -> None:
@@ -116,7 +116,7 @@ class BroadcastArgs(Movement):
     """
 
     tflite = TfliteForm(code="BROADCAST_ARGS")
-    rates = Rates(made=40)
+    rates = Rates(made=25)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two lists of int32 or int64, and a result as long as the longer one."""
