@@ -181,7 +181,10 @@ class _Viewer:
         )
 
     def _viewed(self, op: Operator, offset: int) -> bool:
-        """Make the output of `op` a view from `offset` on, if that is possible."""
+        """Make the output of `op` a view from `offset` on, if that is possible.
+
+        What is written where another tensor has it is no view of its operand as well.
+        """
         source, (result,) = self.tensors[op.inputs[0]], op.outputs
         storage, view = self.tensors[source.view or source.name], self.tensors[result]
         needs = dict(self.needs[storage.name])
@@ -193,7 +196,7 @@ class _Viewer:
         possible = view.pool in ("", pool) and homes_of(self.soc, needs, shared)
         if storage.data is not None or storage.initial is not None:
             return False
-        if result in self.graph.kept or not possible:
+        if result in self.graph.kept or view.view or not possible:
             return False
         offset += source.offset
         changed = replace(view, view=storage.name, offset=offset, pool="")

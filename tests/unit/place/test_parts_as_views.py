@@ -1,5 +1,6 @@
 """Whole rows of a tensor are views of it, and what is joined is written where it ends up."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -154,3 +155,22 @@ def test_a_view_never_costs_memory(tmp_path: Path, tflite_builder: ModuleType) -
     made = compiled(tree, tmp_path)
     assert "slice" in kinds(made.graph)
     assert_right(made, tmp_path)
+
+
+def test_what_is_written_in_place_is_no_view_as_well(
+    tmp_path: Path, tflite_builder: ModuleType
+) -> None:
+    """A slice that an accelerator cannot use as a view is moved to where a join has it."""
+    tree = Tree(tflite_builder)
+    x = tree.add((2, 1, 4, 3), **SCALE)
+    halves = tuple(tree.add((1, 4, 3), **SCALE) for _ in range(2))
+    tree.apply_to_several("UNPACK", (x,), halves, "UnpackOptions", Axis=-4, Num=2)
+    stacked = tree.add((1, 1, 4, 3), **SCALE)
+    tree.apply("PACK", (halves[1],), stacked, "PackOptions", ValuesCount=1)
+    shares = tree.add((1, 4, 3), scales=(1 / 256,), zero_points=(-128,))
+    tree.apply("SOFTMAX", (halves[1],), shares, "SoftmaxOptions", Beta=0.5)
+    late = tree.apply("SUB", (x, x), tree.add((2, 1, 4, 3), **SCALE), "SubOptions")
+    model = replace(tree.model(), outputs=(shares, stacked, late))
+    path = tmp_path / "model.tflite"
+    path.write_bytes(tflite_builder.write(model))
+    assert_right(compile_file(CHIPS[0], path, BuildOptions()), tmp_path)
