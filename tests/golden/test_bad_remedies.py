@@ -46,9 +46,9 @@ AS_TEXT: dict[str, Text] = {
 AGAIN = re.compile(
     r"convert|download or convert|remove the output|remove it from the model|give a model that"
     r"|build the layer of|export the model without|quantise the weights"
-    r"|use one of none, relu|set stride_w to 1 or more"
+    r"|use one of none, relu|set stride_w to 1 or more|choose one of its signatures"
 )
-"""Remedies of model files: no edit of a file, the network is made or converted again."""
+"""Remedies of model files: no edit of a file, the network is made, converted or named again."""
 
 
 def faults_of(path: Path) -> tuple[Fault, ...]:
