@@ -67,8 +67,8 @@ def test_m9_c3_two_hundred_faults_per_chip(chip: str) -> None:
 
 @pytest.mark.slow
 def test_m9_c3_a_second_core_fails_as_an_engine_does() -> None:
-    found = campaign("twin", 45, 4, ("add_3=dsp", "softmax_9=dsp"))
-    check(found, 45)
+    found = campaign("twin", 90, 4, ("add_3=dsp", "softmax_9=dsp"))
+    check(found, 90)
     ends = {(trial.fault.kind, trial.answer.status) for trial in found.trials if _at_dsp(trial)}
     assert ends >= {(FaultKind.HANG, TIMEOUT), (FaultKind.LOST_INTERRUPT, 0)}
 
