@@ -234,40 +234,24 @@ def variables(builder: ModuleType, rng: np.random.Generator) -> Any:
     What is read before an assignment is the old value, behind it the new one. Some networks swap
     the variables, some give them first values, some hand one out.
     """
-    tensor, op = builder.Tensor, builder.Operator
     shape = (1, int(rng.integers(1, 5)), int(rng.integers(1, 20)))
-    point = int(rng.integers(-128, 128))
-    kept: dict[str, Any] = {"scales": (0.05,), "zero_points": (point,)}
-    tensors = [tensor(shape=shape, **kept)]
-    operators: list[Any] = []
+    kept: dict[str, Any] = {"scales": (0.05,), "zero_points": (int(rng.integers(-128, 128)),)}
+    tree = Tree(builder)
+    tree.add(shape, **kept)
 
-    def add(made: Any) -> int:
-        tensors.append(made)
-        return len(tensors) - 1
-
-    def apply(code: str, *inputs: int, table: str = "", **options: Any) -> int:
-        result = add(tensor(shape=shape, **kept))
-        operators.append(
-            op(code=code, inputs=inputs, outputs=(result,), table=table, options=options)
-        )
-        return result
+    def apply(code: str, *inputs: int, table: str = "") -> int:
+        return tree.apply(code, inputs, tree.add(shape, **kept), table)
 
     def assign(variable: int, value: int) -> None:
-        operators.append(op(code="ASSIGN_VARIABLE", inputs=(variable, value), outputs=()))
+        tree.apply_to_several("ASSIGN_VARIABLE", (variable, value), ())
 
     others: tuple[Any, ...] = ()
     if rng.integers(2):
-        operators.append(
-            op(
-                code="CALL_ONCE",
-                inputs=(),
-                outputs=(),
-                table="CallOnceOptions",
-                options={"InitSubgraphIndex": 1},
-            )
-        )
+        tree.apply_to_several("CALL_ONCE", (), (), "CallOnceOptions", InitSubgraphIndex=1)
         others = (first_values(builder, rng, shape, kept),)
-    delay, total = (handle(builder, operators, tensors, name) for name in ("delay", "sum"))
+    delay, total = (
+        handle(builder, tree.operators, tree.tensors, name) for name in ("delay", "sum")
+    )
     before = apply("READ_VARIABLE", delay)
     old = apply("READ_VARIABLE", total)
     new = apply("ADD", old, before, table="AddOptions")
@@ -286,13 +270,7 @@ def variables(builder: ModuleType, rng: np.random.Generator) -> Any:
         assign(delay, outputs[0])
         assign(delay, apply("RELU", before))
         outputs.append(apply("READ_VARIABLE", delay))
-    return builder.Model(
-        tensors=tuple(tensors),
-        operators=tuple(operators),
-        inputs=(0,),
-        outputs=tuple(outputs),
-        others=others,
-    )
+    return replace(tree.model(), outputs=tuple(outputs), others=others)
 
 
 @pytest.mark.parametrize("make", [svdf, variables])
