@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
+from atoll.ir.builder import Buffer
+from atoll.ir.expressions import add, maximum
 from atoll.ir.graph import Graph, Operator
+from atoll.ir.tir import Expr, Type
 from atoll.ops.checks import required
+from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Distances, OperatorKind
 
 
@@ -29,3 +33,12 @@ class ByRow(OperatorKind):
     def cycles(self, op: Operator, graph: Graph) -> int:
         """Count what is computed once a row."""
         return super().cycles(op, graph) + self.row_cycles * self.features(op, graph)["rows"]
+
+
+def greatest_of(builder: KernelBuilder, x: Buffer, base: Expr, depth: int, least: int) -> Buffer:
+    """Find the greatest of `depth` elements from `base` on; none is less than `least`."""
+    greatest = builder.allocate("greatest", Type.I32, 1)
+    greatest[0] = least
+    with builder.loop("i", 0, depth) as i:
+        greatest[0] = maximum(greatest[0], x.wide(add(base, i)))
+    return greatest

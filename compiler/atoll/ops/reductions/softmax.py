@@ -16,7 +16,6 @@ from atoll.ir.expressions import (
     add,
     binary,
     cast,
-    maximum,
     minimum,
     multiply,
     select,
@@ -42,7 +41,7 @@ from atoll.ops.quantization import (
     srdhm,
     zero_point_of,
 )
-from atoll.ops.reductions.by_row import ByRow
+from atoll.ops.reductions.by_row import ByRow, greatest_of
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
 from atoll.resolve.storage_scope import GLOBAL
 
@@ -109,10 +108,7 @@ class Softmax(ByRow):
         powers = builder.allocate("powers", Type.I32, depth, scope=GLOBAL)
         with builder.loop("row", 0, source.elements // depth) as row:
             base = builder.let("base", multiply(row, depth))
-            greatest = builder.allocate("greatest", Type.I32, 1)
-            greatest[0] = INT8_MIN
-            with builder.loop("i", 0, depth) as i:
-                greatest[0] = maximum(greatest[0], x.wide(add(base, i)))
+            greatest = greatest_of(builder, x, base, depth, INT8_MIN)
             total = builder.allocate("total", Type.I32, 1)
             total[0] = 0
             with builder.loop("i", 0, depth) as i:

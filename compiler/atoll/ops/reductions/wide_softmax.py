@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from atoll.errors import Fault
 from atoll.ir.builder import Buffer
-from atoll.ir.expressions import add, binary, clamp, maximum, minimum, multiply, subtract
+from atoll.ir.expressions import add, binary, clamp, minimum, multiply, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Call, Expr, Lowered, Operation, Type
 from atoll.ops import checks
@@ -23,6 +23,7 @@ from atoll.ops.quantization import (
     scale_of,
     zero_point_of,
 )
+from atoll.ops.reductions.by_row import greatest_of
 from atoll.ops.reductions.softmax import LIBRARY, Softmax, leading_zeros
 from atoll.resolve.storage_scope import GLOBAL
 
@@ -91,10 +92,7 @@ class WideSoftmax(Softmax):
         powers = builder.allocate("powers", Type.I16, depth, scope=GLOBAL)
         with builder.loop("row", 0, source.elements // depth) as row:
             base = builder.let("base", multiply(row, depth))
-            greatest = builder.allocate("greatest", Type.I32, 1)
-            greatest[0] = _LOW
-            with builder.loop("i", 0, depth) as i:
-                greatest[0] = maximum(greatest[0], x.wide(add(base, i)))
+            greatest = greatest_of(builder, x, base, depth, _LOW)
             total = builder.allocate("total", Type.I32, 1)
             total[0] = 0
             with builder.loop("i", 0, depth) as i:
