@@ -30,9 +30,9 @@ static void run(void) {
   atoll_trace_event(ATOLL_EVENT_RUN_BEGIN);
   atoll_watchdog_start();
   const int32_t status = run_tiny();
-  atoll_watchdog_stop();
   atoll_result(status);
   atoll_trace_event(ATOLL_EVENT_RUN_END);
+  atoll_watchdog_stop();
 }
 
 int main(void) {
