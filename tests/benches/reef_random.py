@@ -41,14 +41,17 @@ def random_layer(random: Random, opcode: Opcode, size: int = 8, lanes: int = 0) 
     """Make an operator of random shape and data, its extents up to about `size`.
 
     With `lanes` of the instance, some are uniform. Many are computed by lines, or with joined rows
-    of the kernel, where that fits; some depthwise ones keep the greatest product.
+    of the kernel, where that fits; some depthwise ones keep the greatest product, and half of all
+    are rounded once.
     """
     shape = random_shape(random, opcode, size)
     lines, joined = (
         fits and random.random() < 0.7 for fits in (shape.fits_lines, shape.fits_joined)
     )
     greatest = shape.depthwise and not lines and random.random() < 0.4
-    layer = make_layer(random, replace(shape, lines=lines, joined=joined, greatest=greatest))
+    once = random.random() < 0.5
+    shape = replace(shape, lines=lines, joined=joined, greatest=greatest, once=once)
+    layer = make_layer(random, shape)
     return uniform(layer, lanes) if lanes and random.random() < 0.3 else layer
 
 
