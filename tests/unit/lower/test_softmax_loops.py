@@ -84,7 +84,7 @@ def test_sdhm() -> None:
 @pytest.mark.parametrize("right", [1, 2, 9, 22])
 @pytest.mark.parametrize("zero_point", [-128, 0, 127])
 def test_scaled_right(right: int, zero_point: int) -> None:
-    """It is mbqm, or mbqm_once, with the zero point, for all sums that with the offset are less than 2^31."""
+    """They are mbqm and mbqm_once with the zero point, where sums with the offset fit 31 bits."""
     multiplier = numbers(8, low=2**30)[:300]
     most = 2**31 - 1 - 129 * 2**right
     near_halves = (2 * np.arange(-70, 70) + 1) * 2**right
