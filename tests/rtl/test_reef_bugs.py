@@ -23,7 +23,7 @@ IN_ELEMENTS = {
     "rounding of a high half": (
         "reef_pkg.sv",
         "(product + {33'd0, nearest, 30'd0}) >> 31",
-        "product >> 31",
+        "(product + {33'd0, nearest && 1'b0, 30'd0}) >> 31",
     ),
     "products that are rounded once": (
         "reef_element.sv",
@@ -190,16 +190,20 @@ IN_OPERATORS = {
         "$signed(begun) > $signed(tap) ? begun : tap;",
         "begun > tap ? begun : tap;",
     ),
-    "sums that are rounded once": ("reef_loader.sv", "once: descriptor_i.once,", "once: 1'b0,"),
+    "sums that are rounded once": (
+        "reef_loader.sv",
+        "once: descriptor_i.once,",
+        "once: 1'b0 && descriptor_i.once,",
+    ),
     "first rounding of two": (
         "reef_scaler.sv",
         "!once2_q || right2_q == 5'd0",
-        "1'b1",
+        "1'b1 || once2_q",
     ),
     "sign where sums are rounded once": (
         "reef_scaler.sv",
         "rounded_shift(high_q, right3_q, !once3_q)",
-        "rounded_shift(high_q, right3_q, 1'b1)",
+        "rounded_shift(high_q, right3_q, 1'b1 || once3_q)",
     ),
     "pixels of a pair": (
         "reef_writer.sv",
