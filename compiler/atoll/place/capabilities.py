@@ -7,7 +7,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ops.formulas import limited_values
 from atoll.ops.fused import ACCELERATOR, STEPS, is_fused
 from atoll.ops.registry import COPY, ETHOS_U, OPERATORS, kind_of
-from atoll.ops.rounding import FEATURE, rounding_twice
+from atoll.ops.rounding import as_tflite, rounding_feature
 from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, allows, pools_for
 from atoll.place.requests import Requests
 from atoll.resolve.engine_parts import RECORDS
@@ -101,22 +101,23 @@ def _unknown(
 def with_roundings(graph: Graph, soc: ResolvedSoc) -> Graph:
     """Let placed operators round as their devices do.
 
-    An accelerator whose description does not limit how often rounds twice. Cores do as asked.
+    An accelerator whose description does not limit that rounds as TFLite. Cores do as asked.
     """
     placed = ((op, soc.device(op.device)) for op in graph.operators)
     return graph.with_operators(
-        _as_rounded(op, device.spec.support(op.kind), FEATURE) if isinstance(device, Engine) else op
+        _as_rounded(op, device.spec.support(op.kind)) if isinstance(device, Engine) else op
         for op, device in placed
     )
 
 
-def _as_rounded(op: Operator, support: OperatorSupport, feature: str) -> Operator:
+def _as_rounded(op: Operator, support: OperatorSupport, step: str = "") -> Operator:
     if not is_fused(op):
-        return op if feature in support.limits else rounding_twice(op)
+        limited = all(f"{step}{name}" in support.limits for name in rounding_feature(op))
+        return op if limited else as_tflite(op)
     assert op.body is not None
     steps = str(op.attributes[STEPS]).split()
     operators = (
-        _as_rounded(each, support, f"{step}_{feature}")
+        _as_rounded(each, support, f"{step}_")
         for step, each in zip(steps, op.body.operators, strict=True)
     )
     return replace(op, body=op.body.with_operators(operators))

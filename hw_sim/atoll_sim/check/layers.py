@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from atoll.ir.graph import Graph, Tensor
 from atoll.ops import reference
-from atoll.ops.rounding import ROUNDED, rounds_once
+from atoll.ops.rounding import ROUNDED, ROUNDING
 from atoll.report.result import Mismatch
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.samples import Sample
@@ -48,7 +48,9 @@ def check_layers(
     """
     compared = 0
     mismatches: list[Mismatch] = []
-    apart = _rounds(graph, soc) or (network is not None and _often(network) != _often(graph))
+    apart = _rounds(graph, soc) or (
+        network is not None and _roundings(network) != _roundings(graph)
+    )
     rows = None if apart else network
     wholes = _wholes(graph, samples, rows)
     computed = reference.run_in_turn(graph, samples, soc)
@@ -70,9 +72,9 @@ def _rounds(graph: Graph, soc: ResolvedSoc | None) -> bool:
     )
 
 
-def _often(graph: Graph) -> frozenset[bool]:
-    """Return whether operators round once: accelerators may do so otherwise than asked."""
-    return frozenset(rounds_once(op) for op in graph.operators if op.kind in ROUNDED)
+def _roundings(graph: Graph) -> frozenset[bool]:
+    """Return whether operators round as ONNX says: accelerators may do otherwise than asked."""
+    return frozenset(ROUNDING in op.attributes for op in graph.operators if op.kind in ROUNDED)
 
 
 def _wholes(

@@ -10,7 +10,7 @@ from tests.unit.lower.conftest import Make
 
 from atoll.ir.graph import Attribute, Graph, Tensor
 from atoll.ops import reference
-from atoll.ops.rounding import ONCE, ROUNDED, ROUNDING, rounding_twice
+from atoll.ops.rounding import ROUNDED, as_onnx, as_tflite
 
 Check = Callable[..., None]
 WINDOW: dict[str, Attribute] = {
@@ -54,7 +54,7 @@ def summed(make: Make, kind: str, way: str) -> Graph:
 
 def scaled(make: Make, kind: str, way: str) -> Graph:
     """Make another operator."""
-    y = (2, 3, 4, 8)
+    y, options = (2, 3, 4, 8), dict[str, Attribute]()
     x = make.activation("x", y, 0.03 if way == "right" else scale_of(make, way))
     other = make.activation("z", y, scale_of(make, way))
     if kind == "batch_matmul":
@@ -69,13 +69,20 @@ def scaled(make: Make, kind: str, way: str) -> Graph:
         axes = make.constant("axes", np.array([1, 2], np.int32))
         made = make.activation("y", (2, 8), 0.1)
         return make.graph(kind, [x, axes], made, keep_dims=False)
-    options: dict[str, Attribute] = {"alpha": 0.1} if kind == "leaky_relu" else {}
+    if kind in ("average_pool_2d", "resize_bilinear"):
+        options = {**WINDOW, **CLAMP, "filter_h": 2, "filter_w": 3}
+        extents = (2, 4, 4, 8)
+        if kind == "resize_bilinear":
+            options = {"align_corners": False, "half_pixel_centers": way != "left"}
+            extents = (2, 6, 8, 8)
+        return make.graph(kind, [x], replace(x, name="y", shape=extents), **options)
+    options = {"alpha": 0.1} if kind == "leaky_relu" else {}
     return make.graph(kind, [x], make.activation("y", y, 0.1), **options)
 
 
 def once(graph: Graph) -> Graph:
     (op,) = graph.operators
-    return graph.with_operators([replace(op, attributes={**op.attributes, ROUNDING: ONCE})])
+    return graph.with_operators([replace(op, attributes={**op.attributes, **as_onnx(op.kind)})])
 
 
 SUMS = ("conv_2d", "depthwise_conv_2d", "fully_connected", "transpose_conv")
@@ -100,7 +107,7 @@ def test_some_results_are_others_than_with_two_roundings(kind: str, make: Any) -
             name: maker.rng.integers(-128, 128, graph.tensor(name).shape).astype(np.int8)
             for name in graph.inputs
         }
-        twice = graph.with_operators(map(rounding_twice, graph.operators))
+        twice = graph.with_operators(map(as_tflite, graph.operators))
         found = [reference.run(each, given)[graph.outputs[0]] for each in (graph, twice)]
         assert np.abs(np.subtract(*found, dtype=np.int64)).max() <= 1
         apart += int(np.count_nonzero(found[0] != found[1]))

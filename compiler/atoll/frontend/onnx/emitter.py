@@ -12,7 +12,7 @@ from atoll.frontend.onnx.model import Array
 from atoll.frontend.onnx.parts import Constant, Grid, Stored, Unfit
 from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import KINDS
-from atoll.ops.rounding import ONCE, ROUNDED, ROUNDING
+from atoll.ops.rounding import as_onnx
 
 MOST_AXES = 5
 """Of what is transposed; more are joined first."""
@@ -76,8 +76,6 @@ class Emitter:
         """
         name = self._unique(f"{kind}_{self.index}")
         operands = [self._operand(name, at, each) for at, each in enumerate(inputs)]
-        if kind in ROUNDED:
-            attributes = {**attributes, ROUNDING: ONCE}
         dtype, quantization = (to, None) if isinstance(to, str) else (to.dtype, to.quantization)
         made = self._add(f"{name}_out", tuple(shape), dtype, quantization)
         self._operators.append(
@@ -86,7 +84,7 @@ class Emitter:
                 kind=kind,
                 inputs=tuple(operands),
                 outputs=(made,),
-                attributes=attributes,
+                attributes={**attributes, **as_onnx(kind)},
                 index=self.index,
             )
         )
