@@ -1,12 +1,12 @@
 """What elementwise kinds share: elements depend on one of every input."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from atoll.errors import Fault
 from atoll.ir.expressions import binary, subtract
-from atoll.ir.graph import ITEM_BYTES, Graph, Operator
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Lowered, Operation, PrimFunc, Type
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span
@@ -21,6 +21,7 @@ from atoll.ops.quantization import (
     scale_of,
     zero_point_of,
 )
+from atoll.ops.rounding import rounding_feature
 
 VALUES = np.arange(256, dtype=np.uint8).view(np.int8)
 """The values of int8 in the order of their bytes as numbers without a sign."""
@@ -49,7 +50,8 @@ class Elementwise(OperatorKind):
         """Return the count of elements, and whether an input is smaller than the result."""
         (output,) = graph.results(op)
         smaller = any(x is not None and x.shape != output.shape for x in graph.operands(op))
-        return {"macs": 0, "elements": output.elements, "broadcast": int(smaller)}
+        counts = {"macs": 0, "elements": output.elements, "broadcast": int(smaller)}
+        return {**counts, **rounding_feature(op)}
 
     def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
         """Read the same rows, and all of an input that is the same for each row."""
@@ -108,7 +110,16 @@ def broadcast_shape(op: Operator, graph: Graph) -> tuple[int, ...] | None:
 
 def symmetric(op: Operator, graph: Graph) -> Iterator[Fault]:
     """Require zero point 0 of each type but int8."""
-    for tensor in (*graph.operands(op), *graph.results(op)):
+    yield from _symmetric(op, (*graph.operands(op), *graph.results(op)))
+
+
+def symmetric_results(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require it of results alone."""
+    yield from _symmetric(op, graph.results(op))
+
+
+def _symmetric(op: Operator, tensors: Iterable[Tensor | None]) -> Iterator[Fault]:
+    for tensor in tensors:
         if tensor is None or tensor.dtype == "int8" or tensor.quantization is None:
             continue
         if any(tensor.quantization.zero_points):

@@ -11,7 +11,11 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Operation
 from atoll.ops import checks
 from atoll.ops.checks import required
-from atoll.ops.elements.elementwise import Result, broadcast_shape, symmetric
+from atoll.ops.elements.elementwise import (
+    Result,
+    broadcast_shape,
+    symmetric_results,
+)
 from atoll.ops.elements.unary import Scaled, Unary, finished, ratio
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Rates
@@ -24,6 +28,7 @@ from atoll.ops.quantization import (
     quantize_multiplier,
     scale_of,
     scaled_by,
+    scaling_of,
     zero_point_of,
 )
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
@@ -38,13 +43,16 @@ class Quantize(Scaled):
     tflite = TfliteForm(code="QUANTIZE")
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept an input of the output's shape, and the types that TFLM converts."""
+        """Accept an input of the output's shape, and the types that TFLM converts.
+
+        An input of 16 bits may have any zero point, as SOFTMAX makes such values.
+        """
         rules = (
             checks.operands(1, 1),
             checks.activations(types=("int8", "int16", "int32")),
             _convertible,
             checks.output_shape(broadcast_shape),
-            symmetric,
+            symmetric_results,
             checks.factors(lambda op, graph: (self.real(op, graph),)),
         )
         checks.apply(rules, op, graph)
@@ -156,19 +164,22 @@ class LeakyRelu(Unary):
         """Scale by one factor from 0 on, and by another below."""
         identity, alpha, sign = _leaking(op, graph)
         centred = values - zero_point_of(required(op, graph, 0))
-        scaled = np.where(centred >= 0, mbqm(centred, *identity), sign * mbqm(centred, *alpha))
+        scaling = scaling_of(op)
+        below = sign * scaling(centred, *alpha)
+        scaled = np.where(centred >= 0, scaling(centred, *identity), below)
         return scaled + zero_point_of(graph.results(op)[0])
 
     def computed(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
         """Scale likewise."""
         identity, alpha, sign = _leaking(op, graph)
         zero, (output,) = zero_point_of(required(op, graph, 0)), graph.results(op)
+        scaling = loops.scaling_of(op)
 
         def result(values: Sequence[Expr]) -> Expr:
             centred = subtract(values[0], zero)
-            below = multiply(loops.mbqm(centred, *alpha), sign)
+            below = multiply(scaling(centred, *alpha), sign)
             least = binary(Operation.LE, 0, centred)
-            return finished(output, select(least, loops.mbqm(centred, *identity), below))
+            return finished(output, select(least, scaling(centred, *identity), below))
 
         return result
 
