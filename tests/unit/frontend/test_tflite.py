@@ -48,7 +48,8 @@ def test_constants_keep_their_bytes(every_operator: Any, load: Load) -> None:
 def test_edges_of_real_numbers_are_left_out(
     dtype: str, tflite_builder: ModuleType, load: Load
 ) -> None:
-    tensor, side = tflite_builder.Tensor, {"scales": (0.01,), "zero_points": (0,), "dtype": dtype}
+    tensor = tflite_builder.Tensor
+    side: dict[str, Any] = {"scales": (0.01,), "zero_points": (0,), "dtype": dtype}
     codes = ("QUANTIZE", "RELU", "DEQUANTIZE")
     operators = tuple(
         tflite_builder.Operator(code=code, inputs=(at,), outputs=(at + 1,))
