@@ -188,6 +188,17 @@ class Network:
         values = self.random_values(shape, quantization.get("dtype", "int8"))
         return self.add(Tensor(shape=shape, data=values, **quantization))
 
+    def table(self, rank: int | None = None) -> int | None:
+        """Choose an int8 constant with one scale, such as weights; None if there is none."""
+        fitting = [
+            number
+            for number, tensor in enumerate(self.tensors)
+            if tensor.data is not None
+            and (tensor.dtype, len(tensor.scales)) == ("int8", 1)
+            and len(tensor.shape) in (range(1, 5) if rank is None else (rank,))
+        ]
+        return self.chance.choice(fitting) if fitting else None
+
     def weights(
         self, shape: tuple[int, ...], axis: int, *, channelwise: bool, small: bool = False
     ) -> int:
