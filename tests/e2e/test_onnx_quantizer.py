@@ -52,7 +52,7 @@ def test_networks(name: str, way: str, tmp_path: Path) -> None:
     print(f"{name}, {way}: {same} of {SAMPLES} classes, {furthest:.1f} steps")
     assert same >= SAMPLES - 1  # classes that are as good as each other
     # onnxruntime computes QDQ in float32, the others in integers, as Atoll does.
-    assert furthest <= (0.6 if way.startswith("qoperator") else MOST_STEPS.get(name, 1))
+    assert furthest <= (0.6 if way.startswith("qoperator") else MOST_STEPS.get(name, 1) + 0.01)
     kinds = [op.kind for op in graph.operators]
     assert kinds.count("transpose") == TRANSPOSES[name]
 
