@@ -6,7 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 from atoll.errors import Fault, ModelError
-from atoll.frontend.tflite_reader import FileModel, FileOperator, FileTensor
+from atoll.frontend.tflite_reader import (
+    FileModel,
+    FileOperator,
+    FileSubgraph,
+    FileTensor,
+    Held,
+)
 from atoll.ir.graph import ITEM_BYTES
 
 VERSION = 3
@@ -40,24 +46,36 @@ def check_content(model: FileModel) -> None:
 
 def place(op: FileOperator, tensor: FileTensor | None = None) -> str:
     """Name an operator, and one of its tensors, as the file numbers them."""
-    words = f"operator {op.index} ({op.code})"
+    words = f"operator {op.name or op.index} ({op.code})"
     return f"{words}, {describe(tensor)}" if tensor is not None else words
 
 
 def describe(tensor: FileTensor) -> str:
     """Name a tensor as the file does, long names shortened."""
     name = tensor.name if len(tensor.name) <= 60 else f"{tensor.name[:57]}..."
-    return f"tensor {tensor.index} ('{name}')"
+    number = tensor.number if tensor.number >= 0 else tensor.index
+    return f"tensor {number} ('{name}')"
 
 
 def _layout(model: FileModel) -> Iterator[Fault]:
     if model.version != VERSION:
         message = f"has schema version {model.version} instead of {VERSION}"
         yield _fault("E055", message, "convert the model with a current TFLite converter")
-    once = sum(op.code == "CALL_ONCE" for op in model.operators)
-    if not model.subgraphs or (model.subgraphs - 1 > once and not model.chosen):
-        message = f"has {model.subgraphs} subgraphs instead of 1"
+    used = len(_used(model))
+    if not model.subgraphs or (model.subgraphs > used and not model.chosen):
+        message = f"has {model.subgraphs} subgraphs instead of {used}"
         yield _fault("E055", message, _one_function(model.signatures))
+
+
+def _used(model: FileModel) -> set[int]:
+    """Return the subgraphs that the first one runs, itself included."""
+    bodies = (model.operators, *(each.operators for each in model.others))
+    found, new = {0}, {0}
+    while new:
+        new = {number for at in new for op in bodies[at] for number in op.calls}
+        new = {number for number in new - found if 0 <= number < len(bodies)}
+        found |= new
+    return found
 
 
 def _one_function(signatures: Sequence[str]) -> str:
@@ -68,14 +86,14 @@ def _one_function(signatures: Sequence[str]) -> str:
 
 
 def _references(model: FileModel) -> Iterator[Fault]:
-    yield from _within(model.operators, len(model.tensors))
-    for each in model.others:
-        yield from _within(each.operators, len(each.tensors))
-    count = len(model.tensors)
-    for side, numbers in (("input", model.inputs), ("output", model.outputs)):
-        for number in numbers:
-            if not 0 <= number < count:
-                yield _damage(f"the model's {side}s name tensor {number}; there are {count}")
+    first = FileSubgraph(model.tensors, model.operators, model.inputs, model.outputs)
+    for at, each in enumerate((first, *model.others)):
+        count, of = len(each.tensors), f"subgraph {at}'s" if at else "the model's"
+        yield from _within(each.operators, count)
+        for side, numbers in (("input", each.inputs), ("output", each.outputs)):
+            for number in numbers:
+                if not 0 <= number < count:
+                    yield _damage(f"{of} {side}s name tensor {number}; there are {count}")
 
 
 def _within(operators: Iterable[FileOperator], count: int) -> Iterator[Fault]:
@@ -259,7 +277,7 @@ def _early(op: FileOperator, tensor: FileTensor, writer: FileOperator | None) ->
     return _damage(f"{place(op, tensor)}: is read before {place(writer)} writes it: {cause}")
 
 
-def is_constant(model: FileModel, tensor: FileTensor) -> bool:
+def is_constant(model: Held, tensor: FileTensor) -> bool:
     """Tell whether the file holds the tensor's values."""
     return tensor.buffer < len(model.buffers) and len(model.buffers[tensor.buffer].data) > 0
 
