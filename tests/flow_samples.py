@@ -117,7 +117,9 @@ class Flow:
             sides.append(self.ended(inner, len(given), [self.pick(inner, shape) for shape in made]))
         condition = self.condition(tree)
         results = tuple(tree.add(shape, **QUANTIZED[shape]) for shape in made)
-        options = dict(zip(("ThenSubgraphIndex", "ElseSubgraphIndex"), sides, strict=True))
+        options: dict[str, float] = dict(
+            zip(("ThenSubgraphIndex", "ElseSubgraphIndex"), sides, strict=True)
+        )
         tree.apply_to_several("IF", (condition, *given), results, "IfOptions", **options)
 
     def condition(self, tree: Tree) -> int:
@@ -130,8 +132,8 @@ class Flow:
         parts = [tree.add(size, **QUANTIZED[ROWS]) for _ in range(2)]
         for begin, part in zip((first, second), parts, strict=True):
             tree.apply("SLICE", (x, begin, tree.numbers(*size)), part, "SliceOptions")
-        truth = tree.add(size, dtype="bool")
-        return tree.apply("LESS", (parts[0], parts[1]), truth, "LessOptions")
+        result = tree.add(size, dtype="bool")
+        return tree.apply("LESS", (parts[0], parts[1]), result, "LessOptions")
 
     def loop(self, tree: Tree, depth: int) -> None:
         """Add a WHILE of 0 to 6 turns, whose values may change their places from turn to turn."""
@@ -139,10 +141,9 @@ class Flow:
         given = [self.pick(tree, shape) for shape in shapes]
         at, turns, step = self.below(len(given) + 1), self.below(7), 1 + self.below(3)
         begin, size = self.below(5), ((), (1,))[self.below(2)]
-        number = {"shape": size, "dtype": "int32"}
 
         def integer(within: Tree, value: int) -> int:
-            return within.add(data=np.full(size, value, np.int32), **number)
+            return within.add(size, dtype="int32", data=np.full(size, value, np.int32))
 
         counter = integer(tree, begin)
         carried = [*given[:at], counter, *given[at:]]
@@ -154,15 +155,18 @@ class Flow:
         body = self.begun(like)
         if self.likely(0.9):
             self.steps(body, depth)
-        following = body.add(**number)
+        following = body.add(size, dtype="int32")
         body.apply("ADD", (at, integer(body, step)), following, "AddOptions")
         kept = [self.pick(body, shape) for shape in shapes]
         number_of_body = self.ended(body, len(carried), [*kept[:at], following, *kept[at:]])
         results = [tree.add(shape, **QUANTIZED[shape]) for shape in shapes]
-        results.insert(at, tree.add(**number))
-        options = {"CondSubgraphIndex": condition, "BodySubgraphIndex": number_of_body}
-        names = tuple(carried), tuple(results), "WhileOptions"
-        tree.apply_to_several("WHILE", *names, **options)
+        results.insert(at, tree.add(size, dtype="int32"))
+        options: dict[str, float] = {
+            "CondSubgraphIndex": condition,
+            "BodySubgraphIndex": number_of_body,
+        }
+        places = tuple(carried), tuple(results)
+        tree.apply_to_several("WHILE", places[0], places[1], "WhileOptions", **options)
 
     def model(self) -> Any:
         """Draw a network with two inputs."""

@@ -81,7 +81,7 @@ def _require_kinds(model: FileModel, total: int) -> None:
         total: operators that the file has.
     """
     unknown = [
-        Unsupported(op.code, op.index, place(op, output_of(model, op)))
+        Unsupported(op.code, op.label, place(op, output_of(model, op)))
         for op in model.operators
         if not op.form
     ]

@@ -7,12 +7,15 @@ from math import prod
 from atoll.errors import ModelError
 from atoll.frontend.tflite_checks import describe, is_constant, place
 from atoll.frontend.tflite_edges import RESHAPE
+from atoll.frontend.tflite_islands import FUNCTIONS
 from atoll.frontend.tflite_known import Known, known_values
+from atoll.frontend.tflite_names import operator_name
 from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileOperator, FileTensor
 from atoll.ops.checks import QUANTIZED
 from atoll.ops.elements.choices import SELECT_V2
 from atoll.ops.tflite_form import TfliteForm
 
+_OF_ONE = frozenset({*FUNCTIONS, "QUANTIZE"})
 _REMEDY = "convert the model again, with fixed shapes, quantised alike inside and outside of bodies"
 
 
@@ -26,6 +29,7 @@ class Bodies(Known):
     def __init__(self, model: FileModel) -> None:
         super().__init__([*model.tensors], [*model.buffers])
         self.operators: list[FileOperator] = []
+        self._choices: dict[int, tuple[int, tuple[int, int]]] = {}
         self._nothing = len(self.buffers)
         self.buffers.append(FileBuffer(data=memoryview(b""), external=False))
         self._index = max(op.index for op in model.operators)
@@ -41,7 +45,13 @@ class Bodies(Known):
         return len(self.tensors) - 1
 
     def add(self, op: FileOperator) -> None:
-        """Add an operator, or what it makes if that is known."""
+        """Add an operator, or what it makes if that is known.
+
+        What converts or computes each real number by itself does so in front of a choice.
+        """
+        if op.inputs[:1] and op.inputs[0] in self._choices and op.code in _OF_ONE:
+            self._add_to_sides(op)
+            return
         values = None
         if not any(is_constant(self, self.tensors[number]) for number in op.outputs):
             values = known_values(self, op)
@@ -49,6 +59,16 @@ class Bodies(Known):
             self.hold(op.outputs[0], values, own=not op.name)
         if values is None or not op.name:
             self._emit(op)
+
+    def left(self, outputs: Sequence[int]) -> tuple[FileOperator, ...]:
+        """Return the operators that are left to run, without choices of numbers nothing reads."""
+        needed, kept = {*outputs}, list[FileOperator]()
+        for op in reversed(self.operators):
+            if op.outputs[:1] and op.outputs[0] in self._choices.keys() - needed:
+                continue
+            needed.update(op.inputs)
+            kept.append(op)
+        return tuple(reversed(kept))
 
     def truth(self, number: int) -> bool | None:
         """Return the value of a condition, None if a run decides."""
@@ -93,14 +113,28 @@ class Bodies(Known):
         then, other = pair
         if then == other:
             return then
-        test, wanted = self.tensors[condition], self.tensors[then]
+        result = self.another(replace(self.tensors[then], buffer=self._nothing))
+        self._choose(condition, pair, name, result)
+        return result
+
+    def _add_to_sides(self, op: FileOperator) -> None:
+        """Add an operator on both of what is chosen of, and choose of its results."""
+        condition, pair = self._choices[op.inputs[0]]
+        (result,), name, sides = op.outputs, operator_name(op), list[int]()
+        for word, side in zip(("then", "else"), pair, strict=True):
+            sides.append(self.another(self.tensors[result]))
+            self.add(replace(op, inputs=(side,), outputs=(sides[-1],), name=f"{name}_{word}"))
+        self._choose(condition, (sides[0], sides[1]), f"{name}_select_v2", result)
+
+    def _choose(self, condition: int, pair: tuple[int, int], name: str, result: int) -> None:
+        test, wanted = self.tensors[condition], self.tensors[result]
+        if wanted.dtype == "float32":
+            self._choices[result] = (condition, pair)
         if len(test.shape) > len(wanted.shape):
             flat = self.another(replace(test, shape=(1,) * len(wanted.shape), buffer=self._nothing))
             self._make(f"{name}_condition", "reshape", RESHAPE, (condition,), flat)
             condition = flat
-        result = self.another(replace(wanted, buffer=self._nothing))
-        self._make(name, "select_v2", SELECT_V2.tflite, (condition, then, other), result)
-        return result
+        self._make(name, "select_v2", SELECT_V2.tflite, (condition, *pair), result)
 
     def _make(
         self, name: str, kind: str, form: TfliteForm, inputs: tuple[int, ...], result: int

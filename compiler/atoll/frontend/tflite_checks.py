@@ -46,7 +46,7 @@ def check_content(model: FileModel) -> None:
 
 def place(op: FileOperator, tensor: FileTensor | None = None) -> str:
     """Name an operator, and one of its tensors, as the file numbers them."""
-    words = f"operator {op.name or op.index} ({op.code})"
+    words = f"operator {op.label} ({op.code})"
     return f"{words}, {describe(tensor)}" if tensor is not None else words
 
 
@@ -100,7 +100,7 @@ def _within(operators: Iterable[FileOperator], count: int) -> Iterator[Fault]:
     """Require operators to have codes, and tensors that there are."""
     for op in operators:
         if not op.code:
-            yield _damage(f"operator {op.index} has no operator code")
+            yield _damage(f"operator {op.label} has no operator code")
         for number in (*op.inputs, *op.outputs):
             absent = number == -1 and number in op.inputs and number not in op.outputs
             if not 0 <= number < count and not absent:

@@ -77,12 +77,13 @@ class _Flow:
     def flat(self) -> FileModel:
         scope = _Scope(0, values={number: number for number in range(len(self._model.tensors))})
         self._run(scope)
+        outputs = tuple(scope.values[number] for number in self._model.outputs)
         return replace(
             self._model,
             buffers=tuple(self._made.buffers),
             tensors=tuple(self._made.tensors),
-            operators=tuple(self._made.operators),
-            outputs=tuple(scope.values[number] for number in self._model.outputs),
+            operators=self._made.left(outputs),
+            outputs=outputs,
         )
 
     def _run(self, scope: _Scope) -> None:

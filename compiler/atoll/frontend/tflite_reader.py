@@ -86,6 +86,11 @@ class FileOperator:
     name: str = ""
 
     @property
+    def label(self) -> str:
+        """What messages call it."""
+        return self.name or str(self.index)
+
+    @property
     def calls(self) -> tuple[int, ...]:
         """Numbers of the subgraphs that the operator runs, none where it does not say."""
         names = _CALLS.get(self.code, ()) if self.options is not None else ()
