@@ -183,3 +183,76 @@ class Flow:
             outputs=tuple(outputs or made[-1:]),
             others=tuple(self.subgraphs[1:]),
         )
+
+
+def looped(builder: ModuleType, *, turns: int = 2, step: int = 1) -> Any:
+    """Make a network of a WHILE that counts, and whose two values change places."""
+    tree, (x, y) = _begun(builder, ROWS, ROWS)
+    counter = tree.add((), dtype="int32", data=np.array(0, np.int32))
+    like = tuple(tree.tensors[n] for n in (x, counter, y))
+    test = _inside(builder, like)
+    limit = test.add((), dtype="int32", data=np.array(turns * step, np.int32))
+    test.apply("LESS", (1, limit), test.add((), dtype="bool"), "LessOptions")
+    body = _inside(builder, like)
+    added = body.add((), dtype="int32", data=np.array(step, np.int32))
+    dense = (2, body.weights((6, 6)), -1)
+    made = body.add(ROWS, **QUANTIZED[ROWS])
+    body.apply("FULLY_CONNECTED", dense, made, "FullyConnectedOptions")
+    following = body.apply("ADD", (1, added), body.add((), dtype="int32"), "AddOptions")
+    subgraphs = (_ended(test, 3, (len(test.tensors) - 1,)), _ended(body, 3, (made, following, 0)))
+    results = tuple(tree.add(each.shape, **_like(each)) for each in like)
+    options = {"CondSubgraphIndex": 1, "BodySubgraphIndex": 2}
+    tree.apply_to_several("WHILE", (x, counter, y), results, "WhileOptions", **options)
+    return replace(_ended(tree, 2, (results[0], results[2])), others=subgraphs)
+
+
+def branched(builder: ModuleType, *, known: bool | None = None) -> Any:
+    """Make a network of an IF whose branches return what they compute, are given and have.
+
+    Args:
+        known: the condition, None if a comparison of its inputs makes it.
+    """
+    tree, (x, y) = _begun(builder, ROWS, ROWS)
+    if known is None:
+        parts = [tree.add((1, 1), **QUANTIZED[ROWS]) for _ in range(2)]
+        for source, part in zip((x, y), parts, strict=True):
+            tree.apply("SLICE", (source, tree.numbers(1, 2), tree.numbers(1, 1)), part)
+        condition = tree.add((1, 1), dtype="bool")
+        tree.apply("LESS", (parts[0], parts[1]), condition, "LessOptions")
+    else:
+        condition = tree.add((1,), dtype="bool", data=np.array([known]))
+    like = (tree.tensors[x], tree.tensors[y])
+    then, other = (_inside(builder, like) for _ in range(2))
+    added = then.apply("ADD", (0, 1), then.add(ROWS, **QUANTIZED[ROWS]), "AddOptions")
+    held = np.arange(-6, 6, dtype=np.int8).reshape(ROWS)
+    constant = other.add(ROWS, data=held, **QUANTIZED[ROWS])
+    subgraphs = (_ended(then, 2, (added, added, 0)), _ended(other, 2, (1, constant, 0)))
+    results = tuple(tree.add(ROWS, **QUANTIZED[ROWS]) for _ in range(3))
+    options = {"ThenSubgraphIndex": 1, "ElseSubgraphIndex": 2}
+    tree.apply_to_several("IF", (condition, x, y), results, "IfOptions", **options)
+    return replace(_ended(tree, 2, results), others=subgraphs)
+
+
+def _begun(builder: ModuleType, *shapes: tuple[int, ...]) -> tuple[Tree, list[int]]:
+    tree = Tree(builder)
+    return tree, [tree.add(shape, **QUANTIZED[shape]) for shape in shapes]
+
+
+def _inside(builder: ModuleType, inputs: tuple[Any, ...]) -> Tree:
+    tree = Tree(builder)
+    for tensor in inputs:
+        tree.add(tensor.shape, **_like(tensor))
+    return tree
+
+
+def _like(tensor: Any) -> dict[str, Any]:
+    return {field: getattr(tensor, field) for field in ("dtype", "scales", "zero_points")}
+
+
+def _ended(tree: Tree, inputs: int, outputs: tuple[int, ...]) -> Any:
+    return tree.builder.Model(
+        tensors=tuple(tree.tensors),
+        operators=tuple(tree.operators),
+        inputs=tuple(range(inputs)),
+        outputs=outputs,
+    )

@@ -61,15 +61,19 @@ def _layout(model: FileModel) -> Iterator[Fault]:
     if model.version != VERSION:
         message = f"has schema version {model.version} instead of {VERSION}"
         yield _fault("E055", message, "convert the model with a current TFLite converter")
-    used = len(_used(model))
-    if not model.subgraphs or (model.subgraphs > used and not model.chosen):
+    bodies = (model.operators, *(each.operators for each in model.others))
+    called = [(op, number) for body in bodies for op in body for number in op.calls]
+    wrong = [(op, number) for op, number in called if not 0 <= number < len(bodies)]
+    for op, number in wrong:
+        yield _damage(f"{place(op)}: runs subgraph {number}; there are {len(bodies)}")
+    used = len(_used(bodies))
+    if not (model.subgraphs and (wrong or model.chosen or model.subgraphs == used)):
         message = f"has {model.subgraphs} subgraphs instead of {used}"
         yield _fault("E055", message, _one_function(model.signatures))
 
 
-def _used(model: FileModel) -> set[int]:
+def _used(bodies: Sequence[Sequence[FileOperator]]) -> set[int]:
     """Return the subgraphs that the first one runs, itself included."""
-    bodies = (model.operators, *(each.operators for each in model.others))
     found, new = {0}, {0}
     while new:
         new = {number for at in new for op in bodies[at] for number in op.calls}
@@ -81,7 +85,7 @@ def _used(model: FileModel) -> set[int]:
 def _one_function(signatures: Sequence[str]) -> str:
     """Say how a file of several functions is given."""
     if len(signatures) < 2:
-        return "convert one function without control flow"
+        return "convert one function, and of other subgraphs only what it runs"
     return f"choose one of its signatures: put #{' or #'.join(signatures)} behind the file's name"
 
 

@@ -27,7 +27,11 @@ _STATES = frozenset({"ASSIGN_VARIABLE", "CALL_ONCE"})
 _AGAIN = "convert the model again; the file contradicts itself"
 _FIXED = "export a fixed number of turns: Keras layers of recurrence take unroll=True"
 _SHORTER = "export fewer turns or a smaller body, and run the network several times"
-_ONCE = "export the branch that is taken, or the loop without states, which become its values"
+_STATES_IN = {
+    "IF": ("or does not", "export the branch that is taken, or assign behind what it returns"),
+    "WHILE": ("more than once", "export the loop with the state as one of its values"),
+}
+"""How they run what has states, and what to do instead."""
 
 
 def with_bodies(model: FileModel) -> FileModel:
@@ -61,7 +65,9 @@ class _Scope:
 
     def name(self, op: FileOperator) -> str:
         """Return what an operator of it is called."""
-        return f"{self.prefix}{op.kind or identifier(op.code.lower(), 'operator')}_{op.index}"
+        code = op.code.lower()
+        kind = op.kind or (code if op.code in FLOW else identifier(code, "operator"))
+        return f"{self.prefix}{kind}_{op.index}"
 
 
 class _Flow:
@@ -243,10 +249,7 @@ class _Flow:
         return self._made.alike(op, found, results, f"{scope.prefix}output")
 
     def _check_call(self, op: FileOperator, scope: _Scope) -> None:
-        """Require a subgraph that there is, and that does not run itself."""
-        if not 0 <= scope.number < len(self._subgraphs):
-            number = f"runs subgraph {scope.number}; there are {len(self._subgraphs)}"
-            raise _damage(op, number)
+        """Require a subgraph that does not run itself."""
         if scope.number in scope.above:
             raise _damage(op, f"runs subgraph {scope.number}, which runs it")
         if len(scope.above) > MOST_DEPTH:
@@ -262,9 +265,9 @@ def _check_states(op: FileOperator, maybe: FileOperator) -> None:
     variable = op.code in _STATES
     kept = bool(op.form and op.form.states) and not variable
     if kept or (variable and maybe.code == "IF"):
-        how = "or does not" if maybe.code == "IF" else "more than once"
+        how, remedy = _STATES_IN[maybe.code]
         message = f"{place(op)}: changes a state, and {place(maybe)} runs it {how}"
-        raise ModelError("E054", message, remedy=_ONCE)
+        raise ModelError("E054", message, remedy=remedy)
 
 
 def _calls(op: FileOperator) -> tuple[int, ...]:
