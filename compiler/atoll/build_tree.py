@@ -227,7 +227,7 @@ def texts_of(compiled: Compiled) -> dict[str, str]:
         RESOLVED: to_json(without_positions(compiled.soc)),
         "graph.txt": str(compiled.graph),
         "placement.txt": "".join(f"{decision}\n" for decision in compiled.decisions),
-        "module.tir": str(compiled.module),
+        "module.tir": compiled.module.brief(),
         "plan.json": json.dumps(plan_json(compiled.plan), indent=2),
         "contract.json": json.dumps(contract_json(compiled.contract), indent=2),
     }

@@ -93,6 +93,14 @@ def coarse(b: Builder) -> str:
     return b.node("Relu", [b.x((1, 8), Grid("int8", 1e9, 0))])
 
 
+def wide_shares(b: Builder) -> str:
+    """Want shares of 16 bits from an operand of 16 bits."""
+    made = b.quantized(
+        b.node("Softmax", [b.x((1, 8), Grid("int16", 0.001, 0))]), Grid("int16", 1 / 32768, 0)
+    )
+    return b.node("Relu", [b.real(made)])
+
+
 def finer(b: Builder) -> str:
     """Resize by 3/2."""
     sizes = b.plain([1, 2, 60, 90])
@@ -187,6 +195,7 @@ FILES: dict[str, Callable[[], bytes]] = {
     "resize": lambda: built(finer),
     "scale": lambda: built(bad_scale),
     "shape": lambda: built(reshaped),
+    "shares": lambda: built(wide_shares),
     "truncated": lambda: built(good)[:-100],
     "two_grids": lambda: built(two_grids),
     "unsupported": lambda: built(unsupported),

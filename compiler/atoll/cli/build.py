@@ -21,6 +21,7 @@ from atoll.cli.requests import build_options, require_toolchain
 from atoll.cli.working import working
 from atoll.columns import wrapped
 from atoll.errors import UsageError
+from atoll.ir.tir import IRModule
 from atoll.object_tree import build_objects
 from atoll.pipeline import STAGES
 from atoll.resolve import load_soc
@@ -80,7 +81,7 @@ def build_command(
 
     def observe(stage: str, result: object) -> None:
         if stage == dump_after:
-            print(result)
+            print(result.brief() if isinstance(result, IRModule) else result)
 
     options = build_options(models, placement, accelerators=accelerators)
     with working("compiling and planning") as progress:

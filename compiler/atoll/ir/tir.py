@@ -5,7 +5,7 @@ truncates toward zero and the verifier has shown its divisor positive. Nothing i
 Everything prints as text that can be parsed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -198,8 +198,15 @@ class Entry:
         return one == other or (begin < until and since < end)
 
     def __str__(self) -> str:
+        return self._text(map(str, self.constants))
+
+    def brief(self) -> str:
+        """Return the text with the checksums of long constants."""
+        return self._text(constant.brief() for constant in self.constants)
+
+    def _text(self, constants: Iterable[str]) -> str:
         ports = f"entry {bracketed(self.inputs)} -> {bracketed(self.outputs)}"
-        lines = (*self.allocations, *self.parts, *self.constants, *self.steps)
+        lines = (*self.allocations, *self.parts, *constants, *self.steps)
         text = f"{ports} {{\n" + "".join(f"  {line}\n" for line in lines)
         for word, operations in (("after", self.after), ("reset", self.reset)):
             text += f"  {word} {bracketed(map(str, operations))}\n" if operations else ""
@@ -220,4 +227,11 @@ class IRModule:
         return MappingProxyType({function.name: function for function in self.functions})
 
     def __str__(self) -> str:
-        return "\n".join([f"module {self.name}\n", *map(str, self.functions), str(self.entry)])
+        return self._text(str(self.entry))
+
+    def brief(self) -> str:
+        """Return the text with the checksums of long constants, as files for people have it."""
+        return self._text(self.entry.brief())
+
+    def _text(self, entry: str) -> str:
+        return "\n".join([f"module {self.name}\n", *map(str, self.functions), entry])

@@ -539,14 +539,32 @@ def test_averages_on_the_grid_of_their_operand(counted: int, tmp_path: Path) -> 
     assert steps_between(builder, [made], tmp_path / "built.onnx").max() <= 1
 
 
-def test_a_finer_grid_than_tflite_prescribes(tmp_path: Path) -> None:
-    """Sigmoid and tanh are tables there; only softmax keeps the steps of 1/256."""
-    for op, most in (("Sigmoid", 1), ("Tanh", 1), ("Softmax", 4)):
-        for seed in range(ROUNDS):
-            builder = Builder(seed)
-            real = builder.node(op, [builder.x((3, 40), Grid("int8", 0.02, 0))])
-            made = builder.quantized(real, Grid("int8", 1 / 1024, -100))
-            assert steps_between(builder, [made], tmp_path / "built.onnx").max() <= most
+@pytest.mark.parametrize("op", ["LogSoftmax", "Sigmoid", "Softmax", "Tanh"])
+def test_a_finer_grid_than_tflite_prescribes(op: str, tmp_path: Path) -> None:
+    """Sigmoid and tanh are tables there, the others go through 16 bits."""
+    scales = (1 / 32, 1 / 64, 1 / 200) if op == "LogSoftmax" else (1 / 300, 1 / 520, 1 / 1024)
+    for seed in range(ROUNDS):
+        b = Builder(seed)
+        x = Grid("int8", float(b.rng.choice([0.002, 0.02, 0.1])), 0)
+        real = b.node(op, [b.x((3, pick(b, 2, 40)), x)])
+        grid = Grid("int8", float(b.rng.choice(scales)), 127 if op == "LogSoftmax" else -100)
+        made = b.quantized(real, grid)
+        assert steps_between(b, [made], tmp_path / "built.onnx").max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("operand", "result"),
+    [
+        (Grid("int8", 0.02, 0), Grid("int16", 1 / 32768, 0)),
+        (Grid("int16", 0.0005, 0), Grid("int8", 1 / 256, -128)),
+        (Grid("int16", 0.0005, 0), Grid("int8", 1 / 300, -128)),
+    ],
+)
+def test_softmax_of_16_bits(operand: Grid, result: Grid, tmp_path: Path) -> None:
+    for seed in range(ROUNDS):
+        b = Builder(seed)
+        made = b.quantized(b.node("Softmax", [b.x((3, 40), operand)]), result)
+        assert steps_between(b, [made], tmp_path / "built.onnx").max() <= 1
 
 
 def test_no_operator_is_forgotten() -> None:

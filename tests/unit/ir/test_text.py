@@ -1,6 +1,7 @@
 """Faults in the text of a loop program name line, column, and what was wanted."""
 
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from tests.ir.module_text import parse_module
@@ -42,6 +43,15 @@ def test_truncated_text_is_a_fault_wherever_it_ends() -> None:
 def test_text_after_the_module() -> None:
     with pytest.raises(ProgramError, match="instead of the end of the module"):
         parse_module(GOOD + "entry")
+
+
+def test_a_brief_text_has_the_checksum_of_long_data() -> None:
+    data = bytes(range(65))
+    old, new = ": 4 align 16 [weights] = 0x00010203", ": 65 align 16 [weights] = "
+    module = parse_module(GOOD.replace(old, f"{new}0x{data.hex()}"))
+    assert module.brief() == GOOD.replace(old, f"{new}crc32 0x{crc32(data):08x}")
+    short = parse_module(GOOD)
+    assert short.brief() == str(short) == GOOD
 
 
 def test_white_space_is_free() -> None:

@@ -72,6 +72,10 @@ def test_quantize(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -
     scales = [quantized(rng, 0.01, 0.1) for _ in range(2)]
     if seed % 3 == 0:
         scales[1]["scales"] = scales[0]["scales"]
+    if seed % 5 == 0:  # such as SOFTMAX from int8 to int16 makes
+        zero = int(rng.choice([-(2**15), 2**15 - 1, 0, 77]))
+        scales[0] = {"dtype": "int16", "scales": (1 / 65536,), "zero_points": (zero,)}
+        scales[1]["scales"] = (float(np.float32(rng.choice([1 / 256, 1 / 300, 1 / 1024]))),)
     model = tflite_builder.Model(
         tensors=tuple(tensor(shape=shape, **scale) for scale in scales),
         operators=(tflite_builder.Operator(code="QUANTIZE", inputs=(0,), outputs=(1,)),),

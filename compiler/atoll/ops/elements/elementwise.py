@@ -1,12 +1,12 @@
 """What elementwise kinds share: elements depend on one of every input."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from atoll.errors import Fault
 from atoll.ir.expressions import binary, subtract
-from atoll.ir.graph import ITEM_BYTES, Graph, Operator
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Lowered, Operation, PrimFunc, Type
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span
@@ -108,7 +108,16 @@ def broadcast_shape(op: Operator, graph: Graph) -> tuple[int, ...] | None:
 
 def symmetric(op: Operator, graph: Graph) -> Iterator[Fault]:
     """Require zero point 0 of each type but int8."""
-    for tensor in (*graph.operands(op), *graph.results(op)):
+    yield from _symmetric(op, (*graph.operands(op), *graph.results(op)))
+
+
+def symmetric_results(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require it of results alone."""
+    yield from _symmetric(op, graph.results(op))
+
+
+def _symmetric(op: Operator, tensors: Iterable[Tensor | None]) -> Iterator[Fault]:
+    for tensor in tensors:
         if tensor is None or tensor.dtype == "int8" or tensor.quantization is None:
             continue
         if any(tensor.quantization.zero_points):

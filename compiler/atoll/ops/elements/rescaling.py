@@ -11,7 +11,11 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Operation
 from atoll.ops import checks
 from atoll.ops.checks import required
-from atoll.ops.elements.elementwise import Result, broadcast_shape, symmetric
+from atoll.ops.elements.elementwise import (
+    Result,
+    broadcast_shape,
+    symmetric_results,
+)
 from atoll.ops.elements.unary import Scaled, Unary, finished, ratio
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Rates
@@ -38,13 +42,16 @@ class Quantize(Scaled):
     tflite = TfliteForm(code="QUANTIZE")
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept an input of the output's shape, and the types that TFLM converts."""
+        """Accept an input of the output's shape, and the types that TFLM converts.
+
+        An input of 16 bits may have any zero point, as SOFTMAX makes such values.
+        """
         rules = (
             checks.operands(1, 1),
             checks.activations(types=("int8", "int16", "int32")),
             _convertible,
             checks.output_shape(broadcast_shape),
-            symmetric,
+            symmetric_results,
             checks.factors(lambda op, graph: (self.real(op, graph),)),
         )
         checks.apply(rules, op, graph)

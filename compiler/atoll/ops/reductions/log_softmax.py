@@ -1,4 +1,8 @@
-"""LOG_SOFTMAX from int8 to int8 over the last dimension, in gemmlowp's fixed point, as SOFTMAX."""
+"""LOG_SOFTMAX of int8 over the last dimension, in gemmlowp's fixed point, as SOFTMAX.
+
+TFLite's results are int8, of scale 1/16. Results of 16 bits have the same bits and eight more;
+networks that demand finer steps than TFLite's get them.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,18 +20,18 @@ from atoll.ir.expressions import (
     select,
     subtract,
 )
-from atoll.ir.graph import Graph, Operator
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.tir import Call, Expr, Lowered, Operation, PrimFunc, Type
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Rates
+from atoll.ops.kind import Array, Distances, Rates
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
-    INT8_MAX,
     INT8_MIN,
     INT32_MAX,
     INT32_MIN,
+    LIMITS,
     Integers,
     mbqm,
     quantize_multiplier,
@@ -50,12 +54,14 @@ from atoll.ops.reductions.softmax import (
 )
 from atoll.ops.tflite_form import TfliteForm
 
-OUTPUT_SCALE, OUTPUT_ZERO_POINT = 1 / 16, 127
+OUTPUTS = {"int8": (1 / 16, 127), "int16": (1 / 4096, 2**15 - 1)}
+"""Scale and zero point of results by their type: 16 below 0 is the least."""
+
 LEAST_SCALE = 2.0**-25
 ROW_CYCLES = 2000
 """Cycles of a core for the logarithm of a row's sum."""
 
-_OUTPUT_SHIFT = 31 - INPUT_INTEGER_BITS - 4
+_RANGE_BITS = 4
 
 # The logarithm's constants in Q0, and its exponents of 2 in Q6.
 _LOG_2, _ROOT_HALF, _FOURTH_ROOT_HALF = 1488522236, 1518500250, 1805811301
@@ -74,8 +80,13 @@ class LogSoftmax(ByRow):
     row_cycles = ROW_CYCLES
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept an output of scale 1/16 and zero point 127, as TFLM demands."""
+        """Accept an output of scale 1/16 and zero point 127, as TFLM demands, or 16 bits."""
         checks.apply(_RULES, op, graph)
+
+    def overlap(self, op: Operator, graph: Graph) -> Distances:
+        """Keep wider results apart from the input."""
+        same = graph.results(op)[0].dtype == "int8"
+        return super().overlap(op, graph) if same else (None,)
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
@@ -86,16 +97,20 @@ class LogSoftmax(ByRow):
         values = np.asarray(inputs[0], np.int64)
         distances = values.max(axis=-1, keepdims=True) - values
         logarithm = log_of(powers[distances].sum(axis=-1, keepdims=True))
-        results = rdbp(scaled[distances] - logarithm, _OUTPUT_SHIFT) + INT8_MAX
+        (output,) = graph.results(op)
+        least, greatest = LIMITS[output.dtype]
+        results = rdbp(scaled[distances] - logarithm, _shift(output)) + greatest
         counted = -distances > _least(scale, logarithm)
-        clamped = np.clip(results, INT8_MIN, INT8_MAX)
-        return (np.where(counted, clamped, INT8_MIN).astype(np.int8),)
+        clamped = np.clip(results, least, greatest)
+        return (np.where(counted, clamped, least).astype(output.dtype),)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Look distances up in tables."""
         source = graph.tensor(op.inputs[0])
         depth, (powers, scaled) = source.shape[-1], _tables(scale_of(source))
-        multiplier, shift, least = _reverse_scaling(scale_of(source))
+        multiplier, shift, nearest = _reverse_scaling(scale_of(source))
+        (output,) = graph.results(op)
+        limits = LIMITS[output.dtype]
         builder = KernelBuilder(op, graph)
         x = builder.input(0, "x")
         power_of = builder.table("powers", powers)
@@ -116,13 +131,18 @@ class LogSoftmax(ByRow):
             zeros = builder.let("zeros", Call("headroom", (sum_of,), Type.I32))
             logarithm = builder.let("log", Call("log", (sum_of, zeros), Type.I32))
             reach = loops.mbqm(add(logarithm, INT32_MIN), multiplier, shift)
-            most = builder.let("most", subtract(0, maximum(reach, least - 1)))
+            most = builder.let("most", subtract(0, maximum(reach, nearest - 1)))
             with builder.loop("i", 0, depth) as i:
                 distance = builder.let("distance", subtract(top, x.wide(add(base, i))))
-                result = loops.rdbp(subtract(scaled_of[distance], logarithm), _OUTPUT_SHIFT)
-                made = loops.quantized(result, INT8_MAX, (INT8_MIN, INT8_MAX))
-                y[add(base, i)] = select(binary(Operation.LT, distance, most), made, INT8_MIN)
+                result = loops.rdbp(subtract(scaled_of[distance], logarithm), _shift(output))
+                made = loops.quantized(result, limits[1], limits)
+                y[add(base, i)] = select(binary(Operation.LT, distance, most), made, limits[0])
         return builder.lowered((*LIBRARY, LOG))
+
+
+def _shift(output: Tensor) -> int:
+    """Return by how many places Q5 is shifted to the steps of a result."""
+    return 31 - INPUT_INTEGER_BITS - (8 * ITEM_BYTES[output.dtype] - _RANGE_BITS)
 
 
 def _tables(scale: float) -> tuple[Integers, Integers]:
@@ -205,15 +225,16 @@ def _scaling(op: Operator, graph: Graph) -> Iterator[Fault]:
         yield checks.fault(op, message, tensor=x)
     if scale_of(x) < LEAST_SCALE:
         yield checks.fault(op, f"has scale {scale_of(x):g}, the least is 2^-25", tensor=x)
-    if (scale_of(output), zero_point_of(output)) != (OUTPUT_SCALE, OUTPUT_ZERO_POINT):
+    scale, zero_point = OUTPUTS[output.dtype]
+    if (scale_of(output), zero_point_of(output)) != (scale, zero_point):
         message = f"has scale {scale_of(output):g} and zero point {zero_point_of(output)}"
-        remedy = "quantise the output with scale 1/16 and zero point 127"
+        remedy = f"quantise the output with scale 1/{round(1 / scale)} and zero point {zero_point}"
         yield checks.fault(op, message, tensor=output, remedy=remedy)
 
 
 _RULES: tuple[checks.Rule, ...] = (
     checks.operands(1, 1),
-    checks.int8_activations(),
+    checks.activations(types=("int8",), results=("int8", "int16")),
     checks.output_shape(lambda op, graph: required(op, graph, 0).shape),
     _scaling,
 )

@@ -113,10 +113,24 @@ def place_of(kind: str) -> Handler:
 mean = reduction("mean")
 
 _SHARES = {"softmax": grid("int8", 1 / 256, -128), "log_softmax": grid("int8", 1 / 16, 127)}
+_FINE_SHARES = {
+    "softmax": grid("int16", 1 / 65536, -(2**15)),
+    "log_softmax": grid("int16", 1 / 4096, 2**15 - 1),
+}
+_WIDE_SHARES = grid("int16", 1 / 32768, 0)
+"""Of SOFTMAX of 16 bits, which is up to 36 of these steps off."""
+
+_LEAST_RATIO = 0.55
+"""How fine a grid may be, in steps of TFLite's: rounding twice then is at most a step off."""
+
+_LEAST_WIDE_RATIO = 0.85
 
 
 def softmax(kind: str) -> Handler:
-    """Return what makes a SOFTMAX or LOG_SOFTMAX, whose grid TFLite prescribes."""
+    """Return what makes a SOFTMAX or LOG_SOFTMAX on a grid that TFLite prescribes.
+
+    Grids that are finer than that of 8 bits are reached through 16 bits.
+    """
 
     def made(c: Conversion, node: Node) -> Part:
         x = c.stored(node)
@@ -126,11 +140,23 @@ def softmax(kind: str) -> Handler:
         options = {"beta": 1.0} if kind == "softmax" else {}
 
         def make(to: Grid, activation: str) -> Stored:
-            return c.requantized(c.unary(x, kind, _SHARES[kind], **options), to)
+            shares = _shares(kind, x.known(), to)
+            return c.requantized(c.unary(x, kind, shares, **options), to)
 
         return Pending(shape=x.shape, make=make, own=_SHARES[kind], rounds=True)
 
     return made
+
+
+def _shares(kind: str, x: Grid, to: Grid) -> Grid:
+    """Return the grid from which a result is brought to the one that is wanted."""
+    if x.dtype == "int16" and kind == "softmax":
+        if to.scale < _LEAST_WIDE_RATIO * _SHARES[kind].scale:
+            message = f"has 16 bits, and a result of scale {to.scale:g}"
+            raise Unfit(message, "quantise the result with scale 1/256, or the operand with 8 bits")
+        return _WIDE_SHARES
+    coarse = to.scale >= _LEAST_RATIO * _SHARES[kind].scale
+    return (_SHARES if coarse else _FINE_SHARES)[kind]
 
 
 HANDLERS = {
