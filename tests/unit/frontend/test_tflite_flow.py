@@ -13,6 +13,9 @@ from tests.flow_samples import ROWS, Flow, branched, looped
 from atoll.frontend.tflite import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops import reference
+from atoll.pipeline import compile_file
+from atoll.resolve import load_soc
+from atoll_sim.run import run_models
 
 Values = np.ndarray[Any, Any]
 Compare = Callable[[Any, np.random.Generator], None]
@@ -77,6 +80,31 @@ def test_both_branches_are_taken(tflite_builder: ModuleType, tmp_path: Path) -> 
     path.write_bytes(tflite_builder.write(branched(tflite_builder)))
     graph = load_tflite(path)
     assert {*_taken(graph)} == {False, True}
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("make", [looped, branched])
+def test_in_full_rtl(
+    make: Callable[[ModuleType], Any],
+    tflite_builder: ModuleType,
+    tmp_path: Path,
+    tflm: Callable[..., Values],
+) -> None:
+    """Four samples, of which two take each branch."""
+    data, path = tflite_builder.write(make(tflite_builder)), tmp_path / "network.tflite"
+    path.write_bytes(data)
+    compiled = compile_file(load_soc("lagoon"), path)
+    graph, rng = compiled.graph, np.random.default_rng(1)
+    samples = []
+    for less in (True, False, True, False):
+        given = [rng.integers(-128, 128, ROWS, np.int8) for _ in graph.inputs]
+        given[0][1, 2], given[1][1, 2] = (-5, 5) if less else (5, -5)
+        samples.append(dict(zip(graph.inputs, given, strict=True)))
+    (outcome,) = run_models((compiled,), (samples,))
+    assert outcome.report.passed, outcome.report
+    for found, sample in zip(outcome.outputs, samples, strict=True):
+        for number, name in enumerate(graph.outputs):
+            np.testing.assert_array_equal(found[name], tflm(data, [*sample.values()], number))
 
 
 def _taken(graph: Graph) -> Iterator[bool]:
