@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import prod
 
 import numpy as np
-from tests.differential import elements, elementwise, moves, rows, windows
+from tests.differential import elements, elementwise, moves, picks, rows, windows
 from tests.differential.network import MOVED, MULTIPLIED, Network
 from tests.tflite_builder import Operator, Tensor
 
@@ -22,12 +22,13 @@ STEPS: tuple[Callable[[Network], bool], ...] = (
     moves.slice,
     moves.strided_slice,
     moves.transpose,
+    picks.picked,
     rows.reduction,
     windows.convolution,
     windows.dense,
     windows.pooling,
 )
-"""What a body has: no states, no new inputs, no buffers of others."""
+"""What a body has: no states and no buffers of others."""
 
 MOST_DEPTH = 2
 LESS_RANK = 4

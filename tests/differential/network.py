@@ -112,6 +112,10 @@ class Network:
         self.tensors.append(replace(tensor, name=f"t{len(self.tensors)}"))
         return len(self.tensors) - 1
 
+    def few_inputs(self, most: int) -> bool:
+        """Tell whether an operator may read a new input; a body has those that it begins with."""
+        return self.depth == 0 and len(self.inputs) <= most
+
     def input(self, shape: tuple[int, ...], quantization: Quantized | None = None) -> int:
         """Add an input, int8 unless `quantization` says otherwise."""
         number = self.add(Tensor(shape=shape, **(quantization or self.quantization())))

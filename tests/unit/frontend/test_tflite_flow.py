@@ -1,6 +1,7 @@
 """IF and WHILE become what they run, with TFLM's bytes."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -80,6 +81,20 @@ def test_both_branches_are_taken(tflite_builder: ModuleType, tmp_path: Path) -> 
     path.write_bytes(tflite_builder.write(branched(tflite_builder)))
     graph = load_tflite(path)
     assert {*_taken(graph)} == {False, True}
+
+
+def test_a_signature_has_bodies(tflite_builder: ModuleType, tmp_path: Path) -> None:
+    """The function that is chosen runs others, which keep their numbers."""
+    first, second = branched(tflite_builder, known=True), looped(tflite_builder)
+    (loop,) = second.operators
+    loop = replace(loop, options={"CondSubgraphIndex": 4, "BodySubgraphIndex": 5})
+    bodies = (*first.others, replace(second, operators=(loop,), others=()), *second.others)
+    names = (("choose", 0), ("turn", 3))
+    path = tmp_path / "two.tflite"
+    path.write_bytes(tflite_builder.write(replace(first, others=bodies, signatures=names)))
+    for name, kinds in (("choose", {"add", "reshape"}), ("turn", {"fully_connected"})):
+        graph = load_tflite(path.with_name(f"two.tflite#{name}"))
+        assert {op.kind for op in graph.operators} == kinds
 
 
 @pytest.mark.rtl
