@@ -6,7 +6,7 @@ import numpy as np
 from tests.differential.network import MULTIPLIED, Network, Quantized, float32
 from tests.tflite_builder import Operator, Tensor
 
-UNITS = (1, 2, 3, 5, 8)
+UNITS = (1, 2, 3, 4, 5, 8, 8, 33, 70)
 MOST_INPUTS = 200
 CELL_POWERS = range(-16, -7)
 TANH = 4
