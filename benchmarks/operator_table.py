@@ -47,7 +47,7 @@ WIDE_RESULTS = {"LOGISTIC": 2.0**-15, "SOFTMAX": 2.0**-15, "TANH": 2.0**-15}
 LEFT_OUT = ("CALL_ONCE", "DEQUANTIZE", "READ_VARIABLE", "VAR_HANDLE")
 """Operators that Atoll takes and leaves out of the network, by the front end."""
 
-ASSIGNED = ("ASSIGN_VARIABLE",)
+ASSIGNED = ("ASSIGN_VARIABLE", "IF", "WHILE")
 """Operators that do not stand alone."""
 
 INSIDE = "float32 inside"

@@ -37,7 +37,7 @@ def partner(net: Network, x: int) -> int:
     if fitting and choice < 0.6:
         return net.chance.choice(fitting)
     shape, quantization = _narrowed(net, net.shape(x)), net.plain_or_quantized(dtype)
-    if choice < 0.9 or len(net.inputs) > 3 or dtype == "bool":
+    if choice < 0.9 or not net.few_inputs(3) or dtype == "bool":
         return net.constant(shape, quantization)
     return net.input(shape, quantization)
 
@@ -81,7 +81,7 @@ def retyped(net: Network) -> bool:
 
 def another_input(net: Network) -> bool:
     """Add an input of 16 bits, or of plain numbers; this is no operator."""
-    if len(net.inputs) > 3:
+    if not net.few_inputs(3):
         return False
     x = net.chance.choice(net.values)
     net.input(net.shape(x), net.plain_or_quantized(net.chance.choice(("int16", "int16", "int32"))))

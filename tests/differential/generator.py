@@ -5,6 +5,7 @@ from dataclasses import replace
 from random import Random
 
 from tests.differential import (
+    bodies,
     elements,
     elementwise,
     indices,
@@ -43,6 +44,8 @@ COMMON: Steps = (*_USUAL, (elements.unary, 4))
 
 STEPS: Steps = (
     *_USUAL,
+    (bodies.branch, 1),
+    (bodies.loop, 1),
     (elementwise.add_n, 1),
     (elementwise.another_input, 1),
     (elementwise.retyped, 4),

@@ -38,6 +38,8 @@ class Network:
         results: those of them that operators write, and others that none reads.
         palette: quantisations that many tensors of a type have, so that they can be joined.
         assigned: handles of the variables, and a tensor that is like them.
+        subgraphs: bodies so far, of this network and of those in it.
+        depth: 0 of a network, 1 of a body in it, 2 of one in that.
     """
 
     chance: Random
@@ -49,6 +51,8 @@ class Network:
     results: list[int] = field(default_factory=list)
     palette: dict[str, list[Quantized]] = field(default_factory=dict)
     assigned: list[tuple[int, int]] = field(default_factory=list)
+    subgraphs: list[Model] = field(default_factory=list)
+    depth: int = 0
 
     def __post_init__(self) -> None:
         for dtype in MULTIPLIED:
@@ -107,6 +111,10 @@ class Network:
         """Add a tensor and return its number."""
         self.tensors.append(replace(tensor, name=f"t{len(self.tensors)}"))
         return len(self.tensors) - 1
+
+    def few_inputs(self, most: int) -> bool:
+        """Tell whether an operator may read a new input; a body has those that it begins with."""
+        return self.depth == 0 and len(self.inputs) <= most
 
     def input(self, shape: tuple[int, ...], quantization: Quantized | None = None) -> int:
         """Add an input, int8 unless `quantization` says otherwise."""
@@ -241,6 +249,11 @@ class Network:
         data = np.array(values, dtype)
         return self.add(Tensor(shape=data.shape, dtype=dtype, data=data))
 
+    def function(self, body: "Network", outputs: list[int]) -> int:
+        """Add a body that returns some of its values; return its number."""
+        self.subgraphs.append(body.model(outputs))
+        return len(self.subgraphs)
+
     def model(self, outputs: list[int]) -> Model:
         """Return the network as it is."""
         return Model(
@@ -248,6 +261,7 @@ class Network:
             operators=tuple(self.operators),
             inputs=tuple(self.inputs),
             outputs=tuple(outputs),
+            others=() if self.depth else tuple(self.subgraphs),
         )
 
 

@@ -313,9 +313,9 @@ def test_waves_of_an_operator_of_the_second_network(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     waves = ["--waves", str(tmp_path / "a.vcd"), "--brief"]
-    told = refused(["run", *BOTH, *waves, "--waves-operator", "pad_1"], capsys)
-    assert "help: write '--waves-operator sampler:pad_1'" in told
-    reports = of_json(["run", *BOTH, *waves, "--waves-operator", "sampler:pad_1"], capsys)
-    layer = next(each for each in reports[1]["cycles"]["by_layer"] if each["operator"] == "pad_1")
+    told = refused(["run", *BOTH, *waves, "--waves-operator", "mul_5"], capsys)
+    assert "help: write '--waves-operator sampler:mul_5'" in told
+    reports = of_json(["run", *BOTH, *waves, "--waves-operator", "sampler:mul_5"], capsys)
+    layer = next(each for each in reports[1]["cycles"]["by_layer"] if each["operator"] == "mul_5")
     (note,) = [note for note in reports[1]["notes"] if note.startswith("waves: ")]
     assert f"cycles {layer['begin']:,} to {layer['begin'] + layer['cycles']:,}" in note

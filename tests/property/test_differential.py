@@ -45,7 +45,7 @@ WITHOUT_ORACLE = {"EXP", "GELU", "LOG", "TILE"}
 """What TFLM has no kernel of."""
 FEATURES = (
     *sorted(KINDS_OF_FILES - WITHOUT_ORACLE),
-    *("READ_VARIABLE", "VAR_HANDLE"),
+    *("READ_VARIABLE", "VAR_HANDLE", "IF", "IF of a computed condition", "WHILE"),
     *(f"{code} of int16" for code in WIDE),
     *(f"{code} of int4" for code in ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")),
     *(f"CAST to {dtype}" for dtype in ("bool", "int8", "int16", "int32")),

@@ -74,7 +74,7 @@ class Prelu(Elementwise):
     """PRELU: what is below 0 is multiplied by alpha (TFLM: `BroadcastPrelu4DSlow`)."""
 
     tflite = TfliteForm(code="PRELU")
-    rates = Rates(made=160)
+    rates = Rates(made=240)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an int8 or int16 input and an int8 alpha that broadcast to the output."""
