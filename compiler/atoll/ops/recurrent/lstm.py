@@ -16,7 +16,7 @@ from atoll.ops.elements.interpolation import Interpolation
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, OperatorKind, Rates
 from atoll.ops.loops import fixed_point_loops as loops
-from atoll.ops.loops.wide_sums import SCALED_WIDE, scaled_wide
+from atoll.ops.loops.wide_sums import WIDE_LIBRARY, scaled_wide
 from atoll.ops.quantization import (
     LIMITS,
     Integers,
@@ -191,7 +191,7 @@ class _Kernel:
                 with builder.loop("heard", 0, extents.units) as unit:
                     self.hidden[add(state, unit)] = said[unit]
                     self.y[add(place, unit)] = said[unit]
-        return builder.lowered((SCALED_WIDE,) if self.wide else ())
+        return builder.lowered(WIDE_LIBRARY if self.wide else ())
 
     def _unit(self, unit: Expr, begin: Expr, state: Expr) -> Expr:
         """Move the cell of a unit on; return what it says."""
